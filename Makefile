@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 MUTANTS ?= 100
 SEED ?= 1
 
-.PHONY: help build demo test test-all deep test-peers sanitize tsan msan coverage mutation fuzz bench bench-report docs install clean core all-packages
+.PHONY: help build demo test test-all deep test-peers sanitize tsan msan coverage mutation fuzz bench bench-report docs format install clean core all-packages
 
 help:
 	@echo "make demo      build, then a tour from a robot file to its dynamics"
@@ -26,6 +26,7 @@ help:
 	@echo "make msan      what stays inside the library under MemorySanitizer (clang)"
 	@echo "make mutation  do the tests notice wrong lines? MUTANTS per room (default $(MUTANTS)), SEED"
 	@echo "make docs      the documents as a site: build/site/index.html (needs pandoc)"
+	@echo "make format    rewrite the C and C++ files by .clang-format"
 	@echo "make clean     remove build/"
 
 core:
@@ -87,6 +88,9 @@ bench: all-packages build
 	@bash bench/scale/run.sh
 	@bash bench/cuda/run.sh || [ $$? = 77 ]
 	@bash bench/python/run.sh
+
+format:
+	@git ls-files '*.c' '*.h' '*.cpp' '*.hpp' '*.cu' | xargs clang-format -i
 
 docs:
 	@bash docs/site/build.sh build/site

@@ -1,7 +1,10 @@
-/* calibrate.c: how fast rows become a triangular factor, what memory long logs take, and how long a consistent fit takes.
+/* calibrate.c: how fast rows become a triangular factor, what memory long logs take, and how long a consistent fit
+ * takes.
  *
- *   calibrate rows ROBOT COUNT FOLDER    a log of COUNT rows: FOLDER/matrix.bin and torque.bin for others, theta.txt, and our times
- *   calibrate memory COUNT FILE [CACHE]  a log of COUNT rows of one joint, written to FILE, calibrated; rows per second and the most memory held
+ *   calibrate rows ROBOT COUNT FOLDER    a log of COUNT rows: FOLDER/matrix.bin and torque.bin for others,
+ *                                        theta.txt, and our times
+ *   calibrate memory COUNT FILE [CACHE]  a log of COUNT rows of one joint, written to FILE, calibrated; rows per
+ *                                        second and the most memory held
  *   calibrate fit ROBOT                  the physically consistent fit of a log's factors */
 #include <math.h>
 #include <stdio.h>
@@ -32,15 +35,16 @@ typedef struct log_rows {
   int n, l, S, W;
   long count;
   int *kept;
-  double *K;                    /* (l x S) */
-  double *q, *qd, *qdd, *tau;   /* (count x n) */
+  double *K;                  /* (l x S) */
+  double *q, *qd, *qdd, *tau; /* (count x n) */
 } log_rows;
 
 static void base_of(log_rows *g) {
   psdm_model *model;
   psdm_error error;
   if (psdm_params_derive(g->robot, NULL, NULL, &model, NULL, &error)) stop("base parameters", &error);
-  g->n = psdm_robot_n(g->robot), g->S = psdm_robot_parameter_count(g->robot), g->l = psdm_model_l(model), g->W = g->l + OWN * g->n;
+  g->n = psdm_robot_n(g->robot), g->S = psdm_robot_parameter_count(g->robot), g->l = psdm_model_l(model),
+  g->W = g->l + OWN * g->n;
   g->kept = need((size_t)g->l * sizeof *g->kept);
   g->K = need((size_t)g->l * (size_t)g->S * sizeof *g->K);
   for (int j = 0; j < g->l; j++)
@@ -59,7 +63,8 @@ static void make_rows(log_rows *g, long count) {
   uint64_t state = 7;
   int n = g->n;
   size_t bytes = (size_t)count * (size_t)n * sizeof(double);
-  double *parameter = need((size_t)n * 12 * sizeof *parameter), *pi = need((size_t)g->S * sizeof *pi), *Y = need((size_t)n * (size_t)g->S * sizeof *Y);
+  double *parameter = need((size_t)n * 12 * sizeof *parameter), *pi = need((size_t)g->S * sizeof *pi),
+         *Y = need((size_t)n * (size_t)g->S * sizeof *Y);
   psdm_work *work;
   if (psdm_work_new(g->robot, NULL, &work)) stop("out of memory", NULL);
   g->count = count, g->q = need(bytes), g->qd = need(bytes), g->qdd = need(bytes), g->tau = need(bytes);
@@ -68,7 +73,8 @@ static void make_rows(log_rows *g, long count) {
                   parameter[3 * k + 2] = bench_uniform(&state, -3, 3);
   psdm_robot_parameters(g->robot, pi);
   for (long row = 0; row < count; row++) {
-    double t = 0.001 * (double)row, *q = g->q + row * n, *qd = g->qd + row * n, *qdd = g->qdd + row * n, *tau = g->tau + row * n;
+    double t = 0.001 * (double)row, *q = g->q + row * n, *qd = g->qd + row * n, *qdd = g->qdd + row * n,
+           *tau = g->tau + row * n;
     for (int k = 0; k < 4 * n; k++) {
       const double *p = parameter + 3 * k;
       double s = sin(p[1] * t + p[2]), c = cos(p[1] * t + p[2]);
@@ -87,11 +93,13 @@ static void make_rows(log_rows *g, long count) {
 /* the whole matrix (count n x W), as a general solver wants it */
 static double *whole_matrix(const log_rows *g) {
   int n = g->n;
-  double *A = need((size_t)g->count * (size_t)n * (size_t)g->W * sizeof *A), *Y = need((size_t)n * (size_t)g->S * sizeof *Y);
+  double *A = need((size_t)g->count * (size_t)n * (size_t)g->W * sizeof *A),
+         *Y = need((size_t)n * (size_t)g->S * sizeof *Y);
   psdm_work *work;
   if (psdm_work_new(g->robot, NULL, &work)) stop("out of memory", NULL);
   for (long row = 0; row < g->count; row++) {
-    if (psdm_regressor_standard(g->robot, work, g->q + row * n, g->qd + row * n, g->qdd + row * n, Y)) stop("regressor", NULL);
+    if (psdm_regressor_standard(g->robot, work, g->q + row * n, g->qd + row * n, g->qdd + row * n, Y))
+      stop("regressor", NULL);
     for (int i = 0; i < n; i++) {
       double *to = A + (row * n + i) * g->W, v = g->qd[row * n + i];
       for (int j = 0; j < g->l; j++) to[j] = Y[(long)i * g->S + g->kept[j]];
@@ -231,7 +239,8 @@ static long memory_held(void) {
   return kilobytes;
 }
 
-static const char pendulum[] = "name: pendulum\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n";
+static const char pendulum[] =
+    "name: pendulum\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n";
 
 /* 0.001 s; q and tau by recursion and whole numbers: no library function for each */
 static void write_pendulum(long count, const char *path) {
@@ -241,7 +250,8 @@ static void write_pendulum(long count, const char *path) {
   double s = 0, c = 1;
   for (long row = 0; row < count; row++) {
     s += 0.003 * c, c -= 0.003 * s;
-    fprintf(file, "%ld.%03ld,%lde-7,%lde-6\n", row / 1000, row % 1000, lround(1e7 * s), lround(30e6 * c) + row * 7919 % 100003);
+    fprintf(file, "%ld.%03ld,%lde-7,%lde-6\n", row / 1000, row % 1000, lround(1e7 * s),
+            lround(30e6 * c) + row * 7919 % 100003);
   }
   if (fclose(file)) stop(path, NULL);
 }
@@ -252,12 +262,18 @@ static int run_memory(long count, const char *path, long cache) {
   if (psdm_robot_parse(pendulum, strlen(pendulum), "pendulum", NULL, NULL, &robot, &error)) stop("robot", &error);
   write_pendulum(count, path);
   double started = bench_now();
-  psdm_calibrate_options o = {
-      .files = 1, .path = &path, .estimator = PSDM_ESTIMATOR_WLS, .cutoff = 20, .delay_given = true, .plain_friction = true, .cache = cache};
+  psdm_calibrate_options o = {.files = 1,
+                              .path = &path,
+                              .estimator = PSDM_ESTIMATOR_WLS,
+                              .cutoff = 20,
+                              .delay_given = true,
+                              .plain_friction = true,
+                              .cache = cache};
   psdm_calibration *c;
   if (psdm_calibrate(robot, &o, NULL, &c, &error)) stop("calibrate", &error);
   double took = bench_now() - started;
-  printf("%12ld rows %10.1f s %12.0f rows/s %9.1f MB\n", c->rows, took, (double)count / took, (double)memory_held() / 1024);
+  printf("%12ld rows %10.1f s %12.0f rows/s %9.1f MB\n", c->rows, took, (double)count / took,
+         (double)memory_held() / 1024);
   psdm_calibration_free(c);
   psdm_robot_free(robot);
   remove(path);
@@ -274,7 +290,8 @@ static int run_fit(const char *robot) {
   int n = g.n, l = g.l, w = l + OWN + 1, links = psdm_robot_links(g.robot);
   double *A = whole_matrix(&g), **R = need((size_t)n * sizeof *R), *X = need(3000 * (size_t)w * sizeof *X),
          *scratch = need(psdmp_linalg_factor_scratch(w, 3000) * sizeof *scratch);
-  double *count = need((size_t)n * sizeof *count), *sigma = need((size_t)n * sizeof *sigma), *prior = need((size_t)g.S * sizeof *prior);
+  double *count = need((size_t)n * sizeof *count), *sigma = need((size_t)n * sizeof *sigma),
+         *prior = need((size_t)g.S * sizeof *prior);
   int *extras = need((size_t)n * sizeof *extras);
   for (int i = 0; i < n; i++) {
     R[i] = need((size_t)w * (size_t)w * sizeof **R);
@@ -290,9 +307,11 @@ static int run_fit(const char *robot) {
     prior[10 * b] = 2;
     prior[10 * b + 4] = prior[10 * b + 7] = prior[10 * b + 9] = 0.02;
   }
-  psdmp_fit_rows rows = {.n = n, .base = l, .standard = g.S, .links = links, .K = g.K, .extras = extras, .R = R, .count = count};
-  psdmp_fit fit = {
-      .theta = need((size_t)l * sizeof(double)), .pi = need((size_t)g.S * sizeof(double)), .phi = need((size_t)OWN * (size_t)n * sizeof(double))};
+  psdmp_fit_rows rows = {
+      .n = n, .base = l, .standard = g.S, .links = links, .K = g.K, .extras = extras, .R = R, .count = count};
+  psdmp_fit fit = {.theta = need((size_t)l * sizeof(double)),
+                   .pi = need((size_t)g.S * sizeof(double)),
+                   .phi = need((size_t)OWN * (size_t)n * sizeof(double))};
   const psdmp_fit_options o = {.sigma = sigma, .prior = prior, .lambda = 1, .drives_nonnegative = true};
   double *space = need(psdmp_fit_scratch(&rows) * sizeof *space), best = INFINITY;
   for (int round = 0; round < 3; round++) {
@@ -301,13 +320,15 @@ static int run_fit(const char *robot) {
     if (status || !fit.feasible) stop("the fit failed", NULL);
     best = fmin(best, bench_now() - started);
   }
-  printf("consistent fit of %s: %d joints, %d standard parameters, %d columns: %.3f s in %d steps\n", robot, n, g.S, g.W, best, fit.steps);
+  printf("consistent fit of %s: %d joints, %d standard parameters, %d columns: %.3f s in %d steps\n", robot, n, g.S,
+         g.W, best, fit.steps);
   return best < 1 ? 0 : 1;
 }
 
 int main(int argc, char **argv) {
   if (argc == 5 && strcmp(argv[1], "rows") == 0) return run_rows(argv[2], atol(argv[3]), argv[4]);
-  if ((argc == 4 || argc == 5) && strcmp(argv[1], "memory") == 0) return run_memory(atol(argv[2]), argv[3], argc == 5 ? atol(argv[4]) : 0);
+  if ((argc == 4 || argc == 5) && strcmp(argv[1], "memory") == 0)
+    return run_memory(atol(argv[2]), argv[3], argc == 5 ? atol(argv[4]) : 0);
   if (argc == 3 && strcmp(argv[1], "fit") == 0) return run_fit(argv[2]);
   fprintf(stderr, "calibrate rows ROBOT COUNT FOLDER | memory COUNT FILE [CACHE] | fit ROBOT\n");
   return 2;

@@ -22,18 +22,22 @@ double bench_uniform(uint64_t *state, double low, double high) {
 /* a chain of revolute joints in general directions, with spheres for links; the text of its file. Returns buf */
 static char *random_chain(int joints, char *buf, size_t size) {
   uint64_t seed = 12;
-  size_t used = (size_t)snprintf(buf, size, "name: chain%d\nconvention: modified-dh\ngravity: [0, 0, -9.81]\njoints:\n", joints);
+  size_t used =
+      (size_t)snprintf(buf, size, "name: chain%d\nconvention: modified-dh\ngravity: [0, 0, -9.81]\njoints:\n", joints);
   for (int j = 0; j < joints; j++) {
-    double alpha = bench_uniform(&seed, -3, 3), a = bench_uniform(&seed, -0.3, 0.3), d = bench_uniform(&seed, -0.3, 0.3);
-    used += (size_t)snprintf(buf + used, size - used, "  - {name: j%d, type: revolute, alpha: %.6f, a: %.6f, theta: 0, d: %.6f}\n",
-                             j + 1, alpha, a, d);
+    double alpha = bench_uniform(&seed, -3, 3), a = bench_uniform(&seed, -0.3, 0.3),
+           d = bench_uniform(&seed, -0.3, 0.3);
+    used += (size_t)snprintf(buf + used, size - used,
+                             "  - {name: j%d, type: revolute, alpha: %.6f, a: %.6f, theta: 0, d: %.6f}\n", j + 1, alpha,
+                             a, d);
   }
   used += (size_t)snprintf(buf + used, size - used, "links:\n");
   for (int j = 0; j < joints; j++) {
-    double x = bench_uniform(&seed, -0.2, 0.2), y = bench_uniform(&seed, -0.2, 0.2), z = bench_uniform(&seed, -0.2, 0.2),
-           m = bench_uniform(&seed, 1, 5);
-    used += (size_t)snprintf(buf + used, size - used, "  - {mass: %.6f, com: [%.6f, %.6f, %.6f], inertia: {xx: 0.02, yy: 0.02, zz: 0.02}}\n",
-                             m, x, y, z);
+    double x = bench_uniform(&seed, -0.2, 0.2), y = bench_uniform(&seed, -0.2, 0.2),
+           z = bench_uniform(&seed, -0.2, 0.2), m = bench_uniform(&seed, 1, 5);
+    used += (size_t)snprintf(buf + used, size - used,
+                             "  - {mass: %.6f, com: [%.6f, %.6f, %.6f], inertia: {xx: 0.02, yy: 0.02, zz: 0.02}}\n", m,
+                             x, y, z);
   }
   return buf;
 }
@@ -82,17 +86,17 @@ void bench_fill_states(double *states, int n) {
 int bench_result_size(const psdm_robot *robot, recursion which) {
   int n = psdm_robot_n(robot);
   switch (which) {
-  case INVERSE_MASS:
-  case MASS: return n * n;
-  case LINEARIZE_INVERSE:
-  case LINEARIZE_FORWARD:
-  case LINEARIZE_INVERSE_BATCH:
-  case LINEARIZE_FORWARD_BATCH: return 3 * n * n;
-  case BASE_REGRESSOR:
-  case REGRESSOR: return n * psdm_robot_parameter_count(robot);
-  case ENERGY: return 2;
-  case JACOBIAN: return 6 * n;
-  default: return n;
+    case INVERSE_MASS:
+    case MASS: return n * n;
+    case LINEARIZE_INVERSE:
+    case LINEARIZE_FORWARD:
+    case LINEARIZE_INVERSE_BATCH:
+    case LINEARIZE_FORWARD_BATCH: return 3 * n * n;
+    case BASE_REGRESSOR:
+    case REGRESSOR: return n * psdm_robot_parameter_count(robot);
+    case ENERGY: return 2;
+    case JACOBIAN: return 6 * n;
+    default: return n;
   }
 }
 
@@ -116,7 +120,8 @@ void bench_regressor_to_links(const psdm_robot *r, const double *bodies, double 
       psdmp_robot_standard_move(&r->link[r->body[b].index].frame, unit, moved);
       for (int i = 0; i < r->n; i++)
         for (int j = 0; j < PSDMP_ROBOT_STANDARD; j++)
-          Y[i * columns + PSDMP_ROBOT_STANDARD * r->body[b].number + k] += moved[j] * bodies[PSDMP_ROBOT_STANDARD * (i * r->bodies + b) + j];
+          Y[i * columns + PSDMP_ROBOT_STANDARD * r->body[b].number + k] +=
+              moved[j] * bodies[PSDMP_ROBOT_STANDARD * (i * r->bodies + b) + j];
     }
 }
 

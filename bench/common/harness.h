@@ -16,8 +16,8 @@ enum { STATES = 64 }; /* stay in the first-level cache together with the robot *
 /* xorshift64*: the same numbers on every run */
 double bench_uniform(uint64_t *state, double low, double high);
 
-/* A file, or chainN, a random chain of N joints. Links without a mass that have first moments (the PUMA's, where the mass has no effect)
- * get 1 kg: a peer that stores the centre of mass cannot hold them. NULL after a word on stderr. */
+/* A file, or chainN, a random chain of N joints. Links without a mass that have first moments (the PUMA's, where the
+ * mass has no effect) get 1 kg: a peer that stores the centre of mass cannot hold them. NULL after a word on stderr. */
 psdm_robot *bench_load(const char *what);
 
 /* q, qd, qdd, tau, each of length n, one after the other, STATES times */
@@ -29,11 +29,12 @@ int bench_result_size(const psdm_robot *robot, recursion which);
 /* largest difference relative to the largest entry of y */
 double bench_difference(const double *x, const double *y, int count);
 
-/* A peer's regressor (n x 10 bodies, row-major, canonical body frames, our order of parameters) in libpsdm's layout (link frames, file
- * order, columns of drive inertias zero). */
+/* A peer's regressor (n x 10 bodies, row-major, canonical body frames, our order of parameters) in libpsdm's layout
+ * (link frames, file order, columns of drive inertias zero). */
 void bench_regressor_to_links(const psdm_robot *robot, const double *bodies, double *Y);
 
-/* Coupled joints: tree = G x (+ c when it is a position), and x (n x width) = G' tree (bodies x width). Copies where there are none. */
+/* Coupled joints: tree = G x (+ c when it is a position), and x (n x width) = G' tree (bodies x width). Copies where
+ * there are none. */
 void bench_spread(const psdm_robot *robot, const double *x, bool position, double *tree);
 void bench_gather(const psdm_robot *robot, const double *tree, int width, double *x);
 

@@ -1,6 +1,6 @@
-/* mujoco_model.h: libpsdm's canonical tree as a MuJoCo model, without constraints, contacts, sensors, springs and damping. MuJoCo's compiler refuses
- * inertias that are not physical (some published ones are not; balanceinertia would change them), so it gets stand-ins, and the robot's own
- * numbers afterwards. */
+/* mujoco_model.h: libpsdm's canonical tree as a MuJoCo model, without constraints, contacts, sensors, springs and
+ * damping. MuJoCo's compiler refuses inertias that are not physical (some published ones are not; balanceinertia
+ * would change them), so it gets stand-ins, and the robot's own numbers afterwards. */
 #ifndef BENCH_MUJOCO_MODEL_H
 #define BENCH_MUJOCO_MODEL_H
 
@@ -19,10 +19,12 @@ static inline mjModel *mujoco_compile(const psdm_robot *robot) {
   mjSpec *spec = mj_makeSpec();
   char text[16];
   memcpy(spec->option.gravity, robot->gravity, sizeof robot->gravity);
-  spec->option.disableflags |= mjDSBL_CONSTRAINT | mjDSBL_CONTACT | mjDSBL_SENSOR | mjDSBL_ACTUATION | mjDSBL_SPRING | mjDSBL_DAMPER;
+  spec->option.disableflags |=
+      mjDSBL_CONSTRAINT | mjDSBL_CONTACT | mjDSBL_SENSOR | mjDSBL_ACTUATION | mjDSBL_SPRING | mjDSBL_DAMPER;
   for (int b = 0; b < robot->bodies; b++) {
     const psdmp_robot_body *from = &robot->body[b];
-    mjsBody *body = mjs_addBody(mjs_findBody(spec, from->parent < 0 ? "world" : mujoco_body_name(from->parent, text)), NULL);
+    mjsBody *body =
+        mjs_addBody(mjs_findBody(spec, from->parent < 0 ? "world" : mujoco_body_name(from->parent, text)), NULL);
     mjs_setName(body->element, mujoco_body_name(b, text));
     memcpy(body->pos, from->joint.p, sizeof body->pos);
     mju_mat2Quat(body->quat, from->joint.R);

@@ -1,5 +1,5 @@
-/* peer.h: what libpsdm is timed beside, behind one face: linked in (bench/recursions; peer_none.c stands in when there is none) or as one
- * shared object each (bench/peers). */
+/* peer.h: what libpsdm is timed beside, behind one face: linked in (bench/recursions; peer_none.c stands in when
+ * there is none) or as one shared object each (bench/peers). */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 

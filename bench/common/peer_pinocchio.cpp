@@ -1,8 +1,8 @@
 /* peer_pinocchio.cpp: Pinocchio as the peer.
  *
  * Measured are Pinocchio's own functions with dynamic-size Eigen vectors, called from a loop in this file so that the
- * compiler sees everything, as in a user's program. The model is that of pinocchio_model.hpp. Robots with coupled joints or
- * drives behind a transmission have no such model and are refused. */
+ * compiler sees everything, as in a user's program. The model is that of pinocchio_model.hpp. Robots with coupled
+ * joints or drives behind a transmission have no such model and are refused. */
 #include <vector>
 
 #include <pinocchio/algorithm/aba-derivatives.hpp>
@@ -42,8 +42,15 @@ struct peer {
   Eigen::MatrixXd J;
 
   peer(const psdm_robot *r, const double *x, int count)
-      : robot(r), model(bench::build(r)), link(add_link(r, model)), data(model), qdd(r->n), J(Eigen::MatrixXd::Zero(6, r->n)) {
-    auto part = [&](int s, int k) { return Eigen::Map<const Eigen::VectorXd>(x + (long)(STATE_VECTORS * s + k) * r->n, r->n); };
+      : robot(r),
+        model(bench::build(r)),
+        link(add_link(r, model)),
+        data(model),
+        qdd(r->n),
+        J(Eigen::MatrixXd::Zero(6, r->n)) {
+    auto part = [&](int s, int k) {
+      return Eigen::Map<const Eigen::VectorXd>(x + (long)(STATE_VECTORS * s + k) * r->n, r->n);
+    };
     for (int s = 0; s < count; s++) states.push_back({part(s, 0), part(s, 1), part(s, 2), part(s, 3)});
   }
 };
@@ -57,15 +64,18 @@ double inverse(peer &p, const State &s) { return pin::rnea(p.model, p.data, s.q,
 double gravity(peer &p, const State &s) { return pin::computeGeneralizedGravity(p.model, p.data, s.q)[0]; }
 double bias(peer &p, const State &s) { return pin::nonLinearEffects(p.model, p.data, s.q, s.qd)[0]; }
 
-template <pin::Convention convention> double mass(peer &p, const State &s) {
+template <pin::Convention convention>
+double mass(peer &p, const State &s) {
   return pin::crba(p.model, p.data, s.q, convention)(0, 0);
 }
 
-template <pin::Convention convention> double forward(peer &p, const State &s) {
+template <pin::Convention convention>
+double forward(peer &p, const State &s) {
   return pin::aba(p.model, p.data, s.q, s.qd, s.tau, convention)[0];
 }
 
-template <pin::Convention convention> double forward_cholesky(peer &p, const State &s) {
+template <pin::Convention convention>
+double forward_cholesky(peer &p, const State &s) {
   p.qdd = s.tau - pin::nonLinearEffects(p.model, p.data, s.q, s.qd);
   pin::crba(p.model, p.data, s.q, convention);
   pin::cholesky::decompose(p.model, p.data);
@@ -138,7 +148,8 @@ void copy_regressor(const peer &p, double *out) {
   std::vector<double> bodies(Y.size());
   for (long i = 0; i < Y.rows(); i++)
     for (long j = 0; j < Y.cols(); j++)
-      bodies[i * Y.cols() + j] = Y(i, j / PSDMP_ROBOT_STANDARD * PSDMP_ROBOT_STANDARD + bench::to_theirs[j % PSDMP_ROBOT_STANDARD]);
+      bodies[i * Y.cols() + j] =
+          Y(i, j / PSDMP_ROBOT_STANDARD * PSDMP_ROBOT_STANDARD + bench::to_theirs[j % PSDMP_ROBOT_STANDARD]);
   bench_regressor_to_links(p.robot, bodies.data(), out);
 }
 } // namespace
@@ -183,18 +194,18 @@ void peer_result(peer *p, recursion which, int way, int state, double *out) {
   const State &s = p->states[state];
   ways[which][way].call(*p, s);
   switch (which) {
-  case INVERSE: return copy(p->data.tau, out);
-  case GRAVITY: return copy(p->data.g, out);
-  case BIAS: return copy(p->data.nle, out);
-  case MASS: return copy_rows(p->data.M.selfadjointView<Eigen::Upper>(), out);
-  case FORWARD: return copy(p->data.ddq, out);
-  case FORWARD_CHOLESKY: return copy(p->qdd, out);
-  case REGRESSOR: return copy_regressor(*p, out);
-  case ENERGY: out[0] = p->data.kinetic_energy, out[1] = p->data.potential_energy; return;
-  case JACOBIAN: return copy_rows(p->J, out);
-  case LINEARIZE_INVERSE: return copy_three(p->data.dtau_dq, p->data.dtau_dv, p->data.M, out);
-  case LINEARIZE_FORWARD: return copy_three(p->data.ddq_dq, p->data.ddq_dv, p->data.Minv, out);
-  case INVERSE_MASS: return copy_rows(p->data.Minv.selfadjointView<Eigen::Upper>(), out);
-  default: return;
+    case INVERSE: return copy(p->data.tau, out);
+    case GRAVITY: return copy(p->data.g, out);
+    case BIAS: return copy(p->data.nle, out);
+    case MASS: return copy_rows(p->data.M.selfadjointView<Eigen::Upper>(), out);
+    case FORWARD: return copy(p->data.ddq, out);
+    case FORWARD_CHOLESKY: return copy(p->qdd, out);
+    case REGRESSOR: return copy_regressor(*p, out);
+    case ENERGY: out[0] = p->data.kinetic_energy, out[1] = p->data.potential_energy; return;
+    case JACOBIAN: return copy_rows(p->J, out);
+    case LINEARIZE_INVERSE: return copy_three(p->data.dtau_dq, p->data.dtau_dv, p->data.M, out);
+    case LINEARIZE_FORWARD: return copy_three(p->data.ddq_dq, p->data.ddq_dv, p->data.Minv, out);
+    case INVERSE_MASS: return copy_rows(p->data.Minv.selfadjointView<Eigen::Upper>(), out);
+    default: return;
   }
 }

@@ -6,8 +6,8 @@
  *   static void close_robot(void *own);
  *   static const way ways[FUNCTIONS][MOST_WAYS];          by function
  *
- * and then PEER_FACE. A call takes one state (q, qd, qdd, tau) or, for a batch, all of them (element k of state i at k STATES + i) and
- * leaves its result at out; show turns that into libpsdm's layout, NULL where it is that already. */
+ * and then PEER_FACE. A call takes one state (q, qd, qdd, tau) or, for a batch, all of them (element k of state i at
+ * k STATES + i) and leaves its result at out; show turns that into libpsdm's layout, NULL where it is that already. */
 #ifndef BENCH_PEER_TABLE_H
 #define BENCH_PEER_TABLE_H
 
@@ -48,7 +48,9 @@ static inline const char *refuse_transmission(const psdm_robot *robot) {
   return robot->drive_mass ? "drives behind a transmission" : NULL;
 }
 
-static inline const char *refuse_coupled(const psdm_robot *robot) { return robot->direct ? refuse_transmission(robot) : "coupled joints"; }
+static inline const char *refuse_coupled(const psdm_robot *robot) {
+  return robot->direct ? refuse_transmission(robot) : "coupled joints";
+}
 
 /* one state out of a batch's result */
 static inline void show_batch(const peer *p, int state, const double *out, double *result) {
@@ -59,54 +61,52 @@ static inline void show_batch_matrices(const peer *p, int state, const double *o
   for (int k = 0; k < 3 * p->n * p->n; k++) result[k] = out[k * STATES + state];
 }
 
-#define PEER_FACE                                                                                          \
-  const char *peer_name(void) { return name(); }                                                           \
-  const char *peer_compiler(void) { return PEER_COMPILER; }                                                \
-  const char *peer_refusal(const psdm_robot *robot) { return refusal(robot); }                             \
-  int peer_ways(recursion which) {                                                                         \
-    int count = 0;                                                                                         \
-    while (count < MOST_WAYS && ways[which][count].call) count++;                                          \
-    return count;                                                                                          \
-  }                                                                                                        \
-  const char *peer_function(recursion which, int k) { return ways[which][k].name; }                        \
-                                                                                                           \
-  void peer_free(peer *p) {                                                                                \
-    if (!p) return;                                                                                        \
-    if (p->own) close_robot(p->own);                                                                       \
-    free(p->states), free(p->arrays), free(p->out), free(p);                                               \
-  }                                                                                                        \
-                                                                                                           \
-  peer *peer_new(const psdm_robot *robot, const double *states, int count) {                               \
-    peer *p = (peer *)calloc(1, sizeof *p);                                                                \
-    if (!p || count != STATES || refusal(robot)) return free(p), (peer *)NULL;                             \
-    size_t n = (size_t)robot->n, length = STATE_VECTORS * n * STATES;                                      \
-    size_t largest = n * (3 * n * STATES + (size_t)psdm_robot_parameter_count(robot));                     \
-    p->robot = robot, p->n = robot->n;                                                                     \
-    p->states = (double *)malloc(sizeof(double) * length);                                                 \
-    p->arrays = (double *)aligned_alloc(64, sizeof(double) * length);                                      \
-    p->out = (double *)aligned_alloc(64, (sizeof(double) * largest + 63) / 64 * 64);                       \
-    p->own = open_robot(robot);                                                                            \
-    if (!p->states || !p->arrays || !p->out || !p->own) return peer_free(p), (peer *)NULL;                 \
-    memcpy(p->states, states, sizeof(double) * length);                                                    \
-    for (size_t i = 0; i < length; i++)                                                                    \
-      p->arrays[i % (STATE_VECTORS * n) * STATES + i / (STATE_VECTORS * n)] = states[i];                   \
-    return p;                                                                                              \
-  }                                                                                                        \
-                                                                                                           \
-  double peer_sweep(peer *p, recursion which, int k) {                                                     \
-    void (*call)(peer *, const double *, double *) = ways[which][k].call;                                  \
-    double sum = 0;                                                                                        \
-    if (is_batch(which)) return call(p, p->arrays, p->out), p->out[0];                                     \
+#define PEER_FACE                                                                                             \
+  const char *peer_name(void) { return name(); }                                                              \
+  const char *peer_compiler(void) { return PEER_COMPILER; }                                                   \
+  const char *peer_refusal(const psdm_robot *robot) { return refusal(robot); }                                \
+  int peer_ways(recursion which) {                                                                            \
+    int count = 0;                                                                                            \
+    while (count < MOST_WAYS && ways[which][count].call) count++;                                             \
+    return count;                                                                                             \
+  }                                                                                                           \
+  const char *peer_function(recursion which, int k) { return ways[which][k].name; }                           \
+                                                                                                              \
+  void peer_free(peer *p) {                                                                                   \
+    if (!p) return;                                                                                           \
+    if (p->own) close_robot(p->own);                                                                          \
+    free(p->states), free(p->arrays), free(p->out), free(p);                                                  \
+  }                                                                                                           \
+                                                                                                              \
+  peer *peer_new(const psdm_robot *robot, const double *states, int count) {                                  \
+    peer *p = (peer *)calloc(1, sizeof *p);                                                                   \
+    if (!p || count != STATES || refusal(robot)) return free(p), (peer *)NULL;                                \
+    size_t n = (size_t)robot->n, length = STATE_VECTORS * n * STATES;                                         \
+    size_t largest = n * (3 * n * STATES + (size_t)psdm_robot_parameter_count(robot));                        \
+    p->robot = robot, p->n = robot->n;                                                                        \
+    p->states = (double *)malloc(sizeof(double) * length);                                                    \
+    p->arrays = (double *)aligned_alloc(64, sizeof(double) * length);                                         \
+    p->out = (double *)aligned_alloc(64, (sizeof(double) * largest + 63) / 64 * 64);                          \
+    p->own = open_robot(robot);                                                                               \
+    if (!p->states || !p->arrays || !p->out || !p->own) return peer_free(p), (peer *)NULL;                    \
+    memcpy(p->states, states, sizeof(double) * length);                                                       \
+    for (size_t i = 0; i < length; i++)                                                                       \
+      p->arrays[i % (STATE_VECTORS * n) * STATES + i / (STATE_VECTORS * n)] = states[i];                      \
+    return p;                                                                                                 \
+  }                                                                                                           \
+                                                                                                              \
+  double peer_sweep(peer *p, recursion which, int k) {                                                        \
+    void (*call)(peer *, const double *, double *) = ways[which][k].call;                                     \
+    double sum = 0;                                                                                           \
+    if (is_batch(which)) return call(p, p->arrays, p->out), p->out[0];                                        \
     for (int s = 0; s < STATES; s++) call(p, p->states + STATE_VECTORS * p->n * s, p->out), sum += p->out[0]; \
-    return sum;                                                                                            \
-  }                                                                                                        \
-                                                                                                           \
-  void peer_result(peer *p, recursion which, int k, int state, double *out) {                              \
-    const way *w = &ways[which][k];                                                                        \
-    w->call(p, is_batch(which) ? p->arrays : p->states + STATE_VECTORS * p->n * state, p->out);            \
-    if (w->show)                                                                                           \
-      w->show(p, state, p->out, out);                                                                      \
-    else                                                                                                   \
-      memcpy(out, p->out, sizeof(double) * (size_t)bench_result_size(p->robot, which));                    \
+    return sum;                                                                                               \
+  }                                                                                                           \
+                                                                                                              \
+  void peer_result(peer *p, recursion which, int k, int state, double *out) {                                 \
+    const way *w = &ways[which][k];                                                                           \
+    w->call(p, is_batch(which) ? p->arrays : p->states + STATE_VECTORS * p->n * state, p->out);               \
+    if (w->show) w->show(p, state, p->out, out);                                                              \
+    else memcpy(out, p->out, sizeof(double) * (size_t)bench_result_size(p->robot, which));                    \
   }
 #endif

@@ -1,5 +1,6 @@
-/* pinocchio_model.hpp: libpsdm's canonical tree as a Pinocchio model, joint by joint: JointModelRZ or PZ at the same placement, the same
- * ten parameters, drive inertias as armature. Pinocchio's joints must be numbered depth first: joint k + 1 is body depth_first()[k]. */
+/* pinocchio_model.hpp: libpsdm's canonical tree as a Pinocchio model, joint by joint: JointModelRZ or PZ at the same
+ * placement, the same ten parameters, drive inertias as armature. Pinocchio's joints must be numbered depth first:
+ * joint k + 1 is body depth_first()[k]. */
 #ifndef BENCH_PINOCCHIO_MODEL_HPP
 #define BENCH_PINOCCHIO_MODEL_HPP
 
@@ -46,10 +47,8 @@ inline pinocchio::Model build(const psdm_robot *r) {
     const psdmp_robot_body &body = r->body[b];
     pinocchio::JointIndex parent = body.parent < 0 ? 0 : index[body.parent], joint; /* joint 0 is their universe */
     std::string name = "joint" + std::to_string(b);
-    if (body.prismatic)
-      joint = model.addJoint(parent, pinocchio::JointModelPZ(), placement(body.joint), name);
-    else
-      joint = model.addJoint(parent, pinocchio::JointModelRZ(), placement(body.joint), name);
+    if (body.prismatic) joint = model.addJoint(parent, pinocchio::JointModelPZ(), placement(body.joint), name);
+    else joint = model.addJoint(parent, pinocchio::JointModelRZ(), placement(body.joint), name);
     model.appendBodyToJoint(joint, inertia(body.pi));
     model.armature[joint - 1] = r->body_drive[b];
     index[b] = joint;

@@ -1,11 +1,14 @@
-/* bench.cu: generated kernels against the bandwidth of a device copy measured in the same run, and against the plain C functions.
+/* bench.cu: generated kernels against the bandwidth of a device copy measured in the same run, and against the plain C
+ * functions.
  *
  *   bench [--states COUNT] [FUNCTION ...]   times at 2^24 to 2^26 states, whatever fits, or at as many as are asked for
  *   bench --check [FUNCTION ...]            numbers only, at a few hundred states: for compute-sanitizer
  *
- * Compiled once for each robot and precision, with arm.h (prefix arm) and costs.h (operations of each function) on the path. A line for each
- * function: states per second, bytes moved (each number once) per second and their share of the copy's, operations per second (those of the plain C function,
- * sines apart) and their share of what fused operations reach here, and the worst error of a state's results beside the processor's, relative to the largest. Exit 1 when an error is beyond what rounding explains. */
+ * Compiled once for each robot and precision, with arm.h (prefix arm) and costs.h (operations of each function) on
+ * the path. A line for each function: states per second, bytes moved (each number once) per second and their share
+ * of the copy's, operations per second (those of the plain C function, sines apart) and their share of what fused
+ * operations reach here, and the worst error of a state's results beside the processor's, relative to the largest.
+ * Exit 1 when an error is beyond what rounding explains. */
 #include <cuda_runtime.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,13 +22,13 @@
 
 typedef COST_REAL real;
 
-#define TRY(call)                                                                                   \
-  do {                                                                                              \
-    cudaError_t error_ = (cudaError_t)(call);                                                       \
-    if (error_) {                                                                                   \
-      fprintf(stderr, "bench: %s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_));        \
-      exit(error_ == cudaErrorNoDevice || error_ == cudaErrorInsufficientDriver ? 77 : 2);          \
-    }                                                                                               \
+#define TRY(call)                                                                            \
+  do {                                                                                       \
+    cudaError_t error_ = (cudaError_t)(call);                                                \
+    if (error_) {                                                                            \
+      fprintf(stderr, "bench: %s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error_)); \
+      exit(error_ == cudaErrorNoDevice || error_ == cudaErrorInsufficientDriver ? 77 : 2);   \
+    }                                                                                        \
   } while (0)
 
 /* ---- functions behind one type each ---- */
@@ -34,14 +37,18 @@ enum { N = ARM_N, NN = ARM_N * ARM_N, NL = ARM_N * ARM_L };
 
 struct function {
   const char *name;
-  int inputs, output[3];  /* blocks of N, numbers of each result */
-  bool tau;               /* the third block is of torques */
+  int inputs, output[3];             /* blocks of N, numbers of each result */
+  bool tau;                          /* the third block is of torques */
   double operations, sincos, spread; /* spread: of errors, beyond a few hundred roundings */
   int (*gpu)(size_t, real *const *, real *const *);
   void (*cpu)(const real *const *, real *const *);
 };
 
-#define GPU(name, ...) [](size_t count, real *const *a, real *const *r) { (void)a; return arm_##name##_batch_cuda(count, __VA_ARGS__, NULL); }
+#define GPU(name, ...)                                        \
+  [](size_t count, real *const *a, real *const *r) {          \
+    (void)a;                                                  \
+    return arm_##name##_batch_cuda(count, __VA_ARGS__, NULL); \
+  }
 #define CPU(name, ...) [](const real *const *a, real *const *r) { arm_##name(__VA_ARGS__); }
 #define BOTH(name, ...) GPU(name, __VA_ARGS__), CPU(name, __VA_ARGS__)
 
@@ -68,10 +75,22 @@ static const function functions[] = {
     {"regressor", 3, {NL}, false, COST_regressor, 1, BOTH(regressor, a[0], a[1], a[2], r[0])},
 #endif
 #if defined(COST_linearize_inverse)
-    {"linearize_inverse", 3, {NN, NN, NN}, false, COST_linearize_inverse, 1, BOTH(linearize_inverse, a[0], a[1], a[2], r[0], r[1], r[2])},
+    {"linearize_inverse",
+     3,
+     {NN, NN, NN},
+     false,
+     COST_linearize_inverse,
+     1,
+     BOTH(linearize_inverse, a[0], a[1], a[2], r[0], r[1], r[2])},
 #endif
 #if defined(COST_linearize_forward)
-    {"linearize_forward", 3, {NN, NN, NN}, true, COST_linearize_forward, 1e5, BOTH(linearize_forward, a[0], a[1], a[2], r[0], r[1], r[2])},
+    {"linearize_forward",
+     3,
+     {NN, NN, NN},
+     true,
+     COST_linearize_forward,
+     1e5,
+     BOTH(linearize_forward, a[0], a[1], a[2], r[0], r[1], r[2])},
 #endif
 };
 
@@ -89,7 +108,8 @@ static __host__ __device__ real draw(unsigned long long at, real range) {
 }
 
 static __global__ void fill(real *to, size_t count, unsigned long long stream, real range) {
-  for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x) to[i] = draw(stream << 40 | i, range);
+  for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (size_t)gridDim.x * blockDim.x)
+    to[i] = draw(stream << 40 | i, range);
 }
 
 static const real ranges[2][3] = {{(real)3.14159265, 2, 10}, {(real)3.14159265, 2, 50}};
@@ -108,7 +128,8 @@ static __global__ void copy(const float4 *__restrict__ from, float4 *__restrict_
 }
 
 /* best seconds of a few runs */
-template <class Work> static double best(int runs, Work work) {
+template <class Work>
+static double best(int runs, Work work) {
   cudaEvent_t from, to;
   float least = 1e30f;
   TRY(cudaEventCreate(&from));
@@ -139,7 +160,8 @@ static double copy_bandwidth(void) {
   double kernel = best(8, [&] { copy<<<(unsigned)((count + 1023) / 1024), 256>>>(a, b, count); });
   TRY(cudaFree(a));
   TRY(cudaFree(b));
-  printf("copy: %.2f TB/s by cudaMemcpy, %.2f TB/s by a kernel\n", 2e-12 * (double)bytes / engine, 2e-12 * (double)bytes / kernel);
+  printf("copy: %.2f TB/s by cudaMemcpy, %.2f TB/s by a kernel\n", 2e-12 * (double)bytes / engine,
+         2e-12 * (double)bytes / kernel);
   return 2 * (double)bytes / (engine < kernel ? engine : kernel);
 }
 
@@ -176,8 +198,8 @@ struct buffers {
   real *in[3], *out[3];
 };
 
-/* One piece of memory for all that is timed: pieces of their own would lie wherever earlier ones left room, which moves a function's time by a tenth. Checks
- * take pieces of their own, so that a sanitizer sees their ends. */
+/* One piece of memory for all that is timed: pieces of their own would lie wherever earlier ones left room, which
+ * moves a function's time by a tenth. Checks take pieces of their own, so that a sanitizer sees their ends. */
 static struct {
   char *at;
   size_t bytes, used;
@@ -259,7 +281,9 @@ static double compare(const function &f, const buffers &b, size_t count, size_t 
 }
 
 /* a few hundred roundings, times what the inverse of a mass matrix makes of them */
-static bool good(const function &f, double error) { return error <= 300 * f.spread * (sizeof(real) == 4 ? 0x1p-24 : 0x1p-53); }
+static bool good(const function &f, double error) {
+  return error <= 300 * f.spread * (sizeof(real) == 4 ? 0x1p-24 : 0x1p-53);
+}
 
 static bool check(const function &f) {
   static const size_t counts[] = {1, 2, 3, 4, 127, 128, 129, 516, 1031};
@@ -292,15 +316,17 @@ static bool time_function(const function &f, size_t count, double bandwidth, dou
   double error = fmax(compare(f, b, count, 0, 4096), compare(f, b, count, count - 4096, 4096));
   bool fine = good(f, error);
   double bytes = (double)numbers * (double)count * sizeof(real), operations = f.operations * (double)count / seconds;
-  printf("%-18s 2^%-5.4g %8.3f G/s %6.2f TB/s %5.2f of copy %6.2f Tflop/s %5.2f of peak %6.1f G sincos/s   error %.1e%s\n", f.name, log2((double)count),
-         1e-9 * (double)count / seconds, 1e-12 * bytes / seconds, bytes / seconds / bandwidth, 1e-12 * operations, operations / peak, 1e-9 * f.sincos * (double)count / seconds, error,
-         fine ? "" : "  WRONG");
+  printf(
+      "%-18s 2^%-5.4g %8.3f G/s %6.2f TB/s %5.2f of copy %6.2f Tflop/s %5.2f of peak %6.1f G sincos/s   error %.1e%s\n",
+      f.name, log2((double)count), 1e-9 * (double)count / seconds, 1e-12 * bytes / seconds, bytes / seconds / bandwidth,
+      1e-12 * operations, operations / peak, 1e-9 * f.sincos * (double)count / seconds, error, fine ? "" : "  WRONG");
   release(&b);
   return fine;
 }
 
 int main(int argc, char **argv) {
-  bool checking = argc > 1 && strcmp(argv[1], "--check") == 0, counted = argc > 2 && strcmp(argv[1], "--states") == 0, fine = true;
+  bool checking = argc > 1 && strcmp(argv[1], "--check") == 0, counted = argc > 2 && strcmp(argv[1], "--states") == 0,
+       fine = true;
   int first = 1 + checking + 2 * counted;
   size_t count = counted ? (size_t)atoll(argv[2]) : (size_t)1 << 26;
   if (count < 8192) {
@@ -309,7 +335,8 @@ int main(int argc, char **argv) {
   }
   cudaDeviceProp device;
   TRY(cudaGetDeviceProperties(&device, 0));
-  printf("%s, %s, n = %d, l = %d, on %s (%d multiprocessors)\n", COST_ROBOT, sizeof(real) == 4 ? "float" : "double", N, ARM_L, device.name, device.multiProcessorCount);
+  printf("%s, %s, n = %d, l = %d, on %s (%d multiprocessors)\n", COST_ROBOT, sizeof(real) == 4 ? "float" : "double", N,
+         ARM_L, device.name, device.multiProcessorCount);
   double bandwidth = checking ? 1 : copy_bandwidth(), peak = checking ? 1 : peak_operations(device.multiProcessorCount);
   if (!checking) take_most();
   for (const function &f : functions) {

@@ -1,6 +1,6 @@
-/* derive.c: how long the exact derivation takes, and what it needs. One thread, best of 20, warm: memory comes from a pool that is
- * reused, as a program that derives more than once would do. `derive FILE...` prints a table; `--fresh` times the first derivation of
- * this process with plain malloc. */
+/* derive.c: how long the exact derivation takes, and what it needs. One thread, best of 20, warm: memory comes from
+ * a pool that is reused, as a program that derives more than once would do. `derive FILE...` prints a table;
+ * `--fresh` times the first derivation of this process with plain malloc. */
 #define _DEFAULT_SOURCE /* madvise, posix_memalign */
 #include <psdm/psdm.h>
 #include <stdio.h>
@@ -60,13 +60,14 @@ int main(int argc, char **argv) {
       if (psdm_model_derive(robot, NULL, NULL, &model, &info, &error)) return 1;
       struct rusage use;
       getrusage(RUSAGE_SELF, &use);
-      printf("%-16s fresh %.3f ms, process peak %.1f MB\n", psdm_robot_name(robot), 1e3 * info.seconds, (double)use.ru_maxrss / 1024);
+      printf("%-16s fresh %.3f ms, process peak %.1f MB\n", psdm_robot_name(robot), 1e3 * info.seconds,
+             (double)use.ru_maxrss / 1024);
       psdm_model_free(model);
     } else {
       p.peak = 0;
       double seconds = best_time(robot, &p, &model);
-      printf("%-16s %9ld %4d %9ld %10.3f %8.1f\n", psdm_model_name(model), psdm_model_p(model), psdm_model_l(model), psdm_model_entries(model),
-             1e3 * seconds, (double)p.peak / 1e6);
+      printf("%-16s %9ld %4d %9ld %10.3f %8.1f\n", psdm_model_name(model), psdm_model_p(model), psdm_model_l(model),
+             psdm_model_entries(model), 1e3 * seconds, (double)p.peak / 1e6);
     }
     psdm_robot_free(robot);
   }

@@ -1,5 +1,6 @@
-/* linearize.c: time of the six linearization algorithms on serial chains against the number of joints, and the slopes on logarithmic
- * axes: 1 for Algorithms 1 and 5, 2 for 2 and 6; the conventional 3 and 4 grow towards 3. Single-threaded; the best of the repeats counts. */
+/* linearize.c: time of the six linearization algorithms on serial chains against the number of joints, and the
+ * slopes on logarithmic axes: 1 for Algorithms 1 and 5, 2 for 2 and 6; the conventional 3 and 4 grow towards 3.
+ * Single-threaded; the best of the repeats counts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "psdm/psdm.h"
 
 static const int sizes[] = {4, 8, 16, 32, 64, 125, 250, 500, 1000};
-enum { SIZES = sizeof sizes / sizeof *sizes, FIRST_OF_FIT = 2 }; /* from 16 on; beyond 250 the matrices leave the cache */
+/* from 16 on; beyond 250 the matrices leave the cache */
+enum { SIZES = sizeof sizes / sizeof *sizes, FIRST_OF_FIT = 2 };
 
 static const double repeat_time = 0.1; /* seconds for each algorithm and size, but at least twice */
 
@@ -26,26 +28,32 @@ typedef psdm_status (*algorithm)(const bench *b);
 static psdm_status one(const bench *b) {
   const double *x = b->x;
   int n = b->n;
-  return psdm_linear_inverse_along(b->robot, b->linear, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n, x + 5 * n, b->out[0]);
+  return psdm_linear_inverse_along(b->robot, b->linear, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n, x + 5 * n,
+                                   b->out[0]);
 }
 static psdm_status two(const bench *b) {
-  return psdm_linearize_inverse(b->robot, b->linear, b->x, b->x + b->n, b->x + 2 * b->n, b->out[0], b->out[1], b->out[2]);
+  return psdm_linearize_inverse(b->robot, b->linear, b->x, b->x + b->n, b->x + 2 * b->n, b->out[0], b->out[1],
+                                b->out[2]);
 }
 static psdm_status three(const bench *b) {
   const double *x = b->x;
   int n = b->n;
-  return psdm_linear_forward_along_dense(b->robot, b->linear, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n, x + 6 * n, b->out[0]);
+  return psdm_linear_forward_along_dense(b->robot, b->linear, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n, x + 6 * n,
+                                         b->out[0]);
 }
 static psdm_status four(const bench *b) {
-  return psdm_linearize_forward_dense(b->robot, b->linear, b->x, b->x + b->n, b->x + 2 * b->n, b->out[0], b->out[1], b->out[2]);
+  return psdm_linearize_forward_dense(b->robot, b->linear, b->x, b->x + b->n, b->x + 2 * b->n, b->out[0], b->out[1],
+                                      b->out[2]);
 }
 static psdm_status five(const bench *b) {
   const double *x = b->x;
   int n = b->n;
-  return psdm_linear_forward_along(b->robot, b->linear, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n, x + 6 * n, b->out[0]);
+  return psdm_linear_forward_along(b->robot, b->linear, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n, x + 6 * n,
+                                   b->out[0]);
 }
 static psdm_status six(const bench *b) {
-  return psdm_linearize_forward_at(b->robot, b->linear, b->x, b->x + b->n, b->x + 2 * b->n, b->out[0], b->out[1], b->out[2]);
+  return psdm_linearize_forward_at(b->robot, b->linear, b->x, b->x + b->n, b->x + 2 * b->n, b->out[0], b->out[1],
+                                   b->out[2]);
 }
 
 static const struct {
@@ -55,8 +63,8 @@ static const struct {
 } algorithms[] = {{"1", one, 1}, {"2", two, 2}, {"3", three, 3}, {"4", four, 3}, {"5", five, 1}, {"6", six, 2}};
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
-/* Revolute joints in general directions with short links and drives. Motors keep the mass matrix of a thousand joints well conditioned,
- * and the random pose winds the chain up, so that the common point stays near. */
+/* Revolute joints in general directions with short links and drives. Motors keep the mass matrix of a thousand
+ * joints well conditioned, and the random pose winds the chain up, so that the common point stays near. */
 static psdm_robot *chain(int n) {
   size_t size = 256 + (size_t)n * 256, used = 0;
   char *text = malloc(size), sentence[900];
@@ -64,11 +72,16 @@ static psdm_robot *chain(int n) {
   psdm_error error;
   if (!text) return NULL;
   used = (size_t)snprintf(text, size, "convention: modified-dh\ngravity: [0, 0, -9.81]\njoints:\n");
-  for (int i = 0; i < n; i++) used += (size_t)snprintf(text + used, size - used, "  - {a: 0.02, d: 0.01, alpha: %d deg, drive_inertia: 0.05}\n", i % 2 ? -70 : 80);
+  for (int i = 0; i < n; i++)
+    used += (size_t)snprintf(text + used, size - used, "  - {a: 0.02, d: 0.01, alpha: %d deg, drive_inertia: 0.05}\n",
+                             i % 2 ? -70 : 80);
   used += (size_t)snprintf(text + used, size - used, "links:\n");
   for (int i = 0; i < n; i++)
-    used += (size_t)snprintf(text + used, size - used, "  - {mass: 0.1, com: [0.01, 0.002, 0.004], inertia: {xx: 2e-4, yy: 2.4e-4, zz: 1.8e-4, xy: 1e-5}}\n");
-  if (psdm_robot_parse(text, used, "chain.yaml", NULL, NULL, &robot, &error)) fprintf(stderr, "%s\n", psdm_error_format(&error, sentence, sizeof sentence));
+    used += (size_t)snprintf(
+        text + used, size - used,
+        "  - {mass: 0.1, com: [0.01, 0.002, 0.004], inertia: {xx: 2e-4, yy: 2.4e-4, zz: 1.8e-4, xy: 1e-5}}\n");
+  if (psdm_robot_parse(text, used, "chain.yaml", NULL, NULL, &robot, &error))
+    fprintf(stderr, "%s\n", psdm_error_format(&error, sentence, sizeof sentence));
   free(text);
   return robot;
 }
@@ -78,7 +91,8 @@ static int open_bench(int n, bench *b) {
   size_t square = (size_t)n * (size_t)n;
   *b = (bench){.robot = chain(n), .n = n, .x = malloc(7 * (size_t)n * sizeof(double))};
   for (int i = 0; i < 3; i++) b->out[i] = malloc(square * sizeof(double));
-  if (!b->robot || !b->x || !b->out[0] || !b->out[1] || !b->out[2] || psdm_linear_new(b->robot, NULL, &b->linear)) return 0;
+  if (!b->robot || !b->x || !b->out[0] || !b->out[1] || !b->out[2] || psdm_linear_new(b->robot, NULL, &b->linear))
+    return 0;
   for (int i = 0; i < 7 * n; i++) b->x[i] = bench_uniform(&state, i < n ? -3 : -0.5, i < n ? 3 : 0.5);
   return 1;
 }

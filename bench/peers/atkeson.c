@@ -3,19 +3,22 @@
 
 #include "textbook.h"
 
-/* Force and moment about the origin as (6 x 10) times the standard parameters: f = m a + (dw~ + w~ w~) h, n = h x a + I dw + w x (I w) */
+/* Force and moment about the origin as (6 x 10) times the standard parameters: f = m a + (dw~ + w~ w~) h, n = h x a
+ * + I dw + w x (I w) */
 static void link_wrench(const double motion[3][3], double A[6][10]) {
   const double *w = motion[0], *dw = motion[1], *a = motion[2];
   const double skew_dw[3][3] = {{0, -dw[2], dw[1]}, {dw[2], 0, -dw[0]}, {-dw[1], dw[0], 0}};
   const double skew_w[3][3] = {{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
   const double minus_a[3][3] = {{0, a[2], -a[1]}, {-a[2], 0, a[0]}, {a[1], -a[0], 0}};
   const double turn[3][6] = {{w[0], w[1], w[2], 0, 0, 0}, {0, w[0], 0, w[1], w[2], 0}, {0, 0, w[0], 0, w[1], w[2]}};
-  const double twist[3][6] = {{dw[0], dw[1], dw[2], 0, 0, 0}, {0, dw[0], 0, dw[1], dw[2], 0}, {0, 0, dw[0], 0, dw[1], dw[2]}};
+  const double twist[3][6] = {
+      {dw[0], dw[1], dw[2], 0, 0, 0}, {0, dw[0], 0, dw[1], dw[2], 0}, {0, 0, dw[0], 0, dw[1], dw[2]}};
   memset(A, 0, sizeof(double[6][10]));
   for (int i = 0; i < 3; i++) {
     A[i][0] = a[i];
     for (int j = 0; j < 3; j++) {
-      A[i][1 + j] = skew_dw[i][j] + skew_w[i][0] * skew_w[0][j] + skew_w[i][1] * skew_w[1][j] + skew_w[i][2] * skew_w[2][j];
+      A[i][1 + j] =
+          skew_dw[i][j] + skew_w[i][0] * skew_w[0][j] + skew_w[i][1] * skew_w[1][j] + skew_w[i][2] * skew_w[2][j];
       A[3 + i][1 + j] = minus_a[i][j];
     }
     for (int j = 0; j < 6; j++)
@@ -44,7 +47,8 @@ void atkeson_regressor(const textbook *t, const double *q, const double *qd, con
     const textbook_link *l = &t->link[k];
     double A[6][10];
     textbook_move(l, q[k], R[k], p[k]);
-    textbook_outward(l, R[k], p[k], l->parent < 0 ? base : (const double(*)[3])motion[l->parent], qd[k], qdd[k], motion[k]);
+    textbook_outward(l, R[k], p[k], l->parent < 0 ? base : (const double(*)[3])motion[l->parent], qd[k], qdd[k],
+                     motion[k]);
     link_wrench((const double(*)[3])motion[k], A);
     /* its share of every joint on the way to the base */
     for (int i = k; i >= 0; i = t->link[i].parent) {

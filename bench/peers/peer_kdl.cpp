@@ -18,16 +18,18 @@ KDL::Frame frame(const psdmp_robot_pose &pose) {
 /* inertia about the centre of mass, as their constructor wants it */
 KDL::RigidBodyInertia body(const double pi[10]) {
   const double m = pi[0], x = m ? pi[1] / m : 0, y = m ? pi[2] / m : 0, z = m ? pi[3] / m : 0;
-  return KDL::RigidBodyInertia(m, KDL::Vector(x, y, z),
-                               KDL::RotationalInertia(pi[4] - m * (y * y + z * z), pi[7] - m * (x * x + z * z), pi[9] - m * (x * x + y * y),
-                                                      pi[5] + m * x * y, pi[6] + m * x * z, pi[8] + m * y * z));
+  return KDL::RigidBodyInertia(
+      m, KDL::Vector(x, y, z),
+      KDL::RotationalInertia(pi[4] - m * (y * y + z * z), pi[7] - m * (x * x + z * z), pi[9] - m * (x * x + y * y),
+                             pi[5] + m * x * y, pi[6] + m * x * z, pi[8] + m * y * z));
 }
 
 KDL::Chain chain(const psdm_robot *r) {
   KDL::Chain out;
   for (int b = 0; b < r->bodies; b++) {
     const KDL::Frame at = frame(r->body[b].joint);
-    const KDL::Joint joint("", at.p, at.M.UnitZ(), r->body[b].prismatic ? KDL::Joint::TransAxis : KDL::Joint::RotAxis, 1, 0, r->body_drive[b]);
+    const KDL::Joint joint("", at.p, at.M.UnitZ(), r->body[b].prismatic ? KDL::Joint::TransAxis : KDL::Joint::RotAxis,
+                           1, 0, r->body_drive[b]);
     out.addSegment(KDL::Segment(joint, at, body(r->body[b].pi)));
   }
   return out;
@@ -41,7 +43,14 @@ struct Own {
   KDL::JntSpaceInertiaMatrix M;
   KDL::Wrenches none;
   explicit Own(const psdm_robot *r)
-      : chain(::chain(r)), newton_euler(chain, gravity(r)), dynamics(chain, gravity(r)), q(r->n), qd(r->n), qdd(r->n), tau(r->n), M(r->n),
+      : chain(::chain(r)),
+        newton_euler(chain, gravity(r)),
+        dynamics(chain, gravity(r)),
+        q(r->n),
+        qd(r->n),
+        qdd(r->n),
+        tau(r->n),
+        M(r->n),
         none(r->bodies) {}
   static KDL::Vector gravity(const psdm_robot *r) { return KDL::Vector(r->gravity[0], r->gravity[1], r->gravity[2]); }
 };
@@ -72,7 +81,11 @@ void mass(peer *p, const double *x, double *M) {
 }
 
 const way ways[FUNCTIONS][MOST_WAYS] = {
-    {{"ChainIdSolver_RNE", inverse, NULL}}, {}, {}, {{"ChainDynParam::JntToMass", mass, NULL}}, /* in the order of recursion */
+    /* in the order of recursion */
+    {{"ChainIdSolver_RNE", inverse, NULL}},
+    {},
+    {},
+    {{"ChainDynParam::JntToMass", mass, NULL}},
 };
 } // namespace
 

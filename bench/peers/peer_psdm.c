@@ -30,9 +30,13 @@ static void *open_robot(const psdm_robot *robot) {
 static psdm_work *work(peer *p) { return ((scratch *)p->own)->work; }
 static psdm_linear *linear(peer *p) { return ((scratch *)p->own)->linear; }
 
-static void inverse(peer *p, const double *x, double *tau) { psdm_inverse(p->robot, work(p), x, x + p->n, x + 2 * p->n, tau); }
+static void inverse(peer *p, const double *x, double *tau) {
+  psdm_inverse(p->robot, work(p), x, x + p->n, x + 2 * p->n, tau);
+}
 static void mass(peer *p, const double *x, double *M) { psdm_mass(p->robot, work(p), x, M); }
-static void forward(peer *p, const double *x, double *qdd) { psdm_forward(p->robot, work(p), x, x + p->n, x + 3 * p->n, qdd); }
+static void forward(peer *p, const double *x, double *qdd) {
+  psdm_forward(p->robot, work(p), x, x + p->n, x + 3 * p->n, qdd);
+}
 static void forward_cholesky(peer *p, const double *x, double *qdd) {
   psdm_forward_cholesky(p->robot, work(p), x, x + p->n, x + 3 * p->n, qdd);
 }

@@ -1,5 +1,6 @@
-/* peer_textbook.c: textbook recursions as a peer, or with -DATKESON Atkeson's regressor recursion, whose torques are Y pi. The mass matrix
- * is the textbook's too: one Newton-Euler call for each column; forward dynamics adds the bias and solves. */
+/* peer_textbook.c: textbook recursions as a peer, or with -DATKESON Atkeson's regressor recursion, whose torques are
+ * Y pi. The mass matrix is the textbook's too: one Newton-Euler call for each column; forward dynamics adds the bias
+ * and solves. */
 #include <math.h>
 
 #include "peer_table.h"
@@ -22,7 +23,8 @@ static void set_body(textbook_link *l, const double pi[10]) {
   double square = 0;
   for (int i = 0; i < 3; i++) l->com[i] = pi[0] ? pi[1 + i] / pi[0] : 0, square += l->com[i] * l->com[i];
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) l->inertia[i][j] = pi[at[i][j]] - pi[0] * ((i == j ? square : 0) - l->com[i] * l->com[j]);
+    for (int j = 0; j < 3; j++)
+      l->inertia[i][j] = pi[at[i][j]] - pi[0] * ((i == j ? square : 0) - l->com[i] * l->com[j]);
 }
 
 static void *open_robot(const psdm_robot *robot) {

@@ -1,8 +1,10 @@
-/* peers.c: nanoseconds per call of one robot's dynamics in every peer: peers [--repeats N] [--json FILE] ROBOT.yaml REFERENCE.so LABEL=PEER.so ...
+/* peers.c: nanoseconds per call of one robot's dynamics in every peer: peers [--repeats N] [--json FILE] ROBOT.yaml
+ * REFERENCE.so LABEL=PEER.so ...
  *
- * All peers run the same random states in turns, single-threaded, in this one process; the best of the repeats counts, and among peers
- * of one label (compilers, flags) and their ways the fastest. The reference is libpsdm's recursions. Before anything is timed each
- * result must agree with the reference's, else it is not timed and the exit status is 1. */
+ * All peers run the same random states in turns, single-threaded, in this one process; the best of the repeats
+ * counts, and among peers of one label (compilers, flags) and their ways the fastest. The reference is libpsdm's
+ * recursions. Before anything is timed each result must agree with the reference's, else it is not timed and the
+ * exit status is 1. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -50,9 +52,17 @@ typedef struct bench {
 static const struct {
   const char *name;
   recursion which;
-} functions[] = {{"inverse", INVERSE}, {"mass", MASS}, {"forward", FORWARD}, {"regressor", REGRESSOR}, {"regressor", BASE_REGRESSOR},
-               {"linearize_inverse", LINEARIZE_INVERSE}, {"linearize_forward", LINEARIZE_FORWARD}, {"inverse_mass", INVERSE_MASS}, {"inverse_batch", INVERSE_BATCH},
-               {"linearize_inverse_batch", LINEARIZE_INVERSE_BATCH}, {"linearize_forward_batch", LINEARIZE_FORWARD_BATCH}};
+} functions[] = {{"inverse", INVERSE},
+                 {"mass", MASS},
+                 {"forward", FORWARD},
+                 {"regressor", REGRESSOR},
+                 {"regressor", BASE_REGRESSOR},
+                 {"linearize_inverse", LINEARIZE_INVERSE},
+                 {"linearize_forward", LINEARIZE_FORWARD},
+                 {"inverse_mass", INVERSE_MASS},
+                 {"inverse_batch", INVERSE_BATCH},
+                 {"linearize_inverse_batch", LINEARIZE_INVERSE_BATCH},
+                 {"linearize_forward_batch", LINEARIZE_FORWARD_BATCH}};
 enum { COUNT = sizeof functions / sizeof *functions };
 
 /* ---- peers ---- */
@@ -81,8 +91,9 @@ static void open_face(bench *b, const char *argument) {
   *(void **)&f->ways = symbol(library, "peer_ways");
   *(void **)&f->sweep = symbol(library, "peer_sweep");
   if (f->refusal(b->robot)) return;
-  f->peer = f->new(b->robot, b->states, STATES);
-  if (!f->peer) fprintf(stderr, "peers: error: %s: %s cannot be built\n", psdm_robot_name(b->robot), f->name()), exit(2);
+  f->peer = f->new (b->robot, b->states, STATES);
+  if (!f->peer)
+    fprintf(stderr, "peers: error: %s: %s cannot be built\n", psdm_robot_name(b->robot), f->name()), exit(2);
 }
 
 static bool open_robot(bench *b, const char *file) {
@@ -103,10 +114,10 @@ static bool open_robot(bench *b, const char *file) {
 
 static recursion one_by_one(recursion which) {
   switch (which) {
-  case INVERSE_BATCH: return INVERSE;
-  case LINEARIZE_INVERSE_BATCH: return LINEARIZE_INVERSE;
-  case LINEARIZE_FORWARD_BATCH: return LINEARIZE_FORWARD;
-  default: return which;
+    case INVERSE_BATCH: return INVERSE;
+    case LINEARIZE_INVERSE_BATCH: return LINEARIZE_INVERSE;
+    case LINEARIZE_FORWARD_BATCH: return LINEARIZE_FORWARD;
+    default: return which;
   }
 }
 
@@ -128,8 +139,8 @@ static int expect(bench *b, recursion which, int state) {
   return n * columns;
 }
 
-/* Accelerations of light links lose digits to the condition of M on every side: what counts of a matrix X of them is the torque that
- * the difference amounts to, M (X - X'), relative to those that M X is the sum of. */
+/* Accelerations of light links lose digits to the condition of M on every side: what counts of a matrix X of them is
+ * the torque that the difference amounts to, M (X - X'), relative to those that M X is the sum of. */
 static double difference_through_mass(const bench *b, const double *x, const double *y) {
   int n = b->n;
   double largest = 0, off = 0;
@@ -153,7 +164,8 @@ static double difference(const bench *b, recursion which, int count) {
   if (!forward && one_by_one(which) != LINEARIZE_INVERSE) return bench_difference(b->found, b->expected, count);
   double off = 0;
   for (int at = 0; at < count; at += square)
-    off = fmax(off, forward ? difference_through_mass(b, b->found + at, b->expected + at) : bench_difference(b->found + at, b->expected + at, square));
+    off = fmax(off, forward ? difference_through_mass(b, b->found + at, b->expected + at)
+                            : bench_difference(b->found + at, b->expected + at, square));
   return off;
 }
 
@@ -197,9 +209,11 @@ static double time_run(bench *b, const run *r, int sweeps) {
 }
 
 static void time_all(bench *b, int repeats) {
-  for (int k = 0; k < b->runs; k++) b->run[k].sweeps = 1 + (int)(repeat_time / (time_run(b, &b->run[k], 8) * STATES)); /* warms up, too */
+  /* warms up, too */
+  for (int k = 0; k < b->runs; k++) b->run[k].sweeps = 1 + (int)(repeat_time / (time_run(b, &b->run[k], 8) * STATES));
   for (int i = 0; i < repeats; i++)
-    for (int k = 0; k < b->runs; k++) b->run[k].best = fmin(b->run[k].best, 1e9 * time_run(b, &b->run[k], b->run[k].sweeps));
+    for (int k = 0; k < b->runs; k++)
+      b->run[k].best = fmin(b->run[k].best, 1e9 * time_run(b, &b->run[k], b->run[k].sweeps));
 }
 
 /* ---- report ---- */
@@ -247,15 +261,13 @@ int main(int argc, char **argv) {
   int repeats = 25, i = 1;
   const char *path = "-";
   for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
-    if (!strcmp(argv[i], "--repeats"))
-      repeats = atoi(argv[i + 1]);
-    else if (!strcmp(argv[i], "--json"))
-      path = argv[i + 1];
-    else
-      break;
+    if (!strcmp(argv[i], "--repeats")) repeats = atoi(argv[i + 1]);
+    else if (!strcmp(argv[i], "--json")) path = argv[i + 1];
+    else break;
   }
   psdm_output *json = NULL;
-  if (argc - i < 2 || repeats < 1) return fprintf(stderr, "usage: peers [--repeats N] [--json FILE] ROBOT.yaml LABEL=PEER.so ...\n"), 2;
+  if (argc - i < 2 || repeats < 1)
+    return fprintf(stderr, "usage: peers [--repeats N] [--json FILE] ROBOT.yaml LABEL=PEER.so ...\n"), 2;
   if (!open_robot(&b, argv[i++]) || psdm_output_open(path, NULL, &json, NULL)) return 2;
   while (i < argc) open_face(&b, argv[i++]);
   bool ok = add_runs(&b);

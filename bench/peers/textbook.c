@@ -41,8 +41,8 @@ static void accelerate(const double motion[3][3], const double x[3], double a[3]
   for (int i = 0; i < 3; i++) a[i] = motion[2][i] + tangential[i] + centripetal[i];
 }
 
-void textbook_outward(const textbook_link *l, double R[3][3], const double p[3], const double above[3][3], double qd, double qdd,
-                      double motion[3][3]) {
+void textbook_outward(const textbook_link *l, double R[3][3], const double p[3], const double above[3][3], double qd,
+                      double qdd, double motion[3][3]) {
   double *w = motion[0], *dw = motion[1], *a = motion[2], at_joint[3], turn[3];
   const double rate[3] = {0, 0, qd};
   accelerate(above, p, at_joint);
@@ -60,7 +60,8 @@ void textbook_outward(const textbook_link *l, double R[3][3], const double p[3],
   }
 }
 
-void textbook_inverse(const textbook *t, const double gravity[3], const double *q, const double *qd, const double *qdd, double *tau) {
+void textbook_inverse(const textbook *t, const double gravity[3], const double *q, const double *qd, const double *qdd,
+                      double *tau) {
   double R[TEXTBOOK_MOST][3][3], p[TEXTBOOK_MOST][3], f[TEXTBOOK_MOST][3], n[TEXTBOOK_MOST][3];
   double motion[TEXTBOOK_MOST][3][3];
   /* the base accelerates against gravity */
@@ -71,7 +72,8 @@ void textbook_inverse(const textbook *t, const double gravity[3], const double *
     const textbook_link *l = &t->link[k];
     double a[3], momentum[3], change[3], gyroscopic[3], lever[3];
     textbook_move(l, q[k], R[k], p[k]);
-    textbook_outward(l, R[k], p[k], l->parent < 0 ? base : (const double(*)[3])motion[l->parent], qd[k], qdd[k], motion[k]);
+    textbook_outward(l, R[k], p[k], l->parent < 0 ? base : (const double(*)[3])motion[l->parent], qd[k], qdd[k],
+                     motion[k]);
     accelerate((const double(*)[3])motion[k], l->com, a);
     for (int i = 0; i < 3; i++) f[k][i] = l->mass * a[i];
     textbook_times((double(*)[3])l->inertia, motion[k][0], momentum);

@@ -1,9 +1,10 @@
 /* trace_casadi.cpp: Pinocchio's generated code: trace_casadi ROBOT.yaml FILE.c [INVERSE.casadi]
  *
- * The wheel of Pinocchio has no CasADi bindings, so its C++ algorithms are run here on casadi::SX, as pinocchio.casadi does, and CasADi
- * writes the C: inverse, mass, mass_world, forward, forward_world, forward_cholesky, regressor, linearize_inverse, linearize_forward,
- * inverse_mass. CasADi's own Jacobians of rnea and aba ran 1.3 and 3 times as long as the linearizations and are left out. Coupled joints:
- * q_tree = G q + c goes in, G' goes out, and there is nothing forward. */
+ * The wheel of Pinocchio has no CasADi bindings, so its C++ algorithms are run here on casadi::SX, as
+ * pinocchio.casadi does, and CasADi writes the C: inverse, mass, mass_world, forward, forward_world,
+ * forward_cholesky, regressor, linearize_inverse, linearize_forward, inverse_mass. CasADi's own Jacobians of rnea
+ * and aba ran 1.3 and 3 times as long as the linearizations and are left out. Coupled joints: q_tree = G q + c goes
+ * in, G' goes out, and there is nothing forward. */
 #include <pinocchio/autodiff/casadi.hpp>
 
 #include <pinocchio/algorithm/aba-derivatives.hpp>
@@ -63,7 +64,9 @@ SX upper(const Matrix &M) { return triu2symm(triu(from(M))); }
 SX within(const SX &G, const SX &A) { return mtimes(mtimes(G.T(), A), G); }
 
 /* row by row, one after the other */
-SX three(const SX &A, const SX &B, const SX &C) { return horzcat(SX::densify(A.T()), SX::densify(B.T()), SX::densify(C.T())); }
+SX three(const SX &A, const SX &B, const SX &C) {
+  return horzcat(SX::densify(A.T()), SX::densify(B.T()), SX::densify(C.T()));
+}
 } // namespace
 
 int main(int argc, char **argv) {
@@ -74,13 +77,16 @@ int main(int argc, char **argv) {
   const std::vector<int> order = bench::depth_first(robot);
   SX G, c;
   coupling(robot, order, G, c);
-  const SX q = SX::sym("q", robot->n), qd = SX::sym("qd", robot->n), qdd = SX::sym("qdd", robot->n), tau = SX::sym("tau", robot->n);
+  const SX q = SX::sym("q", robot->n), qd = SX::sym("qd", robot->n), qdd = SX::sym("qdd", robot->n),
+           tau = SX::sym("tau", robot->n);
   const Vector x = to(mtimes(G, q) + c), v = to(mtimes(G, qd)), a = to(mtimes(G, qdd));
 
   const std::string path = argv[2];
   const size_t slash = path.rfind('/') + 1;
   casadi::CodeGenerator file(path.substr(slash));
-  auto add = [&](const char *name, const std::vector<SX> &in, const SX &out) { file.add(casadi::Function(name, in, std::vector<SX>{SX::densify(out)})); };
+  auto add = [&](const char *name, const std::vector<SX> &in, const SX &out) {
+    file.add(casadi::Function(name, in, std::vector<SX>{SX::densify(out)}));
+  };
 
   const SX torque = mtimes(G.T(), from(pin::rnea(model, data, x, v, a)));
   add("inverse", {q, qd, qdd}, torque);
@@ -89,10 +95,12 @@ int main(int argc, char **argv) {
   data = Data(model);
   add("mass_world", {q}, mtimes(mtimes(G.T(), upper(pin::crba(model, data, x, pin::Convention::WORLD))), G));
   data = Data(model);
-  add("regressor", {q, qd, qdd}, by_body(mtimes(G.T(), from(pin::computeJointTorqueRegressor(model, data, x, v, a))), order));
+  add("regressor", {q, qd, qdd},
+      by_body(mtimes(G.T(), from(pin::computeJointTorqueRegressor(model, data, x, v, a))), order));
   data = Data(model);
   pin::computeRNEADerivatives(model, data, x, v, a);
-  add("linearize_inverse", {q, qd, qdd}, three(within(G, from(data.dtau_dq)), within(G, from(data.dtau_dv)), within(G, upper(data.M))));
+  add("linearize_inverse", {q, qd, qdd},
+      three(within(G, from(data.dtau_dq)), within(G, from(data.dtau_dv)), within(G, upper(data.M))));
   if (robot->direct) {
     const Vector t = to(mtimes(G, tau));
     data = Data(model);
@@ -107,7 +115,8 @@ int main(int argc, char **argv) {
     add("forward_cholesky", {q, qd, tau}, from(rest));
     data = Data(model);
     pin::computeABADerivatives(model, data, x, v, t);
-    add("linearize_forward", {q, qd, tau}, three(within(G, from(data.ddq_dq)), within(G, from(data.ddq_dv)), within(G, upper(data.Minv))));
+    add("linearize_forward", {q, qd, tau},
+        three(within(G, from(data.ddq_dq)), within(G, from(data.ddq_dv)), within(G, upper(data.Minv))));
     data = Data(model);
     add("inverse_mass", {q}, within(G, upper(pin::computeMinverse(model, data, x))));
   }

@@ -11,8 +11,8 @@
 #include "peer.h"
 #include "psdm/output.h"
 
-static const double tolerance = 1e-10;   /* of the largest entry of a result */
-static const double repeat_time = 2e-3;  /* seconds: long against the clock, short against interruptions */
+static const double tolerance = 1e-10;  /* of the largest entry of a result */
+static const double repeat_time = 2e-3; /* seconds: long against the clock, short against interruptions */
 
 typedef struct bench {
   psdm_robot *robot;
@@ -36,8 +36,12 @@ typedef psdm_status (*call)(const bench *b, const double *x, double *out);
 static psdm_status inverse(const bench *b, const double *x, double *out) {
   return psdm_inverse(b->robot, b->work, x, x + b->n, x + 2 * b->n, out);
 }
-static psdm_status gravity(const bench *b, const double *x, double *out) { return psdm_gravity(b->robot, b->work, x, out); }
-static psdm_status bias(const bench *b, const double *x, double *out) { return psdm_bias(b->robot, b->work, x, x + b->n, out); }
+static psdm_status gravity(const bench *b, const double *x, double *out) {
+  return psdm_gravity(b->robot, b->work, x, out);
+}
+static psdm_status bias(const bench *b, const double *x, double *out) {
+  return psdm_bias(b->robot, b->work, x, x + b->n, out);
+}
 static psdm_status mass(const bench *b, const double *x, double *out) { return psdm_mass(b->robot, b->work, x, out); }
 static psdm_status forward(const bench *b, const double *x, double *out) {
   return psdm_forward(b->robot, b->work, x, x + b->n, x + 3 * b->n, out);
@@ -219,12 +223,9 @@ int main(int argc, char **argv) {
   int repeats = 25, i = 1;
   psdm_output *json = NULL;
   for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {
-    if (!strcmp(argv[i], "--repeats"))
-      repeats = atoi(argv[i + 1]);
-    else if (!strcmp(argv[i], "--json") && !json)
-      json = open_json(argv[i + 1]);
-    else
-      return usage();
+    if (!strcmp(argv[i], "--repeats")) repeats = atoi(argv[i + 1]);
+    else if (!strcmp(argv[i], "--json") && !json) json = open_json(argv[i + 1]);
+    else return usage();
   }
   if (i >= argc || repeats < 1) return usage();
   bool ok = true;

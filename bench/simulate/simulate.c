@@ -1,9 +1,11 @@
-/* simulate.c: simulated seconds per wall second of free motion from q = 0: simulate [--repeats N] ROBOT.yaml PEER.so ...
+/* simulate.c: simulated seconds per wall second of free motion from q = 0: simulate [--repeats N] ROBOT.yaml PEER.so
+ * ...
  *
- * Runge and Kutta's formula and semi-implicit Euler, 1 ms, single-threaded, all simulators in turns in this one process; the best of the
- * repeats counts, and among those of one label the fastest. Before anything is timed each must be, after half a second, where libpsdm's
- * recursions are: the formulas are the same, so that rounding alone, grown by the motion, is between them. One that is elsewhere is not timed, and
- * the exit status is 1. The integrator's own error is printed beside. */
+ * Runge and Kutta's formula and semi-implicit Euler, 1 ms, single-threaded, all simulators in turns in this one
+ * process; the best of the repeats counts, and among those of one label the fastest. Before anything is timed each
+ * must be, after half a second, where libpsdm's recursions are: the formulas are the same, so that rounding alone,
+ * grown by the motion, is between them. One that is elsewhere is not timed, and the exit status is 1. The
+ * integrator's own error is printed beside. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +43,8 @@ static own *complain(own *o, const psdm_error *error) {
 
 static own *open_sim(const psdm_robot *robot, scheme scheme, double h, bool no_code) {
   own *o = calloc(1, sizeof *o);
-  const psdm_sim_options options = {.integrator = scheme == RK4 ? PSDM_INTEGRATOR_RK4 : PSDM_INTEGRATOR_EULER, .step = h, .no_code = no_code};
+  const psdm_sim_options options = {
+      .integrator = scheme == RK4 ? PSDM_INTEGRATOR_RK4 : PSDM_INTEGRATOR_EULER, .step = h, .no_code = no_code};
   psdm_error error = {0};
   if (!o) return NULL;
   if (psdm_sim_new(robot, &options, NULL, &o->sim, &error)) return complain(o, &error);
@@ -54,11 +57,14 @@ static own *open_sim(const psdm_robot *robot, scheme scheme, double h, bool no_c
 }
 
 static void *open_code(const psdm_robot *robot, scheme scheme, double h) { return open_sim(robot, scheme, h, false); }
-static void *open_recursions(const psdm_robot *robot, scheme scheme, double h) { return open_sim(robot, scheme, h, true); }
+static void *open_recursions(const psdm_robot *robot, scheme scheme, double h) {
+  return open_sim(robot, scheme, h, true);
+}
 
 static void place(void *p, const double *x) {
   own *o = p;
-  if (psdm_sim_set(o->sim, 0, x, x + o->n, NULL)) fprintf(stderr, "simulate: error: the state cannot be set\n"), exit(2);
+  if (psdm_sim_set(o->sim, 0, x, x + o->n, NULL))
+    fprintf(stderr, "simulate: error: the state cannot be set\n"), exit(2);
 }
 
 static void run(void *p, int steps) {
@@ -111,7 +117,8 @@ static void rates(const own *o, const double *x, double *rate) {
 }
 
 static void rk4_by_hand(own *o) {
-  double k1[2 * PSDM_MAX_JOINTS], k2[2 * PSDM_MAX_JOINTS], k3[2 * PSDM_MAX_JOINTS], k4[2 * PSDM_MAX_JOINTS], at[2 * PSDM_MAX_JOINTS], h = o->step;
+  double k1[2 * PSDM_MAX_JOINTS], k2[2 * PSDM_MAX_JOINTS], k3[2 * PSDM_MAX_JOINTS], k4[2 * PSDM_MAX_JOINTS],
+      at[2 * PSDM_MAX_JOINTS], h = o->step;
   int size = 2 * o->n;
   rates(o, o->x, k1);
   for (int i = 0; i < size; i++) at[i] = o->x[i] + h / 2 * k1[i];
@@ -146,9 +153,12 @@ static void close_hand(void *p) {
   free(o);
 }
 
-static const simulator recursions = {"libpsdm, recursions", "psdm_sim_step, no_code", NULL, open_recursions, place, run, look, close_sim};
-static const simulator own_code[] = {{"libpsdm", "psdm_sim_step, generated code", NULL, open_code, place, run, look, close_sim},
-                                     {"libpsdm, loop by hand", "generated forward dynamics alone", NULL, open_hand, place_hand, run_hand, look_hand, close_hand}};
+static const simulator recursions = {
+    "libpsdm, recursions", "psdm_sim_step, no_code", NULL, open_recursions, place, run, look, close_sim};
+static const simulator own_code[] = {
+    {"libpsdm", "psdm_sim_step, generated code", NULL, open_code, place, run, look, close_sim},
+    {"libpsdm, loop by hand", "generated forward dynamics alone", NULL, open_hand, place_hand, run_hand, look_hand,
+     close_hand}};
 
 /* ---- agreement ---- */
 
@@ -201,7 +211,8 @@ static bool open_all(bench *b, scheme which, int count, const double *truth, dou
       b->entry[b->entries++] = e;
       continue;
     }
-    fprintf(stderr, "simulate: error: %s, %s (%s): %.1e from the recursions after %g s\n", scheme_names[which], e.by->label, e.by->way, e.apart, STEPS * step);
+    fprintf(stderr, "simulate: error: %s, %s (%s): %.1e from the recursions after %g s\n", scheme_names[which],
+            e.by->label, e.by->way, e.apart, STEPS * step);
     e.by->close(e.own);
     ok = false;
   }
@@ -233,9 +244,12 @@ static void report(const bench *b, scheme which) {
     const entry *e = &b->entry[k];
     bool fastest = true;
     for (int i = 0; i < b->entries; i++)
-      if (!strcmp(b->entry[i].by->label, e->by->label) && (b->entry[i].best < e->best || (b->entry[i].best == e->best && i < k))) fastest = false;
+      if (!strcmp(b->entry[i].by->label, e->by->label) &&
+          (b->entry[i].best < e->best || (b->entry[i].best == e->best && i < k)))
+        fastest = false;
     if (fastest)
-      printf("%-6s %-22s %12.0f %10.3f %8.2fx %9.1e  %s\n", scheme_names[which], e->by->label, STEPS * step / e->best, 1e6 * e->best / STEPS, e->best / ours, e->apart, e->by->way);
+      printf("%-6s %-22s %12.0f %10.3f %8.2fx %9.1e  %s\n", scheme_names[which], e->by->label, STEPS * step / e->best,
+             1e6 * e->best / STEPS, e->best / ours, e->apart, e->by->way);
   }
 }
 
@@ -244,7 +258,8 @@ static void report(const bench *b, scheme which) {
 static int add_peer(bench *b, int count, const char *file) {
   const simulator *(*list)(void);
   void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  if (!library || !(*(void **)&list = dlsym(library, "simulators"))) fprintf(stderr, "simulate: error: %s\n", dlerror()), exit(2);
+  if (!library || !(*(void **)&list = dlsym(library, "simulators")))
+    fprintf(stderr, "simulate: error: %s\n", dlerror()), exit(2);
   for (const simulator *s = list(); s->label && count < MOST; s++) {
     if (s->refusal(b->robot)) fprintf(stderr, "simulate: SKIPPED %s: %s\n", s->label, s->refusal(b->robot));
     b->by[count++] = s;
@@ -265,7 +280,8 @@ int main(int argc, char **argv) {
   for (int k = 0; k < 2; k++) b.by[count++] = &own_code[k];
   while (i < argc) count = add_peer(&b, count, argv[i++]);
   find_truth(&b, truth);
-  printf("%s: free motion from q = 0, %g s in steps of %g ms, best of %d\n", psdm_robot_name(b.robot), STEPS * step, 1e3 * step, repeats);
+  printf("%s: free motion from q = 0, %g s in steps of %g ms, best of %d\n", psdm_robot_name(b.robot), STEPS * step,
+         1e3 * step, repeats);
   printf("%-6s %-22s %12s %10s %9s %9s  %s\n", "", "", "sim s/s", "us/step", "time", "apart", "way");
   for (int which = 0; which < SCHEMES; which++) {
     ok &= open_all(&b, (scheme)which, count, truth, &error);

@@ -1,4 +1,5 @@
-/* simulator.h: what moves a robot freely with a fixed step, behind one face: libpsdm's in the program itself, others as one shared object each. */
+/* simulator.h: what moves a robot freely with a fixed step, behind one face: libpsdm's in the program itself, others
+ * as one shared object each. */
 #ifndef BENCH_SIMULATOR_H
 #define BENCH_SIMULATOR_H
 

@@ -1,5 +1,5 @@
-/* simulator_pinocchio.cpp: Pinocchio's aba in integrators written by hand, with vectors that are allocated once. The model is that of
- * pinocchio_model.hpp. */
+/* simulator_pinocchio.cpp: Pinocchio's aba in integrators written by hand, with vectors that are allocated once. The
+ * model is that of pinocchio_model.hpp. */
 #include <pinocchio/algorithm/aba.hpp>
 
 #include "pinocchio_model.hpp"
@@ -20,12 +20,14 @@ struct Own {
   }
 };
 
-template <pin::Convention convention> void euler(Own &o) {
+template <pin::Convention convention>
+void euler(Own &o) {
   o.qd.noalias() += o.step * pin::aba(o.model, o.data, o.q, o.qd, o.tau, convention);
   o.q.noalias() += o.step * o.qd;
 }
 
-template <pin::Convention convention> void rk4(Own &o) {
+template <pin::Convention convention>
+void rk4(Own &o) {
   const double h = o.step;
   o.k1 = pin::aba(o.model, o.data, o.q, o.qd, o.tau, convention);
   o.at_q.noalias() = o.q + h / 2 * o.qd;
@@ -41,7 +43,8 @@ template <pin::Convention convention> void rk4(Own &o) {
   o.qd.noalias() += h / 6 * (o.k1 + 2 * (o.k2 + o.k3) + o.k4);
 }
 
-template <pin::Convention convention> void run(void *own, int steps) {
+template <pin::Convention convention>
+void run(void *own, int steps) {
   Own &o = *static_cast<Own *>(own);
   if (o.which == RK4)
     for (int k = 0; k < steps; k++) rk4<convention>(o);
@@ -80,9 +83,10 @@ void close_model(void *own) { delete static_cast<Own *>(own); }
 } // namespace
 
 const simulator *simulators(void) {
-  static const simulator list[] = {
-      {"Pinocchio", "aba of " PINOCCHIO_VERSION ", " COMPILER, refusal, open_model, place, run<pin::Convention::LOCAL>, look, close_model},
-      {"Pinocchio", "aba (world) of " PINOCCHIO_VERSION ", " COMPILER, refusal, open_model, place, run<pin::Convention::WORLD>, look, close_model},
-      {}};
+  static const simulator list[] = {{"Pinocchio", "aba of " PINOCCHIO_VERSION ", " COMPILER, refusal, open_model, place,
+                                    run<pin::Convention::LOCAL>, look, close_model},
+                                   {"Pinocchio", "aba (world) of " PINOCCHIO_VERSION ", " COMPILER, refusal, open_model,
+                                    place, run<pin::Convention::WORLD>, look, close_model},
+                                   {}};
   return list;
 }

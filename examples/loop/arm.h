@@ -1,7 +1,9 @@
-/* arm.h: what the loop knows of an arm, in the manner of ros2_control: a system that is read and written, and a controller between the two.
+/* arm.h: what the loop knows of an arm, in the manner of ros2_control: a system that is read and written, and a
+ * controller between the two.
  *
- * The life of both: configure (may allocate, may fail), activate (from where the arm is now), then once a period read, update, write, which neither
- * allocate nor wait, and deactivate. Another arm is another system with the same functions. */
+ * The life of both: configure (may allocate, may fail), activate (from where the arm is now), then once a period
+ * read, update, write, which neither allocate nor wait, and deactivate. Another arm is another system with the same
+ * functions. */
 #ifndef ARM_H
 #define ARM_H
 
@@ -37,11 +39,13 @@ typedef enum arm_control { COMPUTED_TORQUE, GRAVITY_PD } arm_control;
 
 typedef struct arm_controller {
   arm_control control;
-  double stiffness, damping; /* computed torque: of the error's own dynamics, 1/s^2 and 1/s; gravity and PD: times the joint's inertia at the start */
-  double amplitude;          /* of the reference, rad or m */
-  double home[JOINTS];       /* computed by activate: where the reference begins */
-  double inertia[JOINTS];    /* the same: diagonal of the mass matrix there */
-  double error[JOINTS];      /* computed by update: reference less position */
+  /* computed torque: of the error's own dynamics, 1/s^2 and 1/s; gravity and PD: times the joint's inertia at the
+   * start */
+  double stiffness, damping;
+  double amplitude;       /* of the reference, rad or m */
+  double home[JOINTS];    /* computed by activate: where the reference begins */
+  double inertia[JOINTS]; /* the same: diagonal of the mass matrix there */
+  double error[JOINTS];   /* computed by update: reference less position */
 } arm_controller;
 
 bool controller_on_configure(arm_controller *controller);
@@ -72,6 +76,7 @@ typedef struct cycle_result {
 } cycle_result;
 
 /* Runs periods at a rate (Hz) by the monotonic clock. Neither allocates nor prints. */
-cycle_result cycle_run(const arm_system *system, arm_controller *controller, double rate, long periods, const cycle_record *record);
+cycle_result cycle_run(const arm_system *system, arm_controller *controller, double rate, long periods,
+                       const cycle_record *record);
 
 #endif

@@ -23,8 +23,8 @@ void controller_on_activate(arm_controller *c, const arm_state *state) {
   }
 }
 
-/* computed torque: tau = M(q) (qdd_d + kd de/dt + kp e) + c(q, qd) + g(q), which is the inverse dynamics at that acceleration;
- * otherwise tau = g(q) + m (kp e + kd de/dt) with the inertia m of each joint at the start */
+/* computed torque: tau = M(q) (qdd_d + kd de/dt + kp e) + c(q, qd) + g(q), which is the inverse dynamics at that
+ * acceleration; otherwise tau = g(q) + m (kp e + kd de/dt) with the inertia m of each joint at the start */
 void controller_update(arm_controller *c, double time, const arm_state *state, arm_command *command) {
   double pull[JOINTS];
   for (int j = 0; j < JOINTS; j++) {

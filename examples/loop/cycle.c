@@ -1,4 +1,5 @@
-/* cycle.c: the loop itself. Periods are counted from one absolute beginning, so that a late one does not make the next one late. */
+/* cycle.c: the loop itself. Periods are counted from one absolute beginning, so that a late one does not make the
+ * next one late. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
@@ -6,7 +7,9 @@
 
 #include "arm.h"
 
-static double seconds(const struct timespec *a, const struct timespec *b) { return (double)(b->tv_sec - a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec); }
+static double seconds(const struct timespec *a, const struct timespec *b) {
+  return (double)(b->tv_sec - a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec);
+}
 
 /* the beginning of a period, exactly: no sum of rounded intervals */
 static struct timespec beginning(const struct timespec *start, double rate, long period) {
@@ -16,7 +19,8 @@ static struct timespec beginning(const struct timespec *start, double rate, long
   return t;
 }
 
-cycle_result cycle_run(const arm_system *system, arm_controller *controller, double rate, long periods, const cycle_record *record) {
+cycle_result cycle_run(const arm_system *system, arm_controller *controller, double rate, long periods,
+                       const cycle_record *record) {
   cycle_result result = {0};
   arm_state state;
   arm_command command;
@@ -24,7 +28,8 @@ cycle_result cycle_run(const arm_system *system, arm_controller *controller, dou
   clock_gettime(CLOCK_MONOTONIC, &start);
   for (long k = 0; k < periods; k++) {
     const struct timespec due = beginning(&start, rate, k + 1);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR) {}
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR) {
+    }
     clock_gettime(CLOCK_MONOTONIC, &woken);
     system->read(system->self, &state);
     controller_update(controller, (double)k / rate, &state, &command);

@@ -1,8 +1,10 @@
 /* loop.c: a control loop at 1 kHz on generated dynamics, with a histogram of its latencies.
  *
- *   loop [--seconds S] [--rate HZ] [--control computed-torque|gravity-pd] [--payload KG] [--csv FILE] [--json FILE] [--priority 1..99]
+ *   loop [--seconds S] [--rate HZ] [--control computed-torque|gravity-pd] [--payload KG] [--csv FILE] [--json FILE]
+ *   [--priority 1..99]
  *
- * Asks for SCHED_FIFO and for memory that stays in place; says so when it may not have them, and goes on. Exit 0 ok, 2 usage or system. */
+ * Asks for SCHED_FIFO and for memory that stays in place; says so when it may not have them, and goes on. Exit 0 ok,
+ * 2 usage or system. */
 #define _GNU_SOURCE /* sched_setscheduler, mlockall */
 #include <errno.h>
 #include <math.h>
@@ -48,7 +50,8 @@ static int parse(int argc, char **argv, options *o) {
     else return fail(key, "is no option; --seconds, --rate, --control, --payload, --csv, --json and --priority are");
     if (!good) return fail(key, "needs another value");
   }
-  if (strcmp(o->control, "computed-torque") && strcmp(o->control, "gravity-pd")) return fail("--control", "computed-torque or gravity-pd was expected");
+  if (strcmp(o->control, "computed-torque") && strcmp(o->control, "gravity-pd"))
+    return fail("--control", "computed-torque or gravity-pd was expected");
   return 0;
 }
 
@@ -61,7 +64,8 @@ typedef struct real_time {
 static real_time ask_for_real_time(int priority) {
   struct sched_param parameters = {.sched_priority = priority};
   real_time r = {sched_setscheduler(0, SCHED_FIFO, &parameters) == 0, false};
-  if (!r.fifo) fprintf(stderr, "loop: no SCHED_FIFO (%s): latencies are those of an ordinary process\n", strerror(errno));
+  if (!r.fifo)
+    fprintf(stderr, "loop: no SCHED_FIFO (%s): latencies are those of an ordinary process\n", strerror(errno));
   r.locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
   if (!r.locked) fprintf(stderr, "loop: memory is not locked (%s): a page may have to be fetched\n", strerror(errno));
   return r;
@@ -81,11 +85,11 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* id, name, share of the values below */
-#define QUANTILE_LIST(X) X(MIN, "min", 0) X(MEDIAN, "median", 0.5) X(P99, "p99", 0.99) X(P999, "p99_9", 0.999) X(MAX, "max", 1)
+#define QUANTILE_LIST(X) \
+  X(MIN, "min", 0) X(MEDIAN, "median", 0.5) X(P99, "p99", 0.99) X(P999, "p99_9", 0.999) X(MAX, "max", 1)
 enum {
 #define QUANTILE_ENUM(id, name, share) id,
-  QUANTILE_LIST(QUANTILE_ENUM)
-  QUANTILES
+  QUANTILE_LIST(QUANTILE_ENUM) QUANTILES
 };
 static const char *const quantile_name[] = {
 #define QUANTILE_NAME(id, name, share) name,
@@ -141,7 +145,9 @@ static int write_csv(const char *path, const cycle_result *r, const cycle_record
   FILE *file = fopen(path, "w");
   if (!file) return fail(path, strerror(errno));
   fprintf(file, "period,lateness_us,computation_us,error\n");
-  for (long k = 0; k < r->periods; k++) fprintf(file, "%ld,%.3f,%.3f,%.17g\n", k, 1e6 * record->lateness[k], 1e6 * record->computation[k], record->error[k]);
+  for (long k = 0; k < r->periods; k++)
+    fprintf(file, "%ld,%.3f,%.3f,%.17g\n", k, 1e6 * record->lateness[k], 1e6 * record->computation[k],
+            record->error[k]);
   return fclose(file) == 0 ? 0 : fail(path, strerror(errno));
 }
 
@@ -151,13 +157,18 @@ static void write_summary(FILE *file, const summary *s) {
   fprintf(file, "}");
 }
 
-static int write_json(const char *path, const options *o, const real_time *rt, const cycle_result *r, const cycle_record *record, const summary *s) {
+static int write_json(const char *path, const options *o, const real_time *rt, const cycle_result *r,
+                      const cycle_record *record, const summary *s) {
   FILE *file = strcmp(path, "-") ? fopen(path, "w") : stdout;
   double most = 0;
   if (!file) return fail(path, strerror(errno));
   for (long k = 0; k < r->periods; k++) most = fmax(most, record->error[k]);
-  fprintf(file, "{\"command\": \"loop\", \"control\": \"%s\", \"joints\": %d, \"rate\": %.17g, \"periods\": %ld, \"overruns\": %ld", o->control, JOINTS, o->rate, r->periods, r->overruns);
-  fprintf(file, ", \"scheduler\": \"%s\", \"memory_locked\": %s", rt->fifo ? "SCHED_FIFO" : "SCHED_OTHER", rt->locked ? "true" : "false");
+  fprintf(file,
+          "{\"command\": \"loop\", \"control\": \"%s\", \"joints\": %d, \"rate\": %.17g, \"periods\": %ld, "
+          "\"overruns\": %ld",
+          o->control, JOINTS, o->rate, r->periods, r->overruns);
+  fprintf(file, ", \"scheduler\": \"%s\", \"memory_locked\": %s", rt->fifo ? "SCHED_FIFO" : "SCHED_OTHER",
+          rt->locked ? "true" : "false");
   write_summary(file, &s[0]);
   write_summary(file, &s[1]);
   fprintf(file, ", \"tracking\": {\"rms\": [");
@@ -171,7 +182,8 @@ static int write_json(const char *path, const options *o, const real_time *rt, c
 /* configure and activate both sides, as a controller manager does */
 static bool bring_up(const arm_system *system, arm_controller *controller) {
   arm_state state;
-  if (!system->on_configure(system->self) || !controller_on_configure(controller) || !system->on_activate(system->self)) return false;
+  if (!system->on_configure(system->self) || !controller_on_configure(controller) || !system->on_activate(system->self))
+    return false;
   system->read(system->self, &state);
   controller_on_activate(controller, &state);
   return true;
@@ -189,8 +201,12 @@ int main(int argc, char **argv) {
   memset(memory, 1, (size_t)periods * 5 * sizeof *memory); /* touched before */
 
   /* a natural frequency of 20 rad/s, critically damped; the body in the hand sits 5 cm before the last link's frame */
-  simulated_arm arm = {.payload = {o.payload, 0, 0, 0.05 * o.payload, 0.0025 * o.payload, 0, 0, 0.0025 * o.payload, 0, 0}};
-  arm_controller controller = {.control = strcmp(o.control, "gravity-pd") ? COMPUTED_TORQUE : GRAVITY_PD, .stiffness = 400, .damping = 40, .amplitude = 0.2};
+  simulated_arm arm = {
+      .payload = {o.payload, 0, 0, 0.05 * o.payload, 0.0025 * o.payload, 0, 0, 0.0025 * o.payload, 0, 0}};
+  arm_controller controller = {.control = strcmp(o.control, "gravity-pd") ? COMPUTED_TORQUE : GRAVITY_PD,
+                               .stiffness = 400,
+                               .damping = 40,
+                               .amplitude = 0.2};
   const arm_system system = simulated_arm_system(&arm);
   const real_time rt = ask_for_real_time((int)o.priority);
   touch_stack();
@@ -198,11 +214,13 @@ int main(int argc, char **argv) {
   const cycle_result result = cycle_run(&system, &controller, o.rate, periods, &record);
   system.on_deactivate(system.self);
 
-  const summary s[2] = {summarise("lateness", "woken late by", record.lateness, memory + 3 * periods, periods),
-                        summarise("computation", "read, update, write took", record.computation, memory + 4 * periods, periods)};
+  const summary s[2] = {
+      summarise("lateness", "woken late by", record.lateness, memory + 3 * periods, periods),
+      summarise("computation", "read, update, write took", record.computation, memory + 4 * periods, periods)};
   bool words = !o.json || strcmp(o.json, "-");
   if (words) {
-    printf("%ld periods at %g Hz, %ld of them over; %s, memory %s\n", result.periods, o.rate, result.overruns, rt.fifo ? "SCHED_FIFO" : "no real-time scheduler", rt.locked ? "locked" : "not locked");
+    printf("%ld periods at %g Hz, %ld of them over; %s, memory %s\n", result.periods, o.rate, result.overruns,
+           rt.fifo ? "SCHED_FIFO" : "no real-time scheduler", rt.locked ? "locked" : "not locked");
     print_histogram(&s[0]);
     print_histogram(&s[1]);
     print_tracking(&result, &record);

@@ -1,5 +1,6 @@
-/* simulated_arm.c: an arm behind the same interface as a real one. A period of motion under the commanded torques, held, by the classical
- * Runge-Kutta method on generated forward dynamics, of a model that knows about the body in the hand. */
+/* simulated_arm.c: an arm behind the same interface as a real one. A period of motion under the commanded torques,
+ * held, by the classical Runge-Kutta method on generated forward dynamics, of a model that knows about the body in
+ * the hand. */
 #include <string.h>
 
 #include "arm.h"
@@ -40,8 +41,10 @@ static void write_command(void *self, const arm_command *command, double h) {
   slope(arm, command->effort, h / 2, &k[1], &k[2]);
   slope(arm, command->effort, h, &k[2], &k[3]);
   for (int j = 0; j < JOINTS; j++) {
-    arm->state.position[j] += h / 6 * (k[0].position[j] + 2 * k[1].position[j] + 2 * k[2].position[j] + k[3].position[j]);
-    arm->state.velocity[j] += h / 6 * (k[0].velocity[j] + 2 * k[1].velocity[j] + 2 * k[2].velocity[j] + k[3].velocity[j]);
+    arm->state.position[j] +=
+        h / 6 * (k[0].position[j] + 2 * k[1].position[j] + 2 * k[2].position[j] + k[3].position[j]);
+    arm->state.velocity[j] +=
+        h / 6 * (k[0].velocity[j] + 2 * k[1].velocity[j] + 2 * k[2].velocity[j] + k[3].velocity[j]);
   }
 }
 

@@ -1,7 +1,8 @@
 /* psdm/codegen.h: straight-line code of a robot's dynamics.
  *
  *   psdm_code *code;
- *   psdm_code_build(robot, model, &options, NULL, &code, &error);   operation graphs, the cheaper method for each function
+ *   psdm_code_build(robot, model, &options, NULL, &code, &error);   operation graphs, the cheaper method for each
+ *                                                                   function
  *   psdm_code_write(code, "out", &error);                           PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile
  *
  * The result is constant once made and may be shared by threads. */
@@ -16,17 +17,17 @@ extern "C" {
 #endif
 
 /* id, name, help */
-#define PSDM_CODE_FUNCTION_LIST(X)                                                        \
-  X(INVERSE, "inverse", "torques of a motion: q qd qdd -> tau")                           \
-  X(GRAVITY, "gravity", "torques at rest: q -> tau")                                      \
-  X(BIAS, "bias", "torques at zero acceleration: q qd -> tau")                            \
-  X(MASS, "mass", "mass matrix, full, row-major: q -> M")                                 \
-  X(FORWARD, "forward", "accelerations under torques: q qd tau -> qdd")                   \
-  X(REGRESSOR, "regressor", "Y with tau = Y theta, row-major (n x l): q qd qdd -> Y")     \
-  X(ENERGY, "energy", "kinetic and potential energy: q qd -> E")                          \
-  X(JACOBIAN, "jacobian", "of a link, linear rows then angular, base frame: q -> J")      \
-  X(POSE, "pose", "x y z and the rotation, row-major, of a link in the base frame: q -> X") \
-  X(LINEARIZE_INVERSE, "linearize_inverse", "derivatives of inverse, row-major: q qd qdd -> dtau_dq dtau_dqd M") \
+#define PSDM_CODE_FUNCTION_LIST(X)                                                                                  \
+  X(INVERSE, "inverse", "torques of a motion: q qd qdd -> tau")                                                     \
+  X(GRAVITY, "gravity", "torques at rest: q -> tau")                                                                \
+  X(BIAS, "bias", "torques at zero acceleration: q qd -> tau")                                                      \
+  X(MASS, "mass", "mass matrix, full, row-major: q -> M")                                                           \
+  X(FORWARD, "forward", "accelerations under torques: q qd tau -> qdd")                                             \
+  X(REGRESSOR, "regressor", "Y with tau = Y theta, row-major (n x l): q qd qdd -> Y")                               \
+  X(ENERGY, "energy", "kinetic and potential energy: q qd -> E")                                                    \
+  X(JACOBIAN, "jacobian", "of a link, linear rows then angular, base frame: q -> J")                                \
+  X(POSE, "pose", "x y z and the rotation, row-major, of a link in the base frame: q -> X")                         \
+  X(LINEARIZE_INVERSE, "linearize_inverse", "derivatives of inverse, row-major: q qd qdd -> dtau_dq dtau_dqd M")    \
   X(LINEARIZE_FORWARD, "linearize_forward", "derivatives of forward, row-major: q qd tau -> dqdd_dq dqdd_dqd Minv") \
   X(INVERSE_MASS, "inverse_mass", "inverse of the mass matrix, full, row-major: q -> Minv")
 
@@ -34,19 +35,19 @@ typedef enum psdm_code_function {
 #define PSDM_CODE_FUNCTION_ENUM(id, name, help) PSDM_CODE_##id,
   PSDM_CODE_FUNCTION_LIST(PSDM_CODE_FUNCTION_ENUM)
 #undef PSDM_CODE_FUNCTION_ENUM
-  PSDM_CODE_FUNCTIONS
+      PSDM_CODE_FUNCTIONS
 } psdm_code_function;
 
 /* What else a folder may hold, so that others can load the functions. id, name, help */
-#define PSDM_CODE_WRAP_LIST(X)                                                                                           \
-  X(CASADI, "casadi", "PREFIX_casadi.c, make casadi: external functions of CasADi, with exact derivatives")             \
+#define PSDM_CODE_WRAP_LIST(X)                                                                              \
+  X(CASADI, "casadi", "PREFIX_casadi.c, make casadi: external functions of CasADi, with exact derivatives") \
   X(FMU, "fmu", "PREFIX_fmu.c, modelDescription.xml, make fmu: an FMU for co-simulation and model exchange (FMI 2.0)")
 
 typedef enum psdm_code_wrap {
 #define PSDM_CODE_WRAP_ENUM(id, name, help) PSDM_CODE_WRAP_##id,
   PSDM_CODE_WRAP_LIST(PSDM_CODE_WRAP_ENUM)
 #undef PSDM_CODE_WRAP_ENUM
-  PSDM_CODE_WRAPS
+      PSDM_CODE_WRAPS
 } psdm_code_wrap;
 
 typedef enum psdm_code_method { PSDM_CODE_AUTO, PSDM_CODE_RECURSIVE, PSDM_CODE_EXPANDED } psdm_code_method;
@@ -55,26 +56,35 @@ typedef enum psdm_code_sincos { PSDM_SINCOS_POLYNOMIAL, PSDM_SINCOS_LIBM, PSDM_S
 
 /* Zero-initialise for the defaults: the functions up to pose, cheaper method, double, baked parameters. */
 typedef struct psdm_code_options {
-  unsigned functions;          /* bit 1 << psdm_code_function; 0: all up to pose */
-  unsigned optional;           /* those of them that are left out, in place of PSDM_E_SINGULAR, where the robot's mass matrix is singular; all where functions is 0 */
+  unsigned functions; /* bit 1 << psdm_code_function; 0: all up to pose */
+  /* those of them that are left out, in place of PSDM_E_SINGULAR, where the robot's mass matrix is singular; all
+   * where functions is 0 */
+  unsigned optional;
   psdm_code_method method;
   psdm_code_target target;
   psdm_code_sincos sincos;
-  bool real_float;             /* float in place of double */
-  bool theta_argument;         /* base parameters as the first argument */
-  bool gravity_argument;       /* gravity vector (3), base frame, as an argument */
-  bool payload_argument;       /* standard parameters (10) of a body on the default link (psdm_robot_default_link), about its frame */
-  bool wrench_argument;        /* inverse, bias, forward: force and moment (6) on the default link, at its frame's origin, base frame */
-  bool friction_columns;       /* regressor: n columns sign(qd), then n columns qd, behind the base parameters */
-  bool drive_columns;          /* regressor: n columns qdd of drive inertias, last */
-  bool throughput;             /* order for registers instead of latency; always so for CUDA */
-  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: psdm_robot_default_link */
-  unsigned wraps;              /* bit 1 << psdm_code_wrap: also written; adds the functions that they need. Double, C or SIMD, sines not the caller's */
-  int effort;                  /* recursive: restarts of the search that may go by without a gain; 0: 50, -1: the first descent only */
-  bool (*going_on)(void *user, double share); /* asked now and then, NULL: never; share below 0: as before; false stops with PSDM_E_ARGUMENT */
+  bool real_float;       /* float in place of double */
+  bool theta_argument;   /* base parameters as the first argument */
+  bool gravity_argument; /* gravity vector (3), base frame, as an argument */
+  /* standard parameters (10) of a body on the default link (psdm_robot_default_link), about its frame */
+  bool payload_argument;
+  /* inverse, bias, forward: force and moment (6) on the default link, at its frame's origin, base frame */
+  bool wrench_argument;
+  bool friction_columns; /* regressor: n columns sign(qd), then n columns qd, behind the base parameters */
+  bool drive_columns;    /* regressor: n columns qdd of drive inertias, last */
+  bool throughput;       /* order for registers instead of latency; always so for CUDA */
+  /* jacobian, pose: joint whose link is meant, counted from 1; 0: psdm_robot_default_link */
+  int link;
+  /* bit 1 << psdm_code_wrap: also written; adds the functions that they need. Double, C or SIMD, sines not the
+   * caller's */
+  unsigned wraps;
+  /* recursive: restarts of the search that may go by without a gain; 0: 50, -1: the first descent only */
+  int effort;
+  /* asked now and then, NULL: never; share below 0: as before; false stops with PSDM_E_ARGUMENT */
+  bool (*going_on)(void *user, double share);
   void *going_on_user;
-  const char *prefix;          /* NULL: the robot's name as a C identifier */
-  const char *command;         /* command line for the banner, nullable */
+  const char *prefix;  /* NULL: the robot's name as a C identifier */
+  const char *command; /* command line for the banner, nullable */
 } psdm_code_options;
 
 typedef struct psdm_code psdm_code;
@@ -85,11 +95,13 @@ PSDM_API bool psdm_code_function_find(const char *name, psdm_code_function *func
 PSDM_API const char *psdm_code_wrap_name(psdm_code_wrap wrap); /* NULL when out of range */
 PSDM_API const char *psdm_code_wrap_help(psdm_code_wrap wrap);
 
-/* Builds the graphs, and compares each with the library's recursions at random states: one that is off by more than 1e-9 of the largest number (float: 1e-3;
- * functions that invert the mass matrix: times its condition), or not finite, is refused with PSDM_E_ROBOT, one that does not exist with PSDM_E_SINGULAR. The robot
- * must outlive the code. Allocates; free with psdm_code_free. options may be NULL. PSDM_E_MISSING when parameters are to be baked that the robot does not know. */
-PSDM_API psdm_status psdm_code_build(const psdm_robot *robot, const psdm_code_options *options, const psdm_allocator *allocator,
-                                     psdm_code **code, psdm_error *error);
+/* Builds the graphs, and compares each with the library's recursions at random states: one that is off by more than
+ * 1e-9 of the largest number (float: 1e-3; functions that invert the mass matrix: times its condition), or not
+ * finite, is refused with PSDM_E_ROBOT, one that does not exist with PSDM_E_SINGULAR. The robot must outlive the
+ * code. Allocates; free with psdm_code_free. options may be NULL. PSDM_E_MISSING when parameters are to be baked
+ * that the robot does not know. */
+PSDM_API psdm_status psdm_code_build(const psdm_robot *robot, const psdm_code_options *options,
+                                     const psdm_allocator *allocator, psdm_code **code, psdm_error *error);
 PSDM_API void psdm_code_free(psdm_code *code); /* accepts NULL */
 
 /* What each function cost and how it was built: psdm_code_count functions, in the order of the enum. */
@@ -107,11 +119,13 @@ PSDM_API unsigned psdm_code_omitted(const psdm_code *code);
 
 PSDM_API const char *psdm_code_prefix(const psdm_code *code);
 
-/* Names of the files that psdm_code_write makes, from 0 on; NULL when there are no more. Written to text, which is returned. */
+/* Names of the files that psdm_code_write makes, from 0 on; NULL when there are no more. Written to text, which is
+ * returned. */
 PSDM_API const char *psdm_code_file(const psdm_code *code, int index, char *text, size_t size);
 
-/* Writes PREFIX.h, PREFIX.c, PREFIX_selftest.c and Makefile, and what options.wraps asks for, into a directory, which is made when it is missing; each file whole or not
- * at all. PSDM_CODE_CUDA adds PREFIX.cuh, PREFIX.cu, CMakeLists.txt and PREFIX_cuda.py. */
+/* Writes PREFIX.h, PREFIX.c, PREFIX_selftest.c and Makefile, and what options.wraps asks for, into a directory,
+ * which is made when it is missing; each file whole or not at all. PSDM_CODE_CUDA adds PREFIX.cuh, PREFIX.cu,
+ * CMakeLists.txt and PREFIX_cuda.py. */
 PSDM_API psdm_status psdm_code_write(const psdm_code *code, const char *directory, psdm_error *error);
 
 #ifdef __cplusplus

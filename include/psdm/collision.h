@@ -1,15 +1,17 @@
 /* psdm/collision.h: how far a robot is from itself and from the floor: capsules on its links, and a plane.
  *
  *   collision:
- *     floor: {normal: [0, 0, 1], height: 0}           all capsules of moving links stay where normal . x >= height, base frame
+ *     floor: {normal: [0, 0, 1], height: 0}           all capsules of moving links stay where normal . x >= height,
+ *                                                     base frame
  *     capsules:
  *       - {link: base, from: [0, 0, 0], to: [0, 0, 0.2], radius: 0.1}
  *       - {link: A2, from: [0, 0, 0], to: [0.315, 0, 0], radius: 0.08}
  *     apart: [[A1, A3]]                               links that are not watched against each other
  *
- * in a robot file; positions are in the named link's frame (a joint's name stands for its link). Capsules of one link, of links that a single joint
- * connects, and those of `apart` are not watched. A gap is the distance of two capsules' surfaces, negative inside each other (by the
- * distance of their axes; exact until the axes cross). The robot is constant and may be shared; nothing here allocates. */
+ * in a robot file; positions are in the named link's frame (a joint's name stands for its link). Capsules of one
+ * link, of links that a single joint connects, and those of `apart` are not watched. A gap is the distance of two
+ * capsules' surfaces, negative inside each other (by the distance of their axes; exact until the axes cross). The
+ * robot is constant and may be shared; nothing here allocates. */
 #ifndef PSDM_COLLISION_H
 #define PSDM_COLLISION_H
 
@@ -20,23 +22,26 @@ extern "C" {
 #endif
 
 typedef struct psdm_capsule {
-  int joint;                 /* whose link carries it, -1: the base */
-  double from[3], to[3];     /* m, in the user's link frame */
+  int joint;             /* whose link carries it, -1: the base */
+  double from[3], to[3]; /* m, in the user's link frame */
   double radius;
 } psdm_capsule;
 
 PSDM_API int psdm_collision_capsules(const psdm_robot *robot);
 PSDM_API const psdm_capsule *psdm_collision_capsule(const psdm_robot *robot, int index); /* NULL when out of range */
-PSDM_API bool psdm_collision_floor(const psdm_robot *robot, double normal[3], double *height); /* false: none; normal has length 1 */
+/* false: none; normal has length 1 */
+PSDM_API bool psdm_collision_floor(const psdm_robot *robot, double normal[3], double *height);
 
-/* Gaps that are watched: pairs of capsules, then each moving capsule and the floor. 0 where the robot file has no `collision`. */
+/* Gaps that are watched: pairs of capsules, then each moving capsule and the floor. 0 where the robot file has no
+ * `collision`. */
 PSDM_API int psdm_collision_gaps(const psdm_robot *robot);
 
 /* What gap `index` is between: capsules a and b, b = -1 for the floor. */
 PSDM_API bool psdm_collision_pair(const psdm_robot *robot, int index, int *a, int *b);
 
 /* gap (gaps), m; gradient (gaps x n) or NULL, exact where the nearest points are unique. */
-PSDM_API psdm_status psdm_collision_at(const psdm_robot *robot, psdm_work *work, const double *q, double *gap, double *gradient);
+PSDM_API psdm_status psdm_collision_at(const psdm_robot *robot, psdm_work *work, const double *q, double *gap,
+                                       double *gradient);
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,9 @@
  *   psdm_control_new(PSDM_CONTROL_COMPUTED, model, reference, NULL, NULL, &c, &error);
  *   psdm_control_torque(c, &in, states, tau, rates);
  *
- * A controller owns a model of the robot (which may differ from the robot), follows a reference and may have states of its own (parameter
- * estimates), which the caller keeps and integrates. psdm_control_torque neither allocates nor prints; a controller belongs to one thread. */
+ * A controller owns a model of the robot (which may differ from the robot), follows a reference and may have states
+ * of its own (parameter estimates), which the caller keeps and integrates. psdm_control_torque neither allocates nor
+ * prints; a controller belongs to one thread. */
 #ifndef PSDM_CONTROL_H
 #define PSDM_CONTROL_H
 
@@ -17,22 +18,22 @@ extern "C" {
 #endif
 
 /* e = q_d - q. id, name, help */
-#define PSDM_CONTROL_LIST(X)                                                                                          \
-  X(NONE, "none", "no torque")                                                                                        \
-  X(TORQUE, "torque", "torques from a table")                                                                         \
-  X(PD, "pd", "Kp e + Kd de/dt")                                                                                      \
-  X(PD_GRAVITY, "pd-gravity", "Kp e + Kd de/dt + g(q)")                                                               \
-  X(FEEDFORWARD, "feedforward", "inverse dynamics of the reference + Kp e + Kd de/dt")                                \
-  X(COMPUTED, "computed-torque", "M(q) (qdd_d + kd de/dt + kp e) + c(q, qd) + g(q)")                                  \
-  X(LQR, "lqr", "u_d - K (x - x_d), K from the linear model at the reference, constant or along it")                  \
-  X(ADAPTIVE, "adaptive", "Slotine and Li: Y theta^ + Kd s, theta^ adapts")                                           \
+#define PSDM_CONTROL_LIST(X)                                                                         \
+  X(NONE, "none", "no torque")                                                                       \
+  X(TORQUE, "torque", "torques from a table")                                                        \
+  X(PD, "pd", "Kp e + Kd de/dt")                                                                     \
+  X(PD_GRAVITY, "pd-gravity", "Kp e + Kd de/dt + g(q)")                                              \
+  X(FEEDFORWARD, "feedforward", "inverse dynamics of the reference + Kp e + Kd de/dt")               \
+  X(COMPUTED, "computed-torque", "M(q) (qdd_d + kd de/dt + kp e) + c(q, qd) + g(q)")                 \
+  X(LQR, "lqr", "u_d - K (x - x_d), K from the linear model at the reference, constant or along it") \
+  X(ADAPTIVE, "adaptive", "Slotine and Li: Y theta^ + Kd s, theta^ adapts")                          \
   X(ELASTIC, "elastic-pd", "elastic joints: Kp (theta_d - theta) - Kd dtheta/dt + g(q_d), theta_d = q_d + g(q_d) / K")
 
 typedef enum psdm_control_kind {
 #define PSDM_CONTROL_ENUM(id, name, help) PSDM_CONTROL_##id,
   PSDM_CONTROL_LIST(PSDM_CONTROL_ENUM)
 #undef PSDM_CONTROL_ENUM
-  PSDM_CONTROL_KINDS
+      PSDM_CONTROL_KINDS
 } psdm_control_kind;
 
 PSDM_API const char *psdm_control_name(psdm_control_kind kind); /* NULL when out of range */
@@ -41,25 +42,33 @@ PSDM_API bool psdm_control_find(const char *name, psdm_control_kind *kind);
 
 /* Zero-initialise for the defaults. Arrays are copied. */
 typedef struct psdm_control_options {
-  const double *kp, *kd;       /* (n) NULL: from bandwidth. computed-torque: 1/s^2 and 1/s; the others: Nm/rad and Nms/rad */
-  double bandwidth;            /* rad/s of the default gains: kp = w^2, kd = 2 w, times the model's M_ii where they are torques; 0: 20 */
-  bool friction;               /* feedforward, computed-torque: add the model's steady friction at the reference's velocity */
-  const psdm_signal *torque;   /* TORQUE: (n) columns; must outlive the controller */
-  const double *Q, *R;         /* LQR: diagonals (2n), (n); NULL: 100 for q and 1 for qd; 1/effort^2, or 0.01 */
-  const bool *inputs;          /* LQR: joints that have motors; NULL: all */
-  double horizon_step;         /* LQR along a moving reference: s between gains; 0: 0.005, or what keeps them below 20000 */
-  double lambda;               /* ADAPTIVE: s = de/dt + lambda e; 0: bandwidth / 2 */
-  double gamma;                /* ADAPTIVE: rate of adaptation, 1/s: mean over the parameters, along the reference; 0: 1 */
-  const double *theta;         /* ADAPTIVE: where the estimates begin (l); NULL: the model's values */
-  double bound;                /* ADAPTIVE: estimates stay within theta +- bound |theta| (at least 1/100 of their kind's largest); 0: the proof's bound */
+  /* (n) NULL: from bandwidth. computed-torque: 1/s^2 and 1/s; the others: Nm/rad and Nms/rad */
+  const double *kp, *kd;
+  /* rad/s of the default gains: kp = w^2, kd = 2 w, times the model's M_ii where they are torques; 0: 20 */
+  double bandwidth;
+  /* feedforward, computed-torque: add the model's steady friction at the reference's velocity */
+  bool friction;
+  const psdm_signal *torque; /* TORQUE: (n) columns; must outlive the controller */
+  const double *Q, *R;       /* LQR: diagonals (2n), (n); NULL: 100 for q and 1 for qd; 1/effort^2, or 0.01 */
+  const bool *inputs;        /* LQR: joints that have motors; NULL: all */
+  /* LQR along a moving reference: s between gains; 0: 0.005, or what keeps them below 20000 */
+  double horizon_step;
+  double lambda; /* ADAPTIVE: s = de/dt + lambda e; 0: bandwidth / 2 */
+  /* ADAPTIVE: rate of adaptation, 1/s: mean over the parameters, along the reference; 0: 1 */
+  double gamma;
+  const double *theta; /* ADAPTIVE: where the estimates begin (l); NULL: the model's values */
+  /* ADAPTIVE: estimates stay within theta +- bound |theta| (at least 1/100 of their kind's largest); 0: the proof's
+   * bound */
+  double bound;
 } psdm_control_options;
 
 typedef struct psdm_controller psdm_controller;
 
-/* model and reference (NULL: hold q = 0; TORQUE and NONE need none) must outlive the controller. options may be NULL. */
+/* model and reference (NULL: hold q = 0; TORQUE and NONE need none) must outlive the controller. options may be
+ * NULL. */
 PSDM_API psdm_status psdm_control_new(psdm_control_kind kind, const psdm_robot *model, const psdm_motion *reference,
-                                      const psdm_control_options *options, const psdm_allocator *allocator, psdm_controller **controller,
-                                      psdm_error *error);
+                                      const psdm_control_options *options, const psdm_allocator *allocator,
+                                      psdm_controller **controller, psdm_error *error);
 PSDM_API void psdm_control_free(psdm_controller *controller); /* accepts NULL */
 
 PSDM_API psdm_control_kind psdm_control_kind_of(const psdm_controller *controller);
@@ -78,8 +87,8 @@ typedef struct psdm_control_input {
 } psdm_control_input;
 
 /* tau (n), and the rates of the controller's states (nullable where it has none). */
-PSDM_API psdm_status psdm_control_torque(psdm_controller *controller, const psdm_control_input *in, const double *states, double *tau,
-                                         double *rates);
+PSDM_API psdm_status psdm_control_torque(psdm_controller *controller, const psdm_control_input *in,
+                                         const double *states, double *tau, double *rates);
 
 /* The reference at t: q, qd, qdd (3 x n). */
 PSDM_API void psdm_control_reference(const psdm_controller *controller, double t, double *x);

@@ -1,7 +1,7 @@
 /* psdm/eval.h: every function of a robot behind one call, with named inputs and outputs.
  *
- * What psdm_inverse, psdm_mass, ... compute, for callers that choose the function at run time: the command line, batches,
- * bindings. Nothing here allocates; the robot may be shared, the work belongs to one thread. */
+ * What psdm_inverse, psdm_mass, ... compute, for callers that choose the function at run time: the command line,
+ * batches, bindings. Nothing here allocates; the robot may be shared, the work belongs to one thread. */
 #ifndef PSDM_EVAL_H
 #define PSDM_EVAL_H
 
@@ -14,38 +14,40 @@ extern "C" {
 #endif
 
 /* name, inputs (each n numbers), help */
-#define PSDM_FUNCTION_LIST(X)                                                       \
-  X(INVERSE, "inverse", "q qd qdd", "torques tau of a motion")                      \
-  X(FORWARD, "forward", "q qd tau", "accelerations qdd under torques")              \
-  X(MASS, "mass", "q", "mass matrix M, full, row-major")                            \
-  X(BIAS, "bias", "q qd", "torques at zero acceleration")                           \
-  X(GRAVITY, "gravity", "q", "torques at rest")                                     \
-  X(REGRESSOR, "regressor", "q qd qdd", "regressor Y with tau = Y pi")              \
-  X(ENERGY, "energy", "q qd", "kinetic energy T and potential energy U")            \
-  X(JACOBIAN, "jacobian", "q", "Jacobian of a link: linear rows, then angular")     \
-  X(POSE, "pose", "q", "position and rotation of a link in the base frame")         \
-  X(LINEARIZE_INVERSE, "linearize-inverse", "q qd qdd", "dtau/dq, dtau/dqd and M")  \
+#define PSDM_FUNCTION_LIST(X)                                                      \
+  X(INVERSE, "inverse", "q qd qdd", "torques tau of a motion")                     \
+  X(FORWARD, "forward", "q qd tau", "accelerations qdd under torques")             \
+  X(MASS, "mass", "q", "mass matrix M, full, row-major")                           \
+  X(BIAS, "bias", "q qd", "torques at zero acceleration")                          \
+  X(GRAVITY, "gravity", "q", "torques at rest")                                    \
+  X(REGRESSOR, "regressor", "q qd qdd", "regressor Y with tau = Y pi")             \
+  X(ENERGY, "energy", "q qd", "kinetic energy T and potential energy U")           \
+  X(JACOBIAN, "jacobian", "q", "Jacobian of a link: linear rows, then angular")    \
+  X(POSE, "pose", "q", "position and rotation of a link in the base frame")        \
+  X(LINEARIZE_INVERSE, "linearize-inverse", "q qd qdd", "dtau/dq, dtau/dqd and M") \
   X(LINEARIZE_FORWARD, "linearize-forward", "q qd tau", "dqdd/dq, dqdd/dqd and the inverse of M")
 
 typedef enum psdm_function {
 #define PSDM_FUNCTION_ENUM(id, name, inputs, help) PSDM_F_##id,
   PSDM_FUNCTION_LIST(PSDM_FUNCTION_ENUM)
 #undef PSDM_FUNCTION_ENUM
-  PSDM_FUNCTION_COUNT
+      PSDM_FUNCTION_COUNT
 } psdm_function;
 
 /* Zero-initialise for the defaults. */
 typedef struct psdm_eval_options {
-  bool friction;               /* inverse, bias: add friction; forward: subtract it; linearize-*: with its slope (psdm_friction_slope) */
-  bool motor;                  /* inverse, bias, gravity: torques on the motor side, taum */
-  int link;                    /* jacobian, pose: joint whose link is meant, counted from 1; 0: psdm_robot_default_link */
-  int wrench_count;            /* inverse, forward: external wrenches */
+  /* inverse, bias: add friction; forward: subtract it; linearize-*: with its slope (psdm_friction_slope) */
+  bool friction;
+  bool motor; /* inverse, bias, gravity: torques on the motor side, taum */
+  /* jacobian, pose: joint whose link is meant, counted from 1; 0: psdm_robot_default_link */
+  int link;
+  int wrench_count; /* inverse, forward: external wrenches */
   const psdm_wrench *wrenches;
-  const psdm_model *model;     /* regressor: of its base parameters; NULL: of the standard parameters */
-  bool expanded;               /* evaluate through the model instead of the recursions */
-  const double *theta;         /* expanded: base parameters (l) */
-  double *scratch;             /* expanded, or regressor with a model: psdm_eval_scratch doubles */
-  psdm_linear *linear;         /* linearize-inverse, linearize-forward: their scratch; PSDM_E_ARGUMENT without it */
+  const psdm_model *model; /* regressor: of its base parameters; NULL: of the standard parameters */
+  bool expanded;           /* evaluate through the model instead of the recursions */
+  const double *theta;     /* expanded: base parameters (l) */
+  double *scratch;         /* expanded, or regressor with a model: psdm_eval_scratch doubles */
+  psdm_linear *linear;     /* linearize-inverse, linearize-forward: their scratch; PSDM_E_ARGUMENT without it */
 } psdm_eval_options;
 
 PSDM_API const char *psdm_function_name(psdm_function function); /* NULL when out of range */
@@ -63,21 +65,23 @@ PSDM_API char *psdm_eval_output_name(const psdm_robot *robot, psdm_function func
 /* Doubles of scratch for a model, enough for every function. */
 PSDM_API size_t psdm_eval_scratch(const psdm_robot *robot, const psdm_model *model);
 
-/* One state: in (inputs) to out (outputs). options may be NULL. PSDM_E_ROBOT for a model whose numbers of joints or parameters
- * differ; whether it is this very robot's is asked once, by psdm_model_match, which psdm_batch_new calls. */
+/* One state: in (inputs) to out (outputs). options may be NULL. PSDM_E_ROBOT for a model whose numbers of joints or
+ * parameters differ; whether it is this very robot's is asked once, by psdm_model_match, which psdm_batch_new calls. */
 PSDM_API psdm_status psdm_eval(const psdm_robot *robot, psdm_work *work, psdm_function function,
                                const psdm_eval_options *options, const double *in, double *out);
 
-/* Many states at once, by threads (0: as OMP_NUM_THREADS or the processors say). The numbers are psdm_eval's, whatever their number. Options are copied, scratch and
- * linear of theirs are not used; robot, model, theta and wrenches must outlive the batch. Allocates; free with psdm_batch_free. One caller at a time. */
+/* Many states at once, by threads (0: as OMP_NUM_THREADS or the processors say). The numbers are psdm_eval's,
+ * whatever their number. Options are copied, scratch and linear of theirs are not used; robot, model, theta and
+ * wrenches must outlive the batch. Allocates; free with psdm_batch_free. One caller at a time. */
 typedef struct psdm_batch psdm_batch;
-PSDM_API psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options, int threads, const psdm_allocator *allocator,
-                                    psdm_batch **batch, psdm_error *error);
+PSDM_API psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,
+                                    int threads, const psdm_allocator *allocator, psdm_batch **batch,
+                                    psdm_error *error);
 PSDM_API void psdm_batch_free(psdm_batch *batch); /* accepts NULL */
 PSDM_API int psdm_batch_threads(const psdm_batch *batch);
 
-/* in (count x inputs) to out (count x outputs), row-major. The status is that of the first state that fails, *failed (nullable) its number; rows before it are whole.
- * Does not allocate. */
+/* in (count x inputs) to out (count x outputs), row-major. The status is that of the first state that fails, *failed
+ * (nullable) its number; rows before it are whole. Does not allocate. */
 PSDM_API psdm_status psdm_batch_eval(psdm_batch *batch, long count, const double *in, double *out, long *failed);
 
 #ifdef __cplusplus

@@ -4,12 +4,14 @@
  *   psdm_excite(robot, &options, NULL, &excitation, &error);
  *   psdm_motion_at(excitation->motion, t, 3, x);
  *
- * Inertia: a periodic motion q_i(t) = c_i + sum over harmonics k of a_ik/(w k) sin(w k t) - b_ik/(w k) cos(w k t), w = 2 pi / seconds (Swevers et al. 1997), or
- * eq. 22 of Lloyd, Irani, Ahmadi (2022), a few sines per joint whose harmonics are searched for. Velocity and acceleration vanish at its ends. It maximises
- * log det(Y^T W Y + ridge) (D-optimal) or minimises the condition number of the stacked, scaled regressor, friction columns included, over all rows of a period,
- * gradients exact, such that positions, velocities, accelerations and torques stay inside their limits at all times (not only at samples: the factor
- * cos(pi N / M) of trigonometric polynomials of degree N on M points, Ehlich and Zeller 1964), and capsules and floor keep their distance.
- * NLopt searches globally, then locally, from several starts at once.
+ * Inertia: a periodic motion q_i(t) = c_i + sum over harmonics k of a_ik/(w k) sin(w k t) - b_ik/(w k) cos(w k t), w =
+ * 2 pi / seconds (Swevers et al. 1997), or eq. 22 of Lloyd, Irani, Ahmadi (2022), a few sines per joint whose harmonics
+ * are searched for. Velocity and acceleration vanish at its ends. It maximises log det(Y^T W Y + ridge) (D-optimal) or
+ * minimises the condition number of the stacked, scaled regressor, friction columns included, over all rows of a
+ * period, gradients exact, such that positions, velocities, accelerations and torques stay inside their limits at all
+ * times (not only at samples: the factor cos(pi N / M) of trigonometric polynomials of degree N on M points, Ehlich and
+ * Zeller 1964), and capsules and floor keep their distance. NLopt searches globally, then locally, from several starts
+ * at once.
  *
  * Motor, gravity, friction: the experiments of sections 3.1 to 3.3 of that paper. docs/excite.md has the equations. */
 #ifndef PSDM_EXCITE_H
@@ -26,17 +28,19 @@ extern "C" {
 #endif
 
 /* The four steps of a calibration, in their order. id, name, help */
-#define PSDM_STEP_LIST(X)                                                                                                            \
-  X(MOTOR, "motor", "each joint there and back at constant speed, in a pose where a known mass shows; to be run without and with masses") \
-  X(GRAVITY, "gravity", "all joints jog slowly through their range, then back along the same path")                                  \
-  X(FRICTION, "friction", "one joint after the other, sines of growing size, from bending bristles to full speed")                   \
+#define PSDM_STEP_LIST(X)                                                                                          \
+  X(MOTOR, "motor",                                                                                                \
+    "each joint there and back at constant speed, in a pose where a known mass shows; to be run without and with " \
+    "masses")                                                                                                      \
+  X(GRAVITY, "gravity", "all joints jog slowly through their range, then back along the same path")                \
+  X(FRICTION, "friction", "one joint after the other, sines of growing size, from bending bristles to full speed") \
   X(INERTIA, "inertia", "an optimised periodic motion of all joints")
 
 typedef enum psdm_step {
 #define PSDM_STEP_ENUM(id, name, help) PSDM_STEP_##id,
   PSDM_STEP_LIST(PSDM_STEP_ENUM)
 #undef PSDM_STEP_ENUM
-  PSDM_STEPS
+      PSDM_STEPS
 } psdm_step;
 
 PSDM_API const char *psdm_step_name(psdm_step step); /* NULL when out of range */
@@ -48,50 +52,61 @@ typedef enum psdm_excite_goal { PSDM_EXCITE_CONDITION, PSDM_EXCITE_LOGDET } psdm
 
 #define PSDM_EXCITE_SECONDS 10 /* a period of motions for inertia, unless asked for another */
 
-/* Zero-initialise for the defaults. Limits that neither options nor robot give: positions +-2 rad (+-0.5 m), velocities 2 rad/s (0.5 m/s), accelerations
+/* Zero-initialise for the defaults. Limits that neither options nor robot give: positions +-2 rad (+-0.5 m), velocities
+ * 2 rad/s (0.5 m/s), accelerations
  * 8 rad/s^2 (2 m/s^2), torques not watched. Torques are watched only where the robot's inertias are known. */
 typedef struct psdm_excite_options {
-  psdm_step step;             /* note: MOTOR is 0; set it */
-  double seconds;             /* of a period; of the whole experiment for the others; 0: PSDM_EXCITE_SECONDS (inertia), else what the experiment needs */
-  const double *lower, *upper, *velocity, *acceleration, *effort; /* (n) in place of the robot's limits; NULL: the robot's */
-  double margin;              /* share of the limits that is left free; 0: 0.02; negative: none */
-  double clearance;           /* m that capsules and floor keep; 0: 0.01; negative: 0 */
+  psdm_step step; /* note: MOTOR is 0; set it */
+  /* of a period; of the whole experiment for the others; 0: PSDM_EXCITE_SECONDS (inertia), else what the experiment
+   * needs */
+  double seconds;
+  /* (n) in place of the robot's limits; NULL: the robot's */
+  const double *lower, *upper, *velocity, *acceleration, *effort;
+  double margin;    /* share of the limits that is left free; 0: 0.02; negative: none */
+  double clearance; /* m that capsules and floor keep; 0: 0.01; negative: 0 */
   uint64_t seed;
   /* inertia */
   psdm_excite_shape shape;
   psdm_excite_goal goal;
-  int harmonics;              /* 0: 5; sines: number of sines, 0: 3 */
-  double band;                /* Hz, the highest frequency: FOURIER leaves out harmonics above it, SINES are all below it; 0: none for FOURIER, 1 Hz for SINES */
-  bool no_friction;           /* do not count viscous, Coulomb and offset columns among what is told apart */
-  int starts;                 /* local searches from different places; 0: 8 */
-  int threads;                /* 0: as OMP_NUM_THREADS or the processors say; the answer does not depend on it */
-  psdm_ranks *ranks;          /* other processes that have some of the starts; NULL: none. The answer does not depend on their number. Only INERTIA asks them */
-  long evaluations;           /* of the objective in each start; 0: 600 local after 1500 global ones */
-  double wall;                /* s after which it ends with the best so far, which then hangs on how fast this machine is; 0: 100 */
+  int harmonics; /* 0: 5; sines: number of sines, 0: 3 */
+  /* Hz, the highest frequency: FOURIER leaves out harmonics above it, SINES are all below it; 0: none for FOURIER, 1
+   * Hz for SINES */
+  double band;
+  bool no_friction; /* do not count viscous, Coulomb and offset columns among what is told apart */
+  int starts;       /* local searches from different places; 0: 8 */
+  int threads;      /* 0: as OMP_NUM_THREADS or the processors say; the answer does not depend on it */
+  /* other processes that have some of the starts; NULL: none. The answer does not depend on their number. Only
+   * INERTIA asks them */
+  psdm_ranks *ranks;
+  long evaluations; /* of the objective in each start; 0: 600 local after 1500 global ones */
+  /* s after which it ends with the best so far, which then hangs on how fast this machine is; 0: 100 */
+  double wall;
   /* motor, gravity, friction */
-  double mass;                /* kg, motor: of the heaviest known mass, for torque limits and to choose poses; 0: 3 */
-  double com[3];              /* m, its centre in the frame of the default link (psdm_robot_default_link) */
-  double speed;               /* share of the velocity limit: motor 0.1, gravity 0.1, friction: of the largest sine 0.9; 0: those */
-  int levels;                 /* friction: sizes of sines; 0: 10 */
-  /* now and then, from any thread but never from two at once: best (nullable) is the best motion so far, feasible, valid during the call; condition its condition
-   * number. false stops with the best so far */
+  double mass;   /* kg, motor: of the heaviest known mass, for torque limits and to choose poses; 0: 3 */
+  double com[3]; /* m, its centre in the frame of the default link (psdm_robot_default_link) */
+  /* share of the velocity limit: motor 0.1, gravity 0.1, friction: of the largest sine 0.9; 0: those */
+  double speed;
+  int levels; /* friction: sizes of sines; 0: 10 */
+  /* now and then, from any thread but never from two at once: best (nullable) is the best motion so far, feasible,
+   * valid during the call; condition its condition number. false stops with the best so far */
   bool (*going_on)(void *user, const char *doing, double share, const psdm_motion *best, double condition);
   void *going_on_user;
 } psdm_excite_options;
 
 /* How close a motion comes to its limits, over a fine grid. */
 typedef struct psdm_excite_extremes {
-  const double *lower, *upper;       /* (n) positions reached */
+  const double *lower, *upper;                    /* (n) positions reached */
   const double *velocity, *acceleration, *effort; /* (n) largest sizes; effort NAN where torques are unknown */
-  double gap;                        /* m, the least; infinite where nothing is watched */
-  double worst;                      /* largest share of a limit that is used, 1: at the limit (margins not counted); above 1 only if broken */
+  double gap;                                     /* m, the least; infinite where nothing is watched */
+  /* largest share of a limit that is used, 1: at the limit (margins not counted); above 1 only if broken */
+  double worst;
 } psdm_excite_extremes;
 
 /* One part of an experiment, for logs and words. */
 typedef struct psdm_excite_part {
-  double begin, end;  /* s */
-  int joint;          /* that moves, -1: all */
-  int direction;      /* 1, -1, 0: both */
+  double begin, end;           /* s */
+  int joint;                   /* that moves, -1: all */
+  int direction;               /* 1, -1, 0: both */
   double amplitude, frequency; /* friction: rad, Hz */
 } psdm_excite_part;
 
@@ -103,37 +118,41 @@ typedef struct psdm_excitation {
   double seconds;
   psdm_excite_extremes extremes;
   int parts;
-  const psdm_excite_part *part;      /* (parts) motor, gravity, friction */
+  const psdm_excite_part *part; /* (parts) motor, gravity, friction */
   /* inertia */
-  double condition, logdet;          /* of the stacked regressor with rows / effort scale and columns as they are counted (docs/excite.md) */
-  double condition_plain;            /* of the stacked base regressor alone, nothing scaled, as in eq. 23 */
-  double random_best, random_median; /* condition of 100 random motions scaled up to the same limits; NAN unless inertia */
+  /* of the stacked regressor with rows / effort scale and columns as they are counted (docs/excite.md) */
+  double condition, logdet;
+  double condition_plain; /* of the stacked base regressor alone, nothing scaled, as in eq. 23 */
+  /* condition of 100 random motions scaled up to the same limits; NAN unless inertia */
+  double random_best, random_median;
   double random_plain_best, random_plain_median;
-  int parameters;                    /* columns that are told apart */
+  int parameters; /* columns that are told apart */
   long evaluations;
   int starts;
-  const double *start_condition;     /* (starts) what each start ended with; NAN: not finished */
-  const int *blind_joints;           /* motor: (n) 1 where gravity can never show a mass at this joint */
+  const double *start_condition; /* (starts) what each start ended with; NAN: not finished */
+  const int *blind_joints;       /* motor: (n) 1 where gravity can never show a mass at this joint */
   bool stopped;
   double wall;
   struct psdmp_excite_excitation *internal;
 } psdm_excitation;
 
-/* Plans. Allocates; free with psdm_excitation_free. The robot must outlive the answer. PSDM_E_MISSING without NLopt for inertia; PSDM_E_ROBOT for closed loops,
- * PSDM_E_ARGUMENT with a sentence where no motion fits the limits. */
-PSDM_API psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *options, const psdm_allocator *allocator,
-                                 psdm_excitation **excitation, psdm_error *error);
+/* Plans. Allocates; free with psdm_excitation_free. The robot must outlive the answer. PSDM_E_MISSING without NLopt
+ * for inertia; PSDM_E_ROBOT for closed loops, PSDM_E_ARGUMENT with a sentence where no motion fits the limits. */
+PSDM_API psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *options,
+                                 const psdm_allocator *allocator, psdm_excitation **excitation, psdm_error *error);
 PSDM_API void psdm_excitation_free(psdm_excitation *excitation); /* accepts NULL */
 
-/* Measures any motion against the same limits, on so many points: the check that does not trust the planner. extremes' arrays are the caller's (n) each,
- * given through the non-const pointers here. */
-PSDM_API psdm_status psdm_excite_check(const psdm_robot *robot, const psdm_excite_options *options, const psdm_motion *motion, long points,
-                                       const psdm_allocator *allocator, double *lower, double *upper, double *velocity, double *acceleration,
+/* Measures any motion against the same limits, on so many points: the check that does not trust the planner.
+ * extremes' arrays are the caller's (n) each, given through the non-const pointers here. */
+PSDM_API psdm_status psdm_excite_check(const psdm_robot *robot, const psdm_excite_options *options,
+                                       const psdm_motion *motion, long points, const psdm_allocator *allocator,
+                                       double *lower, double *upper, double *velocity, double *acceleration,
                                        double *effort, double *gap, double *worst, psdm_error *error);
 
 /* Condition numbers of any motion: the scaled one, and eq. 23's. */
-PSDM_API psdm_status psdm_excite_condition(const psdm_robot *robot, const psdm_excite_options *options, const psdm_motion *motion,
-                                           const psdm_allocator *allocator, double *condition, double *condition_plain, psdm_error *error);
+PSDM_API psdm_status psdm_excite_condition(const psdm_robot *robot, const psdm_excite_options *options,
+                                           const psdm_motion *motion, const psdm_allocator *allocator,
+                                           double *condition, double *condition_plain, psdm_error *error);
 
 #ifdef __cplusplus
 }

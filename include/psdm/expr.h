@@ -5,12 +5,14 @@
  *   psdm_ref x = psdm_input(g, 0), s = psdm_sin(g, x), c = psdm_cos(g, x);
  *   psdm_ref y = psdm_add(g, psdm_mul(g, s, s), psdm_mul(g, c, s));
  *
- * Every operation goes through its constructor, which folds constants, x*0, x*1, x+0, x-x and powers, normalises signs and the order of
- * operands, and returns the node that is there already when the same value was built before (hash-consing). A reference is
- * a node and a sign: negation costs nothing and makes no node. Multiplying by two is an addition, x + x.
+ * Every operation goes through its constructor, which folds constants, x*0, x*1, x+0, x-x and powers, normalises signs
+ * and the order of operands, and returns the node that is there already when the same value was built before
+ * (hash-consing). A reference is a node and a sign: negation costs nothing and makes no node. Multiplying by two is an
+ * addition, x + x.
  *
- * Memory: the graph allocates as it grows. When memory ends, constructors return PSDM_REF_NONE, which every constructor passes on,
- * and psdm_graph_status says PSDM_E_MEMORY: ask once, at the end. A graph belongs to one thread at a time. */
+ * Memory: the graph allocates as it grows. When memory ends, constructors return PSDM_REF_NONE, which every
+ * constructor passes on, and psdm_graph_status says PSDM_E_MEMORY: ask once, at the end. A graph belongs to one
+ * thread at a time. */
 #ifndef PSDM_EXPR_H
 #define PSDM_EXPR_H
 
@@ -39,15 +41,15 @@ typedef enum psdm_op {
   PSDM_OP_SIN,   /* of a, never negated */
   PSDM_OP_COS,
   PSDM_OP_SQRT,
-  PSDM_OP_SIGN   /* -1, 0, 1 */
+  PSDM_OP_SIGN /* -1, 0, 1 */
 } psdm_op;
 
 /* One node; operands are nodes with lower numbers. */
 typedef struct psdm_node {
   psdm_op op;
-  psdm_ref a, b;  /* operands, PSDM_REF_NONE where there is none */
-  int input;      /* INPUT */
-  double value;   /* CONST */
+  psdm_ref a, b; /* operands, PSDM_REF_NONE where there is none */
+  int input;     /* INPUT */
+  double value;  /* CONST */
 } psdm_node;
 
 PSDM_API psdm_status psdm_graph_new(const psdm_allocator *allocator, psdm_graph **graph);
@@ -85,8 +87,10 @@ PSDM_API int psdm_is_const(const psdm_graph *graph, psdm_ref a, double *value);
 typedef struct psdm_cost {
   long mult, add, div, sqrt; /* divisions: reciprocals */
   long sincos;               /* distinct angles */
-  long depth;                /* operations on the longest path, sin, cos, reciprocal and root counted as one each; signs are free */
-  long live;                 /* values that the schedule of psdm_graph_schedule(.., PSDM_ORDER_REGISTERS) keeps at most */
+  /* operations on the longest path, sin, cos, reciprocal and root counted as one each; signs are free */
+  long depth;
+  /* values that the schedule of psdm_graph_schedule(.., PSDM_ORDER_REGISTERS) keeps at most */
+  long live;
 } psdm_cost;
 
 /* depth is filled, live is zero: the scheduler knows it. */
@@ -95,13 +99,14 @@ PSDM_API psdm_status psdm_graph_cost(const psdm_graph *graph, const psdm_ref *ou
 /* ---- the plain evaluator, one node after the other; the twin of whatever is generated ---- */
 
 /* input[number] for every input; out (count). scratch: psdm_graph_size doubles. */
-PSDM_API void psdm_graph_evaluate(const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count, double *scratch,
-                                  double *out);
+PSDM_API void psdm_graph_evaluate(const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count,
+                                  double *scratch, double *out);
 
-/* ---- making it less: each rewrites outputs in place to equal expressions in the same graph; new nodes may be added ---- */
+/* ---- making it less: each rewrites outputs in place to equal expressions in the same graph; new nodes may be added
+ * ---- */
 
-/* Takes out common factors (a b + a c = a (b + c)) and shared pairs of longer sums and products, as long as operations become fewer. Never
- * costs more than before. */
+/* Takes out common factors (a b + a c = a (b + c)) and shared pairs of longer sums and products, as long as
+ * operations become fewer. Never costs more than before. */
 PSDM_API psdm_status psdm_graph_factor(psdm_graph *graph, psdm_ref *outputs, size_t count);
 
 /* Reorders sums and products of more than two operands so that late operands come last: less depth, same operations. */
@@ -109,25 +114,29 @@ PSDM_API psdm_status psdm_graph_balance(psdm_graph *graph, psdm_ref *outputs, si
 
 /* ---- derivatives ---- */
 
-/* gradient[i] = d output / d input number inputs[i], by one sweep backwards; adds nodes. The sign's derivative counts as zero. */
-PSDM_API psdm_status psdm_graph_gradient(psdm_graph *graph, psdm_ref output, const int *inputs, size_t count, psdm_ref *gradient);
+/* gradient[i] = d output / d input number inputs[i], by one sweep backwards; adds nodes. The sign's derivative
+ * counts as zero. */
+PSDM_API psdm_status psdm_graph_gradient(psdm_graph *graph, psdm_ref output, const int *inputs, size_t count,
+                                         psdm_ref *gradient);
 
-/* Expressions in the place of inputs: outputs are rewritten to equal ones where input number inputs[i] is by[i]; adds nodes. */
-PSDM_API psdm_status psdm_graph_substitute(psdm_graph *graph, const int *inputs, const psdm_ref *by, size_t count, psdm_ref *outputs,
-                                           size_t output_count);
+/* Expressions in the place of inputs: outputs are rewritten to equal ones where input number inputs[i] is by[i];
+ * adds nodes. */
+PSDM_API psdm_status psdm_graph_substitute(psdm_graph *graph, const int *inputs, const psdm_ref *by, size_t count,
+                                           psdm_ref *outputs, size_t output_count);
 
 /* ---- order of statements ---- */
 
 typedef enum psdm_order {
-  PSDM_ORDER_BUILT,     /* as it was built */
-  PSDM_ORDER_LATENCY,   /* longest path to an output first, among what few registers allow */
-  PSDM_ORDER_REGISTERS  /* as few values alive at a time as a greedy choice finds */
+  PSDM_ORDER_BUILT,    /* as it was built */
+  PSDM_ORDER_LATENCY,  /* longest path to an output first, among what few registers allow */
+  PSDM_ORDER_REGISTERS /* as few values alive at a time as a greedy choice finds */
 } psdm_order;
 
-/* The live nodes (inputs and constants left out) in an order that can be executed: order has room for psdm_graph_size entries, *length is
- * how many. registers: values that may live at a time before latency gives way (0: 16). peak (nullable): most values alive. */
-PSDM_API psdm_status psdm_graph_schedule(const psdm_graph *graph, const psdm_ref *outputs, size_t count, psdm_order how, int registers,
-                                         uint32_t *order, size_t *length, long *peak);
+/* The live nodes (inputs and constants left out) in an order that can be executed: order has room for
+ * psdm_graph_size entries, *length is how many. registers: values that may live at a time before latency gives way
+ * (0: 16). peak (nullable): most values alive. */
+PSDM_API psdm_status psdm_graph_schedule(const psdm_graph *graph, const psdm_ref *outputs, size_t count, psdm_order how,
+                                         int registers, uint32_t *order, size_t *length, long *peak);
 
 #ifdef __cplusplus
 }

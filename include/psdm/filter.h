@@ -1,6 +1,7 @@
 /* psdm/filter.h: low-pass filters without phase, derivatives, uniform clocks.
  *
- * Matrices are row-major, a row per sample. Nothing here allocates unless it says so; filters are constant once made. */
+ * Matrices are row-major, a row per sample. Nothing here allocates unless it says so; filters are constant once
+ * made. */
 #ifndef PSDM_FILTER_H
 #define PSDM_FILTER_H
 
@@ -16,38 +17,48 @@ extern "C" {
 
 enum { PSDM_FILTER_SECTIONS = 16 }; /* orders up to 32 */
 
-/* Butterworth's low pass as second-order sections (bilinear transform, prewarped). Applied forward and backward: the amplitude is squared, the phase zero. */
+/* Butterworth's low pass as second-order sections (bilinear transform, prewarped). Applied forward and backward: the
+ * amplitude is squared, the phase zero. */
 typedef struct psdm_filter {
   int sections;
-  double b[PSDM_FILTER_SECTIONS][3], a[PSDM_FILTER_SECTIONS][3]; /* a[k][0] = 1; of an odd order the last section is of first order */
-  double g;                                                      /* tan(pi cutoff / rate) */
-  double damping[PSDM_FILTER_SECTIONS];                          /* c of s^2 + c s + 1; 0: the section s + 1. g and c stay exact where a rounds poles into 1 */
-  long reach; /* samples beyond which the answers to an impulse, there and back, add up to less than 1e-13 on both sides together; at most 2^30 */
+  /* a[k][0] = 1; of an odd order the last section is of first order */
+  double b[PSDM_FILTER_SECTIONS][3], a[PSDM_FILTER_SECTIONS][3];
+  double g; /* tan(pi cutoff / rate) */
+  /* c of s^2 + c s + 1; 0: the section s + 1. g and c stay exact where a rounds poles into 1 */
+  double damping[PSDM_FILTER_SECTIONS];
+  /* samples beyond which the answers to an impulse, there and back, add up to less than 1e-13 on both sides
+   * together; at most 2^30 */
+  long reach;
 } psdm_filter;
 
 /* order 1 .. 32; 0 < cutoff < rate / 2, Hz. PSDM_E_ARGUMENT otherwise. */
 PSDM_API psdm_status psdm_filter_butterworth(int order, double cutoff, double rate, psdm_filter *filter);
 
-/* Filters columns of x (rows x columns) in place, without phase. Ends: the signal is continued by its own point reflection, again and again where it is short,
- * over reach samples, at most 64 times its length, and both passes begin in the steady state of their first value; a straight line comes out as it went in.
- * A row that is farther than reach from both ends of a block gets what the whole signal gives. scratch: (psdm_filter_scratch) numbers. rows >= 2, finite
- * numbers. */
+/* Filters columns of x (rows x columns) in place, without phase. Ends: the signal is continued by its own point
+ * reflection, again and again where it is short, over reach samples, at most 64 times its length, and both passes
+ * begin in the steady state of their first value; a straight line comes out as it went in. A row that is farther
+ * than reach from both ends of a block gets what the whole signal gives. scratch: (psdm_filter_scratch) numbers.
+ * rows >= 2, finite numbers. */
 PSDM_API size_t psdm_filter_scratch(const psdm_filter *filter, long rows);
 PSDM_API void psdm_filter_zero_phase(const psdm_filter *filter, long rows, int columns, double *x, double *scratch);
 
 /* Frequency response of one pass at f (Hz): magnitude. */
 PSDM_API double psdm_filter_gain(const psdm_filter *filter, double f, double rate);
 
-/* Derivative by central differences (second order), one-sided of second order at the ends. out (rows x columns) must not overlap x. rows >= 3. */
+/* Derivative by central differences (second order), one-sided of second order at the ends. out (rows x columns) must
+ * not overlap x. rows >= 3. */
 PSDM_API void psdm_difference(long rows, int columns, double dt, const double *x, double *out);
 
-/* Values of x, given at strictly ascending t (rows), at the uniform times start + k dt, k = 0 .. count - 1, by cubic Hermite pieces with slopes from parabolas through
- * three neighbours, exact for parabolas; beyond the ends the end values. rows >= 1, dt > 0. */
-PSDM_API void psdm_resample(long rows, int columns, const double *t, const double *x, double start, double dt, long count, double *out);
+/* Values of x, given at strictly ascending t (rows), at the uniform times start + k dt, k = 0 .. count - 1, by cubic
+ * Hermite pieces with slopes from parabolas through three neighbours, exact for parabolas; beyond the ends the end
+ * values. rows >= 1, dt > 0. */
+PSDM_API void psdm_resample(long rows, int columns, const double *t, const double *x, double start, double dt,
+                            long count, double *out);
 
 /* ---- decimation by a finite filter: exact in blocks ---- */
 
-/* Windowed sinc (Kaiser 1974, 90 dB) for a factor >= 1: symmetric taps, pass band to 0.4 of the new rate, stop band from 0.6 of it. */
+/* Windowed sinc (Kaiser 1974, 90 dB) for a factor >= 1: symmetric taps, pass band to 0.4 of the new rate, stop band
+ * from 0.6 of it. */
 typedef struct psdm_decimator {
   int factor;
   int half;     /* taps on each side; 2 half + 1 in all */
@@ -55,12 +66,15 @@ typedef struct psdm_decimator {
 } psdm_decimator;
 
 /* factor up to 2^20; PSDM_E_ARGUMENT otherwise. */
-PSDM_API psdm_status psdm_decimator_new(int factor, const psdm_allocator *allocator, psdm_decimator *decimator); /* allocates taps */
+/* allocates taps */
+PSDM_API psdm_status psdm_decimator_new(int factor, const psdm_allocator *allocator, psdm_decimator *decimator);
 PSDM_API void psdm_decimator_free(psdm_decimator *decimator, const psdm_allocator *allocator);
 
-/* out (count x columns), row k = filtered x at row first + k factor. Rows of x before 0 and behind rows - 1 are taken as missing: the taps that are left are
- * scaled to sum one. 0 <= first, first + (count - 1) factor < rows. A block with half rows around what is asked for gives the same bits as the whole. */
-PSDM_API void psdm_decimate(const psdm_decimator *decimator, long rows, int columns, const double *x, long first, long count, double *out);
+/* out (count x columns), row k = filtered x at row first + k factor. Rows of x before 0 and behind rows - 1 are
+ * taken as missing: the taps that are left are scaled to sum one. 0 <= first, first + (count - 1) factor < rows. A
+ * block with half rows around what is asked for gives the same bits as the whole. */
+PSDM_API void psdm_decimate(const psdm_decimator *decimator, long rows, int columns, const double *x, long first,
+                            long count, double *out);
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,8 @@
  *   LuGre     z' = v - |v| z / g(v),  g = (Fc + (Fs - Fc) exp(-(v/vs)^2)) / sigma0
  *             tau = sigma0 z + sigma1 z' + Fv |v|^d sign(v) + offset
  *
- * Canudas de Wit, Olsson, Astrom, Lischinsky (1995); eq. 12 to 14 of Lloyd, Irani, Ahmadi (2022). Positive tau opposes positive v. Fs < Fc is allowed.
- * Nothing here allocates, prints or keeps state. */
+ * Canudas de Wit, Olsson, Astrom, Lischinsky (1995); eq. 12 to 14 of Lloyd, Irani, Ahmadi (2022). Positive tau
+ * opposes positive v. Fs < Fc is allowed. Nothing here allocates, prints or keeps state. */
 #ifndef PSDM_FRICTION_H
 #define PSDM_FRICTION_H
 
@@ -16,19 +16,19 @@ extern "C" {
 #endif
 
 /* Each model has what the one above it has, and one thing more. id, name, help */
-#define PSDM_FRICTION_LIST(X)                                                           \
-  X(NONE, "none", "no friction")                                                        \
-  X(VISCOUS, "viscous", "Fv v + offset")                                                \
-  X(COULOMB, "coulomb", "and Fc sign(v)")                                               \
-  X(STRIBECK, "stribeck", "and (Fs - Fc) exp(-(v/vs)^2) sign(v)")                       \
-  X(POWER, "power", "and Fv |v|^d sign(v) in place of Fv v: the whole steady state")    \
+#define PSDM_FRICTION_LIST(X)                                                        \
+  X(NONE, "none", "no friction")                                                     \
+  X(VISCOUS, "viscous", "Fv v + offset")                                             \
+  X(COULOMB, "coulomb", "and Fc sign(v)")                                            \
+  X(STRIBECK, "stribeck", "and (Fs - Fc) exp(-(v/vs)^2) sign(v)")                    \
+  X(POWER, "power", "and Fv |v|^d sign(v) in place of Fv v: the whole steady state") \
   X(LUGRE, "lugre", "and bristles that bend before they slide (sigma0, sigma1)")
 
 typedef enum psdm_friction_kind {
 #define PSDM_FRICTION_ENUM(id, name, help) PSDM_FRICTION_##id,
   PSDM_FRICTION_LIST(PSDM_FRICTION_ENUM)
 #undef PSDM_FRICTION_ENUM
-  PSDM_FRICTION_KINDS
+      PSDM_FRICTION_KINDS
 } psdm_friction_kind;
 
 PSDM_API const char *psdm_friction_name(psdm_friction_kind kind); /* NULL when out of range */
@@ -38,7 +38,8 @@ PSDM_API bool psdm_friction_find(const char *name, psdm_friction_kind *kind);
 /* What a model lacks to be simulated: NULL when nothing does, else a sentence ("sigma0 is missing or not positive"). */
 PSDM_API const char *psdm_friction_lacks(const psdm_friction *friction, psdm_friction_kind kind);
 
-/* Dry friction that a sliding joint feels at speed v >= 0 (Fc + Stribeck; at 0 it is what leaving rest takes), and the most that it is at any: max(Fs, Fc).
+/* Dry friction that a sliding joint feels at speed v >= 0 (Fc + Stribeck; at 0 it is what leaving rest takes), and the
+ * most that it is at any: max(Fs, Fc).
  * 0 for models without. */
 PSDM_API double psdm_friction_dry(const psdm_friction *friction, psdm_friction_kind kind, double v);
 PSDM_API double psdm_friction_most(const psdm_friction *friction, psdm_friction_kind kind);
@@ -50,7 +51,8 @@ PSDM_API double psdm_friction_smooth_slope(const psdm_friction *friction, psdm_f
 /* Steady-state torque at velocity v; 0 dry friction at v = 0. LuGre: that of psdm_friction POWER. */
 PSDM_API double psdm_friction_steady(const psdm_friction *friction, psdm_friction_kind kind, double v);
 
-/* ---- LuGre: z is the bristles' mean deflection. Without sigma0, Fc and Fs above 0 there are none: z is 0, tau the steady state ---- */
+/* ---- LuGre: z is the bristles' mean deflection. Without sigma0, Fc and Fs above 0 there are none: z is 0, tau the
+ * steady state ---- */
 
 PSDM_API void psdm_lugre(const psdm_friction *friction, double v, double z, double *z_rate, double *tau);
 
@@ -60,11 +62,12 @@ PSDM_API double psdm_lugre_step(const psdm_friction *friction, double v, double 
 /* The deflection that stands still at constant v: g(v) sign(v); 0 at v = 0. */
 PSDM_API double psdm_lugre_steady(const psdm_friction *friction, double v);
 
-/* Friction along a measured velocity: tau[k] at t[k], v straight lines in between, z to 1e-12 of the largest deflection however stiff (at most a few
- * dozen panels of an integral in each interval, one exact step where g does not change). z (nullable) holds the deflections; it starts at start and
- * stays where time does. Not a number in v or t gives that from there on. count may be 0. */
-PSDM_API void psdm_lugre_follow(const psdm_friction *friction, double start, long count, const double *t, const double *v, double *z,
-                                double *tau);
+/* Friction along a measured velocity: tau[k] at t[k], v straight lines in between, z to 1e-12 of the largest
+ * deflection however stiff (at most a few dozen panels of an integral in each interval, one exact step where g does
+ * not change). z (nullable) holds the deflections; it starts at start and stays where time does. Not a number in v
+ * or t gives that from there on. count may be 0. */
+PSDM_API void psdm_lugre_follow(const psdm_friction *friction, double start, long count, const double *t,
+                                const double *v, double *z, double *tau);
 
 #ifdef __cplusplus
 }

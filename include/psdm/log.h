@@ -4,21 +4,26 @@
  *   psdm_log_open("run.csv.gz", robot, NULL, NULL, &log, &error);
  *   while (psdm_log_read(log, 4096, &rows, &error) == PSDM_OK && rows.count) ...
  *
- * CSV (header row, or numbers alone with `columns`), gzip of it, MATLAB .mat, HDF5 and bags of ROS 2 (.mcap, .db3, or the folder of one), told apart by their content. Channels are found by name: t;
- * q1.. qd1.. qdd1.. (joint side) or qm1.. qdm1.. (motor side); tau1.., taum1.. (motor side) or i1.. (currents, times the joints' torque constants). In .mat and
- * HDF5 files a channel may be one matrix (q, qd, tau, ...) with a column or a row per joint. Motor sides go through the robot's gears and transmission.
- * A bag's rows are its messages of type sensor_msgs/msg/JointState: joints by name, t from the messages' headers, counted from the first. Where two topics have all
- * the joints, one is named behind the file: "run.mcap:/joint_states".
+ * CSV (header row, or numbers alone with `columns`), gzip of it, MATLAB .mat, HDF5 and bags of ROS 2 (.mcap, .db3, or
+ * the folder of one), told apart by their content. Channels are found by name: t; q1.. qd1.. qdd1.. (joint side) or
+ * qm1.. qdm1.. (motor side); tau1.., taum1.. (motor side) or i1.. (currents, times the joints' torque constants). In
+ * .mat and HDF5 files a channel may be one matrix (q, qd, tau, ...) with a column or a row per joint. Motor sides go
+ * through the robot's gears and transmission. A bag's rows are its messages of type sensor_msgs/msg/JointState: joints
+ * by name, t from the messages' headers, counted from the first. Where two topics have all the joints, one is named
+ * behind the file: "run.mcap:/joint_states".
  *
- * Nothing is repaired in silence. Rows that cannot be read, are short or hold something that is not a number, and rows whose time stands still, are left
- * out; where time jumps or runs back a new segment begins; a channel that is frozen or saturated is marked in each of its rows. All are counted, the
- * first of each kind with their line numbers. Memory does not grow with the length of a CSV or an HDF5 file: rows are held back for a while, 8192 of them
- * (fewer for very many joints, 1024 at least), and what shows only later than that is counted, but marked no further back.
+ * Nothing is repaired in silence. Rows that cannot be read, are short or hold something that is not a number, and rows
+ * whose time stands still, are left out; where time jumps or runs back a new segment begins; a channel that is frozen
+ * or saturated is marked in each of its rows. All are counted, the first of each kind with their line numbers. Memory
+ * does not grow with the length of a CSV or an HDF5 file: rows are held back for a while, 8192 of them (fewer for very
+ * many joints, 1024 at least), and what shows only later than that is counted, but marked no further back.
  *
- * Frozen: the same value to the last bit for 20 samples and 0.1 s at least, contradicted by another channel of the joint (qd by q, q by qd or by a jump, tau
- * by motion); counted once, where it begins. Saturated: 5 samples or more at the largest or smallest torque of the log, three times, or once for 0.1 s.
- * Spike: up to three samples that are off the median of the seven around them by more than this channel ever changes (twenty times the step that 95 % of its
- * changes stay below), and off by over three times its usual size (of positions: over 0.05). Wrapped: a joint that turns goes on a full turn away. */
+ * Frozen: the same value to the last bit for 20 samples and 0.1 s at least, contradicted by another channel of the
+ * joint (qd by q, q by qd or by a jump, tau by motion); counted once, where it begins. Saturated: 5 samples or more
+ * at the largest or smallest torque of the log, three times, or once for 0.1 s. Spike: up to three samples that are
+ * off the median of the seven around them by more than this channel ever changes (twenty times the step that 95 % of
+ * its changes stay below), and off by over three times its usual size (of positions: over 0.05). Wrapped: a joint
+ * that turns goes on a full turn away. */
 #ifndef PSDM_LOG_H
 #define PSDM_LOG_H
 
@@ -29,76 +34,85 @@ extern "C" {
 #endif
 
 /* id, what it is called in counts and messages */
-#define PSDM_FAULT_LIST(X)                                                    \
-  X(GARBAGE, "row that cannot be read")                                       \
-  X(SHORT, "row with too few or too many fields")                             \
-  X(NAN, "row with a value that is not a finite number")                      \
-  X(REPEATED, "row whose time stamp repeats the one before")                  \
-  X(BACK, "time that runs back: a new segment begins")                        \
-  X(JUMP, "gap in time: a new segment begins")                                \
-  X(JITTER, "interval that is off the usual by more than a tenth")            \
-  X(FROZEN, "channel that stands still while others move")                    \
-  X(SATURATED, "channel that stays at its extreme")                           \
-  X(SPIKE, "value far off its neighbours: not fitted")                        \
-  X(WRAPPED, "position that jumps by a full turn: taken as one")              \
+#define PSDM_FAULT_LIST(X)                                         \
+  X(GARBAGE, "row that cannot be read")                            \
+  X(SHORT, "row with too few or too many fields")                  \
+  X(NAN, "row with a value that is not a finite number")           \
+  X(REPEATED, "row whose time stamp repeats the one before")       \
+  X(BACK, "time that runs back: a new segment begins")             \
+  X(JUMP, "gap in time: a new segment begins")                     \
+  X(JITTER, "interval that is off the usual by more than a tenth") \
+  X(FROZEN, "channel that stands still while others move")         \
+  X(SATURATED, "channel that stays at its extreme")                \
+  X(SPIKE, "value far off its neighbours: not fitted")             \
+  X(WRAPPED, "position that jumps by a full turn: taken as one")   \
   X(COMMA, "log with decimal commas")
 
 typedef enum psdm_fault {
 #define PSDM_FAULT_ENUM(id, text) PSDM_FAULT_##id,
   PSDM_FAULT_LIST(PSDM_FAULT_ENUM)
 #undef PSDM_FAULT_ENUM
-  PSDM_FAULTS
+      PSDM_FAULTS
 } psdm_fault;
 
 PSDM_API const char *psdm_fault_text(psdm_fault fault); /* NULL when out of range */
 
 /* Zero-initialise for the defaults. Texts and arrays are copied. */
 typedef struct psdm_log_options {
-  const char *columns;     /* "t=1,q=2:7,tau=8:13", counted from 1; NULL: by name */
-  bool degrees;            /* positions and their rates are in degrees */
-  const double *sign;      /* (n) each 1 or -1: q = sign q_log + offset, tau = sign tau_log, on the joints' side; NULL: 1 */
-  const double *offset;    /* (n) rad; NULL: 0 */
-  double rate;             /* Hz, where the log has no t; 0: t is needed */
-  double jump;             /* intervals longer than this many usual ones begin a segment; 0: 5 */
-  bool ignore_extra;       /* pass over columns that are no channel */
-  bool currents;           /* i1.. are given out as they are, A (times sign), not as torques: tau of the rows is then of the drives. No torque constant is needed */
+  const char *columns; /* "t=1,q=2:7,tau=8:13", counted from 1; NULL: by name */
+  bool degrees;        /* positions and their rates are in degrees */
+  /* (n) each 1 or -1: q = sign q_log + offset, tau = sign tau_log, on the joints' side; NULL: 1 */
+  const double *sign;
+  const double *offset; /* (n) rad; NULL: 0 */
+  double rate;          /* Hz, where the log has no t; 0: t is needed */
+  double jump;          /* intervals longer than this many usual ones begin a segment; 0: 5 */
+  bool ignore_extra;    /* pass over columns that are no channel */
+  /* i1.. are given out as they are, A (times sign), not as torques: tau of the rows is then of the drives. No torque
+   * constant is needed */
+  bool currents;
 } psdm_log_options;
 
 typedef struct psdm_log psdm_log;
 
 /* Rows that belong together. Pointers are the log's own, valid until the next call. */
 typedef struct psdm_log_rows {
-  long count;               /* 0: the end */
-  int segment;              /* counted from 0; all rows of one answer are of one segment */
-  const double *t;          /* (count) */
-  const double *q, *tau;    /* (count x n) row-major, joint side */
-  const double *qd, *qdd;   /* the same, NULL where the log has none */
-  const unsigned char *bad; /* (count x n) bit 0: q, qd or qdd of this joint frozen; bit 1: its torque saturated or frozen; bits 2 and 3: a
-                               spike in the former, in the latter */
-  const long *line;         /* (count) line of the file, or row counted from 1 */
+  long count;             /* 0: the end */
+  int segment;            /* counted from 0; all rows of one answer are of one segment */
+  const double *t;        /* (count) */
+  const double *q, *tau;  /* (count x n) row-major, joint side */
+  const double *qd, *qdd; /* the same, NULL where the log has none */
+  /* (count x n) bit 0: q, qd or qdd of this joint frozen; bit 1: its torque saturated or frozen; bits 2 and 3: a
+   * spike in the former, in the latter */
+  const unsigned char *bad;
+  const long *line; /* (count) line of the file, or row counted from 1 */
 } psdm_log_rows;
 
-/* Opens a log ("-" is standard input) and finds its channels. The robot must outlive it. Allocates; free with psdm_log_close. options may be NULL. */
+/* Opens a log ("-" is standard input) and finds its channels. The robot must outlive it. Allocates; free with
+ * psdm_log_close. options may be NULL. */
 PSDM_API psdm_status psdm_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options,
                                    const psdm_allocator *allocator, psdm_log **log, psdm_error *error);
 PSDM_API void psdm_log_close(psdm_log *log); /* accepts NULL */
 
 /* Up to `most` further rows of the present segment, or the first of the next. */
 PSDM_API psdm_status psdm_log_read(psdm_log *log, long most, psdm_log_rows *rows, psdm_error *error);
-PSDM_API psdm_status psdm_log_rewind(psdm_log *log, psdm_error *error); /* to the beginning; counts begin anew. Not on a pipe. */
+/* to the beginning; counts begin anew. Not on a pipe. */
+PSDM_API psdm_status psdm_log_rewind(psdm_log *log, psdm_error *error);
 
 PSDM_API const char *psdm_log_file(const psdm_log *log);
 PSDM_API bool psdm_log_has_rates(const psdm_log *log);         /* qd is there */
 PSDM_API bool psdm_log_has_accelerations(const psdm_log *log); /* qdd is there */
-PSDM_API bool psdm_log_motor_side(const psdm_log *log);        /* torques were measured at motors: taum or i, or q as qm */
-PSDM_API bool psdm_log_has_currents(const psdm_log *log);      /* i1.. are what its torques come from */
-PSDM_API double psdm_log_interval(const psdm_log *log);        /* median of the first thousand, s */
-PSDM_API long long psdm_log_bytes(const psdm_log *log);        /* read so far, and */
-PSDM_API long long psdm_log_size(const psdm_log *log);         /* in all, 0 when unknown: for progress */
+/* torques were measured at motors: taum or i, or q as qm */
+PSDM_API bool psdm_log_motor_side(const psdm_log *log);
+PSDM_API bool psdm_log_has_currents(const psdm_log *log); /* i1.. are what its torques come from */
+PSDM_API double psdm_log_interval(const psdm_log *log);   /* median of the first thousand, s */
+PSDM_API long long psdm_log_bytes(const psdm_log *log);   /* read so far, and */
+PSDM_API long long psdm_log_size(const psdm_log *log);    /* in all, 0 when unknown: for progress */
 
-/* Faults so far: how many of a kind, and for each of the first 20 a line and a sentence ("line 17: field 4 is 'abc'"). */
+/* Faults so far: how many of a kind, and for each of the first 20 a line and a sentence ("line 17: field 4 is
+ * 'abc'"). */
 PSDM_API long psdm_log_faults(const psdm_log *log, psdm_fault fault);
-PSDM_API const char *psdm_log_fault(const psdm_log *log, psdm_fault fault, int index, long *line); /* NULL behind the last */
+/* NULL behind the last */
+PSDM_API const char *psdm_log_fault(const psdm_log *log, psdm_fault fault, int index, long *line);
 PSDM_API long psdm_log_good(const psdm_log *log); /* rows given out so far */
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /* psdm/output.h: text files that are whole or absent, and JSON on top.
  *
- * A path is written to a new temporary file beside it, synced to the disk and renamed by psdm_output_commit; "-" is standard output.
- * The first failure is remembered: write on, and ask once at commit. Numbers are C-locale, 17 digits. */
+ * A path is written to a new temporary file beside it, synced to the disk and renamed by psdm_output_commit; "-" is
+ * standard output. The first failure is remembered: write on, and ask once at commit. Numbers are C-locale, 17
+ * digits. */
 #ifndef PSDM_OUTPUT_H
 #define PSDM_OUTPUT_H
 
@@ -20,19 +21,24 @@ PSDM_API psdm_status psdm_output_open(const char *path, const psdm_allocator *al
                                       psdm_error *error);
 PSDM_API void psdm_output_text(psdm_output *output, const char *text);
 PSDM_API void psdm_output_number(psdm_output *output, double value);
-PSDM_API void psdm_output_rows(psdm_output *output, long rows, int columns, const double *values, int threads); /* "a,b,c" lines, formatted by threads (0: as many as there are) */
-PSDM_API void psdm_output_print(psdm_output *output, const char *format, ...) PSDM_PRINTF(2, 3); /* no numbers: use _number */
-PSDM_API void psdm_output_passing(psdm_output *output); /* the caller removes the file again: it need not survive a power cut, and is not synced */
+/* "a,b,c" lines, formatted by threads (0: as many as there are) */
+PSDM_API void psdm_output_rows(psdm_output *output, long rows, int columns, const double *values, int threads);
+/* no numbers: use _number */
+PSDM_API void psdm_output_print(psdm_output *output, const char *format, ...) PSDM_PRINTF(2, 3);
+/* the caller removes the file again: it need not survive a power cut, and is not synced */
+PSDM_API void psdm_output_passing(psdm_output *output);
 PSDM_API bool psdm_output_failed(const psdm_output *output);
 
 /* Name of the temporary file, NULL for standard output. */
 PSDM_API const char *psdm_output_temporary(const psdm_output *output);
 
-/* Removes the temporary files of every output that is open in this process, those of the library's own work included. Safe in a signal handler, and meant
- * for one that then ends the program: the library itself handles no signal. */
+/* Removes the temporary files of every output that is open in this process, those of the library's own work
+ * included. Safe in a signal handler, and meant for one that then ends the program: the library itself handles no
+ * signal. */
 PSDM_API void psdm_output_discard(void);
 
-/* Flushes, syncs, checks and renames; frees *output and sets it to NULL, also on failure (then nothing is left behind). */
+/* Flushes, syncs, checks and renames; frees *output and sets it to NULL, also on failure (then nothing is left
+ * behind). */
 PSDM_API psdm_status psdm_output_commit(psdm_output **output, psdm_error *error);
 
 /* Frees without keeping anything (what went to standard output has gone). Accepts a NULL object. */

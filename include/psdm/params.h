@@ -1,8 +1,8 @@
 /* psdm/params.h: base parameters by numbers (Gautier 1991), and formulas in the link lengths.
  *
- * psdm_model_derive finds the base parameters exactly, from the structure of the dynamics. Here they are found a second time, from
- * sampled regressors, as the paper does; and the exact formulas are written with the lengths' names in place of their numbers.
- * Objects are constant once made and may be shared by threads. */
+ * psdm_model_derive finds the base parameters exactly, from the structure of the dynamics. Here they are found a
+ * second time, from sampled regressors, as the paper does; and the exact formulas are written with the lengths'
+ * names in place of their numbers. Objects are constant once made and may be shared by threads. */
 #ifndef PSDM_PARAMS_H
 #define PSDM_PARAMS_H
 
@@ -16,10 +16,12 @@ extern "C" {
 
 enum { PSDM_PARAMS_JOINTS = 100 }; /* moving joints that the functions below accept */
 
-/* The base parameters alone, as psdm_model_derive finds them (standard basis), without the functions: microseconds, and no expansion that
- * grows with 5^n. The model has p = 0; ask it for base_*, standard_*, fate and theta. Free with psdm_model_free. */
-PSDM_API psdm_status psdm_params_derive(const psdm_robot *robot, const psdm_derive_options *options, const psdm_allocator *allocator,
-                                        psdm_model **model, psdm_derive_info *info, psdm_error *error);
+/* The base parameters alone, as psdm_model_derive finds them (standard basis), without the functions: microseconds,
+ * and no expansion that grows with 5^n. The model has p = 0; ask it for base_*, standard_*, fate and theta. Free
+ * with psdm_model_free. */
+PSDM_API psdm_status psdm_params_derive(const psdm_robot *robot, const psdm_derive_options *options,
+                                        const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *info,
+                                        psdm_error *error);
 
 /* ---- by numbers: the columns of a matrix W of samples ---- */
 
@@ -34,42 +36,43 @@ typedef enum psdm_solver { PSDM_SOLVER_QR, PSDM_SOLVER_SVD } psdm_solver;
 /* Zero-initialise for model d by QR on scaled samples. */
 typedef struct psdm_params_options {
   psdm_sampling sampling;
-  psdm_solver solver;        /* which of the two chooses the columns and gives beta; both are always computed */
-  bool no_scaling;           /* take the first random samples as they come */
-  int assume_count;          /* further assumptions, as "Ixz4 = 0", beside the file's */
+  psdm_solver solver; /* which of the two chooses the columns and gives beta; both are always computed */
+  bool no_scaling;    /* take the first random samples as they come */
+  int assume_count;   /* further assumptions, as "Ixz4 = 0", beside the file's */
   const char *const *assume;
 } psdm_params_options;
 
 /* r rows, c columns (those that are not zero, in the order in which they are kept: lower links first, in a link
  * XX XY XZ YY YZ ZZ mx my mz m Ia), rank b. Read only. */
 typedef struct psdm_params {
-  int standard;         /* standard parameters of the robot */
+  int standard; /* standard parameters of the robot */
   int rows, columns, rank;
-  const int *column;    /* (c) the standard parameter of each column */
+  const int *column; /* (c) the standard parameter of each column */
 
   /* how good the answer is */
   double spread_random; /* S = max|W_ij| / min nonzero|W_ij| of random samples */
   double spread;        /* the same of the samples that were used */
-  double tau[3];        /* below it a T_ii, R_ii, sigma_i counts as zero: r eps times the largest; for R the middle of T's gap */
-  int ranks[3];         /* how many are above it, by T, R, sigma; b is T's count for QR, sigma's for SVD */
-  double gap[3];        /* b-th over the next by size, b of T for T and R; infinite when nothing is left out */
+  /* below it a T_ii, R_ii, sigma_i counts as zero: r eps times the largest; for R the middle of T's gap */
+  double tau[3];
+  int ranks[3];  /* how many are above it, by T, R, sigma; b is T's count for QR, sigma's for SVD */
+  double gap[3]; /* b-th over the next by size, b of T for T and R; infinite when nothing is left out */
 
   /* Table II of the paper: what the decisions were made from */
-  const double *T;      /* (c) diagonal of QR with column pivoting */
-  const double *R;      /* (c) diagonal of QR without pivoting: what each column has beyond those kept before it */
-  const double *sigma;  /* (c) singular values */
-  const double *V2N;    /* (c) V2 times a random vector: zero for a parameter that nothing is regrouped with */
-  const double *V1;     /* (b x c) row k: the k-th right singular vector; of W in units of the reach, as all above */
+  const double *T;     /* (c) diagonal of QR with column pivoting */
+  const double *R;     /* (c) diagonal of QR without pivoting: what each column has beyond those kept before it */
+  const double *sigma; /* (c) singular values */
+  const double *V2N;   /* (c) V2 times a random vector: zero for a parameter that nothing is regrouped with */
+  const double *V1;    /* (b x c) row k: the k-th right singular vector; of W in units of the reach, as all above */
 
   /* the answer: theta = X1 + beta X2 */
-  const int *kept;      /* (b) columns, ascending */
-  const int *dropped;   /* (c - b) columns, ascending */
-  const double *beta;   /* row-major (b x (c - b)); what is below 1e-11 of its column is zero */
+  const int *kept;    /* (b) columns, ascending */
+  const int *dropped; /* (c - b) columns, ascending */
+  const double *beta; /* row-major (b x (c - b)); what is below 1e-11 of its column is zero */
 } psdm_params;
 
 /* Allocates; free with psdm_params_free. options may be NULL. */
-PSDM_API psdm_status psdm_params_solve(const psdm_robot *robot, const psdm_params_options *options, const psdm_allocator *allocator,
-                                       psdm_params **params, psdm_error *error);
+PSDM_API psdm_status psdm_params_solve(const psdm_robot *robot, const psdm_params_options *options,
+                                       const psdm_allocator *allocator, psdm_params **params, psdm_error *error);
 PSDM_API void psdm_params_free(psdm_params *params); /* accepts NULL */
 
 PSDM_API psdm_parameter_fate psdm_params_fate(const psdm_params *params, int standard_parameter);
@@ -77,8 +80,8 @@ PSDM_API psdm_parameter_fate psdm_params_fate(const psdm_params *params, int sta
 /* theta (b) from the standard parameters pi (standard): eq. (28). */
 PSDM_API void psdm_params_theta(const psdm_params *params, const double *pi, double *theta);
 
-/* XM = V1 V1^T X, the standard parameters (standard) of the least two-norm with the same torques: eq. (25), lengths in units of the reach. Zero where there is
- * no effect. */
+/* XM = V1 V1^T X, the standard parameters (standard) of the least two-norm with the same torques: eq. (25), lengths
+ * in units of the reach. Zero where there is no effect. */
 PSDM_API void psdm_params_minimal(const psdm_params *params, const double *pi, double *XM);
 
 /* ---- by symbols: the coefficients of a model's base parameters as polynomials of degree <= 2 in the lengths,
@@ -88,16 +91,18 @@ typedef struct psdm_symbolic psdm_symbolic;
 
 /* Zero-initialise for the defaults. */
 typedef struct psdm_symbolic_options {
-  int assume_count;          /* as the model was derived with */
+  int assume_count; /* as the model was derived with */
   const char *const *assume;
-  int rename_count;          /* "a3=D3": other names for lengths; letters, digits and _ */
+  int rename_count; /* "a3=D3": other names for lengths; letters, digits and _ */
   const char *const *rename;
 } psdm_symbolic_options;
 
-/* Formulas of a model that was derived from this robot. Lengths are named by their kind and the joint's place in the file: a3 and d3
- * of a DH row, x3 y3 z3 of an origin; lengths that are zero stay zero. Allocates; free with psdm_symbolic_free. options may be NULL. */
-PSDM_API psdm_status psdm_symbolic_derive(const psdm_robot *robot, const psdm_model *model, const psdm_symbolic_options *options,
-                                          const psdm_allocator *allocator, psdm_symbolic **symbolic, psdm_error *error);
+/* Formulas of a model that was derived from this robot. Lengths are named by their kind and the joint's place in the
+ * file: a3 and d3 of a DH row, x3 y3 z3 of an origin; lengths that are zero stay zero. Allocates; free with
+ * psdm_symbolic_free. options may be NULL. */
+PSDM_API psdm_status psdm_symbolic_derive(const psdm_robot *robot, const psdm_model *model,
+                                          const psdm_symbolic_options *options, const psdm_allocator *allocator,
+                                          psdm_symbolic **symbolic, psdm_error *error);
 PSDM_API void psdm_symbolic_free(psdm_symbolic *symbolic); /* accepts NULL */
 
 /* Lengths that formulas use, with their values in the file. */
@@ -112,7 +117,8 @@ PSDM_API double psdm_symbolic_error(const psdm_symbolic *symbolic);
 
 /* Terms of formula j, its own parameter first, and one term's coefficient at some lengths (lengths). */
 PSDM_API int psdm_symbolic_terms(const psdm_symbolic *symbolic, int j);
-PSDM_API double psdm_symbolic_term(const psdm_symbolic *symbolic, int j, int term, const double *lengths, int *standard_parameter);
+PSDM_API double psdm_symbolic_term(const psdm_symbolic *symbolic, int j, int term, const double *lengths,
+                                   int *standard_parameter);
 
 typedef enum psdm_formula_style { PSDM_FORMULA_TEXT, PSDM_FORMULA_LATEX } psdm_formula_style;
 

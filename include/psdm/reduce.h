@@ -1,12 +1,16 @@
-/* psdm/reduce.h: smaller models that are right to a stated error at a stated confidence (Lloyd, Irani, Ahmadi 2021, section 4.3).
+/* psdm/reduce.h: smaller models that are right to a stated error at a stated confidence (Lloyd, Irani, Ahmadi 2021,
+ * section 4.3).
  *
  *   psdm_reducer *reducer;
- *   psdm_reducer_new(robot, model, &options, NULL, &reducer, &error);       contributions of every function over a profile
- *   psdm_reducer_reduce(reducer, 0.01, 0.95, &reduced, &info, &error);      the smallest model within 1 % in 95 % of the states
+ *   psdm_reducer_new(robot, model, &options, NULL, &reducer, &error);       contributions of every function over a
+ *                                                                           profile
+ *   psdm_reducer_reduce(reducer, 0.01, 0.95, &reduced, &info, &error);      the smallest model within 1 % in 95 % of
+ *                                                                           the states
  *   psdm_model_save(reduced, robot, "reduced.json", &error);
  *
- * A reduced model is a psdm_model like any other: fewer functions, fewer base parameters, and parameters whose formulas are scaled so that
- * the robot's numbers give the refitted values. A reducer belongs to one thread; the robot and the model must outlive it. */
+ * A reduced model is a psdm_model like any other: fewer functions, fewer base parameters, and parameters whose
+ * formulas are scaled so that the robot's numbers give the refitted values. A reducer belongs to one thread; the
+ * robot and the model must outlive it. */
 #ifndef PSDM_REDUCE_H
 #define PSDM_REDUCE_H
 
@@ -18,7 +22,8 @@
 extern "C" {
 #endif
 
-/* States that are representative of a task: uniform in ranges, or listed. Sliding joints move between their limits, or +-1 m without. */
+/* States that are representative of a task: uniform in ranges, or listed. Sliding joints move between their limits,
+ * or +-1 m without. */
 typedef struct psdm_profile {
   double q, qd, qdd;    /* +-rad, +-rad/s, +-rad/s^2 (m for sliding joints) */
   long count;           /* > 0: listed states take the ranges' place */
@@ -31,18 +36,27 @@ PSDM_API psdm_profile psdm_profile_fast(void); /* +-pi, 1, 10 */
 /* Zero-initialise for the defaults. */
 typedef struct psdm_reduce_options {
   psdm_profile profile;
-  long samples;          /* states that verify a result; 0: 1000000 */
-  long contributions;    /* states that rank the functions; 0: 100000 */
+  long samples;       /* states that verify a result; 0: 1000000 */
+  long contributions; /* states that rank the functions; 0: 100000 */
   unsigned long long seed;
-  bool forward;          /* errors are of accelerations; velocity and gravity functions go before acceleration functions */
-  bool medians;          /* medians and largest of the contributions too */
-  bool cuda;             /* the verifying states on a GPU; ranges only, listed states stay here. The same states; an error within rounding of a bin's edge may be
-                          * counted next door. PSDM_E_COMPILER without CUDA's compiler or a GPU that it can use */
-  const char *nvcc;      /* that compiler, with words behind it; NULL: $NVCC, else nvcc. A C++ compiler makes loops on the processor of the same text */
-  int threads;           /* 0: as OMP_NUM_THREADS or the processors say; 1 where the caller has an allocator. The answer does not depend on it */
-  psdm_ranks *ranks;     /* rank 0: others that are in psdm_reducer_help and have some of the states; NULL: none. The answer does not depend on their number */
-  bool (*going_on)(void *user, double share); /* now and then with the share done, 0 to 1; false stops: psdm_reducer_reduce with the best
-                                                 so far where it has one, else, and all others, with PSDM_E_ARGUMENT */
+  /* errors are of accelerations; velocity and gravity functions go before acceleration functions */
+  bool forward;
+  bool medians; /* medians and largest of the contributions too */
+  /* the verifying states on a GPU; ranges only, listed states stay here. The same states; an error within rounding
+   * of a bin's edge may be counted next door. PSDM_E_COMPILER without CUDA's compiler or a GPU that it can use */
+  bool cuda;
+  /* that compiler, with words behind it; NULL: $NVCC, else nvcc. A C++ compiler makes loops on the processor of the
+   * same text */
+  const char *nvcc;
+  /* 0: as OMP_NUM_THREADS or the processors say; 1 where the caller has an allocator. The answer does not depend on
+   * it */
+  int threads;
+  /* rank 0: others that are in psdm_reducer_help and have some of the states; NULL: none. The answer does not depend
+   * on their number */
+  psdm_ranks *ranks;
+  /* now and then with the share done, 0 to 1; false stops: psdm_reducer_reduce with the best so far where it has
+   * one, else, and all others, with PSDM_E_ARGUMENT */
+  bool (*going_on)(void *user, double share);
   void *going_on_user;
 } psdm_reduce_options;
 
@@ -50,46 +64,54 @@ typedef struct psdm_reduce_options {
 typedef struct psdm_reduce_info {
   long functions, functions_before;
   int parameters, parameters_before;
-  double error;      /* at the confidence asked for, over the verifying states: |tau - reduced tau| / |tau|, two-norms */
+  /* at the confidence asked for, over the verifying states: |tau - reduced tau| / |tau|, two-norms */
+  double error;
   double digits;     /* -log10(error), eq. (67) */
   double error_half; /* at one half */
   double error_most; /* at 0.999 */
   long samples;      /* verifying states */
   bool reached;      /* the error asked for is met */
   double seconds;
-  bool stopped;      /* by going_on: the best so far, verified over at most 100000 states, not the smallest */
+  bool stopped; /* by going_on: the best so far, verified over at most 100000 states, not the smallest */
 } psdm_reduce_info;
 
 typedef struct psdm_reducer psdm_reducer;
 
-/* Ranks the functions by the mean of their relative contributions, eq. (66). PSDM_E_MISSING when the robot does not know its inertias.
- * Allocates; free with psdm_reducer_free. */
-PSDM_API psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options,
-                                      const psdm_allocator *allocator, psdm_reducer **reducer, psdm_error *error);
+/* Ranks the functions by the mean of their relative contributions, eq. (66). PSDM_E_MISSING when the robot does not
+ * know its inertias. Allocates; free with psdm_reducer_free. */
+PSDM_API psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model,
+                                      const psdm_reduce_options *options, const psdm_allocator *allocator,
+                                      psdm_reducer **reducer, psdm_error *error);
 PSDM_API void psdm_reducer_free(psdm_reducer *reducer); /* accepts NULL */
 
-/* Ranks other than 0, with the same robot and model: work for all reducers of rank 0 (16 at a time) until it closes. Of the options ranks and threads are used. */
-PSDM_API psdm_status psdm_reducer_help(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options, const psdm_allocator *allocator,
+/* Ranks other than 0, with the same robot and model: work for all reducers of rank 0 (16 at a time) until it closes.
+ * Of the options ranks and threads are used. */
+PSDM_API psdm_status psdm_reducer_help(const psdm_robot *robot, const psdm_model *model,
+                                       const psdm_reduce_options *options, const psdm_allocator *allocator,
                                        psdm_error *error);
 
-/* Relative contribution of a function, |its torques| / |torques|; median and largest are 0 unless they were asked for. */
-PSDM_API void psdm_reducer_contribution(const psdm_reducer *reducer, long function, double *mean, double *median, double *largest);
+/* Relative contribution of a function, |its torques| / |torques|; median and largest are 0 unless they were asked
+ * for. */
+PSDM_API void psdm_reducer_contribution(const psdm_reducer *reducer, long function, double *mean, double *median,
+                                        double *largest);
 
 /* Errors at two confidences when only the first `functions` of the ranking are kept, parameters refitted. */
-PSDM_API psdm_status psdm_reducer_errors(psdm_reducer *reducer, long functions, const double confidence[2], double error_at[2],
-                                         psdm_error *error);
+PSDM_API psdm_status psdm_reducer_errors(psdm_reducer *reducer, long functions, const double confidence[2],
+                                         double error_at[2], psdm_error *error);
 
 /* The model with the first `functions` of the ranking, refitted. Free with psdm_model_free. */
 PSDM_API psdm_status psdm_reducer_keep(psdm_reducer *reducer, long functions, psdm_model **reduced, psdm_error *error);
 
-/* The smallest model within the error at the confidence (both between 0 and 1). Allocates; free with psdm_model_free. info may be NULL. */
-PSDM_API psdm_status psdm_reducer_reduce(psdm_reducer *reducer, double error_wanted, double confidence, psdm_model **reduced,
-                                         psdm_reduce_info *info, psdm_error *error);
+/* The smallest model within the error at the confidence (both between 0 and 1). Allocates; free with
+ * psdm_model_free. info may be NULL. */
+PSDM_API psdm_status psdm_reducer_reduce(psdm_reducer *reducer, double error_wanted, double confidence,
+                                         psdm_model **reduced, psdm_reduce_info *info, psdm_error *error);
 
-/* Code of a model as it is, by the expanded method; the model is copied. A self-test compares with the model, not with the robot. As
- * psdm_code_build otherwise. */
-PSDM_API psdm_status psdm_code_build_model(const psdm_robot *robot, const psdm_model *model, const psdm_code_options *options,
-                                           const psdm_allocator *allocator, psdm_code **code, psdm_error *error);
+/* Code of a model as it is, by the expanded method; the model is copied. A self-test compares with the model, not
+ * with the robot. As psdm_code_build otherwise. */
+PSDM_API psdm_status psdm_code_build_model(const psdm_robot *robot, const psdm_model *model,
+                                           const psdm_code_options *options, const psdm_allocator *allocator,
+                                           psdm_code **code, psdm_error *error);
 
 #ifdef __cplusplus
 }

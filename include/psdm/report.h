@@ -7,10 +7,12 @@
  *   psdm_report_write(report, "report.html", NULL, NULL, &error);
  *   psdm_report_free(report);
  *
- * A result is the JSON object that a command writes (it names the command), a CSV of rows (known by its columns) or a parameter file. Sections
- * go from the robot over its model to what was done with it, whatever the order of the results; inside of a section that order is kept. Plots are drawn by gnuplot ($PSDM_GNUPLOT, else gnuplot), a child
- * process without a shell; where there is none the page has the numbers and says how to get it (psdm_report_missing). Texts from results
- * are escaped, whatever they are. The page loads nothing and runs only its own script, for zooming. */
+ * A result is the JSON object that a command writes (it names the command), a CSV of rows (known by its columns) or
+ * a parameter file. Sections go from the robot over its model to what was done with it, whatever the order of the
+ * results; inside of a section that order is kept. Plots are drawn by gnuplot ($PSDM_GNUPLOT, else gnuplot), a child
+ * process without a shell; where there is none the page has the numbers and says how to get it
+ * (psdm_report_missing). Texts from results are escaped, whatever they are. The page loads nothing and runs only its
+ * own script, for zooming. */
 #ifndef PSDM_REPORT_H
 #define PSDM_REPORT_H
 
@@ -31,21 +33,22 @@ typedef struct psdm_report_options {
   const char *gnuplot; /* program; NULL: $PSDM_GNUPLOT, else gnuplot */
 } psdm_report_options;
 
-PSDM_API psdm_status psdm_report_new(const psdm_report_options *options, const psdm_allocator *allocator, psdm_report **report, psdm_error *error);
+PSDM_API psdm_status psdm_report_new(const psdm_report_options *options, const psdm_allocator *allocator,
+                                     psdm_report **report, psdm_error *error);
 PSDM_API void psdm_report_free(psdm_report *report); /* accepts NULL */
 
-/* One result file ("-" is standard input). PSDM_E_PARSE or the like, with file and line, when it is none, PSDM_E_ROBOT when it is a robot file; the
- * report is then as it was. */
+/* One result file ("-" is standard input). PSDM_E_PARSE or the like, with file and line, when it is none,
+ * PSDM_E_ROBOT when it is a robot file; the report is then as it was. */
 PSDM_API psdm_status psdm_report_add(psdm_report *report, const char *path, psdm_error *error);
 
-
-/* Draws and writes the page, whole or not at all. progress (nullable) is told, a few times a second, how many of all plots are drawn; when it answers
- * false no more are drawn, and the page is written with those that are there. */
-PSDM_API psdm_status psdm_report_write(psdm_report *report, const char *path, bool (*progress)(void *context, int done, int all), void *context,
+/* Draws and writes the page, whole or not at all. progress (nullable) is told, a few times a second, how many of all
+ * plots are drawn; when it answers false no more are drawn, and the page is written with those that are there. */
+PSDM_API psdm_status psdm_report_write(psdm_report *report, const char *path,
+                                       bool (*progress)(void *context, int done, int all), void *context,
                                        psdm_error *error);
 
-/* After writing: how many sections the page has and how many plots are drawn; why plots are missing, one sentence, NULL when none is; results that no section
- * shows, index counts from 0, NULL after the last. */
+/* After writing: how many sections the page has and how many plots are drawn; why plots are missing, one sentence,
+ * NULL when none is; results that no section shows, index counts from 0, NULL after the last. */
 PSDM_API int psdm_report_sections(const psdm_report *report);
 PSDM_API int psdm_report_plots(const psdm_report *report);
 PSDM_API const char *psdm_report_missing(const psdm_report *report);

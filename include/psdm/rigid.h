@@ -30,16 +30,19 @@ PSDM_API void psdm_work_free(psdm_work *work, const psdm_allocator *allocator); 
 /* tau of a motion: recursive Newton-Euler (Luh, Walker, Paul 1980), O(n). */
 PSDM_API psdm_status psdm_inverse(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
                                   const double *qdd, double *tau);
-PSDM_API psdm_status psdm_bias(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, double *tau);
+PSDM_API psdm_status psdm_bias(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
+                               double *tau);
 PSDM_API psdm_status psdm_gravity(const psdm_robot *robot, psdm_work *work, const double *q, double *tau);
 
 /* M(q), (n x n), both triangles: composite rigid bodies (Walker, Orin 1982). */
 PSDM_API psdm_status psdm_mass(const psdm_robot *robot, psdm_work *work, const double *q, double *M);
 
-/* Whether accelerations exist: PSDM_E_SINGULAR, with a sentence that names the joints, when M is singular at every state because joints move nothing that has
- * inertia. condition (nullable): of M with ones on its diagonal, the best of some states that are always the same; above 1e12 accelerations have few right digits.
- * Allocates scratch and frees it, O(n^3). */
-PSDM_API psdm_status psdm_mass_condition(const psdm_robot *robot, const psdm_allocator *allocator, double *condition, psdm_error *error);
+/* Whether accelerations exist: PSDM_E_SINGULAR, with a sentence that names the joints, when M is singular at every
+ * state because joints move nothing that has inertia. condition (nullable): of M with ones on its diagonal, the best
+ * of some states that are always the same; above 1e12 accelerations have few right digits. Allocates scratch and
+ * frees it, O(n^3). */
+PSDM_API psdm_status psdm_mass_condition(const psdm_robot *robot, const psdm_allocator *allocator, double *condition,
+                                         psdm_error *error);
 
 /* qdd of given torques: articulated bodies (Featherstone 1983), O(n); where joints are coupled, or drives are through a
  * transmission, by psdm_forward_cholesky. PSDM_E_SINGULAR when the mass matrix is not positive definite. */
@@ -49,22 +52,25 @@ PSDM_API psdm_status psdm_forward_cholesky(const psdm_robot *robot, psdm_work *w
                                            const double *tau, double *qdd);
 
 /* Y with tau = Y pi for the standard parameters pi of psdm_robot_parameters: (n x parameter_count). */
-PSDM_API psdm_status psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
-                                             const double *qdd, double *Y);
+PSDM_API psdm_status psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q,
+                                             const double *qd, const double *qdd, double *Y);
 
 /* Kinetic and potential energy; the potential is zero at the base origin. */
 PSDM_API psdm_status psdm_energy(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
                                  double *kinetic, double *potential);
 
-/* Generalised momentum p = M qd (n) and the gradient of the kinetic energy dT/dq = C^T qd (n), O(n); either may be NULL. Closed loops: PSDM_E_ROBOT. */
-PSDM_API psdm_status psdm_momentum(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, double *p,
-                                   double *dT_dq);
+/* Generalised momentum p = M qd (n) and the gradient of the kinetic energy dT/dq = C^T qd (n), O(n); either may be
+ * NULL. Closed loops: PSDM_E_ROBOT. */
+PSDM_API psdm_status psdm_momentum(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
+                                   double *p, double *dT_dq);
 
 /* x y z, then the rotation R1_1 .. R3_3 from link to base axes, for the link behind each joint: (joints x 12). */
 PSDM_API psdm_status psdm_poses(const psdm_robot *robot, psdm_work *work, const double *q, double *poses);
-PSDM_API psdm_status psdm_pose(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *pose); /* (12) */
+/* (12) */
+PSDM_API psdm_status psdm_pose(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *pose);
 
-/* Where each joint moves: a point on its axis, x y z, then the axis' direction, in the base frame; a fixed joint has its link's origin and z axis: (joints x 6). */
+/* Where each joint moves: a point on its axis, x y z, then the axis' direction, in the base frame; a fixed joint has
+ * its link's origin and z axis: (joints x 6). */
 PSDM_API psdm_status psdm_axes(const psdm_robot *robot, psdm_work *work, const double *q, double *axes);
 
 /* J with (velocity of the link frame's origin; angular velocity) = J qd, and dJ/dt: (6 x n). joint names the link. */
@@ -78,25 +84,30 @@ typedef struct psdm_wrench {
   double force[3], moment[3];
 } psdm_wrench;
 
-/* The joint torques that wrenches amount to, J^T w: subtract them from inverse's result, add them to forward's input. */
+/* The joint torques that wrenches amount to, J^T w: subtract them from inverse's result, add them to forward's
+ * input. */
 PSDM_API psdm_status psdm_wrench_torque(const psdm_robot *robot, psdm_work *work, const double *q, int count,
                                         const psdm_wrench *wrenches, double *tau);
 
 /* ---- closed loops: the open tree has N independent joints, q among them, and the loops' e equations close it ---- */
 
-PSDM_API const psdm_robot *psdm_robot_tree(const psdm_robot *robot);      /* the robot with its loops cut open; NULL when it has none */
-PSDM_API int psdm_loop_equations(const psdm_robot *robot);                /* e, some of which may depend on others */
-PSDM_API int psdm_loop_passives(const psdm_robot *robot);                 /* N - n */
-PSDM_API int psdm_loop_independent(const psdm_robot *robot, int index);   /* index among the tree's q of the robot's q, -1 out of range */
-PSDM_API int psdm_loop_passive(const psdm_robot *robot, int index);       /* the same of each passive joint */
+/* the robot with its loops cut open; NULL when it has none */
+PSDM_API const psdm_robot *psdm_robot_tree(const psdm_robot *robot);
+PSDM_API int psdm_loop_equations(const psdm_robot *robot); /* e, some of which may depend on others */
+PSDM_API int psdm_loop_passives(const psdm_robot *robot);  /* N - n */
+/* index among the tree's q of the robot's q, -1 out of range */
+PSDM_API int psdm_loop_independent(const psdm_robot *robot, int index);
+PSDM_API int psdm_loop_passive(const psdm_robot *robot, int index); /* the same of each passive joint */
 
-/* The tree's state (N each) that belongs to q and qd, on the branch that the file begins with. qd and tree_qd may be NULL. */
-PSDM_API psdm_status psdm_loop_close(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, double *tree_q,
-                                     double *tree_qd);
+/* The tree's state (N each) that belongs to q and qd, on the branch that the file begins with. qd and tree_qd may be
+ * NULL. */
+PSDM_API psdm_status psdm_loop_close(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
+                                     double *tree_q, double *tree_qd);
 
-/* At any state of the tree: the gaps (e) between the points that should meet, their derivative A (e x N) and (dA/dt) tree_qd (e). Each may be NULL. */
-PSDM_API psdm_status psdm_loop_gaps(const psdm_robot *robot, psdm_work *work, const double *tree_q, const double *tree_qd, double *gap,
-                                    double *A, double *drift);
+/* At any state of the tree: the gaps (e) between the points that should meet, their derivative A (e x N) and (dA/dt)
+ * tree_qd (e). Each may be NULL. */
+PSDM_API psdm_status psdm_loop_gaps(const psdm_robot *robot, psdm_work *work, const double *tree_q,
+                                    const double *tree_qd, double *gap, double *A, double *drift);
 
 /* Friction torque at each independent joint at velocity qd; zero where the robot gives none. */
 PSDM_API void psdm_friction_torque(const psdm_robot *robot, const double *qd, double *tau);

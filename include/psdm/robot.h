@@ -33,9 +33,11 @@ typedef struct psdm_lock {
 
 /* What becomes of links whose inertia the file does not give. */
 typedef enum psdm_missing_inertia {
-  PSDM_MISSING_AUTO,    /* unknown; URDF: but for frames, and shapes that are fixed to a link with <inertial>, which add nothing */
-  PSDM_MISSING_ZERO,    /* zero */
-  PSDM_MISSING_UNKNOWN  /* unknown; URDF: but for frames (neither <inertial> nor a shape, fixed to a link with <inertial>) */
+  /* unknown; URDF: but for frames, and shapes that are fixed to a link with <inertial>, which add nothing */
+  PSDM_MISSING_AUTO,
+  PSDM_MISSING_ZERO, /* zero */
+  /* unknown; URDF: but for frames (neither <inertial> nor a shape, fixed to a link with <inertial>) */
+  PSDM_MISSING_UNKNOWN
 } psdm_missing_inertia;
 
 /* How a file is read. Zero-initialise for the defaults. */
@@ -47,12 +49,16 @@ typedef struct psdm_robot_options {
   int lock_count;
   const psdm_lock *locks;
   psdm_missing_inertia missing_inertia;
-  double snap_axes;      /* axes within this angle (rad, at most 0.1) of parallel or perpendicular to the moving joint's before them are made so; 0: none */
-  size_t memory;         /* bytes that one job on this robot may take (a derivation, rows of a log in memory, an optimal motion): more is refused beforehand with
-                          * PSDM_E_LIMIT and the number; 0: half of the machine's */
+  /* axes within this angle (rad, at most 0.1) of parallel or perpendicular to the moving joint's before them are
+   * made so; 0: none */
+  double snap_axes;
+  /* bytes that one job on this robot may take (a derivation, rows of a log in memory, an optimal motion): more is
+   * refused beforehand with PSDM_E_LIMIT and the number; 0: half of the machine's */
+  size_t memory;
 } psdm_robot_options;
 
-/* Reads a robot file, YAML or URDF, told apart by their first character ("-" is standard input). Allocates; free with psdm_robot_free. options may be NULL. */
+/* Reads a robot file, YAML or URDF, told apart by their first character ("-" is standard input). Allocates; free
+ * with psdm_robot_free. options may be NULL. */
 PSDM_API psdm_status psdm_robot_load(const char *path, const psdm_robot_options *options,
                                      const psdm_allocator *allocator, psdm_robot **robot, psdm_error *error);
 
@@ -61,9 +67,10 @@ PSDM_API psdm_status psdm_robot_parse(const char *text, size_t length, const cha
                                       const psdm_robot_options *options, const psdm_allocator *allocator,
                                       psdm_robot **robot, psdm_error *error);
 
-/* The tables of the PSDM MATLAB toolbox, as numeric CSV or .mat files: DH rows [a alpha d theta (type) (sign)], type 0 revolute or
- * 1 prismatic, sign the direction of q; X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)], x_path NULL where inertia is unknown.
- * In a .mat file the variable is DH, DH_ext or X, or the only numeric one. */
+/* The tables of the PSDM MATLAB toolbox, as numeric CSV or .mat files: DH rows [a alpha d theta (type) (sign)], type 0
+ * revolute or
+ * 1 prismatic, sign the direction of q; X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)], x_path NULL where inertia
+ * is unknown. In a .mat file the variable is DH, DH_ext or X, or the only numeric one. */
 PSDM_API psdm_status psdm_robot_load_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
                                             const psdm_allocator *allocator, psdm_robot **robot, psdm_error *error);
 
@@ -79,38 +86,40 @@ PSDM_API psdm_status psdm_robot_fits(const psdm_robot *robot, const char *what, 
 
 typedef enum psdm_robot_format { PSDM_FORMAT_YAML, PSDM_FORMAT_URDF } psdm_robot_format;
 
-/* Writes a robot file with the same dynamics, link names and link frames. Fixed links, motors and the tool are part of the moving
- * link that carries them. Where a format cannot say something, it is left out: ask psdm_robot_loss first. */
+/* Writes a robot file with the same dynamics, link names and link frames. Fixed links, motors and the tool are part
+ * of the moving link that carries them. Where a format cannot say something, it is left out: ask psdm_robot_loss
+ * first. */
 PSDM_API void psdm_robot_write(const psdm_robot *robot, psdm_robot_format format, psdm_output *output);
 
 /* The index-th thing that a format cannot say of this robot, as a sentence in buf; NULL behind the last. */
-PSDM_API const char *psdm_robot_loss(const psdm_robot *robot, psdm_robot_format format, int index, char *buf, size_t size);
+PSDM_API const char *psdm_robot_loss(const psdm_robot *robot, psdm_robot_format format, int index, char *buf,
+                                     size_t size);
 
 /* ---- facts ---- */
 
 PSDM_API const char *psdm_robot_name(const psdm_robot *robot);
 PSDM_API const char *psdm_robot_base_name(const psdm_robot *robot);
-PSDM_API int psdm_robot_n(const psdm_robot *robot);      /* independent joints: length of q, qd, qdd, tau */
-PSDM_API int psdm_robot_joints(const psdm_robot *robot); /* all joints, fixed and coupled ones included */
-PSDM_API int psdm_robot_links(const psdm_robot *robot);  /* moving links, 10 standard parameters each */
-PSDM_API int psdm_robot_drives(const psdm_robot *robot); /* drive inertias that are parameters */
+PSDM_API int psdm_robot_n(const psdm_robot *robot);                 /* independent joints: length of q, qd, qdd, tau */
+PSDM_API int psdm_robot_joints(const psdm_robot *robot);            /* all joints, fixed and coupled ones included */
+PSDM_API int psdm_robot_links(const psdm_robot *robot);             /* moving links, 10 standard parameters each */
+PSDM_API int psdm_robot_drives(const psdm_robot *robot);            /* drive inertias that are parameters */
 PSDM_API const double *psdm_robot_gravity(const psdm_robot *robot); /* (3), base frame */
-PSDM_API bool psdm_robot_coupled(const psdm_robot *robot); /* some joint follows others */
-PSDM_API int psdm_robot_loops(const psdm_robot *robot);    /* closed loops */
+PSDM_API bool psdm_robot_coupled(const psdm_robot *robot);          /* some joint follows others */
+PSDM_API int psdm_robot_loops(const psdm_robot *robot);             /* closed loops */
 
-/* q_tree = G q + c over the moving joints in file order: G row-major (links x n), c (links). Either may be NULL. Rows of passive joints,
- * which follow q by a closed loop, are NAN. */
+/* q_tree = G q + c over the moving joints in file order: G row-major (links x n), c (links). Either may be NULL.
+ * Rows of passive joints, which follow q by a closed loop, are NAN. */
 PSDM_API void psdm_robot_coupling(const psdm_robot *robot, double *G, double *c);
 
-/* The tree as recursions walk it: parents before children; joint k moves about or along the z axis of its own frame, which at rest is at R, p in
- * the parent's. For those who bring a recursion of their own. */
+/* The tree as recursions walk it: parents before children; joint k moves about or along the z axis of its own frame,
+ * which at rest is at R, p in the parent's. For those who bring a recursion of their own. */
 typedef struct psdm_body {
-  int parent;         /* -1: the base */
+  int parent; /* -1: the base */
   bool prismatic;
-  int link;           /* row of psdm_robot_coupling, and block of the standard parameters */
-  double R[9], p[3];  /* row-major; x_parent = R x + p at zero position */
-  double pi[10];      /* standard parameters about this frame's origin, tool included; NAN where the file has none */
-  double drive;       /* drive inertia that acts on this joint alone; NAN where drives act on several joints at once */
+  int link;          /* row of psdm_robot_coupling, and block of the standard parameters */
+  double R[9], p[3]; /* row-major; x_parent = R x + p at zero position */
+  double pi[10];     /* standard parameters about this frame's origin, tool included; NAN where the file has none */
+  double drive;      /* drive inertia that acts on this joint alone; NAN where drives act on several joints at once */
 } psdm_body;
 
 PSDM_API bool psdm_robot_body(const psdm_robot *robot, int index, psdm_body *body); /* false behind the last link */
@@ -131,10 +140,10 @@ typedef struct psdm_limits { /* infinite where not given */
 typedef struct psdm_joint {
   const char *name;
   psdm_joint_type type;
-  int parent;             /* joint whose link carries this one, -1: the base */
-  int q;                  /* index of its q, -1 when fixed, coupled or passive */
-  bool passive;           /* a closed loop moves it */
-  int link;               /* number of its moving link, counted from 0; -1 when fixed */
+  int parent;   /* joint whose link carries this one, -1: the base */
+  int q;        /* index of its q, -1 when fixed, coupled or passive */
+  bool passive; /* a closed loop moves it */
+  int link;     /* number of its moving link, counted from 0; -1 when fixed */
   psdm_limits limits;
   psdm_friction friction;
   int drive;              /* index of its drive inertia among the parameters, -1 when it has none */
@@ -153,8 +162,9 @@ PSDM_API int psdm_robot_find(const psdm_robot *robot, const char *name);
 /* False where the link behind a joint is fixed to the base: it has a pose, but no Jacobian and feels no wrench. */
 PSDM_API bool psdm_robot_moves(const psdm_robot *robot, int joint);
 
-/* The joint whose link is meant where none is named, by poses, Jacobians, wrenches and loads: of the links that most joints move, the last in the file. chosen
- * (nullable): there was a choice, because several chains are as long or another link is the last in the file. */
+/* The joint whose link is meant where none is named, by poses, Jacobians, wrenches and loads: of the links that most
+ * joints move, the last in the file. chosen (nullable): there was a choice, because several chains are as long or
+ * another link is the last in the file. */
 PSDM_API int psdm_robot_default_link(const psdm_robot *robot, bool *chosen);
 
 /* ---- standard parameters: 10 per moving link, then the drive inertias ---- */
@@ -167,17 +177,19 @@ PSDM_API char *psdm_robot_parameter_name(const psdm_robot *robot, int parameter,
 /* Values, tool included in the link that carries it; NAN where the file has none. pi: (parameter_count). */
 PSDM_API void psdm_robot_parameters(const psdm_robot *robot, double *pi);
 
-/* Standard parameters of the file's `tool:` alone, about the frame of the link that carries it; the joint of that link, -1 when there is no tool. pi: (10). */
+/* Standard parameters of the file's `tool:` alone, about the frame of the link that carries it; the joint of that
+ * link, -1 when there is no tool. pi: (10). */
 PSDM_API int psdm_robot_tool(const psdm_robot *robot, double *pi);
 
 /* Replaces all values; NAN makes one unknown. No other thread may use the robot meanwhile. */
 PSDM_API void psdm_robot_set_parameters(psdm_robot *robot, const double *pi);
 
-/* A copy whose parameters may be changed while the robot is shared. It borrows the robot's texts and must not outlive it. */
+/* A copy whose parameters may be changed while the robot is shared. It borrows the robot's texts and must not
+ * outlive it. */
 PSDM_API psdm_status psdm_robot_clone(const psdm_robot *robot, const psdm_allocator *allocator, psdm_robot **clone);
 
-/* Mass matrix of the drives alone, (n x n): the sum of a Ia a^T with a the rates of each drive. NAN where one is unknown. Closed loops: of the open
- * tree's independent joints, psdm_robot_n(psdm_robot_tree(robot)) squared. */
+/* Mass matrix of the drives alone, (n x n): the sum of a Ia a^T with a the rates of each drive. NAN where one is
+ * unknown. Closed loops: of the open tree's independent joints, psdm_robot_n(psdm_robot_tree(robot)) squared. */
 PSDM_API void psdm_robot_drive_mass(const psdm_robot *robot, double *B);
 
 /* Moving links of which some inertial number is unknown, what is fixed to them included. */
@@ -192,7 +204,8 @@ PSDM_API bool psdm_robot_has_transmission(const psdm_robot *robot);
 PSDM_API void psdm_robot_motor_to_joint(const psdm_robot *robot, const double *q_motor, double *q);
 PSDM_API void psdm_robot_joint_to_motor(const psdm_robot *robot, const double *q, double *q_motor);
 PSDM_API void psdm_robot_motor_torque(const psdm_robot *robot, const double *tau, double *tau_motor);
-PSDM_API void psdm_robot_joint_torque(const psdm_robot *robot, const double *tau_motor, double *tau); /* the inverse: what the motors give the joints */
+/* the inverse: what the motors give the joints */
+PSDM_API void psdm_robot_joint_torque(const psdm_robot *robot, const double *tau_motor, double *tau);
 
 /* ---- what the file said that deserves a second look ---- */
 
@@ -209,7 +222,8 @@ PSDM_API char *psdm_robot_assumption(const psdm_robot *robot, int index, char *b
 PSDM_API int psdm_robot_thetas(const psdm_robot *robot);
 PSDM_API const char *psdm_robot_theta(const psdm_robot *robot, int index, double *value);
 
-/* 64 bits that tell kinematics apart: joints, frames to 1e-9, couplings, transmission, which drives are parameters; neither inertias nor gravity. */
+/* 64 bits that tell kinematics apart: joints, frames to 1e-9, couplings, transmission, which drives are parameters;
+ * neither inertias nor gravity. */
 PSDM_API uint64_t psdm_robot_fingerprint(const psdm_robot *robot);
 
 #ifdef __cplusplus

@@ -1,11 +1,13 @@
 /* psdm/scale.h: a trajectory that is too fast, or not fast enough.
  *
- * Uniform scaling t -> k t divides velocities by k and accelerations by k^2. The rigid torque needs no inverse dynamics again:
+ * Uniform scaling t -> k t divides velocities by k and accelerations by k^2. The rigid torque needs no inverse dynamics
+ * again:
  *
- *   tau_s(k t) = (tau(t) - g(q(t))) / k^2 + g(q(t))                          De Luca, Robotics 2 (dynamic scaling of trajectories)
+ *   tau_s(k t) = (tau(t) - g(q(t))) / k^2 + g(q(t))                          De Luca, Robotics 2 (dynamic scaling of
+ *                                                                            trajectories)
  *
- * With friction F(qd) = dry sign(qd) + viscous qd beside it: tau_s = inertial / k^2 + viscous qd / k + dry sign(qd) + g.
- * Nothing here allocates; rows are row-major (rows x n). */
+ * With friction F(qd) = dry sign(qd) + viscous qd beside it: tau_s = inertial / k^2 + viscous qd / k + dry sign(qd)
+ * + g. Nothing here allocates; rows are row-major (rows x n). */
 #ifndef PSDM_SCALE_H
 #define PSDM_SCALE_H
 
@@ -34,26 +36,29 @@ typedef struct psdm_scale_limits {
 } psdm_scale_limits;
 
 /* id, what limits */
-#define PSDM_SCALE_LIST(X) X(NOTHING, "nothing") X(VELOCITY, "velocity") X(ACCELERATION, "acceleration") X(EFFORT, "torque")
+#define PSDM_SCALE_LIST(X) \
+  X(NOTHING, "nothing") X(VELOCITY, "velocity") X(ACCELERATION, "acceleration") X(EFFORT, "torque")
 
 typedef enum psdm_scale_by {
 #define PSDM_SCALE_ENUM(id, name) PSDM_SCALE_##id,
   PSDM_SCALE_LIST(PSDM_SCALE_ENUM)
 #undef PSDM_SCALE_ENUM
-  PSDM_SCALE_KINDS
+      PSDM_SCALE_KINDS
 } psdm_scale_by;
 
 typedef struct psdm_scale_info {
-  psdm_scale_by by;    /* what is at its limit at the answer, */
-  int joint;           /* of which joint, */
-  long row;            /* in which row */
+  psdm_scale_by by; /* what is at its limit at the answer, */
+  int joint;        /* of which joint, */
+  long row;         /* in which row */
 } psdm_scale_info;
 
 PSDM_API const char *psdm_scale_name(psdm_scale_by by); /* NULL when out of range */
 
-/* The smallest k > 0 from which on all limits are met in all rows: one value of 1/k from each limit, no search. 0 where nothing limits. PSDM_E_ARGUMENT where no k
- * does: what stands still already takes too much torque; info says where. */
-PSDM_API psdm_status psdm_scale_least(const psdm_scale_rows *rows, const psdm_scale_limits *limits, double *k, psdm_scale_info *info);
+/* The smallest k > 0 from which on all limits are met in all rows: one value of 1/k from each limit, no search. 0
+ * where nothing limits. PSDM_E_ARGUMENT where no k does: what stands still already takes too much torque; info says
+ * where. */
+PSDM_API psdm_status psdm_scale_least(const psdm_scale_rows *rows, const psdm_scale_limits *limits, double *k,
+                                      psdm_scale_info *info);
 
 #ifdef __cplusplus
 }

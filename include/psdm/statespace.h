@@ -4,10 +4,11 @@
  *   state space   dx' = A dx + B du,            dx = (dq; dqd), A = [0, 1; -M^-1 D, -M^-1 C2], B = [0; M^-1]
  *   sampled       dx[k+1] = Ad dx[k] + Bd du[k]  with du held for dt
  *
- * q = q_d + dq and so on, and u are the joint torques; names as in De Luca's "Approximate linearization". Along a trajectory the
- * matrices depend on time, and eigenvalues of the model frozen at an instant prove nothing; at an equilibrium D = G = dg/dq, C2 = 0.
- * Rigid-body dynamics; friction is added by psdm_damp. Matrices are row-major. Nothing here allocates or prints; the robot may be shared, linear,
- * work and scratch belong to one thread. Outputs never overlap inputs. Numbers that are not finite are PSDM_E_ARGUMENT. */
+ * q = q_d + dq and so on, and u are the joint torques; names as in De Luca's "Approximate linearization". Along a
+ * trajectory the matrices depend on time, and eigenvalues of the model frozen at an instant prove nothing; at an
+ * equilibrium D = G = dg/dq, C2 = 0. Rigid-body dynamics; friction is added by psdm_damp. Matrices are row-major.
+ * Nothing here allocates or prints; the robot may be shared, linear, work and scratch belong to one thread. Outputs
+ * never overlap inputs. Numbers that are not finite are PSDM_E_ARGUMENT. */
 #ifndef PSDM_STATESPACE_H
 #define PSDM_STATESPACE_H
 
@@ -26,12 +27,13 @@ PSDM_API psdm_status psdm_second_order(const psdm_robot *robot, psdm_linear *lin
 PSDM_API psdm_status psdm_state_space(const psdm_robot *robot, psdm_linear *linear, const double *q, const double *qd,
                                       const double *qdd, double *A, double *B);
 
-/* d friction torque / d qd at each independent joint, (n); zero where the robot gives no friction. At rest dry friction jumps and powers
- * below one are infinitely steep: neither has a linear model, and what is smooth is all there is. */
+/* d friction torque / d qd at each independent joint, (n); zero where the robot gives no friction. At rest dry
+ * friction jumps and powers below one are infinitely steep: neither has a linear model, and what is smooth is all
+ * there is. */
 PSDM_API void psdm_friction_slope(const psdm_robot *robot, const double *qd, double *slope);
 
-/* Adds dampings to a model: C2 += diag(slope), and A's lower right block -= M^-1 diag(slope) with M^-1 from B (2n x n). C2 may be NULL,
- * and A with B. */
+/* Adds dampings to a model: C2 += diag(slope), and A's lower right block -= M^-1 diag(slope) with M^-1 from B (2n x
+ * n). C2 may be NULL, and A with B. */
 PSDM_API void psdm_damp(int n, const double *slope, double *C2, double *A, const double *B);
 
 /* ---- equilibrium: g(q_e) = u_e. psdm_gravity gives u_e of q_e; this is the other way ---- */
@@ -46,27 +48,29 @@ typedef struct psdm_equilibrium_options {
 typedef struct psdm_equilibrium_info {
   bool found;
   int starts, steps; /* starts tried, Newton's steps in all */
-  double residual;   /* largest |g(q_e) - u|, relative to the largest of the torques u and the gravity torques met on the way */
-  int rank;          /* of G at q_e; where it is below n, equilibria come in families and q_e is one of many */
+  /* largest |g(q_e) - u|, relative to the largest of the torques u and the gravity torques met on the way */
+  double residual;
+  int rank; /* of G at q_e; where it is below n, equilibria come in families and q_e is one of many */
 } psdm_equilibrium_info;
 
 /* Numbers of scratch. */
 PSDM_API size_t psdm_equilibrium_scratch(const psdm_robot *robot);
 
-/* q_e with g(q_e) = u by damped Newton steps (Levenberg, Marquardt) with exact derivatives. PSDM_OK also when none is found: info says
- * so, and q is the place that came nearest. */
-PSDM_API psdm_status psdm_equilibrium_find(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *u,
-                                           const psdm_equilibrium_options *options, double *scratch, double *q,
-                                           psdm_equilibrium_info *info);
+/* q_e with g(q_e) = u by damped Newton steps (Levenberg, Marquardt) with exact derivatives. PSDM_OK also when none
+ * is found: info says so, and q is the place that came nearest. */
+PSDM_API psdm_status psdm_equilibrium_find(const psdm_robot *robot, psdm_work *work, psdm_linear *linear,
+                                           const double *u, const psdm_equilibrium_options *options, double *scratch,
+                                           double *q, psdm_equilibrium_info *info);
 
-/* ---- any linear system: A (states x states), B (states x inputs); dt > 0 where it is sampled, 0 where it is continuous ---- */
+/* ---- any linear system: A (states x states), B (states x inputs); dt > 0 where it is sampled, 0 where it is
+ * continuous ---- */
 
 /* Numbers of scratch, enough for each of the three below. */
 PSDM_API size_t psdm_system_scratch(int states, int inputs);
 
 /* Exact for inputs that are held for dt: exp([A, B; 0, 0] dt) = [Ad, Bd; 0, 1]. PSDM_E_LIMIT when that overflows. */
-PSDM_API psdm_status psdm_system_discretise(int states, int inputs, const double *A, const double *B, double dt, double *scratch,
-                                            double *Ad, double *Bd);
+PSDM_API psdm_status psdm_system_discretise(int states, int inputs, const double *A, const double *B, double dt,
+                                            double *scratch, double *Ad, double *Bd);
 
 /* An eigenvalue re + i im; frequency and damping are of exp(s t), s = lambda or log(lambda) / dt. */
 typedef struct psdm_mode {
@@ -86,41 +90,44 @@ typedef enum psdm_stability {
 #define PSDM_STABILITY_ENUM(id, text) PSDM_STABILITY_##id,
   PSDM_STABILITY_LIST(PSDM_STABILITY_ENUM)
 #undef PSDM_STABILITY_ENUM
-  PSDM_STABILITY_COUNT
+      PSDM_STABILITY_COUNT
 } psdm_stability;
 
 PSDM_API const char *psdm_stability_text(psdm_stability stability); /* NULL when out of range */
 
-enum { PSDM_SYSTEM_MARGIN = 200 }; /* systems with more states get no margin: it takes a singular value decomposition per mode */
+/* systems with more states get no margin: it takes a singular value decomposition per mode */
+enum { PSDM_SYSTEM_MARGIN = 200 };
 
 typedef struct psdm_system_facts {
   psdm_stability stability;
   int unstable, drifting, undamped, damped; /* modes of each kind */
   double growth;                            /* largest Re(s), 1/s */
   int reachable;                            /* dimension of the states that the inputs reach */
-  double reach_margin;                      /* of the mode that is hardest to reach: the smallest singular value of [lambda - A, B] (Popov,
-                                               Belevitch, Hautus), B scaled to A's size, relative to A's size; NAN when not computed */
-  bool controllable;                        /* all states are reached */
+  /* of the mode that is hardest to reach: the smallest singular value of [lambda - A, B] (Popov, Belevitch, Hautus),
+   * B scaled to A's size, relative to A's size; NAN when not computed */
+  double reach_margin;
+  bool controllable; /* all states are reached */
 } psdm_system_facts;
 
-/* modes: (states), by falling Re(s). Modes within 1e-7 of the fastest one from the boundary of stability count as on it; models of robots
- * at rest are recognised by their form, and theirs are known better. PSDM_E_LIMIT when LAPACK finds no eigenvalues. */
-PSDM_API psdm_status psdm_system_analyze(int states, int inputs, const double *A, const double *B, double dt, double *scratch,
-                                         psdm_mode *modes, psdm_system_facts *facts);
+/* modes: (states), by falling Re(s). Modes within 1e-7 of the fastest one from the boundary of stability count as on
+ * it; models of robots at rest are recognised by their form, and theirs are known better. PSDM_E_LIMIT when LAPACK
+ * finds no eigenvalues. */
+PSDM_API psdm_status psdm_system_analyze(int states, int inputs, const double *A, const double *B, double dt,
+                                         double *scratch, psdm_mode *modes, psdm_system_facts *facts);
 
 /* outcome of an LQR design, what it says */
-#define PSDM_LQR_LIST(X)                                                                       \
-  X(OK, "the closed loop is stable")                                                           \
-  X(WEIGHT, "R is not symmetric and positive definite, or Q is not symmetric")                 \
+#define PSDM_LQR_LIST(X)                                                                         \
+  X(OK, "the closed loop is stable")                                                             \
+  X(WEIGHT, "R is not symmetric and positive definite, or Q is not symmetric")                   \
   X(UNREACHABLE, "a mode that is not stable is out of the inputs' reach: no gains stabilise it") \
-  X(BOUNDARY, "a mode on the boundary of stability has no weight in Q")                        \
+  X(BOUNDARY, "a mode on the boundary of stability has no weight in Q")                          \
   X(FAILED, "the Riccati equation could not be solved in double precision")
 
 typedef enum psdm_lqr_outcome {
 #define PSDM_LQR_ENUM(id, text) PSDM_LQR_##id,
   PSDM_LQR_LIST(PSDM_LQR_ENUM)
 #undef PSDM_LQR_ENUM
-  PSDM_LQR_COUNT
+      PSDM_LQR_COUNT
 } psdm_lqr_outcome;
 
 PSDM_API const char *psdm_lqr_text(psdm_lqr_outcome outcome); /* NULL when out of range */
@@ -131,11 +138,13 @@ typedef struct psdm_lqr_info {
   psdm_mode mode;  /* UNREACHABLE: which */
 } psdm_lqr_info;
 
-/* Gains du = -K dx, (inputs x states), that make the integral or sum of dx^T Q dx + du^T R du smallest, and X (states x states), with
- * which dx^T X dx is that cost. Riccati's equation by ordered Schur vectors, refined. X and modes (states; of the closed loop) may be
- * NULL. PSDM_OK also when there are no such gains: info says why, and K, X, modes are then not set. */
-PSDM_API psdm_status psdm_system_lqr(int states, int inputs, const double *A, const double *B, double dt, const double *Q,
-                                     const double *R, double *scratch, double *K, double *X, psdm_mode *modes, psdm_lqr_info *info);
+/* Gains du = -K dx, (inputs x states), that make the integral or sum of dx^T Q dx + du^T R du smallest, and X
+ * (states x states), with which dx^T X dx is that cost. Riccati's equation by ordered Schur vectors, refined. X and
+ * modes (states; of the closed loop) may be NULL. PSDM_OK also when there are no such gains: info says why, and K,
+ * X, modes are then not set. */
+PSDM_API psdm_status psdm_system_lqr(int states, int inputs, const double *A, const double *B, double dt,
+                                     const double *Q, const double *R, double *scratch, double *K, double *X,
+                                     psdm_mode *modes, psdm_lqr_info *info);
 
 #ifdef __cplusplus
 }

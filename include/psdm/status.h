@@ -26,17 +26,17 @@ extern "C" {
 #endif
 
 /* one table makes the enum and the sentence */
-#define PSDM_STATUS_LIST(X)                                              \
-  X(PSDM_OK, "success")                                                  \
-  X(PSDM_E_ARGUMENT, "an argument is out of its range")                  \
-  X(PSDM_E_MEMORY, "out of memory")                                      \
-  X(PSDM_E_IO, "a file could not be read or written")                    \
-  X(PSDM_E_PARSE, "the text could not be understood")                    \
-  X(PSDM_E_ROBOT, "the robot description contradicts itself")            \
-  X(PSDM_E_MISSING, "a number that this function needs is not known")    \
-  X(PSDM_E_LIMIT, "the input is larger or deeper than is accepted")      \
-  X(PSDM_E_SINGULAR, "the mass matrix is not positive definite")         \
-  X(PSDM_E_LOOP, "a closed loop cannot be closed at this state")         \
+#define PSDM_STATUS_LIST(X)                                                       \
+  X(PSDM_OK, "success")                                                           \
+  X(PSDM_E_ARGUMENT, "an argument is out of its range")                           \
+  X(PSDM_E_MEMORY, "out of memory")                                               \
+  X(PSDM_E_IO, "a file could not be read or written")                             \
+  X(PSDM_E_PARSE, "the text could not be understood")                             \
+  X(PSDM_E_ROBOT, "the robot description contradicts itself")                     \
+  X(PSDM_E_MISSING, "a number that this function needs is not known")             \
+  X(PSDM_E_LIMIT, "the input is larger or deeper than is accepted")               \
+  X(PSDM_E_SINGULAR, "the mass matrix is not positive definite")                  \
+  X(PSDM_E_LOOP, "a closed loop cannot be closed at this state")                  \
   X(PSDM_E_COMPILER, "no C compiler could be run, or what it made does not load") \
   X(PSDM_E_ACCURACY, "the answer is less accurate than it must be")
 
@@ -44,7 +44,7 @@ typedef enum psdm_status {
 #define PSDM_STATUS_ENUM(name, text) name,
   PSDM_STATUS_LIST(PSDM_STATUS_ENUM)
 #undef PSDM_STATUS_ENUM
-  PSDM_STATUS_COUNT
+      PSDM_STATUS_COUNT
 } psdm_status;
 
 /* Where and why something failed. file is "" and line, column are 0 when they do not apply. */

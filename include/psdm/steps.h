@@ -1,4 +1,5 @@
-/* psdm/steps.h: an arm calibrated in four steps, each from an experiment of its own (Lloyd, Irani, Ahmadi 2022, section 3).
+/* psdm/steps.h: an arm calibrated in four steps, each from an experiment of its own (Lloyd, Irani, Ahmadi 2022, section
+ * 3).
  *
  *   diag(Kt) i = tau_grav + tau_fric + tau_iner + tau_tool                                  (15)
  *
@@ -7,9 +8,10 @@
  *   friction   LuGre of each drive: sines of one joint at a time                            (19, 20)
  *   inertia    the other base parameters, on what is left                                   (21)
  *
- * The known tool (`tool:` of the robot file) is subtracted in every step. Each step takes what the earlier ones found, and their doubt: one covariance of all
- * numbers grows from step to step. A step whose logs are not given keeps what `before` has, or the robot file's value, without doubt. Whatever the experiments do
- * not show is reported, never guessed. docs/steps.md has the equations. */
+ * The known tool (`tool:` of the robot file) is subtracted in every step. Each step takes what the earlier ones
+ * found, and their doubt: one covariance of all numbers grows from step to step. A step whose logs are not given
+ * keeps what `before` has, or the robot file's value, without doubt. Whatever the experiments do not show is
+ * reported, never guessed. docs/steps.md has the equations. */
 #ifndef PSDM_STEPS_H
 #define PSDM_STEPS_H
 
@@ -27,7 +29,9 @@ struct psdm_steps;
 typedef struct psdm_steps_log {
   const char *path;
   psdm_step step;
-  double mass, com[3]; /* motor: known mass on the default link (psdm_robot_default_link), kg, and its centre in that link's frame, m; 0: none */
+  /* motor: known mass on the default link (psdm_robot_default_link), kg, and its centre in that link's frame, m; 0:
+   * none */
+  double mass, com[3];
 } psdm_steps_log;
 
 /* Zero-initialise for the defaults. */
@@ -36,8 +40,8 @@ typedef struct psdm_steps_options {
   const psdm_steps_log *log;
   psdm_log_options format;
   const struct psdm_parameters *before; /* what earlier runs found (psdm/parameters.h); nullable */
-  double holdout;             /* share of each step's rows, in blocks, that is held out; 0: 0.15; negative: none */
-  double cutoff[PSDM_STEPS];  /* Hz of the zero-phase filter; 0: 4, 4, 40, 15; infinite: none */
+  double holdout;            /* share of each step's rows, in blocks, that is held out; 0: 0.15; negative: none */
+  double cutoff[PSDM_STEPS]; /* Hz of the zero-phase filter; 0: 4, 4, 40, 15; infinite: none */
   bool (*going_on)(void *user, const char *doing, double share); /* false stops: steps that are finished are kept */
   void *going_on_user;
   /* called with the answer so far whenever a step is finished, so that it can be saved; false stops */
@@ -45,49 +49,56 @@ typedef struct psdm_steps_options {
   void *finished_user;
 } psdm_steps_options;
 
-enum { PSDM_FRICTION_NUMBERS = 8 }; /* coulomb, stat, stribeck, viscous, exponent, sigma0, sigma1, offset: as in psdm_friction */
+/* coulomb, stat, stribeck, viscous, exponent, sigma0, sigma1, offset: as in psdm_friction */
+enum { PSDM_FRICTION_NUMBERS = 8 };
 
 /* What one step says of itself. */
 typedef struct psdm_step_fit {
-  bool done, from_before;        /* by this run; by an earlier one */
-  long rows;                     /* that were fitted */
-  const psdm_joint_fit *train, *heldout; /* (n) of the step's own torque, as in Table 3; rows = 0 where a drive has none */
-  const double *sigma;           /* (n) Nm, residual */
-  double condition;              /* of the step's scaled regressor; NAN for friction */
+  bool done, from_before; /* by this run; by an earlier one */
+  long rows;              /* that were fitted */
+  /* (n) of the step's own torque, as in Table 3; rows = 0 where a drive has none */
+  const psdm_joint_fit *train, *heldout;
+  const double *sigma; /* (n) Nm, residual */
+  double condition;    /* of the step's scaled regressor; NAN for friction */
   double seconds;
 } psdm_step_fit;
 
-/* The answer. Constant once made (psdm_steps_predict borrows its memory: one thread at a time); all pointers live as long as it does.
- * All numbers stand in one vector x: Kt (n), theta (base), friction (8 n); covariance is of x. */
+/* The answer. Constant once made (psdm_steps_predict borrows its memory: one thread at a time); all pointers live as
+ * long as it does. All numbers stand in one vector x: Kt (n), theta (base), friction (8 n); covariance is of x. */
 typedef struct psdm_steps {
   const psdm_robot *robot;
-  int n, base, standard, numbers;    /* numbers: n + base + 8 n */
-  const double *torque_constant;     /* (n) Nm/A (or Nm/Nm where logs have torques); NAN where nothing shows it and the file does not say */
-  const int *torque_constant_from;   /* (n) PSDM_FROM_... */
-  bool currents;                     /* logs have currents; else torques, and Kt is a factor of them */
-  const psdm_estimate *theta;        /* (base) of the arm without the tool, named as psdm params names them */
-  const int *theta_from;             /* (base) PSDM_FROM_... ; NAN in value where nothing shows it */
-  const unsigned char *gravity;      /* (base) 1: shown by gravity */
-  const psdm_friction *friction;     /* (n) drives; given = false where there is none */
-  const int *friction_from;          /* (n) */
-  const double *effective_inertia;   /* (n) kg m^2, of the drive in the friction experiment's pose; NAN: not tested */
-  const double *speed;               /* (n) rad/s, largest tested speed of the drive */
-  const double *tool;                /* (10) standard parameters of the known tool about the last link's frame; NULL: none */
-  const double *covariance;          /* (numbers^2); rows of what is not known are zero */
-  const double *sd;                  /* (numbers); infinite where nothing is known */
+  int n, base, standard, numbers; /* numbers: n + base + 8 n */
+  /* (n) Nm/A (or Nm/Nm where logs have torques); NAN where nothing shows it and the file does not say */
+  const double *torque_constant;
+  const int *torque_constant_from; /* (n) PSDM_FROM_... */
+  bool currents;                   /* logs have currents; else torques, and Kt is a factor of them */
+  const psdm_estimate *theta;      /* (base) of the arm without the tool, named as psdm params names them */
+  const int *theta_from;           /* (base) PSDM_FROM_... ; NAN in value where nothing shows it */
+  const unsigned char *gravity;    /* (base) 1: shown by gravity */
+  const psdm_friction *friction;   /* (n) drives; given = false where there is none */
+  const int *friction_from;        /* (n) */
+  const double *effective_inertia; /* (n) kg m^2, of the drive in the friction experiment's pose; NAN: not tested */
+  const double *speed;             /* (n) rad/s, largest tested speed of the drive */
+  /* (10) standard parameters of the known tool about the last link's frame; NULL: none */
+  const double *tool;
+  const double *covariance; /* (numbers^2); rows of what is not known are zero */
+  const double *sd;         /* (numbers); infinite where nothing is known */
   psdm_step_fit step[PSDM_STEPS];
-  const psdm_joint_fit *all;         /* (n) the whole model on the held-out rows of the inertia logs (Table 3's last column); rows = 0: no such logs */
-  char (*remark)[200];               /* what a reader should know: unobservable, taken from the file, ...; "" behind the last */
+  /* (n) the whole model on the held-out rows of the inertia logs (Table 3's last column); rows = 0: no such logs */
+  const psdm_joint_fit *all;
+  /* what a reader should know: unobservable, taken from the file, ...; "" behind the last */
+  char (*remark)[200];
   bool stopped;
-  double seconds, rate;              /* s; Hz of the inertia logs, or of the last step's */
+  double seconds, rate; /* s; Hz of the inertia logs, or of the last step's */
   struct psdmp_steps *internal;
 } psdm_steps;
 
 enum { PSDM_FROM_NOTHING, PSDM_FROM_FILE, PSDM_FROM_BEFORE, PSDM_FROM_LOG };
 
-/* Allocates; free with psdm_steps_free. The robot must outlive the answer. PSDM_E_MISSING without cminpack and NLopt where friction logs are given. */
-PSDM_API psdm_status psdm_steps_run(const psdm_robot *robot, const psdm_steps_options *options, const psdm_allocator *allocator, psdm_steps **steps,
-                                    psdm_error *error);
+/* Allocates; free with psdm_steps_free. The robot must outlive the answer. PSDM_E_MISSING without cminpack and NLopt
+ * where friction logs are given. */
+PSDM_API psdm_status psdm_steps_run(const psdm_robot *robot, const psdm_steps_options *options,
+                                    const psdm_allocator *allocator, psdm_steps **steps, psdm_error *error);
 PSDM_API void psdm_steps_free(psdm_steps *steps); /* accepts NULL */
 
 /* Fault reports of the logs, as psdm_calibration_fault. */

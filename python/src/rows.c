@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-static const double *state_of(const psdm_strided *in, size_t i) { return (const double *)in->data + (ptrdiff_t)i * in->state; }
+static const double *state_of(const psdm_strided *in, size_t i) {
+  return (const double *)in->data + (ptrdiff_t)i * in->state;
+}
 
 /* the groups of one state, one behind the other */
 static void gather(int groups, int n, const psdm_strided *in, size_t i, double *to) {
@@ -17,8 +19,9 @@ static void scatter(int results, const int *length, const psdm_strided *out, siz
   }
 }
 
-psdm_status psdmpy_eval_rows(const psdm_robot *robot, psdm_work *work, psdm_function function, const psdm_eval_options *options, size_t count, int inputs,
-                             const psdm_strided *in, int results, const int *length, const psdm_strided *out, double *buffer, size_t *done) {
+psdm_status psdmpy_eval_rows(const psdm_robot *robot, psdm_work *work, psdm_function function,
+                             const psdm_eval_options *options, size_t count, int inputs, const psdm_strided *in,
+                             int results, const int *length, const psdm_strided *out, double *buffer, size_t *done) {
   int n = psdm_robot_n(robot);
   double *answer = buffer + inputs * n;
   for (*done = 0; *done < count; ++*done) {
@@ -43,11 +46,13 @@ void psdmpy_model_exponents(const psdm_model *model, unsigned char *E) {
 }
 
 void psdmpy_model_entries(const psdm_model *model, long *function, int *joint, int *parameter, double *value) {
-  for (long e = 0; e < psdm_model_entries(model); e++) psdm_model_entry(model, e, &function[e], &joint[e], &parameter[e], &value[e]);
+  for (long e = 0; e < psdm_model_entries(model); e++)
+    psdm_model_entry(model, e, &function[e], &joint[e], &parameter[e], &value[e]);
 }
 
 void psdmpy_motion_rows(const psdm_motion *motion, size_t count, const double *t, int orders, double *x) {
-  for (size_t i = 0; i < count; i++) psdm_motion_at(motion, t[i], orders, x + i * (size_t)(orders * psdm_motion_n(motion)));
+  for (size_t i = 0; i < count; i++)
+    psdm_motion_at(motion, t[i], orders, x + i * (size_t)(orders * psdm_motion_n(motion)));
 }
 
 psdm_status psdmpy_csv_rows(psdm_csv *csv, size_t most, double *values, size_t *count, psdm_error *error) {
@@ -59,8 +64,9 @@ psdm_status psdmpy_csv_rows(psdm_csv *csv, size_t most, double *values, size_t *
   return PSDM_OK;
 }
 
-psdm_status psdmpy_observer_rows(psdm_observer *observer, int n, size_t count, const double *q, const double *qd, const double *tau, double *r, double *threshold,
-                                 unsigned char *flag, int *joint, size_t *done) {
+psdm_status psdmpy_observer_rows(psdm_observer *observer, int n, size_t count, const double *q, const double *qd,
+                                 const double *tau, double *r, double *threshold, unsigned char *flag, int *joint,
+                                 size_t *done) {
   for (*done = 0; *done < count; ++*done) {
     size_t at = *done * (size_t)n;
     psdm_status status = psdm_observer_step(observer, q + at, qd ? qd + at : NULL, tau + at, r + at);
@@ -71,7 +77,8 @@ psdm_status psdmpy_observer_rows(psdm_observer *observer, int n, size_t count, c
   return PSDM_OK;
 }
 
-psdm_status psdmpy_sim_steps(psdm_sim *sim, int n, size_t count, const double *tau, ptrdiff_t stride, double dt, double *q, double *qd, size_t *done) {
+psdm_status psdmpy_sim_steps(psdm_sim *sim, int n, size_t count, const double *tau, ptrdiff_t stride, double dt,
+                             double *q, double *qd, size_t *done) {
   psdm_sim_row row;
   for (*done = 0; *done < count; ++*done) {
     psdm_status status = psdm_sim_step(sim, tau + (ptrdiff_t)*done * stride, dt);

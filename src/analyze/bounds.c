@@ -1,4 +1,5 @@
-/* bounds.c: rigorous bounds on ||M||, ||S|| and |g| over the joints' ranges, beside the largest values that are found. docs/analyze.md has the proofs. */
+/* bounds.c: rigorous bounds on ||M||, ||S|| and |g| over the joints' ranges, beside the largest values that are
+ * found. docs/analyze.md has the proofs. */
 #include <math.h>
 #include <string.h>
 
@@ -26,35 +27,37 @@ typedef struct bounder {
   psdmp_base_arena *arena;
   psdm_model *model;
   int n;
-  bool unlimited;          /* some sliding joint is */
-  bool solid;              /* every link has the kinetic energy of a body: M is not negative */
-  double floor;            /* no eigenvalue of M is below */
+  bool unlimited; /* some sliding joint is */
+  bool solid;     /* every link has the kinetic energy of a body: M is not negative */
+  double floor;   /* no eigenvalue of M is below */
   double gravity;
-  double *theta, *scale;   /* (l), (n) square roots of M's mean diagonal */
-  psdmp_analyze_range *range;      /* (n) */
+  double *theta, *scale;      /* (l), (n) square roots of M's mean diagonal */
+  psdmp_analyze_range *range; /* (n) */
   psdmp_analyze_norms norms;
   psdmp_analyze_heights spread[QUESTIONS];
-  double *sample;          /* (SAMPLES x n) */
-  double *f;               /* (SAMPLES) of the question at hand */
-  double softest;          /* least eigenvalue of the scaled M that was met */
-  double *sum;             /* (n x n) */
-  double enough;           /* corners with a smaller ||S|| need no sharper bound of it */
+  double *sample; /* (SAMPLES x n) */
+  double *f;      /* (SAMPLES) of the question at hand */
+  double softest; /* least eigenvalue of the scaled M that was met */
+  double *sum;    /* (n x n) */
+  double enough;  /* corners with a smaller ||S|| need no sharper bound of it */
   question question;
   uint64_t state;
   long points;
   bool stopped;
-  psdmp_reduce_monte *program;    /* of the samples on a GPU */
+  psdmp_reduce_monte *program; /* of the samples on a GPU */
 } bounder;
 
 /* ---- where ---- */
 
 static psdm_status set_range(bounder *b, const psdm_joint *joint, psdm_error *error) {
   psdmp_analyze_range *r = &b->range[joint->q];
-  double lower = b->options->lower ? b->options->lower[joint->q] : joint->limits.lower, upper = b->options->upper ? b->options->upper[joint->q] : joint->limits.upper;
+  double lower = b->options->lower ? b->options->lower[joint->q] : joint->limits.lower,
+         upper = b->options->upper ? b->options->upper[joint->q] : joint->limits.upper;
   r->slides = joint->type == PSDM_PRISMATIC;
   if (isnan(lower) || isnan(upper) || lower > upper) {
     char name[64];
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no position lies between its limits", psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name));
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no position lies between its limits",
+                           psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name));
   }
   bool limited = isfinite(lower) && isfinite(upper);
   if (limited && (r->slides || upper - lower < 2 * pi)) {
@@ -128,10 +131,8 @@ static void values_at(void *user, const double *q, double *values) {
     values[0] = psdmp_analyze_norms_coriolis_bound(&b->norms, b->enough);
   } else {
     psdmp_analyze_norms_mass(&b->norms, q);
-    if (b->question == SMALL)
-      memcpy(values, b->norms.M, sizeof *values * (size_t)b->n * (size_t)b->n);
-    else
-      values[0] = b->question == MASS ? size_of_mass(b) : eigen_of_mass(b)[0];
+    if (b->question == SMALL) memcpy(values, b->norms.M, sizeof *values * (size_t)b->n * (size_t)b->n);
+    else values[0] = b->question == MASS ? size_of_mass(b) : eigen_of_mass(b)[0];
     if (b->question == LEAST) values[1] = softness(b);
   }
 }
@@ -207,7 +208,8 @@ static double f_at(void *user, const double *q) {
 
 static void draw(bounder *b) {
   for (int k = 0; k < SAMPLES; k++)
-    for (int j = 0; j < b->n; j++) b->sample[k * b->n + j] = psdmp_base_random(&b->state, b->range[j].lower, b->range[j].upper);
+    for (int j = 0; j < b->n; j++)
+      b->sample[k * b->n + j] = psdmp_base_random(&b->state, b->range[j].lower, b->range[j].upper);
 }
 
 /* after a stop as it is: climbing takes seconds */
@@ -224,8 +226,10 @@ typedef struct asked {
 } asked;
 
 /* shares of the positions and of the time that questions take; samples, where there are any, take half of all time */
-static const double share_of[QUESTIONS] = {[MASS] = 0.4, [CORIOLIS] = 0.05, [GRAVITY] = 0.3, [SMALL] = 0.1, [LEAST] = 0.15};
-static const double time_of[QUESTIONS] = {[MASS] = 0.2, [CORIOLIS] = 0.4, [GRAVITY] = 0.1, [SMALL] = 0.1, [LEAST] = 0.2};
+static const double share_of[QUESTIONS] = {
+    [MASS] = 0.4, [CORIOLIS] = 0.05, [GRAVITY] = 0.3, [SMALL] = 0.1, [LEAST] = 0.15};
+static const double time_of[QUESTIONS] = {
+    [MASS] = 0.2, [CORIOLIS] = 0.4, [GRAVITY] = 0.1, [SMALL] = 0.1, [LEAST] = 0.2};
 
 static bool ask(void *user, double share) {
   asked *a = user;
@@ -255,7 +259,8 @@ static double look_around(asked *a, double *q, double *best_q) {
 
 /* ---- what is proved ---- */
 
-/* joints that hardly matter are held where they are, and what they could add is the slack; at most so many are searched */
+/* joints that hardly matter are held where they are, and what they could add is the slack; at most so many are
+ * searched */
 static void choose_joints(bounder *b, psdmp_analyze_box_search *s, double reference) {
   const psdmp_analyze_heights *spread = &b->spread[b->question];
   bool held[PSDM_MAX_JOINTS] = {false};
@@ -282,21 +287,31 @@ static void choose_joints(bounder *b, psdmp_analyze_box_search *s, double refere
 
 static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_error *error) {
   size_t row = sizeof(double) * (size_t)b->n;
-  double *q = psdmp_base_arena_alloc(b->arena, row), *best_q = psdmp_base_arena_alloc(b->arena, row), *search_q = psdmp_base_arena_alloc(b->arena, row);
+  double *q = psdmp_base_arena_alloc(b->arena, row), *best_q = psdmp_base_arena_alloc(b->arena, row),
+         *search_q = psdmp_base_arena_alloc(b->arena, row);
   double *qd = which == CORIOLIS ? psdmp_base_arena_alloc(b->arena, row) : NULL;
-  if (!q || !best_q || !search_q || (which == CORIOLIS && !qd)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!q || !best_q || !search_q || (which == CORIOLIS && !qd))
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   asked a = {.b = b};
   for (int k = 0; k < (int)which; k++) a.done += time_of[k];
   b->question = which;
   double f = look_around(&a, q, best_q);
-  psdmp_analyze_box_search s = {.n = b->n, .q = q, .best_q = search_q, .at = values_at, .bound = bound_between, .user = b, .tolerance = tolerance, .points = (long)(share_of[which] * (double)b->points)};
+  psdmp_analyze_box_search s = {.n = b->n,
+                                .q = q,
+                                .best_q = search_q,
+                                .at = values_at,
+                                .bound = bound_between,
+                                .user = b,
+                                .tolerance = tolerance,
+                                .points = (long)(share_of[which] * (double)b->points)};
   s.width = which == SMALL ? b->n * b->n : which == LEAST ? 2 : 1;
   if (b->options->going_on) s.going_on = ask, s.going_on_user = &a;
   memcpy(q, best_q, row);
   choose_joints(b, &s, which == LEAST ? b->softest : fabs(f));
   b->enough = 0.7 * f;
   if (b->stopped) s.points = 0;
-  if (!psdmp_analyze_box_search_run(&s, b->allocator)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!psdmp_analyze_box_search_run(&s, b->allocator))
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   b->stopped = b->stopped || s.stopped;
   keep_better(b, search_q, &f, best_q);
   /* what is found may round above what is proved */
@@ -332,9 +347,11 @@ static void measure(bounder *b, double *largest) {
   }
 }
 
-static psdm_status spread_of(bounder *b, question which, psdmp_analyze_series_part part, const double *scale, double factor) {
+static psdm_status spread_of(bounder *b, question which, psdmp_analyze_series_part part, const double *scale,
+                             double factor) {
   psdmp_analyze_heights *s = &b->spread[which];
-  psdm_status status = psdmp_analyze_heights_make(b->arena, b->model, b->theta, b->gravity, b->range, part, scale, &b->norms, s);
+  psdm_status status =
+      psdmp_analyze_heights_make(b->arena, b->model, b->theta, b->gravity, b->range, part, scale, &b->norms, s);
   s->all *= factor;
   for (int j = 0; j < b->n && !status; j++) {
     s->bend[j] *= factor;
@@ -351,27 +368,31 @@ static psdm_status spreads(bounder *b, psdm_error *error) {
   if (!status) status = spread_of(b, LEAST, PSDMP_ANALYZE_MASS, b->scale, 1);
   if (!status) status = spread_of(b, CORIOLIS, PSDMP_ANALYZE_CORIOLIS, NULL, b->norms.net_factor);
   if (!status) status = spread_of(b, GRAVITY, PSDMP_ANALYZE_GRAVITY, NULL, 1);
-  if (status == PSDM_E_LIMIT) return psdmp_base_fail(error, status, "", 0, 0, "%d joints have too many functions for bounds", b->n);
+  if (status == PSDM_E_LIMIT)
+    return psdmp_base_fail(error, status, "", 0, 0, "%d joints have too many functions for bounds", b->n);
   return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
 static psdm_status prepare(bounder *b, psdm_error *error) {
   int n = b->n;
   size_t row = sizeof(double) * (size_t)n;
-  double *parameters = psdmp_base_arena_alloc(b->arena, sizeof(double) * (size_t)psdm_robot_parameter_count(b->robot)), *largest = psdmp_base_arena_alloc(b->arena, row);
+  double *parameters = psdmp_base_arena_alloc(b->arena, sizeof(double) * (size_t)psdm_robot_parameter_count(b->robot)),
+         *largest = psdmp_base_arena_alloc(b->arena, row);
   b->theta = psdmp_base_arena_alloc(b->arena, sizeof(double) * ((size_t)psdm_model_l(b->model) + 1));
   b->scale = psdmp_base_arena_alloc(b->arena, row);
   b->sample = psdmp_base_arena_alloc(b->arena, SAMPLES * row);
   b->f = psdmp_base_arena_alloc(b->arena, SAMPLES * sizeof(double));
   b->sum = psdmp_base_arena_alloc(b->arena, row * (size_t)n);
-  if (!parameters || !largest || !b->theta || !b->scale || !b->sample || !b->f || !b->sum || !psdmp_analyze_norms_make(b->arena, b->robot, &b->norms))
+  if (!parameters || !largest || !b->theta || !b->scale || !b->sample || !b->f || !b->sum ||
+      !psdmp_analyze_norms_make(b->arena, b->robot, &b->norms))
     return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   psdm_robot_parameters(b->robot, parameters);
   psdm_model_theta(b->model, parameters, b->theta);
   b->solid = solid(b->robot, parameters);
   draw(b);
   measure(b, largest);
-  if (!psdmp_analyze_norms_net(b->arena, &b->norms, largest)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!psdmp_analyze_norms_net(b->arena, &b->norms, largest))
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   return spreads(b, error);
 }
 
@@ -422,10 +443,15 @@ static void set_constants(const bounder *b, psdm_bounds *out) {
 static const struct {
   psdmp_analyze_quantity quantity;
   int end;
-} about[QUESTIONS] = {[MASS] = {PSDMP_ANALYZE_OF_MASS, 1}, [CORIOLIS] = {PSDMP_ANALYZE_OF_CORIOLIS, 1}, [GRAVITY] = {PSDMP_ANALYZE_OF_GRAVITY, 1}, [SMALL] = {PSDMP_ANALYZE_OF_MASS, 0}, [LEAST] = {PSDMP_ANALYZE_OF_LEAST, 0}};
+} about[QUESTIONS] = {[MASS] = {PSDMP_ANALYZE_OF_MASS, 1},
+                      [CORIOLIS] = {PSDMP_ANALYZE_OF_CORIOLIS, 1},
+                      [GRAVITY] = {PSDMP_ANALYZE_OF_GRAVITY, 1},
+                      [SMALL] = {PSDMP_ANALYZE_OF_MASS, 0},
+                      [LEAST] = {PSDMP_ANALYZE_OF_LEAST, 0}};
 
-/* What a value may be off by, beyond the 10^-9 that a bound is widened by: rounding of what is added up. Eigenvalues err by so much of ||M||; a power is at most
- * |gravity| sqrt(all mass) sqrt(qd^T M qd) (Cauchy and Schwarz), so that |g| is at most |gravity| sqrt(all mass ||M||). */
+/* What a value may be off by, beyond the 10^-9 that a bound is widened by: rounding of what is added up. Eigenvalues
+ * err by so much of ||M||; a power is at most |gravity| sqrt(all mass) sqrt(qd^T M qd) (Cauchy and Schwarz), so that
+ * |g| is at most |gravity| sqrt(all mass ||M||). */
 static double rounding_of(const bounder *b, question which, const psdm_bounds *out) {
   const double part = 1e-12;
   double mass = 0, size = out->mass.bound;
@@ -443,14 +469,17 @@ static bool survey_goes_on(void *user, double share) {
 }
 
 /* from the best samples uphill; of S also with the sample's own velocities */
-static psdm_status climb_from(bounder *b, question which, const psdmp_analyze_survey *s, psdm_bound *out, psdm_error *error) {
+static psdm_status climb_from(bounder *b, question which, const psdmp_analyze_survey *s, psdm_bound *out,
+                              psdm_error *error) {
   size_t row = sizeof(double) * (size_t)b->n;
-  double *q = psdmp_base_arena_alloc(b->arena, row), *qd = psdmp_base_arena_alloc(b->arena, row), *best_q = psdmp_base_arena_alloc(b->arena, row), *best_qd = psdmp_base_arena_alloc(b->arena, row);
+  double *q = psdmp_base_arena_alloc(b->arena, row), *qd = psdmp_base_arena_alloc(b->arena, row),
+         *best_q = psdmp_base_arena_alloc(b->arena, row), *best_qd = psdmp_base_arena_alloc(b->arena, row);
   if (!q || !qd || !best_q || !best_qd) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   double sign = about[which].end ? 1 : -1, before = sign * out->found, f = before;
   b->question = which;
   for (int k = 0; k < s->kept; k++) {
-    psdmp_analyze_survey_draw(psdmp_analyze_survey_state(b->options->seed), b->n, b->range, s->end[about[which].quantity][about[which].end][k].number, q, qd);
+    psdmp_analyze_survey_draw(psdmp_analyze_survey_state(b->options->seed), b->n, b->range,
+                              s->end[about[which].quantity][about[which].end][k].number, q, qd);
     for (int j = 0; j < b->n; j++) q[j] = fmin(fmax(q[j], b->range[j].lower), b->range[j].upper);
     double own = which == CORIOLIS ? psdmp_analyze_norms_coriolis_at(&b->norms, q, qd) : -INFINITY;
     if (own > f) {
@@ -472,8 +501,12 @@ static psdm_status climb_from(bounder *b, question which, const psdmp_analyze_su
 
 static psdm_samples samples_of(const psdmp_analyze_survey *s, question which) {
   psdmp_analyze_quantity k = about[which].quantity;
-  return (psdm_samples){.least = s->end[k][0][0].value, .largest = s->end[k][1][0].value, .half = psdmp_analyze_survey_quantile(s, k, 0.5), .most = psdmp_analyze_survey_quantile(s, k, 0.95),
-                        .nearly_all = psdmp_analyze_survey_quantile(s, k, 0.999), .beyond = s->beyond[k][about[which].end]};
+  return (psdm_samples){.least = s->end[k][0][0].value,
+                        .largest = s->end[k][1][0].value,
+                        .half = psdmp_analyze_survey_quantile(s, k, 0.5),
+                        .most = psdmp_analyze_survey_quantile(s, k, 0.95),
+                        .nearly_all = psdmp_analyze_survey_quantile(s, k, 0.999),
+                        .beyond = s->beyond[k][about[which].end]};
 }
 
 /* a find that breaks a bound is one more; one that rounds beyond it is its bound */
@@ -485,14 +518,22 @@ static void hold_against(psdm_bound *x, question which, double allowance) {
 
 static psdm_status survey(bounder *b, psdm_bound *const where[QUESTIONS], psdm_bounds *out, psdm_error *error) {
   const psdm_bounds_options *o = b->options;
-  psdmp_analyze_survey_aim aim = {.robot = b->robot, .range = b->range, .seed = o->seed, .samples = o->samples, .threads = o->threads, .ranks = o->ranks, .allocator = b->allocator};
+  psdmp_analyze_survey_aim aim = {.robot = b->robot,
+                                  .range = b->range,
+                                  .seed = o->seed,
+                                  .samples = o->samples,
+                                  .threads = o->threads,
+                                  .ranks = o->ranks,
+                                  .allocator = b->allocator};
   psdmp_analyze_survey *s = NULL;
   double began = psdmp_base_clock();
   if (o->going_on) aim.going_on = survey_goes_on, aim.going_on_user = b;
   for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) aim.limit[k][0] = -INFINITY, aim.limit[k][1] = INFINITY;
   for (int k = 0; k < QUESTIONS; k++)
-    aim.limit[about[k].quantity][about[k].end] = where[k]->bound + (about[k].end ? 1 : -1) * rounding_of(b, (question)k, out);
-  psdm_status status = b->program ? psdmp_analyze_survey_cuda(&aim, b->program, &s, error) : psdmp_analyze_survey_run(&aim, &s, error);
+    aim.limit[about[k].quantity][about[k].end] =
+        where[k]->bound + (about[k].end ? 1 : -1) * rounding_of(b, (question)k, out);
+  psdm_status status =
+      b->program ? psdmp_analyze_survey_cuda(&aim, b->program, &s, error) : psdmp_analyze_survey_run(&aim, &s, error);
   out->samples = s ? s->samples : 0;
   out->samples_seconds = psdmp_base_clock() - began;
   for (int k = 0; k < QUESTIONS && !status && s->samples; k++) {
@@ -505,20 +546,28 @@ static psdm_status survey(bounder *b, psdm_bound *const where[QUESTIONS], psdm_b
 }
 
 static psdm_status fill(bounder *b, psdm_bounds *out, psdm_error *error) {
-  psdm_bound *const where[QUESTIONS] = {[MASS] = &out->mass, [CORIOLIS] = &out->coriolis, [GRAVITY] = &out->gravity, [SMALL] = &out->mass_small, [LEAST] = &out->mass_least};
+  psdm_bound *const where[QUESTIONS] = {[MASS] = &out->mass,
+                                        [CORIOLIS] = &out->coriolis,
+                                        [GRAVITY] = &out->gravity,
+                                        [SMALL] = &out->mass_small,
+                                        [LEAST] = &out->mass_least};
   psdm_status status = set_ranges(b, error);
-  if (!status && b->options->samples && b->options->cuda) status = psdmp_analyze_survey_program(b->robot, b->options->nvcc, b->allocator, &b->program, error);
+  if (!status && b->options->samples && b->options->cuda)
+    status = psdmp_analyze_survey_program(b->robot, b->options->nvcc, b->allocator, &b->program, error);
   if (!status) status = psdm_model_derive(b->robot, NULL, b->allocator, &b->model, NULL, error);
   if (!status) status = prepare(b, error);
-  if (!status && b->norms.status) status = psdmp_base_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
+  if (!status && b->norms.status)
+    status = psdmp_base_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
   for (int k = 0; k < QUESTIONS && !status; k++) {
     status = answer(b, (question)k, where[k], error);
     b->floor = b->solid ? 0 : -out->mass.bound;
   }
-  if (!status && b->norms.status) status = psdmp_base_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
+  if (!status && b->norms.status)
+    status = psdmp_base_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
   if (!status) status = complete(b, out, error);
   if (!status && b->options->samples && !b->stopped) status = survey(b, where, out, error);
-  if (!status && b->norms.status) status = psdmp_base_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
+  if (!status && b->norms.status)
+    status = psdmp_base_fail(error, b->norms.status, "", 0, 0, "%s", psdm_status_text(b->norms.status));
   if (!status) set_constants(b, out);
   psdm_model_free(b->model);
   return status;
@@ -527,14 +576,19 @@ static psdm_status fill(bounder *b, psdm_bounds *out, psdm_error *error) {
 /* ---- the public functions ---- */
 
 static psdm_status check_options(const psdm_robot *robot, const psdm_bounds_options *o, psdm_error *error) {
-  if (o->samples < 0 || o->samples > most_samples) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the number of samples must lie between 0 and 4e9");
+  if (o->samples < 0 || o->samples > most_samples)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the number of samples must lie between 0 and 4e9");
   return psdm_robot_ready(robot, error);
 }
 
 /* a rank other than 0 has its share of the samples, where there are any to share */
 static psdm_status help_rank_0(bounder *b, psdm_error *error) {
   psdm_error own = {0};
-  psdmp_analyze_survey_aim aim = {.robot = b->robot, .range = b->range, .threads = b->options->threads, .ranks = b->options->ranks, .allocator = b->allocator};
+  psdmp_analyze_survey_aim aim = {.robot = b->robot,
+                                  .range = b->range,
+                                  .threads = b->options->threads,
+                                  .ranks = b->options->ranks,
+                                  .allocator = b->allocator};
   psdm_status status = b->range ? set_ranges(b, &own) : psdmp_base_fail(&own, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (!status) return psdmp_analyze_survey_help(&aim, error);
   psdmp_parallel_team_refuse(b->options->ranks, &own);
@@ -542,9 +596,12 @@ static psdm_status help_rank_0(bounder *b, psdm_error *error) {
   return status;
 }
 
-static bool shares_samples(const psdm_bounds_options *o) { return o->samples && !o->cuda && psdmp_parallel_team_size(o->ranks) > 1; }
+static bool shares_samples(const psdm_bounds_options *o) {
+  return o->samples && !o->cuda && psdmp_parallel_team_size(o->ranks) > 1;
+}
 
-psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *options, const psdm_allocator *allocator, psdm_bounds **bounds, psdm_error *error) {
+psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *options,
+                            const psdm_allocator *allocator, psdm_bounds **bounds, psdm_error *error) {
   static const psdm_bounds_options none = {0};
   const psdm_bounds_options *o = options ? options : &none;
   double start = psdmp_base_clock();
@@ -567,7 +624,9 @@ psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *
   b.points = o->points > 0 ? o->points : default_points;
   b.state = o->seed;
   b.range = psdmp_base_arena_alloc(b.arena, sizeof *b.range * (size_t)out->n);
-  status = helps ? help_rank_0(&b, error) : b.range ? fill(&b, out, error) : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  status = helps     ? help_rank_0(&b, error)
+           : b.range ? fill(&b, out, error)
+                     : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (shares_samples(o) && !helps) psdmp_parallel_team_dismiss(o->ranks);
   psdmp_reduce_monte_free(b.program);
   if (status || helps) {

@@ -12,13 +12,15 @@ static const double pi = 3.14159265358979324;
 bool psdmp_analyze_norms_make(psdmp_base_arena *arena, const psdm_robot *robot, psdmp_analyze_norms *s) {
   int n = psdm_robot_n(robot);
   *s = (psdmp_analyze_norms){.robot = robot, .n = n, .words = 40 * n + 40, .net_factor = 1};
-  void *work = psdmp_base_arena_alloc(arena, psdm_work_bytes(robot)), *linear = psdmp_base_arena_alloc(arena, psdm_linear_bytes(robot));
+  void *work = psdmp_base_arena_alloc(arena, psdm_work_bytes(robot)),
+       *linear = psdmp_base_arena_alloc(arena, psdm_linear_bytes(robot));
   s->M = NEW(arena, n * n), s->copy = NEW(arena, n * n);
   s->eigen = NEW(arena, n), s->lapack = NEW(arena, s->words);
   s->S = NEW(arena, (long)n * n * n), s->gram = NEW(arena, 6 * n * n);
   s->zero = NEW(arena, n), s->unit = NEW(arena, n), s->g = NEW(arena, n);
   for (int k = 0; k < 3; k++) s->vector[k] = NEW(arena, n);
-  if (!work || !linear || !s->M || !s->copy || !s->eigen || !s->lapack || !s->S || !s->gram || !s->zero || !s->unit || !s->g || !s->vector[0] || !s->vector[1] || !s->vector[2])
+  if (!work || !linear || !s->M || !s->copy || !s->eigen || !s->lapack || !s->S || !s->gram || !s->zero || !s->unit ||
+      !s->g || !s->vector[0] || !s->vector[1] || !s->vector[2])
     return false;
   s->status = psdm_work_init(robot, work, psdm_work_bytes(robot), &s->work);
   if (!s->status) s->status = psdm_linear_init(robot, linear, psdm_linear_bytes(robot), &s->linear);
@@ -30,11 +32,14 @@ static void note(psdmp_analyze_norms *s, psdm_status status) {
 }
 
 const double *psdmp_analyze_norms_eigen(psdmp_analyze_norms *s, double *matrix) {
-  if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'U', s->n, matrix, s->n, s->eigen, s->lapack, s->words)) note(s, PSDM_E_SINGULAR);
+  if (LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'N', 'U', s->n, matrix, s->n, s->eigen, s->lapack, s->words))
+    note(s, PSDM_E_SINGULAR);
   return s->eigen;
 }
 
-void psdmp_analyze_norms_mass(psdmp_analyze_norms *s, const double *q) { note(s, psdm_mass(s->robot, s->work, q, s->M)); }
+void psdmp_analyze_norms_mass(psdmp_analyze_norms *s, const double *q) {
+  note(s, psdm_mass(s->robot, s->work, q, s->M));
+}
 
 static double length(int n, const double *x) {
   double sum = 0;
@@ -74,21 +79,27 @@ double psdmp_analyze_norms_coriolis_at(psdmp_analyze_norms *s, const double *q, 
 }
 
 /* out = the trilinear form sum c_ijk u_i v_j w_k without its factor u, v or w */
-static double contract(const psdmp_analyze_norms *s, int without, const double *u, const double *v, const double *w, double *out) {
+static double contract(const psdmp_analyze_norms *s, int without, const double *u, const double *v, const double *w,
+                       double *out) {
   int n = s->n;
   memset(out, 0, sizeof *out * (size_t)n);
   for (int k = 0; k < n; k++)
     for (int i = 0; i < n; i++)
       for (int j = 0; j < n; j++) {
         double c = s->S[((long)k * n + i) * n + j];
-        out[without == 0 ? i : without == 1 ? j : k] += c * (without == 0 ? v[j] * w[k] : without == 1 ? u[i] * w[k] : u[i] * v[j]);
+        out[without == 0   ? i
+            : without == 1 ? j
+                           : k] += c * (without == 0   ? v[j] * w[k]
+                                        : without == 1 ? u[i] * w[k]
+                                                       : u[i] * v[j]);
       }
   double size = length(n, out);
   for (int i = 0; i < n && size > 0; i++) out[i] /= size;
   return size;
 }
 
-/* by turns the best u, v, w for the two others: the higher-order power method (De Lathauwer, De Moor, Vandewalle 2000) */
+/* by turns the best u, v, w for the two others: the higher-order power method (De Lathauwer, De Moor, Vandewalle
+ * 2000) */
 double psdmp_analyze_norms_coriolis_found(psdmp_analyze_norms *s, double *qd) {
   int n = s->n;
   double best = 0;
@@ -113,7 +124,8 @@ double psdmp_analyze_norms_coriolis_found(psdmp_analyze_norms *s, double *qd) {
 
 static double frobenius(int count, const double *x) { return length(count, x); }
 
-/* gram[kl] = S_k^T S_l + S_l^T S_k (half of it on the diagonal) of chosen joints, so that |S(v)|^2 = the largest eigenvalue of sum v_k v_l gram */
+/* gram[kl] = S_k^T S_l + S_l^T S_k (half of it on the diagonal) of chosen joints, so that |S(v)|^2 = the largest
+ * eigenvalue of sum v_k v_l gram */
 static void make_gram(psdmp_analyze_norms *s) {
   int n = s->n, at = 0;
   for (int a = 0; a < s->choices; a++)
@@ -168,7 +180,8 @@ static double largest_as_whole(psdmp_analyze_norms *s, bool chosen_ones) {
 
 /* |S(v)| <= |v_chosen| N_chosen + |v_rest| N_rest <= sqrt(N_chosen^2 + N_rest^2) */
 double psdmp_analyze_norms_coriolis_bound(psdmp_analyze_norms *s, double enough) {
-  double factor = s->net_factor * s->net_factor, rest = largest_as_whole(s, false), whole = sqrt(factor * largest_as_whole(s, true) + rest);
+  double factor = s->net_factor * s->net_factor, rest = largest_as_whole(s, false),
+         whole = sqrt(factor * largest_as_whole(s, true) + rest);
   if (whole <= enough) return whole;
   return fmin(whole, sqrt(factor * largest_on_net(s) + rest));
 }
@@ -192,7 +205,8 @@ static int on_ring(double angle, double step) {
   return count > 1 ? count : 1;
 }
 
-/* rings of latitude. The cosine between (t, f) and the nearest (t', f') is cos(t - t') - sin t sin t' (1 - cos(f - f')) */
+/* rings of latitude. The cosine between (t, f) and the nearest (t', f') is cos(t - t') - sin t sin t' (1 - cos(f -
+ * f')) */
 static bool half_sphere(psdmp_base_arena *arena, psdmp_analyze_norms *s, int rings) {
   double step = pi / 2 / rings, least = 1;
   s->points = 0;

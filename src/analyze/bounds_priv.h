@@ -14,7 +14,11 @@ typedef struct psdmp_analyze_range {
 
 /* ---- M, S or g as a Fourier series: what the heights of its waves bound ---- */
 
-typedef enum psdmp_analyze_series_part { PSDMP_ANALYZE_MASS, PSDMP_ANALYZE_CORIOLIS, PSDMP_ANALYZE_GRAVITY } psdmp_analyze_series_part;
+typedef enum psdmp_analyze_series_part {
+  PSDMP_ANALYZE_MASS,
+  PSDMP_ANALYZE_CORIOLIS,
+  PSDMP_ANALYZE_GRAVITY
+} psdmp_analyze_series_part;
 
 /* Suprema over the ranges; arrays (n). */
 typedef struct psdmp_analyze_heights {
@@ -24,14 +28,18 @@ typedef struct psdmp_analyze_heights {
   double growth[3]; /* [t]: ||what is of degree t in the unlimited sliding joints|| <= growth[t] |q|^t */
 } psdmp_analyze_heights;
 
-/* Of a part of the model; entry (i, j) of M divided by scale[i] scale[j] where scale is not NULL. Norms are those of psdmp_analyze_norms, with its choice of joints, but for
- * the net's factor. PSDM_E_LIMIT when there would be too many waves. */
+/* Of a part of the model; entry (i, j) of M divided by scale[i] scale[j] where scale is not NULL. Norms are those of
+ * psdmp_analyze_norms, with its choice of joints, but for the net's factor. PSDM_E_LIMIT when there would be too
+ * many waves. */
 struct psdmp_analyze_norms;
-psdm_status psdmp_analyze_heights_make(psdmp_base_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_analyze_range *range, psdmp_analyze_series_part part,
-                              const double *scale, struct psdmp_analyze_norms *norms, psdmp_analyze_heights *spread);
+psdm_status psdmp_analyze_heights_make(psdmp_base_arena *arena, const psdm_model *model, const double *theta,
+                                       double gravity, const psdmp_analyze_range *range, psdmp_analyze_series_part part,
+                                       const double *scale, struct psdmp_analyze_norms *norms,
+                                       psdmp_analyze_heights *spread);
 
 /* A lower bound of M_ii, 0 where it depends on unlimited joints. */
-psdm_status psdmp_analyze_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_analyze_range *range, int i, double *least);
+psdm_status psdmp_analyze_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model,
+                                           const double *theta, const psdmp_analyze_range *range, int i, double *least);
 
 /* ---- norms at one position ---- */
 
@@ -40,18 +48,18 @@ typedef struct psdmp_analyze_norms {
   psdm_work *work;
   psdm_linear *linear;
   int n;
-  double *M, *copy;        /* (n x n) */
-  double *eigen, *lapack;  /* (n), (words) */
+  double *M, *copy;       /* (n x n) */
+  double *eigen, *lapack; /* (n), (words) */
   int words;
-  double *S;               /* (n x n x n) S[k][i][j] = c_ijk */
-  double *gram;            /* (6 x n x n) S_k^T S_l of the chosen joints */
+  double *S;                           /* (n x n x n) S[k][i][j] = c_ijk */
+  double *gram;                        /* (6 x n x n) S_k^T S_l of the chosen joints */
   double *zero, *unit, *vector[3], *g; /* (n) */
-  const double *scale;     /* (n) nullable */
-  int chosen[3], choices;  /* joints whose velocities are searched by a net; the others are bounded as a whole */
-  int points;              /* of the net */
-  double *net;             /* (points x 3) */
-  double net_factor;       /* 1 / cos of the net's covering angle */
-  psdm_status status;      /* the first failure */
+  const double *scale;                 /* (n) nullable */
+  int chosen[3], choices; /* joints whose velocities are searched by a net; the others are bounded as a whole */
+  int points;             /* of the net */
+  double *net;            /* (points x 3) */
+  double net_factor;      /* 1 / cos of the net's covering angle */
+  psdm_status status;     /* the first failure */
 } psdmp_analyze_norms;
 
 bool psdmp_analyze_norms_make(psdmp_base_arena *arena, const psdm_robot *robot, psdmp_analyze_norms *norms);
@@ -61,8 +69,8 @@ void psdmp_analyze_norms_mass(psdmp_analyze_norms *norms, const double *q);
 const double *psdmp_analyze_norms_eigen(psdmp_analyze_norms *norms, double *matrix);
 double psdmp_analyze_norms_gravity(psdmp_analyze_norms *norms, const double *q);
 
-/* S at q into norms->S; then the largest ||S(q, qd)|| over |qd| = 1 that is found (qd there, nullable), and an upper bound of it: a coarse one where that is at most
- * `enough`. */
+/* S at q into norms->S; then the largest ||S(q, qd)|| over |qd| = 1 that is found (qd there, nullable), and an upper
+ * bound of it: a coarse one where that is at most `enough`. */
 void psdmp_analyze_norms_coriolis(psdmp_analyze_norms *norms, const double *q);
 double psdmp_analyze_norms_coriolis_found(psdmp_analyze_norms *norms, double *qd);
 double psdmp_analyze_norms_coriolis_bound(psdmp_analyze_norms *norms, double enough);
@@ -77,24 +85,26 @@ bool psdmp_analyze_norms_net(psdmp_base_arena *arena, psdmp_analyze_norms *norms
 
 enum { PSDMP_ANALYZE_SEARCH_JOINTS = 10 };
 
-/* The largest f over a box of positions, where f is the supremum of functions whose second derivatives by joint j are at most bend[j]. */
+/* The largest f over a box of positions, where f is the supremum of functions whose second derivatives by joint j
+ * are at most bend[j]. */
 typedef struct psdmp_analyze_box_search {
-  int n, d;                /* joints; those that are searched */
+  int n, d; /* joints; those that are searched */
   int joint[PSDMP_ANALYZE_SEARCH_JOINTS];
   double lower[PSDMP_ANALYZE_SEARCH_JOINTS], upper[PSDMP_ANALYZE_SEARCH_JOINTS], bend[PSDMP_ANALYZE_SEARCH_JOINTS];
-  double slack;            /* what the joints that are held could add */
-  double *q;               /* (n) position; the others are held here */
-  int width;               /* numbers per position */
+  double slack; /* what the joints that are held could add */
+  double *q;    /* (n) position; the others are held here */
+  int width;    /* numbers per position */
   void (*at)(void *user, const double *q, double *values);
-  double (*bound)(void *user, int corners, const double *values, double error); /* of f between the corners, whose interpolation errs by this */
+  /* of f between the corners, whose interpolation errs by this */
+  double (*bound)(void *user, int corners, const double *values, double error);
   void *user;
-  long points;             /* at most so many positions */
-  double tolerance;        /* relative */
+  long points;      /* at most so many positions */
+  double tolerance; /* relative */
   bool (*going_on)(void *user, double share);
   void *going_on_user;
   /* out */
-  double best, top;        /* f's bound without an error at the best corner; no f is above */
-  double *best_q;          /* (n) */
+  double best, top; /* f's bound without an error at the best corner; no f is above */
+  double *best_q;   /* (n) */
   long used;
   bool stopped;
 } psdmp_analyze_box_search;
@@ -103,6 +113,7 @@ typedef struct psdmp_analyze_box_search {
 bool psdmp_analyze_box_search_run(psdmp_analyze_box_search *search, const psdm_allocator *allocator);
 
 /* Uphill from q, joint by joint with steps that halve, within the ranges. */
-double psdmp_analyze_climb(int n, const psdmp_analyze_range *range, double (*f)(void *user, const double *q), void *user, double *q);
+double psdmp_analyze_climb(int n, const psdmp_analyze_range *range, double (*f)(void *user, const double *q),
+                           void *user, double *q);
 
 #endif

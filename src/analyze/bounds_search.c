@@ -1,7 +1,8 @@
 /* bounds_search.c: branch and bound over boxes of positions.
  *
- * Within a box with sides h_j, a function whose second derivatives are at most b_j lies at most sum h_j^2 b_j / 8 above the multilinear interpolant of its corners,
- * and that nowhere above the highest corner: interpolating joint by joint errs by h^2 b / 8 each, and later interpolations do not enlarge earlier errors. */
+ * Within a box with sides h_j, a function whose second derivatives are at most b_j lies at most sum h_j^2 b_j / 8
+ * above the multilinear interpolant of its corners, and that nowhere above the highest corner: interpolating joint
+ * by joint errs by h^2 b / 8 each, and later interpolations do not enlarge earlier errors. */
 #include <math.h>
 #include <string.h>
 
@@ -18,11 +19,11 @@ typedef struct box {
 typedef struct heap {
   psdmp_analyze_box_search *s;
   int corners;
-  long room, count;    /* boxes; those in use */
+  long room, count; /* boxes; those in use */
   box *box;
-  long *order;         /* (room) heap of those that are in it, then those that are free */
-  double *middle;      /* (corners / 2 x width) */
-  double discarded;    /* largest bound of a box that was closed */
+  long *order;      /* (room) heap of those that are in it, then those that are free */
+  double *middle;   /* (corners / 2 x width) */
+  double discarded; /* largest bound of a box that was closed */
 } heap;
 
 static bool above(const heap *h, long a, long b) { return h->box[h->order[a]].bound > h->box[h->order[b]].bound; }
@@ -81,8 +82,7 @@ static void weigh(heap *h, long at) {
   if (b->bound > threshold(s)) {
     swap(h, at, h->count);
     push(h);
-  } else
-    h->discarded = fmax(h->discarded, b->bound);
+  } else h->discarded = fmax(h->discarded, b->bound);
 }
 
 static int longest(const psdmp_analyze_box_search *s, const box *b) {
@@ -179,7 +179,8 @@ bool psdmp_analyze_box_search_run(psdmp_analyze_box_search *s, const psdm_alloca
 
 /* ---- uphill ---- */
 
-double psdmp_analyze_climb(int n, const psdmp_analyze_range *range, double (*f)(void *user, const double *q), void *user, double *q) {
+double psdmp_analyze_climb(int n, const psdmp_analyze_range *range, double (*f)(void *user, const double *q),
+                           void *user, double *q) {
   double best = f(user, q);
   for (double step = 0.25; step > 1e-7;) {
     bool better = false;
@@ -188,10 +189,8 @@ double psdmp_analyze_climb(int n, const psdmp_analyze_range *range, double (*f)(
         double before = q[j], width = range[j].upper - range[j].lower;
         q[j] = fmin(fmax(before + side * step * width, range[j].lower), range[j].upper);
         double x = q[j] == before ? -INFINITY : f(user, q);
-        if (x > best + 1e-14 * fabs(best))
-          best = x, better = true;
-        else
-          q[j] = before;
+        if (x > best + 1e-14 * fabs(best)) best = x, better = true;
+        else q[j] = before;
       }
     if (!better) step /= 2;
   }

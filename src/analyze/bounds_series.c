@@ -1,4 +1,5 @@
-/* bounds_series.c: the model's monomials in s and c as exponentials of whole multiples of the angles, and what the heights of these waves bound. */
+/* bounds_series.c: the model's monomials in s and c as exponentials of whole multiples of the angles, and what the
+ * heights of these waves bound. */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -15,18 +16,21 @@ typedef struct expansion {
   double complex z[MOST_WAVES];
 } expansion;
 
-/* F(q) = sum over codes of z_code exp(i k q) q^e; a code has a digit k_j + K_j per turning joint and e_j per sliding one */
+/* F(q) = sum over codes of z_code exp(i k q) q^e; a code has a digit k_j + K_j per turning joint and e_j per sliding
+ * one */
 typedef struct series {
   const psdm_model *model;
   int n;
-  int *K;                 /* (n) highest frequency; of sliding joints highest power */
-  size_t *weight;         /* (n) of a joint's digit in a code */
-  size_t codes, middle;   /* middle: no waves, no powers */
-  expansion **table;      /* (n) one per digit of the model */
-  double complex *value;  /* (codes) of one entry */
+  int *K;                /* (n) highest frequency; of sliding joints highest power */
+  size_t *weight;        /* (n) of a joint's digit in a code */
+  size_t codes, middle;  /* middle: no waves, no powers */
+  expansion **table;     /* (n) one per digit of the model */
+  double complex *value; /* (codes) of one entry */
 } series;
 
-static int digit_of(const psdm_model *m, uint64_t code, int j) { return (int)(code / m->weight[j] % (uint64_t)m->radix[j]); }
+static int digit_of(const psdm_model *m, uint64_t code, int j) {
+  return (int)(code / m->weight[j] % (uint64_t)m->radix[j]);
+}
 
 /* times (e^iq + e^-iq)/2, or (e^iq - e^-iq)/2i */
 static void multiply(expansion *x, bool sine) {
@@ -53,8 +57,7 @@ static bool make_table(psdmp_base_arena *arena, series *s) {
     for (int digit = 0; digit < radix; digit++) {
       expansion *x = &s->table[j][digit];
       *x = (expansion){.count = 1, .z = {1}};
-      if (s->model->prismatic[j])
-        x->k[0] = digit;
+      if (s->model->prismatic[j]) x->k[0] = digit;
       else
         for (int f = 0; f < digit % 2 + digit / 2; f++) multiply(x, f < digit % 2);
     }
@@ -161,8 +164,7 @@ static void add_wave(const series *s, size_t code, const psdmp_analyze_range *ra
     if (k) swing[j] += size;
     if (s->model->prismatic[j])
       bend[j] += k > 1 ? k * (k - 1) * power(largest(&range[j]), k - 2) * height_of(s, code, range, j) : 0;
-    else
-      bend[j] += (double)k * k * size;
+    else bend[j] += (double)k * k * size;
   }
 }
 
@@ -175,7 +177,8 @@ static void sum_entry(const series *s, const psdmp_analyze_range *range, double 
 /* ---- norms of what bounds the entries: ||F|| <= ||B|| where |F_ij| <= B_ij ---- */
 
 /* bound: (n x n x n) of quantity q; entry (i, j, k) of M has k = 0, of g j = k = 0 */
-static double norm_of(psdmp_analyze_norms *norms, psdmp_analyze_series_part part, const double *bound, int count, int q) {
+static double norm_of(psdmp_analyze_norms *norms, psdmp_analyze_series_part part, const double *bound, int count,
+                      int q) {
   int n = norms->n, rest = part == PSDMP_ANALYZE_CORIOLIS ? n : 1;
   double square = 0;
   /* joints whose velocities the net searches, and the others, as psdmp_analyze_norms_coriolis_bound has them */
@@ -188,7 +191,8 @@ static double norm_of(psdmp_analyze_norms *norms, psdmp_analyze_series_part part
       for (int i = 0; i < n; i++)
         for (int a = 0; a < n; a++)
           for (int b = 0; b < n; b++)
-            norms->copy[a * n + b] += bound[((size_t)(i * n + a) * (size_t)n + (size_t)k) * (size_t)count + (size_t)q] * bound[((size_t)(i * n + b) * (size_t)n + (size_t)k) * (size_t)count + (size_t)q];
+            norms->copy[a * n + b] += bound[((size_t)(i * n + a) * (size_t)n + (size_t)k) * (size_t)count + (size_t)q] *
+                                      bound[((size_t)(i * n + b) * (size_t)n + (size_t)k) * (size_t)count + (size_t)q];
     }
     square += fmax(psdmp_analyze_norms_eigen(norms, norms->copy)[n - 1], 0);
   }
@@ -201,7 +205,8 @@ static void put(double *bound, int n, int count, int i, int j, int k, const doub
 }
 
 /* one entry of the model at its places in F */
-static void place(double *bound, const psdm_model *model, psdmp_analyze_series_part part, int class, int row, const double *scale, double gravity, const double *sum) {
+static void place(double *bound, const psdm_model *model, psdmp_analyze_series_part part, int class, int row,
+                  const double *scale, double gravity, const double *sum) {
   int n = model->n, count = quantities(n), a, b;
   psdm_model_class_rates(model, class, &a, &b);
   if (part == PSDMP_ANALYZE_GRAVITY) put(bound, n, count, row, 0, 0, sum, gravity);
@@ -214,7 +219,8 @@ static void place(double *bound, const psdm_model *model, psdmp_analyze_series_p
 }
 
 /* |sum q_a F_a| <= |q| sqrt(sum |F_a|^2), and so for products: Cauchy and Schwarz */
-static void collect(psdmp_analyze_norms *norms, psdmp_analyze_series_part part, const double *bound, psdmp_analyze_heights *out) {
+static void collect(psdmp_analyze_norms *norms, psdmp_analyze_series_part part, const double *bound,
+                    psdmp_analyze_heights *out) {
   int n = norms->n, count = quantities(n);
   out->all = norm_of(norms, part, bound, count, 0);
   for (int j = 0; j < n; j++) {
@@ -227,18 +233,21 @@ static void collect(psdmp_analyze_norms *norms, psdmp_analyze_series_part part, 
   }
 }
 
-psdm_status psdmp_analyze_heights_make(psdmp_base_arena *arena, const psdm_model *model, const double *theta, double gravity, const psdmp_analyze_range *range, psdmp_analyze_series_part part,
-                              const double *scale, psdmp_analyze_norms *norms, psdmp_analyze_heights *out) {
+psdm_status psdmp_analyze_heights_make(psdmp_base_arena *arena, const psdm_model *model, const double *theta,
+                                       double gravity, const psdmp_analyze_range *range, psdmp_analyze_series_part part,
+                                       const double *scale, psdmp_analyze_norms *norms, psdmp_analyze_heights *out) {
   psdmp_base_arena own = {.allocator = arena->allocator};
   series s = {.model = model, .n = model->n};
   size_t n = (size_t)model->n, count = (size_t)quantities(model->n);
   int first, end;
   classes_of(model, part, &first, &end);
-  *out = (psdmp_analyze_heights){.bend = psdmp_base_arena_alloc(arena, sizeof(double) * n), .swing = psdmp_base_arena_alloc(arena, sizeof(double) * n)};
+  *out = (psdmp_analyze_heights){.bend = psdmp_base_arena_alloc(arena, sizeof(double) * n),
+                                 .swing = psdmp_base_arena_alloc(arena, sizeof(double) * n)};
   psdm_status status = lay_out(&own, &s, first, end);
-  double *bound = status ? NULL : psdmp_base_arena_alloc(&own, sizeof *bound * n * n * n * count), *sum = psdmp_base_arena_alloc(&own, sizeof *sum * count);
+  double *bound = status ? NULL : psdmp_base_arena_alloc(&own, sizeof *bound * n * n * n * count),
+         *sum = psdmp_base_arena_alloc(&own, sizeof *sum * count);
   if (!status && (!bound || !sum || !out->bend || !out->swing)) status = PSDM_E_MEMORY;
-  for (int class = first; class < end && !status; class++)
+  for (int class = first; class < end && !status; class ++)
     for (int row = 0; row < model->n; row++) {
       expand_entry(&s, theta, class, row);
       sum_entry(&s, range, sum);
@@ -249,7 +258,9 @@ psdm_status psdmp_analyze_heights_make(psdmp_base_arena *arena, const psdm_model
   return status;
 }
 
-psdm_status psdmp_analyze_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model, const double *theta, const psdmp_analyze_range *range, int i, double *least) {
+psdm_status psdmp_analyze_heights_diagonal(const psdm_allocator *allocator, const psdm_model *model,
+                                           const double *theta, const psdmp_analyze_range *range, int i,
+                                           double *least) {
   psdmp_base_arena own = {.allocator = allocator};
   series s = {.model = model, .n = model->n};
   psdm_status status = lay_out(&own, &s, 1, 1 + model->n);

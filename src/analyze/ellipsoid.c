@@ -28,13 +28,15 @@ static void rotate(int n, double *a, double *b, double c, double s) {
 static bool turn_rows(int n, double *A, double *U, int a, int b) {
   double *x = A + (long)a * n, *y = A + (long)b * n, xx = dot(n, x, x), yy = dot(n, y, y), xy = dot(n, x, y);
   if (fabs(xy) <= 1e-16 * sqrt(xx * yy) || xy == 0) return true;
-  double zeta = (xx - yy) / (2 * xy), t = (zeta >= 0 ? 1 : -1) / (fabs(zeta) + sqrt(1 + zeta * zeta)), c = 1 / sqrt(1 + t * t);
+  double zeta = (xx - yy) / (2 * xy), t = (zeta >= 0 ? 1 : -1) / (fabs(zeta) + sqrt(1 + zeta * zeta)),
+         c = 1 / sqrt(1 + t * t);
   rotate(n, x, y, c, c * t);
   rotate(3, U + 3 * a, U + 3 * b, c, c * t);
   return false;
 }
 
-/* A (3 x n) = U^T diag(axis) V by rotations of its rows (Hestenes 1958): small axes are as exact as large ones; A is spoilt */
+/* A (3 x n) = U^T diag(axis) V by rotations of its rows (Hestenes 1958): small axes are as exact as large ones; A is
+ * spoilt */
 static void axes_of(int n, double *A, psdm_ellipsoid *e) {
   double *U = e->direction;
   for (int i = 0; i < 9; i++) U[i] = i % 4 == 0;
@@ -77,8 +79,9 @@ static void solve_rows(int n, const double *L, bool whole, double *A) {
 /* what a direction's axis is below, it cannot move at all */
 static const double stuck = 1e-12;
 
-psdm_status psdm_ellipsoids_at(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *scratch, psdm_ellipsoid *velocity,
-                               psdm_ellipsoid *acceleration, psdm_ellipsoid *inertia, double *manipulability) {
+psdm_status psdm_ellipsoids_at(const psdm_robot *robot, psdm_work *work, const double *q, int joint, double *scratch,
+                               psdm_ellipsoid *velocity, psdm_ellipsoid *acceleration, psdm_ellipsoid *inertia,
+                               double *manipulability) {
   int n = psdm_robot_n(robot);
   size_t rows = sizeof(double) * 3 * (size_t)n;
   double *J = scratch, *M = J + 6 * n, *A = M + n * n;
@@ -105,7 +108,8 @@ psdm_status psdm_ellipsoids_at(const psdm_robot *robot, psdm_work *work, const d
     solve_rows(n, M, false, A);
     axes_of(n, A, inertia);
     double largest = fmax(fmax(inertia->axis[0], inertia->axis[1]), inertia->axis[2]);
-    for (int k = 0; k < 3; k++) inertia->axis[k] = inertia->axis[k] > stuck * largest ? 1 / (inertia->axis[k] * inertia->axis[k]) : INFINITY;
+    for (int k = 0; k < 3; k++)
+      inertia->axis[k] = inertia->axis[k] > stuck * largest ? 1 / (inertia->axis[k] * inertia->axis[k]) : INFINITY;
     sort_falling(inertia);
   }
   return PSDM_OK;

@@ -30,7 +30,8 @@ void psdm_scale_torque(const psdm_scale_rows *r, double k, double *scaled) {
   }
 }
 
-/* the largest u up to which still + linear u + square u^2 <= limit for all smaller u too, given that it holds at u = 0 */
+/* the largest u up to which still + linear u + square u^2 <= limit for all smaller u too, given that it holds at u =
+ * 0 */
 static double first_crossing(double still, double linear, double square, double limit) {
   double c = limit - still;
   if (square == 0) return linear > 0 ? c / linear : INFINITY;
@@ -67,7 +68,8 @@ static bool bound_torque(search *s, torque t, double effort, int joint, long row
 
 static double limit_of(const double *limits, int joint) { return limits ? limits[joint] : INFINITY; }
 
-psdm_status psdm_scale_least(const psdm_scale_rows *r, const psdm_scale_limits *limits, double *k, psdm_scale_info *info) {
+psdm_status psdm_scale_least(const psdm_scale_rows *r, const psdm_scale_limits *limits, double *k,
+                             psdm_scale_info *info) {
   search s = {.u = INFINITY, .info = {PSDM_SCALE_NOTHING, -1, -1}};
   bool possible = true;
   for (long row = 0; row < r->rows && possible; row++)

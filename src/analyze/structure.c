@@ -1,7 +1,8 @@
 /* structure.c: which entries of M, c and g are there, and what they depend on, from the exact coefficients.
  *
- * The monomials s^a c^b, a in {0, 1}, of a turning joint are linearly independent functions on the circle, and so are their products and the powers of a sliding joint:
- * an entry vanishes identically exactly when all of its coefficients do. */
+ * The monomials s^a c^b, a in {0, 1}, of a turning joint are linearly independent functions on the circle, and so
+ * are their products and the powers of a sliding joint: an entry vanishes identically exactly when all of its
+ * coefficients do. */
 #include "analyze/structure_priv.h"
 
 #include <math.h>
@@ -18,7 +19,10 @@ void psdm_structure_free(psdm_structure *s) {
   psdmp_base_free(allocator, s);
 }
 
-void psdmp_analyze_form_exponents(const psdm_structure *s, const psdmp_analyze_linear_form *form, unsigned char *exponents) { psdm_model_exponents(s->model, form->function, exponents); }
+void psdmp_analyze_form_exponents(const psdm_structure *s, const psdmp_analyze_linear_form *form,
+                                  unsigned char *exponents) {
+  psdm_model_exponents(s->model, form->function, exponents);
+}
 
 /* ---- coefficients ---- */
 
@@ -36,7 +40,8 @@ static bool collect_forms(psdm_structure *s) {
     psdmp_analyze_linear_form *last = s->forms ? &s->form[s->forms - 1] : NULL;
     if (!last || last->function != function || last->row != row) {
       last = &s->form[s->forms++];
-      *last = (psdmp_analyze_linear_form){.function = function, .row = row, .parameter = &parameter[e], .share = &share[e]};
+      *last =
+          (psdmp_analyze_linear_form){.function = function, .row = row, .parameter = &parameter[e], .share = &share[e]};
     }
     last->count++;
   }
@@ -47,7 +52,7 @@ static bool collect_forms(psdm_structure *s) {
 static void set_rates(psdm_structure *s) {
   int class = 0;
   for (long f = 0; f < s->forms; f++) {
-    while (s->form[f].function >= psdm_model_class_start(s->model, class + 1)) class++;
+    while (s->form[f].function >= psdm_model_class_start(s->model, class + 1)) class ++;
     psdm_model_class_rates(s->model, class, &s->form[f].first, &s->form[f].second);
   }
 }
@@ -100,11 +105,13 @@ static bool find_zeros(psdm_structure *s) {
   for (long f = 0; f < s->forms; f++) {
     const psdmp_analyze_linear_form *form = &s->form[f];
     if (form->first < 0) gravity = fmax(gravity, fabs(form->value));
-    if (form->first == form->row && form->second < 0) s->reach[form->row] = fmax(s->reach[form->row], sqrt(fabs(form->value)));
+    if (form->first == form->row && form->second < 0)
+      s->reach[form->row] = fmax(s->reach[form->row], sqrt(fabs(form->value)));
   }
   for (long f = 0; f < s->forms; f++) {
     psdmp_analyze_linear_form *form = &s->form[f];
-    form->zero = fabs(form->value) <= psdmp_analyze_structure_zero * fmax(cancelled(s, form), scale_of(s, form, gravity));
+    form->zero =
+        fabs(form->value) <= psdmp_analyze_structure_zero * fmax(cancelled(s, form), scale_of(s, form, gravity));
   }
   return true;
 }
@@ -139,8 +146,8 @@ static bool mark_entries(psdm_structure *s) {
   return true;
 }
 
-psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_model *model, bool numeric, const psdm_allocator *allocator, psdm_structure **structure,
-                               psdm_error *error) {
+psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_model *model, bool numeric,
+                               const psdm_allocator *allocator, psdm_structure **structure, psdm_error *error) {
   *structure = NULL;
   psdm_status status = psdm_model_match(model, robot, error);
   if (!status && numeric) status = psdm_robot_ready(robot, error);
@@ -148,7 +155,12 @@ psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_model *model,
   psdm_structure *s = psdmp_base_alloc(allocator, sizeof *s);
   if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   const double *g = psdm_robot_gravity(robot);
-  *s = (psdm_structure){.arena = {.allocator = allocator}, .robot = robot, .model = model, .n = psdm_model_n(model), .l = psdm_model_l(model), .numeric = numeric};
+  *s = (psdm_structure){.arena = {.allocator = allocator},
+                        .robot = robot,
+                        .model = model,
+                        .n = psdm_model_n(model),
+                        .l = psdm_model_l(model),
+                        .numeric = numeric};
   s->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   bool done = collect_forms(s);
   if (done) set_rates(s);
@@ -174,9 +186,13 @@ static int entry(const psdm_structure *s, int class, int row, unsigned char *dep
   return s->present[at];
 }
 
-int psdm_structure_mass(const psdm_structure *s, int i, int j, unsigned char *depends) { return entry(s, 1 + j, i, depends); }
+int psdm_structure_mass(const psdm_structure *s, int i, int j, unsigned char *depends) {
+  return entry(s, 1 + j, i, depends);
+}
 int psdm_structure_gravity(const psdm_structure *s, int i, unsigned char *depends) { return entry(s, 0, i, depends); }
-int psdm_structure_coriolis(const psdm_structure *s, int i, int j, int k, unsigned char *depends) { return entry(s, s->class_of[j * s->n + k], i, depends); }
+int psdm_structure_coriolis(const psdm_structure *s, int i, int j, int k, unsigned char *depends) {
+  return entry(s, s->class_of[j * s->n + k], i, depends);
+}
 
 bool psdm_structure_constant_mass(const psdm_structure *s) {
   for (long k = (long)s->n * s->n; k < (long)(s->n + 1) * s->n * s->n; k++)

@@ -25,7 +25,8 @@ void psdmp_analyze_sentence_number(psdmp_analyze_sentence *t, double x, int digi
   psdmp_analyze_sentence_add(t, "%s", text);
 }
 
-bool psdmp_analyze_sentence_keep(psdm_structure *s, psdmp_analyze_sentences *list, const psdmp_analyze_sentence *sentence) {
+bool psdmp_analyze_sentence_keep(psdm_structure *s, psdmp_analyze_sentences *list,
+                                 const psdmp_analyze_sentence *sentence) {
   if (list->count + 1 >= list->room) {
     int room = list->room ? 2 * list->room : 16;
     const char **longer = psdmp_base_arena_alloc(&s->arena, sizeof *longer * (size_t)room);
@@ -91,8 +92,8 @@ bool psdmp_analyze_sentence_form(const psdm_structure *s, psdmp_analyze_sentence
 
 typedef struct rows {
   int l, count;
-  double *row;   /* (l x l), the first count of them used */
-  int *pivot;    /* (l) */
+  double *row; /* (l x l), the first count of them used */
+  int *pivot;  /* (l) */
 } rows;
 
 static const double negligible = 1e-9; /* of a row's largest share: products of lengths, rounded, cancel to far less */
@@ -138,7 +139,8 @@ static bool constant(const psdm_structure *s, const psdmp_analyze_linear_form *f
   return true;
 }
 
-static bool concerns(const psdm_structure *s, psdm_wish wish, const psdmp_analyze_linear_form *f, unsigned char *exponents) {
+static bool concerns(const psdm_structure *s, psdm_wish wish, const psdmp_analyze_linear_form *f,
+                     unsigned char *exponents) {
   if (wish == PSDM_WISH_NO_GRAVITY) return f->first < 0 && s->gravity > 0;
   if (f->first < 0 || f->second >= 0 || f->row > f->first) return false; /* M's upper triangle says it all */
   return wish == PSDM_WISH_DIAGONAL_MASS ? f->row != f->first : !constant(s, f, exponents);
@@ -156,21 +158,21 @@ static double share_of(const psdmp_analyze_linear_form *f, int parameter) {
 }
 
 /* "m12, m13" or "g2": the entries that need row k, those with a form that has a share of its pivot */
-static void say_entries(const psdm_structure *s, psdm_wish wish, int pivot, unsigned char *scratch, psdmp_analyze_sentence *t) {
+static void say_entries(const psdm_structure *s, psdm_wish wish, int pivot, unsigned char *scratch,
+                        psdmp_analyze_sentence *t) {
   const char *comma = "";
   unsigned char *exponents = scratch, *needs = scratch + 5 * s->n; /* (n x n) */
   memset(needs, 0, (size_t)s->n * (size_t)s->n);
   for (long f = 0; f < s->forms; f++) {
     const psdmp_analyze_linear_form *form = &s->form[f];
-    if (concerns(s, wish, form, exponents) && share_of(form, pivot) != 0) needs[form->row * s->n + (form->first < 0 ? 0 : form->first)] = 1;
+    if (concerns(s, wish, form, exponents) && share_of(form, pivot) != 0)
+      needs[form->row * s->n + (form->first < 0 ? 0 : form->first)] = 1;
   }
   for (int i = 0; i < s->n; i++)
     for (int j = 0; j < s->n; j++) {
       if (!needs[i * s->n + j]) continue;
-      if (wish == PSDM_WISH_NO_GRAVITY)
-        psdmp_analyze_sentence_add(t, "%sg%d", comma, i + 1);
-      else
-        psdmp_analyze_sentence_add(t, s->n > 9 ? "%sm%d,%d" : "%sm%d%d", comma, i + 1, j + 1);
+      if (wish == PSDM_WISH_NO_GRAVITY) psdmp_analyze_sentence_add(t, "%sg%d", comma, i + 1);
+      else psdmp_analyze_sentence_add(t, s->n > 9 ? "%sm%d,%d" : "%sm%d%d", comma, i + 1, j + 1);
       comma = ", ";
     }
 }

@@ -1,7 +1,8 @@
 /* structure_springs.c: gravity as a sum of sinusoids of sums of angles, and the springs that balance it.
  *
- * A spring of zero free length and stiffness k from a point at distance a of an axis to one at distance b on the link has the energy k a b cos(angle) but for a
- * constant (Herder 2001): it takes away one sinusoid of the potential energy, that of the angle between them. */
+ * A spring of zero free length and stiffness k from a point at distance a of an axis to one at distance b on the
+ * link has the energy k a b cos(angle) but for a constant (Herder 2001): it takes away one sinusoid of the potential
+ * energy, that of the angle between them. */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -10,27 +11,28 @@
 
 enum { MOST_WAVES = 1500 }; /* per joint: eight joints have fewer */
 
-/* re cos(k q) + im sin(k q), times powers of the sliding joints; the coefficients are linear forms of the base parameters */
+/* re cos(k q) + im sin(k q), times powers of the sliding joints; the coefficients are linear forms of the base
+ * parameters */
 typedef struct wave {
-  signed char *k;        /* (n) first of them that is not zero is positive */
-  unsigned char *power;  /* (n) */
-  double *re, *im;       /* (l), with gravity's size */
-  bool gone;             /* its coefficients vanish */
+  signed char *k;       /* (n) first of them that is not zero is positive */
+  unsigned char *power; /* (n) */
+  double *re, *im;      /* (l), with gravity's size */
+  bool gone;            /* its coefficients vanish */
 } wave;
 
 typedef struct waves {
   int count;
   bool many;
-  wave *wave;  /* (MOST_WAVES) */
+  wave *wave; /* (MOST_WAVES) */
 } waves;
 
 typedef struct springs {
   psdm_structure *s;
   psdmp_base_arena arena;
   bool memory;
-  waves *joint;         /* (n) */
-  signed char *k;       /* (n) */
-  unsigned char *left;  /* (5n) exponents not yet expanded */
+  waves *joint;        /* (n) */
+  signed char *k;      /* (n) */
+  unsigned char *left; /* (5n) exponents not yet expanded */
   double *pi;
   psdmp_analyze_sentence *sentence;
   psdmp_analyze_sentences list;
@@ -112,7 +114,8 @@ static void drop_zeros(springs *p) {
   for (int i = 0; i < p->s->n; i++)
     for (int k = 0; k < p->joint[i].count; k++) largest = fmax(largest, height(p->s, &p->joint[i].wave[k]));
   for (int i = 0; i < p->s->n; i++)
-    for (int k = 0; k < p->joint[i].count; k++) p->joint[i].wave[k].gone = height(p->s, &p->joint[i].wave[k]) <= psdmp_analyze_structure_zero * largest;
+    for (int k = 0; k < p->joint[i].count; k++)
+      p->joint[i].wave[k].gone = height(p->s, &p->joint[i].wave[k]) <= psdmp_analyze_structure_zero * largest;
 }
 
 /* ---- into words ---- */
@@ -130,7 +133,9 @@ static bool slides(const wave *w, int n) {
   return false;
 }
 
-static bool same(const wave *a, const wave *b, int n) { return memcmp(a->k, b->k, (size_t)n) == 0 && memcmp(a->power, b->power, (size_t)n) == 0; }
+static bool same(const wave *a, const wave *b, int n) {
+  return memcmp(a->k, b->k, (size_t)n) == 0 && memcmp(a->power, b->power, (size_t)n) == 0;
+}
 
 /* "q1 + q2" */
 static void say_angle(springs *p, const wave *w) {
@@ -252,16 +257,16 @@ static bool say_rest(springs *p) {
     const waves *w = &p->joint[i];
     int last = 0, count = standing(w, &last), shown = 0;
     if (!count) continue;
-    psdmp_analyze_sentence_add(p->sentence, "g%d keeps %s%d part%s (", i + 1, w->many ? "more than " : "", count, count > 1 ? "s" : "");
+    psdmp_analyze_sentence_add(p->sentence, "g%d keeps %s%d part%s (", i + 1, w->many ? "more than " : "", count,
+                               count > 1 ? "s" : "");
     for (int k = 0; k < w->count && shown < 4; k++) {
       if (w->wave[k].gone) continue;
       if (shown++) psdmp_analyze_sentence_add(p->sentence, ", ");
-      if (sign_of(p->s->n, w->wave[k].k) || slides(&w->wave[k], p->s->n))
-        say_angle(p, &w->wave[k]);
-      else
-        psdmp_analyze_sentence_add(p->sentence, "constant");
+      if (sign_of(p->s->n, w->wave[k].k) || slides(&w->wave[k], p->s->n)) say_angle(p, &w->wave[k]);
+      else psdmp_analyze_sentence_add(p->sentence, "constant");
     }
-    psdmp_analyze_sentence_add(p->sentence, "%s), which no single spring balances: its masses must", count > 4 ? ", ..." : "");
+    psdmp_analyze_sentence_add(p->sentence, "%s), which no single spring balances: its masses must",
+                               count > 4 ? ", ..." : "");
     if (!keep(p)) return false;
   }
   return true;
@@ -286,7 +291,8 @@ bool psdmp_analyze_structure_springs(psdm_structure *s) {
   p.joint = psdmp_base_arena_alloc(&p.arena, sizeof *p.joint * n);
   p.k = psdmp_base_arena_alloc(&p.arena, n);
   p.left = psdmp_base_arena_alloc(&p.arena, 5 * n);
-  p.pi = psdmp_base_arena_alloc(&p.arena, sizeof *p.pi * ((size_t)psdm_model_standard_count(s->model) + (size_t)s->l + 1));
+  p.pi =
+      psdmp_base_arena_alloc(&p.arena, sizeof *p.pi * ((size_t)psdm_model_standard_count(s->model) + (size_t)s->l + 1));
   p.sentence = psdmp_base_arena_alloc(&p.arena, sizeof *p.sentence);
   bool done = p.joint && p.k && p.left && p.pi && p.sentence;
   for (int i = 0; i < s->n && done; i++) {

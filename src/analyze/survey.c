@@ -10,9 +10,12 @@
 #include <omp.h>
 #endif
 
-enum { UNIT = 4 * PSDMP_ANALYZE_SURVEY_GROUP, SURVEY = 0 }; /* samples of a unit of work; what other ranks are asked for */
+/* samples of a unit of work; what other ranks are asked for */
+enum { UNIT = 4 * PSDMP_ANALYZE_SURVEY_GROUP, SURVEY = 0 };
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 /* ---- drawing ---- */
 
@@ -33,8 +36,9 @@ static double on_disc(uint64_t *state, double *u, double *v) {
   return square;
 }
 
-/* Uniform on the sphere without logarithms: of a uniform unit vector with an even number of coordinates, taken in pairs, the pairs' squared lengths are distributed as
- * the pieces of a stick broken at uniform points, and their directions are uniform. A coordinate too many is left out, and what remains scaled to length 1. */
+/* Uniform on the sphere without logarithms: of a uniform unit vector with an even number of coordinates, taken in
+ * pairs, the pairs' squared lengths are distributed as the pieces of a stick broken at uniform points, and their
+ * directions are uniform. A coordinate too many is left out, and what remains scaled to length 1. */
 static void on_sphere(uint64_t *state, int n, double *x) {
   double cut[PSDM_MAX_JOINTS / 2 + 2], sum = 0, u, v;
   int pairs = (n + 1) / 2;
@@ -57,14 +61,16 @@ static void on_sphere(uint64_t *state, int n, double *x) {
   for (int j = 0; j < n; j++) x[j] = sum > 0 ? x[j] / size : j == 0;
 }
 
-void psdmp_analyze_survey_draw(uint64_t state, int n, const psdmp_analyze_range *range, long number, double *q, double *qd) {
+void psdmp_analyze_survey_draw(uint64_t state, int n, const psdmp_analyze_range *range, long number, double *q,
+                               double *qd) {
   uint64_t own = state + (uint64_t)number;
   own = psdmp_base_random_bits(&own);
   for (int j = 0; j < n; j++) q[j] = psdmp_base_random(&own, range[j].lower, range[j].upper);
   on_sphere(&own, n, qd);
 }
 
-void psdmp_analyze_survey_look(psdmp_analyze_norms *norms, const double *q, const double *qd, double x[PSDMP_ANALYZE_QUANTITIES]) {
+void psdmp_analyze_survey_look(psdmp_analyze_norms *norms, const double *q, const double *qd,
+                               double x[PSDMP_ANALYZE_QUANTITIES]) {
   int n = norms->n;
   psdmp_analyze_norms_mass(norms, q);
   const double *eigen = psdmp_analyze_norms_eigen(norms, norms->M);
@@ -107,12 +113,16 @@ static void insert(int end, psdmp_analyze_extreme *list, int kept, psdmp_analyze
   if (kept < PSDMP_ANALYZE_SURVEY_KEPT) list[kept] = x;
 }
 
-void psdmp_analyze_survey_keep(psdmp_analyze_survey *s, psdmp_analyze_quantity quantity, int end, psdmp_analyze_extreme x) { insert(end, s->end[quantity][end], s->kept, x); }
+void psdmp_analyze_survey_keep(psdmp_analyze_survey *s, psdmp_analyze_quantity quantity, int end,
+                               psdmp_analyze_extreme x) {
+  insert(end, s->end[quantity][end], s->kept, x);
+}
 
 static void count(psdmp_analyze_survey *s, const psdmp_analyze_survey_aim *aim, const double *x) {
   for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) {
     int row = k == PSDMP_ANALYZE_OF_LEAST && x[k] < 0 ? PSDMP_ANALYZE_QUANTITIES : k;
-    s->count[(size_t)row * PSDMP_REDUCE_BINS + psdmp_reduce_bin(fabs(x[k]) / PSDMP_ANALYZE_SURVEY_UNIT, PSDMP_REDUCE_BIN_BITS)]++;
+    s->count[(size_t)row * PSDMP_REDUCE_BINS +
+             psdmp_reduce_bin(fabs(x[k]) / PSDMP_ANALYZE_SURVEY_UNIT, PSDMP_REDUCE_BIN_BITS)]++;
     s->beyond[k][0] += x[k] < aim->limit[k][0];
     s->beyond[k][1] += x[k] > aim->limit[k][1];
   }
@@ -124,7 +134,9 @@ static void merge(psdmp_analyze_survey *a, const psdmp_analyze_survey *b) {
   for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++)
     for (int end = 0; end < 2; end++) {
       a->beyond[k][end] += b->beyond[k][end];
-      for (int m = 0; m < b->kept; m++) insert(end, a->end[k][end], a->kept + m < PSDMP_ANALYZE_SURVEY_KEPT ? a->kept + m : PSDMP_ANALYZE_SURVEY_KEPT, b->end[k][end][m]);
+      for (int m = 0; m < b->kept; m++)
+        insert(end, a->end[k][end], a->kept + m < PSDMP_ANALYZE_SURVEY_KEPT ? a->kept + m : PSDMP_ANALYZE_SURVEY_KEPT,
+               b->end[k][end][m]);
     }
   a->kept = a->kept + b->kept < PSDMP_ANALYZE_SURVEY_KEPT ? a->kept + b->kept : PSDMP_ANALYZE_SURVEY_KEPT;
 }
@@ -204,7 +216,8 @@ static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *e
   if (!goes_on(x->run)) return PSDM_OK; /* what is there by then is the survey */
   psdmp_analyze_survey *to = psdmp_analyze_survey_new(aim->allocator);
   if (!to) return no_memory(error);
-  for (long first = unit * UNIT; first < end; first += PSDMP_ANALYZE_SURVEY_GROUP) add_group(x, first, first + PSDMP_ANALYZE_SURVEY_GROUP < end ? first + PSDMP_ANALYZE_SURVEY_GROUP : end, to);
+  for (long first = unit * UNIT; first < end; first += PSDMP_ANALYZE_SURVEY_GROUP)
+    add_group(x, first, first + PSDMP_ANALYZE_SURVEY_GROUP < end ? first + PSDMP_ANALYZE_SURVEY_GROUP : end, to);
   *part = to;
   if (!x->norms.status) return PSDM_OK;
   psdmp_analyze_survey_free(to, aim->allocator);
@@ -255,11 +268,22 @@ static psdmp_parallel_spread spread_of(survey_run *run) {
   run->own = last - first;
   atomic_init(&run->done, 0);
   atomic_init(&run->stopped, false);
-  return (psdmp_parallel_spread){.ranks = aim->ranks, .threads = aim->threads, .allocator = aim->allocator, .units = run->units, .user = run, .space_new = space_new, .space_free = space_free,
-                        .make = make_unit, .merge = merge_parts, .part_free = part_free, .put = put, .get = get};
+  return (psdmp_parallel_spread){.ranks = aim->ranks,
+                                 .threads = aim->threads,
+                                 .allocator = aim->allocator,
+                                 .units = run->units,
+                                 .user = run,
+                                 .space_new = space_new,
+                                 .space_free = space_free,
+                                 .make = make_unit,
+                                 .merge = merge_parts,
+                                 .part_free = part_free,
+                                 .put = put,
+                                 .get = get};
 }
 
-psdm_status psdmp_analyze_survey_run(const psdmp_analyze_survey_aim *aim, psdmp_analyze_survey **survey, psdm_error *error) {
+psdm_status psdmp_analyze_survey_run(const psdmp_analyze_survey_aim *aim, psdmp_analyze_survey **survey,
+                                     psdm_error *error) {
   survey_run run = {.aim = aim};
   psdmp_parallel_spread spread = spread_of(&run);
   psdmp_parallel_bytes request = {.allocator = aim->allocator};
@@ -276,14 +300,17 @@ psdm_status psdmp_analyze_survey_run(const psdmp_analyze_survey_aim *aim, psdmp_
   return status;
 }
 
-static psdm_status help(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status help(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                        psdm_error *error) {
   psdmp_analyze_survey_aim aim = *(const psdmp_analyze_survey_aim *)user;
   survey_run run = {.aim = &aim};
   PSDMP_PARALLEL_GET(request, aim.seed);
   PSDMP_PARALLEL_GET(request, aim.samples);
   PSDMP_PARALLEL_GET(request, aim.limit);
   aim.going_on = NULL;
-  if (work != SURVEY || request->failed) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 asks rank %d for something else than samples", aim.ranks->rank);
+  if (work != SURVEY || request->failed)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 asks rank %d for something else than samples",
+                           aim.ranks->rank);
   psdmp_parallel_spread spread = spread_of(&run);
   return psdmp_parallel_spread_serve(&spread, answer, error);
 }
@@ -300,13 +327,15 @@ psdm_status psdmp_analyze_survey_help(const psdmp_analyze_survey_aim *aim, psdm_
 
 /* upper end of a bin; the lowest one has all that is next to nothing */
 static double edge(uint32_t bin, bool negative) {
-  double upper = psdmp_reduce_bin_edge(bin, PSDMP_REDUCE_BIN_BITS) * PSDMP_ANALYZE_SURVEY_UNIT, lower = bin ? psdmp_reduce_bin_edge(bin - 1, PSDMP_REDUCE_BIN_BITS) * PSDMP_ANALYZE_SURVEY_UNIT : 0;
+  double upper = psdmp_reduce_bin_edge(bin, PSDMP_REDUCE_BIN_BITS) * PSDMP_ANALYZE_SURVEY_UNIT,
+         lower = bin ? psdmp_reduce_bin_edge(bin - 1, PSDMP_REDUCE_BIN_BITS) * PSDMP_ANALYZE_SURVEY_UNIT : 0;
   return negative ? -lower : upper;
 }
 
 double psdmp_analyze_survey_quantile(const psdmp_analyze_survey *s, psdmp_analyze_quantity quantity, double share) {
   uint64_t wanted = (uint64_t)ceil(share * (double)s->samples), seen = 0;
-  const uint32_t *below = s->count + (size_t)PSDMP_ANALYZE_QUANTITIES * PSDMP_REDUCE_BINS, *above = s->count + (size_t)quantity * PSDMP_REDUCE_BINS;
+  const uint32_t *below = s->count + (size_t)PSDMP_ANALYZE_QUANTITIES * PSDMP_REDUCE_BINS,
+                 *above = s->count + (size_t)quantity * PSDMP_REDUCE_BINS;
   double least = s->end[quantity][0][0].value, largest = s->end[quantity][1][0].value;
   if (wanted < 1) wanted = 1;
   for (uint32_t bin = PSDMP_REDUCE_BINS; bin-- > 0 && quantity == PSDMP_ANALYZE_OF_LEAST;)

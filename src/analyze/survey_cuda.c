@@ -1,5 +1,5 @@
-/* survey_cuda.c: the survey as a program for a GPU: gravity, M and S = d tau/d qd / 2 by the robot's own straight-line code, eigenvalues by Jacobi's rotations, one block
- * of threads for one group of samples. */
+/* survey_cuda.c: the survey as a program for a GPU: gravity, M and S = d tau/d qd / 2 by the robot's own
+ * straight-line code, eigenvalues by Jacobi's rotations, one block of threads for one group of samples. */
 #include "reduce/reduce.h"
 #include "analyze/survey_priv.h"
 
@@ -21,62 +21,60 @@ typedef struct answers {
 
 /* ---- text ---- */
 
-static const char head[] =
-    "struct tables {\n"
-    "  unsigned long long state;\n"
-    "  const double *low, *high;\n"
-    "  double limit[ENDS];\n"
-    "};\n\n"
-    "struct answers {\n"
-    "  unsigned *count;\n"
-    "  unsigned long long *beyond;\n"
-    "  double *value;\n"
-    "  unsigned *at;\n"
-    "};\n\n"
-    "/* small matrices in registers, large ones in memory */\n"
-    "#if defined(__CUDACC__) && PSDM_MONTE_N <= 8\n"
-    "#define UNROLL _Pragma(\"unroll\")\n"
-    "#define ROLL _Pragma(\"unroll 1\")\n"
-    "#else\n"
-    "#define UNROLL\n"
-    "#define ROLL\n"
-    "#endif\n\n";
+static const char head[] = "struct tables {\n"
+                           "  unsigned long long state;\n"
+                           "  const double *low, *high;\n"
+                           "  double limit[ENDS];\n"
+                           "};\n\n"
+                           "struct answers {\n"
+                           "  unsigned *count;\n"
+                           "  unsigned long long *beyond;\n"
+                           "  double *value;\n"
+                           "  unsigned *at;\n"
+                           "};\n\n"
+                           "/* small matrices in registers, large ones in memory */\n"
+                           "#if defined(__CUDACC__) && PSDM_MONTE_N <= 8\n"
+                           "#define UNROLL _Pragma(\"unroll\")\n"
+                           "#define ROLL _Pragma(\"unroll 1\")\n"
+                           "#else\n"
+                           "#define UNROLL\n"
+                           "#define ROLL\n"
+                           "#endif\n\n";
 
 /* as psdmp_analyze_survey_draw */
-static const char drawing[] =
-    "/* pieces of a stick, and directions in the plane: uniform on the sphere */\n"
-    "FN void on_sphere(unsigned long long at, double *x) {\n"
-    "  enum { PAIRS = (N + 1)/2 };\n"
-    "  double cut[PAIRS + 1], sum = 0;\n"
-    "  cut[0] = 0;\n"
-    "  UNROLL for (int k = 1; k < PAIRS; k++) {\n"
-    "    cut[k] = uniform(at += step, 0, 1);\n"
-    "    UNROLL for (int m = k; m > 1; m--) {\n"
-    "      const double low = fmin(cut[m - 1], cut[m]), high = fmax(cut[m - 1], cut[m]);\n"
-    "      cut[m - 1] = low, cut[m] = high;\n"
-    "    }\n"
-    "  }\n"
-    "  cut[PAIRS] = 1;\n"
-    "  UNROLL for (int k = 0; k < PAIRS; k++) {\n"
-    "    double u, v, square;\n"
-    "    do {\n"
-    "      u = uniform(at += step, -1, 1);\n"
-    "      v = uniform(at += step, -1, 1);\n"
-    "      square = add(times(u, u), times(v, v));\n"
-    "    } while (!(square < 1) || square == 0);\n"
-    "    const double stretch = sqrt((cut[k + 1] - cut[k])/square);\n"
-    "    x[2*k] = times(u, stretch);\n"
-    "    if (2*k + 1 < N) x[2*k + 1] = times(v, stretch);\n"
-    "  }\n"
-    "  UNROLL for (int j = 0; j < N; j++) sum = add(sum, times(x[j], x[j]));\n"
-    "  const double size = sqrt(sum);\n"
-    "  UNROLL for (int j = 0; j < N; j++) x[j] = sum > 0 ? x[j]/size : j == 0;\n"
-    "}\n\n"
-    "FN void draw(const tables &t, unsigned long long i, double *q, double *qd) {\n"
-    "  unsigned long long at = mix(t.state + i + step);\n"
-    "  UNROLL for (int j = 0; j < N; j++) q[j] = uniform(at += step, t.low[j], t.high[j]);\n"
-    "  on_sphere(at, qd);\n"
-    "}\n\n";
+static const char drawing[] = "/* pieces of a stick, and directions in the plane: uniform on the sphere */\n"
+                              "FN void on_sphere(unsigned long long at, double *x) {\n"
+                              "  enum { PAIRS = (N + 1)/2 };\n"
+                              "  double cut[PAIRS + 1], sum = 0;\n"
+                              "  cut[0] = 0;\n"
+                              "  UNROLL for (int k = 1; k < PAIRS; k++) {\n"
+                              "    cut[k] = uniform(at += step, 0, 1);\n"
+                              "    UNROLL for (int m = k; m > 1; m--) {\n"
+                              "      const double low = fmin(cut[m - 1], cut[m]), high = fmax(cut[m - 1], cut[m]);\n"
+                              "      cut[m - 1] = low, cut[m] = high;\n"
+                              "    }\n"
+                              "  }\n"
+                              "  cut[PAIRS] = 1;\n"
+                              "  UNROLL for (int k = 0; k < PAIRS; k++) {\n"
+                              "    double u, v, square;\n"
+                              "    do {\n"
+                              "      u = uniform(at += step, -1, 1);\n"
+                              "      v = uniform(at += step, -1, 1);\n"
+                              "      square = add(times(u, u), times(v, v));\n"
+                              "    } while (!(square < 1) || square == 0);\n"
+                              "    const double stretch = sqrt((cut[k + 1] - cut[k])/square);\n"
+                              "    x[2*k] = times(u, stretch);\n"
+                              "    if (2*k + 1 < N) x[2*k + 1] = times(v, stretch);\n"
+                              "  }\n"
+                              "  UNROLL for (int j = 0; j < N; j++) sum = add(sum, times(x[j], x[j]));\n"
+                              "  const double size = sqrt(sum);\n"
+                              "  UNROLL for (int j = 0; j < N; j++) x[j] = sum > 0 ? x[j]/size : j == 0;\n"
+                              "}\n\n"
+                              "FN void draw(const tables &t, unsigned long long i, double *q, double *qd) {\n"
+                              "  unsigned long long at = mix(t.state + i + step);\n"
+                              "  UNROLL for (int j = 0; j < N; j++) q[j] = uniform(at += step, t.low[j], t.high[j]);\n"
+                              "  on_sphere(at, qd);\n"
+                              "}\n\n";
 
 static const char eigenvalues[] =
     "enum { PACKED = N*(N + 1)/2 };\n"
@@ -105,7 +103,8 @@ static const char eigenvalues[] =
     "/* A(p, p + 1) = 0 by a rotation; the two change places */\n"
     "FN void rotate(double *A, int p) {\n"
     "  const double x = A[at(p + 1, p)], d = A[at(p + 1, p + 1)] - A[at(p, p)];\n"
-    "  const double t = x*x > 0 ? (d < 0 ? -2*x : 2*x)/(fabs(d) + sqrt(d*d + 4*(x*x))) : 0, c = root_below_one(t*t + 1), s = t*c;\n"
+    "  const double t = x*x > 0 ? (d < 0 ? -2*x : 2*x)/(fabs(d) + sqrt(d*d + 4*(x*x))) : 0, c = root_below_one(t*t + "
+    "1), s = t*c;\n"
     "  const double low = A[at(p, p)] - t*x;\n"
     "  A[at(p, p)] = A[at(p + 1, p + 1)] + t*x, A[at(p + 1, p + 1)] = low, A[at(p + 1, p)] = 0;\n"
     "  UNROLL for (int k = 0; k < N; k++) {\n"
@@ -114,7 +113,8 @@ static const char eigenvalues[] =
     "    A[at(k, p)] = s*a + c*b, A[at(k, p + 1)] = c*a - s*b;\n"
     "  }\n"
     "}\n\n"
-    "/* Jacobi's method, neighbours only: N rounds of even and odd pairs that change places let every pair meet once (Luk and Park 1989), with N - 1 rotations in the code.\n"
+    "/* Jacobi's method, neighbours only: N rounds of even and odd pairs that change places let every pair meet once "
+    "(Luk and Park 1989), with N - 1 rotations in the code.\n"
     " * Sweeps until what is off the diagonal is rounding; A, packed, is spoilt. */\n"
     "FN void extreme_eigenvalues(double *A, double *least, double *largest) {\n"
     "  for (int sweep = 0; sweep < 30; sweep++) {\n"
@@ -167,9 +167,11 @@ static const char looking[] =
     "  x[2] = coriolis_norm(q, qd);\n"
     "  x[3] = gravity_norm(q);\n"
     "}\n\n"
-    "FN unsigned place(int quantity, double x) { return (quantity == LEAST && x < 0 ? QUANTITIES : quantity)*BINS + bin(fabs(x)/UNIT); }\n\n"
+    "FN unsigned place(int quantity, double x) { return (quantity == LEAST && x < 0 ? QUANTITIES : quantity)*BINS + "
+    "bin(fabs(x)/UNIT); }\n\n"
     "/* ends with even numbers are the least */\n"
-    "FN bool better(int end, double x, unsigned k, double y, unsigned m) { return x == y ? k < m : end % 2 ? x > y : x < y; }\n\n"
+    "FN bool better(int end, double x, unsigned k, double y, unsigned m) { return x == y ? k < m : end % 2 ? x > y : x "
+    "< y; }\n\n"
     "FN bool outside(const tables &t, int end, double x) { return end % 2 ? x > t.limit[end] : x < t.limit[end]; }\n\n"
     "static tables here; /* on a GPU its pointers are the device's */\n"
     "static unsigned long long groups; /* of the last run */\n\n";
@@ -177,7 +179,8 @@ static const char looking[] =
 static const char on_device[] =
     "#if defined(__CUDACC__)\n"
     "static answers there;\n\n"
-    "static __global__ void __launch_bounds__(THREADS) survey(const tables t, unsigned long long first, unsigned long long some, const answers a) {\n"
+    "static __global__ void __launch_bounds__(THREADS) survey(const tables t, unsigned long long first, unsigned long "
+    "long some, const answers a) {\n"
     "  __shared__ double value[ENDS][THREADS];\n"
     "  __shared__ unsigned at[ENDS][THREADS];\n"
     "  const unsigned me = threadIdx.x;\n"
@@ -195,7 +198,8 @@ static const char on_device[] =
     "  for (unsigned half = THREADS/2; half; half /= 2) {\n"
     "    __syncthreads();\n"
     "    for (int e = 0; me < half && e < ENDS; e++)\n"
-    "      if (better(e, value[e][me + half], at[e][me + half], value[e][me], at[e][me])) value[e][me] = value[e][me + half], at[e][me] = at[e][me + half];\n"
+    "      if (better(e, value[e][me + half], at[e][me + half], value[e][me], at[e][me])) value[e][me] = value[e][me + "
+    "half], at[e][me] = at[e][me + half];\n"
     "  }\n"
     "  __syncthreads();\n"
     "  if (me < ENDS) a.value[group*ENDS + me] = value[me][0], a.at[group*ENDS + me] = at[me][0];\n"
@@ -220,7 +224,8 @@ static const char on_device[] =
     "}\n\n"
     "extern \"C\" int psdm_monte_take(answers *to) {\n"
     "  int code = cudaMemcpy(to->count, there.count, ROWS*(size_t)BINS*sizeof(unsigned), cudaMemcpyDeviceToHost);\n"
-    "  if (!code) code = cudaMemcpy(to->beyond, there.beyond, ENDS*sizeof(unsigned long long), cudaMemcpyDeviceToHost);\n"
+    "  if (!code) code = cudaMemcpy(to->beyond, there.beyond, ENDS*sizeof(unsigned long long), "
+    "cudaMemcpyDeviceToHost);\n"
     "  if (!code) code = cudaMemcpy(to->value, there.value, groups*ENDS*sizeof(double), cudaMemcpyDeviceToHost);\n"
     "  return code ? code : (int)cudaMemcpy(to->at, there.at, groups*ENDS*sizeof(unsigned), cudaMemcpyDeviceToHost);\n"
     "}\n\n";
@@ -262,8 +267,10 @@ static const char on_processor[] =
 
 static void emit(psdmp_emit_writer *e, const void *user) {
   (void)user;
-  psdm_output_print(e->out, "enum { QUANTITIES = %d, ENDS = 2*QUANTITIES, LEAST = %d, ROWS = %d, GROUP = %d, GROUPS = %d, THREADS = 128 };\n", PSDMP_ANALYZE_QUANTITIES, PSDMP_ANALYZE_OF_LEAST, PSDMP_ANALYZE_SURVEY_ROWS,
-                    PSDMP_ANALYZE_SURVEY_GROUP, GROUPS);
+  psdm_output_print(
+      e->out,
+      "enum { QUANTITIES = %d, ENDS = 2*QUANTITIES, LEAST = %d, ROWS = %d, GROUP = %d, GROUPS = %d, THREADS = 128 };\n",
+      PSDMP_ANALYZE_QUANTITIES, PSDMP_ANALYZE_OF_LEAST, PSDMP_ANALYZE_SURVEY_ROWS, PSDMP_ANALYZE_SURVEY_GROUP, GROUPS);
   psdm_output_print(e->out, "static const double UNIT = %a;\n\n", PSDMP_ANALYZE_SURVEY_UNIT);
   psdm_output_text(e->out, head);
   psdm_output_text(e->out, drawing);
@@ -277,7 +284,9 @@ static void emit(psdmp_emit_writer *e, const void *user) {
 
 static bool make_answers(psdmp_base_arena *arena, const psdmp_analyze_survey *survey, answers *to) {
   size_t ends = (size_t)GROUPS * ENDS;
-  *to = (answers){.count = survey->count, .beyond = psdmp_base_arena_alloc(arena, sizeof *to->beyond * ENDS), .value = psdmp_base_arena_alloc_raw(arena, sizeof *to->value * ends),
+  *to = (answers){.count = survey->count,
+                  .beyond = psdmp_base_arena_alloc(arena, sizeof *to->beyond * ENDS),
+                  .value = psdmp_base_arena_alloc_raw(arena, sizeof *to->value * ends),
                   .at = psdmp_base_arena_alloc_raw(arena, sizeof *to->at * ends)};
   return to->beyond && to->value && to->at;
 }
@@ -285,7 +294,10 @@ static bool make_answers(psdmp_base_arena *arena, const psdmp_analyze_survey *su
 static void keep_groups(psdmp_analyze_survey *s, const answers *a, long first, long some) {
   for (long group = 0; group * PSDMP_ANALYZE_SURVEY_GROUP < some; group++) {
     for (int e = 0; e < ENDS; e++)
-      psdmp_analyze_survey_keep(s, (psdmp_analyze_quantity)(e / 2), e % 2, (psdmp_analyze_extreme){a->value[group * ENDS + e], first + group * PSDMP_ANALYZE_SURVEY_GROUP + (long)a->at[group * ENDS + e]});
+      psdmp_analyze_survey_keep(
+          s, (psdmp_analyze_quantity)(e / 2), e % 2,
+          (psdmp_analyze_extreme){a->value[group * ENDS + e],
+                                  first + group * PSDMP_ANALYZE_SURVEY_GROUP + (long)a->at[group * ENDS + e]});
     s->kept += s->kept < PSDMP_ANALYZE_SURVEY_KEPT;
   }
   for (int e = 0; e < ENDS; e++) s->beyond[e / 2][e % 2] = (long)a->beyond[e];
@@ -302,10 +314,12 @@ static bool make_tables(const psdmp_analyze_survey_aim *aim, psdmp_base_arena *a
   return true;
 }
 
-static psdm_status run_chunks(const psdmp_analyze_survey_aim *aim, psdmp_reduce_monte *monte, psdmp_base_arena *arena, psdmp_analyze_survey *s, psdm_error *error) {
+static psdm_status run_chunks(const psdmp_analyze_survey_aim *aim, psdmp_reduce_monte *monte, psdmp_base_arena *arena,
+                              psdmp_analyze_survey *s, psdm_error *error) {
   tables t;
   answers a;
-  if (!make_tables(aim, arena, &t) || !make_answers(arena, s, &a)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!make_tables(aim, arena, &t) || !make_answers(arena, s, &a))
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   psdm_status status = psdmp_reduce_monte_load(monte, &t, error);
   for (long at = 0; at < aim->samples && !status; at += PSDMP_REDUCE_MONTE_CHUNK) {
     long some = aim->samples - at < PSDMP_REDUCE_MONTE_CHUNK ? aim->samples - at : PSDMP_REDUCE_MONTE_CHUNK;
@@ -317,15 +331,19 @@ static psdm_status run_chunks(const psdmp_analyze_survey_aim *aim, psdmp_reduce_
   return status;
 }
 
-psdm_status psdmp_analyze_survey_program(const psdm_robot *robot, const char *nvcc, const psdm_allocator *allocator, psdmp_reduce_monte **program, psdm_error *error) {
-  static const psdmp_reduce_monte_text text = {.functions = 1u << PSDM_CODE_GRAVITY | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_LINEARIZE_INVERSE, .emit = emit};
+psdm_status psdmp_analyze_survey_program(const psdm_robot *robot, const char *nvcc, const psdm_allocator *allocator,
+                                         psdmp_reduce_monte **program, psdm_error *error) {
+  static const psdmp_reduce_monte_text text = {
+      .functions = 1u << PSDM_CODE_GRAVITY | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_LINEARIZE_INVERSE, .emit = emit};
   return psdmp_reduce_monte_new(robot, &text, nvcc, allocator, program, error);
 }
 
-psdm_status psdmp_analyze_survey_cuda(const psdmp_analyze_survey_aim *aim, psdmp_reduce_monte *program, psdmp_analyze_survey **survey, psdm_error *error) {
+psdm_status psdmp_analyze_survey_cuda(const psdmp_analyze_survey_aim *aim, psdmp_reduce_monte *program,
+                                      psdmp_analyze_survey **survey, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = aim->allocator};
   *survey = psdmp_analyze_survey_new(aim->allocator);
-  psdm_status status = *survey ? run_chunks(aim, program, &arena, *survey, error) : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_status status = *survey ? run_chunks(aim, program, &arena, *survey, error)
+                               : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (status) {
     psdmp_analyze_survey_free(*survey, aim->allocator);
     *survey = NULL;

@@ -1,20 +1,30 @@
-/* survey_priv.h: norms of M, S and g at very many positions drawn at random: how they are distributed, and where they are extreme. Private to the library.
+/* survey_priv.h: norms of M, S and g at very many positions drawn at random: how they are distributed, and where they
+ * are extreme. Private to the library.
  *
- * A sample is drawn from its number alone, with operations that every machine rounds alike, so that a GPU has the same ones as the processor. Values are counted in
- * bins by integers. Samples are taken in groups of consecutive numbers; each group names its least and largest, and the best of those are kept. So nothing depends on
- * threads, ranks or the device, but for the last bits that its functions round. */
+ * A sample is drawn from its number alone, with operations that every machine rounds alike, so that a GPU has the
+ * same ones as the processor. Values are counted in bins by integers. Samples are taken in groups of consecutive
+ * numbers; each group names its least and largest, and the best of those are kept. So nothing depends on threads,
+ * ranks or the device, but for the last bits that its functions round. */
 #ifndef PSDMP_ANALYZE_SURVEY_H
 #define PSDMP_ANALYZE_SURVEY_H
 
 #include "reduce/reduce.h"
 #include "analyze/bounds_priv.h"
 
-typedef enum psdmp_analyze_quantity { PSDMP_ANALYZE_OF_MASS, PSDMP_ANALYZE_OF_LEAST, PSDMP_ANALYZE_OF_CORIOLIS, PSDMP_ANALYZE_OF_GRAVITY, PSDMP_ANALYZE_QUANTITIES } psdmp_analyze_quantity; /* ||M||, its least eigenvalue, ||S||, |g| */
+/* ||M||, its least eigenvalue, ||S||, |g| */
+typedef enum psdmp_analyze_quantity {
+  PSDMP_ANALYZE_OF_MASS,
+  PSDMP_ANALYZE_OF_LEAST,
+  PSDMP_ANALYZE_OF_CORIOLIS,
+  PSDMP_ANALYZE_OF_GRAVITY,
+  PSDMP_ANALYZE_QUANTITIES
+} psdmp_analyze_quantity;
 
 enum {
-  PSDMP_ANALYZE_SURVEY_GROUP = 1024,                 /* samples that name one least and one largest of each quantity */
-  PSDMP_ANALYZE_SURVEY_KEPT = 4,                     /* of all groups, the best */
-  PSDMP_ANALYZE_SURVEY_ROWS = PSDMP_ANALYZE_QUANTITIES + 1   /* of bins; the last one is for least eigenvalues below 0 */
+  PSDMP_ANALYZE_SURVEY_GROUP = 1024, /* samples that name one least and one largest of each quantity */
+  PSDMP_ANALYZE_SURVEY_KEPT = 4,     /* of all groups, the best */
+  /* of bins; the last one is for least eigenvalues below 0 */
+  PSDMP_ANALYZE_SURVEY_ROWS = PSDMP_ANALYZE_QUANTITIES + 1
 };
 
 /* bins reach from 2^-48 to 2^48: those of psdmp_reduce_bin, 2^32 times as far up */
@@ -23,10 +33,10 @@ enum {
 /* What is asked for. */
 typedef struct psdmp_analyze_survey_aim {
   const psdm_robot *robot;
-  const psdmp_analyze_range *range;              /* (n); unlimited joints stay at 0 */
+  const psdmp_analyze_range *range; /* (n); unlimited joints stay at 0 */
   uint64_t seed;
-  long samples;                          /* fewer than 2^32 */
-  double limit[PSDMP_ANALYZE_QUANTITIES][2];     /* no value is below, above */
+  long samples;                              /* fewer than 2^32 */
+  double limit[PSDMP_ANALYZE_QUANTITIES][2]; /* no value is below, above */
   int threads;
   psdm_ranks *ranks;
   const psdm_allocator *allocator;
@@ -40,34 +50,43 @@ typedef struct psdmp_analyze_extreme {
 } psdmp_analyze_extreme;
 
 typedef struct psdmp_analyze_survey {
-  long samples;                          /* fewer than asked for where going_on said so */
-  uint32_t *count;                       /* (SURVEY_ROWS x BINS) */
-  long beyond[PSDMP_ANALYZE_QUANTITIES][2];      /* samples outside of the limits */
+  long samples;                             /* fewer than asked for where going_on said so */
+  uint32_t *count;                          /* (SURVEY_ROWS x BINS) */
+  long beyond[PSDMP_ANALYZE_QUANTITIES][2]; /* samples outside of the limits */
   int kept;
-  psdmp_analyze_extreme end[PSDMP_ANALYZE_QUANTITIES][2][PSDMP_ANALYZE_SURVEY_KEPT]; /* the least, the largest; the best one first */
+  /* the least, the largest; the best one first */
+  psdmp_analyze_extreme end[PSDMP_ANALYZE_QUANTITIES][2][PSDMP_ANALYZE_SURVEY_KEPT];
 } psdmp_analyze_survey;
 
 /* ---- one sample ---- */
 
 /* q uniform in its ranges, qd uniform on the unit sphere. (n) each */
 uint64_t psdmp_analyze_survey_state(uint64_t seed);
-void psdmp_analyze_survey_draw(uint64_t state, int n, const psdmp_analyze_range *range, long number, double *q, double *qd);
-void psdmp_analyze_survey_look(psdmp_analyze_norms *norms, const double *q, const double *qd, double x[PSDMP_ANALYZE_QUANTITIES]);
+void psdmp_analyze_survey_draw(uint64_t state, int n, const psdmp_analyze_range *range, long number, double *q,
+                               double *qd);
+void psdmp_analyze_survey_look(psdmp_analyze_norms *norms, const double *q, const double *qd,
+                               double x[PSDMP_ANALYZE_QUANTITIES]);
 
 /* ---- all of them ---- */
 
-psdmp_analyze_survey *psdmp_analyze_survey_new(const psdm_allocator *allocator); /* NULL: out of memory */
+psdmp_analyze_survey *psdmp_analyze_survey_new(const psdm_allocator *allocator);               /* NULL: out of memory */
 void psdmp_analyze_survey_free(psdmp_analyze_survey *survey, const psdm_allocator *allocator); /* accepts NULL */
-void psdmp_analyze_survey_keep(psdmp_analyze_survey *survey, psdmp_analyze_quantity quantity, int end, psdmp_analyze_extreme x);
+void psdmp_analyze_survey_keep(psdmp_analyze_survey *survey, psdmp_analyze_quantity quantity, int end,
+                               psdmp_analyze_extreme x);
 
-psdm_status psdmp_analyze_survey_run(const psdmp_analyze_survey_aim *aim, psdmp_analyze_survey **survey, psdm_error *error); /* on threads and ranks */
+/* on threads and ranks */
+psdm_status psdmp_analyze_survey_run(const psdmp_analyze_survey_aim *aim, psdmp_analyze_survey **survey,
+                                     psdm_error *error);
 
 /* On a GPU, by a program that is made for the robot first: PSDM_E_COMPILER where that cannot be. */
 struct psdmp_reduce_monte;
-psdm_status psdmp_analyze_survey_program(const psdm_robot *robot, const char *nvcc, const psdm_allocator *allocator, struct psdmp_reduce_monte **program, psdm_error *error);
-psdm_status psdmp_analyze_survey_cuda(const psdmp_analyze_survey_aim *aim, struct psdmp_reduce_monte *program, psdmp_analyze_survey **survey, psdm_error *error);
+psdm_status psdmp_analyze_survey_program(const psdm_robot *robot, const char *nvcc, const psdm_allocator *allocator,
+                                         struct psdmp_reduce_monte **program, psdm_error *error);
+psdm_status psdmp_analyze_survey_cuda(const psdmp_analyze_survey_aim *aim, struct psdmp_reduce_monte *program,
+                                      psdmp_analyze_survey **survey, psdm_error *error);
 
-/* Ranks other than 0: takes part until it is dismissed. Of the aim robot, ranges, ranks, threads and allocator are used. */
+/* Ranks other than 0: takes part until it is dismissed. Of the aim robot, ranges, ranks, threads and allocator are
+ * used. */
 psdm_status psdmp_analyze_survey_help(const psdmp_analyze_survey_aim *aim, psdm_error *error);
 
 /* At most a thousandth above the value that so large a share of the samples reach at most. */

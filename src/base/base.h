@@ -14,7 +14,7 @@
 
 /* Fills *error (nullable) and returns status, so that a failure is one statement. */
 psdm_status psdmp_base_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
-                       const char *format, ...) PSDM_PRINTF(6, 7);
+                            const char *format, ...) PSDM_PRINTF(6, 7);
 
 /* The same with the status' own words and no place. */
 psdm_status psdmp_base_fail_status(psdm_error *error, psdm_status status);
@@ -37,16 +37,18 @@ uint64_t psdmp_base_digest_close(struct psdm_output **output);
 /* ---- files: more of psdm/output.h ---- */
 
 void psdmp_base_output_bytes(struct psdm_output *output, const void *bytes, size_t length);
-void psdmp_base_output_fail(struct psdm_output *output, int failure); /* what follows cannot be whole, for this errno: commit refuses */
+/* what follows cannot be whole, for this errno: commit refuses */
+void psdmp_base_output_fail(struct psdm_output *output, int failure);
 
-/* A file, or a folder of such files, that psdm_output_discard removes; folder: a directory's handle, or AT_FDCWD. The name stays the caller's and must
- * last until it is removed again. -1 when there is no room, which psdmp_base_pending_remove takes. Threads may do this at once. */
+/* A file, or a folder of such files, that psdm_output_discard removes; folder: a directory's handle, or AT_FDCWD.
+ * The name stays the caller's and must last until it is removed again. -1 when there is no room, which
+ * psdmp_base_pending_remove takes. Threads may do this at once. */
 int psdmp_base_pending_add(int folder, const char *name);
 void psdmp_base_pending_remove(int slot);
 
 /* ---- memory ---- */
 
-void *psdmp_base_alloc(const psdm_allocator *allocator, size_t bytes); /* zeroed; NULL on failure or bytes == 0 */
+void *psdmp_base_alloc(const psdm_allocator *allocator, size_t bytes);     /* zeroed; NULL on failure or bytes == 0 */
 void *psdmp_base_alloc_raw(const psdm_allocator *allocator, size_t bytes); /* the same, not zeroed */
 void psdmp_base_free(const psdm_allocator *allocator, void *memory);
 
@@ -59,8 +61,10 @@ typedef struct psdmp_base_arena {
 
 void *psdmp_base_arena_alloc(psdmp_base_arena *arena, size_t bytes); /* zeroed, max_align_t aligned; NULL on failure */
 void *psdmp_base_arena_alloc_raw(psdmp_base_arena *arena, size_t bytes); /* the same, not zeroed when it is large */
-void *psdmp_base_arena_array(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes); /* count elements of so many bytes each, one at least; zeroed; NULL on failure */
-void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes); /* the same, not zeroed when it is large */
+/* count elements of so many bytes each, one at least; zeroed; NULL on failure */
+void *psdmp_base_arena_array(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes);
+/* the same, not zeroed when it is large */
+void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes);
 char *psdmp_base_arena_text(psdmp_base_arena *arena, const char *text, size_t length); /* terminated copy */
 void psdmp_base_arena_free(psdmp_base_arena *arena);
 
@@ -73,9 +77,10 @@ size_t psdmp_base_memory_limit(size_t given);
 /* "350 MB", "2.3 GB". Returns out. */
 char *psdmp_base_bytes_text(double bytes, char out[32]);
 
-/* PSDM_OK where need bytes are not more than psdmp_base_memory_limit(given), else PSDM_E_LIMIT: "WHAT needs about 40 GB, more than the 2 GB that it may take (--memory)HINT".
- * Asked before the memory is taken. */
-psdm_status psdmp_base_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint, psdm_error *error);
+/* PSDM_OK where need bytes are not more than psdmp_base_memory_limit(given), else PSDM_E_LIMIT: "WHAT needs about 40
+ * GB, more than the 2 GB that it may take (--memory)HINT". Asked before the memory is taken. */
+psdm_status psdmp_base_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint,
+                                  psdm_error *error);
 
 /* ---- time and chance ---- */
 
@@ -96,7 +101,8 @@ static inline double psdmp_base_random(uint64_t *state, double low, double high)
 
 /* ---- numbers: C-locale decimal text, whatever the process locale is ---- */
 
-/* Strict finite decimal over the whole of text[0..length). False when it is anything else (also nan, inf, hex, overflow). */
+/* Strict finite decimal over the whole of text[0..length). False when it is anything else (also nan, inf, hex,
+ * overflow). */
 bool psdmp_base_parse_number(const char *text, size_t length, double *value);
 
 /* A number, or an angle in radians written with pi or a unit: -pi/2, 3*pi/4, 0.5 pi, 90 deg, 1.2 rad. */

@@ -10,7 +10,8 @@ size_t psdmp_base_machine_memory(void) {
   long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   size_t bytes = pages > 0 && size > 0 ? (size_t)pages * (size_t)size : SIZE_MAX;
   struct rlimit limit; /* an address space that is smaller than the machine */
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) bytes = (size_t)limit.rlim_cur;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes)
+    bytes = (size_t)limit.rlim_cur;
   return bytes;
 }
 
@@ -25,10 +26,12 @@ char *psdmp_base_bytes_text(double bytes, char out[32]) {
   return out;
 }
 
-psdm_status psdmp_base_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint, psdm_error *error) {
+psdm_status psdmp_base_memory_ask(const char *file, const char *what, double need, size_t given, const char *hint,
+                                  psdm_error *error) {
   char needed[32], allowed[32];
   size_t limit = psdmp_base_memory_limit(given);
   if (need <= (double)limit) return PSDM_OK;
-  return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%s needs about %s, more than the %s that it may take (--memory)%s", what, psdmp_base_bytes_text(need, needed),
-                    psdmp_base_bytes_text((double)limit, allowed), hint);
+  return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0,
+                         "%s needs about %s, more than the %s that it may take (--memory)%s", what,
+                         psdmp_base_bytes_text(need, needed), psdmp_base_bytes_text((double)limit, allowed), hint);
 }

@@ -13,7 +13,9 @@ typedef struct psdmp_base_arena_chunk {
 #define ROUND_UP(x) (((x) + (ALIGN - 1)) / ALIGN * ALIGN)
 
 #ifndef PSDMP_BASE_CHUNK_BYTES
-#define PSDMP_BASE_CHUNK_BYTES (16 * 1024) /* a six-joint robot file fits in one or two; 1: each piece is a chunk of its own, so that tests let every one of them fail */
+/* a six-joint robot file fits in one or two; 1: each piece is a chunk of its own, so that tests let every one of them
+ * fail */
+#define PSDMP_BASE_CHUNK_BYTES (16 * 1024)
 #endif
 enum { CHUNK_BYTES = PSDMP_BASE_CHUNK_BYTES };
 
@@ -29,10 +31,8 @@ void *psdmp_base_alloc(const psdm_allocator *allocator, size_t bytes) {
 
 void psdmp_base_free(const psdm_allocator *allocator, void *memory) {
   if (!memory) return;
-  if (allocator)
-    allocator->release(allocator->user, memory);
-  else
-    free(memory);
+  if (allocator) allocator->release(allocator->user, memory);
+  else free(memory);
 }
 
 static void *out_of_memory(psdmp_base_arena *arena) {
@@ -47,7 +47,8 @@ static void *arena_take(psdmp_base_arena *arena, size_t bytes, bool zeroed) {
   psdmp_base_arena_chunk *chunk = arena->chunks;
   if (!chunk || chunk->size - chunk->used < bytes) {
     size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    chunk = zeroed || size == CHUNK_BYTES ? psdmp_base_alloc(arena->allocator, head + size) : psdmp_base_alloc_raw(arena->allocator, head + size);
+    chunk = zeroed || size == CHUNK_BYTES ? psdmp_base_alloc(arena->allocator, head + size)
+                                          : psdmp_base_alloc_raw(arena->allocator, head + size);
     if (!chunk) return out_of_memory(arena);
     *chunk = (psdmp_base_arena_chunk){.next = arena->chunks, .size = size};
     arena->chunks = chunk;
@@ -66,8 +67,12 @@ static size_t array_bytes(ptrdiff_t count, size_t bytes) {
   return most > SIZE_MAX / bytes ? SIZE_MAX : most * bytes;
 }
 
-void *psdmp_base_arena_array(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes) { return psdmp_base_arena_alloc(arena, array_bytes(count, bytes)); }
-void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes) { return psdmp_base_arena_alloc_raw(arena, array_bytes(count, bytes)); }
+void *psdmp_base_arena_array(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes) {
+  return psdmp_base_arena_alloc(arena, array_bytes(count, bytes));
+}
+void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes) {
+  return psdmp_base_arena_alloc_raw(arena, array_bytes(count, bytes));
+}
 
 char *psdmp_base_arena_text(psdmp_base_arena *arena, const char *text, size_t length) {
   char *copy = psdmp_base_arena_alloc(arena, length + 1);

@@ -8,7 +8,8 @@
 
 #include "base/base.h"
 
-enum { LONGEST_NUMBER = 400, MOST_DIGITS = 19 }; /* a denormal written out in full has 327 characters behind the point */
+/* a denormal written out in full has 327 characters behind the point */
+enum { LONGEST_NUMBER = 400, MOST_DIGITS = 19 };
 
 static const double PI = 3.14159265358979323846;
 
@@ -46,13 +47,37 @@ static double nearest(uint64_t high, bool rest, int exponent) {
   return (double)kept * power.value;
 }
 
-/* mantissa * 10^ten with one rounding: 10^k = 5^k 2^k, and 128 bits hold a product or a quotient by 5^k and whether anything is left; mantissa > 0 */
+/* mantissa * 10^ten with one rounding: 10^k = 5^k 2^k, and 128 bits hold a product or a quotient by 5^k and whether
+ * anything is left; mantissa > 0 */
 static double wide_number(uint64_t mantissa, int ten) {
-  static const uint64_t five[MOST_FIVES + 1] = {UINT64_C(1), UINT64_C(5), UINT64_C(25), UINT64_C(125), UINT64_C(625), UINT64_C(3125), UINT64_C(15625), UINT64_C(78125), UINT64_C(390625),
-                                                UINT64_C(1953125), UINT64_C(9765625), UINT64_C(48828125), UINT64_C(244140625), UINT64_C(1220703125), UINT64_C(6103515625),
-                                                UINT64_C(30517578125), UINT64_C(152587890625), UINT64_C(762939453125), UINT64_C(3814697265625), UINT64_C(19073486328125),
-                                                UINT64_C(95367431640625), UINT64_C(476837158203125), UINT64_C(2384185791015625), UINT64_C(11920928955078125), UINT64_C(59604644775390625),
-                                                UINT64_C(298023223876953125), UINT64_C(1490116119384765625), UINT64_C(7450580596923828125)};
+  static const uint64_t five[MOST_FIVES + 1] = {UINT64_C(1),
+                                                UINT64_C(5),
+                                                UINT64_C(25),
+                                                UINT64_C(125),
+                                                UINT64_C(625),
+                                                UINT64_C(3125),
+                                                UINT64_C(15625),
+                                                UINT64_C(78125),
+                                                UINT64_C(390625),
+                                                UINT64_C(1953125),
+                                                UINT64_C(9765625),
+                                                UINT64_C(48828125),
+                                                UINT64_C(244140625),
+                                                UINT64_C(1220703125),
+                                                UINT64_C(6103515625),
+                                                UINT64_C(30517578125),
+                                                UINT64_C(152587890625),
+                                                UINT64_C(762939453125),
+                                                UINT64_C(3814697265625),
+                                                UINT64_C(19073486328125),
+                                                UINT64_C(95367431640625),
+                                                UINT64_C(476837158203125),
+                                                UINT64_C(2384185791015625),
+                                                UINT64_C(11920928955078125),
+                                                UINT64_C(59604644775390625),
+                                                UINT64_C(298023223876953125),
+                                                UINT64_C(1490116119384765625),
+                                                UINT64_C(7450580596923828125)};
   int fives = ten < 0 ? -ten : ten, up = __builtin_clzll(mantissa), by = __builtin_clzll(five[fives]);
   uint64_t a = mantissa << up, b = five[fives] << by;
   if (ten < 0) {
@@ -110,8 +135,7 @@ bool psdmp_base_parse_number(const char *text, size_t length, double *value) {
     x = exponent < 0 ? (double)mantissa / exact_ten[-exponent] : (double)mantissa * exact_ten[exponent];
   else if (kept <= MOST_DIGITS && mantissa && exponent >= -MOST_FIVES && exponent <= MOST_FIVES)
     x = wide_number(mantissa, exponent);
-  else
-    x = fabs(slow_number(text, length));
+  else x = fabs(slow_number(text, length));
   if (negative) x = -x;
   if (!isfinite(x)) return false;
   *value = x;
@@ -173,12 +197,9 @@ bool psdmp_base_parse_angle(const char *text, size_t length, double *value) {
     x /= divisor;
     skip_blanks(&c);
   }
-  if (pi)
-    x *= PI;
-  else if (take_word(&c, "deg"))
-    x *= PI / 180;
-  else
-    take_word(&c, "rad");
+  if (pi) x *= PI;
+  else if (take_word(&c, "deg")) x *= PI / 180;
+  else take_word(&c, "rad");
   skip_blanks(&c);
   if (c.at != c.end || !isfinite(x)) return false;
   *value = sign * x;

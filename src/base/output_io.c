@@ -1,4 +1,5 @@
-/* output_io.c: text and JSON to a file that is whole or absent: written beside its place, then renamed. Digests of text, too (FNV-1a). */
+/* output_io.c: text and JSON to a file that is whole or absent: written beside its place, then renamed. Digests of
+ * text, too (FNV-1a). */
 #define _GNU_SOURCE /* realpath, fchmod */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,8 @@ struct psdm_output {
 
 /* FNV-1a over what is in the buffer */
 static void digest(psdm_output *o) {
-  for (size_t at = 0; at < o->used; at++) o->digest = (o->digest ^ (unsigned char)o->buffer[at]) * UINT64_C(0x100000001b3);
+  for (size_t at = 0; at < o->used; at++)
+    o->digest = (o->digest ^ (unsigned char)o->buffer[at]) * UINT64_C(0x100000001b3);
 }
 
 static void flush(psdm_output *o) {
@@ -45,10 +47,8 @@ static void flush(psdm_output *o) {
   }
   for (size_t at = 0; at < o->used && !o->failure;) {
     ssize_t put = write(o->fd, o->buffer + at, o->used - at);
-    if (put >= 0)
-      at += (size_t)put;
-    else if (errno != EINTR)
-      o->failure = errno;
+    if (put >= 0) at += (size_t)put;
+    else if (errno != EINTR) o->failure = errno;
   }
   o->used = 0;
 }
@@ -100,7 +100,8 @@ static psdm_status open_temporary(psdm_output *o, const char *path, psdm_error *
   return PSDM_OK;
 }
 
-psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, psdm_output **output, psdm_error *error) {
+psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, psdm_output **output,
+                             psdm_error *error) {
   *output = NULL;
   psdm_output *o = psdmp_base_alloc(allocator, sizeof *o);
   if (!o) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
@@ -110,19 +111,15 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
   o->name = psdmp_base_arena_text(&o->arena, standard ? "<stdout>" : path, strlen(standard ? "<stdout>" : path));
   struct stat info;
   psdm_status status = PSDM_OK;
-  if (!o->name)
-    status = psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
-  else if (standard)
-    o->fd = STDOUT_FILENO;
-  else if (!path[0])
-    status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "an empty file name cannot be written");
+  if (!o->name) status = psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  else if (standard) o->fd = STDOUT_FILENO;
+  else if (!path[0]) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "an empty file name cannot be written");
   else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
     status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "is a directory; a file name was expected");
   else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) { /* a device or pipe cannot be renamed onto */
     o->fd = open(path, O_WRONLY | O_CLOEXEC);
     if (o->fd < 0) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
-  } else
-    status = open_temporary(o, path, error);
+  } else status = open_temporary(o, path, error);
   /* a process that was started without standard streams must not take our file for one of them */
   if (!status && !standard && o->fd <= STDERR_FILENO) {
     int higher = fcntl(o->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -174,8 +171,7 @@ void psdm_output_print(psdm_output *o, const char *format, ...) {
   va_end(args);
   if (length < 0 || (size_t)length >= sizeof text)
     psdmp_base_output_fail(o, EOVERFLOW); /* cut text must not pass for whole */
-  else
-    put(o, text, (size_t)length);
+  else put(o, text, (size_t)length);
 }
 
 bool psdm_output_failed(const psdm_output *o) { return o->failure != 0; }
@@ -227,9 +223,9 @@ psdm_status psdm_output_commit(psdm_output **output, psdm_error *error) {
   if (!o->failure && o->temporary) note_failure(o, rename(o->temporary, o->target));
   psdm_status status = PSDM_OK;
   if (o->failure)
-    status = psdmp_base_fail(error, o->failure == ENOMEM ? PSDM_E_MEMORY : PSDM_E_IO, o->name, 0, 0, "cannot be written: %s", strerror(o->failure));
-  else
-    o->temporary = NULL;
+    status = psdmp_base_fail(error, o->failure == ENOMEM ? PSDM_E_MEMORY : PSDM_E_IO, o->name, 0, 0,
+                             "cannot be written: %s", strerror(o->failure));
+  else o->temporary = NULL;
   if (!status && lasting) sync_folder(o->target);
   psdm_output_abort(output);
   return status;
@@ -301,10 +297,8 @@ void psdm_json_close(psdm_output *o) {
 
 void psdm_json_number(psdm_output *o, const char *key, double value) {
   begin_value(o, key);
-  if (isfinite(value))
-    psdm_output_number(o, value);
-  else
-    psdm_output_text(o, "null");
+  if (isfinite(value)) psdm_output_number(o, value);
+  else psdm_output_text(o, "null");
 }
 
 void psdm_json_integer(psdm_output *o, const char *key, long long value) {
@@ -316,10 +310,8 @@ void psdm_json_integer(psdm_output *o, const char *key, long long value) {
 
 void psdm_json_string(psdm_output *o, const char *key, const char *value) {
   begin_value(o, key);
-  if (value)
-    put_string(o, value);
-  else
-    psdm_output_text(o, "null");
+  if (value) put_string(o, value);
+  else psdm_output_text(o, "null");
 }
 
 void psdm_json_bool(psdm_output *o, const char *key, bool value) {

@@ -1,4 +1,5 @@
-/* status.c: what went wrong, as a sentence with its place; foreign text made safe to show; the nearest known word (Levenshtein's distance). */
+/* status.c: what went wrong, as a sentence with its place; foreign text made safe to show; the nearest known word
+ * (Levenshtein's distance). */
 #include "psdm/status.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ static void copy_file(char *out, size_t size, const char *file) {
 }
 
 psdm_status psdmp_base_fail(psdm_error *error, psdm_status status, const char *file, int line, int column,
-                       const char *format, ...) {
+                            const char *format, ...) {
   if (!error) return status;
   error->status = status;
   error->line = line;
@@ -33,7 +34,9 @@ psdm_status psdmp_base_fail(psdm_error *error, psdm_status status, const char *f
   return status;
 }
 
-psdm_status psdmp_base_fail_status(psdm_error *error, psdm_status status) { return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)); }
+psdm_status psdmp_base_fail_status(psdm_error *error, psdm_status status) {
+  return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
+}
 
 /* RFC 3629: neither overlong forms, nor surrogates, nor anything above U+10FFFF */
 size_t psdmp_base_utf8_length(const char *text, size_t left) {
@@ -42,7 +45,8 @@ size_t psdmp_base_utf8_length(const char *text, size_t left) {
   if (want > left) return 0;
   for (size_t i = 1; i < want; i++)
     if ((c[i] & 0xC0) != 0x80) return 0;
-  if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] >= 0xA0) || (c[0] == 0xF0 && c[1] < 0x90) || (c[0] == 0xF4 && c[1] >= 0x90))
+  if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] >= 0xA0) || (c[0] == 0xF0 && c[1] < 0x90) ||
+      (c[0] == 0xF4 && c[1] >= 0x90))
     return 0;
   return want;
 }
@@ -51,7 +55,8 @@ size_t psdmp_base_utf8_length(const char *text, size_t left) {
 static size_t printable_length(const char *text, size_t left) {
   size_t length = psdmp_base_utf8_length(text, left);
   unsigned char first = (unsigned char)text[0], second = length > 1 ? (unsigned char)text[1] : 0;
-  bool control = first < 0x20 || first == 0x7F || (first == 0xC2 && second < 0xA0); /* U+0080..U+009F are control characters too */
+  /* U+0080..U+009F are control characters too */
+  bool control = first < 0x20 || first == 0x7F || (first == 0xC2 && second < 0xA0);
   return control ? 0 : length;
 }
 
@@ -121,11 +126,8 @@ char *psdm_error_format(const psdm_error *error, char *buf, size_t size) {
   const char *text = error->text[0] ? error->text : psdm_status_text(error->status);
   if (error->file[0] && error->line && error->column)
     snprintf(buf, size, "%s:%d:%d: %s", error->file, error->line, error->column, text);
-  else if (error->file[0] && error->line)
-    snprintf(buf, size, "%s:%d: %s", error->file, error->line, text);
-  else if (error->file[0])
-    snprintf(buf, size, "%s: %s", error->file, text);
-  else
-    snprintf(buf, size, "%s", text);
+  else if (error->file[0] && error->line) snprintf(buf, size, "%s:%d: %s", error->file, error->line, text);
+  else if (error->file[0]) snprintf(buf, size, "%s: %s", error->file, text);
+  else snprintf(buf, size, "%s", text);
   return buf;
 }

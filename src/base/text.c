@@ -7,7 +7,9 @@
 
 bool psdm_parse_number(const char *text, double *value) { return psdmp_base_parse_number(text, strlen(text), value); }
 
-const char *psdm_nearest_word(const char *text, const char *const *words, size_t count) { return psdmp_base_nearest(text, words, count); }
+const char *psdm_nearest_word(const char *text, const char *const *words, size_t count) {
+  return psdmp_base_nearest(text, words, count);
+}
 
 char *psdm_escape(const char *text, char *out, size_t size) { return psdmp_base_quote(text, strlen(text), out, size); }
 

@@ -1,6 +1,7 @@
 /* check.c: every program beside the library's recursions, when it is made.
  *
- * The graph is computed one operation after the other at the states of a trial, in double and, where the code will be float, in float. */
+ * The graph is computed one operation after the other at the states of a trial, in double and, where the code will
+ * be float, in float. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -31,13 +32,13 @@ typedef struct part {
 typedef struct measure {
   psdmp_codegen_trial *t;
   const psdmp_codegen_program *p;
-  double *want;      /* (STATES x outputs) */
-  double *tau, *M;   /* (STATES x n), (STATES x n n) */
-  double condition;  /* of M, functions that invert it */
-  double torque;     /* largest one of all states */
-  double *unit;      /* (n) metres, or 1 for angles: forces count by their work over a unit */
-  double offset;     /* potential energy counts from anywhere: from state 0 */
-  double *Y;           /* (n x standard) regressor: of one state */
+  double *want;     /* (STATES x outputs) */
+  double *tau, *M;  /* (STATES x n), (STATES x n n) */
+  double condition; /* of M, functions that invert it */
+  double torque;    /* largest one of all states */
+  double *unit;     /* (n) metres, or 1 for angles: forces count by their work over a unit */
+  double offset;    /* potential energy counts from anywhere: from state 0 */
+  double *Y;        /* (n x standard) regressor: of one state */
 } measure;
 
 /* of a standard parameter: mass, first and second moments, drives */
@@ -78,15 +79,16 @@ static int part_of(const measure *m, int i) {
   }
 }
 
-/* Columns of base parameters may all but vanish: beside the largest of the standard parameters of their kind, and what moments at the robot's reach
- * amount to. */
+/* Columns of base parameters may all but vanish: beside the largest of the standard parameters of their kind, and
+ * what moments at the robot's reach amount to. */
 static void set_least_columns(const measure *m, part *k) {
   psdmp_codegen_trial *t = m->t;
   const psdm_robot *r = t->code->robot;
   int n = r->n, S = psdm_robot_parameter_count(r);
   for (int s = 0; s < STATES; s++) {
     if (psdm_regressor_standard(&t->robot, t->work, t->q + s * n, t->qd + s * n, t->qdd + s * n, m->Y)) continue;
-    for (int i = 0; i < n * S; i++) k[kind_of(m, i % S)].least = fmax(k[kind_of(m, i % S)].least, m->unit[i / S] * fabs(m->Y[i]));
+    for (int i = 0; i < n * S; i++)
+      k[kind_of(m, i % S)].least = fmax(k[kind_of(m, i % S)].least, m->unit[i / S] * fabs(m->Y[i]));
   }
   for (int i = 1; i >= 0; i--) k[i].least = fmax(k[i].least, psdmp_robot_reach(r) * k[i + 1].least);
 }
@@ -130,8 +132,8 @@ static void compare(measure *m, int s, double *got, part *k) {
   }
 }
 
-/* Results of M^-1 by the torques that their errors amount to, result by result: what is left of M x = b, beside |M| |x|. A matrix that is nearly singular leaves
- * x all but free, and large. */
+/* Results of M^-1 by the torques that their errors amount to, result by result: what is left of M x = b, beside |M|
+ * |x|. A matrix that is nearly singular leaves x all but free, and large. */
 static void compare_inverse(measure *m, int s, const double *got, part *k) {
   int n = m->t->code->robot->n, columns = m->p->function == PSDM_CODE_FORWARD ? 1 : n;
   const double *want = m->want + (size_t)s * m->p->outputs, *M = m->M + (size_t)s * (size_t)(n * n);
@@ -153,7 +155,9 @@ static void compare_inverse(measure *m, int s, const double *got, part *k) {
 
 /* ---- what goes in ---- */
 
-static void put(double *input, psdmp_codegen_block block, const double *x, int count) { memcpy(input + (size_t)block * PSDMP_CODEGEN_BLOCK, x, (size_t)count * sizeof *x); }
+static void put(double *input, psdmp_codegen_block block, const double *x, int count) {
+  memcpy(input + (size_t)block * PSDMP_CODEGEN_BLOCK, x, (size_t)count * sizeof *x);
+}
 
 static void set_inputs(const measure *m, int s, double *input) {
   const psdmp_codegen_trial *t = m->t;
@@ -194,7 +198,8 @@ static psdm_status set_measure(measure *m) {
   m->tau = NEW(t->arena, STATES * n, double);
   m->M = NEW(t->arena, STATES * n * n, double);
   m->unit = NEW(t->arena, n, double);
-  m->Y = NEW(t->arena, m->p->function == PSDM_CODE_REGRESSOR ? n * psdm_robot_parameter_count(t->code->robot) : 0, double);
+  m->Y =
+      NEW(t->arena, m->p->function == PSDM_CODE_REGRESSOR ? n * psdm_robot_parameter_count(t->code->robot) : 0, double);
   if (!m->want || !m->tau || !m->M || !Minv || !m->unit || !m->Y) return PSDM_E_MEMORY;
   for (int i = 0; i < n; i++) m->unit[i] = psdmp_codegen_joint_unit(t->code->robot, i);
   psdm_status status = psdmp_codegen_trial_expect(t, m->p, m->want);
@@ -212,7 +217,8 @@ static psdm_status set_measure(measure *m) {
   return status;
 }
 
-psdm_status psdmp_codegen_trial_error(psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdmp_codegen_runner run, void *user, double *error) {
+psdm_status psdmp_codegen_trial_error(psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdmp_codegen_runner run,
+                                      void *user, double *error) {
   measure m = {.t = t, .p = p};
   part k[MOST_PARTS] = {{0}};
   psdm_status status = set_measure(&m);
@@ -223,28 +229,29 @@ psdm_status psdmp_codegen_trial_error(psdmp_codegen_trial *t, const psdmp_codege
   for (int s = 0; s < STATES; s++) {
     set_inputs(&m, s, t->input);
     run(user, p, t->input, got);
-    if (inverts)
-      compare_inverse(&m, s, got, k);
-    else
-      compare(&m, s, got, k);
+    if (inverts) compare_inverse(&m, s, got, k);
+    else compare(&m, s, got, k);
   }
   set_least(&m, k);
   *error = 0;
-  for (int i = 0; i < MOST_PARTS; i++) *error = worse(*error, ratio(k[i].error, fmax(k[i].scale, k[i].least) * m.condition));
+  for (int i = 0; i < MOST_PARTS; i++)
+    *error = worse(*error, ratio(k[i].error, fmax(k[i].scale, k[i].least) * m.condition));
   return PSDM_OK;
 }
 
 /* ---- the graph ---- */
 
 typedef struct graph_run {
-  bool single;     /* every operation rounded to float */
-  double *value;   /* (nodes) */
-  double *late;    /* (outputs), or inputs of the second stage (blocks) and its values */
+  bool single;   /* every operation rounded to float */
+  double *value; /* (nodes) */
+  double *late;  /* (outputs), or inputs of the second stage (blocks) and its values */
 } graph_run;
 
 static double rounded(const graph_run *g, double x) { return g->single ? (double)(float)x : x; }
 
-static double at(const graph_run *g, psdm_ref r) { return psdm_ref_negated(r) ? -g->value[psdm_ref_node(r)] : g->value[psdm_ref_node(r)]; }
+static double at(const graph_run *g, psdm_ref r) {
+  return psdm_ref_negated(r) ? -g->value[psdm_ref_node(r)] : g->value[psdm_ref_node(r)];
+}
 
 static double compute(const graph_run *g, const psdm_node *n, const double *input) {
   switch (n->op) {
@@ -260,7 +267,8 @@ static double compute(const graph_run *g, const psdm_node *n, const double *inpu
   }
 }
 
-static void evaluate(const graph_run *g, const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count, double *out) {
+static void evaluate(const graph_run *g, const psdm_graph *graph, const double *input, const psdm_ref *outputs,
+                     size_t count, double *out) {
   if (!g->single) {
     psdm_graph_evaluate(graph, input, outputs, count, g->value, out);
     return;
@@ -272,7 +280,9 @@ static void evaluate(const graph_run *g, const psdm_graph *graph, const double *
   for (size_t i = 0; i < count; i++) out[i] = at(g, outputs[i]);
 }
 
-static void run_outputs(void *user, const psdmp_codegen_program *p, const double *input, double *out) { evaluate(user, p->graph, input, p->output, p->outputs, out); }
+static void run_outputs(void *user, const psdmp_codegen_program *p, const double *input, double *out) {
+  evaluate(user, p->graph, input, p->output, p->outputs, out);
+}
 
 /* M^-1 and rows of dtau/dq and dtau/dqd side by side, from which a loop makes the results */
 static void run_inner(void *user, const psdmp_codegen_program *p, const double *input, double *out) {
@@ -303,7 +313,8 @@ static void run_stages(void *user, const psdmp_codegen_program *p, const double 
 /* ---- constants ---- */
 
 /* whether the constants behind some outputs can be written */
-static bool are_finite(const psdmp_codegen_trial *t, const psdmp_codegen_program *p, const psdm_ref *outputs, size_t count, bool *live) {
+static bool are_finite(const psdmp_codegen_trial *t, const psdmp_codegen_program *p, const psdm_ref *outputs,
+                       size_t count, bool *live) {
   bool single = t->code->options.real_float;
   psdmp_expr_graph_mark(p->graph, outputs, count, live);
   for (uint32_t k = 0, nodes = psdm_graph_size(p->graph); k < nodes; k++) {
@@ -316,15 +327,19 @@ static bool are_finite(const psdmp_codegen_trial *t, const psdmp_codegen_program
 static bool constants_finite(const psdmp_codegen_trial *t, const psdmp_codegen_program *p, bool *live) {
   int n = p->length[PSDMP_CODEGEN_IN_Q];
   return are_finite(t, p, p->output, p->outputs, live) && (!p->inner || are_finite(t, p, p->inner, p->outputs, live)) &&
-         (!p->early || (are_finite(t, p, p->early, (size_t)psdmp_codegen_stage_values(n), live) && are_finite(t, p, p->late, (size_t)(2 * n * n), live)));
+         (!p->early || (are_finite(t, p, p->early, (size_t)psdmp_codegen_stage_values(n), live) &&
+                        are_finite(t, p, p->late, (size_t)(2 * n * n), live)));
 }
 
 psdm_status psdmp_codegen_program_check(psdmp_codegen_trial *t, psdmp_codegen_program *p) {
   static const psdmp_codegen_runner runners[] = {run_outputs, run_inner, run_stages};
   const bool there[] = {true, p->inner != NULL, p->early != NULL};
   int forms = t->code->options.real_float ? 2 : 1;
-  int room = (int)p->outputs + (p->early ? PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK + psdmp_codegen_stage_values(p->length[PSDMP_CODEGEN_IN_Q]) : 0);
-  graph_run g = {.value = psdmp_base_arena_alloc(t->arena, ((size_t)psdm_graph_size(p->graph) + 1) * sizeof *g.value), .late = NEW(t->arena, room, double)};
+  int room = (int)p->outputs + (p->early ? PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK +
+                                               psdmp_codegen_stage_values(p->length[PSDMP_CODEGEN_IN_Q])
+                                         : 0);
+  graph_run g = {.value = psdmp_base_arena_alloc(t->arena, ((size_t)psdm_graph_size(p->graph) + 1) * sizeof *g.value),
+                 .late = NEW(t->arena, room, double)};
   bool *live = psdmp_base_arena_alloc(t->arena, (size_t)psdm_graph_size(p->graph) + 1);
   psdm_status status = g.value && g.late && live ? PSDM_OK : PSDM_E_MEMORY;
   p->error = 0;

@@ -26,7 +26,7 @@ enum { LOOP_JOINTS = 6 };
 static const struct shape {
   const char *name, *result[3];
   bool qd, qdd, tau;
-  bool theta, gravity, payload, wrench;   /* whether the option means anything here */
+  bool theta, gravity, payload, wrench; /* whether the option means anything here */
 } shapes[PSDM_CODE_FUNCTIONS] = {
     [PSDM_CODE_INVERSE] = {"inverse", {"tau"}, true, true, false, true, true, true, true},
     [PSDM_CODE_GRAVITY] = {"gravity", {"tau"}, false, false, false, true, true, true, false},
@@ -37,8 +37,10 @@ static const struct shape {
     [PSDM_CODE_ENERGY] = {"energy", {"E"}, true, false, false, true, true, true, false},
     [PSDM_CODE_JACOBIAN] = {"jacobian", {"J"}, false, false, false, false, false, false, false},
     [PSDM_CODE_POSE] = {"pose", {"X"}, false, false, false, false, false, false, false},
-    [PSDM_CODE_LINEARIZE_INVERSE] = {"linearize_inverse", {"dtau_dq", "dtau_dqd", "M"}, true, true, false, true, true, true, false},
-    [PSDM_CODE_LINEARIZE_FORWARD] = {"linearize_forward", {"dqdd_dq", "dqdd_dqd", "Minv"}, true, false, true, true, true, true, false},
+    [PSDM_CODE_LINEARIZE_INVERSE] =
+        {"linearize_inverse", {"dtau_dq", "dtau_dqd", "M"}, true, true, false, true, true, true, false},
+    [PSDM_CODE_LINEARIZE_FORWARD] =
+        {"linearize_forward", {"dqdd_dq", "dqdd_dqd", "Minv"}, true, false, true, true, true, true, false},
     [PSDM_CODE_INVERSE_MASS] = {"inverse_mass", {"Minv"}, false, false, false, true, false, true, false},
 };
 
@@ -83,8 +85,8 @@ static size_t output_count(const psdm_robot *r, int l, const psdm_code_options *
   }
 }
 
-psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f, psdmp_base_arena *arena,
-                                psdmp_codegen_program *program, psdm_error *error) {
+psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f,
+                                        psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   const struct shape *s = &shapes[f];
   int n = r->n;
   bool caller = o->sincos == PSDM_SINCOS_CALLER;
@@ -115,7 +117,8 @@ psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_c
 static long operations(const psdm_cost *c) { return c->mult + c->add + c->div + c->sqrt; }
 
 /* fewer operations, then, for latency, less depth */
-static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp_codegen_program *p, psdm_error *error) {
+static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp_codegen_program *p,
+                          psdm_error *error) {
   if (!p->graph) return PSDM_OK;
   psdm_status status = psdm_graph_status(p->graph);
   if (!status) status = psdm_graph_factor(p->graph, p->output, p->outputs);
@@ -125,12 +128,16 @@ static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp
   if (!status && p->early) status = psdm_graph_factor(p->graph, p->early, (size_t)psdmp_codegen_stage_values(r->n));
   if (!status && p->early) status = psdm_graph_factor(p->graph, p->late, (size_t)(2 * r->n * r->n));
   if (!status) status = psdm_graph_cost(p->graph, p->output, p->outputs, &p->cost);
-  return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while simplifying '%s'", psdm_status_text(status), p->name) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while simplifying '%s'", psdm_status_text(status),
+                                  p->name)
+                : PSDM_OK;
 }
 
 static bool has_expanded(psdm_code_function f) { return f < PSDM_CODE_JACOBIAN; }
 
-static bool outside_model(const psdm_code_options *o) { return o->gravity_argument || o->payload_argument || o->wrench_argument; }
+static bool outside_model(const psdm_code_options *o) {
+  return o->gravity_argument || o->payload_argument || o->wrench_argument;
+}
 
 static void drop(psdmp_codegen_program *p) {
   psdm_graph_free(p->graph);
@@ -160,22 +167,30 @@ static psdm_status check(psdm_code *code, psdmp_codegen_trial *t, psdmp_codegen_
   if (!p->graph) return PSDM_OK;
   psdm_status status = psdmp_codegen_program_check(t, p);
   const char *file = code->robot->file;
-  if (status == PSDM_E_SINGULAR) return psdmp_base_fail(error, status, file, 0, 0, "'%s' does not exist: the mass matrix is singular", p->name);
-  return status ? psdmp_base_fail(error, status, file, 0, 0, "%s while checking '%s'", psdm_status_text(status), p->name) : PSDM_OK;
+  if (status == PSDM_E_SINGULAR)
+    return psdmp_base_fail(error, status, file, 0, 0, "'%s' does not exist: the mass matrix is singular", p->name);
+  return status
+             ? psdmp_base_fail(error, status, file, 0, 0, "%s while checking '%s'", psdm_status_text(status), p->name)
+             : PSDM_OK;
 }
 
 /* beyond the tolerance there is no code */
 static psdm_status refuse(const psdm_code *code, const psdmp_codegen_program *p, psdm_error *error) {
   const char *file = code->robot->file, *way = "";
   if (!isfinite(p->error))
-    return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0, "'%s' by the %s method gives no finite numbers; it is not generated", p->name, p->method);
+    return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
+                           "'%s' by the %s method gives no finite numbers; it is not generated", p->name, p->method);
   if (strcmp(p->method, "expanded") == 0) way = "; --method recursive does without base parameters";
-  if (p->length[PSDMP_CODEGEN_IN_THETA]) way = "; base parameters of this robot are ill-conditioned, baked parameters do without them";
-  return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0, "'%s' by the %s method differs from the recursion by %.2g of the largest number; it is not generated%s", p->name, p->method,
-                    p->error, way);
+  if (p->length[PSDMP_CODEGEN_IN_THETA])
+    way = "; base parameters of this robot are ill-conditioned, baked parameters do without them";
+  return psdmp_base_fail(
+      error, PSDM_E_ROBOT, file, 0, 0,
+      "'%s' by the %s method differs from the recursion by %.2g of the largest number; it is not generated%s", p->name,
+      p->method, p->error, way);
 }
 
-/* beyond this, moving inertias by the base parameters' formulas, or the closed form, has cost digits that need not be lost */
+/* beyond this, moving inertias by the base parameters' formulas, or the closed form, has cost digits that need not
+ * be lost */
 static const double PRECISE = 1e-13;
 
 static void swap(psdmp_codegen_program *a, psdmp_codegen_program *b) {
@@ -185,12 +200,15 @@ static void swap(psdmp_codegen_program *a, psdmp_codegen_program *b) {
 }
 
 /* traced, not yet factored; twice where the first is not precise, and the better one stays */
-psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_code_function f, psdmp_codegen_trial *t, psdmp_base_arena *arena, psdmp_codegen_program *best, psdm_error *error) {
+psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_code_function f, psdmp_codegen_trial *t,
+                                        psdmp_base_arena *arena, psdmp_codegen_program *best, psdm_error *error) {
   psdmp_codegen_program other = {0};
-  psdm_status status = psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, false, arena, best, error);
+  psdm_status status = psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, false,
+                                                     arena, best, error);
   if (!status) status = check(code, t, best, error);
   if (status || !best->graph || best->error <= PRECISE) return status;
-  status = psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, true, arena, &other, error);
+  status = psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, true, arena, &other,
+                                         error);
   if (!status) status = check(code, t, &other, error);
   if (!status && other.graph && !(other.error >= best->error / 4)) swap(&other, best);
   drop(&other);
@@ -204,29 +222,38 @@ static bool is_better(const psdmp_codegen_program *other, const psdmp_codegen_pr
 }
 
 /* one function by each method that is asked for; the one with fewer operations stays */
-static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_codegen_trial *t, psdmp_codegen_program *best, psdm_error *error) {
+static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_codegen_trial *t, psdmp_codegen_program *best,
+                         psdm_error *error) {
   const psdm_code_options *o = &code->options;
   psdmp_codegen_program other = {0};
   bool expanded = has_expanded(f) && o->method != PSDM_CODE_RECURSIVE && psdm_model_p(code->model) > 0;
   bool recursive = o->method != PSDM_CODE_EXPANDED || !has_expanded(f);
-  if (expanded && o->method == PSDM_CODE_AUTO && code->model->combined && (o->theta_argument || f == PSDM_CODE_REGRESSOR))
+  if (expanded && o->method == PSDM_CODE_AUTO && code->model->combined &&
+      (o->theta_argument || f == PSDM_CODE_REGRESSOR))
     recursive = false; /* columns that are no standard parameters' */
   psdm_status status = PSDM_OK;
   if (recursive) status = psdmp_codegen_build_precise(code, f, t, &code->arena, best, error);
   if (!status) status = finish(code->robot, o, best, error);
   if (!status) status = check(code, t, best, error);
   if (!status && expanded) {
-    status = psdmp_codegen_build_expanded(code->robot, code->model, code->theta, o, f, best->graph ? operations(&best->cost) : 0, &code->arena, &other, error);
+    status = psdmp_codegen_build_expanded(code->robot, code->model, code->theta, o, f,
+                                          best->graph ? operations(&best->cost) : 0, &code->arena, &other, error);
     if (!status) status = finish(code->robot, o, &other, error);
     if (!status) status = check(code, t, &other, error);
   }
   if (!status && other.graph && is_better(&other, best)) {
     swap(&other, best);
   } else if (!status && other.graph && operations(&other.cost) < operations(&best->cost)) {
-    if (add_note(code, "'%s': the closed form of this robot is off by %.2g of the largest number; the recursive method is used", best->name, other.error)) status = no_memory(code->robot, error);
+    if (add_note(
+            code,
+            "'%s': the closed form of this robot is off by %.2g of the largest number; the recursive method is used",
+            best->name, other.error))
+      status = no_memory(code->robot, error);
   }
   if (!status && !(best->error <= psdmp_codegen_tolerance(code))) status = refuse(code, best, error);
-  if (!status && best->error > GOOD && add_note(code, "'%s' differs from the recursion by up to %.2g of the largest number", best->name, best->error)) status = no_memory(code->robot, error);
+  if (!status && best->error > GOOD &&
+      add_note(code, "'%s' differs from the recursion by up to %.2g of the largest number", best->name, best->error))
+    status = no_memory(code->robot, error);
   drop(&other);
   if (status) drop(best);
   return status;
@@ -247,7 +274,8 @@ static const char *identifier(psdmp_base_arena *arena, const char *name) {
   char text[56] = "";
   size_t at = 0;
   if (!isalpha((unsigned char)*name)) at = (size_t)snprintf(text, sizeof text, "robot_");
-  for (; *name && at + 1 < sizeof text; name++) text[at++] = isalnum((unsigned char)*name) && (unsigned char)*name < 128 ? *name : '_';
+  for (; *name && at + 1 < sizeof text; name++)
+    text[at++] = isalnum((unsigned char)*name) && (unsigned char)*name < 128 ? *name : '_';
   return psdmp_base_arena_text(arena, text, at);
 }
 
@@ -256,26 +284,33 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   const psdm_robot *r = code->robot;
   if (options) *o = *options;
   if (!o->functions) o->functions = o->optional = (2u << PSDM_CODE_POSE) - 1;
-  if (o->target == PSDM_CODE_CUDA) o->throughput = true; /* other states hide a GPU's latency, and registers are what it runs out of */
-  if (o->functions >> PSDM_CODE_FUNCTIONS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
+  /* other states hide a GPU's latency, and registers are what it runs out of */
+  if (o->target == PSDM_CODE_CUDA) o->throughput = true;
+  if (o->functions >> PSDM_CODE_FUNCTIONS)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
   unsigned asked = o->functions;
   if (psdmp_codegen_wrap_options(o, error)) return PSDM_E_ARGUMENT;
   /* what wrappers add follows from what is there; an FMU is nothing without accelerations */
   if (o->optional >> PSDM_CODE_FORWARD & 1) o->optional |= o->functions & ~asked;
   if (o->wraps >> PSDM_CODE_WRAP_FMU & 1) o->optional &= ~(1u << PSDM_CODE_FORWARD);
   if (o->prefix && !is_identifier(o->prefix))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prefix must be a C identifier of at most 60 letters, digits and _");
-  o->prefix = o->prefix ? psdmp_base_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
+                           "the prefix must be a C identifier of at most 60 letters, digits and _");
+  o->prefix =
+      o->prefix ? psdmp_base_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
   if (o->command) o->command = psdmp_base_arena_text(&code->arena, o->command, strlen(o->command));
   if (code->arena.failed) return no_memory(r, error);
-  if (o->link < 0 || o->link > r->joints) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
+  if (o->link < 0 || o->link > r->joints)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
   if (o->link && o->functions >> PSDM_CODE_JACOBIAN & 1 && !psdm_robot_moves(r, o->link - 1)) {
     char name[80];
     psdmp_base_quote(r->link[o->link - 1].name, strlen(r->link[o->link - 1].name), name, sizeof name);
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
+                           "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
   }
   if (outside_model(o) && o->method == PSDM_CODE_EXPANDED)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "gravity, payload and wrench as arguments need the recursive method");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
+                           "gravity, payload and wrench as arguments need the recursive method");
   return PSDM_OK;
 }
 
@@ -315,7 +350,8 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
   psdm_robot any = psdmp_codegen_any_gravity(r); /* whose base parameters serve every direction of gravity */
   if (o->gravity_argument) r = &any;
   if (functions) status = psdm_model_derive(r, NULL, allocator, &code->model, NULL, error);
-  if (status && status != PSDM_E_MEMORY && o->method != PSDM_CODE_EXPANDED) status = psdm_params_derive(r, NULL, allocator, &code->model, NULL, error);
+  if (status && status != PSDM_E_MEMORY && o->method != PSDM_CODE_EXPANDED)
+    status = psdm_params_derive(r, NULL, allocator, &code->model, NULL, error);
   return status;
 }
 
@@ -324,7 +360,9 @@ static psdm_status set_theta(psdm_code *code, psdm_error *error) {
   const psdm_robot *r = code->robot;
   const psdm_code_options *o = &code->options;
   if (o->gravity_argument && r->coupled && (o->theta_argument || o->functions >> PSDM_CODE_REGRESSOR & 1))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "coupled joints have other base parameters for other gravity: with gravity as an argument neither theta as an argument nor a regressor");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
+                           "coupled joints have other base parameters for other gravity: with gravity as an argument "
+                           "neither theta as an argument nor a regressor");
   size_t standard = (size_t)psdm_model_standard_count(code->model), l = (size_t)psdm_model_l(code->model);
   double *theta = psdmp_base_arena_alloc(&code->arena, (l + standard + 1) * sizeof *theta), *pi = theta + l;
   if (!theta) return no_memory(r, error);
@@ -340,7 +378,8 @@ static psdm_status set_theta(psdm_code *code, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* Accelerations exist only where the mass matrix can be inverted. Parameters that are arguments, or a load that is one, may yet make it so. */
+/* Accelerations exist only where the mass matrix can be inverted. Parameters that are arguments, or a load that is
+ * one, may yet make it so. */
 static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, psdm_error *error) {
   const unsigned inverted = 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_LINEARIZE_FORWARD | 1u << PSDM_CODE_INVERSE_MASS;
   psdm_code_options *o = &code->options;
@@ -350,7 +389,8 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
   char text[800] = "";
   if (!wanted || code->given || o->theta_argument || o->payload_argument) return PSDM_OK;
   psdm_status status = psdm_mass_condition(code->robot, allocator, &condition, &why);
-  if (status && status != PSDM_E_SINGULAR && status != PSDM_E_MEMORY) return PSDM_OK; /* base parameters alone are known */
+  /* base parameters alone are known */
+  if (status && status != PSDM_E_SINGULAR && status != PSDM_E_MEMORY) return PSDM_OK;
   if (status && (status == PSDM_E_MEMORY || (wanted & ~o->optional) || !(o->functions & ~wanted))) {
     if (error) *error = why;
     return status;
@@ -360,10 +400,13 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
     o->functions &= ~wanted;
     snprintf(text, sizeof text, "left out: ");
     for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
-      if (wanted >> f & 1) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[10] ? ", " : "", shapes[f].name);
+      if (wanted >> f & 1)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[10] ? ", " : "", shapes[f].name);
     snprintf(text + strlen(text), sizeof text - strlen(text), "; %s", why.text);
   } else if (condition > PSDMP_CODEGEN_ILL_CONDITIONED) {
-    psdmp_base_print(text, sizeof text, "the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
+    psdmp_base_print(text, sizeof text,
+                     "the mass matrix is nearly singular (condition %.1e): accelerations have few right digits",
+                     condition);
   }
   return text[0] && add_note(code, "%s", text) ? no_memory(code->robot, error) : PSDM_OK;
 }
@@ -378,14 +421,23 @@ static bool going_on(const psdm_code_options *o, int f) {
   return !o->going_on || o->going_on(o->going_on_user, (double)before / all);
 }
 
-/* what graphs and text of the functions take, about: bytes times a power of the joints (measured with 30 and 60 joints in general position, without a search) */
+/* what graphs and text of the functions take, about: bytes times a power of the joints (measured with 30 and 60
+ * joints in general position, without a search) */
 static psdm_status ask_memory(const psdm_code *code, psdm_error *error) {
   static const struct {
     double bytes, power;
-  } table[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = {15e4, 1},  [PSDM_CODE_GRAVITY] = {15e4, 1},          [PSDM_CODE_BIAS] = {15e4, 1},
-                                  [PSDM_CODE_MASS] = {8e3, 2},      [PSDM_CODE_FORWARD] = {900, 3},           [PSDM_CODE_REGRESSOR] = {18e3, 2},
-                                  [PSDM_CODE_ENERGY] = {15e4, 1},   [PSDM_CODE_JACOBIAN] = {15e4, 1},         [PSDM_CODE_POSE] = {15e4, 1},
-                                  [PSDM_CODE_LINEARIZE_INVERSE] = {35e3, 2}, [PSDM_CODE_LINEARIZE_FORWARD] = {7e3, 3}, [PSDM_CODE_INVERSE_MASS] = {7e3, 3}};
+  } table[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = {15e4, 1},
+                                  [PSDM_CODE_GRAVITY] = {15e4, 1},
+                                  [PSDM_CODE_BIAS] = {15e4, 1},
+                                  [PSDM_CODE_MASS] = {8e3, 2},
+                                  [PSDM_CODE_FORWARD] = {900, 3},
+                                  [PSDM_CODE_REGRESSOR] = {18e3, 2},
+                                  [PSDM_CODE_ENERGY] = {15e4, 1},
+                                  [PSDM_CODE_JACOBIAN] = {15e4, 1},
+                                  [PSDM_CODE_POSE] = {15e4, 1},
+                                  [PSDM_CODE_LINEARIZE_INVERSE] = {35e3, 2},
+                                  [PSDM_CODE_LINEARIZE_FORWARD] = {7e3, 3},
+                                  [PSDM_CODE_INVERSE_MASS] = {7e3, 3}};
   const psdm_robot *r = code->robot;
   double need = 0;
   char what[64];
@@ -396,12 +448,14 @@ static psdm_status ask_memory(const psdm_code *code, psdm_error *error) {
 }
 
 /* given: a model to take as it is; NULL: the robot's own */
-static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, const psdm_code_options *options, const psdm_allocator *allocator,
-                                psdm_code **out, psdm_error *error) {
+static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, const psdm_code_options *options,
+                                const psdm_allocator *allocator, psdm_code **out, psdm_error *error) {
   *out = NULL;
   if (r->closure)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
-  if (!r->n) return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "no joint moves: there are no dynamics to generate");
+    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
+                           "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
+  if (!r->n)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "no joint moves: there are no dynamics to generate");
   psdm_code *code = psdmp_base_alloc(allocator, sizeof *code);
   if (!code) return no_memory(r, error);
   code->arena.allocator = allocator;
@@ -411,8 +465,7 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   if (!status) status = ask_memory(code, error);
   if (!status && given)
     status = psdmp_model_keep(given, NULL, NULL, NULL, allocator, &code->model) ? no_memory(r, error) : PSDM_OK;
-  else if (!status)
-    status = set_model(code, allocator, error);
+  else if (!status) status = set_model(code, allocator, error);
   if (!status) status = set_theta(code, error);
   if (!status) status = check_mass(code, allocator, error);
   psdmp_base_arena scratch = {.allocator = allocator};
@@ -427,7 +480,8 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
     psdm_error why = {0};
     status = build(code, (psdm_code_function)f, &t, &code->program[code->programs], &why);
     code->programs += !status;
-    if (status == PSDM_E_SINGULAR && code->options.optional >> f & 1) { /* what rounding alone keeps from being singular */
+    /* what rounding alone keeps from being singular */
+    if (status == PSDM_E_SINGULAR && code->options.optional >> f & 1) {
       code->omitted |= 1u << f;
       status = add_note(code, "left out: %s; %s", shapes[f].name, why.text) ? no_memory(r, &why) : PSDM_OK;
     }
@@ -443,13 +497,13 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   return PSDM_OK;
 }
 
-psdm_status psdm_code_build(const psdm_robot *r, const psdm_code_options *options, const psdm_allocator *allocator, psdm_code **out,
-                            psdm_error *error) {
+psdm_status psdm_code_build(const psdm_robot *r, const psdm_code_options *options, const psdm_allocator *allocator,
+                            psdm_code **out, psdm_error *error) {
   return build_bundle(r, NULL, options, allocator, out, error);
 }
 
-psdm_status psdm_code_build_model(const psdm_robot *r, const psdm_model *model, const psdm_code_options *options, const psdm_allocator *allocator,
-                                  psdm_code **out, psdm_error *error) {
+psdm_status psdm_code_build_model(const psdm_robot *r, const psdm_model *model, const psdm_code_options *options,
+                                  const psdm_allocator *allocator, psdm_code **out, psdm_error *error) {
   psdm_code_options expanded = options ? *options : (psdm_code_options){0};
   *out = NULL;
   if (!model->p) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "the model has no functions");
@@ -480,7 +534,9 @@ psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cos
 
 double psdm_code_error(const psdm_code *code, int index) { return code->program[index].error; }
 
-const char *psdm_code_note(const psdm_code *code, int index) { return index >= 0 && index < code->notes ? code->note[index] : NULL; }
+const char *psdm_code_note(const psdm_code *code, int index) {
+  return index >= 0 && index < code->notes ? code->note[index] : NULL;
+}
 
 unsigned psdm_code_omitted(const psdm_code *code) { return code->omitted; }
 

@@ -1,4 +1,5 @@
-/* composite.c: the mass matrix by composite bodies (Walker and Orin 1982), in pseudo-inertia form, and the solution of M x = b. */
+/* composite.c: the mass matrix by composite bodies (Walker and Orin 1982), in pseudo-inertia form, and the solution
+ * of M x = b. */
 #include <string.h>
 
 #include "codegen/trace_priv.h"
@@ -20,8 +21,10 @@ void psdmp_codegen_shift_inertia(psdmp_codegen_trace *t, psdmp_codegen_sym p, ps
 
 /* P -> Rx(alpha) P Rx(alpha)^T */
 void psdmp_codegen_untilt_inertia(psdmp_codegen_trace *t, const psdmp_codegen_chain_body *body, psdm_ref s[10]) {
-  psdm_ref sine = NUM(body->sa), cosine = NUM(body->ca), yy = s[PSDMP_CODEGEN_SYY], zz = s[PSDMP_CODEGEN_SZZ], yz = s[PSDMP_CODEGEN_SYZ];
-  psdmp_codegen_sym h = {t->zero, s[PSDMP_CODEGEN_HY], s[PSDMP_CODEGEN_HZ]}, x = {t->zero, s[PSDMP_CODEGEN_SXY], s[PSDMP_CODEGEN_SXZ]};
+  psdm_ref sine = NUM(body->sa), cosine = NUM(body->ca), yy = s[PSDMP_CODEGEN_SYY], zz = s[PSDMP_CODEGEN_SZZ],
+           yz = s[PSDMP_CODEGEN_SYZ];
+  psdmp_codegen_sym h = {t->zero, s[PSDMP_CODEGEN_HY], s[PSDMP_CODEGEN_HZ]},
+                    x = {t->zero, s[PSDMP_CODEGEN_SXY], s[PSDMP_CODEGEN_SXZ]};
   if (body->ca == 0) { /* a quarter turn: nothing but signs */
     s[PSDMP_CODEGEN_SYY] = zz;
     s[PSDMP_CODEGEN_SZZ] = yy;
@@ -52,7 +55,8 @@ static void turn_between(psdmp_codegen_trace *t, const double *from, const doubl
 static void carry_inertia(psdmp_codegen_trace *t, int b, psdm_ref s[10]) {
   const psdmp_codegen_chain_body *body = &t->chain->body[b];
   const psdmp_codegen_trace_body *k = &t->body[b], *parent = &t->body[body->parent];
-  psdm_ref along = ADD(NUM(body->parallel ? 0 : body->d), body->prismatic ? psdmp_codegen_form_of(t, PSDMP_CODEGEN_IN_Q, body->slide, true) : t->zero);
+  psdm_ref along = ADD(NUM(body->parallel ? 0 : body->d),
+                       body->prismatic ? psdmp_codegen_form_of(t, PSDMP_CODEGEN_IN_Q, body->slide, true) : t->zero);
   psdmp_codegen_sym up = {t->zero, t->zero, along};
   if (body->parallel) {
     turn_between(t, k->at, parent->via, s);
@@ -70,17 +74,20 @@ static void carry_inertia(psdmp_codegen_trace *t, int b, psdm_ref s[10]) {
 }
 
 /* what a unit acceleration of the joint asks for: f = z x h, n = S-terms; or f = m z, n = h x z */
-static void unit_wrench(psdmp_codegen_trace *t, int b, const psdm_ref s[10], psdmp_codegen_sym *f, psdmp_codegen_sym *n) {
+static void unit_wrench(psdmp_codegen_trace *t, int b, const psdm_ref s[10], psdmp_codegen_sym *f,
+                        psdmp_codegen_sym *n) {
   if (t->chain->body[b].prismatic) {
     *f = (psdmp_codegen_sym){t->zero, t->zero, s[PSDMP_CODEGEN_M]};
     *n = (psdmp_codegen_sym){s[PSDMP_CODEGEN_HY], NEG(s[PSDMP_CODEGEN_HX]), t->zero};
   } else {
     *f = (psdmp_codegen_sym){NEG(s[PSDMP_CODEGEN_HY]), s[PSDMP_CODEGEN_HX], t->zero};
-    *n = (psdmp_codegen_sym){NEG(s[PSDMP_CODEGEN_SXZ]), NEG(s[PSDMP_CODEGEN_SYZ]), ADD(s[PSDMP_CODEGEN_SXX], s[PSDMP_CODEGEN_SYY])};
+    *n = (psdmp_codegen_sym){NEG(s[PSDMP_CODEGEN_SXZ]), NEG(s[PSDMP_CODEGEN_SYZ]),
+                             ADD(s[PSDMP_CODEGEN_SXX], s[PSDMP_CODEGEN_SYY])};
   }
 }
 
-/* entry (i, j) of the tree's mass matrix to the independent joints: G^T M G, upper triangle of tree entries, both of the result */
+/* entry (i, j) of the tree's mass matrix to the independent joints: G^T M G, upper triangle of tree entries, both of
+ * the result */
 static void spread(psdmp_codegen_trace *t, int i, int j, psdm_ref value, psdm_ref *M) {
   const psdm_robot *r = t->chain->robot;
   const psdmp_codegen_chain_body *bi = &t->chain->body[i], *bj = &t->chain->body[j];
@@ -101,7 +108,8 @@ void psdmp_codegen_add_drives(psdmp_codegen_trace *t, psdm_ref *M) {
   for (int d = 0; d < r->drives; d++) {
     psdm_ref Ia = psdmp_codegen_inertia_entry(t, 10 * t->chain->bodies + d);
     for (int i = 0; i < r->n; i++)
-      for (int j = 0; j < r->n; j++) M[i * r->n + j] = ADD(M[i * r->n + j], MUL(NUM(r->drive[d].a[i] * r->drive[d].a[j]), Ia));
+      for (int j = 0; j < r->n; j++)
+        M[i * r->n + j] = ADD(M[i * r->n + j], MUL(NUM(r->drive[d].a[i] * r->drive[d].a[j]), Ia));
   }
 }
 
@@ -129,7 +137,8 @@ void psdmp_codegen_mass_matrix(psdmp_codegen_trace *t, psdm_ref *M) {
   psdmp_codegen_add_drives(t, M);
 }
 
-/* M = L^T D L from the tips: branches keep their zeros (Featherstone 2005). L_ki goes into the upper triangle, 1 / D_k into inverse. */
+/* M = L^T D L from the tips: branches keep their zeros (Featherstone 2005). L_ki goes into the upper triangle, 1 /
+ * D_k into inverse. */
 static void factorise(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *inverse) {
   int n = t->chain->n;
   for (int k = n - 1; k >= 0; k--) {
@@ -155,7 +164,8 @@ void psdmp_codegen_solve_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *x) 
   }
 }
 
-/* M^-1 = L^-1 D^-1 L^-T, row by row from the base: row k below the diagonal is minus L's row times what is there already */
+/* M^-1 = L^-1 D^-1 L^-T, row by row from the base: row k below the diagonal is minus L's row times what is there
+ * already */
 void psdmp_codegen_inverse_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *Minv) {
   int n = t->chain->n;
   psdm_ref inverse[PSDMP_CODEGEN_CODE_JOINTS];

@@ -10,14 +10,16 @@ enum { MOST_JOINTS = 64 };
 
 static int triangle(int n, int i, int a) { return i <= a ? i * n - i * (i - 1) / 2 + a - i : triangle(n, a, i); }
 
-/* qdd = M^-1 b, by M = L^T D L from the last joint to the first, which keeps the zeros of a tree; M is its upper triangle */
+/* qdd = M^-1 b, by M = L^T D L from the last joint to the first, which keeps the zeros of a tree; M is its upper
+ * triangle */
 static void solve(psdm_graph *g, int n, psdm_ref *M, psdm_ref *b) {
   psdm_ref D[MOST_JOINTS];
   for (int k = n - 1; k >= 0; k--) {
     D[k] = psdm_recip(g, M[triangle(n, k, k)]);
     for (int i = k - 1; i >= 0; i--) {
       psdm_ref a = psdm_mul(g, M[triangle(n, i, k)], D[k]);
-      for (int j = 0; j <= i; j++) M[triangle(n, i, j)] = psdm_sub(g, M[triangle(n, i, j)], psdm_mul(g, a, M[triangle(n, j, k)]));
+      for (int j = 0; j <= i; j++)
+        M[triangle(n, i, j)] = psdm_sub(g, M[triangle(n, i, j)], psdm_mul(g, a, M[triangle(n, j, k)]));
       b[i] = psdm_sub(g, b[i], psdm_mul(g, a, b[k]));
     }
   }
@@ -28,7 +30,8 @@ static void solve(psdm_graph *g, int n, psdm_ref *M, psdm_ref *b) {
 }
 
 static void finish_forward(psdm_graph *g, int n, psdm_ref *value, psdm_ref *qdd) {
-  for (int i = 0; i < n; i++) qdd[i] = psdm_sub(g, psdm_input(g, PSDMP_CODEGEN_IN_TAU * PSDMP_CODEGEN_BLOCK + i), value[i]);
+  for (int i = 0; i < n; i++)
+    qdd[i] = psdm_sub(g, psdm_input(g, PSDMP_CODEGEN_IN_TAU * PSDMP_CODEGEN_BLOCK + i), value[i]);
   solve(g, n, value + n, qdd);
 }
 
@@ -38,7 +41,8 @@ static void finish_mass(int n, const psdm_ref *value, psdm_ref *M) {
 }
 
 /* Y, then on request n columns sign(qd), n columns qd, n columns qdd */
-static void finish_regressor(psdm_graph *g, const psdm_model *m, const psdm_code_options *o, const psdm_ref *value, psdm_ref *Y) {
+static void finish_regressor(psdm_graph *g, const psdm_model *m, const psdm_code_options *o, const psdm_ref *value,
+                             psdm_ref *Y) {
   int n = m->n, l = m->l, columns = l + (o->friction_columns ? 2 * n : 0) + (o->drive_columns ? n : 0);
   psdm_ref zero = psdm_const(g, 0);
   for (int i = 0; i < n; i++) {
@@ -56,8 +60,9 @@ static void finish_regressor(psdm_graph *g, const psdm_model *m, const psdm_code
 }
 
 /* the potential is counted from q = 0; where parameters are numbers, from the base origin, as psdm_energy does */
-static psdm_status finish_energy(const psdm_robot *robot, const psdm_model *m, const double *theta, psdm_graph *g, const psdm_ref *value,
-                                 const psdm_allocator *allocator, psdm_ref *energy, psdm_error *error) {
+static psdm_status finish_energy(const psdm_robot *robot, const psdm_model *m, const double *theta, psdm_graph *g,
+                                 const psdm_ref *value, const psdm_allocator *allocator, psdm_ref *energy,
+                                 psdm_error *error) {
   double zero[MOST_JOINTS] = {0}, kinetic, potential = 0;
   psdm_work *work = NULL;
   psdm_status status = PSDM_OK;
@@ -74,19 +79,25 @@ static psdm_status finish_energy(const psdm_robot *robot, const psdm_model *m, c
 /* ---- the program ---- */
 
 /* whether base parameters stay apart, so that their values do not matter */
-static bool keeps_theta(const psdm_code_options *o, psdm_code_function function) { return o->theta_argument || function == PSDM_CODE_REGRESSOR; }
+static bool keeps_theta(const psdm_code_options *o, psdm_code_function function) {
+  return o->theta_argument || function == PSDM_CODE_REGRESSOR;
+}
 
-static psdm_status refuse(const psdm_code_options *o, const psdm_model *m, psdm_code_function function, psdm_error *error) {
+static psdm_status refuse(const psdm_code_options *o, const psdm_model *m, psdm_code_function function,
+                          psdm_error *error) {
   const char *why = NULL;
-  if (function == PSDM_CODE_JACOBIAN || function == PSDM_CODE_POSE) why = "poses and Jacobians are not in the dynamics' closed form; use the recursive method";
-  if (o->gravity_argument) why = "the closed form has gravity's direction inside; gravity as an argument needs the recursive method";
-  if (o->payload_argument || o->wrench_argument) why = "the closed form knows no payload or wrench beside the robot; use the recursive method";
+  if (function == PSDM_CODE_JACOBIAN || function == PSDM_CODE_POSE)
+    why = "poses and Jacobians are not in the dynamics' closed form; use the recursive method";
+  if (o->gravity_argument)
+    why = "the closed form has gravity's direction inside; gravity as an argument needs the recursive method";
+  if (o->payload_argument || o->wrench_argument)
+    why = "the closed form knows no payload or wrench beside the robot; use the recursive method";
   if (!m->p || m->n > MOST_JOINTS) why = "the model has no functions; derive it with psdm_model_derive";
   return why ? psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%s", why) : PSDM_OK;
 }
 
-static psdm_status finish(const psdm_robot *robot, const psdm_model *m, const psdm_code_options *o, const double *theta, psdm_ref *value,
-                          psdmp_base_arena *arena, psdmp_codegen_program *p, psdm_error *error) {
+static psdm_status finish(const psdm_robot *robot, const psdm_model *m, const psdm_code_options *o, const double *theta,
+                          psdm_ref *value, psdmp_base_arena *arena, psdmp_codegen_program *p, psdm_error *error) {
   psdm_graph *g = p->graph;
   switch (p->function) {
     case PSDM_CODE_FORWARD: finish_forward(g, m->n, value, p->output); break;
@@ -105,11 +116,11 @@ static bool is_better(const psdmp_codegen_found *f, const psdmp_codegen_found *t
   return rounds_well(f) ? f->operations < than->operations : f->rounding < than->rounding;
 }
 
-/* One or two ways to write the same polynomials: base parameters multiplied into the coefficients, or, so that the simple numbers of P
- * stay simple, as a mode of their own whose values are numbers. *value: the better's; NULL when none is within the limit, or where there is one, meaning
- * that there is another method, when none rounds well. */
-static psdm_status nest(const psdmp_codegen_variables *v, const double *theta, psdm_code_function function, long limit, psdmp_base_arena *scratch,
-                        psdm_graph *g, psdm_ref **value) {
+/* One or two ways to write the same polynomials: base parameters multiplied into the coefficients, or, so that the
+ * simple numbers of P stay simple, as a mode of their own whose values are numbers. *value: the better's; NULL when
+ * none is within the limit, or where there is one, meaning that there is another method, when none rounds well. */
+static psdm_status nest(const psdmp_codegen_variables *v, const double *theta, psdm_code_function function, long limit,
+                        psdmp_base_arena *scratch, psdm_graph *g, psdm_ref **value) {
   const double *coefficients[] = {NULL, theta};
   psdmp_codegen_sums sums[2];
   psdmp_codegen_found found[2];
@@ -125,16 +136,20 @@ static psdm_status nest(const psdmp_codegen_variables *v, const double *theta, p
   }
   if (best < 0) return PSDM_OK;
   *value = psdmp_base_arena_alloc(scratch, (sums[best].outputs + 1) * sizeof **value);
-  return *value && psdmp_codegen_nest(&sums[best], v, &found[best].nesting, scratch->allocator, g, *value) ? PSDM_OK : PSDM_E_MEMORY;
+  return *value && psdmp_codegen_nest(&sums[best], v, &found[best].nesting, scratch->allocator, g, *value)
+             ? PSDM_OK
+             : PSDM_E_MEMORY;
 }
 
-psdm_status psdmp_codegen_build_expanded(const psdm_robot *robot, const psdm_model *m, const double *theta, const psdm_code_options *o,
-                                 psdm_code_function function, long limit, psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
+psdm_status psdmp_codegen_build_expanded(const psdm_robot *robot, const psdm_model *m, const double *theta,
+                                         const psdm_code_options *o, psdm_code_function function, long limit,
+                                         psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   *program = (psdmp_codegen_program){0};
   psdm_status status = refuse(o, m, function, error);
   if (status) return status;
   if (keeps_theta(o, function)) theta = NULL;
-  if (!theta && !keeps_theta(o, function)) return psdmp_base_fail(error, PSDM_E_MISSING, NULL, 0, 0, "base parameters without values cannot be built in");
+  if (!theta && !keeps_theta(o, function))
+    return psdmp_base_fail(error, PSDM_E_MISSING, NULL, 0, 0, "base parameters without values cannot be built in");
   /* about a dozen functions go into one operation at best */
   if (limit && m->p > 12 * limit) return PSDM_OK;
   status = psdmp_codegen_program_shape(robot, m->l, o, function, arena, program, error);

@@ -1,10 +1,10 @@
 /* expanded_nest.c: polynomials in nested form, with as few intermediate sums as there are independent ones.
  *
- * Taking one mode out of a polynomial leaves one polynomial in the other modes for each of its options (Horner's scheme; Lloyd, Irani,
- * Ahmadi 2021, eq. 57). Done to all outputs at once this leaves many, but they span a space of low dimension: the quantities of the
- * recursion are in there. So before the next mode, the remaining polynomials are eliminated like the rows of a matrix, L U = A, and only
- * the rows of U go on; the others are combinations of them with the few coefficients of L. Pivots are chosen for sparsity (Markowitz)
- * among those that are not small. */
+ * Taking one mode out of a polynomial leaves one polynomial in the other modes for each of its options (Horner's
+ * scheme; Lloyd, Irani, Ahmadi 2021, eq. 57). Done to all outputs at once this leaves many, but they span a space of
+ * low dimension: the quantities of the recursion are in there. So before the next mode, the remaining polynomials
+ * are eliminated like the rows of a matrix, L U = A, and only the rows of U go on; the others are combinations of
+ * them with the few coefficients of L. Pivots are chosen for sparsity (Markowitz) among those that are not small. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@ typedef struct row {
   uint32_t count, room;
   uint32_t *id; /* ascending */
   double *v;
-  double size;  /* largest coefficient at first */
+  double size; /* largest coefficient at first */
   bool active;
 } row;
 
-/* the monomials at a level: what their option in the level's mode is, and which monomial the rest is at the next level. Numbered so that
- * equal options stand together. */
+/* the monomials at a level: what their option in the level's mode is, and which monomial the rest is at the next
+ * level. Numbered so that equal options stand together. */
 typedef struct monomials {
   uint32_t count;
   unsigned short *option;
@@ -41,13 +41,14 @@ typedef struct mix {
   double factor;
 } mix;
 
-/* one level: parents are sums of option * factor * kid, kids are sums of factor * base, and the bases are the next level's parents */
+/* one level: parents are sums of option * factor * kid, kids are sums of factor * base, and the bases are the next
+ * level's parents */
 typedef struct level {
   int mode;
   uint32_t parents, kids, bases;
   uint32_t *split_start; /* (parents + 1) */
   split *split;
-  uint32_t *mix_start;   /* (kids + 1) */
+  uint32_t *mix_start; /* (kids + 1) */
   mix *mix;
 } level;
 
@@ -55,9 +56,9 @@ typedef struct nest {
   const psdmp_codegen_sums *sums;
   const psdmp_codegen_nesting *how;
   psdmp_base_arena *arena;
-  monomials *at;       /* (length + 1) */
-  level *levels;       /* (length) */
-  uint32_t *first;     /* (monomials) number at the outermost level */
+  monomials *at;   /* (length + 1) */
+  level *levels;   /* (length) */
+  uint32_t *first; /* (monomials) number at the outermost level */
 } nest;
 
 /* ---- monomials ---- */
@@ -101,7 +102,8 @@ static bool number_monomials(nest *n) {
 /* ---- rows ---- */
 
 static bool row_new(psdmp_base_arena *arena, uint32_t count, row *r) {
-  *r = (row){.count = count, .room = count, .id = NEW(arena, count, uint32_t), .v = NEW(arena, count, double), .active = true};
+  *r = (row){
+      .count = count, .room = count, .id = NEW(arena, count, uint32_t), .v = NEW(arena, count, double), .active = true};
   return r->id && r->v;
 }
 
@@ -123,7 +125,8 @@ static row *output_rows(nest *n) {
   if (!rows || !sorted) return NULL;
   for (size_t t = 0; t < s->terms;) {
     uint32_t output = s->term[t].output, count = 0;
-    for (; t < s->terms && s->term[t].output == output; t++) sorted[count++] = (entry){n->first[s->term[t].monomial], s->term[t].value};
+    for (; t < s->terms && s->term[t].output == output; t++)
+      sorted[count++] = (entry){n->first[s->term[t].monomial], s->term[t].value};
     qsort(sorted, count, sizeof *sorted, by_id);
     if (!row_new(n->arena, count, &rows[output])) return NULL;
     for (uint32_t i = 0; i < count; i++) rows[output].id[i] = sorted[i].id, rows[output].v[i] = sorted[i].v;
@@ -153,8 +156,10 @@ typedef struct kids {
   uint32_t count, *slot, slots;
 } kids;
 
-/* the kid that is proportional to these coefficients, made when there is none; ids are already those of the next level */
-static bool find_kid(nest *n, kids *k, uint32_t count, const uint32_t *id, const double *v, double lead, uint32_t *kid) {
+/* the kid that is proportional to these coefficients, made when there is none; ids are already those of the next
+ * level */
+static bool find_kid(nest *n, kids *k, uint32_t count, const uint32_t *id, const double *v, double lead,
+                     uint32_t *kid) {
   uint64_t h = count;
   for (uint32_t i = 0; i < count; i++) h = (h ^ id[i]) * 1099511628211u;
   uint32_t at = (uint32_t)(h ^ h >> 32) & (k->slots - 1);
@@ -175,7 +180,8 @@ static bool find_kid(nest *n, kids *k, uint32_t count, const uint32_t *id, const
 static uint32_t most_splits(const row *parents, uint32_t count, const monomials *m) {
   uint32_t splits = 0;
   for (uint32_t p = 0; p < count; p++)
-    for (uint32_t i = 0; i < parents[p].count; i++) splits += !i || m->option[parents[p].id[i]] != m->option[parents[p].id[i - 1]];
+    for (uint32_t i = 0; i < parents[p].count; i++)
+      splits += !i || m->option[parents[p].id[i]] != m->option[parents[p].id[i - 1]];
   return splits;
 }
 
@@ -209,17 +215,17 @@ static bool split_rows(nest *n, const monomials *m, const row *parents, level *l
 /* ---- elimination ---- */
 
 typedef struct elimination {
-  row *rows;             /* (count) the kids */
+  row *rows; /* (count) the kids */
   uint32_t count, columns;
   uint32_t *column_count; /* (columns) active rows with this column */
-  row *bases;            /* (count) rows of U, divided by their pivots */
+  row *bases;             /* (count) rows of U, divided by their pivots */
   uint32_t rank;
-  uint32_t *id;          /* (columns) scratch */
+  uint32_t *id; /* (columns) scratch */
   double *v;
   struct found {
     uint32_t kid, base;
     double factor;
-  } *found;              /* entries of L, as they are found */
+  } * found; /* entries of L, as they are found */
   size_t founds, found_room;
   psdmp_base_arena *arena;
 } elimination;
@@ -276,10 +282,8 @@ static bool find_column(const row *r, uint32_t id, uint32_t *place) {
   uint32_t low = 0, high = r->count;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (r->id[middle] < id)
-      low = middle + 1;
-    else
-      high = middle;
+    if (r->id[middle] < id) low = middle + 1;
+    else high = middle;
   }
   *place = low;
   return low < r->count && r->id[low] == id;
@@ -343,7 +347,8 @@ static bool collect_mixes(nest *n, const elimination *e, level *l) {
   if (!l->mix_start || !l->mix) return false;
   for (size_t f = 0; f < e->founds; f++) l->mix_start[e->found[f].kid + 2]++;
   for (uint32_t k = 0; k < l->kids; k++) l->mix_start[k + 2] += l->mix_start[k + 1];
-  for (size_t f = 0; f < e->founds; f++) l->mix[l->mix_start[e->found[f].kid + 1]++] = (mix){e->found[f].base, e->found[f].factor};
+  for (size_t f = 0; f < e->founds; f++)
+    l->mix[l->mix_start[e->found[f].kid + 1]++] = (mix){e->found[f].base, e->found[f].factor};
   return true;
 }
 
@@ -373,7 +378,8 @@ static bool make_levels(nest *n) {
     level *l = &n->levels[k];
     kids found;
     *l = (level){.mode = n->how->order[k], .parents = count};
-    if (!split_rows(n, &n->at[k], parents, l, &found) || !eliminate_rows(n, &found, n->at[k + 1].count, l, &parents)) return false;
+    if (!split_rows(n, &n->at[k], parents, l, &found) || !eliminate_rows(n, &found, n->at[k + 1].count, l, &parents))
+      return false;
     count = l->bases;
   }
   return true;
@@ -408,7 +414,9 @@ static uint64_t cell_of(double x) {
   return ((uint64_t)(exponent + 2000) << 44) + (uint64_t)ldexp(mantissa, 41);
 }
 
-static uint32_t cell_slot(const constants *k, uint64_t cell) { return (uint32_t)((cell * 0x9E3779B97F4A7C15u) >> 33) & (k->slots - 1); }
+static uint32_t cell_slot(const constants *k, uint64_t cell) {
+  return (uint32_t)((cell * 0x9E3779B97F4A7C15u) >> 33) & (k->slots - 1);
+}
 
 static bool grow_constants(emitter *e) {
   constants *k = &e->known;
@@ -491,11 +499,13 @@ static scaled sum_terms(emitter *e, size_t count) {
   if (count == 1 && e->gauge) return term[0];
   double scale = e->gauge ? common_scale(term, count) : 1;
   psdm_ref sum = psdm_const(e->graph, 0);
-  for (size_t i = 0; i < count; i++) sum = psdm_add(e->graph, sum, psdm_scale(e->graph, known_constant(e, term[i].scale / scale), term[i].ref));
+  for (size_t i = 0; i < count; i++)
+    sum = psdm_add(e->graph, sum, psdm_scale(e->graph, known_constant(e, term[i].scale / scale), term[i].ref));
   return (scaled){sum, scale};
 }
 
-static void emit_level(emitter *e, const level *l, const psdm_ref *option, const scaled *base, scaled *kid, scaled *parent) {
+static void emit_level(emitter *e, const level *l, const psdm_ref *option, const scaled *base, scaled *kid,
+                       scaled *parent) {
   for (uint32_t k = 0; k < l->kids; k++) {
     size_t count = 0;
     for (uint32_t t = l->mix_start[k]; t < l->mix_start[k + 1]; t++) {
@@ -523,7 +533,8 @@ static psdm_ref *option_values(const nest *n, const psdmp_codegen_variables *v, 
   bool *occurs = psdmp_base_arena_alloc(n->arena, (size_t)s->options[mode] * sizeof *occurs);
   if (!value || !occurs) return NULL;
   for (uint32_t f = 0; f < s->monomials; f++) occurs[s->option[(size_t)f * (size_t)s->modes + (size_t)mode]] = true;
-  for (int o = 0; o < s->options[mode]; o++) value[o] = occurs[o] ? psdmp_codegen_mode_value(v, g, mode, o) : PSDM_REF_NONE;
+  for (int o = 0; o < s->options[mode]; o++)
+    value[o] = occurs[o] ? psdmp_codegen_mode_value(v, g, mode, o) : PSDM_REF_NONE;
   return value;
 }
 
@@ -553,8 +564,10 @@ static bool emit(nest *n, const psdmp_codegen_variables *v, psdm_graph *g, psdm_
     emit_level(&e, l, option, value, kid, parent);
     value = parent;
   }
-  for (uint32_t i = 0; i < n->sums->outputs; i++) out[i] = psdm_scale(g, known_constant(&e, value[i].scale), value[i].ref);
-  return !n->arena->failed && psdm_graph_status(g) == PSDM_OK; /* without room for its constants the code would be another */
+  for (uint32_t i = 0; i < n->sums->outputs; i++)
+    out[i] = psdm_scale(g, known_constant(&e, value[i].scale), value[i].ref);
+  /* without room for its constants the code would be another */
+  return !n->arena->failed && psdm_graph_status(g) == PSDM_OK;
 }
 
 /* polynomials without any variable are numbers */
@@ -564,11 +577,13 @@ static bool emit_numbers(const psdmp_codegen_sums *s, psdm_graph *g, psdm_ref *o
   return psdm_graph_status(g) == PSDM_OK;
 }
 
-bool psdmp_codegen_nest(const psdmp_codegen_sums *sums, const psdmp_codegen_variables *v, const psdmp_codegen_nesting *how, const psdm_allocator *allocator, psdm_graph *graph,
-                psdm_ref *out) {
+bool psdmp_codegen_nest(const psdmp_codegen_sums *sums, const psdmp_codegen_variables *v,
+                        const psdmp_codegen_nesting *how, const psdm_allocator *allocator, psdm_graph *graph,
+                        psdm_ref *out) {
   psdmp_base_arena arena = {.allocator = allocator};
   nest n = {.sums = sums, .how = how, .arena = &arena};
-  bool ok = how->length ? number_monomials(&n) && make_levels(&n) && emit(&n, v, graph, out) : emit_numbers(sums, graph, out);
+  bool ok =
+      how->length ? number_monomials(&n) && make_levels(&n) && emit(&n, v, graph, out) : emit_numbers(sums, graph, out);
   psdmp_base_arena_free(&arena);
   return ok;
 }

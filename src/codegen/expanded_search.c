@@ -1,4 +1,5 @@
-/* expanded_search.c: which order of nesting is the cheapest. No fixed rule wins everywhere: try, count, keep the lowest of those that round well. */
+/* expanded_search.c: which order of nesting is the cheapest. No fixed rule wins everywhere: try, count, keep the
+ * lowest of those that round well. */
 #include <string.h>
 
 #include "codegen/expanded_priv.h"
@@ -10,11 +11,11 @@ typedef struct search {
   const psdm_allocator *allocator;
   psdm_graph *graph; /* of the trials */
   psdm_ref *out;
-  double *truth;     /* (PSDMP_CODEGEN_ROUNDING_STATES x outputs) */
+  double *truth; /* (PSDMP_CODEGEN_ROUNDING_STATES x outputs) */
   psdmp_codegen_nesting best;
-  long cost;         /* of the best; -1: none yet */
-  double rounding;   /* of the best, in units of the roundoff */
-  int tries;         /* left */
+  long cost;       /* of the best; -1: none yet */
+  double rounding; /* of the best, in units of the roundoff */
+  int tries;       /* left */
 } search;
 
 enum { SMALL = 500 }; /* terms: up to here every start is varied, and every trial factored */
@@ -26,11 +27,13 @@ static void append(const psdmp_codegen_sums *s, psdmp_codegen_nesting *how, int 
 /* ---- the plain twin: the polynomials term by term ---- */
 
 /* values of all options at a state, mode after mode: value (sum of the options) */
-static bool option_values(const search *s, psdm_graph *g, const double *input, psdm_ref *option, size_t options, double *value) {
+static bool option_values(const search *s, psdm_graph *g, const double *input, psdm_ref *option, size_t options,
+                          double *value) {
   size_t at = 0;
   psdm_graph_clear(g);
   for (int mode = 0; mode < s->sums->modes; mode++)
-    for (int o = 0; o < s->sums->options[mode]; o++, at++) option[at] = s->sums->used[mode] ? psdmp_codegen_mode_value(s->v, g, mode, o) : psdm_const(g, 1);
+    for (int o = 0; o < s->sums->options[mode]; o++, at++)
+      option[at] = s->sums->used[mode] ? psdmp_codegen_mode_value(s->v, g, mode, o) : psdm_const(g, 1);
   double *scratch = psdmp_base_alloc_raw(s->allocator, ((size_t)psdm_graph_size(g) + 1) * sizeof *scratch);
   bool ok = scratch && psdm_graph_status(g) == PSDM_OK;
   if (ok) psdm_graph_evaluate(g, input, option, options, scratch, value);
@@ -62,7 +65,8 @@ static psdm_status find_truth(search *s) {
   psdmp_base_arena scratch = {.allocator = s->allocator};
   size_t options = 0;
   for (int mode = 0; mode < p->modes; mode++) options += (size_t)p->options[mode];
-  double *input = psdmp_base_arena_alloc(&scratch, (size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK * sizeof *input);
+  double *input =
+      psdmp_base_arena_alloc(&scratch, (size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK * sizeof *input);
   double *value = psdmp_base_arena_alloc(&scratch, options * sizeof *value);
   psdm_ref *option = psdmp_base_arena_alloc(&scratch, options * sizeof *option);
   bool ok = input && value && option;
@@ -77,13 +81,16 @@ static psdm_status find_truth(search *s) {
 
 /* ---- counting ---- */
 
-/* Small pivots save operations and cost digits: sums are made of larger ones that cancel again. What rounds badly comes after whatever does not. */
+/* Small pivots save operations and cost digits: sums are made of larger ones that cancel again. What rounds badly
+ * comes after whatever does not. */
 static psdm_status compare(search *s, long cost, bool *better) {
   double rounding;
   bool good = s->cost >= 0 && s->rounding <= PSDMP_CODEGEN_ROUNDING_MOST;
   *better = false;
   if (good && cost >= s->cost) return PSDM_OK;
-  if (!psdmp_codegen_rounding(s->graph, s->v->model->n, s->v->model->l, s->out, s->sums->outputs, s->truth, s->allocator, &rounding)) return PSDM_E_MEMORY;
+  if (!psdmp_codegen_rounding(s->graph, s->v->model->n, s->v->model->l, s->out, s->sums->outputs, s->truth,
+                              s->allocator, &rounding))
+    return PSDM_E_MEMORY;
   *better = s->cost < 0 || rounding <= PSDMP_CODEGEN_ROUNDING_MOST || (!good && rounding < s->rounding);
   if (*better) s->cost = cost, s->rounding = rounding;
   return PSDM_OK;
@@ -107,7 +114,8 @@ static psdm_status try_one(search *s, const psdmp_codegen_nesting *how, bool *be
 
 typedef enum rates { RATES_BEHIND, RATES_BEFORE, RATES_INSIDE, RATES_OUTSIDE, RATES_WAYS } rates;
 
-static psdmp_codegen_nesting start_order(const psdmp_codegen_sums *s, int n, rates where, bool theta_outside, bool base_first) {
+static psdmp_codegen_nesting start_order(const psdmp_codegen_sums *s, int n, rates where, bool theta_outside,
+                                         bool base_first) {
   psdmp_codegen_nesting how = {.threshold = 0.3, .gauge = true};
   if (theta_outside) append(s, &how, 2 * n + 1);
   if (where == RATES_OUTSIDE) append(s, &how, 2 * n);
@@ -187,8 +195,8 @@ static int tries_for(size_t terms) {
   return tries > 400 ? 400 : tries < 24 ? 24 : (int)tries;
 }
 
-psdm_status psdmp_codegen_nest_search(const psdmp_codegen_sums *sums, const psdmp_codegen_variables *v, long limit, const psdm_allocator *allocator,
-                              psdmp_codegen_found *found, bool *hopeless) {
+psdm_status psdmp_codegen_nest_search(const psdmp_codegen_sums *sums, const psdmp_codegen_variables *v, long limit,
+                                      const psdm_allocator *allocator, psdmp_codegen_found *found, bool *hopeless) {
   search s = {.sums = sums, .v = v, .allocator = allocator, .cost = -1, .tries = tries_for(sums->terms)};
   s.out = psdmp_base_alloc(allocator, (sums->outputs + 1) * sizeof *s.out);
   s.truth = psdmp_base_alloc(allocator, ((size_t)PSDMP_CODEGEN_ROUNDING_STATES * sums->outputs + 1) * sizeof *s.truth);

@@ -50,7 +50,8 @@ static uint32_t find_monomial(psdmp_codegen_sums *s, const unsigned short *optio
   return s->monomials - 1;
 }
 
-bool psdmp_codegen_sums_start(psdmp_codegen_sums *s, psdmp_base_arena *arena, int modes, const int *options, uint32_t outputs) {
+bool psdmp_codegen_sums_start(psdmp_codegen_sums *s, psdmp_base_arena *arena, int modes, const int *options,
+                              uint32_t outputs) {
   *s = (psdmp_codegen_sums){.arena = arena, .modes = modes, .outputs = outputs};
   s->options = psdmp_base_arena_alloc(arena, (size_t)modes * sizeof *s->options);
   s->used = psdmp_base_arena_alloc(arena, (size_t)modes * sizeof *s->used);
@@ -90,7 +91,8 @@ bool psdmp_codegen_sums_finish(psdmp_codegen_sums *s) {
   for (size_t at = 0, end; at < s->terms; at = end) {
     psdmp_codegen_sum_term sum = s->term[at];
     double size = fabs(sum.value);
-    for (end = at + 1; end < s->terms && s->term[end].output == sum.output && s->term[end].monomial == sum.monomial; end++) {
+    for (end = at + 1; end < s->terms && s->term[end].output == sum.output && s->term[end].monomial == sum.monomial;
+         end++) {
       sum.value += s->term[end].value;
       size += fabs(s->term[end].value);
     }
@@ -108,11 +110,13 @@ typedef struct collector {
   const double *theta;
   psdm_code_function function;
   psdmp_codegen_sums *sums;
-  int first, second;           /* rates of the class at hand */
+  int first, second; /* rates of the class at hand */
   unsigned short option[2 * 64 + 2];
 } collector;
 
-static int digit_of(const psdm_model *m, long f, int j) { return (int)(m->code[f] / m->weight[j] % (uint64_t)m->radix[j]); }
+static int digit_of(const psdm_model *m, long f, int j) {
+  return (int)(m->code[f] / m->weight[j] % (uint64_t)m->radix[j]);
+}
 
 static void set_digits(collector *c, long f) {
   for (int j = 0; j < c->m->n; j++) c->option[j] = (unsigned short)digit_of(c->m, f, j);
@@ -123,7 +127,10 @@ static void set_rates(collector *c, int first, int second) {
   int n = c->m->n;
   unsigned short *rate = c->option + n;
   memset(rate, 0, (size_t)n * sizeof *rate);
-  if (first >= 0) rate[first] = second < 0 ? PSDMP_CODEGEN_RATE_QDD : first == second ? PSDMP_CODEGEN_RATE_QD2 : PSDMP_CODEGEN_RATE_QD;
+  if (first >= 0)
+    rate[first] = second < 0        ? PSDMP_CODEGEN_RATE_QDD
+                  : first == second ? PSDMP_CODEGEN_RATE_QD2
+                                    : PSDMP_CODEGEN_RATE_QD;
   if (second >= 0 && second != first) rate[second] = PSDMP_CODEGEN_RATE_QD;
   c->option[2 * n] = (unsigned short)psdmp_model_class_of(n, first, second);
 }
@@ -131,10 +138,13 @@ static void set_rates(collector *c, int first, int second) {
 /* upper triangle of M, row by row: entry (i, a) with i <= a */
 static uint32_t triangle(int n, int i, int a) { return (uint32_t)(i * n - i * (i - 1) / 2 + a - i); }
 
-static void add(collector *c, uint32_t output, double value) { psdmp_codegen_sums_add(c->sums, output, c->option, value); }
+static void add(collector *c, uint32_t output, double value) {
+  psdmp_codegen_sums_add(c->sums, output, c->option, value);
+}
 
-/* U - U(0) is the integral of the gravity torques joint by joint, the later ones still at zero. Of cos^b sin^a in q the integral is, from
- * the recursion cos^(b-1) sin / b + (b - 1)/b (that of cos^(b-2)); what grows with q itself cancels, as potentials are periodic. */
+/* U - U(0) is the integral of the gravity torques joint by joint, the later ones still at zero. Of cos^b sin^a in q
+ * the integral is, from the recursion cos^(b-1) sin / b + (b - 1)/b (that of cos^(b-2)); what grows with q itself
+ * cancels, as potentials are periodic. */
 static void add_potential(collector *c, int i, double value) {
   const psdm_model *m = c->m;
   unsigned short keep[2 * 64 + 2];
@@ -226,9 +236,11 @@ static uint32_t output_count(const psdm_model *m, psdm_code_function function) {
   }
 }
 
-bool psdmp_codegen_polynomials(const psdm_model *m, psdm_code_function function, const double *theta, psdmp_base_arena *arena, psdmp_codegen_sums *sums) {
+bool psdmp_codegen_polynomials(const psdm_model *m, psdm_code_function function, const double *theta,
+                               psdmp_base_arena *arena, psdmp_codegen_sums *sums) {
   int n = m->n, options[2 * 64 + 2];
-  for (int j = 0; j < n; j++) options[j] = m->radix[j] + 2, options[n + j] = PSDMP_CODEGEN_RATES; /* potentials are a power higher */
+  /* potentials are a power higher */
+  for (int j = 0; j < n; j++) options[j] = m->radix[j] + 2, options[n + j] = PSDMP_CODEGEN_RATES;
   options[2 * n] = m->classes;
   options[2 * n + 1] = m->l > 0 ? m->l : 1;
   if (!psdmp_codegen_sums_start(sums, arena, 2 * n + 2, options, output_count(m, function))) return false;
@@ -280,5 +292,6 @@ psdm_ref psdmp_codegen_mode_value(const psdmp_codegen_variables *v, psdm_graph *
   if (mode < n) return joint_value(v, g, mode, option);
   if (mode < 2 * n) return rate_value(g, mode - n, option);
   if (mode == 2 * n) return class_value(v->model, g, option);
-  return v->theta ? psdm_const(g, v->theta[option]) : psdm_input(g, PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + option);
+  return v->theta ? psdm_const(g, v->theta[option])
+                  : psdm_input(g, PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + option);
 }

@@ -49,11 +49,12 @@ typedef struct normal {
   double x[3];         /* unit vector along the normal */
   double a, e;         /* length; where it starts on the first axis */
   double ca, sa;
-  double foot[3];      /* where it ends */
+  double foot[3]; /* where it ends */
 } normal;
 
 /* reach: what lengths are compared with */
-static void find_normal(const double z[3], const double c0[3], const psdmp_robot_pose *child, bool slides, double reach, normal *k) {
+static void find_normal(const double z[3], const double c0[3], const psdmp_robot_pose *child, bool slides, double reach,
+                        normal *k) {
   double u[3] = {child->R[2], child->R[5], child->R[8]}, D[3], s[3], across[3];
   clean_vector(u);
   *k = (normal){.sign = 1};
@@ -78,7 +79,8 @@ static void find_normal(const double z[3], const double c0[3], const psdmp_robot
     k->ca = c;
     k->sa = clean(k->a < 0 ? -size : size);
     k->a = fabs(k->a) <= NEAR * reach ? 0 : fabs(k->a);
-    /* by cross products, which lose nothing however small the angle; the foot may slip along the axis as long as it stays on the child's */
+    /* by cross products, which lose nothing however small the angle; the foot may slip along the axis as long as it
+     * stays on the child's */
     cross(D, u, across);
     k->e = dot(across, s) / (size * size);
     if (fabs(k->e) * size <= NEAR * reach) k->e = 0;
@@ -101,7 +103,8 @@ static int first_child(const psdm_robot *r, int b) {
 }
 
 /* a body on the base: its minus frame has x along what gravity shows of itself */
-static void enter_from_base(const psdm_robot *r, int b, bool gravity_argument, psdmp_codegen_chain_body *body, entry *in) {
+static void enter_from_base(const psdm_robot *r, int b, bool gravity_argument, psdmp_codegen_chain_body *body,
+                            entry *in) {
   const psdmp_robot_pose *joint = &r->body[b].joint;
   double g[3], size;
   turn_back(joint->R, r->gravity, g);
@@ -217,17 +220,26 @@ static void set_body(psdmp_codegen_chain *chain, int b, const psdmp_codegen_choi
   note_length(chain, body->d);
 }
 
-psdm_status psdmp_codegen_chain_new(const psdm_robot *real, bool metres, psdmp_base_arena *arena, psdmp_codegen_chain *chain, psdm_error *error) {
+psdm_status psdmp_codegen_chain_new(const psdm_robot *real, bool metres, psdmp_base_arena *arena,
+                                    psdmp_codegen_chain *chain, psdm_error *error) {
   const psdm_robot *r;
   if (real->bodies > PSDMP_CODEGEN_CODE_JOINTS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, real->file, 0, 0, "%d moving joints; code is generated for at most %d", real->bodies, PSDMP_CODEGEN_CODE_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, real->file, 0, 0, "%d moving joints; code is generated for at most %d",
+                           real->bodies, PSDMP_CODEGEN_CODE_JOINTS);
   double reach = psdmp_robot_reach(real);
   psdm_status status = psdmp_codegen_split(real, reach, arena, &r, error);
   if (status) return status;
-  *chain = (psdmp_codegen_chain){.robot = r, .moving = real->bodies, .bodies = r->bodies, .n = r->n, .reach = reach, .usual = metres ? 1 : psdmp_robot_unit(real), .unit = 1};
+  *chain = (psdmp_codegen_chain){.robot = r,
+                                 .moving = real->bodies,
+                                 .bodies = r->bodies,
+                                 .n = r->n,
+                                 .reach = reach,
+                                 .usual = metres ? 1 : psdmp_robot_unit(real),
+                                 .unit = 1};
   chain->body = NEW(arena, r->bodies, psdmp_codegen_chain_body);
   double *forms = NEW(arena, 2 * r->bodies * (r->n + 1), double);
-  if (!chain->body || !forms) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  if (!chain->body || !forms)
+    return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   for (int b = 0; b < r->bodies; b++) {
     chain->body[b].own = forms + (size_t)(2 * b) * (size_t)(r->n + 1);
     chain->body[b].slide = chain->body[b].own + r->n + 1;

@@ -1,8 +1,8 @@
 /* inertia.c: pseudo-inertias with zeros.
  *
- * Base parameters say which combinations of the standard parameters torques depend on; what they do not see is a linear space of null vectors
- * (mass on a joint's axis belongs to both links, a sliding joint passes all of S on, and so on). Moving along it changes no torque and makes
- * one entry zero per null vector. Which ones is the choice. */
+ * Base parameters say which combinations of the standard parameters torques depend on; what they do not see is a
+ * linear space of null vectors (mass on a joint's axis belongs to both links, a sliding joint passes all of S on,
+ * and so on). Moving along it changes no torque and makes one entry zero per null vector. Which ones is the choice. */
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +29,8 @@ static void set_nulls(const psdm_model *base, psdmp_codegen_freedom *f) {
   for (int j = 0; j < base->l; j++)
     for (int t = 0; t < base->base[j].terms; t++) {
       const psdmp_model_base_term *term = &base->base[j].term[t];
-      if (row[term->parameter] >= 0) f->null[(long)row[term->parameter] * S + base->base[j].parameter] = -term->coefficient;
+      if (row[term->parameter] >= 0)
+        f->null[(long)row[term->parameter] * S + base->base[j].parameter] = -term->coefficient;
     }
 }
 
@@ -80,14 +81,13 @@ static void build_nulls(const psdm_robot *r, psdmp_codegen_freedom *f) {
         int number = r->body[parent ? r->body[b].parent : b].number;
         double *pi = f->null + (long)f->nulls * S + 10L * number, axis[3][3];
         for (int i = 0; i < 9; i++) axis[i % 3][i / 3] = at.R[i];
-        if (r->body[b].prismatic)
-          add_second(parent ? -1 : 1, axis[pair[k][0]], axis[pair[k][1]], pi);
-        else
-          add_line(parent ? -1 : 1, at.p, axis[2], k, pi);
+        if (r->body[b].prismatic) add_second(parent ? -1 : 1, axis[pair[k][0]], axis[pair[k][1]], pi);
+        else add_line(parent ? -1 : 1, at.p, axis[2], k, pi);
       }
 }
 
-/* ---- whether null vectors are null: almost parallel axes make formulas that divide by nearly nothing, or drop what is not quite nothing ---- */
+/* ---- whether null vectors are null: almost parallel axes make formulas that divide by nearly nothing, or drop what
+ * is not quite nothing ---- */
 
 /* states that they are asked at */
 enum { ASKED = 2 };
@@ -101,24 +101,28 @@ static psdm_status standard_columns(const psdm_robot *r, psdmp_base_arena *arena
   if (status) return status;
   for (int s = 0; s < ASKED && !status; s++) {
     for (int i = 0; i < n; i++) {
-      double unit = psdmp_codegen_joint_unit(r, i); /* angles that nothing is aligned with; sliding joints move by as much as the robot is long */
+      /* angles that nothing is aligned with; sliding joints move by as much as the robot is long */
+      double unit = psdmp_codegen_joint_unit(r, i);
       q[i] = unit * sin(1.3 + 2.1 * i + s);
       qd[i] = unit * sin(0.4 + 1.7 * i - s) / sqrt(L);
       qdd[i] = 2 * unit * sin(2.2 + 0.9 * i + 3 * s) / L;
     }
     double *rows = Y + (long)s * n * S;
     status = psdm_regressor_standard(r, work, q, qd, qdd, rows);
-    for (long k = 0; k < (long)n * S && !status; k++) rows[k] *= psdmp_codegen_joint_unit(r, (int)(k / S)); /* forces by their work */
+    /* forces by their work */
+    for (long k = 0; k < (long)n * S && !status; k++) rows[k] *= psdmp_codegen_joint_unit(r, (int)(k / S));
   }
   psdm_work_free(work, arena->allocator);
   return status;
 }
 
 /* mass, first and second moment, drive */
-static int kind_of_parameter(const psdmp_codegen_freedom *f, int k) { return k >= f->standard - f->drives ? 3 : k % 10 == 0 ? 0 : k % 10 < 4 ? 1 : 2; }
+static int kind_of_parameter(const psdmp_codegen_freedom *f, int k) {
+  return k >= f->standard - f->drives ? 3 : k % 10 == 0 ? 0 : k % 10 < 4 ? 1 : 2;
+}
 
-/* Largest coefficient of a null vector, in units of the reach: more than a few come from a division by nearly nothing, and moving along such vectors costs
- * as many digits. */
+/* Largest coefficient of a null vector, in units of the reach: more than a few come from a division by nearly
+ * nothing, and moving along such vectors costs as many digits. */
 static bool is_plain(const psdmp_codegen_freedom *f, const double *null, double reach) {
   const double large = 8;
   int own = 0, bodies = f->standard - f->drives; /* drives come by gear ratios, which are what they are */
@@ -133,7 +137,8 @@ static bool are_null(const psdmp_codegen_freedom *f, const double *Y, int rows, 
   const double rounding = 2e-14;
   int S = f->standard;
   double most[4] = {0};
-  for (long i = 0; i < (long)rows * S; i++) most[kind_of_parameter(f, (int)(i % S))] = fmax(most[kind_of_parameter(f, (int)(i % S))], fabs(Y[i]));
+  for (long i = 0; i < (long)rows * S; i++)
+    most[kind_of_parameter(f, (int)(i % S))] = fmax(most[kind_of_parameter(f, (int)(i % S))], fabs(Y[i]));
   for (int v = 0; v < f->nulls; v++) {
     const double *null = f->null + (long)v * S;
     double own = 0, left = 0;
@@ -149,7 +154,8 @@ static bool are_null(const psdmp_codegen_freedom *f, const double *Y, int rows, 
   return true;
 }
 
-static psdm_status check_nulls(const psdm_robot *r, const psdmp_codegen_freedom *f, psdmp_base_arena *arena, bool *good) {
+static psdm_status check_nulls(const psdm_robot *r, const psdmp_codegen_freedom *f, psdmp_base_arena *arena,
+                               bool *good) {
   double *Y = NEW(arena, ASKED * r->n * f->standard, double);
   psdm_status status = Y ? standard_columns(r, arena, Y) : PSDM_E_MEMORY;
   double reach = psdmp_robot_reach(r);
@@ -158,7 +164,8 @@ static psdm_status check_nulls(const psdm_robot *r, const psdmp_codegen_freedom 
 }
 
 /* what the base parameters' formulas leave free, where they are accurate enough, else what each joint alone does */
-static psdm_status find_nulls(const psdm_robot *r, bool any_gravity, psdmp_base_arena *arena, psdmp_codegen_freedom *f, psdm_error *error) {
+static psdm_status find_nulls(const psdm_robot *r, bool any_gravity, psdmp_base_arena *arena, psdmp_codegen_freedom *f,
+                              psdm_error *error) {
   psdm_robot free = any_gravity ? psdmp_codegen_any_gravity(r) : *r;
   psdm_model *all = NULL;
   psdmp_base_arena scratch = {.allocator = arena->allocator};
@@ -172,35 +179,42 @@ static psdm_status find_nulls(const psdm_robot *r, bool any_gravity, psdmp_base_
   status = good ? check_nulls(&free, f, &scratch, &good) : PSDM_OK;
   psdmp_base_arena_free(&scratch);
   if (!good) build_nulls(r, f);
-  return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while generating code", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while generating code", psdm_status_text(status))
+                : PSDM_OK;
 }
 
-psdm_status psdmp_codegen_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument, bool any_gravity, bool plain, psdmp_base_arena *arena,
-                              psdmp_codegen_freedom *f, psdm_error *error) {
+psdm_status psdmp_codegen_freedom_set(const psdm_robot *r, const psdm_model *base, const double *theta, bool argument,
+                                      bool any_gravity, bool plain, psdmp_base_arena *arena, psdmp_codegen_freedom *f,
+                                      psdm_error *error) {
   int S = psdm_robot_parameter_count(r);
   psdm_status status = PSDM_OK;
-  *f = (psdmp_codegen_freedom){.argument = argument, .standard = S, .drives = r->drives, .columns = argument ? base->l : 1};
+  *f = (psdmp_codegen_freedom){
+      .argument = argument, .standard = S, .drives = r->drives, .columns = argument ? base->l : 1};
   f->null = NEW(arena, S * S, double);
   f->value = NEW(arena, S * f->columns, double);
-  if (!f->null || !f->value) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  if (!f->null || !f->value)
+    return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   if (argument && base->combined)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: theta as an argument needs --method expanded");
-  if (plain)
-    build_nulls(r, f);
-  else
-    status = find_nulls(r, any_gravity, arena, f, error);
+    return psdmp_base_fail(
+        error, PSDM_E_ARGUMENT, r->file, 0, 0,
+        "under these assumptions base parameters are no standard ones: theta as an argument needs --method expanded");
+  if (plain) build_nulls(r, f);
+  else status = find_nulls(r, any_gravity, arena, f, error);
   if (status) return status;
   /* the robot's own numbers, or the base parameters in the place of the ones they are named after */
   if (!argument && psdm_robot_ready(r, NULL) == PSDM_OK) {
     psdm_robot_parameters(r, f->value);
     return PSDM_OK;
   }
-  for (int j = 0; j < base->l; j++) f->value[(long)base->base[j].parameter * f->columns + (argument ? j : 0)] = argument ? 1 : theta ? theta[j] : 0;
+  for (int j = 0; j < base->l; j++)
+    f->value[(long)base->base[j].parameter * f->columns + (argument ? j : 0)] = argument ? 1 : theta ? theta[j] : 0;
   return PSDM_OK;
 }
 
-bool psdmp_codegen_inertia_new(const psdmp_codegen_chain *chain, const psdmp_codegen_freedom *f, psdmp_base_arena *arena, psdmp_codegen_inertia *in) {
-  *in = (psdmp_codegen_inertia){.argument = f->argument, .size = 10 * chain->bodies + f->drives, .columns = f->columns, .nulls = f->nulls};
+bool psdmp_codegen_inertia_new(const psdmp_codegen_chain *chain, const psdmp_codegen_freedom *f,
+                               psdmp_base_arena *arena, psdmp_codegen_inertia *in) {
+  *in = (psdmp_codegen_inertia){
+      .argument = f->argument, .size = 10 * chain->bodies + f->drives, .columns = f->columns, .nulls = f->nulls};
   in->value = NEW(arena, in->size * in->columns, double);
   in->null = NEW(arena, in->nulls * in->size, double);
   in->zero = NEW(arena, in->nulls, int);
@@ -209,7 +223,8 @@ bool psdmp_codegen_inertia_new(const psdmp_codegen_chain *chain, const psdmp_cod
 
 /* ---- into the chain's frames and units ---- */
 
-void psdmp_codegen_to_pseudo(const psdmp_robot_pose *frame, double unit, bool tensor, const double pi[10], double out[10]) {
+void psdmp_codegen_to_pseudo(const psdmp_robot_pose *frame, double unit, bool tensor, const double pi[10],
+                             double out[10]) {
   double s[10];
   psdmp_robot_standard_move(frame, pi, s);
   out[PSDMP_CODEGEN_M] = s[0] * unit * unit;
@@ -227,7 +242,8 @@ void psdmp_codegen_to_pseudo(const psdmp_robot_pose *frame, double unit, bool te
 static psdmp_robot_pose end_of_way(const psdmp_codegen_chain *chain, int b) {
   const psdmp_codegen_chain_body *child = &chain->body[psdmp_codegen_only_child(chain, b)];
   psdmp_robot_pose turn = psdmp_robot_pose_rotation(2, child->beta), back = psdmp_robot_pose_rotation(2, -child->beta);
-  psdmp_robot_pose way = psdmp_robot_pose_translation(child->a * chain->unit, 0, (child->e + (child->parallel ? child->d : 0)) * chain->unit);
+  psdmp_robot_pose way = psdmp_robot_pose_translation(child->a * chain->unit, 0,
+                                                      (child->e + (child->parallel ? child->d : 0)) * chain->unit);
   way = psdmp_robot_pose_product(&way, &back);
   way = psdmp_robot_pose_product(&turn, &way);
   return psdmp_robot_pose_product(&chain->body[b].frame, &way);
@@ -237,7 +253,8 @@ static psdmp_robot_pose end_of_way(const psdmp_codegen_chain *chain, int b) {
 static void body_map(const psdmp_codegen_chain *chain, int b, const unsigned char *gene, double map[10][10]) {
   const psdm_robot *r = chain->robot;
   psdmp_robot_pose here = gene[PSDMP_CODEGEN_GENE_PLACE] ? end_of_way(chain, b) : chain->body[b].frame;
-  psdmp_robot_pose back = psdmp_robot_pose_inverse(&here), frame = psdmp_robot_pose_product(&back, &r->link[r->body[b].index].frame);
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&here),
+                   frame = psdmp_robot_pose_product(&back, &r->link[r->body[b].index].frame);
   for (int k = 0; k < 10; k++) {
     double unit[10] = {0}, column[10];
     unit[k] = 1;
@@ -257,7 +274,8 @@ static void scale_nulls(psdmp_codegen_inertia *in) {
   }
 }
 
-static void fill(const psdmp_codegen_chain *chain, const psdmp_codegen_freedom *f, const psdmp_codegen_choice *choice, psdmp_codegen_inertia *in) {
+static void fill(const psdmp_codegen_chain *chain, const psdmp_codegen_freedom *f, const psdmp_codegen_choice *choice,
+                 psdmp_codegen_inertia *in) {
   const psdm_robot *r = chain->robot;
   int S = f->standard, C = f->columns;
   memset(in->value, 0, (size_t)in->size * (size_t)C * sizeof *in->value);
@@ -271,7 +289,8 @@ static void fill(const psdmp_codegen_chain *chain, const psdmp_codegen_freedom *
       for (int k = 0; k < 10; k++) {
         if (map[i][k] == 0) continue;
         for (int c = 0; c < C; c++) in->value[(10L * b + i) * C + c] += map[i][k] * f->value[(from + k) * C + c];
-        for (int v = 0; v < in->nulls; v++) in->null[(long)v * in->size + 10 * b + i] += map[i][k] * f->null[(long)v * S + from + k];
+        for (int v = 0; v < in->nulls; v++)
+          in->null[(long)v * in->size + 10 * b + i] += map[i][k] * f->null[(long)v * S + from + k];
       }
   }
   for (int d = 0; d < f->drives; d++) {
@@ -287,15 +306,23 @@ static void fill(const psdmp_codegen_chain *chain, const psdmp_codegen_freedom *
 /* a null vector that sees an entry less than this is not asked to clear it */
 static const double LEAST_PIVOT = 1e-3;
 
-/* entries in the order in which they are wanted zero: mass lines of revolute joints, S of sliding ones, drives, then the rest from the
- * base outward */
+/* entries in the order in which they are wanted zero: mass lines of revolute joints, S of sliding ones, drives, then
+ * the rest from the base outward */
 static int wish(const psdmp_codegen_chain *chain, const psdmp_codegen_choice *choice, int size, int *order) {
-  static const int revolute[] = {PSDMP_CODEGEN_M, PSDMP_CODEGEN_HZ, PSDMP_CODEGEN_SZZ}, tensor[] = {PSDMP_CODEGEN_M, PSDMP_CODEGEN_HZ, PSDMP_CODEGEN_SYY}, prismatic[] = {PSDMP_CODEGEN_SXX, PSDMP_CODEGEN_SXY, PSDMP_CODEGEN_SXZ, PSDMP_CODEGEN_SYY, PSDMP_CODEGEN_SYZ, PSDMP_CODEGEN_SZZ};
-  static const int rest[] = {PSDMP_CODEGEN_SYY, PSDMP_CODEGEN_SXY, PSDMP_CODEGEN_SXZ, PSDMP_CODEGEN_SYZ, PSDMP_CODEGEN_HX, PSDMP_CODEGEN_HY, PSDMP_CODEGEN_HZ, PSDMP_CODEGEN_M, PSDMP_CODEGEN_SZZ, PSDMP_CODEGEN_SXX};
+  static const int revolute[] = {PSDMP_CODEGEN_M, PSDMP_CODEGEN_HZ, PSDMP_CODEGEN_SZZ},
+                   tensor[] = {PSDMP_CODEGEN_M, PSDMP_CODEGEN_HZ, PSDMP_CODEGEN_SYY},
+                   prismatic[] = {PSDMP_CODEGEN_SXX, PSDMP_CODEGEN_SXY, PSDMP_CODEGEN_SXZ,
+                                  PSDMP_CODEGEN_SYY, PSDMP_CODEGEN_SYZ, PSDMP_CODEGEN_SZZ};
+  static const int rest[] = {PSDMP_CODEGEN_SYY, PSDMP_CODEGEN_SXY, PSDMP_CODEGEN_SXZ, PSDMP_CODEGEN_SYZ,
+                             PSDMP_CODEGEN_HX,  PSDMP_CODEGEN_HY,  PSDMP_CODEGEN_HZ,  PSDMP_CODEGEN_M,
+                             PSDMP_CODEGEN_SZZ, PSDMP_CODEGEN_SXX};
   int count = 0;
   for (int b = chain->bodies - 1; b >= 0; b--) {
     bool p = chain->body[b].prismatic;
-    for (int i = 0; i < (p ? 6 : 3); i++) order[count++] = 10 * b + (p ? prismatic[i] : choice->gene[b][PSDMP_CODEGEN_GENE_TENSOR] ? tensor[i] : revolute[i]);
+    for (int i = 0; i < (p ? 6 : 3); i++)
+      order[count++] = 10 * b + (p                                            ? prismatic[i]
+                                 : choice->gene[b][PSDMP_CODEGEN_GENE_TENSOR] ? tensor[i]
+                                                                              : revolute[i]);
   }
   for (int d = 10 * chain->bodies; d < size; d++) order[count++] = d;
   for (int b = 0; b < chain->bodies; b++)
@@ -363,7 +390,8 @@ static int kind_of(const psdmp_codegen_inertia *in, long k) {
 
 static void find_largest(const psdmp_codegen_inertia *in, double largest[3]) {
   largest[0] = largest[1] = largest[2] = 0;
-  for (long k = 0; k < (long)in->size * in->columns; k++) largest[kind_of(in, k)] = fmax(largest[kind_of(in, k)], fabs(in->value[k]));
+  for (long k = 0; k < (long)in->size * in->columns; k++)
+    largest[kind_of(in, k)] = fmax(largest[kind_of(in, k)], fabs(in->value[k]));
 }
 
 /* largest entry of each kind of a body and of what hangs on it: children come after their parents */
@@ -371,23 +399,29 @@ static void find_largest_on(const psdmp_codegen_chain *chain, const psdmp_codege
   memset(largest, 0, sizeof *largest * (size_t)chain->bodies);
   for (int b = chain->bodies - 1; b >= 0; b--) {
     int parent = chain->body[b].parent;
-    for (long k = 10L * b * in->columns; k < 10L * (b + 1) * in->columns; k++) largest[b][kind_of(in, k)] = fmax(largest[b][kind_of(in, k)], fabs(in->value[k]));
-    for (int kind = 0; kind < 3 && parent >= 0; kind++) largest[parent][kind] = fmax(largest[parent][kind], largest[b][kind]);
+    for (long k = 10L * b * in->columns; k < 10L * (b + 1) * in->columns; k++)
+      largest[b][kind_of(in, k)] = fmax(largest[b][kind_of(in, k)], fabs(in->value[k]));
+    for (int kind = 0; kind < 3 && parent >= 0; kind++)
+      largest[parent][kind] = fmax(largest[parent][kind], largest[b][kind]);
   }
 }
 
-/* what is rounding beside the entries that parameters came from is zero: a light body keeps what it has beside a heavy one, and beside what was moved to it */
+/* what is rounding beside the entries that parameters came from is zero: a light body keeps what it has beside a
+ * heavy one, and beside what was moved to it */
 static void clean(const psdmp_codegen_chain *chain, double largest[][3], psdmp_codegen_inertia *in) {
   for (int b = 0; b < chain->bodies; b++)
     for (long k = 10L * b * in->columns; k < 10L * (b + 1) * in->columns; k++)
       if (fabs(in->value[k]) < 1e-16 * largest[b][kind_of(in, k)]) in->value[k] = 0;
 }
 
-static void choose_zeros(const psdmp_codegen_chain *chain, const psdmp_codegen_choice *choice, psdmp_codegen_inertia *in) {
-  int order[14 * PSDMP_CODEGEN_CODE_JOINTS + 11 * PSDMP_CODEGEN_CODE_JOINTS], count = wish(chain, choice, in->size, order), done = 0;
+static void choose_zeros(const psdmp_codegen_chain *chain, const psdmp_codegen_choice *choice,
+                         psdmp_codegen_inertia *in) {
+  int order[14 * PSDMP_CODEGEN_CODE_JOINTS + 11 * PSDMP_CODEGEN_CODE_JOINTS],
+      count = wish(chain, choice, in->size, order), done = 0;
   bool taken[11 * PSDMP_CODEGEN_CODE_JOINTS] = {false};
   for (int k = 0; k < choice->zeros && done < in->nulls; k++)
-    if (choice->zero[k] < in->size && !taken[choice->zero[k]] && take(in, done, choice->zero[k], LEAST_PIVOT)) taken[choice->zero[k]] = true, done++;
+    if (choice->zero[k] < in->size && !taken[choice->zero[k]] && take(in, done, choice->zero[k], LEAST_PIVOT))
+      taken[choice->zero[k]] = true, done++;
   for (double least = 1e-3; done < in->nulls && least > 1e-12; least *= 1e-3)
     for (int k = 0; k < count && done < in->nulls; k++)
       if (!taken[order[k]] && take(in, done, order[k], least)) taken[order[k]] = true, done++;
@@ -408,7 +442,8 @@ static double leaf_turn(const double *v, int wanted) {
 /* the entries of S and h after the frame has turned about z */
 static void turn_entries(double *v, double angle, int wanted) {
   double c = cos(angle), s = sin(angle);
-  double hx = v[PSDMP_CODEGEN_HX], hy = v[PSDMP_CODEGEN_HY], xz = v[PSDMP_CODEGEN_SXZ], yz = v[PSDMP_CODEGEN_SYZ], xx = v[PSDMP_CODEGEN_SXX], yy = v[PSDMP_CODEGEN_SYY], xy = v[PSDMP_CODEGEN_SXY];
+  double hx = v[PSDMP_CODEGEN_HX], hy = v[PSDMP_CODEGEN_HY], xz = v[PSDMP_CODEGEN_SXZ], yz = v[PSDMP_CODEGEN_SYZ],
+         xx = v[PSDMP_CODEGEN_SXX], yy = v[PSDMP_CODEGEN_SYY], xy = v[PSDMP_CODEGEN_SXY];
   v[PSDMP_CODEGEN_HX] = c * hx + s * hy;
   v[PSDMP_CODEGEN_HY] = c * hy - s * hx;
   v[PSDMP_CODEGEN_SXZ] = c * xz + s * yz;
@@ -420,7 +455,8 @@ static void turn_entries(double *v, double angle, int wanted) {
   if (wanted) v[zero[wanted]] = 0;
 }
 
-void psdmp_codegen_inertia_set(psdmp_codegen_chain *chain, const psdmp_codegen_freedom *f, const psdmp_codegen_choice *choice, psdmp_codegen_inertia *in) {
+void psdmp_codegen_inertia_set(psdmp_codegen_chain *chain, const psdmp_codegen_freedom *f,
+                               const psdmp_codegen_choice *choice, psdmp_codegen_inertia *in) {
   in->nulls = f->nulls;
   in->pivoted = 1;
   in->ratio = chain->reach > 0 ? chain->reach / chain->unit : 1;

@@ -1,10 +1,12 @@
-/* linear.c: dtau/dq, dtau/dqd and M by composite quantities (after Jain and Rodriguez 1990, Algorithm 2), for revolute joints.
+/* linear.c: dtau/dq, dtau/dqd and M by composite quantities (after Jain and Rodriguez 1990, Algorithm 2), for revolute
+ * joints.
  *
- * Base parameters have no mass here, so a composite body is its second moment S and first moment h alone. Beside it travels
- * [G g] = 2 sum (V_k - V_j-1) P_k, the doubled momentum of all bodies behind joint j relative to the body before it. In the frame before
- * joint j turns they make four wrenches: F1 of a unit acceleration, the couple F2, F3 of a small turn, F4 of a small velocity. Carried
- * inward to joint i, their moments about z are M_ij, dtau_i/dq_j, dtau_i/dqd_j, and F1, F2 with the motion of body i give the transposed
- * entries. No linear velocity appears: each joint's origin is taken to be at rest. */
+ * Base parameters have no mass here, so a composite body is its second moment S and first moment h alone. Beside it
+ * travels [G g] = 2 sum (V_k - V_j-1) P_k, the doubled momentum of all bodies behind joint j relative to the body
+ * before it. In the frame before joint j turns they make four wrenches: F1 of a unit acceleration, the couple F2, F3
+ * of a small turn, F4 of a small velocity. Carried inward to joint i, their moments about z are M_ij, dtau_i/dq_j,
+ * dtau_i/dqd_j, and F1, F2 with the motion of body i give the transposed entries. No linear velocity appears: each
+ * joint's origin is taken to be at rest. */
 #include <string.h>
 
 #include "codegen/trace_priv.h"
@@ -44,7 +46,9 @@ static psdmp_codegen_sym way_in(psdmp_codegen_trace *t, int b, const double *fra
 
 /* ---- turning and moving bundles ---- */
 
-static bool same(psdmp_codegen_trace *t, const double *a, const double *b) { return memcmp(a, b, (size_t)(t->chain->n + 1) * sizeof *a) == 0; }
+static bool same(psdmp_codegen_trace *t, const double *a, const double *b) {
+  return memcmp(a, b, (size_t)(t->chain->n + 1) * sizeof *a) == 0;
+}
 
 /* G -> R G R^T, g -> R g, for the turn from one frame of a group to another */
 static void turn_bundle(psdmp_codegen_trace *t, const double *from, const double *to, bundle *k) {
@@ -129,7 +133,8 @@ static before motion_before(psdmp_codegen_trace *t, int b, const double *frame) 
   psdmp_codegen_plane_w(t, b, frame, &m.wx, &m.wy);
   psdmp_codegen_plane_u(t, b, frame, &m.ux, &m.uy);
   if (body->parent < 0) return m;
-  psdmp_codegen_spin U = body->parallel ? psdmp_codegen_spin_of(t, body->parent, frame) : psdmp_codegen_spin_before(t, b);
+  psdmp_codegen_spin U =
+      body->parallel ? psdmp_codegen_spin_of(t, body->parent, frame) : psdmp_codegen_spin_before(t, b);
   m.zx = U.zx;
   m.zy = U.zy;
   return m;
@@ -139,10 +144,14 @@ static before motion_before(psdmp_codegen_trace *t, int b, const double *frame) 
 
 static wrenches make_wrenches(psdmp_codegen_trace *t, int b, const bundle *rotated, const bundle *k, const before *m) {
   const psdm_ref *s = k->s;
-  psdm_ref xx = s[PSDMP_CODEGEN_SXX], xy = s[PSDMP_CODEGEN_SXY], xz = s[PSDMP_CODEGEN_SXZ], yy = s[PSDMP_CODEGEN_SYY], yz = s[PSDMP_CODEGEN_SYZ], zz = s[PSDMP_CODEGEN_SZZ];
-  psdm_ref hx = s[PSDMP_CODEGEN_HX], hy = s[PSDMP_CODEGEN_HY], hz = s[PSDMP_CODEGEN_HZ], wx = m->wx, wy = m->wy, spin = TWICE(t->body[b].wz);
-  psdm_ref lam = ADD(MUL(wx, xz), MUL(wy, yz)), mu = SUB(MUL(wx, yz), MUL(wy, xz)), lh = ADD(MUL(wx, hx), MUL(wy, hy)), mh = SUB(MUL(wx, hy), MUL(wy, hx));
-  psdm_ref wxxy = MUL(wx, xy), wyxy = MUL(wy, xy), wxxx = MUL(wx, xx), wyxx = MUL(wy, xx), wxyy = MUL(wx, yy), wyyy = MUL(wy, yy);
+  psdm_ref xx = s[PSDMP_CODEGEN_SXX], xy = s[PSDMP_CODEGEN_SXY], xz = s[PSDMP_CODEGEN_SXZ], yy = s[PSDMP_CODEGEN_SYY],
+           yz = s[PSDMP_CODEGEN_SYZ], zz = s[PSDMP_CODEGEN_SZZ];
+  psdm_ref hx = s[PSDMP_CODEGEN_HX], hy = s[PSDMP_CODEGEN_HY], hz = s[PSDMP_CODEGEN_HZ], wx = m->wx, wy = m->wy,
+           spin = TWICE(t->body[b].wz);
+  psdm_ref lam = ADD(MUL(wx, xz), MUL(wy, yz)), mu = SUB(MUL(wx, yz), MUL(wy, xz)), lh = ADD(MUL(wx, hx), MUL(wy, hy)),
+           mh = SUB(MUL(wx, hy), MUL(wy, hx));
+  psdm_ref wxxy = MUL(wx, xy), wyxy = MUL(wy, xy), wxxx = MUL(wx, xx), wyxx = MUL(wy, xx), wxyy = MUL(wx, yy),
+           wyyy = MUL(wy, yy);
   psdm_ref A1 = SUB(wxxy, wyxx), A2 = SUB(wxyy, wyxy), B1 = ADD(wxxy, wyyy), B2 = ADD(wxxx, wyxy);
   psdm_ref trace = ADD(rotated->G[X][X], rotated->G[Y][Y]), mg = ADD(mh, k->g[Z]);
   const psdm_ref(*G)[3] = k->G, (*R)[3] = rotated->G;
@@ -151,12 +160,16 @@ static wrenches make_wrenches(psdmp_codegen_trace *t, int b, const bundle *rotat
   w.n1 = (psdmp_codegen_sym){NEG(xz), NEG(yz), ADD(xx, yy)};
   w.n2 = (psdmp_codegen_sym){NEG(ADD(G[Z][X], TWICE(A1))), NEG(ADD(G[Z][Y], TWICE(A2))), SUB(trace, TWICE(mu))};
   w.f4 = (psdmp_codegen_sym){NEG(ADD(rotated->g[Y], MUL(spin, hx))), SUB(rotated->g[X], MUL(spin, hy)), TWICE(lh)};
-  w.n4 = (psdmp_codegen_sym){ADD(SUB(TWICE(B1), R[X][Z]), MUL(spin, yz)), NEG(ADD(ADD(TWICE(B2), R[Y][Z]), MUL(spin, xz))), trace};
-  w.f3 = (psdmp_codegen_sym){SUB(ADD(SUB(MUL(wy, lh), MUL(wx, mg)), MUL(m->uy, hz)), k->f.y), SUB(k->f.x, ADD(ADD(MUL(wx, lh), MUL(wy, mg)), MUL(m->ux, hz))),
-                     ADD(SUB(MUL(m->zy, hx), MUL(m->zx, hy)), ADD(MUL(wy, k->g[Y]), MUL(wx, k->g[X])))};
+  w.n4 = (psdmp_codegen_sym){ADD(SUB(TWICE(B1), R[X][Z]), MUL(spin, yz)),
+                             NEG(ADD(ADD(TWICE(B2), R[Y][Z]), MUL(spin, xz))), trace};
+  w.f3 = (psdmp_codegen_sym){SUB(ADD(SUB(MUL(wy, lh), MUL(wx, mg)), MUL(m->uy, hz)), k->f.y),
+                             SUB(k->f.x, ADD(ADD(MUL(wx, lh), MUL(wy, mg)), MUL(m->ux, hz))),
+                             ADD(SUB(MUL(m->zy, hx), MUL(m->zx, hy)), ADD(MUL(wy, k->g[Y]), MUL(wx, k->g[X])))};
   psdm_ref gz = ADD(G[Z][Z], mu);
-  w.n3.x = ADD(ADD(SUB(MUL(m->zy, xy), MUL(m->zx, yy)), MUL(m->ux, zz)), ADD(ADD(MUL(wx, ADD(G[X][Y], lam)), MUL(wy, ADD(G[Y][Y], gz))), SUB(MUL(hz, m->a.x), k->n.y)));
-  w.n3.y = ADD(ADD(SUB(MUL(m->uy, zz), MUL(m->zy, xx)), MUL(m->zx, xy)), ADD(SUB(MUL(wy, SUB(lam, G[Y][X])), MUL(wx, ADD(G[X][X], gz))), ADD(MUL(hz, m->a.y), k->n.x)));
+  w.n3.x = ADD(ADD(SUB(MUL(m->zy, xy), MUL(m->zx, yy)), MUL(m->ux, zz)),
+               ADD(ADD(MUL(wx, ADD(G[X][Y], lam)), MUL(wy, ADD(G[Y][Y], gz))), SUB(MUL(hz, m->a.x), k->n.y)));
+  w.n3.y = ADD(ADD(SUB(MUL(m->uy, zz), MUL(m->zy, xx)), MUL(m->zx, xy)),
+               ADD(SUB(MUL(wy, SUB(lam, G[Y][X])), MUL(wx, ADD(G[X][X], gz))), ADD(MUL(hz, m->a.y), k->n.x)));
   w.n3.z = SUB(SUB(MUL(wx, ADD(G[Z][Y], SUB(A2, B2))), MUL(wy, ADD(G[Z][X], ADD(A1, B1)))),
                ADD(ADD(MUL(m->ux, xz), MUL(m->uy, yz)), ADD(MUL(hx, m->a.x), MUL(hy, m->a.y))));
   return w;
@@ -165,7 +178,8 @@ static wrenches make_wrenches(psdmp_codegen_trace *t, int b, const bundle *rotat
 /* the joint's own velocity: row x -= 2 qd [S h] row y, row y += 2 qd [S h] row x */
 static void add_velocity(psdmp_codegen_trace *t, int b, bundle *k) {
   const psdm_ref *s = k->s, twice = TWICE(t->body[b].rate);
-  const psdm_ref x[4] = {s[PSDMP_CODEGEN_SXX], s[PSDMP_CODEGEN_SXY], s[PSDMP_CODEGEN_SXZ], s[PSDMP_CODEGEN_HX]}, y[4] = {s[PSDMP_CODEGEN_SXY], s[PSDMP_CODEGEN_SYY], s[PSDMP_CODEGEN_SYZ], s[PSDMP_CODEGEN_HY]};
+  const psdm_ref x[4] = {s[PSDMP_CODEGEN_SXX], s[PSDMP_CODEGEN_SXY], s[PSDMP_CODEGEN_SXZ], s[PSDMP_CODEGEN_HX]},
+                 y[4] = {s[PSDMP_CODEGEN_SXY], s[PSDMP_CODEGEN_SYY], s[PSDMP_CODEGEN_SYZ], s[PSDMP_CODEGEN_HY]};
   for (int j = 0; j < 3; j++) {
     k->G[X][j] = SUB(k->G[X][j], MUL(twice, y[j]));
     k->G[Y][j] = ADD(k->G[Y][j], MUL(twice, x[j]));
@@ -327,7 +341,8 @@ static void gather_matrix(psdmp_codegen_trace *t, const psdm_ref *tree, psdm_ref
 }
 
 /* the three matrices at the rates of the arguments and the accelerations of block acc */
-static void composite_matrices(psdmp_codegen_trace *t, psdmp_codegen_block acc, psdm_ref *room, psdm_ref *dq, psdm_ref *dqd, psdm_ref *M) {
+static void composite_matrices(psdmp_codegen_trace *t, psdmp_codegen_block acc, psdm_ref *room, psdm_ref *dq,
+                               psdm_ref *dqd, psdm_ref *M) {
   size_t N = (size_t)t->chain->bodies;
   psdm_ref *tree[3] = {room, room + N * N, room + 2 * N * N};
   psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_QD, acc);
@@ -343,7 +358,8 @@ static void composite_matrices(psdmp_codegen_trace *t, psdmp_codegen_block acc, 
 
 /* the same by gradients of the torques; accelerations are those of psdmp_codegen_argument */
 static void gradient_matrices(psdmp_codegen_trace *t, const psdm_ref *tau, psdm_ref *dq, psdm_ref *dqd) {
-  static const psdmp_codegen_block blocks[4] = {PSDMP_CODEGEN_IN_Q, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_SINE, PSDMP_CODEGEN_IN_COSINE};
+  static const psdmp_codegen_block blocks[4] = {PSDMP_CODEGEN_IN_Q, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_SINE,
+                                                PSDMP_CODEGEN_IN_COSINE};
   int n = t->chain->n, inputs[4 * PSDMP_CODEGEN_CODE_JOINTS];
   psdm_ref gradient[4 * PSDMP_CODEGEN_CODE_JOINTS];
   for (int i = 0; i < 4 * n; i++) inputs[i] = (int)blocks[i / n] * PSDMP_CODEGEN_BLOCK + i % n;
@@ -351,7 +367,9 @@ static void gradient_matrices(psdmp_codegen_trace *t, const psdm_ref *tau, psdm_
     if (psdm_graph_gradient(t->g, tau[i], inputs, (size_t)(4 * n), gradient)) return; /* the graph's status says why */
     /* q also acts through sines and cosines that the caller gives */
     for (int j = 0; j < n; j++)
-      gradient[j] = ADD(gradient[j], SUB(MUL(gradient[2 * n + j], psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_COSINE, j)), MUL(gradient[3 * n + j], psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_SINE, j))));
+      gradient[j] =
+          ADD(gradient[j], SUB(MUL(gradient[2 * n + j], psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_COSINE, j)),
+                               MUL(gradient[3 * n + j], psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_SINE, j))));
     memcpy(dq + i * n, gradient, (size_t)n * sizeof *dq);
     memcpy(dqd + i * n, gradient + n, (size_t)n * sizeof *dqd);
   }
@@ -387,7 +405,8 @@ static void composite_drive(psdmp_codegen_trace *t, const psdm_ref *dqd, const p
 }
 
 /* out = A B, minus it when negated; (n x n) by (n x columns) */
-static void product(psdmp_codegen_trace *t, const psdm_ref *A, const psdm_ref *B, int columns, bool negated, psdm_ref *out) {
+static void product(psdmp_codegen_trace *t, const psdm_ref *A, const psdm_ref *B, int columns, bool negated,
+                    psdm_ref *out) {
   int n = t->chain->n;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < columns; j++) {
@@ -397,7 +416,8 @@ static void product(psdmp_codegen_trace *t, const psdm_ref *A, const psdm_ref *B
     }
 }
 
-/* dtau/dq at the accelerations qdd, which are expressions; placeholders stand for them while torques are differentiated */
+/* dtau/dq at the accelerations qdd, which are expressions; placeholders stand for them while torques are
+ * differentiated */
 static void gradient_at(psdmp_codegen_trace *t, const psdm_ref *qdd, psdm_ref *room, psdm_ref *dq, psdm_ref *dqd) {
   int n = t->chain->n, inputs[PSDMP_CODEGEN_CODE_JOINTS];
   psdm_ref held[PSDMP_CODEGEN_CODE_JOINTS];
@@ -409,10 +429,12 @@ static void gradient_at(psdmp_codegen_trace *t, const psdm_ref *qdd, psdm_ref *r
   torques(t, PSDMP_CODEGEN_IN_QDD, room, room + t->chain->bodies);
   gradient_matrices(t, room + t->chain->bodies, dq, dqd);
   t->qdd = NULL;
-  if (!psdm_graph_substitute(t->g, inputs, qdd, (size_t)n, dq, (size_t)(n * n))) psdm_graph_substitute(t->g, inputs, qdd, (size_t)n, dqd, (size_t)(n * n));
+  if (!psdm_graph_substitute(t->g, inputs, qdd, (size_t)n, dq, (size_t)(n * n)))
+    psdm_graph_substitute(t->g, inputs, qdd, (size_t)n, dqd, (size_t)(n * n));
 }
 
-void psdmp_codegen_linearize_forward(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *out, psdm_ref *inner) {
+void psdmp_codegen_linearize_forward(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *out,
+                                     psdm_ref *inner) {
   int n = t->chain->n, N = t->chain->bodies;
   psdm_ref *dq = room + 3 * N * N + 3 * N, *dqd = dq + n * n, *M = dqd + n * n, *Minv = out + 2 * n * n;
   psdm_ref *drive = M + n * n, *qdd = drive + n, *gravity = qdd + n, *x = room + 3 * N * N, *y = x + N, *tree = y + N;
@@ -464,14 +486,16 @@ static void first_stage(psdmp_codegen_trace *t, psdm_ref *tree, psdm_ref *M, psd
     for (int j = i; j < n; j++) early[at++] = Minv[i * n + j];
 }
 
-void psdmp_codegen_linearize_stages(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *early, psdm_ref *late) {
+void psdmp_codegen_linearize_stages(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *early,
+                                    psdm_ref *late) {
   int n = t->chain->n, N = t->chain->bodies, at = n;
   psdm_ref *dq = room + 3 * N * N + 3 * N, *dqd = dq + n * n, *M = dqd + n * n, held[PSDMP_CODEGEN_CODE_JOINTS];
   first_stage(t, room, M, early);
   /* from here on they are given */
   for (int i = 0; i < n; i++) held[i] = psdm_input(t->g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i);
   for (int i = 0; i < n; i++)
-    for (int j = i; j < n; j++) M[i * n + j] = M[j * n + i] = psdm_input(t->g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + at++);
+    for (int j = i; j < n; j++)
+      M[i * n + j] = M[j * n + i] = psdm_input(t->g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + at++);
   t->qdd = held;
   if (composite) {
     composite_matrices(t, PSDMP_CODEGEN_IN_QDD, room, dq, dqd, NULL);

@@ -3,7 +3,8 @@
  *   outward  w, U = [dw]x + [w]x[w]x and the acceleration a of each origin
  *   inward   F = m a + U h,  N = h x a + 2 vect(U S): the wrench, gathered from the tips
  *
- * Points on a joint's axis belong to both links, so U's third column passes the joint unchanged: rotate (wx, wy) and (Uxz, Uyz), copy Uzz. */
+ * Points on a joint's axis belong to both links, so U's third column passes the joint unchanged: rotate (wx, wy) and
+ * (Uxz, Uyz), copy Uzz. */
 #include <string.h>
 
 #include "codegen/trace_priv.h"
@@ -29,8 +30,12 @@ static void plane(psdmp_codegen_trace *t, int b, const double *frame, bool colum
   psdmp_codegen_into(t, frame, x, y);
 }
 
-void psdmp_codegen_plane_w(psdmp_codegen_trace *t, int b, const double *frame, psdm_ref *wx, psdm_ref *wy) { plane(t, b, frame, false, wx, wy); }
-void psdmp_codegen_plane_u(psdmp_codegen_trace *t, int b, const double *frame, psdm_ref *ux, psdm_ref *uy) { plane(t, b, frame, true, ux, uy); }
+void psdmp_codegen_plane_w(psdmp_codegen_trace *t, int b, const double *frame, psdm_ref *wx, psdm_ref *wy) {
+  plane(t, b, frame, false, wx, wy);
+}
+void psdmp_codegen_plane_u(psdmp_codegen_trace *t, int b, const double *frame, psdm_ref *ux, psdm_ref *uy) {
+  plane(t, b, frame, true, ux, uy);
+}
 
 static void differences(psdmp_codegen_trace *t, psdmp_codegen_spin *U) {
   U->zz_yy = SUB(U->zz, U->yy);
@@ -60,18 +65,22 @@ psdmp_codegen_spin psdmp_codegen_spin_before(psdmp_codegen_trace *t, int b) {
   psdmp_codegen_spin U = psdmp_codegen_spin_of(t, body->parent, form), V;
   psdm_ref c = NUM(body->ca), s = NUM(body->sa);
   psdmp_codegen_sym x = {U.xx, U.yx, U.zx}, y, z;
-  y = (psdmp_codegen_sym){ADD(MUL(c, U.xy), MUL(s, U.xz)), ADD(MUL(c, U.yy), MUL(s, U.yz)), ADD(MUL(c, U.zy), MUL(s, U.zz))};
-  z = (psdmp_codegen_sym){SUB(MUL(c, U.xz), MUL(s, U.xy)), SUB(MUL(c, U.yz), MUL(s, U.yy)), SUB(MUL(c, U.zz), MUL(s, U.zy))};
+  y = (psdmp_codegen_sym){ADD(MUL(c, U.xy), MUL(s, U.xz)), ADD(MUL(c, U.yy), MUL(s, U.yz)),
+                          ADD(MUL(c, U.zy), MUL(s, U.zz))};
+  z = (psdmp_codegen_sym){SUB(MUL(c, U.xz), MUL(s, U.xy)), SUB(MUL(c, U.yz), MUL(s, U.yy)),
+                          SUB(MUL(c, U.zz), MUL(s, U.zy))};
   psdmp_codegen_tilt(t, body, &x);
   psdmp_codegen_tilt(t, body, &y);
   psdmp_codegen_tilt(t, body, &z);
-  V = (psdmp_codegen_spin){.xx = x.x, .xy = y.x, .xz = z.x, .yx = x.y, .yy = y.y, .yz = z.y, .zx = x.z, .zy = y.z, .zz = z.z};
+  V = (psdmp_codegen_spin){
+      .xx = x.x, .xy = y.x, .xz = z.x, .yx = x.y, .yy = y.y, .yz = z.y, .zx = x.z, .zy = y.z, .zz = z.z};
   differences(t, &V);
   return V;
 }
 
 /* from products of w; digits of the gene: which square stands for both, and how Uzx and Uzy are made */
-static psdmp_codegen_spin from_products(psdmp_codegen_trace *t, int b, psdm_ref wx, psdm_ref wy, psdm_ref ux, psdm_ref uy, int gene) {
+static psdmp_codegen_spin from_products(psdmp_codegen_trace *t, int b, psdm_ref wx, psdm_ref wy, psdm_ref ux,
+                                        psdm_ref uy, int gene) {
   const psdmp_codegen_trace_body *k = &t->body[b];
   psdmp_codegen_spin U = {.xz = ux, .yz = uy, .zz = t->body[t->chain->body[b].root].uz};
   psdm_ref xy = MUL(wx, wy), square = MUL(k->wz, k->wz);
@@ -112,14 +121,10 @@ psdmp_codegen_spin psdmp_codegen_spin_of(psdmp_codegen_trace *t, int b, const do
   plane(t, b, frame, false, &wx, &wy);
   plane(t, b, frame, true, &ux, &uy);
   psdmp_codegen_spin U;
-  if (gene & 4 && body->parallel)
-    U = psdmp_codegen_spin_of(t, body->parent, frame);
-  else if (gene & 4 && body->parent >= 0 && same_form(t, frame, t->still))
-    U = psdmp_codegen_spin_before(t, b);
-  else if (body->prismatic && body->parallel)
-    return psdmp_codegen_spin_of(t, body->parent, frame);
-  else
-    return from_products(t, b, wx, wy, ux, uy, gene);
+  if (gene & 4 && body->parallel) U = psdmp_codegen_spin_of(t, body->parent, frame);
+  else if (gene & 4 && body->parent >= 0 && same_form(t, frame, t->still)) U = psdmp_codegen_spin_before(t, b);
+  else if (body->prismatic && body->parallel) return psdmp_codegen_spin_of(t, body->parent, frame);
+  else return from_products(t, b, wx, wy, ux, uy, gene);
   U.xz = ux;
   U.yz = uy;
   U.zz = t->body[body->root].uz;
@@ -142,7 +147,8 @@ static void enter_group(psdmp_codegen_trace *t, int b) {
   psdm_ref wx, wy, c = NUM(body->ca), s = NUM(body->sa);
   plane(t, body->parent, form, false, &wx, &wy);
   psdmp_codegen_sym w = {wx, wy, p->wz};
-  psdmp_codegen_sym column = {SUB(MUL(c, U.xz), MUL(s, U.xy)), SUB(MUL(c, U.yz), MUL(s, U.yy)), SUB(MUL(c, U.zz), MUL(s, U.zy))};
+  psdmp_codegen_sym column = {SUB(MUL(c, U.xz), MUL(s, U.xy)), SUB(MUL(c, U.yz), MUL(s, U.yy)),
+                              SUB(MUL(c, U.zz), MUL(s, U.zy))};
   psdmp_codegen_tilt(t, body, &w);
   psdmp_codegen_tilt(t, body, &column);
   k->wx = w.x;
@@ -155,8 +161,9 @@ static void enter_group(psdmp_codegen_trace *t, int b) {
 }
 
 static psdmp_codegen_sym times_vector(psdmp_codegen_trace *t, const psdmp_codegen_spin *U, psdmp_codegen_sym p) {
-  return (psdmp_codegen_sym){ADD(ADD(MUL(U->xx, p.x), MUL(U->xy, p.y)), MUL(U->xz, p.z)), ADD(ADD(MUL(U->yx, p.x), MUL(U->yy, p.y)), MUL(U->yz, p.z)),
-                     ADD(ADD(MUL(U->zx, p.x), MUL(U->zy, p.y)), MUL(U->zz, p.z))};
+  return (psdmp_codegen_sym){ADD(ADD(MUL(U->xx, p.x), MUL(U->xy, p.y)), MUL(U->xz, p.z)),
+                             ADD(ADD(MUL(U->yx, p.x), MUL(U->yy, p.y)), MUL(U->yz, p.z)),
+                             ADD(ADD(MUL(U->zx, p.x), MUL(U->zy, p.y)), MUL(U->zz, p.z))};
 }
 
 /* acceleration that a way along z, and a sliding joint's motion, add in a frame of the group */
@@ -164,7 +171,8 @@ static void slide(psdmp_codegen_trace *t, int b, psdm_ref along, const double *f
   const psdmp_codegen_trace_body *k = &t->body[b];
   psdm_ref ux, uy, wx, wy;
   plane(t, b, frame, true, &ux, &uy);
-  *a = psdmp_codegen_sym_add(t, *a, (psdmp_codegen_sym){MUL(along, ux), MUL(along, uy), MUL(along, t->body[t->chain->body[b].root].uz)});
+  *a = psdmp_codegen_sym_add(
+      t, *a, (psdmp_codegen_sym){MUL(along, ux), MUL(along, uy), MUL(along, t->body[t->chain->body[b].root].uz)});
   if (!t->chain->body[b].prismatic) return;
   psdm_ref twice = ADD(k->rate, k->rate);
   plane(t, b, frame, false, &wx, &wy);
@@ -178,7 +186,9 @@ static psdmp_codegen_sym base_acceleration(psdmp_codegen_trace *t, int b, bool g
   psdm_ref up[3], out[3];
   bool argument = t->program->length[PSDMP_CODEGEN_IN_GRAVITY] > 0;
   if (!gravity) return (psdmp_codegen_sym){t->zero, t->zero, t->zero};
-  for (int i = 0; i < 3; i++) up[i] = argument ? NEG(MUL(NUM(1 / t->chain->unit), psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_GRAVITY, i))) : t->zero;
+  for (int i = 0; i < 3; i++)
+    up[i] =
+        argument ? NEG(MUL(NUM(1 / t->chain->unit), psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_GRAVITY, i))) : t->zero;
   for (int i = 0; i < 3; i++) {
     out[i] = t->zero;
     double sum = 0, size = 0;
@@ -219,7 +229,8 @@ static void accelerate(psdmp_codegen_trace *t, int b, bool gravity) {
   }
   const psdmp_codegen_trace_body *p = &t->body[body->parent];
   psdmp_codegen_spin U = psdmp_codegen_spin_of(t, body->parent, p->via);
-  k->a = psdmp_codegen_sym_add(t, psdmp_codegen_acceleration_in(t, body->parent, p->via), times_vector(t, &U, psdmp_codegen_way(t, b)));
+  k->a = psdmp_codegen_sym_add(t, psdmp_codegen_acceleration_in(t, body->parent, p->via),
+                               times_vector(t, &U, psdmp_codegen_way(t, b)));
   if (body->parallel) {
     if (!body->prismatic) {
       settle(t, k, p->via);
@@ -257,17 +268,20 @@ void psdmp_codegen_move_out(psdmp_codegen_trace *t, bool gravity) {
 /* ---- inward ---- */
 
 /* moment of U's action on the diagonal of S, or of the inertia tensor: J dw + w x J w */
-static psdmp_codegen_sym diagonal_moment(psdmp_codegen_trace *t, int b, const psdmp_codegen_spin *U, const psdm_ref s[10]) {
+static psdmp_codegen_sym diagonal_moment(psdmp_codegen_trace *t, int b, const psdmp_codegen_spin *U,
+                                         const psdm_ref s[10]) {
   const psdmp_codegen_trace_body *k = &t->body[b];
   psdm_ref xx = s[PSDMP_CODEGEN_SXX], yy = s[PSDMP_CODEGEN_SYY], zz = s[PSDMP_CODEGEN_SZZ], wx, wy;
   plane(t, b, k->at, false, &wx, &wy);
   if (t->choice->gene[b][PSDMP_CODEGEN_GENE_TENSOR]) {
     psdm_ref xz = MUL(wx, k->wz), yz = MUL(wy, k->wz), dwx = SUB(yz, U->yz), dwy = SUB(U->xz, xz);
     return (psdmp_codegen_sym){ADD(MUL(xx, dwx), MUL(SUB(zz, yy), yz)), ADD(MUL(yy, dwy), MUL(SUB(xx, zz), xz)),
-                       ADD(MUL(zz, k->dwz), MUL(SUB(yy, xx), MUL(wx, wy)))};
+                               ADD(MUL(zz, k->dwz), MUL(SUB(yy, xx), MUL(wx, wy)))};
   }
-  psdmp_codegen_sym n = {SUB(MUL(U->zy, yy), MUL(U->yz, zz)), SUB(MUL(U->xz, zz), MUL(U->zx, xx)), SUB(MUL(U->yx, xx), MUL(U->xy, yy))};
-  if (t->choice->gene[b][PSDMP_CODEGEN_GENE_TRACE]) n.z = ADD(MUL(k->dwz, ADD(k->s[PSDMP_CODEGEN_SXX], k->s[PSDMP_CODEGEN_SYY])), MUL(MUL(wx, wy), SUB(xx, yy)));
+  psdmp_codegen_sym n = {SUB(MUL(U->zy, yy), MUL(U->yz, zz)), SUB(MUL(U->xz, zz), MUL(U->zx, xx)),
+                         SUB(MUL(U->yx, xx), MUL(U->xy, yy))};
+  if (t->choice->gene[b][PSDMP_CODEGEN_GENE_TRACE])
+    n.z = ADD(MUL(k->dwz, ADD(k->s[PSDMP_CODEGEN_SXX], k->s[PSDMP_CODEGEN_SYY])), MUL(MUL(wx, wy), SUB(xx, yy)));
   return n;
 }
 
@@ -276,7 +290,8 @@ static psdmp_codegen_sym acceleration_there(psdmp_codegen_trace *t, int b) {
   const psdmp_codegen_trace_body *k = &t->body[b];
   if (!t->choice->gene[b][PSDMP_CODEGEN_GENE_PLACE]) return k->a;
   psdmp_codegen_spin U = psdmp_codegen_spin_of(t, b, k->via);
-  return psdmp_codegen_sym_add(t, psdmp_codegen_acceleration_in(t, b, k->via), times_vector(t, &U, psdmp_codegen_way(t, psdmp_codegen_only_child(t->chain, b))));
+  return psdmp_codegen_sym_add(t, psdmp_codegen_acceleration_in(t, b, k->via),
+                               times_vector(t, &U, psdmp_codegen_way(t, psdmp_codegen_only_child(t->chain, b))));
 }
 
 /* the wrench that one body's motion asks for, about the point of its inertia */
@@ -289,8 +304,9 @@ void psdmp_codegen_body_wrench(psdmp_codegen_trace *t, int b) {
   psdmp_codegen_sym h = {s[PSDMP_CODEGEN_HX], s[PSDMP_CODEGEN_HY], s[PSDMP_CODEGEN_HZ]};
   psdm_ref m = s[PSDMP_CODEGEN_M], xy = s[PSDMP_CODEGEN_SXY], xz = s[PSDMP_CODEGEN_SXZ], yz = s[PSDMP_CODEGEN_SYZ];
   k->f = psdmp_codegen_sym_add(t, times_vector(t, &U, h), (psdmp_codegen_sym){MUL(m, a.x), MUL(m, a.y), MUL(m, a.z)});
-  psdmp_codegen_sym n = {SUB(ADD(MUL(U.zx, xy), MUL(U.zz_yy, yz)), MUL(U.yx, xz)), SUB(ADD(MUL(U.xx_zz, xz), MUL(U.xy, yz)), MUL(U.zy, xy)),
-                 ADD(MUL(U.yy_xx, xy), SUB(MUL(U.yz, xz), MUL(U.xz, yz)))};
+  psdmp_codegen_sym n = {SUB(ADD(MUL(U.zx, xy), MUL(U.zz_yy, yz)), MUL(U.yx, xz)),
+                         SUB(ADD(MUL(U.xx_zz, xz), MUL(U.xy, yz)), MUL(U.zy, xy)),
+                         ADD(MUL(U.yy_xx, xy), SUB(MUL(U.yz, xz), MUL(U.xz, yz)))};
   n = psdmp_codegen_sym_add(t, n, diagonal_moment(t, b, &U, s));
   k->n = psdmp_codegen_sym_add(t, n, psdmp_codegen_sym_cross(t, h, a));
 }
@@ -329,8 +345,10 @@ static void outside_wrench(psdmp_codegen_trace *t) {
     }
   }
   /* about the body's origin: the link's frame stands at p */
-  psdmp_robot_pose back = psdmp_robot_pose_inverse(&t->chain->body[link->body].frame), frame = psdmp_robot_pose_product(&back, &link->frame);
-  psdmp_codegen_sym p = {NUM(frame.p[0] / t->chain->unit), NUM(frame.p[1] / t->chain->unit), NUM(frame.p[2] / t->chain->unit)};
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&t->chain->body[link->body].frame),
+                   frame = psdmp_robot_pose_product(&back, &link->frame);
+  psdmp_codegen_sym p = {NUM(frame.p[0] / t->chain->unit), NUM(frame.p[1] / t->chain->unit),
+                         NUM(frame.p[2] / t->chain->unit)};
   psdmp_codegen_turn_sym(t, t->chain->body[link->body].own, t->body[link->body].at, &p);
   v[1] = psdmp_codegen_sym_add(t, v[1], psdmp_codegen_sym_cross(t, p, v[0]));
   psdmp_codegen_trace_body *k = &t->body[link->body];
@@ -364,7 +382,8 @@ void psdmp_codegen_torques(psdmp_codegen_trace *t, bool wrench, psdm_ref *tree) 
     if (chain->body[b].parent < 0) continue;
     psdmp_codegen_trace_body *p = &t->body[chain->body[b].parent];
     psdmp_codegen_sym f = k->f, n = k->n;
-    bool there = t->choice->gene[chain->body[b].parent][PSDMP_CODEGEN_GENE_PLACE]; /* the parent's wrench is about the end of the way */
+    /* the parent's wrench is about the end of the way */
+    bool there = t->choice->gene[chain->body[b].parent][PSDMP_CODEGEN_GENE_PLACE];
     psdmp_codegen_carry_wrench(t, b, there ? &p->f : NULL, there ? &p->n : NULL, &f, &n);
     p->f = there ? f : psdmp_codegen_sym_add(t, p->f, f);
     p->n = there ? n : psdmp_codegen_sym_add(t, p->n, n);

@@ -1,5 +1,5 @@
-/* recursive.c: the recursive method: builds a function's graph for many choices of frames, origins, zeros and formulas, and keeps the one with
- * the fewest operations. No rule wins everywhere, and counting takes microseconds. */
+/* recursive.c: the recursive method: builds a function's graph for many choices of frames, origins, zeros and
+ * formulas, and keeps the one with the fewest operations. No rule wins everywhere, and counting takes microseconds. */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 
 #define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-/* shaken descents, how many may go by without a better result, and nodes that all may build: a second of search at most */
+/* shaken descents, how many may go by without a better result, and nodes that all may build: a second of search at
+ * most */
 enum { ROUNDS = 3, PATIENCE = 50, BUDGET = 30000000 }; /* rounds: times the patience */
 
 /* the cost of a choice that must not be taken */
@@ -37,16 +38,17 @@ typedef struct search {
   psdmp_codegen_freedom freedom;
   psdmp_codegen_inertia inertia;
   psdmp_codegen_trace trace;
-  psdm_ref *tree, *more;  /* (bodies), (n x n + n) */
-  bool composite;         /* linearizations by composite bodies: revolute joints, bodies without mass; else by differentiating */
-  psdm_ref *room;         /* linearizations: psdmp_codegen_linear_room */
-  int *other;             /* (entries) */
+  psdm_ref *tree, *more; /* (bodies), (n x n + n) */
+  /* linearizations by composite bodies: revolute joints, bodies without mass; else by differentiating */
+  bool composite;
+  psdm_ref *room;                    /* linearizations: psdmp_codegen_linear_room */
+  int *other;                        /* (entries) */
   psdmp_codegen_choice best, frames; /* frames: what chain and inertia are set to, once they are */
   bool set;
   double growth, pivoted; /* of the plain choice's inertias */
   long cost;
-  long budget;            /* nodes that the search may still build */
-  bool stopped;           /* by going_on */
+  long budget;  /* nodes that the search may still build */
+  bool stopped; /* by going_on */
 } search;
 
 /* ---- one function for one choice ---- */
@@ -63,7 +65,8 @@ static void torques(search *s, psdmp_codegen_block rate, psdmp_codegen_block acc
 /* tau - bias */
 static void drive(search *s, psdm_ref *out) {
   torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_COUNT, true, out);
-  for (int i = 0; i < s->robot->n; i++) out[i] = psdm_sub(s->trace.g, psdmp_codegen_argument(&s->trace, PSDMP_CODEGEN_IN_TAU, i), out[i]);
+  for (int i = 0; i < s->robot->n; i++)
+    out[i] = psdm_sub(s->trace.g, psdmp_codegen_argument(&s->trace, PSDMP_CODEGEN_IN_TAU, i), out[i]);
 }
 
 /* T = 1/2 qd . (M qd): momenta are the torques of accelerations qd without velocity or gravity */
@@ -71,7 +74,8 @@ static void energies(search *s, psdm_ref *out) {
   psdmp_codegen_trace *t = &s->trace;
   torques(s, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_QD, false, s->more);
   out[0] = t->zero;
-  for (int i = 0; i < s->robot->n; i++) out[0] = psdm_add(t->g, out[0], psdm_mul(t->g, psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QD, i), s->more[i]));
+  for (int i = 0; i < s->robot->n; i++)
+    out[0] = psdm_add(t->g, out[0], psdm_mul(t->g, psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QD, i), s->more[i]));
   out[0] = psdm_scale(t->g, 0.5, out[0]);
   out[1] = psdmp_codegen_potential(t);
 }
@@ -113,7 +117,9 @@ static void build_function(search *s) {
       psdmp_codegen_pose_symbols(t, joint, out);
       break;
     case PSDM_CODE_LINEARIZE_INVERSE: psdmp_codegen_linearize_inverse(t, s->composite, s->room, out); break;
-    case PSDM_CODE_LINEARIZE_FORWARD: psdmp_codegen_linearize_forward(t, s->composite, s->room, out, s->program->inner); break;
+    case PSDM_CODE_LINEARIZE_FORWARD:
+      psdmp_codegen_linearize_forward(t, s->composite, s->room, out, s->program->inner);
+      break;
     default: break;
   }
 }
@@ -131,8 +137,10 @@ static bool same_frames(const search *s, const psdmp_codegen_choice *choice) {
   const psdmp_codegen_choice *old = &s->frames;
   if (old->unit != choice->unit || old->zeros != choice->zeros) return false;
   for (int b = 0; b < s->chain.bodies; b++)
-    if (old->gene[b][PSDMP_CODEGEN_GENE_ORIGIN] != choice->gene[b][PSDMP_CODEGEN_GENE_ORIGIN] || old->gene[b][PSDMP_CODEGEN_GENE_TURN] != choice->gene[b][PSDMP_CODEGEN_GENE_TURN] ||
-        old->gene[b][PSDMP_CODEGEN_GENE_TENSOR] != choice->gene[b][PSDMP_CODEGEN_GENE_TENSOR] || old->gene[b][PSDMP_CODEGEN_GENE_PLACE] != choice->gene[b][PSDMP_CODEGEN_GENE_PLACE])
+    if (old->gene[b][PSDMP_CODEGEN_GENE_ORIGIN] != choice->gene[b][PSDMP_CODEGEN_GENE_ORIGIN] ||
+        old->gene[b][PSDMP_CODEGEN_GENE_TURN] != choice->gene[b][PSDMP_CODEGEN_GENE_TURN] ||
+        old->gene[b][PSDMP_CODEGEN_GENE_TENSOR] != choice->gene[b][PSDMP_CODEGEN_GENE_TENSOR] ||
+        old->gene[b][PSDMP_CODEGEN_GENE_PLACE] != choice->gene[b][PSDMP_CODEGEN_GENE_PLACE])
       return false;
   return memcmp(old->zero, choice->zero, (size_t)choice->zeros * sizeof *choice->zero) == 0;
 }
@@ -159,7 +167,9 @@ static psdm_status try_choice(search *s, const psdmp_codegen_choice *choice, lon
   build_function(s);
   s->budget -= psdm_graph_size(s->program->graph) + 50;
   psdm_status status = price(s, cost);
-  if (s->inertia.growth > GROWTH * fmax(s->growth, 1) || s->inertia.pivoted > fmax(s->pivoted, PIVOTED) || (s->composite && has_mass(s))) *cost = REFUSED;
+  if (s->inertia.growth > GROWTH * fmax(s->growth, 1) || s->inertia.pivoted > fmax(s->pivoted, PIVOTED) ||
+      (s->composite && has_mass(s)))
+    *cost = REFUSED;
   return status;
 }
 
@@ -194,7 +204,8 @@ static int gene_values(const search *s, int b, psdmp_codegen_gene gene) {
     case PSDMP_CODEGEN_GENE_COLUMN:
     case PSDMP_CODEGEN_GENE_MOMENT: return s->function == PSDM_CODE_REGRESSOR ? 2 : 1;
     case PSDMP_CODEGEN_GENE_DIAGONAL: return s->function == PSDM_CODE_REGRESSOR ? 3 : 1;
-    case PSDMP_CODEGEN_GENE_TURN: return body->leaf && !s->inertia.argument && s->function != PSDM_CODE_REGRESSOR ? 5 : 1;
+    case PSDMP_CODEGEN_GENE_TURN:
+      return body->leaf && !s->inertia.argument && s->function != PSDM_CODE_REGRESSOR ? 5 : 1;
     default: return 1;
   }
 }
@@ -227,7 +238,9 @@ static psdm_status search_genes(search *s, bool *any) {
 }
 
 /* results of these are in metres, and have no inertias to choose */
-static bool has_inertia(psdm_code_function f) { return f != PSDM_CODE_REGRESSOR && f != PSDM_CODE_JACOBIAN && f != PSDM_CODE_POSE; }
+static bool has_inertia(psdm_code_function f) {
+  return f != PSDM_CODE_REGRESSOR && f != PSDM_CODE_JACOBIAN && f != PSDM_CODE_POSE;
+}
 
 static psdm_status search_unit(search *s, bool *any) {
   psdm_status status = PSDM_OK;
@@ -319,12 +332,13 @@ static void shake(search *s, psdmp_codegen_choice *choice, uint64_t *seed) {
     /* other entries zero: what they push out comes back elsewhere */
     choice->zeros = s->inertia.nulls;
     memcpy(choice->zero, s->inertia.zero, (size_t)choice->zeros * sizeof *choice->zero);
-    for (int k = 0; k < 2; k++) choice->zero[random_below(seed, (uint32_t)choice->zeros)] = (int)random_below(seed, (uint32_t)s->inertia.size);
+    for (int k = 0; k < 2; k++)
+      choice->zero[random_below(seed, (uint32_t)choice->zeros)] = (int)random_below(seed, (uint32_t)s->inertia.size);
   }
 }
 
-/* the plain choice: the chain is known from here on, and how large its numbers are. Composite bodies need inertias without mass: where some cannot be had,
- * the torques are differentiated */
+/* the plain choice: the chain is known from here on, and how large its numbers are. Composite bodies need inertias
+ * without mass: where some cannot be had, the torques are differentiated */
 static psdm_status start(search *s) {
   s->growth = s->pivoted = HUGE_VAL;
   psdm_status status = try_choice(s, &s->best, &s->cost);
@@ -335,16 +349,20 @@ static psdm_status start(search *s) {
   return try_choice(s, &s->best, &s->cost);
 }
 
-static bool going_on(const search *s) { return !s->options->going_on || s->options->going_on(s->options->going_on_user, -1); }
+static bool going_on(const search *s) {
+  return !s->options->going_on || s->options->going_on(s->options->going_on_user, -1);
+}
 
-/* descents from the plain choice, the usual one, and shaken copies of the best so far; the result after factoring decides */
+/* descents from the plain choice, the usual one, and shaken copies of the best so far; the result after factoring
+ * decides */
 static psdm_status run_search(search *s, int patience) {
   int rounds = patience > 0 ? 2 + ROUNDS * patience : 2;
   psdmp_codegen_choice top = s->best;
   long least = LONG_MAX, cost;
   uint64_t seed = 88172645463325252u;
   psdm_status status = start(s);
-  for (int k = 0, since = 0; k < rounds && since <= patience + 1 && !status && (s->budget > 0 || k == 0); k++, since++) {
+  for (int k = 0, since = 0; k < rounds && since <= patience + 1 && !status && (s->budget > 0 || k == 0);
+       k++, since++) {
     if (k == 0) s->best = (psdmp_codegen_choice){0};
     if (k == 1) usual(s, &s->best);
     if (k > 1) {
@@ -367,8 +385,9 @@ static psdm_status run_search(search *s, int patience) {
   return status;
 }
 
-
-static bool is_linearization(psdm_code_function f) { return f == PSDM_CODE_LINEARIZE_INVERSE || f == PSDM_CODE_LINEARIZE_FORWARD; }
+static bool is_linearization(psdm_code_function f) {
+  return f == PSDM_CODE_LINEARIZE_INVERSE || f == PSDM_CODE_LINEARIZE_FORWARD;
+}
 
 static bool all_revolute(const psdm_robot *r) {
   for (int b = 0; b < r->bodies; b++)
@@ -377,14 +396,17 @@ static bool all_revolute(const psdm_robot *r) {
 }
 
 /* everything that a choice needs to be tried */
-static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                           psdm_code_function function, bool plain, psdmp_base_arena *arena, psdmp_codegen_program *program, search **out, psdm_error *error) {
+static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const double *theta,
+                           const psdm_code_options *options, psdm_code_function function, bool plain,
+                           psdmp_base_arena *arena, psdmp_codegen_program *program, search **out, psdm_error *error) {
   search *s = *out = NEW(arena, 1, search);
   psdm_status status = psdmp_codegen_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
   if (status) return status;
   program->method = "recursive";
   if (function == PSDM_CODE_REGRESSOR && base->combined)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "under these assumptions base parameters are no standard ones: their regressor needs --method expanded");
+    return psdmp_base_fail(
+        error, PSDM_E_ARGUMENT, r->file, 0, 0,
+        "under these assumptions base parameters are no standard ones: their regressor needs --method expanded");
   if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   s->base = base;
   s->options = options;
@@ -394,7 +416,9 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   s->composite = is_linearization(function) && !options->payload_argument && all_revolute(r);
   status = psdmp_codegen_chain_new(r, !has_inertia(function), arena, &s->chain, error);
   s->robot = s->chain.robot;
-  if (!status) status = psdmp_codegen_freedom_set(r, base, theta, program->length[PSDMP_CODEGEN_IN_THETA] > 0, options->gravity_argument, plain, arena, &s->freedom, error);
+  if (!status)
+    status = psdmp_codegen_freedom_set(r, base, theta, program->length[PSDMP_CODEGEN_IN_THETA] > 0,
+                                       options->gravity_argument, plain, arena, &s->freedom, error);
   if (status) return status;
   r = s->robot;
   s->tree = NEW(arena, r->bodies, psdm_ref);
@@ -402,7 +426,8 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   s->room = is_linearization(function) ? NEW(arena, psdmp_codegen_linear_room(r), psdm_ref) : s->more;
   s->other = NEW(arena, 11 * r->bodies + r->drives, int);
   s->trace.still = NEW(arena, r->n + 1, double);
-  if (!s->tree || !s->more || !s->other || !s->room || !s->trace.still || !psdmp_codegen_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
+  if (!s->tree || !s->more || !s->other || !s->room || !s->trace.still ||
+      !psdmp_codegen_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
     return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
   s->trace.g = program->graph;
   s->trace.chain = &s->chain;
@@ -416,7 +441,9 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
 static psdm_status build_stages(search *s, psdmp_base_arena *arena) {
   psdmp_codegen_program *p = s->program;
   int n = s->robot->n;
-  if (s->function != PSDM_CODE_LINEARIZE_FORWARD || s->options->target != PSDM_CODE_CUDA || psdmp_codegen_stage_values(n) > PSDMP_CODEGEN_BLOCK) return PSDM_OK;
+  if (s->function != PSDM_CODE_LINEARIZE_FORWARD || s->options->target != PSDM_CODE_CUDA ||
+      psdmp_codegen_stage_values(n) > PSDMP_CODEGEN_BLOCK)
+    return PSDM_OK;
   p->early = NEW(arena, psdmp_codegen_stage_values(n), psdm_ref);
   p->late = NEW(arena, 2 * n * n, psdm_ref);
   if (!p->early || !p->late) return PSDM_E_MEMORY;
@@ -424,8 +451,9 @@ static psdm_status build_stages(search *s, psdmp_base_arena *arena) {
   return psdm_graph_status(p->graph);
 }
 
-psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                                  psdm_code_function function, bool plain, psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
+psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta,
+                                          const psdm_code_options *options, psdm_code_function function, bool plain,
+                                          psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   search *s;
   psdm_status status = prepare(r, base, theta, options, function, plain, arena, program, &s, error);
   if (status) return status;
@@ -434,5 +462,7 @@ psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model 
   if (s->stopped) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
   if (!status) status = try_choice(s, &s->best, &s->cost);
   if (!status) status = build_stages(s, arena);
-  return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status), program->name) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status),
+                                  program->name)
+                : PSDM_OK;
 }

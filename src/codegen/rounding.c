@@ -1,8 +1,9 @@
 /* rounding.c: how much of a graph's outputs rounding may take.
  *
- * Every operation's result is off by at most u = 2^-24 or 2^-53 of itself. To first order output i is then off by at most u sum_k |v_k| |dy_i/dv_k|, over
- * all nodes k; the derivatives come by one sweep backwards for each output. Unlike a bound that is carried forward, this sees that what
- * two paths have in common cancels, and so tells sums that are merely long from those that take large numbers apart again. */
+ * Every operation's result is off by at most u = 2^-24 or 2^-53 of itself. To first order output i is then off by at
+ * most u sum_k |v_k| |dy_i/dv_k|, over all nodes k; the derivatives come by one sweep backwards for each output.
+ * Unlike a bound that is carried forward, this sees that what two paths have in common cancels, and so tells sums
+ * that are merely long from those that take large numbers apart again. */
 #include <math.h>
 #include <string.h>
 
@@ -14,11 +15,16 @@ typedef struct sweep {
   double *adjoint; /* (nodes) of the output at hand */
 } sweep;
 
-static double value_of(const sweep *s, psdm_ref r) { return psdm_ref_negated(r) ? -s->value[psdm_ref_node(r)] : s->value[psdm_ref_node(r)]; }
+static double value_of(const sweep *s, psdm_ref r) {
+  return psdm_ref_negated(r) ? -s->value[psdm_ref_node(r)] : s->value[psdm_ref_node(r)];
+}
 
-static void pass(sweep *s, psdm_ref to, double adjoint) { s->adjoint[psdm_ref_node(to)] += psdm_ref_negated(to) ? -adjoint : adjoint; }
+static void pass(sweep *s, psdm_ref to, double adjoint) {
+  s->adjoint[psdm_ref_node(to)] += psdm_ref_negated(to) ? -adjoint : adjoint;
+}
 
-/* hands a node's adjoint to its operands; returns what the node's own rounding comes to, in units of |value| |adjoint| */
+/* hands a node's adjoint to its operands; returns what the node's own rounding comes to, in units of |value|
+ * |adjoint| */
 static double pass_on(sweep *s, uint32_t k, double adjoint) {
   psdm_node n = psdm_graph_node(s->graph, k);
   double v = s->value[k];
@@ -53,8 +59,8 @@ static double sum_up(sweep *s, psdm_ref output) {
   return sum;
 }
 
-bool psdmp_codegen_rounding_at(const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count, const psdm_allocator *allocator,
-                       double *out, double *bound) {
+bool psdmp_codegen_rounding_at(const psdm_graph *graph, const double *input, const psdm_ref *outputs, size_t count,
+                               const psdm_allocator *allocator, double *out, double *bound) {
   size_t nodes = (size_t)psdm_graph_size(graph) + 1;
   double *memory = psdmp_base_alloc_raw(allocator, 2 * nodes * sizeof *memory);
   if (!memory) return false;
@@ -67,7 +73,8 @@ bool psdmp_codegen_rounding_at(const psdm_graph *graph, const double *input, con
 
 /* ---- over states ---- */
 
-/* outputs below so much of the largest one are judged by that: entries that all but vanish need no digits of their own */
+/* outputs below so much of the largest one are judged by that: entries that all but vanish need no digits of their
+ * own */
 static const double NOTHING = 1e-3;
 
 static double uniform(uint64_t *seed, double range) {
@@ -89,8 +96,8 @@ void psdmp_codegen_rounding_state(int state, int n, int l, double *input) {
   for (int i = 0; i < l; i++) input[PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + i] = uniform(&seed, 1);
 }
 
-bool psdmp_codegen_rounding(const psdm_graph *graph, int n, int l, const psdm_ref *outputs, size_t count, const double *truth, const psdm_allocator *allocator,
-                    double *most) {
+bool psdmp_codegen_rounding(const psdm_graph *graph, int n, int l, const psdm_ref *outputs, size_t count,
+                            const double *truth, const psdm_allocator *allocator, double *most) {
   size_t inputs = (size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK;
   double *input = psdmp_base_alloc(allocator, (inputs + 4 * count) * sizeof *input);
   if (!input) return false;

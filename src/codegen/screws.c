@@ -1,11 +1,13 @@
-/* screws.c: the regressor. The screw of every joint is carried outward to each body; its product with the wrench that a unit of one standard
- * parameter asks for is an entry of Y. Wrenches and screws meet in the user's link frame, about its origin, where parameters are counted. */
+/* screws.c: the regressor. The screw of every joint is carried outward to each body; its product with the wrench
+ * that a unit of one standard parameter asks for is an entry of Y. Wrenches and screws meet in the user's link
+ * frame, about its origin, where parameters are counted. */
 #include <math.h>
 #include <string.h>
 
 #include "codegen/trace_priv.h"
 
-/* axis e, velocity v of the body's origin per unit rate of a joint, way r from the joint's origin to the body's; in the body's own frame */
+/* axis e, velocity v of the body's origin per unit rate of a joint, way r from the joint's origin to the body's; in
+ * the body's own frame */
 typedef struct screw {
   psdmp_codegen_sym e, v, r;
 } screw;
@@ -13,8 +15,8 @@ typedef struct screw {
 /* a body as its parameters see it: in the user's link frame */
 typedef struct seen {
   psdmp_codegen_sym w, dw, a;
-  psdmp_codegen_sym a_own;  /* acceleration of the own origin instead */
-  double way[3];    /* from there to the link frame's origin */
+  psdmp_codegen_sym a_own; /* acceleration of the own origin instead */
+  double way[3];           /* from there to the link frame's origin */
   psdmp_codegen_spin U;
   psdmp_robot_pose frame; /* the link's frame in the own one */
 } seen;
@@ -37,7 +39,8 @@ static bool permutes(const double *R) {
 
 /* U from w and its derivative alone, where the frame is turned by odd angles */
 static psdmp_codegen_spin spin_from(psdmp_codegen_trace *t, psdmp_codegen_sym w, psdmp_codegen_sym dw) {
-  psdm_ref xx = MUL(w.x, w.x), yy = MUL(w.y, w.y), zz = MUL(w.z, w.z), xy = MUL(w.x, w.y), xz = MUL(w.x, w.z), yz = MUL(w.y, w.z);
+  psdm_ref xx = MUL(w.x, w.x), yy = MUL(w.y, w.y), zz = MUL(w.z, w.z), xy = MUL(w.x, w.y), xz = MUL(w.x, w.z),
+           yz = MUL(w.y, w.z);
   psdmp_codegen_spin U = {.xx = NEG(ADD(yy, zz)), .yy = NEG(ADD(xx, zz)), .zz = NEG(ADD(xx, yy))};
   U.xy = SUB(xy, dw.z);
   U.yx = ADD(xy, dw.z);
@@ -55,7 +58,8 @@ static psdmp_codegen_spin spin_from(psdmp_codegen_trace *t, psdmp_codegen_sym w,
 static psdmp_codegen_spin permuted(psdmp_codegen_trace *t, const double *R, const psdmp_codegen_spin *U) {
   const psdm_ref in[3][3] = {{U->xx, U->xy, U->xz}, {U->yx, U->yy, U->yz}, {U->zx, U->zy, U->zz}};
   /* differences of the diagonal: between[i][j] = U_ii - U_jj */
-  const psdm_ref between[3][3] = {{t->zero, NEG(U->yy_xx), U->xx_zz}, {U->yy_xx, t->zero, NEG(U->zz_yy)}, {NEG(U->xx_zz), U->zz_yy, t->zero}};
+  const psdm_ref between[3][3] = {
+      {t->zero, NEG(U->yy_xx), U->xx_zz}, {U->yy_xx, t->zero, NEG(U->zz_yy)}, {NEG(U->xx_zz), U->zz_yy, t->zero}};
   psdm_ref out[3][3];
   int from[3];
   for (int i = 0; i < 3; i++)
@@ -66,14 +70,24 @@ static psdmp_codegen_spin permuted(psdmp_codegen_trace *t, const double *R, cons
       psdm_ref x = in[from[i]][from[j]];
       out[i][j] = R[3 * from[i] + i] * R[3 * from[j] + j] < 0 ? NEG(x) : x;
     }
-  return (psdmp_codegen_spin){.xx = out[0][0], .xy = out[0][1], .xz = out[0][2], .yx = out[1][0], .yy = out[1][1], .yz = out[1][2], .zx = out[2][0],
-                      .zy = out[2][1], .zz = out[2][2], .zz_yy = between[from[2]][from[1]], .xx_zz = between[from[0]][from[2]],
-                      .yy_xx = between[from[1]][from[0]]};
+  return (psdmp_codegen_spin){.xx = out[0][0],
+                              .xy = out[0][1],
+                              .xz = out[0][2],
+                              .yx = out[1][0],
+                              .yy = out[1][1],
+                              .yz = out[1][2],
+                              .zx = out[2][0],
+                              .zy = out[2][1],
+                              .zz = out[2][2],
+                              .zz_yy = between[from[2]][from[1]],
+                              .xx_zz = between[from[0]][from[2]],
+                              .yy_xx = between[from[1]][from[0]]};
 }
 
 static psdmp_robot_pose link_in_own(const psdmp_codegen_trace *t, int b) {
   const psdm_robot *r = t->chain->robot;
-  psdmp_robot_pose back = psdmp_robot_pose_inverse(&t->chain->body[b].frame), frame = psdmp_robot_pose_product(&back, &r->link[r->body[b].index].frame);
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&t->chain->body[b].frame),
+                   frame = psdmp_robot_pose_product(&back, &r->link[r->body[b].index].frame);
   for (int i = 0; i < 9; i++)
     if (fabs(frame.R[i] - rint(frame.R[i])) < 1e-14) frame.R[i] = rint(frame.R[i]);
   for (int i = 0; i < 3; i++)
@@ -81,11 +95,14 @@ static psdmp_robot_pose link_in_own(const psdmp_codegen_trace *t, int b) {
   return frame;
 }
 
-static psdmp_codegen_sym constants(psdmp_codegen_trace *t, const double p[3]) { return (psdmp_codegen_sym){NUM(p[0]), NUM(p[1]), NUM(p[2])}; }
+static psdmp_codegen_sym constants(psdmp_codegen_trace *t, const double p[3]) {
+  return (psdmp_codegen_sym){NUM(p[0]), NUM(p[1]), NUM(p[2])};
+}
 
 static psdmp_codegen_sym spin_times(psdmp_codegen_trace *t, const psdmp_codegen_spin *U, psdmp_codegen_sym p) {
-  return (psdmp_codegen_sym){ADD(ADD(MUL(U->xx, p.x), MUL(U->xy, p.y)), MUL(U->xz, p.z)), ADD(ADD(MUL(U->yx, p.x), MUL(U->yy, p.y)), MUL(U->yz, p.z)),
-                     ADD(ADD(MUL(U->zx, p.x), MUL(U->zy, p.y)), MUL(U->zz, p.z))};
+  return (psdmp_codegen_sym){ADD(ADD(MUL(U->xx, p.x), MUL(U->xy, p.y)), MUL(U->xz, p.z)),
+                             ADD(ADD(MUL(U->yx, p.x), MUL(U->yy, p.y)), MUL(U->yz, p.z)),
+                             ADD(ADD(MUL(U->zx, p.x), MUL(U->zy, p.y)), MUL(U->zz, p.z))};
 }
 
 static seen look(psdmp_codegen_trace *t, int b) {
@@ -97,7 +114,8 @@ static seen look(psdmp_codegen_trace *t, int b) {
   psdmp_codegen_plane_w(t, b, own, &w.x, &w.y);
   psdmp_codegen_sym dw = {SUB(MUL(w.y, w.z), U.yz), SUB(U.xz, MUL(w.x, w.z)), k->dwz};
   s.a_own = unturn(t, s.frame.R, a);
-  for (int i = 0; i < 3; i++) s.way[i] = s.frame.R[i] * s.frame.p[0] + s.frame.R[3 + i] * s.frame.p[1] + s.frame.R[6 + i] * s.frame.p[2];
+  for (int i = 0; i < 3; i++)
+    s.way[i] = s.frame.R[i] * s.frame.p[0] + s.frame.R[3 + i] * s.frame.p[1] + s.frame.R[6 + i] * s.frame.p[2];
   a = psdmp_codegen_sym_add(t, a, spin_times(t, &U, constants(t, s.frame.p)));
   s.a = unturn(t, s.frame.R, a);
   s.w = unturn(t, s.frame.R, w);
@@ -123,7 +141,8 @@ static void carry_screw(psdmp_codegen_trace *t, int b, screw *s) {
   const psdmp_codegen_chain_body *k = &t->chain->body[b];
   const double *before = t->chain->body[k->parent].own;
   double form[PSDMP_CODEGEN_CODE_JOINTS + 1];
-  psdm_ref along = ADD(NUM(k->d), k->prismatic ? psdmp_codegen_form_of(t, PSDMP_CODEGEN_IN_Q, k->slide, true) : t->zero);
+  psdm_ref along =
+      ADD(NUM(k->d), k->prismatic ? psdmp_codegen_form_of(t, PSDMP_CODEGEN_IN_Q, k->slide, true) : t->zero);
   psdmp_codegen_normal_frame(t, b, form);
   turn_screw(t, before, form, s);
   if (k->parallel) {
@@ -140,7 +159,8 @@ static void carry_screw(psdmp_codegen_trace *t, int b, screw *s) {
 }
 
 /* force and moment that a unit of one standard parameter asks for, about the link frame's origin */
-static void unit_wrench(psdmp_codegen_trace *t, const seen *s, int parameter, psdmp_codegen_sym *f, psdmp_codegen_sym *n) {
+static void unit_wrench(psdmp_codegen_trace *t, const seen *s, int parameter, psdmp_codegen_sym *f,
+                        psdmp_codegen_sym *n) {
   const psdmp_codegen_spin *U = &s->U;
   const psdmp_codegen_sym a = s->a, w = s->w, dw = s->dw, none = {t->zero, t->zero, t->zero};
   *f = *n = none;
@@ -158,14 +178,18 @@ static void unit_wrench(psdmp_codegen_trace *t, const seen *s, int parameter, ps
   }
 }
 
-static psdm_ref dot(psdmp_codegen_trace *t, psdmp_codegen_sym a, psdmp_codegen_sym b) { return ADD(ADD(MUL(a.x, b.x), MUL(a.y, b.y)), MUL(a.z, b.z)); }
+static psdm_ref dot(psdmp_codegen_trace *t, psdmp_codegen_sym a, psdmp_codegen_sym b) {
+  return ADD(ADD(MUL(a.x, b.x), MUL(a.y, b.y)), MUL(a.z, b.z));
+}
 
 /* what unit entries of S ask for: the diagonal's moment, the others are the tensor's with the other sign */
 static psdmp_codegen_sym second_moment(psdmp_codegen_trace *t, const psdmp_codegen_spin *U, int i, int j) {
   static const int tensor[3][3] = {{4, 5, 6}, {5, 7, 8}, {6, 8, 9}};
   psdmp_codegen_sym f, n;
   if (i == j)
-    return i == 0 ? (psdmp_codegen_sym){t->zero, NEG(U->zx), U->yx} : i == 1 ? (psdmp_codegen_sym){U->zy, t->zero, NEG(U->xy)} : (psdmp_codegen_sym){NEG(U->yz), U->xz, t->zero};
+    return i == 0   ? (psdmp_codegen_sym){t->zero, NEG(U->zx), U->yx}
+           : i == 1 ? (psdmp_codegen_sym){U->zy, t->zero, NEG(U->xy)}
+                    : (psdmp_codegen_sym){NEG(U->yz), U->xz, t->zero};
   unit_wrench(t, &(seen){.U = *U}, tensor[i][j], &f, &n);
   return (psdmp_codegen_sym){NEG(n.x), NEG(n.y), NEG(n.z)};
 }
@@ -222,7 +246,8 @@ static psdm_ref column_entry(psdmp_codegen_trace *t, const meeting *m, int param
 }
 
 /* the columns of one body in the row of one tree joint */
-static void entries(psdmp_codegen_trace *t, const psdm_model *base, int columns, int b, const seen *s, int joint, screw k, psdm_ref *Y) {
+static void entries(psdmp_codegen_trace *t, const psdm_model *base, int columns, int b, const seen *s, int joint,
+                    screw k, psdm_ref *Y) {
   const psdm_robot *r = t->chain->robot;
   meeting m = {.s = s, .joint = joint, .body = b};
   for (int j = 0; j < base->l; j++) {
@@ -252,7 +277,8 @@ static void drive_entries(psdmp_codegen_trace *t, const psdm_model *base, int co
     int d = base->base[j].parameter - 10 * t->chain->moving;
     if (d < 0) continue;
     psdm_ref rate = t->zero;
-    for (int i = 0; i < n; i++) rate = ADD(rate, MUL(NUM(r->drive[d].a[i]), psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QDD, i)));
+    for (int i = 0; i < n; i++)
+      rate = ADD(rate, MUL(NUM(r->drive[d].a[i]), psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QDD, i)));
     for (int i = 0; i < n; i++) Y[(long)i * columns + j] = MUL(NUM(r->drive[d].a[i]), rate);
   }
   for (int i = 0; i < n && t->options->friction_columns; i++) {
@@ -261,7 +287,8 @@ static void drive_entries(psdmp_codegen_trace *t, const psdm_model *base, int co
     Y[(long)i * columns + at + n + i] = rate;
   }
   at += t->options->friction_columns ? 2 * n : 0;
-  for (int i = 0; i < n && t->options->drive_columns; i++) Y[(long)i * columns + at + i] = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QDD, i);
+  for (int i = 0; i < n && t->options->drive_columns; i++)
+    Y[(long)i * columns + at + i] = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QDD, i);
 }
 
 void psdmp_codegen_regressor(psdmp_codegen_trace *t, const psdm_model *base, psdm_ref *Y) {

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-
 psdm_ref psdmp_codegen_argument(psdmp_codegen_trace *t, psdmp_codegen_block block, int index) {
   if (block == PSDMP_CODEGEN_IN_QDD && t->qdd) return t->qdd[index];
   if (block >= PSDMP_CODEGEN_IN_COUNT || index >= t->program->length[block]) return t->zero;
@@ -15,7 +14,8 @@ psdm_ref psdmp_codegen_form_of(psdmp_codegen_trace *t, psdmp_codegen_block block
   int n = t->chain->n;
   psdm_ref sum = constant ? NUM(form[n]) : t->zero;
   for (int i = 0; i < n; i++)
-    if (form[i] != 0 && !(t->at_zero && block == PSDMP_CODEGEN_IN_Q)) sum = ADD(sum, MUL(NUM(form[i]), psdmp_codegen_argument(t, block, i)));
+    if (form[i] != 0 && !(t->at_zero && block == PSDMP_CODEGEN_IN_Q))
+      sum = ADD(sum, MUL(NUM(form[i]), psdmp_codegen_argument(t, block, i)));
   return sum;
 }
 
@@ -37,7 +37,8 @@ static bool trig_given(psdmp_codegen_trace *t, const double *form, psdm_ref *s, 
     if (form[i] != rint(form[i]) || fabs(form[i]) > 4) return false;
   for (int i = 0; i < n; i++)
     for (int k = 0; k < (int)fabs(form[i]); k++) {
-      psdm_ref si = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_SINE, i), ci = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_COSINE, i);
+      psdm_ref si = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_SINE, i),
+               ci = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_COSINE, i);
       join(t, s, c, form[i] < 0 ? psdm_neg(si) : si, ci);
     }
   psdmp_robot_pose rest = psdmp_robot_pose_rotation(2, form[n]);
@@ -100,7 +101,8 @@ psdmp_codegen_sym psdmp_codegen_sym_add(psdmp_codegen_trace *t, psdmp_codegen_sy
 }
 
 psdmp_codegen_sym psdmp_codegen_sym_cross(psdmp_codegen_trace *t, psdmp_codegen_sym a, psdmp_codegen_sym b) {
-  return (psdmp_codegen_sym){SUB(MUL(a.y, b.z), MUL(a.z, b.y)), SUB(MUL(a.z, b.x), MUL(a.x, b.z)), SUB(MUL(a.x, b.y), MUL(a.y, b.x))};
+  return (psdmp_codegen_sym){SUB(MUL(a.y, b.z), MUL(a.z, b.y)), SUB(MUL(a.z, b.x), MUL(a.x, b.z)),
+                             SUB(MUL(a.x, b.y), MUL(a.y, b.x))};
 }
 
 void psdmp_codegen_tilt(psdmp_codegen_trace *t, const psdmp_codegen_chain_body *b, psdmp_codegen_sym *v) {
@@ -156,13 +158,16 @@ static void add_payload(psdmp_codegen_trace *t) {
   const psdm_robot *r = t->chain->robot;
   const psdmp_robot_link *link = &r->link[r->last];
   if (!t->program->length[PSDMP_CODEGEN_IN_PAYLOAD] || link->body < 0) return;
-  psdmp_robot_pose back = psdmp_robot_pose_inverse(&t->chain->body[link->body].frame), frame = psdmp_robot_pose_product(&back, &link->frame);
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&t->chain->body[link->body].frame),
+                   frame = psdmp_robot_pose_product(&back, &link->frame);
   for (int k = 0; k < 10; k++) {
     double one[10] = {0}, p[10], size = k == 0 ? t->chain->unit * t->chain->unit : k < 4 ? t->chain->unit : 1;
     one[k] = 1;
     psdmp_codegen_to_pseudo(&frame, t->chain->unit, false, one, p);
     for (int i = 0; i < 10; i++)
-      if (fabs(p[i]) > 1e-15 * size) t->body[link->body].s[i] = ADD(t->body[link->body].s[i], MUL(NUM(p[i]), psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_PAYLOAD, k)));
+      if (fabs(p[i]) > 1e-15 * size)
+        t->body[link->body].s[i] =
+            ADD(t->body[link->body].s[i], MUL(NUM(p[i]), psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_PAYLOAD, k)));
   }
 }
 
@@ -172,7 +177,8 @@ psdm_ref psdmp_codegen_inertia_entry(psdmp_codegen_trace *t, int e) {
   psdm_ref sum = t->zero;
   for (int c = 0; c < in->columns; c++)
     if (in->value[(long)e * in->columns + c] != 0)
-      sum = ADD(sum, MUL(NUM(in->value[(long)e * in->columns + c]), psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_THETA, c)));
+      sum = ADD(sum,
+                MUL(NUM(in->value[(long)e * in->columns + c]), psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_THETA, c)));
   return sum;
 }
 
@@ -185,7 +191,8 @@ void psdmp_codegen_trace_start(psdmp_codegen_trace *t, psdmp_codegen_block rate,
     const double *moves = body->prismatic ? body->slide : body->own;
     double form[PSDMP_CODEGEN_CODE_JOINTS + 1];
     memcpy(form, moves, (size_t)(chain->n + 1) * sizeof *form);
-    for (int i = 0; i < chain->n && body->parallel && !body->prismatic; i++) form[i] -= chain->body[body->parent].own[i];
+    for (int i = 0; i < chain->n && body->parallel && !body->prismatic; i++)
+      form[i] -= chain->body[body->parent].own[i];
     k->rate = psdmp_codegen_form_of(t, rate, form, false);
     k->acc = psdmp_codegen_form_of(t, acc, form, false);
     k->at = frame_of(t, b, t->choice->gene[b][PSDMP_CODEGEN_GENE_WRENCH]);
@@ -220,10 +227,12 @@ static void lift(psdmp_codegen_trace *t, psdm_ref length, psdmp_codegen_sym f, p
   n->y = ADD(n->y, MUL(length, f.x));
 }
 
-void psdmp_codegen_carry_wrench(psdmp_codegen_trace *t, int b, const psdmp_codegen_sym *f0, const psdmp_codegen_sym *n0, psdmp_codegen_sym *f, psdmp_codegen_sym *n) {
+void psdmp_codegen_carry_wrench(psdmp_codegen_trace *t, int b, const psdmp_codegen_sym *f0, const psdmp_codegen_sym *n0,
+                                psdmp_codegen_sym *f, psdmp_codegen_sym *n) {
   const psdmp_codegen_chain_body *body = &t->chain->body[b];
   const psdmp_codegen_trace_body *k = &t->body[b], *parent = &t->body[body->parent];
-  psdm_ref along = ADD(NUM(body->parallel ? 0 : body->d), body->prismatic ? psdmp_codegen_form_of(t, PSDMP_CODEGEN_IN_Q, body->slide, true) : t->zero);
+  psdm_ref along = ADD(NUM(body->parallel ? 0 : body->d),
+                       body->prismatic ? psdmp_codegen_form_of(t, PSDMP_CODEGEN_IN_Q, body->slide, true) : t->zero);
   if (body->parallel) {
     lift(t, along, *f, n);
     psdmp_codegen_turn_sym(t, k->at, parent->via, f);

@@ -1,6 +1,7 @@
 /* trace_priv.h: symbolic three-vectors and the walk along the chain. Private.
  *
- * A "form" is an angle: coefficients of q_1 .. q_n and a constant, (n + 1) numbers. Frames of a group differ by angles about the common z. */
+ * A "form" is an angle: coefficients of q_1 .. q_n and a constant, (n + 1) numbers. Frames of a group differ by
+ * angles about the common z. */
 #ifndef PSDMP_CODEGEN_TRACE_H
 #define PSDMP_CODEGEN_TRACE_H
 
@@ -17,17 +18,18 @@ typedef struct psdmp_codegen_spin {
 } psdmp_codegen_spin;
 
 typedef struct psdmp_codegen_trace_body {
-  const double *at, *via;      /* forms: frame of its wrench and acceleration; frame of the way to its children */
-  psdm_ref wx, wy, ux, uy, uz; /* at a group's root, minus frame: w and U's third column, the same for the whole group */
+  const double *at, *via; /* forms: frame of its wrench and acceleration; frame of the way to its children */
+  /* at a group's root, minus frame: w and U's third column, the same for the whole group */
+  psdm_ref wx, wy, ux, uy, uz;
   psdm_ref wz, dwz;
-  psdm_ref wz0, dwz0;          /* before its own joint adds to them */
-  psdm_ref rate, acc;          /* of its joint */
-  psdmp_codegen_sym a;                 /* acceleration of the origin, in `at` */
-  psdmp_codegen_sym a0;                /* the same where it came from, in the frame `from` of the group */
+  psdm_ref wz0, dwz0;   /* before its own joint adds to them */
+  psdm_ref rate, acc;   /* of its joint */
+  psdmp_codegen_sym a;  /* acceleration of the origin, in `at` */
+  psdmp_codegen_sym a0; /* the same where it came from, in the frame `from` of the group */
   const double *from;
-  psdmp_codegen_sym f, n;              /* wrench about the origin, in `at` */
-  psdm_ref s[10];              /* pseudo-inertia, own frame */
-  psdm_ref hx, hy;             /* first moment of all that its joint carries, in the frame of linear.c's joint */
+  psdmp_codegen_sym f, n; /* wrench about the origin, in `at` */
+  psdm_ref s[10];         /* pseudo-inertia, own frame */
+  psdm_ref hx, hy;        /* first moment of all that its joint carries, in the frame of linear.c's joint */
 } psdmp_codegen_trace_body;
 
 typedef struct psdmp_codegen_trace {
@@ -38,10 +40,10 @@ typedef struct psdmp_codegen_trace {
   const psdm_code_options *options;
   const psdmp_codegen_program *program;
   psdm_ref zero;
-  bool at_zero;                 /* q is zero, not an argument */
-  const psdm_ref *qdd;          /* (n) accelerations in the place of the argument's; NULL: those */
+  bool at_zero;        /* q is zero, not an argument */
+  const psdm_ref *qdd; /* (n) accelerations in the place of the argument's; NULL: those */
   psdmp_codegen_trace_body body[PSDMP_CODEGEN_CODE_JOINTS];
-  double *still;                /* (n + 1) the form zero */
+  double *still; /* (n + 1) the form zero */
 } psdmp_codegen_trace;
 
 /* Shorthand of every file that traces: t is the trace. */
@@ -77,18 +79,22 @@ psdm_ref psdmp_codegen_form_of(psdmp_codegen_trace *t, psdmp_codegen_block block
 /* Entry e of the pseudo-inertias: a number, or its form in theta. */
 psdm_ref psdmp_codegen_inertia_entry(psdmp_codegen_trace *t, int e);
 
-/* Frames, joint rates and pseudo-inertias of all bodies. qd, qdd: which argument is the rate, the acceleration; PSDMP_CODEGEN_IN_COUNT: zero. */
+/* Frames, joint rates and pseudo-inertias of all bodies. qd, qdd: which argument is the rate, the acceleration;
+ * PSDMP_CODEGEN_IN_COUNT: zero. */
 void psdmp_codegen_trace_start(psdmp_codegen_trace *t, psdmp_codegen_block rate, psdmp_codegen_block acc);
 
-/* Own angle of a body's parent and beta: the frame of the parent's group whose x lies on the normal to the body's axis. */
+/* Own angle of a body's parent and beta: the frame of the parent's group whose x lies on the normal to the body's
+ * axis. */
 void psdmp_codegen_normal_frame(const psdmp_codegen_trace *t, int body, double *form);
 
-/* Where the next body of the chain starts in the parent's `via` frame: its origin without what lies behind Rx(alpha). */
+/* Where the next body of the chain starts in the parent's `via` frame: its origin without what lies behind
+ * Rx(alpha). */
 psdmp_codegen_sym psdmp_codegen_way(psdmp_codegen_trace *t, int child);
 
-/* A wrench about the origin of a body, in its `at` frame, as one about its parent's, in the parent's `at` frame. f0, n0 (nullable): what
- * else acts at the end of the way between them, in the parent's `via` frame. */
-void psdmp_codegen_carry_wrench(psdmp_codegen_trace *t, int body, const psdmp_codegen_sym *f0, const psdmp_codegen_sym *n0, psdmp_codegen_sym *f, psdmp_codegen_sym *n);
+/* A wrench about the origin of a body, in its `at` frame, as one about its parent's, in the parent's `at` frame. f0,
+ * n0 (nullable): what else acts at the end of the way between them, in the parent's `via` frame. */
+void psdmp_codegen_carry_wrench(psdmp_codegen_trace *t, int body, const psdmp_codegen_sym *f0,
+                                const psdmp_codegen_sym *n0, psdmp_codegen_sym *f, psdmp_codegen_sym *n);
 
 /* Angle from form a to form b in scratch. */
 void psdmp_codegen_form_between(const psdmp_codegen_trace *t, const double *a, const double *b, double *out);
@@ -104,7 +110,8 @@ void psdmp_codegen_turn_inertia(psdmp_codegen_trace *t, const double *form, psdm
 /* Outward: w, U, a of every body. gravity: whether the base accelerates. */
 void psdmp_codegen_move_out(psdmp_codegen_trace *t, bool gravity);
 psdmp_codegen_spin psdmp_codegen_spin_of(psdmp_codegen_trace *t, int body, const double *frame);
-psdmp_codegen_spin psdmp_codegen_spin_before(psdmp_codegen_trace *t, int body); /* of the parent, in the minus frame of a group's first body */
+/* of the parent, in the minus frame of a group's first body */
+psdmp_codegen_spin psdmp_codegen_spin_before(psdmp_codegen_trace *t, int body);
 void psdmp_codegen_plane_w(psdmp_codegen_trace *t, int body, const double *frame, psdm_ref *wx, psdm_ref *wy);
 void psdmp_codegen_plane_u(psdmp_codegen_trace *t, int body, const double *frame, psdm_ref *ux, psdm_ref *uy);
 void psdmp_codegen_body_wrench(psdmp_codegen_trace *t, int body); /* into f and n */
@@ -115,7 +122,8 @@ psdmp_codegen_sym psdmp_codegen_acceleration_in(psdmp_codegen_trace *t, int body
 /* Joint torques of the motion, on the independent joints; wrench: the outside's on the default link. */
 void psdmp_codegen_torques(psdmp_codegen_trace *t, bool wrench, psdm_ref *tau);
 
-/* Sum over tree joints of G^T: tree torques to the independent joints, units and drives included (acc: block of qdd or none). */
+/* Sum over tree joints of G^T: tree torques to the independent joints, units and drives included (acc: block of qdd
+ * or none). */
 void psdmp_codegen_gather(psdmp_codegen_trace *t, const psdm_ref *tree, psdmp_codegen_block acc, psdm_ref *tau);
 
 /* ---- composite.c ---- */
@@ -127,15 +135,20 @@ void psdmp_codegen_solve_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *x);
 
 /* ---- linear.c ---- */
 
-/* dtau/dq, dtau/dqd, M; dqdd/dq, dqdd/dqd, M^-1: (n x n) each, of the independent joints. composite: by composite bodies, which wants revolute
- * joints and inertias without mass; else by differentiating the torques. room: psdmp_codegen_linear_room references. */
+/* dtau/dq, dtau/dqd, M; dqdd/dq, dqdd/dqd, M^-1: (n x n) each, of the independent joints. composite: by composite
+ * bodies, which wants revolute joints and inertias without mass; else by differentiating the torques. room:
+ * psdmp_codegen_linear_room references. */
 size_t psdmp_codegen_linear_room(const psdm_robot *robot);
 void psdmp_codegen_linearize_inverse(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *out);
-void psdmp_codegen_linearize_forward(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *out, psdm_ref *inner); /* inner: nullable, of a program */
+/* inner: nullable, of a program */
+void psdmp_codegen_linearize_forward(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *out,
+                                     psdm_ref *inner);
 
-/* The forward one in two stages that share nothing but what the first hands over, so that few values live at a time. early: qdd, then the upper triangle of
- * M^-1 row by row, psdmp_codegen_stage_values in all; late: dqdd/dq, dqdd/dqd, where value k of the first stage is input k of block QDD. */
-void psdmp_codegen_linearize_stages(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *early, psdm_ref *late);
+/* The forward one in two stages that share nothing but what the first hands over, so that few values live at a time.
+ * early: qdd, then the upper triangle of M^-1 row by row, psdmp_codegen_stage_values in all; late: dqdd/dq,
+ * dqdd/dqd, where value k of the first stage is input k of block QDD. */
+void psdmp_codegen_linearize_stages(psdmp_codegen_trace *t, bool composite, psdm_ref *room, psdm_ref *early,
+                                    psdm_ref *late);
 
 /* M^-1, both triangles, by the factors of psdmp_codegen_solve_mass; M is overwritten. */
 void psdmp_codegen_inverse_mass(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *Minv);

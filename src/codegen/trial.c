@@ -31,14 +31,15 @@ double psdmp_codegen_joint_unit(const psdm_robot *r, int i) {
   return 1;
 }
 
-/* Robots much smaller or larger than usual move in their own unit of length and, so that gravity does not hide all else, of time: powers of two, which
- * leave the grid as fine as it is. */
+/* Robots much smaller or larger than usual move in their own unit of length and, so that gravity does not hide all
+ * else, of time: powers of two, which leave the grid as fine as it is. */
 static void set_states(trial *t) {
   uint64_t seed = 2021;
   int n = t->code->robot->n, count = STATES * n;
   double L = t->unit, second = sqrt(L);
   for (int i = 0; i < count; i++) t->q[i] = coarse(&seed, 3) * psdmp_codegen_joint_unit(t->code->robot, i % n);
-  for (int i = 0; i < count; i++) t->qd[i] = coarse(&seed, 2) * psdmp_codegen_joint_unit(t->code->robot, i % n) / second;
+  for (int i = 0; i < count; i++)
+    t->qd[i] = coarse(&seed, 2) * psdmp_codegen_joint_unit(t->code->robot, i % n) / second;
   for (int i = 0; i < count; i++) t->qdd[i] = coarse(&seed, 4) * psdmp_codegen_joint_unit(t->code->robot, i % n) / L;
   for (int i = 0; i < 3; i++) t->gravity[i] = coarse(&seed, 10);
   for (int i = 0; i < 6; i++) t->wrench[i] = coarse(&seed, 20) * (i < 3 ? 1 : L);
@@ -47,7 +48,8 @@ static void set_states(trial *t) {
   for (int i = 0; i < 10; i++) t->payload[i] = payload[i] * (i == 0 ? 1 : i < 4 ? L : L * L);
 }
 
-/* bodies that could be: mass, a centre near the frame, inertias of similar size; assumptions of the file are kept by its own sampler */
+/* bodies that could be: mass, a centre near the frame, inertias of similar size; assumptions of the file are kept by
+ * its own sampler */
 static psdm_status random_parameters(trial *t, psdm_error *error) {
   const psdm_robot *r = t->code->robot;
   uint64_t seed = 7;
@@ -55,7 +57,8 @@ static psdm_status random_parameters(trial *t, psdm_error *error) {
   for (int k = 0; k < r->bodies; k++) {
     double com[3], inertia[6];
     for (int i = 0; i < 3; i++) com[i] = coarse(&seed, 0.2) * t->unit;
-    for (int i = 0; i < 6; i++) inertia[i] = (i == 0 || i == 3 || i == 5 ? 0.5 + coarse(&seed, 0.2) : coarse(&seed, 0.1)) * t->unit * t->unit;
+    for (int i = 0; i < 6; i++)
+      inertia[i] = (i == 0 || i == 3 || i == 5 ? 0.5 + coarse(&seed, 0.2) : coarse(&seed, 0.1)) * t->unit * t->unit;
     psdmp_robot_standard_from_body(3 + coarse(&seed, 2), com, inertia, t->pi + 10 * k);
   }
   for (int d = 0; d < r->drives; d++) t->pi[10 * r->bodies + d] = 0.5 + coarse(&seed, 0.25);
@@ -66,11 +69,14 @@ static psdm_status random_parameters(trial *t, psdm_error *error) {
 static bool own_are_singular(const trial *t) {
   const psdm_code_options *o = &t->code->options;
   bool any = false;
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) any |= (o->functions >> f & 1) && psdmp_codegen_inverts((psdm_code_function)f);
-  return any && o->theta_argument && psdm_mass_condition(t->code->robot, t->arena->allocator, NULL, NULL) == PSDM_E_SINGULAR;
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    any |= (o->functions >> f & 1) && psdmp_codegen_inverts((psdm_code_function)f);
+  return any && o->theta_argument &&
+         psdm_mass_condition(t->code->robot, t->arena->allocator, NULL, NULL) == PSDM_E_SINGULAR;
 }
 
-/* the robot's own; or, where only base parameters are known, those with everything regrouped at zero, which move alike; or random ones */
+/* the robot's own; or, where only base parameters are known, those with everything regrouped at zero, which move
+ * alike; or random ones */
 static psdm_status set_parameters(trial *t, psdm_error *error) {
   const psdm_code *code = t->code;
   const psdm_model *m = code->model;
@@ -118,12 +124,19 @@ static void dress(trial *t, const psdmp_codegen_program *p) {
   psdmp_robot_reduce(&t->robot);
 }
 
-psdm_status psdmp_codegen_trial_evaluate(trial *t, const psdmp_codegen_program *p, psdm_function f, int s, double *out) {
+psdm_status psdmp_codegen_trial_evaluate(trial *t, const psdmp_codegen_program *p, psdm_function f, int s,
+                                         double *out) {
   int n = t->code->robot->n;
   psdm_wrench wrench = {.joint = t->code->robot->last};
   memcpy(wrench.force, t->wrench, sizeof wrench.force);
   memcpy(wrench.moment, t->wrench + 3, sizeof wrench.moment);
-  psdm_eval_options options = {.link = t->code->options.link, .wrench_count = p->length[PSDMP_CODEGEN_IN_WRENCH] > 0, .wrenches = &wrench, .model = t->code->model, .expanded = t->code->given, .theta = t->theta, .scratch = t->scratch};
+  psdm_eval_options options = {.link = t->code->options.link,
+                               .wrench_count = p->length[PSDMP_CODEGEN_IN_WRENCH] > 0,
+                               .wrenches = &wrench,
+                               .model = t->code->model,
+                               .expanded = t->code->given,
+                               .theta = t->theta,
+                               .scratch = t->scratch};
   memcpy(t->state, t->q + s * n, sizeof *t->q * (size_t)n);
   memcpy(t->state + n, t->qd + s * n, sizeof *t->q * (size_t)n);
   memcpy(t->state + 2 * n, t->qdd + s * n, sizeof *t->q * (size_t)n);
@@ -149,10 +162,12 @@ static void widen_regressor(const trial *t, int s, double *Y, int columns) {
   }
 }
 
-bool psdmp_codegen_inverts(psdm_code_function f) { return f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD || f == PSDM_CODE_INVERSE_MASS; }
+bool psdmp_codegen_inverts(psdm_code_function f) {
+  return f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD || f == PSDM_CODE_INVERSE_MASS;
+}
 
-/* Minv = M^-1 with pivots: random parameters need not be those of bodies, nor M positive definite. Rows and columns are scaled first, as metres and
- * angles want it. False where M is singular. */
+/* Minv = M^-1 with pivots: random parameters need not be those of bodies, nor M positive definite. Rows and columns
+ * are scaled first, as metres and angles want it. False where M is singular. */
 static bool invert(int n, double *M, double *Minv, double *scale) {
   for (int i = 0; i < n; i++) {
     if (!(fabs(M[i * n + i]) > 0)) return false;
@@ -167,8 +182,10 @@ static bool invert(int n, double *M, double *Minv, double *scale) {
 psdm_status psdmp_codegen_trial_linearized(trial *t, psdm_code_function f, int s, double *out) {
   int n = t->code->robot->n;
   const double *q = t->q + s * n, *qd = t->qd + s * n, *qdd = t->qdd + s * n;
-  if (f == PSDM_CODE_LINEARIZE_INVERSE) return psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
-  double *dq = t->state + 3 * n, *dqd = dq + n * n, *M = dqd + n * n, *Minv = f == PSDM_CODE_INVERSE_MASS ? out : out + 2 * n * n;
+  if (f == PSDM_CODE_LINEARIZE_INVERSE)
+    return psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
+  double *dq = t->state + 3 * n, *dqd = dq + n * n, *M = dqd + n * n,
+         *Minv = f == PSDM_CODE_INVERSE_MASS ? out : out + 2 * n * n;
   psdm_status status = psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, dq, dqd, M);
   if (!status && !invert(n, M, Minv, t->state)) status = PSDM_E_SINGULAR;
   for (int i = 0; i < n * n && !status && Minv != out; i++) {
@@ -190,7 +207,8 @@ psdm_status psdmp_codegen_trial_expect(trial *t, const psdmp_codegen_program *p,
     memcpy(out, t->qdd, sizeof *out * (size_t)(STATES * n));
     return PSDM_OK;
   }
-  for (int s = 0; s < STATES && !status && p->function > PSDM_CODE_POSE; s++) status = psdmp_codegen_trial_linearized(t, p->function, s, out + s * count);
+  for (int s = 0; s < STATES && !status && p->function > PSDM_CODE_POSE; s++)
+    status = psdmp_codegen_trial_linearized(t, p->function, s, out + s * count);
   if (p->function > PSDM_CODE_POSE) return status;
   psdm_function_find(p->name, &f);
   for (int s = 0; s < STATES && !status; s++) {
@@ -211,14 +229,18 @@ static bool allocate(trial *t) {
   t->state = NEW(t->arena, 3 * n + 3 * n * n, double);
   t->scratch = psdmp_base_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
   t->input = NEW(t->arena, PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, double);
-  return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch && copy_robot(t->code->robot, t->arena, &t->robot);
+  return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch &&
+         copy_robot(t->code->robot, t->arena, &t->robot);
 }
 
-psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *arena, psdmp_codegen_trial *t, psdm_error *error) {
+psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *arena, psdmp_codegen_trial *t,
+                                    psdm_error *error) {
   *t = (trial){.arena = arena, .code = code, .unit = psdmp_robot_unit(code->robot)};
-  if (!allocate(t) || psdm_work_new(code->robot, arena->allocator, &t->work) || psdm_linear_new(code->robot, arena->allocator, &t->linear)) {
+  if (!allocate(t) || psdm_work_new(code->robot, arena->allocator, &t->work) ||
+      psdm_linear_new(code->robot, arena->allocator, &t->linear)) {
     psdmp_codegen_trial_free(t);
-    return psdmp_base_fail(error, PSDM_E_MEMORY, code->robot->file, 0, 0, "out of memory while checking generated code");
+    return psdmp_base_fail(error, PSDM_E_MEMORY, code->robot->file, 0, 0,
+                           "out of memory while checking generated code");
   }
   set_states(t);
   psdm_status status = set_parameters(t, error);

@@ -1,5 +1,6 @@
-/* trial.h: states, and what the library's recursions, which share nothing with the generator, give for them. For the self-test that is written beside the
- * code, and for the check of every program when it is made. Private to the library. */
+/* trial.h: states, and what the library's recursions, which share nothing with the generator, give for them. For the
+ * self-test that is written beside the code, and for the check of every program when it is made. Private to the
+ * library. */
 #ifndef PSDMP_CODEGEN_TRIAL_H
 #define PSDMP_CODEGEN_TRIAL_H
 
@@ -13,33 +14,37 @@ enum { PSDMP_CODEGEN_STATES = 8 };
 typedef struct psdmp_codegen_trial {
   psdmp_base_arena *arena;
   const psdm_code *code;
-  psdm_robot robot;                 /* a copy whose gravity and inertias are ours */
+  psdm_robot robot; /* a copy whose gravity and inertias are ours */
   psdm_work *work;
   psdm_linear *linear;
-  double unit;                      /* metres: psdmp_robot_unit */
-  double *pi, *theta;               /* standard and base parameters */
+  double unit;        /* metres: psdmp_robot_unit */
+  double *pi, *theta; /* standard and base parameters */
   double gravity[3], payload[10], wrench[6];
-  double *q, *qd, *qdd;             /* (PSDMP_CODEGEN_STATES x n) */
-  double *state, *scratch;          /* (3 n) in psdm_eval's order, then (3 n n) */
-  double *input;                    /* (blocks x PSDMP_CODEGEN_BLOCK) room for one state's arguments */
-  bool conditioned;                 /* the self-test has CONDITION */
+  double *q, *qd, *qdd;    /* (PSDMP_CODEGEN_STATES x n) */
+  double *state, *scratch; /* (3 n) in psdm_eval's order, then (3 n n) */
+  double *input;           /* (blocks x PSDMP_CODEGEN_BLOCK) room for one state's arguments */
+  bool conditioned;        /* the self-test has CONDITION */
 } psdmp_codegen_trial;
 
 /* How far joint i moves at random states, per radian of others: 1, or psdmp_robot_unit where it slides something. */
 double psdmp_codegen_joint_unit(const psdm_robot *robot, int i);
 
-/* The code needs its model and theta, no programs yet. Memory comes from the arena but for what psdmp_codegen_trial_free frees. */
-psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *arena, psdmp_codegen_trial *t, psdm_error *error);
+/* The code needs its model and theta, no programs yet. Memory comes from the arena but for what
+ * psdmp_codegen_trial_free frees. */
+psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *arena, psdmp_codegen_trial *t,
+                                    psdm_error *error);
 void psdmp_codegen_trial_free(psdmp_codegen_trial *t);
 
 /* Functions that invert M: their errors are judged by the torques that they amount to. */
 bool psdmp_codegen_inverts(psdm_code_function f);
 
-/* What a function gives at every state, (PSDMP_CODEGEN_STATES x outputs); forward's is the qdd that its torques were made from. PSDM_E_SINGULAR where it has none. */
+/* What a function gives at every state, (PSDMP_CODEGEN_STATES x outputs); forward's is the qdd that its torques were
+ * made from. PSDM_E_SINGULAR where it has none. */
 psdm_status psdmp_codegen_trial_expect(psdmp_codegen_trial *t, const psdmp_codegen_program *p, double *out);
 
 /* Beside it, for the same program: another function of state s; M^-1 and derivatives. */
-psdm_status psdmp_codegen_trial_evaluate(psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdm_function f, int s, double *out);
+psdm_status psdmp_codegen_trial_evaluate(psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdm_function f, int s,
+                                         double *out);
 psdm_status psdmp_codegen_trial_linearized(psdmp_codegen_trial *t, psdm_code_function f, int s, double *out);
 
 #endif

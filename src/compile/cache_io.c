@@ -1,7 +1,7 @@
 /* cache_io.c: objects kept from one run to the next, in a folder that nobody else can have touched.
  *
- * One file for each key: the object, a mark, and a SHA-256 of key and object (loaders ignore what follows an ELF object). It is written under
- * another name and renamed, so that a reader sees all of it or nothing. */
+ * One file for each key: the object, a mark, and a SHA-256 of key and object (loaders ignore what follows an ELF
+ * object). It is written under another name and renamed, so that a reader sees all of it or nothing. */
 #define _GNU_SOURCE /* O_NOFOLLOW, secure_getenv */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,8 @@ int psdmp_compile_cache_open(const char *option, char *reason, size_t size) {
   while (length > 1 && path[length - 1] == '/') path[--length] = '\0'; /* a link with / behind it would be followed */
   make_folders(path);
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  const char *why = folder < 0 ? (errno == ELOOP || errno == ENOTDIR ? "it is a link, or no folder" : strerror(errno)) : NULL;
+  const char *why =
+      folder < 0 ? (errno == ELOOP || errno == ENOTDIR ? "it is a link, or no folder" : strerror(errno)) : NULL;
   if (!why) why = fstat(folder, &info) ? strerror(errno) : distrust(&info);
   if (!why) return folder;
   snprintf(reason, size, "the cache '%s' is not used: %s", psdmp_base_quote(path, length, shown, sizeof shown), why);
@@ -69,7 +70,8 @@ int psdmp_compile_cache_open(const char *option, char *reason, size_t size) {
 
 /* ---- its files ---- */
 
-static void seal(const char *key, const unsigned char *bytes, size_t length, unsigned char digest[PSDMP_BASE_SHA256_BYTES]) {
+static void seal(const char *key, const unsigned char *bytes, size_t length,
+                 unsigned char digest[PSDMP_BASE_SHA256_BYTES]) {
   psdmp_base_sha256 hash;
   psdmp_base_sha256_start(&hash);
   psdmp_base_sha256_part(&hash, key, strlen(key));
@@ -104,14 +106,17 @@ static bool sealed(const char *key, const psdmp_compile_object *object) {
   return memcmp(trailer, mark, MARK_BYTES) == 0 && memcmp(trailer + MARK_BYTES, digest, sizeof digest) == 0;
 }
 
-psdm_status psdmp_compile_cache_read(int folder, const char *key, psdmp_base_arena *arena, psdmp_compile_object *object, char *reason, size_t size) {
+psdm_status psdmp_compile_cache_read(int folder, const char *key, psdmp_base_arena *arena, psdmp_compile_object *object,
+                                     char *reason, size_t size) {
   char name[80];
   struct stat info;
   snprintf(name, sizeof name, "%s.so", key);
   /* a pipe would keep us waiting */
   object->fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (object->fd < 0 && errno == ENOENT) return PSDM_OK;
-  const char *why = object->fd < 0 ? "it is a link, or cannot be read" : fstat(object->fd, &info) ? strerror(errno) : distrust_file(&info);
+  const char *why = object->fd < 0             ? "it is a link, or cannot be read"
+                    : fstat(object->fd, &info) ? strerror(errno)
+                                               : distrust_file(&info);
   if (!why) {
     psdm_status status = psdmp_compile_object_read(object->fd, (size_t)info.st_size, arena, object);
     if (!status && sealed(key, object)) return PSDM_OK;
@@ -136,7 +141,8 @@ static bool write_all(int fd, const void *data, size_t length) {
   return true;
 }
 
-bool psdmp_compile_cache_store(int folder, const char *key, const psdmp_compile_object *object, char *reason, size_t size) {
+bool psdmp_compile_cache_store(int folder, const char *key, const psdmp_compile_object *object, char *reason,
+                               size_t size) {
   enum { TRIES = 100 };
   unsigned char digest[PSDMP_BASE_SHA256_BYTES];
   char name[80], part[160];
@@ -155,7 +161,8 @@ bool psdmp_compile_cache_store(int folder, const char *key, const psdmp_compile_
   }
   int opened = errno;
   seal(key, object->bytes, object->length, digest);
-  bool whole = fd >= 0 && write_all(fd, object->bytes, object->length) && write_all(fd, mark, MARK_BYTES) && write_all(fd, digest, sizeof digest);
+  bool whole = fd >= 0 && write_all(fd, object->bytes, object->length) && write_all(fd, mark, MARK_BYTES) &&
+               write_all(fd, digest, sizeof digest);
   int failure = whole ? 0 : fd < 0 ? opened : errno;
   if (fd >= 0 && close(fd) && !failure) failure = errno;
   if (!failure && renameat(folder, part, folder, name)) failure = errno;

@@ -1,4 +1,5 @@
-/* check.c: what was compiled beside the library's recursions, before anyone calls it: compilers and caches are others' work. */
+/* check.c: what was compiled beside the library's recursions, before anyone calls it: compilers and caches are
+ * others' work. */
 #include <string.h>
 
 #include "compile/compile.h"
@@ -18,8 +19,11 @@ static void run_compiled(void *user, const psdmp_codegen_program *p, const doubl
   float *narrow = k->single;
   for (size_t i = 0; i < inputs && narrow; i++) narrow[i] = (float)input[i];
   for (size_t b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
-    if (p->length[b]) arguments[count++] = narrow ? (const void *)(narrow + b * PSDMP_CODEGEN_BLOCK) : (const void *)(input + b * PSDMP_CODEGEN_BLOCK);
-  for (int r = 0; r < p->results; r++) results[r] = narrow ? (void *)(narrow + inputs + p->result[r].first) : (void *)(out + p->result[r].first);
+    if (p->length[b])
+      arguments[count++] =
+          narrow ? (const void *)(narrow + b * PSDMP_CODEGEN_BLOCK) : (const void *)(input + b * PSDMP_CODEGEN_BLOCK);
+  for (int r = 0; r < p->results; r++)
+    results[r] = narrow ? (void *)(narrow + inputs + p->result[r].first) : (void *)(out + p->result[r].first);
   k->c->unit[p->function].call(arguments, results);
   for (size_t i = 0; i < p->outputs && narrow; i++) out[i] = (double)narrow[inputs + i];
 }
@@ -29,13 +33,18 @@ static psdm_status check_programs(const psdm_code *code, psdmp_codegen_trial *t,
     const psdmp_codegen_program *p = &code->program[i];
     double off;
     if (k->c->single) {
-      k->single = psdmp_base_arena_alloc(t->arena, ((size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK + p->outputs) * sizeof *k->single);
+      k->single = psdmp_base_arena_alloc(
+          t->arena, ((size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK + p->outputs) * sizeof *k->single);
       if (!k->single) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while compiling");
     }
     psdm_status status = psdmp_codegen_trial_error(t, p, run_compiled, k, &off);
-    if (status) return psdmp_base_fail(error, status, NULL, 0, 0, "%s while checking the compiled '%s'", psdm_status_text(status), p->name);
+    if (status)
+      return psdmp_base_fail(error, status, NULL, 0, 0, "%s while checking the compiled '%s'", psdm_status_text(status),
+                             p->name);
     if (!(off <= psdmp_codegen_tolerance(code)))
-      return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the compiled '%s' differs from the recursion by %.2g of the largest number", p->name, off);
+      return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0,
+                             "the compiled '%s' differs from the recursion by %.2g of the largest number", p->name,
+                             off);
   }
   return PSDM_OK;
 }

@@ -1,4 +1,5 @@
-/* compile.h: the parts of psdm_compile: the compiler, the cache, the loader, the graph as the way out. Private to the library. */
+/* compile.h: the parts of psdm_compile: the compiler, the cache, the loader, the graph as the way out. Private to
+ * the library. */
 #ifndef PSDMP_COMPILE_H
 #define PSDMP_COMPILE_H
 
@@ -12,31 +13,38 @@ enum { PSDMP_COMPILE_WORDS = 64 };
 
 /* A command without a shell. */
 typedef struct psdmp_compile_command {
-  const char *path;                /* of the program */
-  char *word[PSDMP_COMPILE_WORDS + 1];     /* argv, NULL-terminated */
+  const char *path;                    /* of the program */
+  char *word[PSDMP_COMPILE_WORDS + 1]; /* argv, NULL-terminated */
   int words;
 } psdmp_compile_command;
 
 /* Finds the compiler of the options; PSDM_E_COMPILER when there is none. */
-psdm_status psdmp_compile_compiler_find(const psdm_compile_options *options, psdmp_base_arena *arena, psdmp_compile_command *command, psdm_error *error);
+psdm_status psdmp_compile_compiler_find(const psdm_compile_options *options, psdmp_base_arena *arena,
+                                        psdmp_compile_command *command, psdm_error *error);
 
 /* Cuts text into words at blanks and appends them; PSDM_E_COMPILER when there are too many, PSDM_E_MEMORY. */
-psdm_status psdmp_compile_command_add(psdmp_compile_command *command, const char *text, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_compile_command_add(psdmp_compile_command *command, const char *text, psdmp_base_arena *arena,
+                                      psdm_error *error);
 
 /* What the machine code depends on beside text and flags: the files behind the command's words, the processor. */
 void psdmp_compile_compiler_identity(const psdmp_compile_command *command, psdmp_base_sha256 *hash);
 
 /* Runs it to its end, output to a file. PSDM_E_COMPILER, with the first line of that file, when it fails. */
-psdm_status psdmp_compile_compiler_run(const psdmp_compile_command *command, const char *log, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_compile_compiler_run(const psdmp_compile_command *command, const char *log, psdmp_base_arena *arena,
+                                       psdm_error *error);
 
-/* A new folder that only we may enter, its files and its removal; a signal that ends the program takes both away. Zero-initialise. */
+/* A new folder that only we may enter, its files and its removal; a signal that ends the program takes both away.
+ * Zero-initialise. */
 enum { PSDMP_COMPILE_PRIVATE_FILES = 5, PSDMP_COMPILE_PRIVATE_NAME = 700 };
 typedef struct psdmp_compile_private {
   char file[PSDMP_COMPILE_PRIVATE_FILES][PSDMP_COMPILE_PRIVATE_NAME];
   int slot[PSDMP_COMPILE_PRIVATE_FILES + 1]; /* of psdmp_base_pending_add */
 } psdmp_compile_private;
-/* names: one for each file, "%s" stands for the prefix. folder: room for its path, size bytes; "" where there is none. */
-psdm_status psdmp_compile_private_make(psdmp_compile_private *p, char *folder, size_t size, const char *const names[PSDMP_COMPILE_PRIVATE_FILES], const char *prefix, psdm_error *error);
+/* names: one for each file, "%s" stands for the prefix. folder: room for its path, size bytes; "" where there is
+ * none. */
+psdm_status psdmp_compile_private_make(psdmp_compile_private *p, char *folder, size_t size,
+                                       const char *const names[PSDMP_COMPILE_PRIVATE_FILES], const char *prefix,
+                                       psdm_error *error);
 void psdmp_compile_private_remove(psdmp_compile_private *p, const char *folder); /* "": there is none */
 
 /* A variable of the environment; NULL when it is empty or the program runs with rights that its user has not. */
@@ -48,15 +56,17 @@ const char *psdmp_compile_environment(const char *name);
 typedef struct psdmp_compile_object {
   unsigned char *bytes; /* owned by the arena */
   size_t length;
-  int fd;               /* -1: none */
+  int fd; /* -1: none */
 } psdmp_compile_object;
 
 /* Descriptor of the folder; -1 with a sentence why in reason, "" when none is wanted. */
 int psdmp_compile_cache_open(const char *option, char *reason, size_t size);
 
 /* PSDM_OK with object->fd -1 when the cache does not have it; reason says so when what it has is not to be trusted. */
-psdm_status psdmp_compile_cache_read(int folder, const char *key, psdmp_base_arena *arena, psdmp_compile_object *object, char *reason, size_t size);
-bool psdmp_compile_cache_store(int folder, const char *key, const psdmp_compile_object *object, char *reason, size_t size);
+psdm_status psdmp_compile_cache_read(int folder, const char *key, psdmp_base_arena *arena, psdmp_compile_object *object,
+                                     char *reason, size_t size);
+bool psdmp_compile_cache_store(int folder, const char *key, const psdmp_compile_object *object, char *reason,
+                               size_t size);
 
 /* A file of ours, whole. PSDM_E_IO when it cannot be read. */
 psdm_status psdmp_compile_object_read(int fd, size_t length, psdmp_base_arena *arena, psdmp_compile_object *object);
@@ -107,13 +117,15 @@ struct psdm_compiled {
 psdm_status psdmp_compile_graph_units(const psdm_code *code, psdm_compiled *compiled);
 
 /* State i of stride; stride 1 and i 0 outside batches. */
-void psdmp_compile_graph_run(const psdmp_compile_unit *unit, bool single, size_t stride, size_t i, const void *const *arguments, void *const *results,
-                     double *scratch);
+void psdmp_compile_graph_run(const psdmp_compile_unit *unit, bool single, size_t stride, size_t i,
+                             const void *const *arguments, void *const *results, double *scratch);
 
 /* Maps an object and finds its functions. */
-psdm_status psdmp_compile_load(const psdm_code *code, const psdmp_compile_object *object, psdm_compiled *compiled, psdm_error *error);
+psdm_status psdmp_compile_load(const psdm_code *code, const psdmp_compile_object *object, psdm_compiled *compiled,
+                               psdm_error *error);
 
-/* What was loaded against the recursions. PSDM_E_COMPILER, and a sentence, where it is off by more than psdmp_codegen_tolerance. */
+/* What was loaded against the recursions. PSDM_E_COMPILER, and a sentence, where it is off by more than
+ * psdmp_codegen_tolerance. */
 psdm_status psdmp_compile_compiled_check(const psdm_code *code, const psdm_compiled *compiled, psdm_error *error);
 
 /* Only maps it: for dlsym and dlclose. fd: to be closed after that. NULL when it cannot be. */

@@ -1,4 +1,5 @@
-/* compile_io.c: generated code into this process: text in a private folder, the cache asked, else the compiler; the graph where that fails. */
+/* compile_io.c: generated code into this process: text in a private folder, the cache asked, else the compiler; the
+ * graph where that fails. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, O_CLOEXEC */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -15,8 +16,8 @@
 #include "psdm/version.h"
 
 /* -fvisibility: a function of the host with the same name must not be taken for ours */
-static const char standard_flags[] =
-    "-std=c99 -O3 -march=native -ffp-contract=fast -fno-math-errno -fno-trapping-math -fPIC -shared -fvisibility=protected";
+static const char standard_flags[] = "-std=c99 -O3 -march=native -ffp-contract=fast -fno-math-errno -fno-trapping-math "
+                                     "-fPIC -shared -fvisibility=protected";
 
 /* files of the private folder; a - is in no prefix */
 typedef enum file_kind { HEADER, SOURCE, UNIT, OBJECT, LOG, FILES } file_kind;
@@ -29,14 +30,16 @@ typedef struct job {
   psdm_compiled *result;
   psdmp_base_arena arena;
   psdmp_compile_command command;
-  char folder[512];      /* "": none */
-  int cache;             /* -1: none */
+  char folder[512]; /* "": none */
+  int cache;        /* -1: none */
   psdmp_compile_object object;
   psdmp_compile_private files;
   psdm_error *error;
 } job;
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while compiling"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while compiling");
+}
 
 static double now(void) {
   struct timespec t;
@@ -53,8 +56,8 @@ static void emit_calls(psdmp_emit_writer *e) {
       const psdmp_codegen_program *p = &e->code->program[k];
       const char *suffix = batch ? "_batch" : "";
       int arguments = 0;
-      psdmp_emit_say(e, "void @unit_%s%s(%sconst void *const *a, void *const *r) { @%s%s(%s", p->name, suffix, batch ? "size_t count, " : "", p->name, suffix,
-                batch ? "count, " : "");
+      psdmp_emit_say(e, "void @unit_%s%s(%sconst void *const *a, void *const *r) { @%s%s(%s", p->name, suffix,
+                     batch ? "size_t count, " : "", p->name, suffix, batch ? "count, " : "");
       for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
         if (p->length[b]) psdmp_emit_say(e, "a[%d], ", arguments++);
       for (int r = 0; r < p->results; r++) psdmp_emit_say(e, "%sr[%d]", r ? ", " : "", r);
@@ -70,18 +73,16 @@ static void emit_unit(psdmp_emit_writer *e, const char *key) {
 
 static psdm_status write_file(job *j, file_kind kind, const char *key) {
   const psdm_code_options *o = &j->code->options;
-  psdmp_emit_writer e = {.code = j->code, .prefix = o->prefix, .single = o->real_float, .real = o->real_float ? "float" : "double"};
+  psdmp_emit_writer e = {
+      .code = j->code, .prefix = o->prefix, .single = o->real_float, .real = o->real_float ? "float" : "double"};
   snprintf(e.upper, sizeof e.upper, "%s", e.prefix);
   for (char *c = e.upper; *c; c++) *c = (char)toupper((unsigned char)*c);
   psdm_status status = psdm_output_open(j->files.file[kind], j->arena.allocator, &e.out, j->error);
   if (status) return status;
   psdm_output_passing(e.out);
-  if (kind == HEADER)
-    psdmp_emit_header(&e);
-  else if (kind == SOURCE)
-    status = psdmp_emit_source(&e, &j->arena);
-  else
-    emit_unit(&e, key);
+  if (kind == HEADER) psdmp_emit_header(&e);
+  else if (kind == SOURCE) status = psdmp_emit_source(&e, &j->arena);
+  else emit_unit(&e, key);
   if (!status) return psdm_output_commit(&e.out, j->error);
   psdm_output_abort(&e.out);
   return psdmp_base_fail(j->error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status));
@@ -119,8 +120,11 @@ static psdm_status prepare(job *j) {
   if (status) return status;
   snprintf(j->result->info.compiler, sizeof j->result->info.compiler, "%s", j->command.path);
   status = psdmp_compile_command_add(&j->command, standard_flags, &j->arena, j->error);
-  if (!status && j->options->flags) status = psdmp_compile_command_add(&j->command, j->options->flags, &j->arena, j->error);
-  if (!status) status = psdmp_compile_private_make(&j->files, j->folder, sizeof j->folder, file_name, j->code->options.prefix, j->error);
+  if (!status && j->options->flags)
+    status = psdmp_compile_command_add(&j->command, j->options->flags, &j->arena, j->error);
+  if (!status)
+    status = psdmp_compile_private_make(&j->files, j->folder, sizeof j->folder, file_name, j->code->options.prefix,
+                                        j->error);
   if (!status) status = write_file(j, HEADER, NULL);
   if (!status) status = write_file(j, SOURCE, NULL);
   if (!status) status = write_file(j, UNIT, "");
@@ -132,7 +136,8 @@ static psdm_status read_cache(job *j) {
   psdm_compile_info *info = &j->result->info;
   j->cache = psdmp_compile_cache_open(j->options->cache, info->reason, sizeof info->reason);
   if (j->cache < 0) return PSDM_OK;
-  psdm_status status = psdmp_compile_cache_read(j->cache, info->key, &j->arena, &j->object, info->reason, sizeof info->reason);
+  psdm_status status =
+      psdmp_compile_cache_read(j->cache, info->key, &j->arena, &j->object, info->reason, sizeof info->reason);
   info->cached = info->stored = !status && j->object.fd >= 0;
   return status ? no_memory(j->error) : PSDM_OK;
 }
@@ -140,14 +145,18 @@ static psdm_status read_cache(job *j) {
 static psdm_status read_object(job *j, const char *path) {
   struct stat info;
   j->object.fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (j->object.fd < 0 || fstat(j->object.fd, &info)) return psdmp_base_fail(j->error, PSDM_E_COMPILER, j->command.path, 0, 0, "the compiler made no object");
+  if (j->object.fd < 0 || fstat(j->object.fd, &info))
+    return psdmp_base_fail(j->error, PSDM_E_COMPILER, j->command.path, 0, 0, "the compiler made no object");
   psdm_status status = psdmp_compile_object_read(j->object.fd, (size_t)info.st_size, &j->arena, &j->object);
-  return status ? psdmp_base_fail(j->error, status, NULL, 0, 0, "%s while reading what was compiled", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(j->error, status, NULL, 0, 0, "%s while reading what was compiled",
+                                  psdm_status_text(status))
+                : PSDM_OK;
 }
 
 static psdm_status compile(job *j) {
   psdmp_compile_command *c = &j->command;
-  if (c->words + 4 > PSDMP_COMPILE_WORDS) return psdmp_base_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
+  if (c->words + 4 > PSDMP_COMPILE_WORDS)
+    return psdmp_base_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
   c->word[c->words++] = "-o";
   c->word[c->words++] = j->files.file[OBJECT];
   c->word[c->words++] = j->files.file[UNIT];
@@ -161,7 +170,8 @@ static psdm_status compile(job *j) {
 
 static void store(job *j) {
   psdm_compile_info *info = &j->result->info;
-  if (j->cache >= 0) info->stored = psdmp_compile_cache_store(j->cache, info->key, &j->object, info->reason, sizeof info->reason);
+  if (j->cache >= 0)
+    info->stored = psdmp_compile_cache_store(j->cache, info->key, &j->object, info->reason, sizeof info->reason);
 }
 
 static void close_object(job *j) {
@@ -215,8 +225,15 @@ static void clean(job *j) {
   psdmp_base_arena_free(&j->arena);
 }
 
-static psdm_status make_native(const psdm_code *code, const psdm_compile_options *options, psdm_compiled *c, psdm_error *error) {
-  job j = {.code = code, .options = options, .result = c, .arena = {.allocator = c->arena.allocator}, .cache = -1, .object = {.fd = -1}, .error = error};
+static psdm_status make_native(const psdm_code *code, const psdm_compile_options *options, psdm_compiled *c,
+                               psdm_error *error) {
+  job j = {.code = code,
+           .options = options,
+           .result = c,
+           .arena = {.allocator = c->arena.allocator},
+           .cache = -1,
+           .object = {.fd = -1},
+           .error = error};
   psdm_status status = obtain(&j);
   clean(&j);
   c->info.native = !status;
@@ -233,13 +250,16 @@ static void set_shape(const psdm_code *code, psdm_compiled *c) {
     psdmp_compile_unit *u = &c->unit[p->function];
     u->there = true;
     for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
-      if (p->length[b]) u->argument[u->arguments++] = (psdmp_compile_slot){psdmp_emit_block_names[b], p->length[b], psdmp_emit_block_shared((psdmp_codegen_block)b)};
-    for (int r = 0; r < p->results; r++) u->result[u->results++] = (psdmp_compile_slot){p->result[r].name, p->result[r].count, false};
+      if (p->length[b])
+        u->argument[u->arguments++] = (psdmp_compile_slot){psdmp_emit_block_names[b], p->length[b],
+                                                           psdmp_emit_block_shared((psdmp_codegen_block)b)};
+    for (int r = 0; r < p->results; r++)
+      u->result[u->results++] = (psdmp_compile_slot){p->result[r].name, p->result[r].count, false};
   }
 }
 
-psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *options, const psdm_allocator *allocator, psdm_compiled **compiled,
-                         psdm_error *error) {
+psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *options, const psdm_allocator *allocator,
+                         psdm_compiled **compiled, psdm_error *error) {
   const psdm_compile_options none = {0};
   psdm_error why = {0};
   double started = now();
@@ -312,22 +332,20 @@ const char *psdm_compiled_result(const psdm_compiled *c, psdm_code_function f, i
 
 size_t psdm_compiled_scratch(const psdm_compiled *c) { return c->scratch; }
 
-psdm_status psdm_compiled_call(const psdm_compiled *c, psdm_code_function f, const void *const *arguments, void *const *results, double *scratch) {
+psdm_status psdm_compiled_call(const psdm_compiled *c, psdm_code_function f, const void *const *arguments,
+                               void *const *results, double *scratch) {
   const psdmp_compile_unit *u = unit_of(c, f);
   if (!u || (!u->call && !scratch && c->scratch)) return PSDM_E_ARGUMENT;
-  if (u->call)
-    u->call(arguments, results);
-  else
-    psdmp_compile_graph_run(u, c->single, 1, 0, arguments, results, scratch);
+  if (u->call) u->call(arguments, results);
+  else psdmp_compile_graph_run(u, c->single, 1, 0, arguments, results, scratch);
   return PSDM_OK;
 }
 
-psdm_status psdm_compiled_batch(const psdm_compiled *c, psdm_code_function f, size_t count, const void *const *arguments, void *const *results,
-                                double *scratch) {
+psdm_status psdm_compiled_batch(const psdm_compiled *c, psdm_code_function f, size_t count,
+                                const void *const *arguments, void *const *results, double *scratch) {
   const psdmp_compile_unit *u = unit_of(c, f);
   if (!u || !c->simd || (!u->batch && !scratch && c->scratch)) return PSDM_E_ARGUMENT;
-  if (u->batch)
-    u->batch(count, arguments, results);
+  if (u->batch) u->batch(count, arguments, results);
   else
     for (size_t i = 0; i < count; i++) psdmp_compile_graph_run(u, c->single, count, i, arguments, results, scratch);
   return PSDM_OK;

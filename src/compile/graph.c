@@ -1,10 +1,13 @@
-/* graph.c: where there is no compiler: the operation graph, its live nodes renumbered once, one operation after the other. */
+/* graph.c: where there is no compiler: the operation graph, its live nodes renumbered once, one operation after the
+ * other. */
 #include <math.h>
 #include <string.h>
 
 #include "compile/compile.h"
 
-static psdm_ref renumber(const uint32_t *number, psdm_ref r) { return r == PSDM_REF_NONE ? r : 2 * number[psdm_ref_node(r)] + (r & 1u); }
+static psdm_ref renumber(const uint32_t *number, psdm_ref r) {
+  return r == PSDM_REF_NONE ? r : 2 * number[psdm_ref_node(r)] + (r & 1u);
+}
 
 /* position of a block among the arguments that there are */
 static psdm_ref argument_of(const psdmp_codegen_program *p, int block) {
@@ -25,7 +28,8 @@ static psdmp_compile_step make_step(const psdmp_codegen_program *p, const psdm_n
   return s;
 }
 
-static psdm_status compact(const psdmp_codegen_program *p, psdmp_base_arena *arena, psdmp_base_arena *scratch, psdmp_compile_unit *u) {
+static psdm_status compact(const psdmp_codegen_program *p, psdmp_base_arena *arena, psdmp_base_arena *scratch,
+                           psdmp_compile_unit *u) {
   uint32_t nodes = psdm_graph_size(p->graph);
   bool *live = psdmp_base_arena_alloc(scratch, nodes + 1);
   uint32_t *number = psdmp_base_arena_alloc(scratch, ((size_t)nodes + 1) * sizeof *number);
@@ -55,16 +59,16 @@ psdm_status psdmp_compile_graph_units(const psdm_code *code, psdm_compiled *c) {
   return status;
 }
 
-static double read(const void *array, bool single, size_t at) { return single ? (double)((const float *)array)[at] : ((const double *)array)[at]; }
-
-static void store(void *array, bool single, size_t at, double x) {
-  if (single)
-    ((float *)array)[at] = (float)x;
-  else
-    ((double *)array)[at] = x;
+static double read(const void *array, bool single, size_t at) {
+  return single ? (double)((const float *)array)[at] : ((const double *)array)[at];
 }
 
-#define VALUE(r) ((r) & 1u ? -v[(r) >> 1] : v[(r) >> 1])
+static void store(void *array, bool single, size_t at, double x) {
+  if (single) ((float *)array)[at] = (float)x;
+  else ((double *)array)[at] = x;
+}
+
+#define VALUE(r) ((r)&1u ? -v[(r) >> 1] : v[(r) >> 1])
 
 static double compute(const psdmp_compile_step *s, const double *v) {
   switch (s->op) {
@@ -80,15 +84,16 @@ static double compute(const psdmp_compile_step *s, const double *v) {
   }
 }
 
-void psdmp_compile_graph_run(const psdmp_compile_unit *u, bool single, size_t stride, size_t i, const void *const *arguments, void *const *results, double *v) {
+void psdmp_compile_graph_run(const psdmp_compile_unit *u, bool single, size_t stride, size_t i,
+                             const void *const *arguments, void *const *results, double *v) {
   for (uint32_t k = 0; k < u->steps; k++) {
     const psdmp_compile_step *s = &u->step[k];
     if (s->op == PSDM_OP_INPUT)
       v[k] = read(arguments[s->a], single, u->argument[s->a].shared ? s->b : s->b * stride + i);
-    else
-      v[k] = compute(s, v);
+    else v[k] = compute(s, v);
   }
   const psdm_ref *output = u->output;
   for (int r = 0; r < u->results; r++)
-    for (int k = 0; k < u->result[r].length; k++, output++) store(results[r], single, (size_t)k * stride + i, VALUE(*output));
+    for (int k = 0; k < u->result[r].length; k++, output++)
+      store(results[r], single, (size_t)k * stride + i, VALUE(*output));
 }

@@ -1,7 +1,8 @@
 /* load_io.c: a shared object from memory into this process.
  *
- * The loader is given a sealed copy in memory, so that what runs is what was checked; where the system has no such files, the open file
- * itself. Either way by its descriptor: names in folders may change their meaning, descriptors do not. */
+ * The loader is given a sealed copy in memory, so that what runs is what was checked; where the system has no such
+ * files, the open file itself. Either way by its descriptor: names in folders may change their meaning, descriptors
+ * do not. */
 #define _GNU_SOURCE /* memfd_create, F_ADD_SEALS */
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,12 +17,15 @@
 
 /* ---- sizes: the dynamic symbol table ---- */
 
-static bool inside(const psdmp_compile_object *o, size_t offset, size_t length) { return offset <= o->length && length <= o->length - offset; }
+static bool inside(const psdmp_compile_object *o, size_t offset, size_t length) {
+  return offset <= o->length && length <= o->length - offset;
+}
 
 static bool read_header(const psdmp_compile_object *o, ElfW(Ehdr) * header) {
   if (!inside(o, 0, sizeof *header)) return false;
   memcpy(header, o->bytes, sizeof *header);
-  return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+  return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+         header->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
          header->e_shentsize == sizeof(ElfW(Shdr));
 }
 
@@ -33,7 +37,8 @@ static bool read_section(const psdmp_compile_object *o, const ElfW(Ehdr) * heade
 
 static bool has_name(const psdmp_compile_object *o, const ElfW(Shdr) * strings, size_t at, const char *name) {
   size_t length = strlen(name) + 1;
-  return at <= strings->sh_size && length <= strings->sh_size - at && memcmp(o->bytes + strings->sh_offset + at, name, length) == 0;
+  return at <= strings->sh_size && length <= strings->sh_size - at &&
+         memcmp(o->bytes + strings->sh_offset + at, name, length) == 0;
 }
 
 size_t psdmp_compile_symbol_bytes(const psdmp_compile_object *o, const char *name) {
@@ -42,7 +47,9 @@ size_t psdmp_compile_symbol_bytes(const psdmp_compile_object *o, const char *nam
   ElfW(Sym) symbol;
   if (!read_header(o, &header)) return 0;
   for (size_t s = 0; s < header.e_shnum; s++) {
-    if (!read_section(o, &header, s, &table) || table.sh_type != SHT_DYNSYM || !read_section(o, &header, table.sh_link, &strings)) continue;
+    if (!read_section(o, &header, s, &table) || table.sh_type != SHT_DYNSYM ||
+        !read_section(o, &header, table.sh_link, &strings))
+      continue;
     for (size_t k = 0; k < table.sh_size / sizeof symbol; k++) {
       memcpy(&symbol, o->bytes + table.sh_offset + k * sizeof symbol, sizeof symbol);
       if (has_name(o, &strings, symbol.st_name, name)) return symbol.st_size;
@@ -76,13 +83,14 @@ static void *function(void *library, const char *prefix, const char *format, con
 }
 
 /* data and function pointers are alike where there is dlsym */
-#define FIND(to, ...)                              \
-  do {                                             \
-    void *found_ = function(__VA_ARGS__);          \
-    memcpy(&(to), &found_, sizeof found_);         \
+#define FIND(to, ...)                      \
+  do {                                     \
+    void *found_ = function(__VA_ARGS__);  \
+    memcpy(&(to), &found_, sizeof found_); \
   } while (0)
 
-static bool find_unit(const psdmp_codegen_program *p, const char *prefix, const psdmp_compile_object *o, psdm_compiled *c) {
+static bool find_unit(const psdmp_codegen_program *p, const char *prefix, const psdmp_compile_object *o,
+                      psdm_compiled *c) {
   psdmp_compile_unit *u = &c->unit[p->function];
   char name[128];
   FIND(u->call, c->library, prefix, "%s_unit_%s", p->name);
@@ -97,7 +105,8 @@ static bool find_unit(const psdmp_codegen_program *p, const char *prefix, const 
   return u->call && u->symbol[0] && u->batch && u->symbol[1];
 }
 
-/* loaders know objects by name: one with our descriptor's name, left by others, would be taken for ours but for its key */
+/* loaders know objects by name: one with our descriptor's name, left by others, would be taken for ours but for its
+ * key */
 static bool find_units(const psdm_code *code, const psdmp_compile_object *o, psdm_compiled *c) {
   const char *prefix = code->options.prefix, *key = function(c->library, prefix, "%s_unit_%s", "key");
   if (!key || strcmp(key, c->info.key) != 0) return false;
@@ -112,7 +121,9 @@ static void *map(int fd, psdm_error *error) {
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const char *why = library ? NULL : dlerror();
-  if (!library) psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: %s", psdmp_base_quote(why ? why : "", why ? strlen(why) : 0, shown, sizeof shown));
+  if (!library)
+    psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: %s",
+                    psdmp_base_quote(why ? why : "", why ? strlen(why) : 0, shown, sizeof shown));
   return library;
 }
 
@@ -128,7 +139,8 @@ void *psdmp_compile_object_open(const psdmp_compile_object *object, int *fd, psd
   return NULL;
 }
 
-static bool try_load(const psdm_code *code, const psdmp_compile_object *o, int fd, psdm_compiled *c, psdm_error *error) {
+static bool try_load(const psdm_code *code, const psdmp_compile_object *o, int fd, psdm_compiled *c,
+                     psdm_error *error) {
   c->library = map(fd, error);
   if (!c->library) return false;
   if (find_units(code, o, c)) return true;
@@ -138,7 +150,8 @@ static bool try_load(const psdm_code *code, const psdmp_compile_object *o, int f
   return false;
 }
 
-psdm_status psdmp_compile_load(const psdm_code *code, const psdmp_compile_object *object, psdm_compiled *c, psdm_error *error) {
+psdm_status psdmp_compile_load(const psdm_code *code, const psdmp_compile_object *object, psdm_compiled *c,
+                               psdm_error *error) {
   psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: no file in memory");
   c->fd = memory_file(object);
   if (try_load(code, object, c->fd, c, error)) return PSDM_OK;

@@ -3,7 +3,9 @@
 
 enum {
   SLOTS = PSDMP_CODEGEN_IN_COUNT + 3, /* arguments and results of a function */
-  BLOCK = 16                  /* states at a time: the longest vectors of floats, two of doubles. Longer blocks wait for memory, as nothing is computed while they are moved */
+  /* states at a time: the longest vectors of floats, two of doubles. Longer blocks wait for memory, as nothing is
+   * computed while they are moved */
+  BLOCK = 16
 };
 
 /* One call under way: arguments first, then results. */
@@ -38,16 +40,20 @@ size_t psdm_compiled_rows_scratch(const psdm_compiled *c, psdm_code_function f) 
 /* ---- moving: number k of state i between rows and a block with one line of `count` states per number ---- */
 
 /* any strides, and the plain twin of what follows */
-#define PSDMP_COMPILE_MOVERS(real)                                                                                                         \
-  static void gather_##real(const psdm_strided *from, int first, int length, size_t begin, size_t end, size_t count, real *restrict to) { \
-    const real *data = from->data;                                                                                                 \
-    for (int k = first; k < length; k++)                                                                                           \
-      for (size_t i = begin; i < end; i++) to[(size_t)k * count + i] = data[(ptrdiff_t)i * from->state + k * from->number];      \
-  }                                                                                                                                \
-  static void scatter_##real(const real *restrict from, int first, int length, size_t begin, size_t end, size_t count, const psdm_strided *to) { \
-    real *data = to->data;                                                                                                         \
-    for (int k = first; k < length; k++)                                                                                           \
-      for (size_t i = begin; i < end; i++) data[(ptrdiff_t)i * to->state + k * to->number] = from[(size_t)k * count + i];        \
+#define PSDMP_COMPILE_MOVERS(real)                                                                                     \
+  static void gather_##real(const psdm_strided *from, int first, int length, size_t begin, size_t end, size_t count,   \
+                            real *restrict to) {                                                                       \
+    const real *data = from->data;                                                                                     \
+    for (int k = first; k < length; k++)                                                                               \
+      for (size_t i = begin; i < end; i++)                                                                             \
+        to[(size_t)k * count + i] = data[(ptrdiff_t)i * from->state + k * from->number];                               \
+  }                                                                                                                    \
+  static void scatter_##real(const real *restrict from, int first, int length, size_t begin, size_t end, size_t count, \
+                             const psdm_strided *to) {                                                                 \
+    real *data = to->data;                                                                                             \
+    for (int k = first; k < length; k++)                                                                               \
+      for (size_t i = begin; i < end; i++)                                                                             \
+        data[(ptrdiff_t)i * to->state + k * to->number] = from[(size_t)k * count + i];                                 \
   }
 PSDMP_COMPILE_MOVERS(double)
 PSDMP_COMPILE_MOVERS(float)
@@ -62,7 +68,8 @@ static inline pair pair_at(const double *x) { return *(const pair *)x; }
 static inline void put_pair(double *x, double a, double b) { *(pair *)x = (pair){a, b}; }
 
 /* length and count are constants where this is called, so that nothing is left of the loops */
-static inline __attribute__((always_inline)) void gather_all(const double *restrict x, ptrdiff_t row, int length, size_t count, double *restrict to) {
+static inline __attribute__((always_inline)) void gather_all(const double *restrict x, ptrdiff_t row, int length,
+                                                             size_t count, double *restrict to) {
   for (size_t i = 0; i < count; i += FOUR, x += FOUR * row)
     for (int k = 0; k + 1 < length; k += 2) {
       pair a = pair_at(x + k), b = pair_at(x + row + k), c = pair_at(x + 2 * row + k), d = pair_at(x + 3 * row + k);
@@ -73,10 +80,12 @@ static inline __attribute__((always_inline)) void gather_all(const double *restr
       put_pair(line + count + 2, c[1], d[1]);
     }
   if (length & 1)
-    for (size_t i = 0; i < count; i++) to[(size_t)(length - 1) * count + i] = x[((ptrdiff_t)i - (ptrdiff_t)count) * row + length - 1];
+    for (size_t i = 0; i < count; i++)
+      to[(size_t)(length - 1) * count + i] = x[((ptrdiff_t)i - (ptrdiff_t)count) * row + length - 1];
 }
 
-static inline __attribute__((always_inline)) void scatter_all(const double *restrict from, ptrdiff_t row, int length, size_t count, double *restrict x) {
+static inline __attribute__((always_inline)) void scatter_all(const double *restrict from, ptrdiff_t row, int length,
+                                                              size_t count, double *restrict x) {
   for (size_t i = 0; i < count; i += FOUR, x += FOUR * row)
     for (int k = 0; k + 1 < length; k += 2) {
       const double *line = from + (size_t)k * count + i;
@@ -87,17 +96,18 @@ static inline __attribute__((always_inline)) void scatter_all(const double *rest
       put_pair(x + 3 * row + k, c[1], d[1]);
     }
   if (length & 1)
-    for (size_t i = 0; i < count; i++) x[((ptrdiff_t)i - (ptrdiff_t)count) * row + length - 1] = from[(size_t)(length - 1) * count + i];
+    for (size_t i = 0; i < count; i++)
+      x[((ptrdiff_t)i - (ptrdiff_t)count) * row + length - 1] = from[(size_t)(length - 1) * count + i];
 }
 
 /* arms have so many joints */
 #define PSDMP_COMPILE_LENGTHS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 
 static void gather_rows(const psdm_strided *from, int length, size_t count, double *restrict to) {
-#define PSDMP_COMPILE_GATHER(n) \
-  if (length == n && count == BLOCK) { \
+#define PSDMP_COMPILE_GATHER(n)                        \
+  if (length == n && count == BLOCK) {                 \
     gather_all(from->data, from->state, n, BLOCK, to); \
-    return; \
+    return;                                            \
   }
   PSDMP_COMPILE_LENGTHS(PSDMP_COMPILE_GATHER)
 #undef PSDMP_COMPILE_GATHER
@@ -105,18 +115,22 @@ static void gather_rows(const psdm_strided *from, int length, size_t count, doub
 }
 
 static void scatter_rows(const double *restrict from, int length, size_t count, const psdm_strided *to) {
-#define PSDMP_COMPILE_SCATTER(n) \
-  if (length == n && count == BLOCK) { \
+#define PSDMP_COMPILE_SCATTER(n)                      \
+  if (length == n && count == BLOCK) {                \
     scatter_all(from, to->state, n, BLOCK, to->data); \
-    return; \
+    return;                                           \
   }
   PSDMP_COMPILE_LENGTHS(PSDMP_COMPILE_SCATTER)
 #undef PSDMP_COMPILE_SCATTER
   scatter_double(from, 0, length, 0, count, count, to);
 }
 #else
-static void gather_rows(const psdm_strided *from, int length, size_t count, double *restrict to) { gather_double(from, 0, length, 0, count, count, to); }
-static void scatter_rows(const double *restrict from, int length, size_t count, const psdm_strided *to) { scatter_double(from, 0, length, 0, count, count, to); }
+static void gather_rows(const psdm_strided *from, int length, size_t count, double *restrict to) {
+  gather_double(from, 0, length, 0, count, count, to);
+}
+static void scatter_rows(const double *restrict from, int length, size_t count, const psdm_strided *to) {
+  scatter_double(from, 0, length, 0, count, count, to);
+}
 #endif
 
 /* the slot's numbers from state `first` on */
@@ -129,18 +143,12 @@ static psdm_strided from_state(const table *t, int k, size_t first) {
 static void move(const table *t, int k, size_t first, size_t count, void *block, bool in) {
   psdm_strided at = from_state(t, k, first);
   int length = t->slot[k]->length;
-  if (t->compiled->single && in)
-    gather_float(&at, 0, length, 0, count, count, block);
-  else if (t->compiled->single)
-    scatter_float(block, 0, length, 0, count, count, &at);
-  else if (at.number == 1 && in)
-    gather_rows(&at, length, count, block);
-  else if (at.number == 1)
-    scatter_rows(block, length, count, &at);
-  else if (in)
-    gather_double(&at, 0, length, 0, count, count, block);
-  else
-    scatter_double(block, 0, length, 0, count, count, &at);
+  if (t->compiled->single && in) gather_float(&at, 0, length, 0, count, count, block);
+  else if (t->compiled->single) scatter_float(block, 0, length, 0, count, count, &at);
+  else if (at.number == 1 && in) gather_rows(&at, length, count, block);
+  else if (at.number == 1) scatter_rows(block, length, count, &at);
+  else if (in) gather_double(&at, 0, length, 0, count, count, block);
+  else scatter_double(block, 0, length, 0, count, count, &at);
 }
 
 /* asks for the rows of a later block while this one is computed: moving alone would wait for memory */
@@ -151,10 +159,8 @@ static void ask_for(const table *t, size_t first, size_t count) {
     psdm_strided at = from_state(t, k, first);
     if (t->slot[k]->shared || at.number != 1 || at.state != t->slot[k]->length) continue;
     for (size_t byte = 0; byte < count * (size_t)at.state * t->bytes; byte += LINE) {
-      if (k < t->unit->arguments)
-        __builtin_prefetch((const char *)at.data + byte, 0);
-      else
-        __builtin_prefetch((const char *)at.data + byte, 1);
+      if (k < t->unit->arguments) __builtin_prefetch((const char *)at.data + byte, 0);
+      else __builtin_prefetch((const char *)at.data + byte, 1);
     }
   }
 #else
@@ -166,12 +172,11 @@ static void ask_for(const table *t, size_t first, size_t count) {
 
 static void call(const table *t, size_t count, const void *const *arguments, void *const *results, double *scratch) {
   const psdmp_compile_unit *u = t->unit;
-  if (t->compiled->simd && u->batch)
-    u->batch(count, arguments, results);
-  else if (u->call && count == 1)
-    u->call(arguments, results);
+  if (t->compiled->simd && u->batch) u->batch(count, arguments, results);
+  else if (u->call && count == 1) u->call(arguments, results);
   else
-    for (size_t i = 0; i < count; i++) psdmp_compile_graph_run(u, t->compiled->single, count, i, arguments, results, scratch);
+    for (size_t i = 0; i < count; i++)
+      psdmp_compile_graph_run(u, t->compiled->single, count, i, arguments, results, scratch);
 }
 
 /* next: states of the block behind this one */
@@ -196,7 +201,8 @@ static void run_block(const table *t, size_t first, size_t count, size_t next, c
 static bool lies_well(const table *t, size_t count) {
   bool well = t->compiled->simd && t->unit->batch;
   for (int k = 0; k < t->slots; k++)
-    if (!t->slot[k]->shared) well = well && t->at[k].state == 1 && (t->at[k].number == (ptrdiff_t)count || t->slot[k]->length == 1);
+    if (!t->slot[k]->shared)
+      well = well && t->at[k].state == 1 && (t->at[k].number == (ptrdiff_t)count || t->slot[k]->length == 1);
   return well;
 }
 
@@ -208,8 +214,8 @@ static void run_whole(const table *t, size_t count) {
   t->unit->batch(count, arguments, results);
 }
 
-psdm_status psdm_compiled_rows(const psdm_compiled *c, psdm_code_function f, size_t count, const psdm_strided *arguments, const psdm_strided *results,
-                               double *scratch) {
+psdm_status psdm_compiled_rows(const psdm_compiled *c, psdm_code_function f, size_t count,
+                               const psdm_strided *arguments, const psdm_strided *results, double *scratch) {
   const psdmp_compile_unit *u = unit_of(c, f);
   if (!u || !scratch) return PSDM_E_ARGUMENT;
   table t = {.compiled = c, .unit = u, .bytes = c->single ? sizeof(float) : sizeof(double)};

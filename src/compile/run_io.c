@@ -33,17 +33,21 @@ static bool is_program(const char *path) {
 static bool find_program(const char *name, char *path) {
   const char *folders = psdmp_compile_environment("PATH");
   if (strchr(name, '/')) return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && is_program(path);
-  for (const char *at = folders ? folders : "/usr/local/bin:/usr/bin:/bin"; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+  for (const char *at = folders ? folders : "/usr/local/bin:/usr/bin:/bin"; at;
+       at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
     int length = (int)strcspn(at, ":");
     if (length && snprintf(path, PATH_MAX, "%.*s/%s", length, at, name) < PATH_MAX && is_program(path)) return true;
   }
   return false;
 }
 
-psdm_status psdmp_compile_command_add(psdmp_compile_command *command, const char *text, psdmp_base_arena *arena, psdm_error *error) {
+psdm_status psdmp_compile_command_add(psdmp_compile_command *command, const char *text, psdmp_base_arena *arena,
+                                      psdm_error *error) {
   for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
     size_t length = strcspn(text, " \t\n");
-    if (command->words == PSDMP_COMPILE_WORDS) return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "more than %d words for the compiler", PSDMP_COMPILE_WORDS);
+    if (command->words == PSDMP_COMPILE_WORDS)
+      return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "more than %d words for the compiler",
+                             PSDMP_COMPILE_WORDS);
     char *word = psdmp_base_arena_text(arena, text, length);
     if (!word) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
     command->word[command->words++] = word;
@@ -52,7 +56,8 @@ psdm_status psdmp_compile_command_add(psdmp_compile_command *command, const char
   return PSDM_OK;
 }
 
-psdm_status psdmp_compile_compiler_find(const psdm_compile_options *options, psdmp_base_arena *arena, psdmp_compile_command *command, psdm_error *error) {
+psdm_status psdmp_compile_compiler_find(const psdm_compile_options *options, psdmp_base_arena *arena,
+                                        psdmp_compile_command *command, psdm_error *error) {
   const char *text = options->compiler ? options->compiler : psdmp_compile_environment("CC");
   char path[PATH_MAX], shown[256];
   if (!text) text = "cc";
@@ -60,10 +65,12 @@ psdm_status psdmp_compile_compiler_find(const psdm_compile_options *options, psd
   psdm_status status = psdmp_compile_command_add(command, text, arena, error);
   if (status) return status;
   if (!command->words)
-    return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "'%s' is no compiler's name", psdmp_base_quote(text, strlen(text), shown, sizeof shown));
+    return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "'%s' is no compiler's name",
+                           psdmp_base_quote(text, strlen(text), shown, sizeof shown));
   if (!find_program(command->word[0], path))
-    return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "no C compiler: '%s' was not found, or may not be run; set CC to one",
-                      psdmp_base_quote(command->word[0], strlen(command->word[0]), shown, sizeof shown));
+    return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0,
+                           "no C compiler: '%s' was not found, or may not be run; set CC to one",
+                           psdmp_base_quote(command->word[0], strlen(command->word[0]), shown, sizeof shown));
   command->path = psdmp_base_arena_text(arena, path, strlen(path));
   return command->path ? PSDM_OK : psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
 }
@@ -72,7 +79,9 @@ psdm_status psdmp_compile_compiler_find(const psdm_compile_options *options, psd
 
 /* lines of the first processor in /proc/cpuinfo that say what it is, not how fast it runs just now */
 static void add_processor(psdmp_base_sha256 *hash) {
-  static const char *const keys[] = {"vendor_id", "cpu family", "model", "stepping", "flags", "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features", "isa"};
+  static const char *const keys[] = {
+      "vendor_id",        "cpu family",  "model",    "stepping", "flags", "CPU implementer",
+      "CPU architecture", "CPU variant", "CPU part", "Features", "isa"};
   char line[8192];
   FILE *file = fopen("/proc/cpuinfo", "re");
   while (file && fgets(line, sizeof line, file) && line[0] != '\n')
@@ -89,7 +98,8 @@ void psdmp_compile_compiler_identity(const psdmp_compile_command *command, psdmp
     psdmp_base_sha256_part(hash, command->word[k], strlen(command->word[k]));
     /* "ccache gcc": gcc counts as well */
     if (command->word[k][0] == '-' || !find_program(command->word[k], path) || stat(path, &info)) continue;
-    long long what[] = {(long long)info.st_dev, (long long)info.st_ino, (long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
+    long long what[] = {(long long)info.st_dev, (long long)info.st_ino, (long long)info.st_size,
+                        (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec};
     psdmp_base_sha256_part(hash, path, strlen(path));
     psdmp_base_sha256_part(hash, what, sizeof what);
   }
@@ -105,7 +115,8 @@ static int start(const psdmp_compile_command *command, const char *log, pid_t *c
   int failure = posix_spawn_file_actions_init(&actions);
   if (failure) return failure;
   failure = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (!failure) failure = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (!failure)
+    failure = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   if (!failure) failure = posix_spawn(child, command->path, &actions, NULL, command->word, environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -125,19 +136,24 @@ static const char *first_line(const char *log, psdmp_base_arena *arena) {
   return line;
 }
 
-psdm_status psdmp_compile_compiler_run(const psdmp_compile_command *command, const char *log, psdmp_base_arena *arena, psdm_error *error) {
+psdm_status psdmp_compile_compiler_run(const psdmp_compile_command *command, const char *log, psdmp_base_arena *arena,
+                                       psdm_error *error) {
   pid_t child, got;
   int state = 0, failure = start(command, log, &child);
   char shown[300];
-  if (failure) return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "cannot be run: %s", strerror(failure));
+  if (failure)
+    return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "cannot be run: %s", strerror(failure));
   do got = waitpid(child, &state, 0);
   while (got < 0 && errno == EINTR);
   /* a host that ignores SIGCHLD has no state for us: then the object tells */
   if (got < 0 || (WIFEXITED(state) && WEXITSTATUS(state) == 0)) return PSDM_OK;
   const char *line = first_line(log, arena);
   psdmp_base_quote(line, strlen(line), shown, sizeof shown);
-  if (WIFSIGNALED(state)) return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "the compiler was ended by signal %d: %s", WTERMSIG(state), shown);
-  return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "the compiler failed (%d): %s", WEXITSTATUS(state), shown);
+  if (WIFSIGNALED(state))
+    return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "the compiler was ended by signal %d: %s",
+                           WTERMSIG(state), shown);
+  return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "the compiler failed (%d): %s",
+                         WEXITSTATUS(state), shown);
 }
 
 /* a new folder that only we may enter */
@@ -153,13 +169,17 @@ static psdm_status new_folder(char *path, size_t size, psdm_error *error) {
 }
 
 /* "FOLDER/unit-PREFIX.c" from "unit-%s.c" */
-static void set_name(char name[PSDMP_COMPILE_PRIVATE_NAME], const char *folder, const char *format, const char *prefix) {
+static void set_name(char name[PSDMP_COMPILE_PRIVATE_NAME], const char *folder, const char *format,
+                     const char *prefix) {
   const char *mark = strstr(format, "%s");
   int before = mark ? (int)(mark - format) : (int)strlen(format);
-  snprintf(name, PSDMP_COMPILE_PRIVATE_NAME, "%s/%.*s%s%s", folder, before, format, mark ? prefix : "", mark ? mark + 2 : "");
+  snprintf(name, PSDMP_COMPILE_PRIVATE_NAME, "%s/%.*s%s%s", folder, before, format, mark ? prefix : "",
+           mark ? mark + 2 : "");
 }
 
-psdm_status psdmp_compile_private_make(psdmp_compile_private *p, char *folder, size_t size, const char *const names[PSDMP_COMPILE_PRIVATE_FILES], const char *prefix, psdm_error *error) {
+psdm_status psdmp_compile_private_make(psdmp_compile_private *p, char *folder, size_t size,
+                                       const char *const names[PSDMP_COMPILE_PRIVATE_FILES], const char *prefix,
+                                       psdm_error *error) {
   psdm_status status = new_folder(folder, size, error);
   if (status) return status;
   for (int k = 0; k < PSDMP_COMPILE_PRIVATE_FILES; k++) {

@@ -1,10 +1,12 @@
-/* adaptive.c: tau = Y(q, qd, qd_r, qdd_r) theta^ + Kd s, theta^' = Gamma Y^T s (Slotine, Li 1987), on the base parameters.
+/* adaptive.c: tau = Y(q, qd, qd_r, qdd_r) theta^ + Kd s, theta^' = Gamma Y^T s (Slotine, Li 1987), on the base
+ * parameters.
  *
  *   e = q_d - q,  s = e' + lambda e,  qd_r = qd_d + lambda e,  qdd_r = qdd_d + lambda e'
  *   Y theta = M(q) qdd_r + S(q, qd) qd_r + g(q),  S by Christoffel's symbols, so that M' - 2 S is skew
  *
- * With V = 1/2 s^T M s + 1/2 d^T Gamma^-1 d, d = theta^ - theta, V' = -s^T Kd s. The velocity torque c(q, v) is a quadratic form in v, and
- * S(q, a) b is the symmetric bilinear form that belongs to it, so three ordinary regressors give Y (polarisation):
+ * With V = 1/2 s^T M s + 1/2 d^T Gamma^-1 d, d = theta^ - theta, V' = -s^T Kd s. The velocity torque c(q, v) is a
+ * quadratic form in v, and S(q, a) b is the symmetric bilinear form that belongs to it, so three ordinary regressors
+ * give Y (polarisation):
  *
  *   S(q, a) b = c(q, (a + b)/2) - c(q, (a - b)/2) */
 #include <math.h>
@@ -33,7 +35,8 @@ static psdm_status base_regressor(psdm_controller *c, const double *q, const dou
 }
 
 /* adds sign times the regressor at a motion to Y */
-static psdm_status add_regressor(psdm_controller *c, double sign, const double *q, const double *qd, const double *qdd) {
+static psdm_status add_regressor(psdm_controller *c, double sign, const double *q, const double *qd,
+                                 const double *qdd) {
   psdmp_control_adaptation *a = &c->adaptation;
   psdm_status status = base_regressor(c, q, qd, qdd, a->part);
   for (long i = 0; i < (long)c->n * a->l && !status; i++) a->Y[i] += sign * a->part[i];
@@ -55,7 +58,9 @@ static psdm_status sliding_regressor(psdm_controller *c, const double *q, const 
 
 /* ---- which parameters there are ---- */
 
-static psdm_status no_memory(const psdm_controller *c, psdm_error *error) { return psdmp_control_fail(c, PSDM_E_MEMORY, error); }
+static psdm_status no_memory(const psdm_controller *c, psdm_error *error) {
+  return psdmp_control_fail(c, PSDM_E_MEMORY, error);
+}
 
 /* places for l parameters and a regressor's scratch */
 static bool place(psdm_controller *c, int l, size_t scratch) {
@@ -67,7 +72,9 @@ static bool place(psdm_controller *c, int l, size_t scratch) {
   a->Y = NEW(arena, entries, double), a->part = NEW(arena, entries, double), a->in = NEW(arena, 3 * n, double);
   a->scratch = NEW(arena, scratch, double);
   a->s = NEW(arena, n, double), a->qd_r = NEW(arena, n, double), a->qdd_r = NEW(arena, n, double);
-  if (!a->column || !a->name || !a->start || !a->scale || !a->gain || !a->Y || !a->part || !a->in || !a->scratch || !a->s || !a->qd_r || !a->qdd_r) return false;
+  if (!a->column || !a->name || !a->start || !a->scale || !a->gain || !a->Y || !a->part || !a->in || !a->scratch ||
+      !a->s || !a->qd_r || !a->qdd_r)
+    return false;
   a->l = l;
   return true;
 }
@@ -87,8 +94,9 @@ static psdm_status set_names(psdm_controller *c, psdm_error *error) {
 static psdm_status open_chain(psdm_controller *c, const double *pi, psdm_error *error) {
   psdmp_control_adaptation *a = &c->adaptation;
   const psdm_allocator *allocator = c->arena.allocator;
-  psdm_status status = psdm_robot_assumptions(c->model) ? psdm_model_derive(c->model, NULL, allocator, &a->model, NULL, error)
-                                                        : psdm_params_derive(c->model, NULL, allocator, &a->model, NULL, error);
+  psdm_status status = psdm_robot_assumptions(c->model)
+                           ? psdm_model_derive(c->model, NULL, allocator, &a->model, NULL, error)
+                           : psdm_params_derive(c->model, NULL, allocator, &a->model, NULL, error);
   if (status) return status;
   if (!place(c, psdm_model_l(a->model), psdm_eval_scratch(c->model, a->model))) return no_memory(c, error);
   for (int j = 0; j < a->l; j++) psdm_model_base_term(a->model, j, 0, &a->column[j]);
@@ -100,7 +108,8 @@ static psdm_status open_chain(psdm_controller *c, const double *pi, psdm_error *
 static psdm_status closed_loops(psdm_controller *c, const double *pi, psdm_error *error) {
   psdm_params *params;
   if (psdm_robot_assumptions(c->model))
-    return psdmp_base_fail(error, PSDM_E_ROBOT, NULL, 0, 0, "adaptive control of a robot with closed loops takes no assumptions");
+    return psdmp_base_fail(error, PSDM_E_ROBOT, NULL, 0, 0,
+                           "adaptive control of a robot with closed loops takes no assumptions");
   psdm_status status = psdm_params_solve(c->model, NULL, c->arena.allocator, &params, error);
   if (status) return status;
   bool placed = place(c, params->rank, (size_t)c->n * (size_t)params->standard);
@@ -128,7 +137,8 @@ static void set_scales(psdmp_control_adaptation *a) {
   }
 }
 
-/* sum over joints and parameters of (Y_ij scale_j)^2 / kd_i at a motion, in Nm rad/s: what errors of their own size would do */
+/* sum over joints and parameters of (Y_ij scale_j)^2 / kd_i at a motion, in Nm rad/s: what errors of their own size
+ * would do */
 static psdm_status excitation(psdm_controller *c, const double *q, const double *qd, const double *qdd, double *sum) {
   psdmp_control_adaptation *a = &c->adaptation;
   psdm_status status = base_regressor(c, q, qd, qdd, a->part);
@@ -141,9 +151,10 @@ static psdm_status excitation(psdm_controller *c, const double *q, const double 
   return status;
 }
 
-/* Gamma = gamma l diag(scale^2) / excitation, its mean along the reference: where s follows the torque's error, Kd s = -Y d, errors in units
- * of their scales fall by d' = -gamma H d with H of mean trace l, so that gamma is the mean of all their rates. A reference that stands may excite
- * nothing; unit accelerations where it begins are the least that counts. */
+/* Gamma = gamma l diag(scale^2) / excitation, its mean along the reference: where s follows the torque's error, Kd s
+ * = -Y d, errors in units of their scales fall by d' = -gamma H d with H of mean trace l, so that gamma is the mean
+ * of all their rates. A reference that stands may excite nothing; unit accelerations where it begins are the least
+ * that counts. */
 static psdm_status set_rates(psdm_controller *c, double gamma, psdm_error *error) {
   enum { MOMENTS = 64 };
   psdmp_control_adaptation *a = &c->adaptation;
@@ -183,7 +194,9 @@ psdm_status psdmp_control_adaptation_design(psdm_controller *c, const psdm_contr
   if (status) return status;
   for (int j = 0; j < a->l && o->theta; j++) {
     a->start[j] = o->theta[j];
-    if (!isfinite(o->theta[j])) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the estimate of %s does not begin at a finite number", a->name[j]);
+    if (!isfinite(o->theta[j]))
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the estimate of %s does not begin at a finite number",
+                             a->name[j]);
   }
   a->lambda = o->lambda > 0 ? o->lambda : 0.5 * c->bandwidth;
   a->bound = o->bound;
@@ -193,14 +206,16 @@ psdm_status psdmp_control_adaptation_design(psdm_controller *c, const psdm_contr
 
 /* ---- the law ---- */
 
-/* smooth projection (Pomet, Praly 1992) onto start +- bound scale: in the outer tenth, motion outwards fades to nothing */
+/* smooth projection (Pomet, Praly 1992) onto start +- bound scale: in the outer tenth, motion outwards fades to
+ * nothing */
 static double projected(const psdmp_control_adaptation *a, int j, double theta, double rate) {
   double out = theta - a->start[j], wide = a->bound * a->scale[j], inner = 0.9 * wide;
   if (!(wide > 0) || fabs(out) <= inner || out * rate <= 0) return rate;
   return rate * (1 - (out * out - inner * inner) / (wide * wide - inner * inner));
 }
 
-psdm_status psdmp_control_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+psdm_status psdmp_control_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states,
+                                            double *tau, double *rates) {
   psdmp_control_adaptation *a = &c->adaptation;
   int n = c->n, l = a->l;
   for (int i = 0; i < n; i++) {

@@ -4,19 +4,20 @@
 
 #include "control/control_priv.h"
 
-typedef psdm_status (*law)(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates);
+typedef psdm_status (*law)(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
+                           double *rates);
 
 /* ---- the reference ---- */
 
 void psdm_control_reference(const psdm_controller *c, double t, double *x) {
-  if (c->reference)
-    psdm_motion_at(c->reference, t, 3, x);
-  else
-    memset(x, 0, sizeof *x * 3 * (size_t)c->n);
+  if (c->reference) psdm_motion_at(c->reference, t, 3, x);
+  else memset(x, 0, sizeof *x * 3 * (size_t)c->n);
 }
 
 double psdmp_control_begin(const psdm_controller *c) { return c->reference ? psdm_motion_begin(c->reference) : 0; }
-double psdmp_control_duration(const psdm_controller *c) { return c->reference ? psdm_motion_end(c->reference) - psdm_motion_begin(c->reference) : 0; }
+double psdmp_control_duration(const psdm_controller *c) {
+  return c->reference ? psdm_motion_end(c->reference) - psdm_motion_begin(c->reference) : 0;
+}
 
 /* ---- laws ---- */
 
@@ -26,7 +27,8 @@ static void add_servo(const psdm_controller *c, const psdm_control_input *in, do
   for (int i = 0; i < c->n; i++) tau[i] += c->kp[i] * (q[i] - in->q[i]) + c->kd[i] * (qd[i] - in->qd[i]);
 }
 
-static const double standing = 1e-9; /* rad/s or m/s: a slower reference stands still, and the sign of its rounding is no friction */
+/* rad/s or m/s: a slower reference stands still, and the sign of its rounding is no friction */
+static const double standing = 1e-9;
 
 /* tau += steady friction at the reference's velocity, which is spoilt */
 static void add_friction(const psdm_controller *c, double *tau) {
@@ -38,33 +40,38 @@ static void add_friction(const psdm_controller *c, double *tau) {
   for (int i = 0; i < c->n; i++) tau[i] += c->part[i];
 }
 
-static psdm_status no_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+static psdm_status no_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
+                             double *rates) {
   (void)in, (void)states, (void)rates;
   memset(tau, 0, sizeof *tau * (size_t)c->n);
   return PSDM_OK;
 }
 
-static psdm_status from_table(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+static psdm_status from_table(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
+                              double *rates) {
   (void)states, (void)rates;
   psdm_signal_at(c->torque, in->t, tau);
   return PSDM_OK;
 }
 
-static psdm_status servo(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+static psdm_status servo(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
+                         double *rates) {
   no_torque(c, in, states, tau, rates);
   add_servo(c, in, tau);
   return PSDM_OK;
 }
 
 /* Takegaki, Arimoto (1981) */
-static psdm_status servo_gravity(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+static psdm_status servo_gravity(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
+                                 double *rates) {
   (void)states, (void)rates;
   psdm_status status = psdm_gravity(c->model, c->work, in->q, tau);
   if (!status) add_servo(c, in, tau);
   return status;
 }
 
-static psdm_status feedforward(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+static psdm_status feedforward(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
+                               double *rates) {
   (void)states, (void)rates;
   psdm_status status = psdm_inverse(c->model, c->work, c->x, c->x + c->n, c->x + 2 * c->n, tau);
   if (status) return status;
@@ -74,7 +81,8 @@ static psdm_status feedforward(psdm_controller *c, const psdm_control_input *in,
 }
 
 /* the inverse dynamics of the acceleration that makes e'' + kd e' + kp e = 0 */
-static psdm_status computed(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+static psdm_status computed(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
+                            double *rates) {
   (void)states, (void)rates;
   memcpy(c->part, c->x + 2 * c->n, sizeof *c->part * (size_t)c->n);
   add_servo(c, in, c->part);
@@ -83,12 +91,15 @@ static psdm_status computed(psdm_controller *c, const psdm_control_input *in, co
   return status;
 }
 
-/* Tomei (1991): the motors stand where springs under the weight hold the links at q_d; a rigid joint's spring does not yield */
-static psdm_status elastic(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+/* Tomei (1991): the motors stand where springs under the weight hold the links at q_d; a rigid joint's spring does
+ * not yield */
+static psdm_status elastic(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
+                           double *rates) {
   (void)states, (void)rates;
   const double *theta = in->theta ? in->theta : in->q, *thetad = in->thetad ? in->thetad : in->qd;
   psdm_status status = psdm_gravity(c->model, c->work, c->x, tau);
-  for (int i = 0; i < c->n && !status; i++) tau[i] += c->kp[i] * (c->x[i] + tau[i] / c->spring[i] - theta[i]) - c->kd[i] * thetad[i];
+  for (int i = 0; i < c->n && !status; i++)
+    tau[i] += c->kp[i] * (c->x[i] + tau[i] / c->spring[i] - theta[i]) - c->kd[i] * thetad[i];
   return status;
 }
 
@@ -104,8 +115,8 @@ static const struct kind {
 
 static const struct needs {
   law law;
-  bool inertia;  /* of the model, whatever the options are */
-  bool state;    /* q and qd */
+  bool inertia; /* of the model, whatever the options are */
+  bool state;   /* q and qd */
   bool kp, kd;
 } needs[PSDM_CONTROL_KINDS] = {
     [PSDM_CONTROL_NONE] = {no_torque, false, false, false, false},
@@ -153,31 +164,40 @@ static bool above_zero(const double *x, int count) {
   return true;
 }
 
-static psdm_status refuse(psdm_error *error, const char *why) { return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%s", why); }
+static psdm_status refuse(psdm_error *error, const char *why) {
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%s", why);
+}
 
 /* what the options say, for those kinds that ask them; theta is checked where its length is known */
 static psdm_status check_options(psdm_control_kind kind, int n, const psdm_control_options *o, psdm_error *error) {
   const double *const single[] = {&o->bandwidth, &o->horizon_step, &o->lambda, &o->gamma, &o->bound};
   static const char *const name[] = {"bandwidth", "horizon step", "lambda", "gamma", "bound"};
   for (int k = 0; k < 5; k++)
-    if (!at_least_zero(single[k], 1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the controller's %s is negative or not finite", name[k]);
+    if (!at_least_zero(single[k], 1))
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the controller's %s is negative or not finite",
+                             name[k]);
   if (!at_least_zero(o->kp, n) || !at_least_zero(o->kd, n)) return refuse(error, "a gain is negative or not finite");
   if (!at_least_zero(o->Q, 2 * n)) return refuse(error, "a weight in Q is negative or not finite");
   if (!above_zero(o->R, n)) return refuse(error, "a weight in R is not positive and finite");
-  if (kind == PSDM_CONTROL_ADAPTIVE && !above_zero(o->kd, n)) return refuse(error, "adaptive control needs a positive gain kd at every joint");
+  if (kind == PSDM_CONTROL_ADAPTIVE && !above_zero(o->kd, n))
+    return refuse(error, "adaptive control needs a positive gain kd at every joint");
   if (kind == PSDM_CONTROL_TORQUE && !o->torque) return refuse(error, "torque control needs a table of torques");
   if (kind == PSDM_CONTROL_TORQUE && psdm_signal_columns(o->torque) != n)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the torques have %d columns, and the robot %d joints", psdm_signal_columns(o->torque), n);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the torques have %d columns, and the robot %d joints",
+                           psdm_signal_columns(o->torque), n);
   return PSDM_OK;
 }
 
-static psdm_status check(psdm_control_kind kind, const psdm_robot *model, const psdm_motion *reference, const psdm_control_options *o, psdm_error *error) {
+static psdm_status check(psdm_control_kind kind, const psdm_robot *model, const psdm_motion *reference,
+                         const psdm_control_options *o, psdm_error *error) {
   if (!known(kind)) return refuse(error, "there is no such controller");
   if (!model) return refuse(error, "a controller needs a model of the robot");
   int n = psdm_robot_n(model);
   if (reference && psdm_motion_n(reference) != n)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the reference moves %d joints, and the robot has %d", psdm_motion_n(reference), n);
-  if (reference && !isfinite(psdm_motion_end(reference) - psdm_motion_begin(reference))) return refuse(error, "the reference does not end");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the reference moves %d joints, and the robot has %d",
+                           psdm_motion_n(reference), n);
+  if (reference && !isfinite(psdm_motion_end(reference) - psdm_motion_begin(reference)))
+    return refuse(error, "the reference does not end");
   return check_options(kind, n, o, error);
 }
 
@@ -205,7 +225,8 @@ static psdm_status masses(psdm_controller *c, double *mass, psdm_error *error) {
 
 /* gains as given; else those of a double pole at the bandwidth, e'' + 2 w e' + w^2 e = 0, for each joint by itself */
 static psdm_status set_gains(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
-  bool default_kp = needs[c->kind].kp && !o->kp, default_kd = needs[c->kind].kd && !o->kd, torques = c->kind != PSDM_CONTROL_COMPUTED;
+  bool default_kp = needs[c->kind].kp && !o->kp, default_kd = needs[c->kind].kd && !o->kd,
+       torques = c->kind != PSDM_CONTROL_COMPUTED;
   double w = c->bandwidth, *mass = c->part;
   psdm_status status = torques && (default_kp || default_kd) ? masses(c, mass, error) : PSDM_OK;
   for (int i = 0; i < c->n && !status; i++) {
@@ -248,8 +269,9 @@ static psdm_status prepare(psdm_controller *c, const psdm_control_options *o, ps
   return status;
 }
 
-psdm_status psdm_control_new(psdm_control_kind kind, const psdm_robot *model, const psdm_motion *reference, const psdm_control_options *options,
-                             const psdm_allocator *allocator, psdm_controller **controller, psdm_error *error) {
+psdm_status psdm_control_new(psdm_control_kind kind, const psdm_robot *model, const psdm_motion *reference,
+                             const psdm_control_options *options, const psdm_allocator *allocator,
+                             psdm_controller **controller, psdm_error *error) {
   static const psdm_control_options defaults = {0};
   const psdm_control_options *o = options ? options : &defaults;
   *controller = NULL;
@@ -266,10 +288,8 @@ psdm_status psdm_control_new(psdm_control_kind kind, const psdm_robot *model, co
   c->friction = o->friction;
   c->bandwidth = o->bandwidth > 0 ? o->bandwidth : 20;
   status = prepare(c, o, error);
-  if (status)
-    psdm_control_free(c);
-  else
-    *controller = c;
+  if (status) psdm_control_free(c);
+  else *controller = c;
   return status;
 }
 
@@ -286,15 +306,21 @@ void psdm_control_free(psdm_controller *c) {
 psdm_control_kind psdm_control_kind_of(const psdm_controller *c) { return c->kind; }
 int psdm_control_n(const psdm_controller *c) { return c->n; }
 int psdm_control_states(const psdm_controller *c) { return c->adaptation.l; }
-const char *psdm_control_state_name(const psdm_controller *c, int index) { return index >= 0 && index < c->adaptation.l ? c->adaptation.name[index] : NULL; }
+const char *psdm_control_state_name(const psdm_controller *c, int index) {
+  return index >= 0 && index < c->adaptation.l ? c->adaptation.name[index] : NULL;
+}
 
 void psdm_control_start(const psdm_controller *c, double *states) {
   if (c->adaptation.l) memcpy(states, c->adaptation.start, sizeof *states * (size_t)c->adaptation.l);
 }
 
-psdm_status psdm_control_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
-  if (!isfinite(in->t) || (needs[c->kind].state && (!in->q || !in->qd)) || (c->adaptation.l && !states)) return PSDM_E_ARGUMENT;
-  if (!all_finite(in->q, c->n) || !all_finite(in->qd, c->n) || !all_finite(in->theta, c->n) || !all_finite(in->thetad, c->n)) return PSDM_E_ARGUMENT;
+psdm_status psdm_control_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
+                                double *rates) {
+  if (!isfinite(in->t) || (needs[c->kind].state && (!in->q || !in->qd)) || (c->adaptation.l && !states))
+    return PSDM_E_ARGUMENT;
+  if (!all_finite(in->q, c->n) || !all_finite(in->qd, c->n) || !all_finite(in->theta, c->n) ||
+      !all_finite(in->thetad, c->n))
+    return PSDM_E_ARGUMENT;
   if (!all_finite(states, c->adaptation.l)) return PSDM_E_ARGUMENT;
   psdm_control_reference(c, in->t, c->x);
   return needs[c->kind].law(c, in, states, tau, rates);

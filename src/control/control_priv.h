@@ -9,10 +9,11 @@
 
 #define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-/* Gains of a regulator: one set where the reference stands, else one at the beginning of each step and one at the end. */
+/* Gains of a regulator: one set where the reference stands, else one at the beginning of each step and one at the
+ * end. */
 typedef struct psdmp_control_regulator {
   int inputs;
-  int *joint;         /* (inputs) joints that have motors */
+  int *joint; /* (inputs) joints that have motors */
   long count;
   double begin, step; /* s: set k belongs to begin + k step */
   double *K;          /* (count x inputs x 2n) */
@@ -22,16 +23,16 @@ typedef struct psdmp_control_regulator {
 /* Estimates of the base parameters, and how they move. */
 typedef struct psdmp_control_adaptation {
   int l;
-  psdm_model *model;    /* whose base parameters they are; NULL: closed loops, column says it */
-  int *column;          /* (l) standard parameter that each keeps */
-  const char **name;    /* (l) */
-  double *start;        /* (l) where they begin */
-  double *scale;        /* (l) their size, never zero */
-  double *gain;         /* (l) diagonal of Gamma */
-  double lambda, bound; /* 1/s; half width of what is allowed, in scales, 0: none */
-  double *Y, *part;     /* (n x l) */
-  double *in;           /* (3n) a state to evaluate the regressor at */
-  double *scratch;      /* of the regressor */
+  psdm_model *model;        /* whose base parameters they are; NULL: closed loops, column says it */
+  int *column;              /* (l) standard parameter that each keeps */
+  const char **name;        /* (l) */
+  double *start;            /* (l) where they begin */
+  double *scale;            /* (l) their size, never zero */
+  double *gain;             /* (l) diagonal of Gamma */
+  double lambda, bound;     /* 1/s; half width of what is allowed, in scales, 0: none */
+  double *Y, *part;         /* (n x l) */
+  double *in;               /* (3n) a state to evaluate the regressor at */
+  double *scratch;          /* of the regressor */
   double *s, *qd_r, *qdd_r; /* (n) sliding variable, reference velocity and acceleration */
 } psdmp_control_adaptation;
 
@@ -44,10 +45,10 @@ struct psdm_controller {
   const psdm_signal *torque;
   bool friction;
   double bandwidth;
-  double *kp, *kd;  /* (n) */
-  double *spring;   /* (n) stiffness, infinite where a joint is rigid */
-  double *x;        /* (3 x n) the reference at the moment */
-  double *part;     /* (n) scratch of the laws */
+  double *kp, *kd; /* (n) */
+  double *spring;  /* (n) stiffness, infinite where a joint is rigid */
+  double *x;       /* (3 x n) the reference at the moment */
+  double *part;    /* (n) scratch of the laws */
   psdm_work *work;
   psdmp_control_regulator regulator;
   psdmp_control_adaptation adaptation;
@@ -62,10 +63,12 @@ psdm_status psdmp_control_fail(const psdm_controller *c, psdm_status status, psd
 
 /* control_lqr.c */
 psdm_status psdmp_control_regulator_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
-psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates);
+psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states,
+                                           double *tau, double *rates);
 
 /* control_adaptive.c */
 psdm_status psdmp_control_adaptation_design(psdm_controller *c, const psdm_control_options *options, psdm_error *error);
-psdm_status psdmp_control_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates);
+psdm_status psdmp_control_adaptation_torque(psdm_controller *c, const psdm_control_input *in, const double *states,
+                                            double *tau, double *rates);
 
 #endif

@@ -1,12 +1,13 @@
 /* lqr.c: u = u_d - K (x - x_d), x = (q; qd), u_d the inverse dynamics of the reference.
  *
- * Where the reference stands, K makes the integral of dx^T Q dx + du^T R du smallest for the linear model there. Along a reference that
- * moves the model depends on time, and K comes from the sum over steps of length h of h (dx^T Q dx + du^T R du), backwards from its end
- * (Kwakernaak, Sivan 1972, section 6.4):
+ * Where the reference stands, K makes the integral of dx^T Q dx + du^T R du smallest for the linear model there. Along
+ * a reference that moves the model depends on time, and K comes from the sum over steps of length h of h (dx^T Q dx +
+ * du^T R du), backwards from its end (Kwakernaak, Sivan 1972, section 6.4):
  *
  *   K = (h R + B^T X B)^-1 B^T X A,   X <- h Q + (A - B K)^T X (A - B K) + K^T h R K
  *
- * with A, B sampled exactly from the model in the middle of the step, and X at the end that of going on forever with the model there. */
+ * with A, B sampled exactly from the model in the middle of the step, and X at the end that of going on forever with
+ * the model there. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@
 #include "psdm/statespace.h"
 #include "control/control_priv.h"
 
-enum { MOST_DEFAULT = 20000, MOST_GAINS = 200000 }; /* sets of gains: two minutes at 5 ms are 24000, and 200000 of KR6 are 115 MB */
+/* sets of gains: two minutes at 5 ms are 24000, and 200000 of KR6 are 115 MB */
+enum { MOST_DEFAULT = 20000, MOST_GAINS = 200000 };
 
 /* What a design needs while it lasts. N = 2n states, m inputs. */
 typedef struct design {
@@ -42,7 +44,8 @@ static psdm_status design_start(design *d) {
   d->XB = NEW(arena, N * m, double), d->S = NEW(arena, m * m, double), d->side = NEW(arena, m, double);
   d->closed = NEW(arena, N * N, double), d->XC = NEW(arena, N * N, double);
   d->scratch = NEW(arena, psdm_system_scratch(d->N, d->m), double);
-  bool ok = memory && d->A && d->all && d->B && d->Ad && d->Bd && d->Q && d->R && d->X && d->XB && d->S && d->side && d->closed && d->XC && d->scratch;
+  bool ok = memory && d->A && d->all && d->B && d->Ad && d->Bd && d->Q && d->R && d->X && d->XB && d->S && d->side &&
+            d->closed && d->XC && d->scratch;
   return ok ? psdm_linear_init(c->model, memory, bytes, &d->linear) : PSDM_E_MEMORY;
 }
 
@@ -86,7 +89,8 @@ static psdm_status forever(design *d, const double *A, const double *B, double s
   psdm_status status = psdm_system_lqr(d->N, d->m, A, B, step, d->Q, d->R, d->scratch, K, d->X, NULL, &info);
   if (status) return psdmp_control_fail(d->c, status, error);
   if (info.outcome == PSDM_LQR_OK) return PSDM_OK;
-  return psdmp_base_fail(error, info.outcome == PSDM_LQR_FAILED ? PSDM_E_LIMIT : PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: %s", psdm_lqr_text(info.outcome));
+  return psdmp_base_fail(error, info.outcome == PSDM_LQR_FAILED ? PSDM_E_LIMIT : PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: %s",
+                         psdm_lqr_text(info.outcome));
 }
 
 /* ---- the recursion ---- */
@@ -133,7 +137,8 @@ static bool step_cost(design *d, const double *K) {
   add_transposed(N, N, N, d->closed, d->XC, d->X);
   for (int k = 0; k < m; k++)
     for (int i = 0; i < N; i++)
-      for (int j = 0; j < N; j++) d->X[(long)i * N + j] += d->R[(long)k * (m + 1)] * K[(long)k * N + i] * K[(long)k * N + j];
+      for (int j = 0; j < N; j++)
+        d->X[(long)i * N + j] += d->R[(long)k * (m + 1)] * K[(long)k * N + i] * K[(long)k * N + j];
   double sum = 0;
   for (int i = 0; i < N; i++)
     for (int j = 0; j <= i; j++) {
@@ -157,7 +162,8 @@ static psdm_status backwards(design *d, psdm_error *error) {
     if (!status) status = psdm_system_discretise(d->N, d->m, d->A, d->B, g->step, d->scratch, d->Ad, d->Bd);
     if (status) return psdmp_control_fail(d->c, status, error);
     if (!step_gains(d, g->K + k * size) || !step_cost(d, g->K + k * size))
-      return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr along the reference: %s", psdm_lqr_text(PSDM_LQR_FAILED));
+      return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr along the reference: %s",
+                             psdm_lqr_text(PSDM_LQR_FAILED));
   }
   return PSDM_OK;
 }
@@ -180,13 +186,16 @@ static bool moves(psdm_controller *c, double begin, double step, long count) {
 /* how many sets of gains at which distance; one where the reference stands */
 static psdm_status set_grid(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
   psdmp_control_regulator *g = &c->regulator;
-  double duration = psdmp_control_duration(c), step = o->horizon_step > 0 ? o->horizon_step : fmax(0.005, duration / (MOST_DEFAULT - 2));
+  double duration = psdmp_control_duration(c),
+         step = o->horizon_step > 0 ? o->horizon_step : fmax(0.005, duration / (MOST_DEFAULT - 2));
   double steps = ceil(duration / step * (1 - 1e-12)); /* 2 s in steps of 0.1 s are 20, rounding or not */
   g->begin = psdmp_control_begin(c);
   g->count = 1;
   g->step = 1;
   if (!(duration > 0)) return PSDM_OK;
-  if (!(steps < MOST_GAINS)) return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr: gains at %.0f moments; at most %d are accepted", steps + 1, MOST_GAINS);
+  if (!(steps < MOST_GAINS))
+    return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr: gains at %.0f moments; at most %d are accepted",
+                           steps + 1, MOST_GAINS);
   if (!moves(c, g->begin, duration / steps, (long)steps + 1)) return PSDM_OK;
   g->count = (long)steps + 1;
   g->step = duration / steps;
@@ -212,7 +221,8 @@ static psdm_status place(psdm_controller *c, const psdm_control_options *o, psdm
 
 psdm_status psdmp_control_regulator_design(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
   psdmp_control_regulator *g = &c->regulator;
-  if (psdm_robot_loops(c->model)) return psdmp_base_fail(error, PSDM_E_ROBOT, NULL, 0, 0, "lqr: robots with closed loops have no linear model here");
+  if (psdm_robot_loops(c->model))
+    return psdmp_base_fail(error, PSDM_E_ROBOT, NULL, 0, 0, "lqr: robots with closed loops have no linear model here");
   psdm_status status = set_grid(c, o, error);
   if (!status) status = place(c, o, error);
   if (status) return status;
@@ -235,7 +245,8 @@ psdm_status psdmp_control_regulator_design(psdm_controller *c, const psdm_contro
 /* ---- the law ---- */
 
 /* joints without a motor get nothing, not even what the reference asks of them */
-psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau, double *rates) {
+psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_control_input *in, const double *states,
+                                           double *tau, double *rates) {
   (void)states, (void)rates;
   psdmp_control_regulator *g = &c->regulator;
   int n = c->n, N = 2 * n;
@@ -250,7 +261,8 @@ psdm_status psdmp_control_regulator_torque(psdm_controller *c, const psdm_contro
   const double *K = g->K + k * g->inputs * N, *next = g->count > 1 ? K + (long)g->inputs * N : K;
   for (int j = 0; j < g->inputs; j++) {
     double u = c->part[g->joint[j]];
-    for (int i = 0; i < N; i++) u -= ((1 - share) * K[(long)j * N + i] + share * next[(long)j * N + i]) * g->deviation[i];
+    for (int i = 0; i < N; i++)
+      u -= ((1 - share) * K[(long)j * N + i] + share * next[(long)j * N + i]) * g->deviation[i];
     tau[g->joint[j]] = u;
   }
   return PSDM_OK;

@@ -2,9 +2,10 @@
  *
  *   dp/dt = tau + tau_ext + dT/dq - g - friction,   p = M qd
  *
- * Over an interval h between two states, e = (p1 - p0) / h - mean of (tau + dT/dq - g - friction) is the mean of tau_ext, and r1 = a r0 + (1 - a) e with
- * a = exp(-K h) solves dr/dt = K (tau_ext - r) exactly where tau_ext is constant (De Luca, Mattone 2003; Haddadin, De Luca, Albu-Schaeffer 2017).
- * The mean of what is smooth is that of its two ends, an error of order h^2; dry friction changes sign where the straight line of the velocity does. */
+ * Over an interval h between two states, e = (p1 - p0) / h - mean of (tau + dT/dq - g - friction) is the mean of
+ * tau_ext, and r1 = a r0 + (1 - a) e with a = exp(-K h) solves dr/dt = K (tau_ext - r) exactly where tau_ext is
+ * constant (De Luca, Mattone 2003; Haddadin, De Luca, Albu-Schaeffer 2017). The mean of what is smooth is that of
+ * its two ends, an error of order h^2; dry friction changes sign where the straight line of the velocity does. */
 #include <math.h>
 #include <string.h>
 
@@ -63,10 +64,13 @@ static const double shares[2][2][3] = {
     {{0.5, 0.5, 0}, {0.125, 0.75, 0.125}}, /* from halfway before one to halfway behind it */
 };
 
-psdm_status psdm_observer_init(const psdm_robot *r, const psdm_observer_options *options, void *memory, size_t bytes, psdm_observer **observer) {
+psdm_status psdm_observer_init(const psdm_robot *r, const psdm_observer_options *options, void *memory, size_t bytes,
+                               psdm_observer **observer) {
   size_t need = psdm_observer_bytes(r);
   *observer = NULL;
-  if (!memory || bytes < need || (uintptr_t)memory % _Alignof(max_align_t) || !psdmp_control_observer_acceptable(r->n, options)) return PSDM_E_ARGUMENT;
+  if (!memory || bytes < need || (uintptr_t)memory % _Alignof(max_align_t) ||
+      !psdmp_control_observer_acceptable(r->n, options))
+    return PSDM_E_ARGUMENT;
   if (r->closure) return PSDM_E_ROBOT;
   if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   memset(memory, 0, need);
@@ -111,7 +115,8 @@ static double bristle_mean(const psdm_friction *f, double rate, double v0, doubl
   return f->sigma0 * (z0 + z[1]) / 2 + f->sigma1 * (z[1] - z0) * rate;
 }
 
-static double friction_mean(psdm_observer *o, int j, const psdmp_control_observed *now, const psdmp_control_observed *next) {
+static double friction_mean(psdm_observer *o, int j, const psdmp_control_observed *now,
+                            const psdmp_control_observed *next) {
   const psdm_friction *f = o->joint[j].friction;
   double v0 = now->qd[j], v1 = next->qd[j];
   bool bristles = o->kind == PSDM_FRICTION_LUGRE && f->given;
@@ -127,7 +132,8 @@ static bool all_finite(int n, const double *x) {
   return true;
 }
 
-/* where and how fast the robot is: at the sample, or halfway from the one before it. Bristles begin as steady sliding has them. */
+/* where and how fast the robot is: at the sample, or halfway from the one before it. Bristles begin as steady
+ * sliding has them. */
 static void place(psdm_observer *o, const double *q, const double *qd, psdmp_control_observed *state) {
   for (int j = 0; j < o->n; j++) {
     state->q[j] = o->differences ? o->q[j] + (q[j] - o->q[j]) / 2 : q[j];
@@ -147,15 +153,18 @@ static psdm_status observe(psdm_observer *o, psdmp_control_observed *state) {
 }
 
 /* the mean of tau_ext between two states */
-static bool compare(psdm_observer *o, const double *tau, const psdmp_control_observed *now, const psdmp_control_observed *next) {
+static bool compare(psdm_observer *o, const double *tau, const psdmp_control_observed *now,
+                    const psdmp_control_observed *next) {
   for (int j = 0; j < o->n; j++) {
     double torque = o->share[0] * o->torque[0][j] + o->share[1] * o->torque[1][j] + o->share[2] * tau[j];
-    o->e[j] = (next->p[j] - now->p[j]) * o->rate - torque - (now->u[j] + next->u[j]) / 2 + friction_mean(o, j, now, next);
+    o->e[j] =
+        (next->p[j] - now->p[j]) * o->rate - torque - (now->u[j] + next->u[j]) / 2 + friction_mean(o, j, now, next);
   }
   return all_finite(o->n, o->e);
 }
 
-static psdm_status follow(psdm_observer *o, const double *tau, const psdmp_control_observed *now, const psdmp_control_observed *next) {
+static psdm_status follow(psdm_observer *o, const double *tau, const psdmp_control_observed *now,
+                          const psdmp_control_observed *next) {
   if (!compare(o, tau, now, next)) return PSDM_E_ARGUMENT;
   for (int j = 0; j < o->n; j++) o->r[j] += o->joint[j].blend * (o->e[j] - o->r[j]);
   return psdmp_control_observer_judge(o, now, next);
@@ -179,7 +188,8 @@ static void keep(psdm_observer *o, const double *q, const double *tau, bool plac
 psdm_status psdm_observer_step(psdm_observer *o, const double *q, const double *qd, const double *tau, double *r) {
   int first = o->differences ? 1 : 0; /* sample that has a state */
   psdmp_control_observed *now = &o->node[0], *next = &o->node[1];
-  if (!all_finite(o->n, q) || !all_finite(o->n, tau) || (!o->differences && !all_finite(o->n, qd))) return PSDM_E_ARGUMENT;
+  if (!all_finite(o->n, q) || !all_finite(o->n, tau) || (!o->differences && !all_finite(o->n, qd)))
+    return PSDM_E_ARGUMENT;
   psdm_status status = PSDM_OK;
   if (o->samples >= first) {
     place(o, q, qd, next);

@@ -1,4 +1,5 @@
-/* observer_priv.h: the observer's memory, shared by its filter (observer.c) and its thresholds (observer_threshold.c). Private to the library. */
+/* observer_priv.h: the observer's memory, shared by its filter (observer.c) and its thresholds
+ * (observer_threshold.c). Private to the library. */
 #ifndef PSDMP_CONTROL_OBSERVER_PRIV_H
 #define PSDMP_CONTROL_OBSERVER_PRIV_H
 
@@ -30,20 +31,22 @@ struct psdm_observer {
   double rate;
   psdm_friction_kind kind;
   bool differences;
-  bool flagged, uncertain;     /* sigma was given, velocity_noise was */
-  double share[3];             /* of the last three torques in the mean over an interval, oldest first */
-  double z, squares;           /* standard deviations that are taken for a collision; the same of the sum of their squares, */
-  double spread;               /* by what that is larger because joints share noise, at the last state */
-  double statistic;            /* share of what raises the flag */
-  long hold, left;             /* samples for which the flag stays up, and how many of them are left */
-  int hit;                     /* joint that raised it */
-  int samples;                 /* since the beginning, as far as it matters: 0 to 2 */
+  bool flagged, uncertain; /* sigma was given, velocity_noise was */
+  double share[3];         /* of the last three torques in the mean over an interval, oldest first */
+  /* standard deviations that are taken for a collision; the same of the sum of their squares, */
+  double z, squares;
+  double spread;                       /* by what that is larger because joints share noise, at the last state */
+  double statistic;                    /* share of what raises the flag */
+  long hold, left;                     /* samples for which the flag stays up, and how many of them are left */
+  int hit;                             /* joint that raised it */
+  int samples;                         /* since the beginning, as far as it matters: 0 to 2 */
   psdmp_control_observed_joint *joint; /* (n) */
   psdmp_control_observed node[2];      /* the last state, and the one that is being made */
-  double *torque[2];           /* (n) of the last two samples, older first */
-  double *q;                   /* (n) of the last sample */
-  double *r, *e, *dry;         /* (n) external torque; its mean over the last interval; the part of friction that was dry */
-  double *scratch;             /* (n x n) */
+  double *torque[2];                   /* (n) of the last two samples, older first */
+  double *q;                           /* (n) of the last sample */
+  /* (n) external torque; its mean over the last interval; the part of friction that was dry */
+  double *r, *e, *dry;
+  double *scratch; /* (n x n) */
 };
 
 /* What the options may be, of n joints; and what follows from them. */
@@ -54,6 +57,7 @@ void psdmp_control_observer_tune(psdm_observer *o, const psdm_observer_options *
 void psdmp_control_observer_calm(psdm_observer *o);
 
 /* After r has gone on from one state to the next: allowances, standard deviations and the flag. */
-psdm_status psdmp_control_observer_judge(psdm_observer *o, const psdmp_control_observed *now, const psdmp_control_observed *next);
+psdm_status psdmp_control_observer_judge(psdm_observer *o, const psdmp_control_observed *now,
+                                         const psdmp_control_observed *next);
 
 #endif

@@ -1,15 +1,18 @@
 /* observer_threshold.c: how large r may be without a collision.
  *
- *   noise of torques     sigma^2 (1 - a) / (1 + a) (1 + 2 S),   S = sum over m >= 1 of a^m rho(m),   rho(m) = max(1 - m / c, 0)
+ *   noise of torques     sigma^2 (1 - a) / (1 + a) (1 + 2 S),   S = sum over m >= 1 of a^m rho(m),   rho(m) = max(1
+ *                                                               - m / c, 0)
  *   noise of velocities  A sum over i of M_ji^2 s_i^2,          A = 2 (1 - a)^2 / (1 + a) / h^2
- *                        of differences                         A = (1 - a)^2 (1 + (2 - a)^2 + (1 - a)^3 / (1 + a)) / (2 h^2)
+ *                        of differences                         A = (1 - a)^2 (1 + (2 - a)^2 + (1 - a)^3 / (1 + a))
+ *                                                               / (2 h^2)
  *   doubt of the model   as it is: constant for as long as the filter remembers
  *   dry friction         where it is not known, its error is bounded; the bound goes through the same filter
  *
- * The first is the variance of a first-order filter's answer to a stationary noise (Box, Jenkins, Time Series Analysis, ch. 3), the second sums the squares of its
- * answer to one disturbed sample; docs/observer.md derives them. The three variances add up. The bound of friction is taken off |r|, and what remains is looked at
- * twice at every sample, each time with half of the false alarms that are accepted: joint by joint, where the sum over joints and samples bounds them whatever depends on
- * what (Bonferroni), and as a sum of squares over the joints. */
+ * The first is the variance of a first-order filter's answer to a stationary noise (Box, Jenkins, Time Series
+ * Analysis, ch. 3), the second sums the squares of its answer to one disturbed sample; docs/observer.md derives
+ * them. The three variances add up. The bound of friction is taken off |r|, and what remains is looked at twice at
+ * every sample, each time with half of the false alarms that are accepted: joint by joint, where the sum over joints
+ * and samples bounds them whatever depends on what (Bonferroni), and as a sum of squares over the joints. */
 #include <float.h>
 #include <math.h>
 
@@ -28,8 +31,9 @@ static bool within(int n, const double *x, double least) {
 static bool not_negative(double x) { return x >= 0 && x <= DBL_MAX; }
 
 bool psdmp_control_observer_acceptable(int n, const psdm_observer_options *s) {
-  return s->rate > 0 && s->rate <= DBL_MAX && not_negative(s->bandwidth) && not_negative(s->rest) && not_negative(s->false_alarms) && not_negative(s->hold) &&
-         (unsigned)s->friction < PSDM_FRICTION_KINDS && within(n, s->gain, DBL_MIN) && within(n, s->sigma, DBL_MIN) && within(n, s->correlation, 1) &&
+  return s->rate > 0 && s->rate <= DBL_MAX && not_negative(s->bandwidth) && not_negative(s->rest) &&
+         not_negative(s->false_alarms) && not_negative(s->hold) && (unsigned)s->friction < PSDM_FRICTION_KINDS &&
+         within(n, s->gain, DBL_MIN) && within(n, s->sigma, DBL_MIN) && within(n, s->correlation, 1) &&
          within(n, s->velocity_noise, 0) && within(n, s->doubt, 0);
 }
 
@@ -53,7 +57,8 @@ static double momentum_gain(double blend, double rate, bool differences) {
 
 /* how often a sum of n squares of normal numbers is beyond x (Abramowitz, Stegun, 26.4.4 and 26.4.5) */
 static double beyond(int n, double x) {
-  double y = x / 2, sum = n % 2 ? erfc(sqrt(y)) : 0, term = exp(-y) * (n % 2 ? 2 * sqrt(y / 3.14159265358979323846) : 1);
+  double y = x / 2, sum = n % 2 ? erfc(sqrt(y)) : 0,
+         term = exp(-y) * (n % 2 ? 2 * sqrt(y / 3.14159265358979323846) : 1);
   for (double k = n % 2 ? 1.5 : 1; k <= n / 2.; k++) sum += term, term *= y / k;
   return sum;
 }
@@ -69,7 +74,8 @@ static double quantile(int n, double accepted) {
 }
 
 void psdmp_control_observer_tune(psdm_observer *o, const psdm_observer_options *s) {
-  const double looks = 3600 * s->rate, accepted = or_else(s->false_alarms, FALSE_ALARMS) / looks / 2; /* of either kind at one sample */
+  /* of either kind at one sample */
+  const double looks = 3600 * s->rate, accepted = or_else(s->false_alarms, FALSE_ALARMS) / looks / 2;
   o->flagged = s->sigma != NULL, o->uncertain = s->velocity_noise != NULL;
   o->z = sqrt(quantile(1, accepted / o->n)), o->squares = quantile(o->n, accepted);
   o->hold = (long)fmin(ceil(or_else(s->hold, HOLD) * s->rate), 1e9);
@@ -77,7 +83,8 @@ void psdmp_control_observer_tune(psdm_observer *o, const psdm_observer_options *
     psdmp_control_observed_joint *x = &o->joint[j];
     double noise = s->velocity_noise ? s->velocity_noise[j] : 0;
     x->blend = -expm1(-(s->gain ? s->gain[j] : or_else(s->bandwidth, BANDWIDTH)) / s->rate);
-    x->variance = (s->sigma ? square(s->sigma[j]) * torque_gain(x->blend, s->correlation ? s->correlation[j] : 1) : 0) + (s->doubt ? square(s->doubt[j]) : 0);
+    x->variance = (s->sigma ? square(s->sigma[j]) * torque_gain(x->blend, s->correlation ? s->correlation[j] : 1) : 0) +
+                  (s->doubt ? square(s->doubt[j]) : 0);
     x->velocity = square(noise), x->amplify = momentum_gain(x->blend, s->rate, s->differences);
     x->rest = or_else(s->rest, REST) + 3 * noise;
     x->own = NAN;
@@ -91,8 +98,9 @@ void psdmp_control_observer_calm(psdm_observer *o) {
   for (int j = 0; j < o->n; j++) o->joint[j].allowance = 0, o->joint[j].sd = sqrt(o->joint[j].variance);
 }
 
-/* Near rest the true dry friction may be anything up to its most, in either direction, and the model said something: the difference is bounded by both
- * together. Near: slower than is told apart from rest, or so near that the next sample may change direction. */
+/* Near rest the true dry friction may be anything up to its most, in either direction, and the model said something:
+ * the difference is bounded by both together. Near: slower than is told apart from rest, or so near that the next
+ * sample may change direction. */
 static double friction_doubt(const psdm_observer *o, int j, double v0, double v1) {
   const psdmp_control_observed_joint *x = &o->joint[j];
   double slowest = v0 * v1 > 0 ? fmin(fabs(v0), fabs(v1)) : 0;
@@ -106,8 +114,9 @@ static double shared(const psdm_observer *o, const double *M, int i, int j) {
   return sum * sqrt(o->joint[i].amplify * o->joint[j].amplify);
 }
 
-/* Standard deviations with the velocities' noise, which one joint shares with others: a sum of squares spreads no more than one of independent numbers whose variance is
- * the largest eigenvalue of their correlations, and that is no larger than the largest sum of a row (Gershgorin). */
+/* Standard deviations with the velocities' noise, which one joint shares with others: a sum of squares spreads no
+ * more than one of independent numbers whose variance is the largest eigenvalue of their correlations, and that is
+ * no larger than the largest sum of a row (Gershgorin). */
 static psdm_status add_velocities(psdm_observer *o, const double *q) {
   const double *M = o->scratch;
   psdm_status status = psdm_mass(o->robot, o->work, q, o->scratch);
@@ -117,7 +126,8 @@ static psdm_status add_velocities(psdm_observer *o, const double *q) {
   for (int i = 0; i < o->n; i++) {
     double row = 1;
     for (int j = 0; j < o->n; j++)
-      if (j != i && o->joint[i].sd > 0 && o->joint[j].sd > 0) row += fabs(shared(o, M, i, j)) / (o->joint[i].sd * o->joint[j].sd);
+      if (j != i && o->joint[i].sd > 0 && o->joint[j].sd > 0)
+        row += fabs(shared(o, M, i, j)) / (o->joint[i].sd * o->joint[j].sd);
     o->spread = fmax(o->spread, row);
   }
   return PSDM_OK;
@@ -144,7 +154,8 @@ static double look(const psdm_observer *o, int *joint) {
   return together ? fmax(most, sqrt(sum / (o->squares * o->spread))) : most;
 }
 
-psdm_status psdmp_control_observer_judge(psdm_observer *o, const psdmp_control_observed *now, const psdmp_control_observed *next) {
+psdm_status psdmp_control_observer_judge(psdm_observer *o, const psdmp_control_observed *now,
+                                         const psdmp_control_observed *next) {
   int joint = -1;
   psdm_status status = o->uncertain ? add_velocities(o, next->q) : PSDM_OK;
   if (status) return status;

@@ -1,7 +1,7 @@
 /* base_choose.c: base parameters among the columns of a matrix, link by link as the recursion over bodies chooses them.
  *
- * What the columns of lower links leave of a link's own columns has the row space that base_recursion.c calls T: so samples, dense systems and
- * the recursion decide alike. */
+ * What the columns of lower links leave of a link's own columns has the row space that base_recursion.c calls T: so
+ * samples, dense systems and the recursion decide alike. */
 #include <math.h>
 #include <string.h>
 
@@ -14,9 +14,9 @@ enum { WIDE = PSDMP_ROBOT_STANDARD + 1 };
 
 typedef struct chooser {
   const psdmp_derive_link_columns *of;
-  double *E;          /* (rows x columns) what is left of every column */
-  double *Q;          /* (rows x columns) orthonormal, one per kept column */
-  double *U;          /* (columns x columns) column k: the k-th kept column over Q */
+  double *E; /* (rows x columns) what is left of every column */
+  double *Q; /* (rows x columns) orthonormal, one per kept column */
+  double *U; /* (columns x columns) column k: the k-th kept column over Q */
   psdmp_derive_link_choice *out;
 } chooser;
 
@@ -44,7 +44,8 @@ static int shrink(const chooser *c, int width, const int *column, double *R) {
   memset(R, 0, sizeof *R * (size_t)width * (size_t)width);
   /* on a copy in the free part of Q */
   double *copy = c->Q + (long)c->out->rank * rows;
-  for (int k = 0; k < width; k++) memcpy(copy + (long)k * rows, c->E + (long)column[k] * rows, sizeof *copy * (size_t)rows);
+  for (int k = 0; k < width; k++)
+    memcpy(copy + (long)k * rows, c->E + (long)column[k] * rows, sizeof *copy * (size_t)rows);
   for (; found < width; found++) {
     int best = -1;
     double most = 0;
@@ -75,14 +76,16 @@ static void choose_link(chooser *c, int width, const int *column) {
     order[k] = k;
     project(c, c->E + (long)column[k] * rows);
   }
-  int found = shrink(c, width, column, R), rank = psdmp_linalg_row_space(found, width, R, c->of->tolerance, T, &kept, &dropped);
+  int found = shrink(c, width, column, R),
+      rank = psdmp_linalg_row_space(found, width, R, c->of->tolerance, T, &kept, &dropped);
   c->out->smallest = fmin(c->out->smallest, kept);
   c->out->dropped = fmax(c->out->dropped, dropped);
   psdmp_linalg_pick_columns(rank, width, T, width, order, PSDMP_DERIVE_MOST_SHARE, keep, beta, scratch);
   for (int k = 0; k < rank; k++) {
     double *x = c->Q + (long)c->out->rank * rows;
     memcpy(x, c->E + (long)column[keep[k]] * rows, sizeof *x * (size_t)rows);
-    for (int pass = 0; pass < 2; pass++) { /* what is left may be tiny: only after its length is 1 does taking out the rest of the others help */
+    /* what is left may be tiny: only after its length is 1 does taking out the rest of the others help */
+    for (int pass = 0; pass < 2; pass++) {
       project(c, x);
       double left = sqrt(dot(rows, x, x));
       for (int i = 0; i < rows; i++) x[i] /= left;
@@ -91,7 +94,8 @@ static void choose_link(chooser *c, int width, const int *column) {
   }
 }
 
-/* U beta = shares for every column that is not kept; a share that is rounding becomes zero here, so that those after it make up for it */
+/* U beta = shares for every column that is not kept; a share that is rounding becomes zero here, so that those after
+ * it make up for it */
 static void set_beta(chooser *c) {
   int rows = c->of->rows, columns = c->of->columns, rank = c->out->rank;
   double size = 0;
@@ -119,10 +123,12 @@ static int link_of(const psdm_robot *r, int parameter) {
   return r->joint[r->drive[parameter - PSDMP_ROBOT_STANDARD * r->bodies].index].link;
 }
 
-bool psdmp_derive_choose_by_link(const psdm_robot *r, const psdmp_derive_link_columns *of, psdmp_base_arena *arena, psdmp_derive_link_choice *out) {
+bool psdmp_derive_choose_by_link(const psdm_robot *r, const psdmp_derive_link_columns *of, psdmp_base_arena *arena,
+                                 psdmp_derive_link_choice *out) {
   int columns = of->columns, rows = of->rows;
   chooser c = {.of = of, .out = out};
-  *out = (psdmp_derive_link_choice){.smallest = INFINITY, .kept = NEW(arena, columns, int), .beta = NEW(arena, (long)columns * columns, double)};
+  *out = (psdmp_derive_link_choice){
+      .smallest = INFINITY, .kept = NEW(arena, columns, int), .beta = NEW(arena, (long)columns * columns, double)};
   c.E = NEW(arena, (long)rows * (columns + WIDE), double);
   c.Q = NEW(arena, (long)rows * (columns + WIDE), double);
   c.U = NEW(arena, (long)columns * columns, double);

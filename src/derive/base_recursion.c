@@ -3,13 +3,13 @@
  * V_k are the functionals on body k's parameters, T_k the part of them that appears with functions that the parent's
  * parameters do not share:
  *   T_k = { V_parent Lambda_b (b > 0), the rows of D_ik for i up to k },   V_k = { V_parent Lambda_0, T_k }.
- * A direction u that T_k does not see can be moved to the parent: body k gets -u, the parent Lambda_0 u, and no torque changes.
- * So the number of base parameters is the sum of the ranks of T_k, and each decision is made in eleven dimensions (the ten
- * parameters and the drive inertia, which only D_kk sees).
+ * A direction u that T_k does not see can be moved to the parent: body k gets -u, the parent Lambda_0 u, and no torque
+ * changes. So the number of base parameters is the sum of the ranks of T_k, and each decision is made in eleven
+ * dimensions (the ten parameters and the drive inertia, which only D_kk sees).
  *
- * Rows keep their size: sums of squares over V_k and T_k are means over all angles, so that what is left of a row is the torque
- * that a unit of the direction gives at unit accelerations, in units of the reach. An axis that is off by 1e-7 so gives
- * directions of 1e-7, and one is taken for zero only where it changes no torque. */
+ * Rows keep their size: sums of squares over V_k and T_k are means over all angles, so that what is left of a row is
+ * the torque that a unit of the direction gives at unit accelerations, in units of the reach. An axis that is off by
+ * 1e-7 so gives directions of 1e-7, and one is taken for zero only where it changes no torque. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@
 enum { WIDE = PSDMP_ROBOT_STANDARD + 1, DRIVE = PSDMP_ROBOT_STANDARD, TWIST = 6 };
 enum { MOST_ROWS = 4 * PSDMP_ROBOT_STANDARD + 3 * TWIST + 1 };
 
-/* within a link: XX XY XZ YY YZ ZZ mx my mz m Ia; what comes last is dropped first, and then formulas are polynomials in lengths */
+/* within a link: XX XY XZ YY YZ ZZ mx my mz m Ia; what comes last is dropped first, and then formulas are
+ * polynomials in lengths */
 static const int keep_order[WIDE] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0, DRIVE};
 
 /* rows below this are rounding: a dozen joints give 1e-15 */
@@ -38,11 +39,11 @@ typedef struct heap {
 } heap;
 
 typedef struct body_base {
-  span V, T, twists;      /* twists: those of the joints at this body (6 wide) */
+  span V, T, twists; /* twists: those of the joints at this body (6 wide) */
   int kept, dropped;
   int keep[WIDE], drop[WIDE];
-  double R[WIDE][WIDE];   /* column drop[d] = sum over j of R[j][d] column keep[j] */
-  double L0[100];         /* Lambda_0 */
+  double R[WIDE][WIDE]; /* column drop[d] = sum over j of R[j][d] column keep[j] */
+  double L0[100];       /* Lambda_0 */
 } body_base;
 
 typedef struct judge {
@@ -124,7 +125,8 @@ static void mass_row(const double *a, const double *b, double row[WIDE]) {
   row[DRIVE] = 0;
 }
 
-static void set_spans(body_base *k, const body_base *parent, const span *base, const psdmp_derive_joint_maps *maps, bool has_drive) {
+static void set_spans(body_base *k, const body_base *parent, const span *base, const psdmp_derive_joint_maps *maps,
+                      bool has_drive) {
   const span *V = parent ? &parent->V : base;
   const double *own = maps->twist;
   bool turns = maps->count == PSDMP_DERIVE_BASIS;
@@ -185,14 +187,17 @@ static void choose_columns(body_base *k, bool has_drive, judge *j) {
 
 /* ---- formulas ---- */
 
-/* effective parameters of each body: (11 x standard) rows over the standard parameters, what was moved to it included */
+/* effective parameters of each body: (11 x standard) rows over the standard parameters, what was moved to it
+ * included */
 typedef struct formulas {
   int standard;
   double *row;   /* (bodies x 11 x standard) */
   double *theta; /* (standard) one formula at a time */
 } formulas;
 
-static double *effective(const formulas *f, int body, int i) { return f->row + ((size_t)body * WIDE + (size_t)i) * (size_t)f->standard; }
+static double *effective(const formulas *f, int body, int i) {
+  return f->row + ((size_t)body * WIDE + (size_t)i) * (size_t)f->standard;
+}
 
 /* to += factor * from */
 static void accumulate(int count, double *to, double factor, const double *from) {
@@ -218,11 +223,13 @@ static void move_to_parent(const formulas *f, const body_base *k, int b, int par
 int psdmp_derive_length_degree(const psdm_robot *r, int k) {
   static const int degree[PSDMP_ROBOT_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
   if (k < PSDMP_ROBOT_STANDARD * r->bodies) return degree[k % PSDMP_ROBOT_STANDARD];
-  return r->joint[r->drive[k - PSDMP_ROBOT_STANDARD * r->bodies].index].type == PSDM_PRISMATIC ? 0 : 2; /* a slide's drive is a mass */
+  /* a slide's drive is a mass */
+  return r->joint[r->drive[k - PSDMP_ROBOT_STANDARD * r->bodies].index].type == PSDM_PRISMATIC ? 0 : 2;
 }
 
 /* formula of one kept parameter, the parameter itself first; theta in units of the reach */
-bool psdmp_derive_store_formula(const psdm_robot *r, double reach, psdm_model *m, psdmp_model_base *base, const double *theta) {
+bool psdmp_derive_store_formula(const psdm_robot *r, double reach, psdm_model *m, psdmp_model_base *base,
+                                const double *theta) {
   double largest = 0;
   int terms = 1, own = psdmp_derive_length_degree(r, base->parameter);
   for (int i = 0; i < m->standard; i++) largest = fmax(largest, fabs(theta[i]));
@@ -232,7 +239,8 @@ bool psdmp_derive_store_formula(const psdm_robot *r, double reach, psdm_model *m
   base->term[base->terms++] = (psdmp_model_base_term){base->parameter, theta[base->parameter]};
   for (int i = 0; i < m->standard; i++)
     if (i != base->parameter && fabs(theta[i]) > RANK_TOLERANCE * largest)
-      base->term[base->terms++] = (psdmp_model_base_term){i, theta[i] * pow(reach, own - psdmp_derive_length_degree(r, i))};
+      base->term[base->terms++] =
+          (psdmp_model_base_term){i, theta[i] * pow(reach, own - psdmp_derive_length_degree(r, i))};
   return true;
 }
 
@@ -251,7 +259,8 @@ static int standard_index(const psdm_robot *r, int body, int column) {
   return PSDMP_ROBOT_STANDARD * r->bodies + r->joint[r->body[body].index].drive;
 }
 
-static bool write_formulas(const psdm_robot *r, double reach, const body_base *k, psdm_model *m, psdmp_base_arena *scratch) {
+static bool write_formulas(const psdm_robot *r, double reach, const body_base *k, psdm_model *m,
+                           psdmp_base_arena *scratch) {
   formulas f = {.standard = m->standard};
   f.row = psdmp_base_arena_alloc(scratch, (size_t)r->bodies * WIDE * (size_t)m->standard * sizeof(double));
   f.theta = psdmp_base_arena_alloc(scratch, (size_t)m->standard * sizeof(double));
@@ -271,7 +280,8 @@ static bool write_formulas(const psdm_robot *r, double reach, const body_base *k
     int b = by_number[number];
     for (int c = 0; c < k[b].kept; c++, j++) {
       memcpy(f.theta, effective(&f, b, k[b].keep[c]), (size_t)m->standard * sizeof *f.theta);
-      for (int d = 0; d < k[b].dropped; d++) accumulate(m->standard, f.theta, k[b].R[c][d], effective(&f, b, k[b].drop[d]));
+      for (int d = 0; d < k[b].dropped; d++)
+        accumulate(m->standard, f.theta, k[b].R[c][d], effective(&f, b, k[b].drop[d]));
       m->base[j].parameter = standard_index(r, b, k[b].keep[c]);
       if (!psdmp_derive_store_formula(r, reach, m, &m->base[j], f.theta)) return false;
     }
@@ -279,7 +289,8 @@ static bool write_formulas(const psdm_robot *r, double reach, const body_base *k
   return true;
 }
 
-psdm_status psdmp_derive_base_recursion(const psdm_robot *r, double reach, double tolerance, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+psdm_status psdmp_derive_base_recursion(const psdm_robot *r, double reach, double tolerance, psdm_model *m,
+                                        psdm_derive_info *info, psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   body_base *k = psdmp_base_arena_alloc(&scratch, (size_t)r->bodies * sizeof *k);
   psdmp_derive_joint_maps *maps = psdmp_base_arena_alloc(&scratch, sizeof *maps);

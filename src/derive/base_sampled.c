@@ -1,4 +1,5 @@
-/* base_sampled.c: base parameters from random samples of the regressor (Gautier 1991), and what assumptions leave of the parameters. */
+/* base_sampled.c: base parameters from random samples of the regressor (Gautier 1991), and what assumptions leave of
+ * the parameters. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 
 #define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-/* remainders of sampled columns below this are rounding: recursions of a dozen joints are good to 1e-15, and a few hundred samples add up */
+/* remainders of sampled columns below this are rounding: recursions of a dozen joints are good to 1e-15, and a few
+ * hundred samples add up */
 static const double SAMPLE_ROUNDING = 3e-13;
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
@@ -32,7 +34,8 @@ static bool new_columns(psdmp_base_arena *arena, int columns, psdmp_linalg_colum
   return out->kept && out->beta && *R;
 }
 
-/* ---- assumptions: the span of standard parameters of bodies that satisfy them (Lloyd et al. 2021, section 3.3) ---- */
+/* ---- assumptions: the span of standard parameters of bodies that satisfy them (Lloyd et al. 2021, section 3.3)
+ * ---- */
 
 enum { BODY = 10, DRIVE_KIND = 10, KINDS = 11 };
 
@@ -64,7 +67,9 @@ static void sample_parameters(const psdm_robot *r, ties *t, double *value, uint6
     const double inertia[6] = {v[4], v[7], v[8], v[5], v[9], v[6]}; /* names are Ixx Iyy Izz Ixy Ixz Iyz */
     psdmp_robot_standard_from_body(v[0], v + 1, inertia, pi + (long)PSDMP_ROBOT_STANDARD * link);
   }
-  for (int d = 0; d < r->drives; d++) pi[PSDMP_ROBOT_STANDARD * r->bodies + d] = value[root_of(t, variable(r->joint[r->drive[d].index].link, DRIVE_KIND))];
+  for (int d = 0; d < r->drives; d++)
+    pi[PSDMP_ROBOT_STANDARD * r->bodies + d] =
+        value[root_of(t, variable(r->joint[r->drive[d].index].link, DRIVE_KIND))];
 }
 
 static psdm_status tie_all(const psdm_robot *r, const psdm_derive_options *o, ties *t, psdm_error *error) {
@@ -76,14 +81,17 @@ static psdm_status tie_all(const psdm_robot *r, const psdm_derive_options *o, ti
     psdmp_robot_assumption a;
     char text[64];
     if (!psdmp_robot_parse_assumption(o->assume[i], r->bodies, &a))
-      return psdmp_base_fail(error, PSDM_E_PARSE, NULL, 0, 0, "assumption '%s': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number",
-                        psdmp_base_quote(o->assume[i], strlen(o->assume[i]), text, sizeof text));
+      return psdmp_base_fail(error, PSDM_E_PARSE, NULL, 0, 0,
+                             "assumption '%s': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx "
+                             "Iyy Izz Ixy Ixz Iyz Ia with a link number",
+                             psdmp_base_quote(o->assume[i], strlen(o->assume[i]), text, sizeof text));
     tie(t, variable(a.link, a.kind), a.second_kind < 0 ? 0 : variable(a.second_link, a.second_kind));
   }
   return PSDM_OK;
 }
 
-static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, psdmp_base_arena *arena, ties *t, double **value, psdm_error *error) {
+static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, psdmp_base_arena *arena, ties *t,
+                            double **value, psdm_error *error) {
   int variables = 1 + r->bodies * KINDS;
   t->group = NEW(arena, variables, int);
   *value = NEW(arena, variables, double);
@@ -92,8 +100,8 @@ static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, p
   return tie_all(r, o, t, error);
 }
 
-psdm_status psdmp_derive_sample_assumed(const psdm_robot *r, const psdm_derive_options *o, uint64_t seed, psdmp_base_arena *arena, double *pi,
-                                 psdm_error *error) {
+psdm_status psdmp_derive_sample_assumed(const psdm_robot *r, const psdm_derive_options *o, uint64_t seed,
+                                        psdmp_base_arena *arena, double *pi, psdm_error *error) {
   ties t;
   double *value;
   psdm_status status = new_ties(r, o, arena, &t, &value, error);
@@ -101,7 +109,8 @@ psdm_status psdmp_derive_sample_assumed(const psdm_robot *r, const psdm_derive_o
   return status;
 }
 
-psdm_status psdmp_derive_restriction_set(const psdm_robot *r, const psdm_derive_options *o, psdmp_base_arena *arena, psdmp_derive_restriction *out, psdm_error *error) {
+psdm_status psdmp_derive_restriction_set(const psdm_robot *r, const psdm_derive_options *o, psdmp_base_arena *arena,
+                                         psdmp_derive_restriction *out, psdm_error *error) {
   int S = psdm_robot_parameter_count(r), rows = 2 * S + 20;
   *out = (psdmp_derive_restriction){0, NULL, NULL};
   if (!r->assumptions && !(o && o->assume_count)) return PSDM_OK;
@@ -139,12 +148,14 @@ static int compare_entries(const void *a, const void *b) {
 }
 
 /* one function's entries times B^T, equal ones merged, what cancels left out; returns how many are left in out */
-static long restrict_function(const psdmp_derive_restriction *res, int S, const psdmp_model_entry *in, long count, psdmp_model_entry *out) {
+static long restrict_function(const psdmp_derive_restriction *res, int S, const psdmp_model_entry *in, long count,
+                              psdmp_model_entry *out) {
   long made = 0, left = 0;
   for (long e = 0; e < count; e++)
     for (int k = 0; k < res->count; k++) {
       double share = res->B[(long)k * S + in[e].parameter];
-      if (share != 0) out[made++] = (psdmp_model_entry){in[e].value * share, in[e].joint, (unsigned short)res->param[k]};
+      if (share != 0)
+        out[made++] = (psdmp_model_entry){in[e].value * share, in[e].joint, (unsigned short)res->param[k]};
     }
   qsort(out, (size_t)made, sizeof *out, compare_entries);
   for (long e = 0; e < made;) {
@@ -176,7 +187,8 @@ psdm_status psdmp_derive_restrict_psi(const psdmp_derive_restriction *res, psdm_
     for (int k = 0; k < res->count; k++) shares += res->B[(long)k * m->standard + c] != 0;
     if (shares > widest) widest = shares;
   }
-  psdmp_model_entry *part = NEW(&m->arena, most * widest, psdmp_model_entry), *psi = NEW(&m->arena, m->P_start[m->p] * widest, psdmp_model_entry);
+  psdmp_model_entry *part = NEW(&m->arena, most * widest, psdmp_model_entry),
+                    *psi = NEW(&m->arena, m->P_start[m->p] * widest, psdmp_model_entry);
   if (!part || !psi) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
   for (int k = 0; k < m->classes; k++) {
     long f = m->class_start[k], end = m->class_start[k + 1];
@@ -200,7 +212,8 @@ psdm_status psdmp_derive_restrict_psi(const psdmp_derive_restriction *res, psdm_
 /* ---- base parameters of a matrix ---- */
 
 /* kept columns and the others' shares as formulas, in units of the reach; order: which parameter a column is */
-static bool write_base(const psdm_robot *r, double reach, const int *order, const psdmp_derive_link_choice *c, psdm_model *m, psdmp_base_arena *scratch) {
+static bool write_base(const psdm_robot *r, double reach, const int *order, const psdmp_derive_link_choice *c,
+                       psdm_model *m, psdmp_base_arena *scratch) {
   int S = m->standard;
   double *theta = NEW(scratch, S, double);
   m->l = c->rank;
@@ -218,11 +231,13 @@ static bool write_base(const psdm_robot *r, double reach, const int *order, cons
   return true;
 }
 
-psdm_status psdmp_derive_base_of_rows(const psdm_robot *r, double reach, double tolerance, int rows, double *A, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+psdm_status psdmp_derive_base_of_rows(const psdm_robot *r, double reach, double tolerance, int rows, double *A,
+                                      psdm_model *m, psdm_derive_info *info, psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   int S = m->standard, *order = NEW(&scratch, S, int);
   long words = psdmp_linalg_least_squares_work(rows, S, 1);
-  double *R = NEW(&scratch, (long)S * S, double), *T = NEW(&scratch, (long)S * S, double), *tau = NEW(&scratch, S, double), *work = NEW(&scratch, words, double), size = 0;
+  double *R = NEW(&scratch, (long)S * S, double), *T = NEW(&scratch, (long)S * S, double),
+         *tau = NEW(&scratch, S, double), *work = NEW(&scratch, words, double), size = 0;
   bool ok = R && T && tau && work && order, solved = ok && psdmp_linalg_triangle(rows, S, A, T, tau, work, words);
   if (solved) {
     psdmp_derive_link_choice chosen;
@@ -233,13 +248,16 @@ psdm_status psdmp_derive_base_of_rows(const psdm_robot *r, double reach, double 
         size = fmax(size, fabs(R[(long)k * S + i]));
       }
     const psdmp_derive_link_columns columns = {S, S, order, R, tolerance * size};
-    ok = psdmp_derive_choose_by_link(r, &columns, &scratch, &chosen) && write_base(r, reach, order, &chosen, m, &scratch);
+    ok = psdmp_derive_choose_by_link(r, &columns, &scratch, &chosen) &&
+         write_base(r, reach, order, &chosen, m, &scratch);
     info->rank_dropped = size > 0 ? chosen.dropped / size : 0;
     info->rank_kept = size > 0 ? chosen.smallest / size : INFINITY;
   }
   psdmp_base_arena_free(&scratch);
   if (!ok) return no_memory(r, error);
-  return solved ? PSDM_OK : psdmp_base_fail(error, PSDM_E_SINGULAR, r->file, 0, 0, "the samples of the regressor cannot be factorised");
+  return solved ? PSDM_OK
+                : psdmp_base_fail(error, PSDM_E_SINGULAR, r->file, 0, 0,
+                                  "the samples of the regressor cannot be factorised");
 }
 
 /* ---- samples ---- */
@@ -262,7 +280,8 @@ void psdmp_derive_motions(const psdm_robot *r, double reach, psdmp_derive_motion
   for (int i = 0; i < r->n; i++) motion[i] = motion_of(r, reach, r->closure ? r->closure->independent[i] : i);
 }
 
-void psdmp_derive_random_state(const psdm_robot *r, double reach, const psdmp_derive_motion *motion, uint64_t *seed, double *q, double *qd, double *qdd) {
+void psdmp_derive_random_state(const psdm_robot *r, double reach, const psdmp_derive_motion *motion, uint64_t *seed,
+                               double *q, double *qd, double *qdd) {
   const double *g = r->gravity;
   double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), rate = size > 0 ? sqrt(size / reach) : 1;
   for (int j = 0; j < r->joints; j++) {
@@ -277,10 +296,12 @@ void psdmp_derive_random_state(const psdm_robot *r, double reach, const psdmp_de
   }
 }
 
-/* Regressor samples as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1. state: (4 n) zeros. They are taken at rest, where
- * the mass matrix tells all there is, but for robots whose joints slide far while they turn little: what a turn's rate tells at first order in a length, the mass
- * matrix tells at second order only, which rounding takes. */
-static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows, double *state, psdmp_derive_motion *motion, double *Y, double *A) {
+/* Regressor samples as columns, A[param][sample and joint], in units of the reach, each row's largest entry 1.
+ * state: (4 n) zeros. They are taken at rest, where the mass matrix tells all there is, but for robots whose joints
+ * slide far while they turn little: what a turn's rate tells at first order in a length, the mass matrix tells at
+ * second order only, which rounding takes. */
+static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work *work, int samples, int rows,
+                                    double *state, psdmp_derive_motion *motion, double *Y, double *A) {
   int S = psdm_robot_parameter_count(r);
   double *q = state, *qd = q + r->n, *qdd = qd + r->n, *still = qdd + r->n;
   uint64_t seed = 7;
@@ -293,7 +314,8 @@ static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work
     if (status) return status;
     for (int i = 0; i < r->n; i++) {
       double most = 0;
-      for (int k = 0; k < S; k++) most = fmax(most, fabs(Y[(long)i * S + k] *= pow(reach, psdmp_derive_length_degree(r, k) - 2)));
+      for (int k = 0; k < S; k++)
+        most = fmax(most, fabs(Y[(long)i * S + k] *= pow(reach, psdmp_derive_length_degree(r, k) - 2)));
       for (int k = 0; k < S; k++) A[(long)k * rows + s * r->n + i] = most > 0 ? Y[(long)i * S + k] / most : 0;
     }
   }
@@ -301,30 +323,35 @@ static psdm_status sample_regressor(const psdm_robot *r, double reach, psdm_work
 }
 
 /* columns of the parameters that are left: A B^T, in place of A's; B in units of the reach */
-static void restrict_columns(const psdm_robot *r, double reach, const psdmp_derive_restriction *res, int rows, int S, const double *A, double *out) {
+static void restrict_columns(const psdm_robot *r, double reach, const psdmp_derive_restriction *res, int rows, int S,
+                             const double *A, double *out) {
   memset(out, 0, sizeof *out * (size_t)rows * (size_t)S);
   for (int k = 0; k < res->count; k++)
     for (int c = 0; c < S; c++) {
-      double share = res->B[(long)k * S + c] * pow(reach, psdmp_derive_length_degree(r, res->param[k]) - psdmp_derive_length_degree(r, c));
+      double share = res->B[(long)k * S + c] *
+                     pow(reach, psdmp_derive_length_degree(r, res->param[k]) - psdmp_derive_length_degree(r, c));
       for (int i = 0; share != 0 && i < rows; i++) out[(long)res->param[k] * rows + i] += share * A[(long)c * rows + i];
     }
 }
 
-psdm_status psdmp_derive_base_sampled(const psdm_robot *r, const psdmp_derive_restriction *res, double tolerance, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+psdm_status psdmp_derive_base_sampled(const psdm_robot *r, const psdmp_derive_restriction *res, double tolerance,
+                                      psdm_model *m, psdm_derive_info *info, psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   int S = m->standard, samples = 2 * S / r->n + 10, rows = samples * r->n;
   double reach = psdmp_derive_reach(r, &scratch);
-  double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double), *B = res->B ? NEW(&scratch, rows * S, double) : A;
+  double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double),
+         *B = res->B ? NEW(&scratch, rows * S, double) : A;
   double *state = NEW(&scratch, 4 * r->n, double);
   psdmp_derive_motion *motion = NEW(&scratch, r->n, psdmp_derive_motion);
   psdm_work *work = NULL;
-  psdm_status status = A && Y && B && state && motion && !scratch.failed ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
+  psdm_status status =
+      A && Y && B && state && motion && !scratch.failed ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
   if (!status) status = sample_regressor(r, reach, work, samples, rows, state, motion, Y, A);
   if (!status && res->B) restrict_columns(r, reach, res, rows, S, A, B);
   if (status)
-    status = status == PSDM_E_MEMORY ? no_memory(r, error) : psdmp_base_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
-  else
-    status = psdmp_derive_base_of_rows(r, reach, fmax(tolerance, SAMPLE_ROUNDING), rows, B, m, info, error);
+    status = status == PSDM_E_MEMORY ? no_memory(r, error)
+                                     : psdmp_base_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
+  else status = psdmp_derive_base_of_rows(r, reach, fmax(tolerance, SAMPLE_ROUNDING), rows, B, m, info, error);
   psdm_work_free(work, m->arena.allocator);
   psdmp_base_arena_free(&scratch);
   return status;

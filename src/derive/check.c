@@ -13,7 +13,8 @@ static psdm_status failed(const psdm_robot *r, psdm_status status, psdm_error *e
 }
 
 /* torques of the standard parameters by the recursive regressor: it needs no inertias in the robot */
-static psdm_status recursive_torque(const psdm_robot *r, psdm_work *work, const double *state, const double *pi, double *Y, double *tau) {
+static psdm_status recursive_torque(const psdm_robot *r, psdm_work *work, const double *state, const double *pi,
+                                    double *Y, double *tau) {
   int n = r->n, S = psdm_robot_parameter_count(r);
   if (psdm_robot_ready(r, NULL) == PSDM_OK) return psdm_inverse(r, work, state, state + n, state + 2 * n, tau);
   psdm_status status = psdm_regressor_standard(r, work, state, state + n, state + 2 * n, Y);
@@ -24,12 +25,15 @@ static psdm_status recursive_torque(const psdm_robot *r, psdm_work *work, const 
   return status;
 }
 
-psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psdm_derive_options *options, int states, bool (*going_on)(void *user, int done),
-                             void *user, const psdm_allocator *allocator, double *residual, psdm_error *error) {
+psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psdm_derive_options *options, int states,
+                             bool (*going_on)(void *user, int done), void *user, const psdm_allocator *allocator,
+                             double *residual, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = allocator};
   int n = r->n, S = m->standard;
-  double *y = NEW(&arena, m->p, double), *Y = NEW(&arena, n * S, double), *pi = NEW(&arena, S, double), *theta = NEW(&arena, m->l, double);
-  double *state = NEW(&arena, 3 * n, double), *tau = NEW(&arena, n, double), *recursive = NEW(&arena, n, double), worst = 0, largest = 0;
+  double *y = NEW(&arena, m->p, double), *Y = NEW(&arena, n * S, double), *pi = NEW(&arena, S, double),
+         *theta = NEW(&arena, m->l, double);
+  double *state = NEW(&arena, 3 * n, double), *tau = NEW(&arena, n, double), *recursive = NEW(&arena, n, double),
+         worst = 0, largest = 0;
   psdm_work *work = NULL;
   psdm_status status = PSDM_E_MEMORY;
   if (y && Y && pi && theta && state && tau && recursive) status = psdm_work_new(r, allocator, &work);
@@ -63,16 +67,17 @@ enum { MARGIN = 5 };
 #define SHORT 0x1p-10
 #define FAST 32
 
-/* two sets of parameters: random ones that satisfy the assumptions, and the robot's own where it has them and nothing is assumed */
+/* two sets of parameters: random ones that satisfy the assumptions, and the robot's own where it has them and
+ * nothing is assumed */
 typedef struct comparison {
   const psdm_robot *robot;
   const psdmp_derive_checked *of;
   double reach, worst[2]; /* largest difference over the largest torque of its state, per set */
   int sets;
-  double *pi, *theta;           /* (2 x standard), (2 x l) */
-  double *q, *qd, *qdd;         /* (n) each */
-  double *Y, *y, *tau;          /* (n x standard), (p), (n) */
-  psdmp_derive_motion *motion;         /* (n) torques are compared times its units */
+  double *pi, *theta;          /* (2 x standard), (2 x l) */
+  double *q, *qd, *qdd;        /* (n) each */
+  double *Y, *y, *tau;         /* (n x standard), (p), (n) */
+  psdmp_derive_motion *motion; /* (n) torques are compared times its units */
 } comparison;
 
 static psdm_status set_parameters(comparison *c, psdmp_base_arena *arena, psdm_error *error) {
@@ -81,10 +86,12 @@ static psdm_status set_parameters(comparison *c, psdmp_base_arena *arena, psdm_e
   int S = psdm_robot_parameter_count(r);
   bool assumed = r->assumptions || (o && o->assume_count);
   psdm_status status = psdmp_derive_sample_assumed(r, o, 5, arena, c->pi, error);
-  for (int k = 0; k < S && !assumed; k++) c->pi[k] *= pow(c->reach, psdmp_derive_length_degree(r, k)); /* ties may compare different units */
+  /* ties may compare different units */
+  for (int k = 0; k < S && !assumed; k++) c->pi[k] *= pow(c->reach, psdmp_derive_length_degree(r, k));
   c->sets = assumed || psdm_robot_ready(r, NULL) ? 1 : 2;
   if (c->sets == 2) psdm_robot_parameters(r, c->pi + S);
-  for (int set = 0; set < c->sets && !status; set++) c->of->theta(c->of->answer, c->pi + (long)set * S, c->theta + (long)set * c->of->l);
+  for (int set = 0; set < c->sets && !status; set++)
+    c->of->theta(c->of->answer, c->pi + (long)set * S, c->theta + (long)set * c->of->l);
   return status;
 }
 
@@ -112,8 +119,9 @@ static void base_torque(const comparison *c, const double *theta) {
   }
 }
 
-/* Slides are drawn as long as the robot, and rates so that gravity is as large as all else. The model must be right too where slides are short, and what they
- * carry needs little torque, and where gravity is nothing beside the rates. Of four states one is of each kind. */
+/* Slides are drawn as long as the robot, and rates so that gravity is as large as all else. The model must be right
+ * too where slides are short, and what they carry needs little torque, and where gravity is nothing beside the
+ * rates. Of four states one is of each kind. */
 static void make_fast(comparison *c) {
   for (int i = 0; i < c->robot->n; i++) c->qd[i] *= FAST, c->qdd[i] *= FAST * FAST;
 }
@@ -169,16 +177,15 @@ static bool new_comparison(comparison *c, psdmp_base_arena *arena) {
   return true;
 }
 
-psdm_status psdmp_derive_check_answer(const psdm_robot *r, const psdmp_derive_checked *of, const psdm_allocator *allocator, double *residual, psdm_error *error) {
+psdm_status psdmp_derive_check_answer(const psdm_robot *r, const psdmp_derive_checked *of,
+                                      const psdm_allocator *allocator, double *residual, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = allocator};
   comparison c = {.robot = r, .of = of, .reach = psdmp_derive_reach(r, &arena)};
   psdm_work *work = NULL;
   uint64_t seed = 13;
   psdm_status status = new_comparison(&c, &arena) && !arena.failed ? psdm_work_new(r, allocator, &work) : PSDM_E_MEMORY;
-  if (status)
-    failed(r, status, error);
-  else
-    status = set_parameters(&c, &arena, error);
+  if (status) failed(r, status, error);
+  else status = set_parameters(&c, &arena, error);
   for (int s = 0; s < of->states && !status; s++)
     if ((status = compare_at(&c, work, s, &seed))) failed(r, status, error);
   double worst = 0;
@@ -190,21 +197,35 @@ psdm_status psdmp_derive_check_answer(const psdm_robot *r, const psdmp_derive_ch
   double most = PSDM_MODEL_ACCURACY / MARGIN + of->regrouped;
   if (!status && !(worst <= most))
     return psdmp_base_fail(error, PSDM_E_ACCURACY, r->file, 0, 0,
-                      "%s reproduce the torques of the recursion only to %.2g of the largest (at most %g is accepted): the robot's lengths or angles are too "
-                      "far apart in size for a closed form", of->what, worst, most);
+                           "%s reproduce the torques of the recursion only to %.2g of the largest (at most %g is "
+                           "accepted): the robot's lengths or angles are too "
+                           "far apart in size for a closed form",
+                           of->what, worst, most);
   return status;
 }
 
 static void theta_of_model(const void *answer, const double *pi, double *theta) { psdm_model_theta(answer, pi, theta); }
 static int parameter_of_model(const void *answer, int j) { return ((const psdm_model *)answer)->base[j].parameter; }
 
-psdm_status psdmp_derive_check_model(const psdm_robot *r, const psdm_model *m, const psdmp_derive_restriction *restriction, const psdm_derive_options *options, psdm_derive_info *info,
-                              psdm_error *error) {
+psdm_status psdmp_derive_check_model(const psdm_robot *r, const psdm_model *m,
+                                     const psdmp_derive_restriction *restriction, const psdm_derive_options *options,
+                                     psdm_derive_info *info, psdm_error *error) {
   info->residual = NAN;
-  bool foreign = options && options->method == PSDM_METHOD_DENSE && (options->sampler || options->sampler_command); /* another's torques */
+  /* another's torques */
+  bool foreign = options && options->method == PSDM_METHOD_DENSE && (options->sampler || options->sampler_command);
   if (foreign || (options && options->unchecked)) return PSDM_OK;
   /* a few states: what is wrong is wrong everywhere. Two of a large model take as long as its derivation. */
-  const psdmp_derive_checked of = {.model = m, .answer = m, .l = m->l, .theta = theta_of_model, .parameter = parameter_of_model, .restriction = restriction, .options = options,
-                            .states = m->p > 100000 ? 1 : m->p > 10000 ? 3 : 8, .regrouped = options ? options->rank_tolerance * (m->standard - m->l) : 0, .what = m->p ? "the derived functions" : "the base parameters"};
+  const psdmp_derive_checked of = {.model = m,
+                                   .answer = m,
+                                   .l = m->l,
+                                   .theta = theta_of_model,
+                                   .parameter = parameter_of_model,
+                                   .restriction = restriction,
+                                   .options = options,
+                                   .states = m->p > 100000  ? 1
+                                             : m->p > 10000 ? 3
+                                                            : 8,
+                                   .regrouped = options ? options->rank_tolerance * (m->standard - m->l) : 0,
+                                   .what = m->p ? "the derived functions" : "the base parameters"};
   return psdmp_derive_check_answer(r, &of, m->arena.allocator, &info->residual, error);
 }

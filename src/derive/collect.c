@@ -1,5 +1,6 @@
-/* collect.c: numbers the functions and lays their coefficients out by function. The terms of one class are marked in a bit set of codes, or listed
- * and sorted where that would be mostly empty; the rank of a code in it is the function's place in the class. */
+/* collect.c: numbers the functions and lays their coefficients out by function. The terms of one class are marked in
+ * a bit set of codes, or listed and sorted where that would be mostly empty; the rank of a code in it is the
+ * function's place in the class. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 
 #define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
-/* codes present in one class, with the count of those before each word; where codes are far apart, the sorted codes themselves */
+/* codes present in one class, with the count of those before each word; where codes are far apart, the sorted codes
+ * themselves */
 typedef struct code_set {
   uint64_t *bits;
   uint32_t *before;
@@ -48,10 +50,8 @@ static long search(const code_set *s, uint64_t code) {
   long low = 0, high = s->count - 1;
   while (low < high) {
     long middle = (low + high) / 2;
-    if (s->code[middle] < code)
-      low = middle + 1;
-    else
-      high = middle;
+    if (s->code[middle] < code) low = middle + 1;
+    else high = middle;
   }
   return low;
 }
@@ -71,7 +71,7 @@ static int compare_codes(const void *a, const void *b) {
 static long list_all(code_set *s, const sorted_term *first, const sorted_term *end, uint64_t extra, bool has_extra) {
   long count = 0, left = 0;
   for (const sorted_term *t = first; t < end; t++)
-    PSDMP_DERIVE_EACH(&t->term->rows, segment, record) s->code[count++] = record[0];
+    PSDMP_DERIVE_EACH (&t->term->rows, segment, record) s->code[count++] = record[0];
   if (has_extra) s->code[count++] = extra;
   qsort(s->code, (size_t)count, sizeof *s->code, compare_codes);
   for (long i = 0; i < count; i++)
@@ -92,7 +92,8 @@ static long mark(code_set *s, const sorted_term *first, const sorted_term *end, 
   if (s->sparse) return list_all(s, first, end, extra, has_extra);
   memset(s->bits, 0, s->words * sizeof *s->bits);
   for (const sorted_term *t = first; t < end; t++)
-    PSDMP_DERIVE_EACH(&t->term->rows, segment, record) s->bits[record[0] / 64 - s->low] |= UINT64_C(1) << (record[0] % 64);
+    PSDMP_DERIVE_EACH (&t->term->rows, segment, record)
+      s->bits[record[0] / 64 - s->low] |= UINT64_C(1) << (record[0] % 64);
   if (has_extra) s->bits[extra / 64 - s->low] |= UINT64_C(1) << (extra % 64);
   uint32_t count = 0;
   for (uint64_t w = 0; w < s->words; w++) {
@@ -109,7 +110,8 @@ static void list_codes(const code_set *s, uint64_t *code) {
     return;
   }
   for (uint64_t w = 0; w < s->words; w++)
-    for (uint64_t left = s->bits[w]; left; left &= left - 1) *code++ = (s->low + w) * 64 + (uint64_t)__builtin_ctzll(left);
+    for (uint64_t left = s->bits[w]; left; left &= left - 1)
+      *code++ = (s->low + w) * 64 + (uint64_t)__builtin_ctzll(left);
 }
 
 /* a drive's constant: class qdd_k, torque i, value a_i a_k; it is a function of its own where no link has it */
@@ -124,10 +126,10 @@ typedef struct collector {
   code_set set;
   constant *drive; /* of the class at hand */
   int drives;
-  double kept;        /* smallest coefficient kept, relative */
-  const int *column;  /* (standard) output column of each parameter, -1: left out */
-  double reach;       /* the unit of lengths in the terms */
-  double power[7];    /* reach^-4 to reach^2 */
+  double kept;       /* smallest coefficient kept, relative */
+  const int *column; /* (standard) output column of each parameter, -1: left out */
+  double reach;      /* the unit of lengths in the terms */
+  double power[7];   /* reach^-4 to reach^2 */
 } collector;
 
 static void set_drives(collector *c, int class_index) {
@@ -138,7 +140,8 @@ static void set_drives(collector *c, int class_index) {
   for (int i = 0; i < r->n; i++)
     for (int d = 0; d < r->drives; d++)
       if (r->drive[d].a[i] * r->drive[d].a[k] != 0 && c->column[PSDMP_ROBOT_STANDARD * r->bodies + d] >= 0)
-        c->drive[c->drives++] = (constant){i, PSDMP_ROBOT_STANDARD * r->bodies + d, r->drive[d].a[i] * r->drive[d].a[k]};
+        c->drive[c->drives++] =
+            (constant){i, PSDMP_ROBOT_STANDARD * r->bodies + d, r->drive[d].a[i] * r->drive[d].a[k]};
 }
 
 /* the parameters of a term's body that are kept, as a mask */
@@ -153,19 +156,21 @@ static unsigned kept_mask(const collector *c, const sorted_term *t) {
 static void count_entries(collector *c, const sorted_term *first, const sorted_term *end, long *start) {
   for (const sorted_term *t = first; t < end; t++) {
     unsigned keep = kept_mask(c, t);
-    PSDMP_DERIVE_EACH(&t->term->rows, segment, record) start[rank_of(&c->set, record[0]) + 1] += count_bits(psdmp_derive_record_mask(record) & keep);
+    PSDMP_DERIVE_EACH (&t->term->rows, segment, record)
+      start[rank_of(&c->set, record[0]) + 1] += count_bits(psdmp_derive_record_mask(record) & keep);
   }
   for (int d = 0; d < c->drives; d++) start[rank_of(&c->set, 0) + 1]++;
 }
 
 /* what placing one term needs over and over */
 typedef struct placing {
-  unsigned keep;          /* kept parameters of the body */
+  unsigned keep; /* kept parameters of the body */
   unsigned short column[PSDMP_ROBOT_STANDARD], torque;
   double scale[PSDMP_ROBOT_STANDARD], smallest; /* from units of the reach to metres; smallest stays in those */
 } placing;
 
-/* the kept entries of one record to the place where its function stands; returns the place behind them. slides: what its monomial's slides divide by */
+/* the kept entries of one record to the place where its function stands; returns the place behind them. slides: what
+ * its monomial's slides divide by */
 static inline long place_record(placing *p, const uint64_t *record, double slides, psdmp_model_entry *P, long at) {
   unsigned mask = psdmp_derive_record_mask(record);
   const double *value = psdmp_derive_record_values(record);
@@ -205,7 +210,8 @@ static void place_term(collector *c, const sorted_term *t, long *next) {
   static const int degree[PSDMP_ROBOT_STANDARD] = {0, 1, 1, 1, 2, 2, 2, 2, 2, 2};
   const psdm_model *m = c->m;
   placing p = {.keep = kept_mask(c, t), .torque = (unsigned short)t->torque, .smallest = c->kept};
-  /* a torque is mass times reach squared per acceleration, times reach where it is gravity's, and a slide has a length less */
+  /* a torque is mass times reach squared per acceleration, times reach where it is gravity's, and a slide has a
+   * length less */
   int first, second, power = t->class_index ? 2 : 1;
   psdm_model_class_rates(m, t->class_index, &first, &second);
   power -= sliding(m, t->torque) + sliding(m, first) + sliding(m, second);
@@ -215,21 +221,23 @@ static void place_term(collector *c, const sorted_term *t, long *next) {
   }
   bool slides = false;
   for (int j = 0; j < m->n; j++) slides |= m->prismatic[j];
-  PSDMP_DERIVE_EACH(&t->term->rows, segment, record) {
+  PSDMP_DERIVE_EACH (&t->term->rows, segment, record) {
     long *at = &next[rank_of(&c->set, record[0])];
     *at = place_record(&p, record, slides ? slides_of(c, record[0]) : 1, m->P, *at);
   }
   c->kept = p.smallest;
 }
 
-/* entries come by torque and body; the drives of each torque follow its links. next[f] moves to the end of function f. */
+/* entries come by torque and body; the drives of each torque follow its links. next[f] moves to the end of function
+ * f. */
 static void place_entries(collector *c, const sorted_term *first, const sorted_term *end, long *next) {
   const sorted_term *t = first;
   for (int joint = 0; joint < c->m->n; joint++) {
     for (; t < end && t->torque == joint; t++) place_term(c, t, next);
     for (int d = 0; d < c->drives; d++)
       if (c->drive[d].joint == joint)
-        c->m->P[next[rank_of(&c->set, 0)]++] = (psdmp_model_entry){c->drive[d].value, (unsigned short)joint, (unsigned short)c->column[c->drive[d].parameter]};
+        c->m->P[next[rank_of(&c->set, 0)]++] = (psdmp_model_entry){c->drive[d].value, (unsigned short)joint,
+                                                                   (unsigned short)c->column[c->drive[d].parameter]};
   }
 }
 
@@ -278,13 +286,16 @@ static bool make_room(const psdm_robot *r, const psdmp_derive_expansion *e, psdm
   return true;
 }
 
-/* a bit and a count for every code that there can be, unless most would be empty: three joints more than the rows fill */
+/* a bit and a count for every code that there can be, unless most would be empty: three joints more than the rows
+ * fill */
 static double words_for(double rows, double codes) { return fmin(floor(codes / 64) + 1, rows + (1u << 16)); }
 
-double psdmp_derive_collect_bytes(double rows, double entries, double codes) { return 16 * rows + 16 * entries + 12 * words_for(rows, codes); }
+double psdmp_derive_collect_bytes(double rows, double entries, double codes) {
+  return 16 * rows + 16 * entries + 12 * words_for(rows, codes);
+}
 
-psdm_status psdmp_derive_collect(const psdm_robot *r, const psdmp_derive_expansion *e, const int *q, const int *column, const psdm_derive_options *options, psdm_model *m, double *kept,
-                          psdm_error *error) {
+psdm_status psdmp_derive_collect(const psdm_robot *r, const psdmp_derive_expansion *e, const int *q, const int *column,
+                                 const psdm_derive_options *options, psdm_model *m, double *kept, psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   collector c = {.m = m, .robot = r, .kept = INFINITY, .column = column, .reach = e->reach};
   for (int i = 0; i < 7; i++) c.power[i] = pow(e->reach, i - 4);
@@ -302,7 +313,8 @@ psdm_status psdmp_derive_collect(const psdm_robot *r, const psdmp_derive_expansi
   bool ok = sorted && c.drive && c.set.bits && c.set.before && make_room(r, e, m);
   if (ok) {
     for (int t = 0; t < e->terms; t++)
-      sorted[t] = (sorted_term){&e->term[t], class_of_term(m, q, &e->term[t]), q[e->term[t].torque], r->body[e->term[t].body].number};
+      sorted[t] = (sorted_term){&e->term[t], class_of_term(m, q, &e->term[t]), q[e->term[t].torque],
+                                r->body[e->term[t].body].number};
     qsort(sorted, (size_t)e->terms, sizeof *sorted, compare_terms);
     add_classes(&c, sorted, e->terms);
   }

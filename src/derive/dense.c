@@ -28,21 +28,24 @@ typedef struct dense {
   psdmp_derive_space space;
   psdmp_derive_restriction left; /* what assumptions leave of the parameters */
   psdmp_base_arena arena;
-  square *system;         /* (classes) */
+  square *system; /* (classes) */
   int systems;
-  long found[PSDMP_DERIVE_DENSE_CLASSES];       /* functions of each class, and their codes */
+  long found[PSDMP_DERIVE_DENSE_CLASSES]; /* functions of each class, and their codes */
   uint64_t *code[PSDMP_DERIVE_DENSE_CLASSES];
-  double *pi;             /* (sets x standard) random parameters; the first set serves the square systems */
+  double *pi; /* (sets x standard) random parameters; the first set serves the square systems */
   int sets;
-  double *psi;            /* (p n x standard) coefficient rows by function, then joint */
-  double done;            /* share of the work */
+  double *psi; /* (p n x standard) coefficient rows by function, then joint */
+  double done; /* share of the work */
 } dense;
 
-static psdm_status no_memory(const dense *d) { return psdmp_base_fail(d->error, PSDM_E_MEMORY, d->robot->file, 0, 0, "out of memory while deriving"); }
+static psdm_status no_memory(const dense *d) {
+  return psdmp_base_fail(d->error, PSDM_E_MEMORY, d->robot->file, 0, 0, "out of memory while deriving");
+}
 
 static psdm_status step_on(dense *d, double share) {
   d->done += share;
-  if (!d->options || !d->options->going_on || d->options->going_on(d->options->going_on_user, fmin(d->done, 1))) return PSDM_OK;
+  if (!d->options || !d->options->going_on || d->options->going_on(d->options->going_on_user, fmin(d->done, 1)))
+    return PSDM_OK;
   return psdmp_base_fail(d->error, PSDM_E_ARGUMENT, d->robot->file, 0, 0, "the derivation was stopped");
 }
 
@@ -71,7 +74,9 @@ static double class_unit(const dense *d, int k, int joint) {
 static double parameter_unit(const dense *d, int k) {
   int kind = k < PSDMP_ROBOT_STANDARD * d->robot->bodies ? k % PSDMP_ROBOT_STANDARD : PSDMP_ROBOT_STANDARD;
   if (kind == PSDMP_ROBOT_STANDARD) /* a drive's inertia or reflected mass acts by itself */
-    return d->robot->joint[d->robot->drive[k - PSDMP_ROBOT_STANDARD * d->robot->bodies].index].type == PSDM_PRISMATIC ? pow(d->source.reach, -2) : 1;
+    return d->robot->joint[d->robot->drive[k - PSDMP_ROBOT_STANDARD * d->robot->bodies].index].type == PSDM_PRISMATIC
+               ? pow(d->source.reach, -2)
+               : 1;
   return pow(d->source.reach, kind == 0 ? -2 : kind < 4 ? -1 : 0);
 }
 
@@ -86,7 +91,8 @@ static double code_unit(const dense *d, uint64_t code) {
 /* ---- monomials at states ---- */
 
 /* Y (states x count), column-major: each column a product of the joints' digit columns */
-static bool fill_monomials(const dense *d, const double *q, long states, const uint64_t *code, long count, psdmp_base_arena *arena, double *Y) {
+static bool fill_monomials(const dense *d, const double *q, long states, const uint64_t *code, long count,
+                           psdmp_base_arena *arena, double *Y) {
   int n = d->m->n;
   double *value = NEW(arena, (long)n * PSDMP_DERIVE_BASIS * states, double);
   if (!value) return false;
@@ -144,10 +150,14 @@ static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
   size_t bytes = sizeof(double) * (size_t)(2 * N * N + 3 * N * columns);
   char what[64];
   psdmp_base_print(what, sizeof what, "a system of %ld functions", N);
-  psdm_status fits = psdmp_base_memory_ask(d->robot->file, what, (double)bytes, psdmp_derive_limit(d->robot, d->options), "; --method exact needs none", d->error);
+  psdm_status fits =
+      psdmp_base_memory_ask(d->robot->file, what, (double)bytes, psdmp_derive_limit(d->robot, d->options),
+                            "; --method exact needs none", d->error);
   if (fits) return fits;
-  double *q = NEW(&arena, N * n, double), *T = NEW(&arena, N * n, double), *B = NEW(&arena, N * columns, double), *X = NEW(&arena, N * columns, double);
-  double *R = NEW(&arena, N * columns, double), *Y = NEW(&arena, N * N, double), *LU = NEW(&arena, N * N, double), size = 0;
+  double *q = NEW(&arena, N * n, double), *T = NEW(&arena, N * n, double), *B = NEW(&arena, N * columns, double),
+         *X = NEW(&arena, N * columns, double);
+  double *R = NEW(&arena, N * columns, double), *Y = NEW(&arena, N * N, double), *LU = NEW(&arena, N * N, double),
+         size = 0;
   long double *sum = NEW(&arena, N, long double);
   int *pivot = NEW(&arena, N, int);
   psdm_status status = q && T && B && X && R && Y && LU && sum && pivot ? PSDM_OK : no_memory(d);
@@ -157,7 +167,8 @@ static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
   }
   if (!status) status = sample_system(d, s, q, T, B, &size);
   if (!status && !psdmp_linalg_solve_refined((int)N, columns, Y, B, X, LU, pivot, R, sum))
-    status = psdmp_base_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0, "a system of %ld sampled functions is singular", N);
+    status = psdmp_base_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0,
+                             "a system of %ld sampled functions is singular", N);
   for (int c = 0; c < s->classes && !status; c++)
     if (!keep_functions(d, s, c, X, size > 0 ? size : 1)) status = no_memory(d);
   if (bytes > d->info->bytes) d->info->bytes = bytes;
@@ -178,7 +189,8 @@ static bool add_class(dense *d, int k, int from, const unsigned char *candidate)
   if (!s->code) return false;
   psdmp_derive_search(&d->space, first, second, candidate, s->code);
   for (int other = from; other < d->systems; other++)
-    if (d->system[other].count == s->count && memcmp(d->system[other].code, s->code, sizeof *s->code * (size_t)s->count) == 0) {
+    if (d->system[other].count == s->count &&
+        memcmp(d->system[other].code, s->code, sizeof *s->code * (size_t)s->count) == 0) {
       d->system[other].class_index[d->system[other].classes++] = k;
       return true;
     }
@@ -199,7 +211,8 @@ static psdm_status solve_systems(dense *d, int from, double share) {
   return PSDM_OK;
 }
 
-/* gravity and accelerations first; velocities contain only what the accelerations' functions and their derivatives do */
+/* gravity and accelerations first; velocities contain only what the accelerations' functions and their derivatives
+ * do */
 static psdm_status find_functions(dense *d) {
   int n = d->m->n, velocities;
   unsigned char *candidate = psdmp_base_arena_alloc(&d->arena, (size_t)d->space.codes);
@@ -218,8 +231,8 @@ static psdm_status find_functions(dense *d) {
 
 /* ---- coefficients over the standard parameters: least squares ---- */
 
-/* The rows of one class (equation 32), two states per function: first its coefficients for each parameter set, then for each of the
- * parameters that are left, since they are linear in them. */
+/* The rows of one class (equation 32), two states per function: first its coefficients for each parameter set, then
+ * for each of the parameters that are left, since they are linear in them. */
 typedef struct regression {
   long functions, states, words;
   double *q, *Y, *T, *B; /* B: (states x n sets) torques, then coefficients, column-major */
@@ -230,7 +243,9 @@ typedef struct regression {
 static bool new_regression(dense *d, long functions, psdmp_base_arena *arena, regression *g) {
   int n = d->m->n;
   long states = 2 * functions, second = psdmp_linalg_least_squares_work(d->sets, d->left.count, (int)(functions * n));
-  *g = (regression){.functions = functions, .states = states, .words = psdmp_linalg_least_squares_work((int)states, (int)functions, n * d->sets)};
+  *g = (regression){.functions = functions,
+                    .states = states,
+                    .words = psdmp_linalg_least_squares_work((int)states, (int)functions, n * d->sets)};
   if (second > g->words) g->words = second;
   g->q = NEW(arena, states * n, double);
   g->Y = NEW(arena, states * functions, double);
@@ -249,7 +264,8 @@ static bool fit_parameters(const dense *d, const regression *g) {
     for (int set = 0; set < d->sets; set++) g->K[(long)k * d->sets + set] = d->pi[(long)set * S + d->left.param[k]];
   for (long f = 0; f < g->functions; f++)
     for (int i = 0; i < n; i++)
-      for (int set = 0; set < d->sets; set++) g->C[(f * n + i) * d->sets + set] = g->B[((long)i * d->sets + set) * g->states + f];
+      for (int set = 0; set < d->sets; set++)
+        g->C[(f * n + i) * d->sets + set] = g->B[((long)i * d->sets + set) * g->states + f];
   return psdmp_linalg_least_squares(d->sets, d->left.count, (int)(g->functions * n), g->K, g->C, g->work, g->words);
 }
 
@@ -277,11 +293,15 @@ static psdm_status fit_class(dense *d, int k, double *row) {
     psdmp_derive_source_positions(&d->source, 200 + (uint64_t)k, g.states, g.q);
     if (!fill_monomials(d, g.q, g.states, d->code[k], g.functions, &arena, g.Y)) status = no_memory(d);
   }
-  if (!status) status = psdmp_derive_source_class(&d->source, g.q, g.states, d->pi, d->sets, first, second, g.T, &size, d->error);
+  if (!status)
+    status = psdmp_derive_source_class(&d->source, g.q, g.states, d->pi, d->sets, first, second, g.T, &size, d->error);
   for (long c = 0; c < (long)n * d->sets && !status; c++)
     for (long t = 0; t < g.states; t++) g.B[c * g.states + t] = g.T[t * n * d->sets + c];
-  if (!status && !(psdmp_linalg_least_squares((int)g.states, (int)g.functions, n * d->sets, g.Y, g.B, g.work, g.words) && fit_parameters(d, &g)))
-    status = psdmp_base_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0, "a system of %ld sampled functions is singular", g.functions);
+  if (!status &&
+      !(psdmp_linalg_least_squares((int)g.states, (int)g.functions, n * d->sets, g.Y, g.B, g.work, g.words) &&
+        fit_parameters(d, &g)))
+    status = psdmp_base_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0,
+                             "a system of %ld sampled functions is singular", g.functions);
   if (!status) store_rows(d, &g, k, row);
   psdmp_base_arena_free(&arena);
   return status;
@@ -320,7 +340,8 @@ static bool fill_model(dense *d) {
       m->P_start[m->p] = at;
       for (int i = 0; i < n; i++, row++)
         for (int e = 0; e < S; e++)
-          if (d->psi[row * S + e] != 0) m->P[at++] = (psdmp_model_entry){d->psi[row * S + e], (unsigned short)i, (unsigned short)e};
+          if (d->psi[row * S + e] != 0)
+            m->P[at++] = (psdmp_model_entry){d->psi[row * S + e], (unsigned short)i, (unsigned short)e};
       if (at > m->P_start[m->p]) m->code[m->p++] = d->code[k][f];
     }
   }
@@ -347,7 +368,8 @@ static psdm_status reduce(dense *d) {
 
 /* ---- the whole ---- */
 
-/* parameters that assumptions leave, and random sets that satisfy them: some more than there are, for a well-conditioned fit */
+/* parameters that assumptions leave, and random sets that satisfy them: some more than there are, for a
+ * well-conditioned fit */
 static psdm_status set_parameters(dense *d) {
   int S = d->m->standard;
   psdm_status status = psdmp_derive_restriction_set(d->robot, d->options, &d->arena, &d->left, d->error);
@@ -361,16 +383,23 @@ static psdm_status set_parameters(dense *d) {
   d->pi = NEW(&d->arena, (long)d->sets * S, double);
   if (!d->left.param || !d->pi) return no_memory(d);
   for (int set = 0; set < d->sets && !status; set++)
-    status = psdmp_derive_sample_assumed(d->robot, d->options, 1000 + (uint64_t)set, &d->arena, d->pi + (long)set * S, d->error);
+    status = psdmp_derive_sample_assumed(d->robot, d->options, 1000 + (uint64_t)set, &d->arena, d->pi + (long)set * S,
+                                         d->error);
   return status;
 }
 
-psdm_status psdmp_derive_dense(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
-  if (r->coupled) return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a joint follows others; the dense method is for robots whose joints are all independent");
+psdm_status psdmp_derive_dense(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m,
+                               psdm_derive_info *info, psdm_error *error) {
+  if (r->coupled)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
+                           "a joint follows others; the dense method is for robots whose joints are all independent");
   if (r->n > PSDMP_DERIVE_DENSE_JOINTS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d joints; the dense method is for at most %d (the exact one for more)", r->n, PSDMP_DERIVE_DENSE_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
+                           "%d joints; the dense method is for at most %d (the exact one for more)", r->n,
+                           PSDMP_DERIVE_DENSE_JOINTS);
   if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
-  dense d = {.robot = r, .options = options, .m = m, .info = info, .error = error, .arena = {.allocator = m->arena.allocator}};
+  dense d = {
+      .robot = r, .options = options, .m = m, .info = info, .error = error, .arena = {.allocator = m->arena.allocator}};
   info->kept = INFINITY;
   psdmp_derive_source_set(r, options, m->arena.allocator, &d.source);
   psdmp_derive_space_set(r, m, &d.space);

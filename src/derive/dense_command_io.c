@@ -1,4 +1,5 @@
-/* dense_command_io.c: torques from an outside program that the user named. It reads a CSV from standard input and prints one. */
+/* dense_command_io.c: torques from an outside program that the user named. It reads a CSV from standard input and
+ * prints one. */
 #define _GNU_SOURCE /* environ, pipe2 */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,8 @@ static void write_names(FILE *f, const psdm_robot *r) {
   char name[32];
   for (int k = 0; k < 3; k++)
     for (int j = 0; j < r->n; j++) fprintf(f, "%s%s%d", k + j ? "," : "", rate[k], j + 1);
-  for (int k = 0; k < psdm_robot_parameter_count(r); k++) fprintf(f, ",%s", psdm_robot_parameter_name(r, k, name, sizeof name));
+  for (int k = 0; k < psdm_robot_parameter_count(r); k++)
+    fprintf(f, ",%s", psdm_robot_parameter_name(r, k, name, sizeof name));
   putc('\n', f);
 }
 
@@ -42,7 +44,8 @@ static void write_numbers(FILE *f, const double *x, int count, bool more) {
 static psdm_status write_request(run *p, const psdm_robot *r, const psdmp_derive_batch *b, psdm_error *error) {
   int n = r->n, S = psdm_robot_parameter_count(r);
   p->request = tmpfile();
-  if (!p->request) return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "a temporary file for the sampler: %s", strerror(errno));
+  if (!p->request)
+    return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "a temporary file for the sampler: %s", strerror(errno));
   write_names(p->request, r);
   for (long t = 0; t < b->states; t++)
     for (int set = 0; set < b->sets; set++) {
@@ -61,7 +64,8 @@ static psdm_status start(run *p, psdm_error *error) {
   int ends[2], failure;
   char *const argv[] = {"sh", "-c", (char *)p->command, NULL};
   posix_spawn_file_actions_t actions;
-  if (pipe2(ends, O_CLOEXEC)) return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "a pipe to the sampler: %s", strerror(errno));
+  if (pipe2(ends, O_CLOEXEC))
+    return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "a pipe to the sampler: %s", strerror(errno));
   failure = posix_spawn_file_actions_init(&actions);
   if (!failure) {
     failure = posix_spawn_file_actions_adddup2(&actions, fileno(p->request), STDIN_FILENO);
@@ -84,8 +88,8 @@ static ptrdiff_t read_answer(void *user, char *buffer, size_t size) {
   }
 }
 
-/* Closes the pipe, so that a program that still prints ends too. An exit code says more than a broken answer, unless it is only the
- * shell's word for that closed pipe. */
+/* Closes the pipe, so that a program that still prints ends too. An exit code says more than a broken answer, unless
+ * it is only the shell's word for that closed pipe. */
 static psdm_status finish(run *p, psdm_status status, psdm_error *error) {
   int code = 0;
   char text[64];
@@ -96,8 +100,10 @@ static psdm_status finish(run *p, psdm_status status, psdm_error *error) {
   psdmp_base_quote(p->command, strlen(p->command), text, sizeof text);
   bool closed = status && WIFEXITED(code) && WEXITSTATUS(code) == 128 + SIGPIPE;
   if (WIFEXITED(code) && WEXITSTATUS(code) && !closed)
-    return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' ended with exit code %d", text, WEXITSTATUS(code));
-  if (!status && WIFSIGNALED(code)) return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' was ended by signal %d", text, WTERMSIG(code));
+    return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' ended with exit code %d", text,
+                           WEXITSTATUS(code));
+  if (!status && WIFSIGNALED(code))
+    return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' was ended by signal %d", text, WTERMSIG(code));
   return status;
 }
 
@@ -107,7 +113,9 @@ static psdm_status find_columns(const psdm_csv *csv, int n, int *column, psdm_er
     char name[16];
     snprintf(name, sizeof name, "tau%d", i + 1);
     column[i] = psdm_csv_find(csv, name);
-    if (column[i] < 0) return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "no column '%s'; tau1 to tau%d were expected", name, n);
+    if (column[i] < 0)
+      return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0,
+                             "no column '%s'; tau1 to tau%d were expected", name, n);
   }
   return PSDM_OK;
 }
@@ -123,11 +131,13 @@ static psdm_status read_rows(psdm_csv *csv, const psdmp_derive_batch *b, int n, 
     for (int i = 0; i < n; i++) b->tau[(at / b->sets * n + i) * b->sets + at % b->sets] = row[column[i]];
   }
   if (!status && (more || at != rows))
-    return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0, "%s rows than the %ld that were asked for", more ? "more" : "fewer", rows);
+    return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0,
+                           "%s rows than the %ld that were asked for", more ? "more" : "fewer", rows);
   return status;
 }
 
-psdm_status psdmp_derive_command_torques(const psdm_robot *r, const char *command, const psdmp_derive_batch *b, const psdm_allocator *allocator, psdm_error *error) {
+psdm_status psdmp_derive_command_torques(const psdm_robot *r, const char *command, const psdmp_derive_batch *b,
+                                         const psdm_allocator *allocator, psdm_error *error) {
   run p = {.command = command, .answer = -1};
   psdm_csv *csv = NULL;
   double *row = NULL;
@@ -136,7 +146,8 @@ psdm_status psdmp_derive_command_torques(const psdm_robot *r, const char *comman
   if (!status) status = psdm_csv_open_source(read_answer, &p, "<sampler>", allocator, &csv, error);
   if (!status) {
     row = psdmp_base_alloc(allocator, (size_t)psdm_csv_columns(csv) * sizeof *row);
-    status = row ? read_rows(csv, b, r->n, row, error) : psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+    status = row ? read_rows(csv, b, r->n, row, error)
+                 : psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
   }
   psdmp_base_free(allocator, row);
   psdm_csv_close(csv);

@@ -12,7 +12,8 @@ static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
 
 static double length(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
-void psdmp_derive_source_set(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator, psdmp_derive_source *s) {
+void psdmp_derive_source_set(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator,
+                             psdmp_derive_source *s) {
   *s = (psdmp_derive_source){.robot = r, .options = options, .allocator = allocator};
   for (int b = 0; b < r->bodies; b++)
     s->reach += (r->body[b].parent < 0 ? 0 : length(r->body[b].joint.p)) + length(r->link[r->body[b].index].frame.p);
@@ -25,7 +26,9 @@ void psdmp_derive_source_positions(const psdmp_derive_source *s, uint64_t seed, 
   const psdm_robot *r = s->robot;
   for (long k = 0; k < states; k++)
     for (int j = 0; j < r->joints; j++)
-      if (r->joint[j].q >= 0) q[k * r->n + r->joint[j].q] = psdmp_derive_sample(&seed) * (r->joint[j].type == PSDM_PRISMATIC ? s->reach : 3.14159265358979323846);
+      if (r->joint[j].q >= 0)
+        q[k * r->n + r->joint[j].q] =
+            psdmp_derive_sample(&seed) * (r->joint[j].type == PSDM_PRISMATIC ? s->reach : 3.14159265358979323846);
 }
 
 /* ---- torques of a batch ---- */
@@ -63,7 +66,8 @@ static psdm_status called_torques(const psdmp_derive_source *s, const psdmp_deri
   double tau[PSDMP_DERIVE_DENSE_JOINTS];
   for (long t = 0; t < b->states; t++)
     for (int set = 0; set < b->sets; set++) {
-      psdm_status status = s->options->sampler(s->options->sampler_user, b->q + t * n, b->qd + t * n, b->qdd + t * n, b->pi + (long)set * S, tau);
+      psdm_status status = s->options->sampler(s->options->sampler_user, b->q + t * n, b->qd + t * n, b->qdd + t * n,
+                                               b->pi + (long)set * S, tau);
       if (status) return psdmp_base_fail(error, status, NULL, 0, 0, "the sampler failed: %s", psdm_status_text(status));
       for (int i = 0; i < n; i++) b->tau[(t * n + i) * b->sets + set] = tau[i];
     }
@@ -72,11 +76,13 @@ static psdm_status called_torques(const psdmp_derive_source *s, const psdmp_deri
 
 static psdm_status torques(const psdmp_derive_source *s, const psdmp_derive_batch *b, psdm_error *error) {
   const psdm_derive_options *o = s->options;
-  psdm_status status = o && o->sampler           ? called_torques(s, b, error)
-                       : o && o->sampler_command ? psdmp_derive_command_torques(s->robot, o->sampler_command, b, s->allocator, error)
-                                                 : recursive_torques(s, b, error);
+  psdm_status status = o && o->sampler ? called_torques(s, b, error)
+                       : o && o->sampler_command
+                           ? psdmp_derive_command_torques(s->robot, o->sampler_command, b, s->allocator, error)
+                           : recursive_torques(s, b, error);
   for (long i = 0; !status && i < b->states * s->robot->n * b->sets; i++)
-    if (!isfinite(b->tau[i])) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, s->robot->file, 0, 0, "a sampled torque is not a finite number");
+    if (!isfinite(b->tau[i]))
+      status = psdmp_base_fail(error, PSDM_E_ARGUMENT, s->robot->file, 0, 0, "a sampled torque is not a finite number");
   return status;
 }
 
@@ -85,11 +91,13 @@ static psdm_status torques(const psdmp_derive_source *s, const psdmp_derive_batc
 /* sizes of the joints' velocities: forces and torques, turning and sliding come out alike */
 static void set_rates(const psdmp_derive_source *s, double *rate) {
   for (int j = 0; j < s->robot->joints; j++)
-    if (s->robot->joint[j].q >= 0) rate[s->robot->joint[j].q] = s->rate * (s->robot->joint[j].type == PSDM_PRISMATIC ? s->reach : 1);
+    if (s->robot->joint[j].q >= 0)
+      rate[s->robot->joint[j].q] = s->rate * (s->robot->joint[j].type == PSDM_PRISMATIC ? s->reach : 1);
 }
 
 /* Two states per position whose difference is the class alone (equation 47, with signs in place of extra states):
- * qdd_a against its negative, qd_a against rest, qd_a with qd_b against qd_a with -qd_b. Gravity needs one. Returns what to divide by. */
+ * qdd_a against its negative, qd_a against rest, qd_a with qd_b against qd_a with -qd_b. Gravity needs one. Returns
+ * what to divide by. */
 static double set_pair(const psdmp_derive_source *s, int first, int second, double *qd, double *qdd) {
   double rate[PSDMP_DERIVE_DENSE_JOINTS];
   int n = s->robot->n;
@@ -115,17 +123,19 @@ static double largest_torque(const psdmp_derive_source *s, const psdmp_derive_ba
   set_rates(s, unit);
   for (long t = 0; t < b->states; t++)
     for (int i = 0; i < s->robot->n; i++)
-      for (int set = 0; set < b->sets; set++) size = fmax(size, fabs(b->tau[(t * s->robot->n + i) * b->sets + set]) * unit[i]);
+      for (int set = 0; set < b->sets; set++)
+        size = fmax(size, fabs(b->tau[(t * s->robot->n + i) * b->sets + set]) * unit[i]);
   return size / (s->rate * s->rate * s->rate);
 }
 
-psdm_status psdmp_derive_source_class(const psdmp_derive_source *s, const double *q, long positions, const double *pi, int sets, int first, int second,
-                               double *T, double *size, psdm_error *error) {
+psdm_status psdmp_derive_source_class(const psdmp_derive_source *s, const double *q, long positions, const double *pi,
+                                      int sets, int first, int second, double *T, double *size, psdm_error *error) {
   int n = s->robot->n, each = first < 0 ? 1 : 2;
   long states = each * positions, block = (long)n * sets;
   psdmp_base_arena arena = {.allocator = s->allocator};
   psdmp_derive_batch b = {.states = states, .sets = sets, .pi = pi};
-  double qd[2 * PSDMP_DERIVE_DENSE_JOINTS], qdd[2 * PSDMP_DERIVE_DENSE_JOINTS], divisor = set_pair(s, first, second, qd, qdd);
+  double qd[2 * PSDMP_DERIVE_DENSE_JOINTS], qdd[2 * PSDMP_DERIVE_DENSE_JOINTS],
+      divisor = set_pair(s, first, second, qd, qdd);
   b.q = NEW(&arena, states * n, double);
   b.qd = NEW(&arena, states * n, double);
   b.qdd = NEW(&arena, states * n, double);

@@ -16,8 +16,9 @@ void psdmp_derive_space_set(const psdm_robot *r, const psdm_model *m, psdmp_deri
 /* The highest degree of joint j in a class (the pre-filters of section 3.1.2):
  *   gravity is of degree one in every joint;
  *   nothing else depends on a joint that stands on the base;
- *   D_ij has degree two only in joints that both i and j carry, one in those between them, and differentiating raises no degree: so
- *   qdd_a has degree two only below joint a, qd_a qd_b only below a or b. The paper's printed sizes need this one too.
+ *   D_ij has degree two only in joints that both i and j carry, one in those between them, and differentiating
+ *   raises no degree: so qdd_a has degree two only below joint a, qd_a qd_b only below a or b. The paper's printed
+ *   sizes need this one too.
  * No digit stands for a squared sine. */
 static int highest_degree(const psdmp_derive_space *s, int first, int second, int j) {
   if (first < 0) return 1;
@@ -25,13 +26,15 @@ static int highest_degree(const psdmp_derive_space *s, int first, int second, in
   return s->below[j][first] || (second >= 0 && s->below[j][second]) ? 2 : 1;
 }
 
-long psdmp_derive_search(const psdmp_derive_space *s, int first, int second, const unsigned char *candidate, uint64_t *code) {
+long psdmp_derive_search(const psdmp_derive_space *s, int first, int second, const unsigned char *candidate,
+                         uint64_t *code) {
   int n = s->m->n, limit[PSDMP_DERIVE_DENSE_JOINTS];
   long count = 0;
   for (int j = 0; j < n; j++) limit[j] = highest_degree(s, first, second, j);
   for (long c = 0; c < s->codes; c++) {
     bool wanted = !candidate || candidate[c];
-    for (int j = 0; j < n && wanted; j++) wanted = psdmp_derive_space_degree(s, j, psdmp_derive_space_digit(s, (uint64_t)c, j)) <= limit[j];
+    for (int j = 0; j < n && wanted; j++)
+      wanted = psdmp_derive_space_degree(s, j, psdmp_derive_space_digit(s, (uint64_t)c, j)) <= limit[j];
     if (!wanted) continue;
     if (code) code[count] = (uint64_t)c;
     count++;

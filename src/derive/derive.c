@@ -20,7 +20,8 @@ static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
   return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }
 
-/* sizes, names and codes: the last joint's digit counts least, so that codes ascend as the walk over bodies finds them */
+/* sizes, names and codes: the last joint's digit counts least, so that codes ascend as the walk over bodies finds
+ * them */
 static bool shape(const psdm_robot *r, psdm_model *m) {
   psdmp_base_arena *arena = &m->arena;
   const double *g = r->gravity;
@@ -37,8 +38,10 @@ static bool shape(const psdm_robot *r, psdm_model *m) {
   m->class_start = NEW(arena, m->classes + 1, long);
   m->standard_name = psdmp_base_arena_alloc(arena, (size_t)m->standard * sizeof *m->standard_name);
   m->fate = NEW(arena, m->standard, unsigned char);
-  if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->standard_name || !m->fate) return false;
-  for (int k = 0; k < m->standard; k++) psdm_robot_parameter_name(r, k, m->standard_name[k], sizeof m->standard_name[k]);
+  if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->standard_name || !m->fate)
+    return false;
+  for (int k = 0; k < m->standard; k++)
+    psdm_robot_parameter_name(r, k, m->standard_name[k], sizeof m->standard_name[k]);
   for (int j = 0; j < r->joints; j++)
     if (r->joint[j].q >= 0) m->prismatic[r->joint[j].q] = r->joint[j].type == PSDM_PRISMATIC;
   uint64_t weight = 1;
@@ -72,7 +75,8 @@ void psdmp_derive_keep_columns(psdm_model *m, const int *column) {
 }
 
 /* the terms of the robot, in its independent joints; q says which joint a term's number means */
-static psdm_status expand(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdmp_derive_expansion *e, int *q, psdm_error *error) {
+static psdm_status expand(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m,
+                          psdmp_derive_expansion *e, int *q, psdm_error *error) {
   uint64_t digit[PSDMP_DERIVE_JOINTS], weight = 1;
   if (!r->coupled) {
     for (int b = 0; b < r->bodies; b++) {
@@ -87,7 +91,8 @@ static psdm_status expand(const psdm_robot *r, const psdm_derive_options *option
   return status ? status : psdmp_derive_substitute(r, m, e, error);
 }
 
-static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m,
+                                psdm_derive_info *info, psdm_error *error) {
   psdmp_derive_expansion e;
   psdmp_derive_restriction assumed;
   int q[PSDMP_DERIVE_JOINTS];
@@ -114,9 +119,11 @@ static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *
   return status;
 }
 
-static psdm_status derive(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info, psdm_error *error) {
+static psdm_status derive(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m,
+                          psdm_derive_info *info, psdm_error *error) {
   bool dense = options && options->method == PSDM_METHOD_DENSE;
-  psdm_status status = dense ? psdmp_derive_dense(r, options, m, info, error) : derive_exact(r, options, m, info, error);
+  psdm_status status =
+      dense ? psdmp_derive_dense(r, options, m, info, error) : derive_exact(r, options, m, info, error);
   if (!status && dense) {
     /* the dense route leaves Psi in P's place */
     int *column = NEW(&m->arena, m->standard, int);
@@ -125,19 +132,23 @@ static psdm_status derive(const psdm_robot *r, const psdm_derive_options *option
     psdmp_derive_keep_columns(m, column);
   }
   if (!status) psdmp_model_set_fates(m);
-  if (!status && options && options->basis == PSDM_BASIS_ECHELON) status = psdmp_derive_echelon(r, m, dense ? 1e-11 : 1e-13, error);
+  if (!status && options && options->basis == PSDM_BASIS_ECHELON)
+    status = psdmp_derive_echelon(r, m, dense ? 1e-11 : 1e-13, error);
   return status;
 }
 
-psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator, psdm_model **model,
-                              psdm_derive_info *out, psdm_error *error) {
+psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator,
+                              psdm_model **model, psdm_derive_info *out, psdm_error *error) {
   psdm_derive_info info = {0};
   double start = now();
   *model = NULL;
   if (r->closure)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' finds its base parameters");
+    return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
+                           "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' "
+                           "finds its base parameters");
   if (r->bodies > PSDMP_DERIVE_JOINTS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
+                           "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
   psdm_model *m = psdmp_base_alloc(allocator, sizeof *m);
   if (!m) return no_memory(r, error);
   m->arena.allocator = allocator;

@@ -1,4 +1,5 @@
-/* derive.h: what assumptions leave of the standard parameters, for rooms that sample or identify them. Private to the library. */
+/* derive.h: what assumptions leave of the standard parameters, for rooms that sample or identify them. Private to
+ * the library. */
 #ifndef PSDMP_DERIVE_H
 #define PSDMP_DERIVE_H
 
@@ -6,7 +7,8 @@
 #include "psdm/model.h"
 #include "robot/robot.h"
 
-/* The standard parameters that assumptions leave: pi = B^T (those of param), B (count x standard), identity on param. */
+/* The standard parameters that assumptions leave: pi = B^T (those of param), B (count x standard), identity on
+ * param. */
 typedef struct psdmp_derive_restriction {
   int count;
   int *param;
@@ -14,12 +16,12 @@ typedef struct psdmp_derive_restriction {
 } psdmp_derive_restriction;
 
 /* From the robot's assumptions and further ones; count is 0 and B NULL where nothing is assumed. */
-psdm_status psdmp_derive_restriction_set(const psdm_robot *robot, const psdm_derive_options *options, psdmp_base_arena *arena, psdmp_derive_restriction *out,
-                                  psdm_error *error);
+psdm_status psdmp_derive_restriction_set(const psdm_robot *robot, const psdm_derive_options *options,
+                                         psdmp_base_arena *arena, psdmp_derive_restriction *out, psdm_error *error);
 
 /* One random set of standard parameters that satisfies the assumptions; another for every seed. */
-psdm_status psdmp_derive_sample_assumed(const psdm_robot *robot, const psdm_derive_options *options, uint64_t seed, psdmp_base_arena *arena, double *pi,
-                                 psdm_error *error);
+psdm_status psdmp_derive_sample_assumed(const psdm_robot *robot, const psdm_derive_options *options, uint64_t seed,
+                                        psdmp_base_arena *arena, double *pi, psdm_error *error);
 
 /* Uniform in [-1, 1), the same numbers on every machine. */
 double psdmp_derive_sample(uint64_t *state);

@@ -1,12 +1,12 @@
 /* derive_priv.h: the exact derivation, one joint at a time. Private to the library.
  *
- * A coefficient of the model is a functional: a row of ten numbers over the standard parameters of one body, in the user's
- * link frame. Moving the parameters of body k into its parent's frame is linear, and its matrix is
+ * A coefficient of the model is a functional: a row of ten numbers over the standard parameters of one body, in the
+ * user's link frame. Moving the parameters of body k into its parent's frame is linear, and its matrix is
  *
  *   Lambda_k(q) = sum over b of basis_b(q) Lambda_kb,   basis = 1, s, c, sc, cc (revolute) or 1, q, qq (prismatic).
  *
- * So a row of the parent times Lambda_k gives at most five rows of body k, each with its own new monomial: nothing collides.
- * A monomial is a code in base 5, one digit per tree joint. */
+ * So a row of the parent times Lambda_k gives at most five rows of body k, each with its own new monomial: nothing
+ * collides. A monomial is a code in base 5, one digit per tree joint. */
 #ifndef PSDMP_DERIVE_PRIV_H
 #define PSDMP_DERIVE_PRIV_H
 
@@ -52,11 +52,15 @@ psdm_status psdmp_derive_ask(const psdm_robot *robot, double need, size_t limit,
 
 static inline unsigned psdmp_derive_record_mask(const uint64_t *record) { return (unsigned)(record[1] & 0xFFFF); }
 static inline int psdmp_derive_record_count(const uint64_t *record) { return (int)(record[1] >> 16); }
-static inline const double *psdmp_derive_record_values(const uint64_t *record) { return (const double *)(const void *)(record + 2); }
-static inline uint64_t *psdmp_derive_record_next(uint64_t *record) { return record + 2 + psdmp_derive_record_count(record); }
+static inline const double *psdmp_derive_record_values(const uint64_t *record) {
+  return (const double *)(const void *)(record + 2);
+}
+static inline uint64_t *psdmp_derive_record_next(uint64_t *record) {
+  return record + 2 + psdmp_derive_record_count(record);
+}
 
-#define PSDMP_DERIVE_EACH(rows, segment, record)                                               \
-  for (psdmp_derive_segment *segment = (rows)->first; segment; segment = segment->next)         \
+#define PSDMP_DERIVE_EACH(rows, segment, record)                                        \
+  for (psdmp_derive_segment *segment = (rows)->first; segment; segment = segment->next) \
     for (uint64_t *record = segment->begin; record < segment->end; record = psdmp_derive_record_next(record))
 
 /* ---- where rows end up ---- */
@@ -74,13 +78,14 @@ typedef struct psdmp_derive_expansion {
   psdmp_base_arena arena;
   psdmp_derive_term *term;
   int terms, room;
-  double reach;                     /* the unit of lengths and slides in all coefficients: a power of two, so that nothing is rounded */
-  double largest_dropped;           /* of what was not exactly zero */
+  /* the unit of lengths and slides in all coefficients: a power of two, so that nothing is rounded */
+  double reach;
+  double largest_dropped; /* of what was not exactly zero */
 } psdmp_derive_expansion;
 
 /* All terms of the tree's dynamics. digits[b] is 5^position of body b's digit in the codes. */
-psdm_status psdmp_derive_expand(const psdm_robot *robot, const uint64_t *digit, const psdm_derive_options *options, const psdm_allocator *allocator,
-                         psdmp_derive_expansion *e, psdm_error *error);
+psdm_status psdmp_derive_expand(const psdm_robot *robot, const uint64_t *digit, const psdm_derive_options *options,
+                                const psdm_allocator *allocator, psdmp_derive_expansion *e, psdm_error *error);
 void psdmp_derive_expansion_free(psdmp_derive_expansion *e);
 
 /* Builds one list; entries that are only rounding are left out. */
@@ -97,15 +102,17 @@ void psdmp_derive_emit(psdmp_derive_expansion *e, const psdmp_derive_term *term)
 
 /* ---- one joint's matrices ---- */
 
-/* In units of the reach: Lambda_b and its derivative's, 10 x 10 row-major; Ad_b, 6 x 6, takes twists (w, v) from the parent's link frame to the body's. */
+/* In units of the reach: Lambda_b and its derivative's, 10 x 10 row-major; Ad_b, 6 x 6, takes twists (w, v) from the
+ * parent's link frame to the body's. */
 typedef struct psdmp_derive_joint_maps {
   int count; /* 5 or 3 */
   double L[PSDMP_DERIVE_BASIS][100], dL[PSDMP_DERIVE_BASIS][100], Ad[3][36];
   double twist[6]; /* of the joint's own unit rate, in the body's link frame */
 } psdmp_derive_joint_maps;
 
-/* In units of the reach a coefficient is a sum of products of numbers up to one. Rounding of a dozen joints' products stays below 1e-14,
- * and what is not rounding was seen at 7e-9 and above (seven joints, nothing aligned): below this it is rounding. */
+/* In units of the reach a coefficient is a sum of products of numbers up to one. Rounding of a dozen joints'
+ * products stays below 1e-14, and what is not rounding was seen at 7e-9 and above (seven joints, nothing aligned):
+ * below this it is rounding. */
 #define PSDMP_DERIVE_ROUNDING 1e-13
 
 /* The power of two nearest to a length. */

@@ -1,7 +1,7 @@
 /* echelon.c: base parameters as the first independent coefficients (Lloyd, Irani, Ahmadi 2021, equation 37).
  *
- * The rows of P, joint by joint and function by function, are searched for l independent ones, W. Then theta' = W theta, and
- * P' = P W^-1 has a one and else zeros in those rows. Rows are compared in units of the reach. */
+ * The rows of P, joint by joint and function by function, are searched for l independent ones, W. Then theta' = W
+ * theta, and P' = P W^-1 has a one and else zeros in those rows. Rows are compared in units of the reach. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,14 +15,15 @@ typedef struct echelon {
   psdm_model *m;
   int l, pivots;
   double tolerance; /* what a sum of products is good to */
-  double *unit;     /* (l) of each base parameter, then (standard) of each standard one: the reach to its length degree */
-  long *function;   /* (l) of each pivot row */
-  int *joint;       /* (l) */
-  double *W;        /* (l x l) pivot rows, scaled to length one */
-  double *length;   /* (l) theirs */
-  double *inverse;  /* (l x l) W^-1 of the unscaled rows */
-  double *basis;    /* (l x l) orthonormal rows of their span */
-  double *row, *x;  /* (l) */
+  /* (l) of each base parameter, then (standard) of each standard one: the reach to its length degree */
+  double *unit;
+  long *function;  /* (l) of each pivot row */
+  int *joint;      /* (l) */
+  double *W;       /* (l x l) pivot rows, scaled to length one */
+  double *length;  /* (l) theirs */
+  double *inverse; /* (l x l) W^-1 of the unscaled rows */
+  double *basis;   /* (l x l) orthonormal rows of their span */
+  double *row, *x; /* (l) */
 } echelon;
 
 /* one row of P into e->row, in units; false when it is empty */
@@ -76,7 +77,8 @@ static void add_pivots(echelon *e, double tolerance) {
 static void sort_pivots(echelon *e) {
   for (int k = 1; k < e->pivots; k++)
     for (int i = k; i > 0; i--) {
-      bool before = e->joint[i] < e->joint[i - 1] || (e->joint[i] == e->joint[i - 1] && e->function[i] < e->function[i - 1]);
+      bool before =
+          e->joint[i] < e->joint[i - 1] || (e->joint[i] == e->joint[i - 1] && e->function[i] < e->function[i - 1]);
       if (!before) break;
       long f = e->function[i];
       int joint = e->joint[i];
@@ -141,19 +143,22 @@ static bool store_formula(echelon *e, const double *formula, int k, psdmp_model_
   base->term = NEW(&m->arena, terms, psdmp_model_base_term);
   if (!base->name || !base->term) return false;
   for (int i = 0; i < m->standard; i++)
-    if (fabs(formula[i]) * unit[i] > e->tolerance * largest) base->term[base->terms++] = (psdmp_model_base_term){i, formula[i]};
+    if (fabs(formula[i]) * unit[i] > e->tolerance * largest)
+      base->term[base->terms++] = (psdmp_model_base_term){i, formula[i]};
   base->parameter = base->term[0].parameter;
   return true;
 }
 
-/* theta' = W theta over the standard parameters. Where shares are large they cancel here: the sums are the coefficients themselves. */
+/* theta' = W theta over the standard parameters. Where shares are large they cancel here: the sums are the
+ * coefficients themselves. */
 static bool change_formulas(echelon *e, psdmp_model_base *base, double *formula) {
   psdm_model *m = e->m;
   for (int k = 0; k < e->l; k++) {
     memset(formula, 0, sizeof *formula * (size_t)m->standard);
     for (int j = 0; j < e->l; j++)
       for (int t = 0; t < m->base[j].terms; t++)
-        formula[m->base[j].term[t].parameter] += e->length[k] * e->W[(long)k * e->l + j] / e->unit[j] * m->base[j].term[t].coefficient;
+        formula[m->base[j].term[t].parameter] +=
+            e->length[k] * e->W[(long)k * e->l + j] / e->unit[j] * m->base[j].term[t].coefficient;
     if (!store_formula(e, formula, k, &base[k])) return false;
   }
   return true;
@@ -180,10 +185,12 @@ static bool new_echelon(const psdm_robot *r, psdm_model *m, psdmp_base_arena *sc
   e->basis = NEW(scratch, l * l, double);
   e->row = NEW(scratch, l, double);
   e->x = NEW(scratch, l, double);
-  return e->function && e->joint && e->W && e->length && e->inverse && e->basis && e->row && e->x && set_units(r, scratch, e);
+  return e->function && e->joint && e->W && e->length && e->inverse && e->basis && e->row && e->x &&
+         set_units(r, scratch, e);
 }
 
-/* l independent rows, the first ones that are clearly so: what leaves little waits for a later pass; false when there are fewer */
+/* l independent rows, the first ones that are clearly so: what leaves little waits for a later pass; false when
+ * there are fewer */
 static bool find_pivots(echelon *e) {
   static const double tolerance[] = {1e-3, 1e-6, 1e-10};
   int l = e->l;
@@ -220,5 +227,8 @@ psdm_status psdmp_derive_echelon(const psdm_robot *r, psdm_model *m, double tole
   }
   psdmp_base_arena_free(&scratch);
   if (!ok) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
-  return independent ? PSDM_OK : psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "the base parameters' coefficients are too nearly dependent for an echelon form");
+  return independent
+             ? PSDM_OK
+             : psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0,
+                               "the base parameters' coefficients are too nearly dependent for an echelon form");
 }

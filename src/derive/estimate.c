@@ -1,8 +1,9 @@
 /* estimate.c: what a derivation will take, before it takes it.
  *
- * On the way outward nothing collides: a record of a list becomes up to five records of the next body's list. So lists grow as trees do, and the size of
- * a tree is told by following a few of its branches, each for as many as were left aside (Knuth 1975, "Estimating the efficiency of backtrack programs").
- * S and N of a new joint are the one place where two lists meet; their union counts as the larger one and half of the other. */
+ * On the way outward nothing collides: a record of a list becomes up to five records of the next body's list. So
+ * lists grow as trees do, and the size of a tree is told by following a few of its branches, each for as many as
+ * were left aside (Knuth 1975, "Estimating the efficiency of backtrack programs"). S and N of a new joint are the
+ * one place where two lists meet; their union counts as the larger one and half of the other. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ typedef struct sample {
   uint64_t word[FEW * RECORD];
 } sample;
 
-/* what a body that the walk has not reached passes on; gravity, self, sum and difference are followed to the end where they begin */
+/* what a body that the walk has not reached passes on; gravity, self, sum and difference are followed to the end
+ * where they begin */
 typedef struct place {
   int depth, *path;
   sample potential, *twist, *mass; /* (depth), (depth^2) of which i <= j exist */
@@ -33,8 +35,8 @@ typedef struct estimate {
   psdmp_derive_expansion scratch; /* a list at a time */
   psdmp_derive_joint_maps *maps;  /* (bodies) */
   psdmp_derive_passage *P, *dP;   /* (bodies) */
-  place *at;               /* (bodies) from done on */
-  sample *line;            /* (bodies + 4) of one list on its way */
+  place *at;                      /* (bodies) from done on */
+  sample *line;                   /* (bodies + 4) of one list on its way */
   uint64_t random;
   double pool, rows, entries; /* bytes of records, rows and entries of the answer */
 } estimate;
@@ -53,7 +55,7 @@ static void thin(estimate *t, const psdmp_derive_rows *in, double weight, sample
   long next = (long)(psdmp_base_random(&t->random, 0, 1) * stretch);
   uint64_t *to = out->word;
   out->rows = (psdmp_derive_rows){.first = &out->segment};
-  PSDMP_DERIVE_EACH(in, segment, record) {
+  PSDMP_DERIVE_EACH (in, segment, record) {
     if (taken == few) break;
     if (i == next) {
       size_t words = (size_t)(psdmp_derive_record_next(record) - record);
@@ -122,7 +124,9 @@ static void carry_level(estimate *t, const psdmp_derive_level *p, int body) {
 
 static bool new_place(estimate *t, psdmp_base_arena *arena, int body) {
   place *k = &t->at[body];
-  int parent = t->robot->body[body].parent, D = parent < 0 ? 0 : parent < t->done ? t->level[parent].depth : t->at[parent].depth;
+  int parent = t->robot->body[body].parent, D = parent < 0         ? 0
+                                                : parent < t->done ? t->level[parent].depth
+                                                                   : t->at[parent].depth;
   size_t d = (size_t)D + 1;
   k->depth = (int)d;
   k->path = psdmp_base_arena_alloc(arena, d * sizeof *k->path);
@@ -151,7 +155,8 @@ static void fill_place(estimate *t, int body, const psdmp_derive_rows *base) {
   for (int i = 0; i <= D; i++) {
     if (i < D) {
       const sample *twist = of(t, parent, real ? &real->twist[i] : NULL, guess ? &guess->twist[i] : NULL);
-      psdmp_derive_rows rows = psdmp_derive_pass_twist(scratch(t), &twist->rows, maps, t->robot->body[body].prismatic, t->digit[body]);
+      psdmp_derive_rows rows =
+          psdmp_derive_pass_twist(scratch(t), &twist->rows, maps, t->robot->body[body].prismatic, t->digit[body]);
       tally(t, &rows, twist->weight, (use){1, 0});
       thin(t, &rows, twist->weight, &k->twist[i]);
     } else {
@@ -165,7 +170,8 @@ static void fill_place(estimate *t, int body, const psdmp_derive_rows *base) {
     tally(t, &rows, k->twist[i].weight, (use){1, i < D ? 2 : 1});
     thin(t, &rows, k->twist[i].weight, &k->mass[i * d + D]);
     for (int j = i; j < D; j++)
-      pass(t, of(t, parent, real ? &real->mass[i * D + j] : NULL, guess ? &guess->mass[i * D + j] : NULL), &t->P[body], body, (use){1, i < j ? 2 : 1}, &k->mass[i * d + j]);
+      pass(t, of(t, parent, real ? &real->mass[i * D + j] : NULL, guess ? &guess->mass[i * D + j] : NULL), &t->P[body],
+           body, (use){1, i < j ? 2 : 1}, &k->mass[i * d + j]);
   }
   const sample *potential = &t->line[0];
   if (parent < 0) thin(t, base, 1, &t->line[0]);
@@ -184,7 +190,8 @@ static void start_derivatives(estimate *t, int body) {
   const place *guess = parent >= t->done ? &t->at[parent] : NULL;
   for (int a = 0; a < D; a++)
     for (int b = a; b < D; b++) {
-      const sample *mass = of(t, parent, real ? &real->mass[a * D + b] : NULL, guess ? &guess->mass[a * D + b] : NULL), *own = &k->mass[a * d + c];
+      const sample *mass = of(t, parent, real ? &real->mass[a * D + b] : NULL, guess ? &guess->mass[a * D + b] : NULL),
+                   *own = &k->mass[a * d + c];
       pass(t, mass, &t->dP[body], body, (use){1, b > a ? 0 : 2}, &t->line[0]);
       int in = b > a ? k->path[b] : body;
       psdmp_derive_rows rows = psdmp_derive_linear(scratch(t), &own->rows, t->robot->body[in].prismatic, t->digit[in]);
@@ -213,9 +220,15 @@ static void set_maps(estimate *t, double reach) {
   }
 }
 
-double psdmp_derive_expand_estimate(const psdm_robot *r, const uint64_t *digit, const psdmp_derive_expansion *e, const psdmp_derive_rows *base, const psdmp_derive_level *level, int done) {
+double psdmp_derive_expand_estimate(const psdm_robot *r, const uint64_t *digit, const psdmp_derive_expansion *e,
+                                    const psdmp_derive_rows *base, const psdmp_derive_level *level, int done) {
   psdmp_base_arena arena = {.allocator = e->arena.allocator};
-  estimate t = {.robot = r, .digit = digit, .level = level, .done = done, .random = 1, .scratch = {.pool = {.allocator = arena.allocator, .limit = SIZE_MAX}}};
+  estimate t = {.robot = r,
+                .digit = digit,
+                .level = level,
+                .done = done,
+                .random = 1,
+                .scratch = {.pool = {.allocator = arena.allocator, .limit = SIZE_MAX}}};
   size_t bodies = (size_t)r->bodies;
   t.maps = psdmp_base_arena_alloc_raw(&arena, bodies * sizeof *t.maps);
   t.P = psdmp_base_arena_alloc_raw(&arena, bodies * sizeof *t.P);
@@ -225,7 +238,8 @@ double psdmp_derive_expand_estimate(const psdm_robot *r, const uint64_t *digit, 
   bool ok = t.maps && t.P && t.dP && t.at && t.line;
   if (ok) set_maps(&t, e->reach);
   /* what is there already: every record is in a list, and most lists come out */
-  for (int i = 0; i < e->terms && ok; i++) t.rows += (double)e->term[i].rows.count, t.entries += (double)e->term[i].rows.entries;
+  for (int i = 0; i < e->terms && ok; i++)
+    t.rows += (double)e->term[i].rows.count, t.entries += (double)e->term[i].rows.entries;
   for (int b = done; b < r->bodies && ok; b++) {
     int parent = r->body[b].parent;
     ok = new_place(&t, &arena, b);
@@ -237,5 +251,7 @@ double psdmp_derive_expand_estimate(const psdm_robot *r, const uint64_t *digit, 
   }
   psdmp_derive_pool_free(&t.scratch.pool);
   psdmp_base_arena_free(&arena);
-  return ok ? (double)e->pool.bytes + t.pool + psdmp_derive_collect_bytes(t.rows, t.entries, pow(PSDMP_DERIVE_BASIS, r->bodies)) : 0;
+  return ok ? (double)e->pool.bytes + t.pool +
+                  psdmp_derive_collect_bytes(t.rows, t.entries, pow(PSDMP_DERIVE_BASIS, r->bodies))
+            : 0;
 }

@@ -21,12 +21,15 @@ typedef struct psdmp_derive_pool_chunk {
 
 enum { CHUNK_WORDS = 32 * 1024, RECORD_WORDS = 2 + PSDMP_ROBOT_STANDARD };
 
-size_t psdmp_derive_limit(const psdm_robot *r, const psdm_derive_options *o) { return psdmp_base_memory_limit(o && o->memory ? o->memory : r->memory); }
+size_t psdmp_derive_limit(const psdm_robot *r, const psdm_derive_options *o) {
+  return psdmp_base_memory_limit(o && o->memory ? o->memory : r->memory);
+}
 
 psdm_status psdmp_derive_ask(const psdm_robot *r, double need, size_t limit, psdm_error *error) {
   char what[64];
   psdmp_base_print(what, sizeof what, "the closed form of these %d joints", r->bodies);
-  return psdmp_base_memory_ask(r->file, what, need, limit, "; recursions and base parameters need no closed form", error);
+  return psdmp_base_memory_ask(r->file, what, need, limit, "; recursions and base parameters need no closed form",
+                               error);
 }
 
 static void *raw(psdmp_derive_pool *pool, size_t bytes) {
@@ -73,10 +76,8 @@ static inline uint64_t *reserve(builder *b) {
   psdmp_derive_segment *segment = (psdmp_derive_segment *)(void *)pool->at;
   pool->at += words;
   *segment = (psdmp_derive_segment){NULL, pool->at, pool->at};
-  if (b->last)
-    b->last->next = segment;
-  else
-    b->rows.first = segment;
+  if (b->last) b->last->next = segment;
+  else b->rows.first = segment;
   b->last = segment;
   return pool->at;
 }
@@ -128,9 +129,10 @@ void psdmp_derive_passage_set(psdmp_derive_passage *p, int count, double M[PSDMP
     }
 }
 
-psdmp_derive_rows psdmp_derive_pass(psdmp_derive_expansion *e, const psdmp_derive_rows *in, const psdmp_derive_passage *p, uint64_t digit) {
+psdmp_derive_rows psdmp_derive_pass(psdmp_derive_expansion *e, const psdmp_derive_rows *in,
+                                    const psdmp_derive_passage *p, uint64_t digit) {
   builder out = {.e = e};
-  PSDMP_DERIVE_EACH(in, segment, record) {
+  PSDMP_DERIVE_EACH (in, segment, record) {
     const double *value = psdmp_derive_record_values(record);
     for (int b = 0; b < p->count; b++) {
       const psdmp_derive_sparse *s = &p->M[b];
@@ -153,13 +155,15 @@ psdmp_derive_rows psdmp_derive_pass(psdmp_derive_expansion *e, const psdmp_deriv
 
 /* ---- twists: multilinear, six numbers each, stored as rows too ---- */
 
-psdmp_derive_rows psdmp_derive_pass_twist(psdmp_derive_expansion *e, const psdmp_derive_rows *in, const psdmp_derive_joint_maps *maps, bool prismatic, uint64_t digit) {
+psdmp_derive_rows psdmp_derive_pass_twist(psdmp_derive_expansion *e, const psdmp_derive_rows *in,
+                                          const psdmp_derive_joint_maps *maps, bool prismatic, uint64_t digit) {
   builder out = {.e = e};
-  PSDMP_DERIVE_EACH(in, segment, record) {
+  PSDMP_DERIVE_EACH (in, segment, record) {
     const double *value = psdmp_derive_record_values(record);
     double full[6] = {0};
     int k = 0;
-    for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1) full[__builtin_ctz(left)] = value[k++];
+    for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1)
+      full[__builtin_ctz(left)] = value[k++];
     for (int b = 0; b < (prismatic ? 2 : 3); b++) {
       double row[10] = {0};
       for (int i = 0; i < 6; i++)
@@ -171,13 +175,15 @@ psdmp_derive_rows psdmp_derive_pass_twist(psdmp_derive_expansion *e, const psdmp
 }
 
 /* D_ij at body j: joint i's twist there with joint j's own */
-psdmp_derive_rows psdmp_derive_start_mass(psdmp_derive_expansion *e, const psdmp_derive_rows *twist, const double own[6]) {
+psdmp_derive_rows psdmp_derive_start_mass(psdmp_derive_expansion *e, const psdmp_derive_rows *twist,
+                                          const double own[6]) {
   builder out = {.e = e};
-  PSDMP_DERIVE_EACH(twist, segment, record) {
+  PSDMP_DERIVE_EACH (twist, segment, record) {
     const double *value = psdmp_derive_record_values(record);
     double full[6] = {0}, row[10];
     int k = 0;
-    for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1) full[__builtin_ctz(left)] = value[k++];
+    for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1)
+      full[__builtin_ctz(left)] = value[k++];
     psdmp_derive_inertia_row(full, own, row);
     append(&out, record[0], row, 0x3FF);
   }
@@ -185,16 +191,18 @@ psdmp_derive_rows psdmp_derive_start_mass(psdmp_derive_expansion *e, const psdmp
 }
 
 /* derivative in a joint of degree one: s -> c, c -> -s, q -> 1 */
-psdmp_derive_rows psdmp_derive_linear(psdmp_derive_expansion *e, const psdmp_derive_rows *in, bool prismatic, uint64_t digit) {
+psdmp_derive_rows psdmp_derive_linear(psdmp_derive_expansion *e, const psdmp_derive_rows *in, bool prismatic,
+                                      uint64_t digit) {
   builder out = {.e = e};
-  PSDMP_DERIVE_EACH(in, segment, record) {
+  PSDMP_DERIVE_EACH (in, segment, record) {
     int d = (int)(record[0] / digit % 5);
     if (!d) continue;
     const double *value = psdmp_derive_record_values(record);
     double row[10] = {0}, sign = !prismatic && d == 2 ? -1 : 1;
     uint64_t code = record[0] - (uint64_t)d * digit + (prismatic ? 0 : d == 1 ? 2 : 1) * digit;
     int k = 0;
-    for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1) row[__builtin_ctz(left)] = sign * value[k++];
+    for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1)
+      row[__builtin_ctz(left)] = sign * value[k++];
     append(&out, code, row, psdmp_derive_record_mask(record));
   }
   return out.rows;
@@ -207,7 +215,9 @@ typedef struct table {
   size_t size;     /* a power of two */
 } table;
 
-static inline size_t place(const table *t, uint64_t code) { return (size_t)((code * 0x9E3779B97F4A7C15u) >> 32) & (t->size - 1); }
+static inline size_t place(const table *t, uint64_t code) {
+  return (size_t)((code * 0x9E3779B97F4A7C15u) >> 32) & (t->size - 1);
+}
 
 static bool fill_table(psdmp_derive_expansion *e, const psdmp_derive_rows *rows, table *t) {
   size_t need = 2 * (size_t)rows->count + 8;
@@ -223,7 +233,7 @@ static bool fill_table(psdmp_derive_expansion *e, const psdmp_derive_rows *rows,
   } else {
     memset(t->slot, 0, t->size * sizeof *t->slot);
   }
-  PSDMP_DERIVE_EACH(rows, segment, record) {
+  PSDMP_DERIVE_EACH (rows, segment, record) {
     size_t at = place(t, record[0]);
     while (t->slot[at]) at = (at + 1) & (t->size - 1);
     t->slot[at] = record;
@@ -244,15 +254,17 @@ static inline uint64_t *take(table *t, uint64_t code, uint64_t *mark) {
 
 static inline void scatter(const uint64_t *record, double sign, double row[10]) {
   const double *value = psdmp_derive_record_values(record);
-  for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1) row[__builtin_ctz(left)] += sign * *value++;
+  for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1)
+    row[__builtin_ctz(left)] += sign * *value++;
 }
 
 /* one of the two combinations; called twice, so that each list is contiguous */
-static psdmp_derive_rows combine(psdmp_derive_expansion *e, const psdmp_derive_rows *X, const psdmp_derive_rows *Y, double sign, table *t) {
+static psdmp_derive_rows combine(psdmp_derive_expansion *e, const psdmp_derive_rows *X, const psdmp_derive_rows *Y,
+                                 double sign, table *t) {
   builder out = {.e = e};
   uint64_t mark[1] = {0};
   if (!fill_table(e, Y, t)) return out.rows;
-  PSDMP_DERIVE_EACH(X, segment, record) {
+  PSDMP_DERIVE_EACH (X, segment, record) {
     double row[10] = {0};
     unsigned mask = psdmp_derive_record_mask(record);
     uint64_t *other = take(t, record[0], mark);
@@ -320,7 +332,8 @@ static void emit(walk *w, const psdmp_derive_rows *rows, int first, int second, 
 }
 
 /* all polynomials of a body, from its parent's and its own joint */
-static void fill_level(walk *w, const psdmp_derive_level *parent, const psdmp_derive_rows *base, psdmp_derive_level *k, const psdmp_derive_joint_maps *maps) {
+static void fill_level(walk *w, const psdmp_derive_level *parent, const psdmp_derive_rows *base, psdmp_derive_level *k,
+                       const psdmp_derive_joint_maps *maps) {
   psdmp_derive_expansion *e = w->e;
   static const psdmp_derive_rows none = {NULL, 0, 0, 0, 0};
   psdmp_derive_passage P, dP;
@@ -367,7 +380,8 @@ static void fill_level(walk *w, const psdmp_derive_level *parent, const psdmp_de
     k->self[c * d + a] = psdmp_derive_linear(e, &k->mass[a * d + c], prismatic, digit);
     for (int b = a + 1; b < D; b++) {
       psdmp_derive_rows X = psdmp_derive_pass(e, &parent->mass[a * D + b], &dP, digit);
-      psdmp_derive_rows Y = psdmp_derive_linear(e, &k->mass[a * d + c], w->robot->body[k->path[b]].prismatic, w->digit[k->path[b]]);
+      psdmp_derive_rows Y =
+          psdmp_derive_linear(e, &k->mass[a * d + c], w->robot->body[k->path[b]].prismatic, w->digit[k->path[b]]);
       k->sum[(a * d + b) * d + c] = X.count || Y.count ? combine(e, &X, &Y, 1, &w->merge) : none;
       k->difference[(a * d + b) * d + c] = X.count || Y.count ? combine(e, &X, &Y, -1, &w->merge) : none;
     }
@@ -418,14 +432,15 @@ static double slides(const psdm_robot *r, int b) {
 static double gyration(const psdm_robot *r) {
   double most = 0;
   for (int b = 0; b < r->bodies; b++) {
-    const double *pi = r->body[b].pi, square = 0.5 * (pi[4] + pi[7] + pi[9]) / pi[0]; /* m, first moments, XX XY XZ YY YZ ZZ */
+    /* m, first moments, XX XY XZ YY YZ ZZ */
+    const double *pi = r->body[b].pi, square = 0.5 * (pi[4] + pi[7] + pi[9]) / pi[0];
     if (pi[0] > 0 && square > 0 && isfinite(square)) most = fmax(most, sqrt(square));
   }
   return most;
 }
 
-/* Longest way from the base to any link frame or joint: the length that coefficients are measured with. Offsets that are small beside the bodies,
- * or nothing beside anything (1e-12 m in a wrist whose axes meet), are no measure. */
+/* Longest way from the base to any link frame or joint: the length that coefficients are measured with. Offsets that
+ * are small beside the bodies, or nothing beside anything (1e-12 m in a wrist whose axes meet), are no measure. */
 double psdmp_derive_reach(const psdm_robot *r, psdmp_base_arena *arena) {
   double *to = psdmp_base_arena_alloc(arena, (size_t)r->bodies * sizeof *to), longest = 0, size = gyration(r);
   for (int b = 0; to && b < r->bodies; b++) {
@@ -449,8 +464,10 @@ static psdmp_derive_rows start_potential(psdmp_derive_expansion *e, const double
 
 enum { TELLING = 4000000 }; /* bytes of records from which on their further growth is told well */
 
-/* after `done` levels: whether all of it will fit. Asked as soon as the records tell and it might not, and when the limit is passed. */
-static psdm_status ask(walk *w, const psdmp_derive_rows *base, const psdmp_derive_level *levels, int done, psdm_error *error) {
+/* after `done` levels: whether all of it will fit. Asked as soon as the records tell and it might not, and when the
+ * limit is passed. */
+static psdm_status ask(walk *w, const psdmp_derive_rows *base, const psdmp_derive_level *levels, int done,
+                       psdm_error *error) {
   const psdmp_derive_expansion *e = w->e;
   double left = w->robot->bodies - done, limit = (double)e->pool.limit;
   bool small = e->pool.bytes < TELLING || (double)e->pool.bytes * pow(8, left) < limit;
@@ -462,9 +479,10 @@ static psdm_status ask(walk *w, const psdmp_derive_rows *base, const psdmp_deriv
   return psdmp_derive_ask(w->robot, need, e->pool.limit, error);
 }
 
-psdm_status psdmp_derive_expand(const psdm_robot *r, const uint64_t *digit, const psdm_derive_options *o, const psdm_allocator *allocator, psdmp_derive_expansion *e,
-                         psdm_error *error) {
-  *e = (psdmp_derive_expansion){.pool = {.allocator = allocator, .limit = psdmp_derive_limit(r, o)}, .arena = {.allocator = allocator}};
+psdm_status psdmp_derive_expand(const psdm_robot *r, const uint64_t *digit, const psdm_derive_options *o,
+                                const psdm_allocator *allocator, psdmp_derive_expansion *e, psdm_error *error) {
+  *e = (psdmp_derive_expansion){.pool = {.allocator = allocator, .limit = psdmp_derive_limit(r, o)},
+                                .arena = {.allocator = allocator}};
   walk w = {.robot = r, .e = e, .digit = digit};
   psdmp_derive_level *levels = psdmp_base_arena_alloc(&e->arena, (size_t)r->bodies * sizeof *levels);
   psdmp_derive_joint_maps *maps = psdmp_base_arena_alloc(&e->arena, sizeof *maps);
@@ -480,10 +498,13 @@ psdm_status psdmp_derive_expand(const psdm_robot *r, const uint64_t *digit, cons
     if (!e->pool.beyond) emit_level(&w, &levels[b]);
     psdm_status status = ask(&w, &base, levels, e->pool.beyond ? b : b + 1, error);
     if (status) return status;
-    if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
+    if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies))
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
   }
-  if (e->pool.beyond) return psdmp_derive_ask(r, 2 * (double)e->pool.limit, e->pool.limit, error); /* before the first joint */
-  return ok && !e->pool.failed ? PSDM_OK : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  /* before the first joint */
+  if (e->pool.beyond) return psdmp_derive_ask(r, 2 * (double)e->pool.limit, e->pool.limit, error);
+  return ok && !e->pool.failed ? PSDM_OK
+                               : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }
 
 void psdmp_derive_expansion_free(psdmp_derive_expansion *e) {

@@ -119,10 +119,8 @@ void psdmp_derive_joint_maps_set(const psdm_robot *r, int b, double reach, psdmp
   double A[100], B[100], AZ[100], Z[PSDMP_DERIVE_BASIS][100] = {{0}};
   parameter_matrix(&before, A);
   parameter_matrix(link, B);
-  if (body->prismatic)
-    slide_matrices(Z);
-  else
-    turn_matrices(Z);
+  if (body->prismatic) slide_matrices(Z);
+  else turn_matrices(Z);
   for (int i = 0; i < maps->count; i++) {
     product(10, A, Z[i], AZ);
     product(10, AZ, B, maps->L[i]);

@@ -1,5 +1,5 @@
-/* params_numeric.c: base parameters from the columns of W, by QR and by SVD (M. Gautier, Numerical calculation of the base inertial
- * parameters of robots, Journal of Robotic Systems 8(4), 1991). Equation numbers are the paper's. */
+/* params_numeric.c: base parameters from the columns of W, by QR and by SVD (M. Gautier, Numerical calculation of
+ * the base inertial parameters of robots, Journal of Robotic Systems 8(4), 1991). Equation numbers are the paper's. */
 #include "derive/params_numeric_priv.h"
 #include "linalg/linalg.h"
 
@@ -60,8 +60,9 @@ static double gap_at(const double *x, int count, int rank, double *sorted) {
   return rank < count && rank > 0 && sorted[rank] != 0 ? fabs(sorted[rank - 1] / sorted[rank]) : INFINITY;
 }
 
-/* QR without pivoting, column by column (Gram-Schmidt, twice): R_ii is what is left of column i. A column with nothing left gives no
- * direction, or its rounding would pose as one: noise of exact geometry is not random. A is spoilt. */
+/* QR without pivoting, column by column (Gram-Schmidt, twice): R_ii is what is left of column i. A column with
+ * nothing left gives no direction, or its rounding would pose as one: noise of exact geometry is not random. A is
+ * spoilt. */
 static void diagonal_of_R(int r, int c, double *A, double nothing, double *R) {
   int found = 0;
   for (int i = 0; i < c; i++) {
@@ -83,10 +84,13 @@ static void diagonal_of_R(int r, int c, double *A, double nothing, double *R) {
 
 static bool factorise(holder *h, matrix *m, psdmp_base_arena *scratch) {
   psdm_params *p = &h->params;
-  double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m), *sorted = NEW(scratch, m->c, double);
+  double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m),
+         *sorted = NEW(scratch, m->c, double);
   m->V = NEW(scratch, (long)m->c * m->c, double);
   if (!A || !B || !C || !sorted || !m->V) return false;
-  if (!psdmp_derive_lapack_qr_pivoted(scratch, m->r, m->c, A) || !psdmp_derive_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V)) return false;
+  if (!psdmp_derive_lapack_qr_pivoted(scratch, m->r, m->c, A) ||
+      !psdmp_derive_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V))
+    return false;
   for (int i = 0; i < m->c; i++) h->T[i] = A[(long)i * m->r + i];
   decide(h->T, m->c, m->r, &p->tau[0], &p->ranks[0]);
   decide(h->sigma, m->c, m->r, &p->tau[2], &p->ranks[2]);
@@ -105,10 +109,8 @@ static bool factorise(holder *h, matrix *m, psdmp_base_arena *scratch) {
 static void split(holder *h, const bool *keep, int c) {
   int kept = 0, dropped = 0;
   for (int i = 0; i < c; i++) {
-    if (keep[i])
-      h->kept[kept++] = i;
-    else
-      h->dropped[dropped++] = i;
+    if (keep[i]) h->kept[kept++] = i;
+    else h->dropped[dropped++] = i;
   }
 }
 
@@ -146,8 +148,8 @@ static int pick_rows(const matrix *m, int rank, double tolerance, double *basis,
   return found;
 }
 
-/* SVD: starting from the last row of V2, the first regular V22, eq. (26). Rows of unchanged parameters are zero to the precision of V2,
- * eps sigma_1 / sigma_b; 1e-7 lies well between those and what short links leave. */
+/* SVD: starting from the last row of V2, the first regular V22, eq. (26). Rows of unchanged parameters are zero to
+ * the precision of V2, eps sigma_1 / sigma_b; 1e-7 lies well between those and what short links leave. */
 static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_base_arena *scratch) {
   double *basis = NEW(scratch, (long)(m->c - rank + 1) * (m->c - rank + 1), double);
   if (!basis) return false;
@@ -156,8 +158,10 @@ static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_base_arena 
   return false;
 }
 
-/* as the structure chooses, link by link: it prefers the same columns, unless shares grew without bounds. False: out of memory. */
-static bool choose_by_links(const psdm_robot *r, const psdmp_derive_samples *samples, int rank, bool *keep, bool *found, psdmp_base_arena *scratch) {
+/* as the structure chooses, link by link: it prefers the same columns, unless shares grew without bounds. False: out
+ * of memory. */
+static bool choose_by_links(const psdm_robot *r, const psdmp_derive_samples *samples, int rank, bool *keep, bool *found,
+                            psdmp_base_arena *scratch) {
   int rows = samples->rows, columns = samples->columns;
   double size = 0;
   psdmp_derive_link_choice choice;
@@ -178,7 +182,8 @@ static bool beta_by_R(holder *h, const matrix *m, psdmp_base_arena *scratch) {
   if (!A) return false;
   for (int i = 0; i < c; i++)
     memcpy(A + (long)i * r, m->W + (long)(i < b ? h->kept[i] : h->dropped[i - b]) * r, sizeof *A * (size_t)r);
-  if (!psdmp_derive_lapack_qr(scratch, r, c, A) || !psdmp_derive_lapack_solve_upper(b, c - b, A, r, A + (long)b * r, r)) return false;
+  if (!psdmp_derive_lapack_qr(scratch, r, c, A) || !psdmp_derive_lapack_solve_upper(b, c - b, A, r, A + (long)b * r, r))
+    return false;
   for (int i = 0; i < b; i++)
     for (int k = 0; k < c - b; k++) h->beta[(long)i * (c - b) + k] = A[(long)(b + k) * r + i];
   return true;
@@ -213,7 +218,8 @@ static void show_V(holder *h, const matrix *m) {
   memcpy(h->V1, m->V, sizeof *h->V1 * (size_t)b * (size_t)c);
 }
 
-/* entries that are nothing beside the largest of their column become zero; then from units of the reach to the robot's */
+/* entries that are nothing beside the largest of their column become zero; then from units of the reach to the
+ * robot's */
 static void clean_beta(holder *h) {
   int b = h->params.rank, e = h->params.columns - b;
   for (int k = 0; k < e; k++) {
@@ -255,7 +261,8 @@ static bool make_room(holder *h, int c) {
   return h->unit && p->T && p->R && p->sigma && p->V2N && p->V1 && p->kept && p->dropped && p->beta && h->fate;
 }
 
-static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, const psdmp_derive_samples *samples, psdmp_base_arena *scratch) {
+static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, const psdmp_derive_samples *samples,
+                  psdmp_base_arena *scratch) {
   psdm_params *p = &h->params;
   bool found = false;
   matrix m = {.r = samples->rows, .c = samples->columns, .W = samples->W};
@@ -266,10 +273,8 @@ static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, 
     if (!factorise(h, &m, scratch)) return false;
     p->rank = p->ranks[o->solver == PSDM_SOLVER_SVD ? 2 : 0];
     if (!choose_by_links(r, samples, p->rank, keep, &found, scratch)) return false;
-    if (!found && o->solver == PSDM_SOLVER_QR)
-      choose_by_R(h, m.c, p->rank, keep);
-    else if (!found && !choose_by_V(&m, p->rank, keep, scratch))
-      return false;
+    if (!found && o->solver == PSDM_SOLVER_QR) choose_by_R(h, m.c, p->rank, keep);
+    else if (!found && !choose_by_V(&m, p->rank, keep, scratch)) return false;
     split(h, keep, m.c);
     if (p->rank < m.c && !(o->solver == PSDM_SOLVER_SVD ? beta_by_V : beta_by_R)(h, &m, scratch)) return false;
     show_V(h, &m);
@@ -286,24 +291,33 @@ static int parameter_of(const void *answer, int j) {
 }
 
 /* the regressor's kept columns times theta, against the whole of it */
-static psdm_status check(const psdm_robot *r, const psdm_params_options *o, holder *h, psdmp_base_arena *scratch, psdm_error *error) {
+static psdm_status check(const psdm_robot *r, const psdm_params_options *o, holder *h, psdmp_base_arena *scratch,
+                         psdm_error *error) {
   const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};
   psdmp_derive_restriction assumed;
   double residual;
   psdm_status status = psdmp_derive_restriction_set(r, &assume, scratch, &assumed, error);
-  const psdmp_derive_checked of = {.answer = &h->params, .l = h->params.rank, .states = 8, .theta = theta_of, .parameter = parameter_of, .restriction = &assumed, .options = &assume,
-                            .what = "the sampled base parameters"};
+  const psdmp_derive_checked of = {.answer = &h->params,
+                                   .l = h->params.rank,
+                                   .states = 8,
+                                   .theta = theta_of,
+                                   .parameter = parameter_of,
+                                   .restriction = &assumed,
+                                   .options = &assume,
+                                   .what = "the sampled base parameters"};
   return status ? status : psdmp_derive_check_answer(r, &of, h->arena.allocator, &residual, error);
 }
 
-psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *options, const psdm_allocator *allocator, psdm_params **out,
-                              psdm_error *error) {
+psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *options, const psdm_allocator *allocator,
+                              psdm_params **out, psdm_error *error) {
   static const psdm_params_options defaults = {0};
   const psdm_params_options *o = options ? options : &defaults;
   *out = NULL;
   if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
   if (r->bodies > PSDM_PARAMS_JOINTS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; base parameters are sampled for at most %d", r->bodies, PSDM_PARAMS_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
+                           "%d moving joints; base parameters are sampled for at most %d", r->bodies,
+                           PSDM_PARAMS_JOINTS);
   if ((int)o->sampling < 0 || o->sampling > PSDM_SAMPLE_H || (int)o->solver < 0 || o->solver > PSDM_SOLVER_SVD)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "no such model or solver");
   holder *h = psdmp_base_alloc(allocator, sizeof *h);
@@ -316,17 +330,22 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
   if (!status) {
     int *column = NEW(&h->arena, samples.columns, int);
     if (column) memcpy(column, samples.column, sizeof *column * (size_t)samples.columns);
-    *p = (psdm_params){.standard = psdm_robot_parameter_count(r), .rows = samples.rows, .columns = samples.columns, .column = column,
-                       .spread_random = samples.spread_random, .spread = samples.spread};
+    *p = (psdm_params){.standard = psdm_robot_parameter_count(r),
+                       .rows = samples.rows,
+                       .columns = samples.columns,
+                       .column = column,
+                       .spread_random = samples.spread_random,
+                       .spread = samples.spread};
     if (!column || !solve(r, h, o, &samples, &scratch))
-      status = h->arena.failed || scratch.failed ? no_memory(r, error) : psdmp_base_fail(error, PSDM_E_ACCURACY, r->file, 0, 0, "the samples cannot be factorised in double precision");
+      status = h->arena.failed || scratch.failed
+                   ? no_memory(r, error)
+                   : psdmp_base_fail(error, PSDM_E_ACCURACY, r->file, 0, 0,
+                                     "the samples cannot be factorised in double precision");
   }
   if (!status) status = check(r, o, h, &scratch, error);
   psdmp_base_arena_free(&scratch);
-  if (status)
-    psdm_params_free(p);
-  else
-    *out = p;
+  if (status) psdm_params_free(p);
+  else *out = p;
   return status;
 }
 

@@ -15,7 +15,8 @@ bool psdmp_derive_lapack_qr(psdmp_base_arena *arena, int rows, int columns, doub
 bool psdmp_derive_lapack_qr_pivoted(psdmp_base_arena *arena, int rows, int columns, double *A) {
   double size = 0, *tau = NEW(arena, columns, double);
   lapack_int *pivot = NEW(arena, columns, lapack_int); /* zero: every column is free to move */
-  if (!tau || !pivot || LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, A, rows, pivot, tau, &size, -1)) return false;
+  if (!tau || !pivot || LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, A, rows, pivot, tau, &size, -1))
+    return false;
   double *work = NEW(arena, (int)size, double);
   return work && !LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, A, rows, pivot, tau, work, (int)size);
 }
@@ -24,9 +25,13 @@ bool psdmp_derive_lapack_svd(psdmp_base_arena *arena, int rows, int columns, dou
   double size = 0, *U = NEW(arena, (long)rows * columns, double), *VT = NEW(arena, (long)columns * columns, double);
   lapack_int *integers = NEW(arena, 8 * columns, lapack_int);
   if (!U || !VT || !integers) return false;
-  if (LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', rows, columns, A, rows, sigma, U, rows, VT, columns, &size, -1, integers)) return false;
+  if (LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', rows, columns, A, rows, sigma, U, rows, VT, columns, &size, -1,
+                          integers))
+    return false;
   double *work = NEW(arena, (int)size, double);
-  if (!work || LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', rows, columns, A, rows, sigma, U, rows, VT, columns, work, (int)size, integers)) return false;
+  if (!work || LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', rows, columns, A, rows, sigma, U, rows, VT, columns, work,
+                                   (int)size, integers))
+    return false;
   for (long i = 0; i < columns; i++)
     for (long k = 0; k < columns; k++) V[i * columns + k] = VT[k * columns + i];
   return true;

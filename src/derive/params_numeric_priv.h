@@ -10,13 +10,14 @@
 /* W over the columns that are not zero. */
 typedef struct psdmp_derive_samples {
   int rows, columns;
-  int *column;   /* (columns) standard parameters, in keep order */
-  double *W;     /* column-major (rows x columns), in units of the reach */
-  double *unit;  /* (columns) the reach to the length degree of each: W over these is what a standard parameter does */
+  int *column;  /* (columns) standard parameters, in keep order */
+  double *W;    /* column-major (rows x columns), in units of the reach */
+  double *unit; /* (columns) the reach to the length degree of each: W over these is what a standard parameter does */
   double spread_random, spread;
 } psdmp_derive_samples;
 
-psdm_status psdmp_derive_samples_take(const psdm_robot *robot, const psdm_params_options *options, psdmp_base_arena *arena, psdmp_derive_samples *out, psdm_error *error);
+psdm_status psdmp_derive_samples_take(const psdm_robot *robot, const psdm_params_options *options,
+                                      psdmp_base_arena *arena, psdmp_derive_samples *out, psdm_error *error);
 
 /* ---- LAPACK, column-major; scratch comes from the arena. False: out of memory or no convergence ---- */
 

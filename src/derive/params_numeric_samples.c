@@ -1,8 +1,8 @@
 /* params_numeric_samples.c: the matrix W of samples (Gautier 1991, eq. (6), (9), (12)), and samples that scale it well.
  *
- * The error of an entry of W is proportional to its size, so a good W has entries of one size: the paper searches for samples that
- * reduce S = max|W_ij| / min|W_ij|, row by row, and so does this, by accepting random steps that help. Lengths are measured with the robot's reach, so
- * that a robot in millimetres has the same W as in metres. */
+ * The error of an entry of W is proportional to its size, so a good W has entries of one size: the paper searches
+ * for samples that reduce S = max|W_ij| / min|W_ij|, row by row, and so does this, by accepting random steps that
+ * help. Lengths are measured with the robot's reach, so that a robot in millimetres has the same W as in metres. */
 #include <math.h>
 #include <string.h>
 
@@ -33,14 +33,16 @@ static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
 
 /* ---- one sample ---- */
 
-/* (a.qd)^2 / 2 of each drive; where loops close, a changes with q, and the column a (a.qd) of the torques at rest has it */
+/* (a.qd)^2 / 2 of each drive; where loops close, a changes with q, and the column a (a.qd) of the torques at rest
+ * has it */
 static psdm_status drive_energies(const sampler *s, const double *q, const double *qd, double *row) {
   const psdm_robot *r = s->robot;
   psdm_status status = r->closure && r->drives ? psdm_regressor_standard(r, s->work, q, s->zero, qd, s->Y) : PSDM_OK;
   for (int d = 0; d < r->drives && !status; d++) {
     double rate = 0, power = 0;
     for (int i = 0; i < s->n && !r->closure; i++) rate += r->drive[d].a[i] * qd[i];
-    for (int i = 0; i < s->n && r->closure; i++) power += s->Y[(long)i * s->S + PSDMP_ROBOT_STANDARD * r->bodies + d] * qd[i];
+    for (int i = 0; i < s->n && r->closure; i++)
+      power += s->Y[(long)i * s->S + PSDMP_ROBOT_STANDARD * r->bodies + d] * qd[i];
     row[d] = 0.5 * (r->closure ? power : rate * rate);
   }
   return status;
@@ -71,7 +73,8 @@ static psdm_status energy_row(const sampler *s, const double *q, const double *q
   return drive_energies(s, q, qd, row + (long)PSDMP_ROBOT_STANDARD * r->bodies);
 }
 
-/* the sample's rows over the standard parameters that assumptions leave, (height x S); fails where a loop does not close */
+/* the sample's rows over the standard parameters that assumptions leave, (height x S); fails where a loop does not
+ * close */
 static psdm_status evaluate(const sampler *s, const double *x, double *rows) {
   int n = s->n;
   double *q = s->state, *second = q + n, *third = q + 2 * n;
@@ -90,18 +93,22 @@ static psdm_status evaluate(const sampler *s, const double *x, double *rows) {
   if (s->assumed->B) memset(rows, 0, sizeof *rows * (size_t)s->height * (size_t)s->S);
   for (int i = 0; i < s->height; i++)
     for (int k = 0; k < s->assumed->count && s->assumed->B; k++)
-      for (int c = 0; c < s->S; c++) rows[(long)i * s->S + s->assumed->param[k]] += s->assumed->B[(long)k * s->S + c] * s->raw[(long)i * s->S + c];
+      for (int c = 0; c < s->S; c++)
+        rows[(long)i * s->S + s->assumed->param[k]] += s->assumed->B[(long)k * s->S + c] * s->raw[(long)i * s->S + c];
   for (int i = 0; i < s->height; i++)
     for (int k = 0; k < s->S; k++) rows[(long)i * s->S + k] *= s->force[i] * s->unit[k];
   return PSDM_OK;
 }
 
-/* angles over a whole turn, lengths in units of the robot's own, rates of a few rad/s for a robot of a metre: gravity is as large in each of its units */
+/* angles over a whole turn, lengths in units of the robot's own, rates of a few rad/s for a robot of a metre:
+ * gravity is as large in each of its units */
 static void set_scales(sampler *s, double reach) {
   const psdm_robot *r = s->robot;
   static const double size[3][MAX_STATE] = {
       [PSDM_SAMPLE_D] = {3.14159, 3, 5}, [PSDM_SAMPLE_D0] = {3.14159, 5}, [PSDM_SAMPLE_H] = {3.14159, 3, 3.14159, 3}};
-  static const int power[3][MAX_STATE] = {[PSDM_SAMPLE_D] = {0, 1, 2}, [PSDM_SAMPLE_D0] = {0, 2}, [PSDM_SAMPLE_H] = {0, 1, 0, 1}}; /* of the rate */
+  /* of the rate */
+  static const int power[3][MAX_STATE] = {
+      [PSDM_SAMPLE_D] = {0, 1, 2}, [PSDM_SAMPLE_D0] = {0, 2}, [PSDM_SAMPLE_H] = {0, 1, 0, 1}};
   static const int vectors[3] = {[PSDM_SAMPLE_D] = 3, [PSDM_SAMPLE_D0] = 2, [PSDM_SAMPLE_H] = 4};
   s->variables = vectors[s->kind] * s->n;
   for (int j = 0; j < r->joints; j++)
@@ -115,7 +122,8 @@ static void set_scales(sampler *s, double reach) {
     if (r->joint[j].q >= 0 && r->joint[j].type == PSDM_PRISMATIC) s->force[r->joint[j].q] = 1;
 }
 
-static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_options *o, const psdmp_derive_restriction *assumed, psdmp_base_arena *arena, psdm_error *error) {
+static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_options *o,
+                         const psdmp_derive_restriction *assumed, psdmp_base_arena *arena, psdm_error *error) {
   *s = (sampler){.robot = r, .kind = o->sampling, .assumed = assumed, .S = psdm_robot_parameter_count(r), .n = r->n};
   s->height = s->kind == PSDM_SAMPLE_H ? 1 : r->n;
   s->scale = NEW(arena, MAX_STATE * r->n, double);
@@ -128,7 +136,9 @@ static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_opti
   s->unit = NEW(arena, s->S, double);
   s->force = NEW(arena, r->n, double);
   double reach = psdmp_derive_reach(r, arena);
-  if (arena->failed || !s->unit || !s->force || !s->scale || !s->state || !s->zero || !s->raw || !s->other || !s->J || !s->Y) return no_memory(r, error);
+  if (arena->failed || !s->unit || !s->force || !s->scale || !s->state || !s->zero || !s->raw || !s->other || !s->J ||
+      !s->Y)
+    return no_memory(r, error);
   set_scales(s, reach);
   return psdm_work_new(r, arena->allocator, &s->work) ? no_memory(r, error) : PSDM_OK;
 }
@@ -137,9 +147,9 @@ static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_opti
 
 /* which entries of a sample are not zero by structure, and how large they are */
 typedef struct pattern {
-  int entries;     /* height x S */
+  int entries; /* height x S */
   bool *there;
-  double size;     /* a usual largest entry */
+  double size; /* a usual largest entry */
 } pattern;
 
 static void spread_of(const pattern *p, const double *rows, double *low, double *high) {
@@ -159,7 +169,8 @@ static double badness(const pattern *p, const double *rows) {
 }
 
 /* improves the sample x in place; rows are its rows */
-static void improve(const sampler *s, const pattern *p, uint64_t *seed, int tries, double *x, double *rows, double *trial_x, double *trial_rows) {
+static void improve(const sampler *s, const pattern *p, uint64_t *seed, int tries, double *x, double *rows,
+                    double *trial_x, double *trial_rows) {
   double best = badness(p, rows), step = 0.3;
   for (int t = 0; t < tries && best > log(20); t++) { /* the paper takes a row at S = 10 */
     for (int i = 0; i < s->variables; i++) {
@@ -191,7 +202,8 @@ static psdm_status draw_one(const sampler *s, uint64_t *seed, double *x, double 
     status = evaluate(s, x, rows);
     if (!status) return PSDM_OK;
   }
-  return psdmp_base_fail(error, status, s->robot->file, 0, 0, "no sample in 500 random states: %s", psdm_status_text(status));
+  return psdmp_base_fail(error, status, s->robot->file, 0, 0, "no sample in 500 random states: %s",
+                         psdm_status_text(status));
 }
 
 static psdm_status find_pattern(const sampler *s, const draw *d, pattern *p, psdm_error *error) {
@@ -201,12 +213,14 @@ static psdm_status find_pattern(const sampler *s, const draw *d, pattern *p, psd
     for (int i = 0; i < p->entries; i++) high = fmax(high, fabs(d->rows[(long)k * p->entries + i]));
     for (int i = 0; i < p->entries; i++)
       if (!isfinite(d->rows[(long)k * p->entries + i]))
-        return psdmp_base_fail(error, PSDM_E_ROBOT, s->robot->file, 0, 0, "the robot's lengths are too large to sample its dynamics");
+        return psdmp_base_fail(error, PSDM_E_ROBOT, s->robot->file, 0, 0,
+                               "the robot's lengths are too large to sample its dynamics");
     largest = fmax(largest, high);
     sum += high;
   }
   p->size = sum / d->samples;
-  /* rounding is 1e-16 of the largest; a real entry that is small in every sample does not occur at lengths above 1e-4 of the reach */
+  /* rounding is 1e-16 of the largest; a real entry that is small in every sample does not occur at lengths above
+   * 1e-4 of the reach */
   for (int k = 0; k < d->samples; k++)
     for (int i = 0; i < p->entries; i++) p->there[i] |= fabs(d->rows[(long)k * p->entries + i]) > 1e-12 * largest;
   return PSDM_OK;
@@ -219,7 +233,8 @@ static double spread_all(const draw *d, const pattern *p) {
 }
 
 /* columns that some row has, in keep order, as a matrix */
-static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_base_arena *arena, psdmp_derive_samples *out) {
+static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_base_arena *arena,
+                     psdmp_derive_samples *out) {
   int *order = NEW(arena, s->S, int);
   out->rows = d->samples * s->height;
   out->column = NEW(arena, s->S, int);
@@ -240,13 +255,17 @@ static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_ba
   return true;
 }
 
-static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_base_arena *arena, psdmp_derive_samples *out, psdm_error *error) {
+static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_base_arena *arena, psdmp_derive_samples *out,
+                        psdm_error *error) {
   /* twice as many rows as columns: then QR without pivoting has room for the noise of the columns that it leaves out */
   draw d = {.samples = (2 * s->S + s->height - 1) / s->height + 2};
   pattern p = {.entries = s->height * s->S};
   uint64_t seed = 5;
-  /* of the matrix: its samples, itself, its factors and what they are solved with (17 times, measured with 64 and 100 joints) */
-  psdm_status fits = psdmp_base_memory_ask(s->robot->file, "the matrix of samples", 17.0 * sizeof(double) * d.samples * s->height * s->S, s->robot->memory, "; --model exact needs none", error);
+  /* of the matrix: its samples, itself, its factors and what they are solved with (17 times, measured with 64 and
+   * 100 joints) */
+  psdm_status fits = psdmp_base_memory_ask(s->robot->file, "the matrix of samples",
+                                           17.0 * sizeof(double) * d.samples * s->height * s->S, s->robot->memory,
+                                           "; --model exact needs none", error);
   if (fits) return fits;
   d.x = NEW(arena, (long)d.samples * s->variables, double);
   d.rows = NEW(arena, (long)d.samples * p.entries, double);
@@ -254,7 +273,8 @@ static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_base_are
   double *trial_x = NEW(arena, s->variables, double), *trial_rows = NEW(arena, p.entries, double);
   if (!d.x || !d.rows || !p.there || !trial_x || !trial_rows) return no_memory(s->robot, error);
   psdm_status status = PSDM_OK;
-  for (int k = 0; k < d.samples && !status; k++) status = draw_one(s, &seed, d.x + (long)k * s->variables, d.rows + (long)k * p.entries, error);
+  for (int k = 0; k < d.samples && !status; k++)
+    status = draw_one(s, &seed, d.x + (long)k * s->variables, d.rows + (long)k * p.entries, error);
   if (!status) status = find_pattern(s, &d, &p, error);
   if (status) return status;
   out->spread_random = spread_all(&d, &p);
@@ -266,7 +286,8 @@ static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_base_are
   return assemble(s, &d, &p, arena, out) ? PSDM_OK : no_memory(s->robot, error);
 }
 
-psdm_status psdmp_derive_samples_take(const psdm_robot *r, const psdm_params_options *o, psdmp_base_arena *arena, psdmp_derive_samples *out, psdm_error *error) {
+psdm_status psdmp_derive_samples_take(const psdm_robot *r, const psdm_params_options *o, psdmp_base_arena *arena,
+                                      psdmp_derive_samples *out, psdm_error *error) {
   const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};
   psdmp_derive_restriction assumed;
   sampler s = {0};

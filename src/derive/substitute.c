@@ -1,6 +1,7 @@
-/* substitute.c: a coupled robot's terms in its independent joints. q_tree = G q + c is put into every monomial: sines and cosines of
- * sums are expanded (exact for whole factors), products are reduced by s s = 1 - c c, accelerations and velocities follow G, torques
- * G^T. What cancels goes: a planar parallelogram keeps eight parameters where its free tree has twelve. */
+/* substitute.c: a coupled robot's terms in its independent joints. q_tree = G q + c is put into every monomial:
+ * sines and cosines of sums are expanded (exact for whole factors), products are reduced by s s = 1 - c c,
+ * accelerations and velocities follow G, torques G^T. What cancels goes: a planar parallelogram keeps eight
+ * parameters where its free tree has twelve. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,9 @@ typedef struct substitution {
   bool overflow;
 } substitution;
 
-static int digit_of(const psdm_model *m, uint64_t code, int j) { return (int)(code / m->weight[j] % (uint64_t)m->radix[j]); }
+static int digit_of(const psdm_model *m, uint64_t code, int j) {
+  return (int)(code / m->weight[j] % (uint64_t)m->radix[j]);
+}
 
 static void add_monomial(poly *p, uint64_t code, double value, bool *overflow) {
   for (int i = 0; i < p->count; i++)
@@ -95,9 +98,10 @@ static psdm_status set_turn(substitution *s, int b, psdm_error *error) {
     int j = r->g_col[g];
     double factor = r->g_val[g], whole = round(factor);
     if (s->m->prismatic[j] || fabs(factor - whole) > 1e-12 || fabs(whole) > 8)
-      return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
-                        "joint '%s' follows another with factor %g; a closed form needs whole factors of turning joints (up to 8)",
-                        r->joint[r->body[b].index].name, factor);
+      return psdmp_base_fail(
+          error, PSDM_E_ROBOT, r->file, 0, 0,
+          "joint '%s' follows another with factor %g; a closed form needs whole factors of turning joints (up to 8)",
+          r->joint[r->body[b].index].name, factor);
     double sign = whole < 0 ? -1 : 1;
     poly *c = s->angle[0], *sn = s->angle[1];
     c->count = sn->count = 1;
@@ -130,8 +134,10 @@ static psdm_status set_slide(substitution *s, int b, psdm_error *error) {
   for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) {
     int j = r->g_col[g];
     if (!s->m->prismatic[j])
-      return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "joint '%s' slides with a turning joint; a closed form in sines and cosines does not exist",
-                        r->joint[r->body[b].index].name);
+      return psdmp_base_fail(
+          error, PSDM_E_ROBOT, r->file, 0, 0,
+          "joint '%s' slides with a turning joint; a closed form in sines and cosines does not exist",
+          r->joint[r->body[b].index].name);
     add_monomial(x, s->m->weight[j], r->g_val[g], &s->overflow);
   }
   drop_zeros(x);
@@ -164,7 +170,8 @@ static uint64_t hash(const key *k) {
 }
 
 static bool same(const key *a, const key *b) {
-  return a->code == b->code && a->first == b->first && a->second == b->second && a->torque == b->torque && a->body == b->body;
+  return a->code == b->code && a->first == b->first && a->second == b->second && a->torque == b->torque &&
+         a->body == b->body;
 }
 
 static bool grow_keys(keys *t, psdmp_base_arena *arena) {
@@ -233,19 +240,27 @@ static shares shares_of(const psdm_robot *r, int body) {
 }
 
 /* one record into every class and torque that it reaches */
-static bool spread(substitution *s, keys *t, const psdmp_derive_term *term, const uint64_t *record, psdmp_base_arena *arena) {
-  shares first = shares_of(s->robot, term->first), second = shares_of(s->robot, term->second), torque = shares_of(s->robot, term->torque);
+static bool spread(substitution *s, keys *t, const psdmp_derive_term *term, const uint64_t *record,
+                   psdmp_base_arena *arena) {
+  shares first = shares_of(s->robot, term->first), second = shares_of(s->robot, term->second),
+         torque = shares_of(s->robot, term->torque);
   for (int a = 0; a < first.count; a++)
     for (int b = 0; b < second.count; b++)
       for (int i = 0; i < torque.count; i++)
         for (int k = 0; k < s->product->count; k++) {
           int x = first.joint[a], y = second.joint[b];
           bool ordered = y < 0 || x <= y;
-          key at = {.first = ordered ? x : y, .second = ordered ? y : x, .torque = torque.joint[i], .body = term->body, .code = s->product->code[k]};
-          double *row = row_of(t, &at, arena), factor = term->scale * first.factor[a] * second.factor[b] * torque.factor[i] * s->product->value[k];
+          key at = {.first = ordered ? x : y,
+                    .second = ordered ? y : x,
+                    .torque = torque.joint[i],
+                    .body = term->body,
+                    .code = s->product->code[k]};
+          double *row = row_of(t, &at, arena),
+                 factor = term->scale * first.factor[a] * second.factor[b] * torque.factor[i] * s->product->value[k];
           if (!row) return false;
           const double *value = psdmp_derive_record_values(record);
-          for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1) row[__builtin_ctz(left)] += factor * *value++;
+          for (unsigned left = psdmp_derive_record_mask(record); left; left &= left - 1)
+            row[__builtin_ctz(left)] += factor * *value++;
         }
   return true;
 }
@@ -265,7 +280,9 @@ static bool replace_terms(psdmp_derive_expansion *e, const keys *t) {
   for (long i = 0; i < t->count;) {
     const key *k = &t->item[i];
     psdmp_derive_builder out = {.e = e};
-    for (; i < t->count && t->item[i].first == k->first && t->item[i].second == k->second && t->item[i].torque == k->torque && t->item[i].body == k->body; i++)
+    for (; i < t->count && t->item[i].first == k->first && t->item[i].second == k->second &&
+           t->item[i].torque == k->torque && t->item[i].body == k->body;
+         i++)
       psdmp_derive_append(&out, t->item[i].code, t->item[i].row);
     psdmp_derive_emit(e, &(psdmp_derive_term){out.rows, k->first, k->second, k->torque, k->body, 1});
   }
@@ -276,7 +293,8 @@ static bool replace_terms(psdmp_derive_expansion *e, const keys *t) {
 static psdm_status set_radix(const psdm_robot *r, psdm_model *m, psdm_error *error) {
   double degree[PSDMP_DERIVE_JOINTS] = {0};
   for (int b = 0; b < r->bodies; b++)
-    for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) degree[r->g_col[g]] += 2 * (r->body[b].prismatic ? 1 : fabs(round(r->g_val[g])));
+    for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++)
+      degree[r->g_col[g]] += 2 * (r->body[b].prismatic ? 1 : fabs(round(r->g_val[g])));
   uint64_t weight = 1;
   for (int j = m->n - 1; j >= 0; j--) {
     int radix = m->prismatic[j] ? (int)degree[j] + 1 : 2 * (int)degree[j] + 3; /* one more while s s is being reduced */
@@ -299,16 +317,20 @@ psdm_status psdmp_derive_substitute(const psdm_robot *r, psdm_model *m, psdmp_de
   s.other = NEW(&scratch, 1, poly);
   s.angle[0] = NEW(&scratch, 1, poly);
   s.angle[1] = NEW(&scratch, 1, poly);
-  psdm_status status = s.digit && s.product && s.other && s.angle[0] && s.angle[1] ? set_radix(r, m, error) : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
-  for (int b = 0; b < r->bodies && !status; b++) status = r->body[b].prismatic ? set_slide(&s, b, error) : set_turn(&s, b, error);
+  psdm_status status = s.digit && s.product && s.other && s.angle[0] && s.angle[1]
+                           ? set_radix(r, m, error)
+                           : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  for (int b = 0; b < r->bodies && !status; b++)
+    status = r->body[b].prismatic ? set_slide(&s, b, error) : set_turn(&s, b, error);
   keys t = {.bytes = e->pool.bytes, .limit = e->pool.limit};
   bool ok = true;
   for (int k = 0; k < e->terms && !status && ok; k++)
-    PSDMP_DERIVE_EACH(&e->term[k].rows, segment, record) {
+    PSDMP_DERIVE_EACH (&e->term[k].rows, segment, record) {
       expand_code(&s, record[0], tree_digit);
       ok = ok && spread(&s, &t, &e->term[k], record, &scratch);
     }
-  if (!status && s.overflow) status = psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "too many joints follow each other for a closed form");
+  if (!status && s.overflow)
+    status = psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "too many joints follow each other for a closed form");
   if (!status && ok) {
     qsort(t.item, (size_t)t.count, sizeof *t.item, compare_keys);
     ok = replace_terms(e, &t);

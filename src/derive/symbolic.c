@@ -1,15 +1,18 @@
 /* symbolic.c: the coefficients of base parameters as polynomials in the link lengths.
  *
- * With the keep order of base_recursion.c a coefficient is a polynomial f of degree 0, 1 or 2 in the lengths, homogeneous because its
- * unit is a power of the metre. So its parts follow from derivations of the same robot at other lengths, by exact differences:
+ * With the keep order of base_recursion.c a coefficient is a polynomial f of degree 0, 1 or 2 in the lengths,
+ * homogeneous because its unit is a power of the metre. So its parts follow from derivations of the same robot at other
+ * lengths, by exact differences:
  *
  *   degree 1:  c_i  = f(x + e_i) - f(x)
- *   degree 2:  c_ii = (f(x + e_i) + f(x - e_i) - 2 f(x)) / 2,   c_ik = f(x + e_i + e_k) - f(x + e_i) - f(x + e_k) + f(x)
+ *   degree 2:  c_ii = (f(x + e_i) + f(x - e_i) - 2 f(x)) / 2,   c_ik = f(x + e_i + e_k) - f(x + e_i) - f(x + e_k) +
+ *                                                               f(x)
  *
- * Parallelogram loops regroup with the ratio of two lengths: f(x + e_i) / f(x) is then a power of (x_i + 1) / x_i for every i.
+ * Parallelogram loops regroup with the ratio of two lengths: f(x + e_i) / f(x) is then a power of (x_i + 1) / x_i for
+ * every i.
  *
- * x is random, lengths that are zero stay zero. What comes out is compared with derivations at fresh lengths and at the robot's own;
- * a formula that differs anywhere is given in numbers instead. */
+ * x is random, lengths that are zero stay zero. What comes out is compared with derivations at fresh lengths and at
+ * the robot's own; a formula that differs anywhere is given in numbers instead. */
 #include "derive/symbolic_priv.h"
 
 #include <ctype.h>
@@ -39,20 +42,20 @@ typedef struct study {
   const psdm_robot *robot;
   const psdm_model *model;
   psdmp_derive_restriction assumed;
-  psdmp_base_arena arena;      /* everything below */
+  psdmp_base_arena arena; /* everything below */
   psdm_robot copy;
-  bool sampled;           /* base parameters come from samples, not from the recursion */
-  int S, active;          /* standard parameters, lengths that are not zero */
-  int *length;            /* (active) index among the robot's lengths */
-  double *all;            /* (robot->lengths) */
-  double *x;              /* (active) the random point */
-  bool *matters;          /* (active) some coefficient depends on it */
+  bool sampled;  /* base parameters come from samples, not from the recursion */
+  int S, active; /* standard parameters, lengths that are not zero */
+  int *length;   /* (active) index among the robot's lengths */
+  double *all;   /* (robot->lengths) */
+  double *x;     /* (active) the random point */
+  bool *matters; /* (active) some coefficient depends on it */
 
-  int l, pairs;           /* of the robot at random lengths */
-  int *kept;              /* (l) standard parameters */
-  int *find;              /* (l x S) pair, or -1 */
+  int l, pairs; /* of the robot at random lengths */
+  int *kept;    /* (l) standard parameters */
+  int *find;    /* (l x S) pair, or -1 */
   pair *pair;
-  double *worst;          /* (l) largest difference at fresh lengths; infinite: another structure */
+  double *worst; /* (l) largest difference at fresh lengths; infinite: another structure */
 } study;
 
 static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
@@ -87,10 +90,8 @@ static psdm_status coefficients_at(study *s, const double *x, double *f, psdm_er
     if (!same) s->worst[j] = INFINITY;
     for (int t = 0; same && t < m.base[j].terms; t++) {
       int p = s->find[(long)j * s->S + m.base[j].term[t].parameter];
-      if (p >= 0)
-        f[p] = m.base[j].term[t].coefficient;
-      else if (fabs(m.base[j].term[t].coefficient) > 1e-9)
-        s->worst[j] = INFINITY;
+      if (p >= 0) f[p] = m.base[j].term[t].coefficient;
+      else if (fabs(m.base[j].term[t].coefficient) > 1e-9) s->worst[j] = INFINITY;
     }
   }
   psdmp_base_arena_free(&m.arena);
@@ -117,7 +118,10 @@ static psdm_status find_pairs(study *s, psdm_error *error) {
     for (int t = 0; t < m.base[j].terms; t++, p++) {
       int k = m.base[j].term[t].parameter;
       s->find[(long)j * s->S + k] = p;
-      s->pair[p] = (pair){.base = j, .parameter = k, .degree = psdmp_derive_length_degree(s->robot, s->kept[j]) - psdmp_derive_length_degree(s->robot, k)};
+      s->pair[p] =
+          (pair){.base = j,
+                 .parameter = k,
+                 .degree = psdmp_derive_length_degree(s->robot, s->kept[j]) - psdmp_derive_length_degree(s->robot, k)};
     }
   }
   psdmp_base_arena_free(&m.arena);
@@ -137,10 +141,8 @@ static bool add_part(study *s, pair *p, int first, int second, double c) {
   part *made = NEW(&s->arena, 1, part);
   if (!made) return false;
   made->monomial = (psdmp_derive_monomial){first, second, -1, tidy(c)};
-  if (p->last)
-    p->last->next = made;
-  else
-    p->first = made;
+  if (p->last) p->last->next = made;
+  else p->first = made;
   p->last = made;
   p->parts++;
   return true;
@@ -181,7 +183,8 @@ static bool find_ratio(study *s, pair *p, double value, double *const *fi, int i
 }
 
 /* numbers, lone lengths and squares */
-static psdm_status find_single_parts(study *s, const double *f, double *const *fi, double *back, double *point, psdm_error *error) {
+static psdm_status find_single_parts(study *s, const double *f, double *const *fi, double *back, double *point,
+                                     psdm_error *error) {
   bool ok = true;
   for (int p = 0; p < s->pairs; p++) ok &= find_ratio(s, &s->pair[p], f[p], fi, p);
   for (int p = 0; p < s->pairs; p++)
@@ -198,7 +201,8 @@ static psdm_status find_single_parts(study *s, const double *f, double *const *f
   return ok ? PSDM_OK : no_memory(s->robot, error);
 }
 
-static psdm_status find_products(study *s, const double *f, double *const *fi, double *both, double *point, psdm_error *error) {
+static psdm_status find_products(study *s, const double *f, double *const *fi, double *both, double *point,
+                                 psdm_error *error) {
   bool ok = true;
   for (int i = 0; i < s->active; i++)
     for (int k = i + 1; k < s->active; k++) {
@@ -212,7 +216,8 @@ static psdm_status find_products(study *s, const double *f, double *const *fi, d
 }
 
 static psdm_status find_parts(study *s, psdm_error *error) {
-  double *f = NEW(&s->arena, s->pairs, double), *other = NEW(&s->arena, s->pairs, double), *point = NEW(&s->arena, s->active, double);
+  double *f = NEW(&s->arena, s->pairs, double), *other = NEW(&s->arena, s->pairs, double),
+         *point = NEW(&s->arena, s->active, double);
   double **fi = NEW(&s->arena, s->active, double *);
   if (!f || !other || !point || !fi) return no_memory(s->robot, error);
   psdm_status status = coefficients_at(s, s->x, f, error);
@@ -240,7 +245,8 @@ static double value_of(const pair *p, const double *x, double *size) {
   return sum;
 }
 
-/* largest coefficient of each formula: nearly parallel axes make some large, and the others lose what those have in rounding */
+/* largest coefficient of each formula: nearly parallel axes make some large, and the others lose what those have in
+ * rounding */
 static void formula_sizes(const study *s, const double *x, double *largest) {
   for (int j = 0; j < s->l; j++) largest[j] = 1;
   for (int p = 0; p < s->pairs; p++) {
@@ -252,7 +258,8 @@ static void formula_sizes(const study *s, const double *x, double *largest) {
 
 /* lengths of either sign between 0.3 and 1.5 */
 static psdm_status check_fresh(study *s, uint64_t *seed, psdm_error *error) {
-  double *f = NEW(&s->arena, s->pairs, double), *point = NEW(&s->arena, s->active, double), *largest = NEW(&s->arena, s->l, double);
+  double *f = NEW(&s->arena, s->pairs, double), *point = NEW(&s->arena, s->active, double),
+         *largest = NEW(&s->arena, s->l, double);
   if (!f || !point || !largest) return no_memory(s->robot, error);
   for (int round = 0; round < FRESH; round++) {
     for (int i = 0; i < s->active; i++) {
@@ -343,10 +350,8 @@ static bool number_lengths(const study *s, psdm_symbolic *out) {
           int *index[3] = {&at->first, &at->second, &at->under};
           for (int i = 0; i < 3; i++) {
             if (*index[i] < 0) continue;
-            if (turn)
-              *index[i] = to[*index[i]];
-            else
-              to[*index[i]] = 1;
+            if (turn) *index[i] = to[*index[i]];
+            else to[*index[i]] = 1;
           }
         }
     for (int i = 0; i < s->active && !turn; i++) {
@@ -369,13 +374,15 @@ static bool answer(const study *s, psdm_symbolic *out) {
   out->formula = NEW(&out->arena, out->l, psdmp_derive_formula);
   if (!x || !row || !out->formula) return false;
   for (int i = 0; i < s->active; i++) x[i] = s->robot->length[s->length[i]].value;
-  /* a wrong formula is wrong in its first digits. Derivations at aligned axes agree to 1e-15; axes that are parallel within a few
-   * degrees cost the recursion four or five digits, and samples a few more. */
+  /* a wrong formula is wrong in its first digits. Derivations at aligned axes agree to 1e-15; axes that are parallel
+   * within a few degrees cost the recursion four or five digits, and samples a few more. */
   double tolerance = s->sampled ? 1e-8 : 1e-10;
   for (int j = 0; j < out->l; j++) {
     int twin = twin_of(s, j, tolerance, x, row);
     if (twin >= 0) out->error = fmax(out->error, s->worst[twin]);
-    if (!(twin < 0 ? numbers_formula(s, j, &out->arena, &out->formula[j]) : symbols_formula(s, twin, &out->arena, &out->formula[j]))) return false;
+    if (!(twin < 0 ? numbers_formula(s, j, &out->arena, &out->formula[j])
+                   : symbols_formula(s, twin, &out->arena, &out->formula[j])))
+      return false;
   }
   return number_lengths(s, out);
 }
@@ -384,7 +391,8 @@ static bool answer(const study *s, psdm_symbolic *out) {
 
 static psdm_status bad_name(const char *text, const char *why, psdm_error *error) {
   char quoted[80];
-  return psdmp_base_fail(error, PSDM_E_PARSE, NULL, 0, 0, "name '%s': %s", psdmp_base_quote(text, strlen(text), quoted, sizeof quoted), why);
+  return psdmp_base_fail(error, PSDM_E_PARSE, NULL, 0, 0, "name '%s': %s",
+                         psdmp_base_quote(text, strlen(text), quoted, sizeof quoted), why);
 }
 
 static bool is_word(const char *text) {
@@ -398,7 +406,8 @@ static psdm_status rename_length(const psdm_robot *r, psdm_symbolic *out, const 
   const char *to = strchr(text, '=');
   size_t length = to ? (size_t)(to - text) : 0;
   bool there = false;
-  if (!to || !is_word(to + 1) || strlen(to + 1) > 30) return bad_name(text, "'LENGTH=NAME' was expected, NAME made of letters, digits and _", error);
+  if (!to || !is_word(to + 1) || strlen(to + 1) > 30)
+    return bad_name(text, "'LENGTH=NAME' was expected, NAME made of letters, digits and _", error);
   for (int k = 0; k < r->lengths; k++) {
     char name[16];
     snprintf(name, sizeof name, "%c%d", r->length[k].kind, r->length[k].joint + 1);
@@ -406,7 +415,8 @@ static psdm_status rename_length(const psdm_robot *r, psdm_symbolic *out, const 
   }
   if (!there) return bad_name(text, "the robot has no such length, or it is zero", error);
   for (int k = 0; k < out->model->standard; k++)
-    if (strcmp(out->model->standard_name[k], to + 1) == 0) return bad_name(text, "this is the name of a standard parameter", error);
+    if (strcmp(out->model->standard_name[k], to + 1) == 0)
+      return bad_name(text, "this is the name of a standard parameter", error);
   int own = -1;
   for (int i = 0; i < out->lengths; i++) {
     if (strlen(out->name[i]) == length && memcmp(out->name[i], text, length) == 0) own = i;
@@ -418,12 +428,14 @@ static psdm_status rename_length(const psdm_robot *r, psdm_symbolic *out, const 
 }
 
 /* each length once: of two names neither would be more right */
-static psdm_status rename_lengths(const psdm_robot *r, psdm_symbolic *out, const psdm_symbolic_options *o, psdm_error *error) {
+static psdm_status rename_lengths(const psdm_robot *r, psdm_symbolic *out, const psdm_symbolic_options *o,
+                                  psdm_error *error) {
   psdm_status status = PSDM_OK;
   for (int i = 0; i < o->rename_count && !status; i++) {
     size_t length = strcspn(o->rename[i], "=") + 1;
     for (int k = 0; k < i; k++)
-      if (strncmp(o->rename[k], o->rename[i], length) == 0) return bad_name(o->rename[i], "this length has a new name already", error);
+      if (strncmp(o->rename[k], o->rename[i], length) == 0)
+        return bad_name(o->rename[i], "this length has a new name already", error);
     status = rename_length(r, out, o->rename[i], error);
   }
   return status;
@@ -443,21 +455,25 @@ static psdm_status start(study *s, const psdm_symbolic_options *o, uint64_t *see
   s->all = NEW(&s->arena, r->lengths, double);
   s->x = NEW(&s->arena, r->lengths, double);
   s->matters = NEW(&s->arena, r->lengths, bool);
-  if (!s->length || !s->all || !s->x || !s->matters || !psdmp_robot_copy(r, &s->arena, &s->copy)) return no_memory(r, error);
+  if (!s->length || !s->all || !s->x || !s->matters || !psdmp_robot_copy(r, &s->arena, &s->copy))
+    return no_memory(r, error);
   for (int k = 0; k < r->lengths; k++) largest = fmax(largest, fabs(r->length[k].value));
   for (int k = 0; k < r->lengths; k++)
     if (fabs(r->length[k].value) > 1e-13 * largest) s->length[s->active++] = k; /* the rest is rounding, so zero */
-  for (int i = 0; i < s->active; i++) s->x[i] = 0.25 + 0.5 * fabs(psdmp_derive_sample(seed)); /* one unit up or down is not zero either */
+  /* one unit up or down is not zero either */
+  for (int i = 0; i < s->active; i++) s->x[i] = 0.25 + 0.5 * fabs(psdmp_derive_sample(seed));
   return PSDM_OK;
 }
 
-psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, const psdm_symbolic_options *options, const psdm_allocator *allocator,
-                                 psdm_symbolic **out, psdm_error *error) {
+psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, const psdm_symbolic_options *options,
+                                 const psdm_allocator *allocator, psdm_symbolic **out, psdm_error *error) {
   static const psdm_symbolic_options defaults = {0};
   const psdm_symbolic_options *o = options ? options : &defaults;
   *out = NULL;
   if (r->bodies > PSDMP_DERIVE_JOINTS) /* derivations grow with the square of the lengths */
-    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0, "%d moving joints; formulas in lengths are found for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
+                           "%d moving joints; formulas in lengths are found for at most %d", r->bodies,
+                           PSDMP_DERIVE_JOINTS);
   psdm_status other = psdm_model_match(model, r, error);
   if (other) return other;
   psdm_symbolic *made = psdmp_base_alloc(allocator, sizeof *made);
@@ -475,10 +491,8 @@ psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, c
   if (!status && !psdmp_derive_symbolic_write(made)) status = no_memory(r, error);
   made->model = NULL;
   psdmp_base_arena_free(&s.arena);
-  if (status)
-    psdm_symbolic_free(made);
-  else
-    *out = made;
+  if (status) psdm_symbolic_free(made);
+  else *out = made;
   return status;
 }
 

@@ -31,15 +31,15 @@ typedef struct psdmp_derive_formula {
   bool holds;
   int terms;
   psdmp_derive_symbolic_term *term; /* its own parameter first */
-  const char *text[2];       /* by psdm_formula_style */
+  const char *text[2];              /* by psdm_formula_style */
 } psdmp_derive_formula;
 
 struct psdm_symbolic {
   psdmp_base_arena arena;
   int l, lengths;
   psdmp_derive_formula *formula; /* (l) */
-  const char **name;      /* (lengths) */
-  double *value;          /* (lengths) */
+  const char **name;             /* (lengths) */
+  double *value;                 /* (lengths) */
   double error;
   const psdm_model *model; /* while it is made: names of the standard parameters */
 };

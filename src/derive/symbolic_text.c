@@ -115,15 +115,21 @@ static bool put_coefficient(writer *w, const psdmp_derive_polynomial *p) {
 }
 
 /* of its lengths above the line; formulas list terms by it */
-static int degree_of(const psdmp_derive_polynomial *p) { return (p->monomial->first >= 0) + (p->monomial->second >= 0); }
+static int degree_of(const psdmp_derive_polynomial *p) {
+  return (p->monomial->first >= 0) + (p->monomial->second >= 0);
+}
 
-static bool is_one(const psdmp_derive_polynomial *p) { return degree_of(p) == 0 && p->monomial->under < 0 && fabs(fabs(p->monomial->c) - 1) <= 1e-12; }
+static bool is_one(const psdmp_derive_polynomial *p) {
+  return degree_of(p) == 0 && p->monomial->under < 0 && fabs(fabs(p->monomial->c) - 1) <= 1e-12;
+}
 
 static bool equal(const psdmp_derive_polynomial *a, const psdmp_derive_polynomial *b) {
   if (a->count != b->count) return false;
   for (int i = 0; i < a->count; i++) {
     const psdmp_derive_monomial *x = &a->monomial[i], *y = &b->monomial[i];
-    if (x->first != y->first || x->second != y->second || x->under != y->under || fabs(x->c - y->c) > 1e-11 * fabs(x->c)) return false;
+    if (x->first != y->first || x->second != y->second || x->under != y->under ||
+        fabs(x->c - y->c) > 1e-11 * fabs(x->c))
+      return false;
   }
   return true;
 }

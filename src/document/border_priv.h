@@ -1,4 +1,5 @@
-/* border_priv.h: what a library that MemorySanitizer does not see into has written for us. Nothing in any other build. */
+/* border_priv.h: what a library that MemorySanitizer does not see into has written for us. Nothing in any other
+ * build. */
 #ifndef PSDMP_DOCUMENT_BORDER_H
 #define PSDMP_DOCUMENT_BORDER_H
 

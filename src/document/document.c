@@ -14,10 +14,10 @@ typedef struct doc_state {
   psdm_error *error;
   int nodes, depth;
   struct open {
-    psdmp_document_node *node;   /* the list or map */
-    psdmp_document_node *last;   /* its last child */
-    const char *key;    /* map: a key that waits for its value */
-    int line, column;   /* of that key */
+    psdmp_document_node *node; /* the list or map */
+    psdmp_document_node *last; /* its last child */
+    const char *key;           /* map: a key that waits for its value */
+    int line, column;          /* of that key */
   } stack[PSDMP_DOCUMENT_DOC_DEPTH];
   psdmp_document_node *root;
 } doc_state;
@@ -42,10 +42,8 @@ static psdm_status place(doc_state *s, psdmp_document_node *node) {
     node->key_column = top->column;
     top->key = NULL;
   }
-  if (top->last)
-    top->last->next = node;
-  else
-    top->node->child = node;
+  if (top->last) top->last->next = node;
+  else top->node->child = node;
   top->last = node;
   top->node->count++;
   return PSDM_OK;
@@ -87,7 +85,8 @@ static psdm_status take_scalar(doc_state *s, const yaml_event_t *event) {
 
 static psdm_status open_container(doc_state *s, const yaml_event_t *event, psdmp_document_kind kind) {
   if (awaits_key(s)) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "a key must be plain text");
-  if (s->depth == PSDMP_DOCUMENT_DOC_DEPTH) return fail_at(s, PSDM_E_LIMIT, &event->start_mark, "nested deeper than 32 levels");
+  if (s->depth == PSDMP_DOCUMENT_DOC_DEPTH)
+    return fail_at(s, PSDM_E_LIMIT, &event->start_mark, "nested deeper than 32 levels");
   psdmp_document_node *node = new_node(s, event, kind);
   if (!node) return fail_at(s, PSDM_E_MEMORY, &event->start_mark, "out of memory");
   psdm_status status = place(s, node);
@@ -97,14 +96,16 @@ static psdm_status open_container(doc_state *s, const yaml_event_t *event, psdmp
 
 static psdm_status refuse_anchor(doc_state *s, const yaml_event_t *event, const yaml_char_t *anchor,
                                  const yaml_char_t *tag) {
-  if (anchor) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "anchors (&name) are not accepted; write the value out");
+  if (anchor)
+    return fail_at(s, PSDM_E_PARSE, &event->start_mark, "anchors (&name) are not accepted; write the value out");
   if (tag) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "tags (!name) are not accepted; write the plain value");
   return PSDM_OK;
 }
 
 static psdm_status take_event(doc_state *s, const yaml_event_t *event, int *documents) {
   psdm_status status = PSDM_OK;
-  if (++s->nodes > PSDMP_DOCUMENT_DOC_NODES) return fail_at(s, PSDM_E_LIMIT, &event->start_mark, "more than 524288 values");
+  if (++s->nodes > PSDMP_DOCUMENT_DOC_NODES)
+    return fail_at(s, PSDM_E_LIMIT, &event->start_mark, "more than 524288 values");
   switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
       if ((*documents)++) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "a second document; one robot per file");
@@ -121,11 +122,8 @@ static psdm_status take_event(doc_state *s, const yaml_event_t *event, int *docu
       status = refuse_anchor(s, event, event->data.mapping_start.anchor, event->data.mapping_start.tag);
       return status ? status : open_container(s, event, PSDMP_DOCUMENT_MAP);
     case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT:
-      s->depth--;
-      return PSDM_OK;
-    default:
-      return PSDM_OK;
+    case YAML_MAPPING_END_EVENT: s->depth--; return PSDM_OK;
+    default: return PSDM_OK;
   }
 }
 
@@ -146,7 +144,8 @@ static psdm_status fail_yaml(doc_state *s, const yaml_parser_t *parser, const ch
   psdmp_base_quote(text, strlen(text), problem, sizeof problem);
   int line = mark_line(&parser->problem_mark), column = mark_column(&parser->problem_mark);
   /* a byte that cannot be decoded has an offset only */
-  if (parser->error == YAML_READER_ERROR) locate(input, parser->problem_offset < length ? parser->problem_offset : length, &line, &column);
+  if (parser->error == YAML_READER_ERROR)
+    locate(input, parser->problem_offset < length ? parser->problem_offset : length, &line, &column);
   return psdmp_base_fail(s->error, PSDM_E_PARSE, s->file, line, column, "malformed YAML: %s", problem);
 }
 
@@ -159,11 +158,12 @@ static psdm_status refuse_nul(const char *text, size_t length, const char *file,
   return psdmp_base_fail(error, PSDM_E_PARSE, file, line, column, "a NUL byte; this is not a text file");
 }
 
-psdm_status psdmp_document_parse(const char *text, size_t length, const char *file, psdmp_base_arena *arena, psdmp_document_node **root,
-                            psdm_error *error) {
+psdm_status psdmp_document_parse(const char *text, size_t length, const char *file, psdmp_base_arena *arena,
+                                 psdmp_document_node **root, psdm_error *error) {
   *root = NULL;
   if (length > PSDMP_DOCUMENT_DOC_BYTES)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%zu bytes; at most %d are read", length, PSDMP_DOCUMENT_DOC_BYTES);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%zu bytes; at most %d are read", length,
+                           PSDMP_DOCUMENT_DOC_BYTES);
   psdm_status status = refuse_nul(text, length, file, error);
   if (status) return status;
 

@@ -8,13 +8,13 @@ typedef enum psdmp_document_kind { PSDMP_DOCUMENT_SCALAR, PSDMP_DOCUMENT_LIST, P
 
 typedef struct psdmp_document_node {
   psdmp_document_kind kind;
-  int line, column;         /* counted from 1 */
-  const char *text;         /* scalar: terminated, no NUL inside */
-  size_t length;            /* scalar: strlen(text) */
-  bool quoted;              /* scalar: written in quotes */
-  const char *key;          /* name under which the parent map holds this node, else NULL */
-  int key_line, key_column; /* where that name stands */
-  int count;                /* list, map: number of children */
+  int line, column;                  /* counted from 1 */
+  const char *text;                  /* scalar: terminated, no NUL inside */
+  size_t length;                     /* scalar: strlen(text) */
+  bool quoted;                       /* scalar: written in quotes */
+  const char *key;                   /* name under which the parent map holds this node, else NULL */
+  int key_line, key_column;          /* where that name stands */
+  int count;                         /* list, map: number of children */
   struct psdmp_document_node *child; /* list, map: first child */
   struct psdmp_document_node *next;  /* next child of the same parent */
 } psdmp_document_node;
@@ -27,11 +27,11 @@ enum {
 };
 
 /* One document, plain data only: anchors, aliases and tags are refused. *root lives in the arena. */
-psdm_status psdmp_document_parse(const char *text, size_t length, const char *file, psdmp_base_arena *arena, psdmp_document_node **root,
-                            psdm_error *error);
+psdm_status psdmp_document_parse(const char *text, size_t length, const char *file, psdmp_base_arena *arena,
+                                 psdmp_document_node **root, psdm_error *error);
 
 /* Reads a whole file ("-" is standard input) of at most limit bytes into the arena, terminated. */
-psdm_status psdmp_document_file_read(const char *path, size_t limit, psdmp_base_arena *arena, char **text, size_t *length,
-                            psdm_error *error);
+psdm_status psdmp_document_file_read(const char *path, size_t limit, psdmp_base_arena *arena, char **text,
+                                     size_t *length, psdm_error *error);
 
 #endif

@@ -9,8 +9,8 @@
 #include "document/document.h"
 
 /* reads to the end into a buffer that doubles, never past limit */
-static psdm_status read_all(int fd, const char *path, size_t limit, psdmp_base_arena *arena, char **text, size_t *length,
-                            psdm_error *error) {
+static psdm_status read_all(int fd, const char *path, size_t limit, psdmp_base_arena *arena, char **text,
+                            size_t *length, psdm_error *error) {
   size_t size = 32 * 1024, used = 0;
   char *buffer = psdmp_base_arena_alloc(arena, size + 1);
   while (buffer) {
@@ -24,7 +24,8 @@ static psdm_status read_all(int fd, const char *path, size_t limit, psdmp_base_a
       return PSDM_OK;
     }
     used += (size_t)got;
-    if (used > limit) return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "larger than %zu bytes, the most that is read", limit);
+    if (used > limit)
+      return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "larger than %zu bytes, the most that is read", limit);
     if (used == size) {
       char *bigger = psdmp_base_arena_alloc(arena, 2 * size + 1);
       if (bigger) memcpy(bigger, buffer, used);
@@ -35,8 +36,8 @@ static psdm_status read_all(int fd, const char *path, size_t limit, psdmp_base_a
   return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
 }
 
-psdm_status psdmp_document_file_read(const char *path, size_t limit, psdmp_base_arena *arena, char **text, size_t *length,
-                            psdm_error *error) {
+psdm_status psdmp_document_file_read(const char *path, size_t limit, psdmp_base_arena *arena, char **text,
+                                     size_t *length, psdm_error *error) {
   bool standard = strcmp(path, "-") == 0;
   const char *name = standard ? "<stdin>" : path;
   int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);

@@ -1,11 +1,13 @@
 /* cuda_order.c: in which order, and in how many stages, a function is written for a GPU.
  *
- * A thread has 255 registers of four bytes. A schedule keeps values alive from one output to the next, so the order of outputs decides how many they are: in a
- * chain a column of a linearization ends with the joint that it belongs to, and takes its values with it. linearize_forward is forward dynamics, whose results
- * are then given to a linearization that shares no value with it; what both need is cheaper computed twice than kept. */
+ * A thread has 255 registers of four bytes. A schedule keeps values alive from one output to the next, so the order
+ * of outputs decides how many they are: in a chain a column of a linearization ends with the joint that it belongs
+ * to, and takes its values with it. linearize_forward is forward dynamics, whose results are then given to a
+ * linearization that shares no value with it; what both need is cheaper computed twice than kept. */
 #include "emit/cuda.h"
 
-/* values that registers hold beside addresses and what is on its way; and with shared memory, 40 kB for 64 threads, behind them */
+/* values that registers hold beside addresses and what is on its way; and with shared memory, 40 kB for 64 threads,
+ * behind them */
 static long register_room(const psdmp_emit_writer *e) { return e->single ? 230 : 115; }
 static long shared_room(const psdmp_emit_writer *e) { return register_room(e) * 8 / 5; }
 
@@ -18,7 +20,8 @@ int psdmp_emit_layout_place(const psdmp_emit_writer *e, const psdmp_codegen_prog
 }
 
 /* outputs column by column, the last first, as one result */
-static psdm_status by_columns(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena, psdmp_codegen_program *out) {
+static psdm_status by_columns(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena,
+                              psdmp_codegen_program *out) {
   *out = *p;
   out->results = 1;
   out->output = psdmp_base_arena_alloc(arena, p->outputs * sizeof *out->output);
@@ -35,15 +38,17 @@ static psdm_status count_live(const psdmp_codegen_program *p, psdmp_base_arena *
   size_t length;
   uint32_t *order = psdmp_base_arena_alloc(arena, (psdm_graph_size(p->graph) + 1) * sizeof *order);
   if (!order) return PSDM_E_MEMORY;
-  psdm_status status = psdm_graph_schedule(p->graph, p->output, p->outputs, PSDM_ORDER_REGISTERS, 0, order, &length, live);
+  psdm_status status =
+      psdm_graph_schedule(p->graph, p->output, p->outputs, PSDM_ORDER_REGISTERS, 0, order, &length, live);
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
     if (!psdmp_emit_block_shared((psdmp_codegen_block)b)) *live += p->length[b];
   return status;
 }
 
-/* By columns where fewer values live then. A regressor has few values and many stores, which are faster in the order of rows (docs/cuda.md): by columns only
- * where it would not fit. */
-static psdm_status arrange(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena, psdmp_emit_layout *y) {
+/* By columns where fewer values live then. A regressor has few values and many stores, which are faster in the order
+ * of rows (docs/cuda.md): by columns only where it would not fit. */
+static psdm_status arrange(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena,
+                           psdmp_emit_layout *y) {
   bool linearization = p->function == PSDM_CODE_LINEARIZE_INVERSE || p->function == PSDM_CODE_LINEARIZE_FORWARD;
   psdmp_emit_layout turned = {.columns = true};
   *y = (psdmp_emit_layout){.program = *p};
@@ -57,8 +62,10 @@ static psdm_status arrange(const psdmp_emit_writer *e, const psdmp_codegen_progr
 
 /* ---- stages ---- */
 
-/* Forward dynamics; then the derivatives, whose argument qdd is all that the first stage found: accelerations, and one triangle of M^-1 behind them. */
-static void set_stages(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_codegen_program *first, psdmp_codegen_program *second) {
+/* Forward dynamics; then the derivatives, whose argument qdd is all that the first stage found: accelerations, and
+ * one triangle of M^-1 behind them. */
+static void set_stages(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_codegen_program *first,
+                       psdmp_codegen_program *second) {
   int n = e->code->robot->n, values = psdmp_codegen_stage_values(n);
   *first = *second = *p;
   first->function = PSDM_CODE_FORWARD;
@@ -68,7 +75,8 @@ static void set_stages(const psdmp_emit_writer *e, const psdmp_codegen_program *
   second->length[PSDMP_CODEGEN_IN_TAU] = 0, second->length[PSDMP_CODEGEN_IN_QDD] = values;
 }
 
-psdm_status psdmp_emit_stages_set(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena, psdmp_emit_stages *s) {
+psdm_status psdmp_emit_stages_set(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena,
+                                  psdmp_emit_stages *s) {
   *s = (psdmp_emit_stages){.function = p->function, .count = 1, .part = {*p}};
   psdm_status status = arrange(e, p, arena, &s->layout[0]);
   s->live = s->layout[0].live;

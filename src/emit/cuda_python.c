@@ -3,10 +3,9 @@
 
 /* ---- fixed text ---- */
 
-static const char imports[] =
-    "import ctypes\n"
-    "import os\n"
-    "import sys\n\n";
+static const char imports[] = "import ctypes\n"
+                              "import os\n"
+                              "import sys\n\n";
 
 static const char views[] =
     "class View:\n"
@@ -35,8 +34,10 @@ static const char views[] =
 
 static const char dlpack[] =
     "class _Tensor(ctypes.Structure):\n"
-    "    _fields_ = [(\"data\", ctypes.c_void_p), (\"device_type\", ctypes.c_int32), (\"device_id\", ctypes.c_int32), (\"ndim\", ctypes.c_int32),\n"
-    "                (\"code\", ctypes.c_uint8), (\"bits\", ctypes.c_uint8), (\"lanes\", ctypes.c_uint16), (\"shape\", ctypes.POINTER(ctypes.c_int64)),\n"
+    "    _fields_ = [(\"data\", ctypes.c_void_p), (\"device_type\", ctypes.c_int32), (\"device_id\", ctypes.c_int32), "
+    "(\"ndim\", ctypes.c_int32),\n"
+    "                (\"code\", ctypes.c_uint8), (\"bits\", ctypes.c_uint8), (\"lanes\", ctypes.c_uint16), (\"shape\", "
+    "ctypes.POINTER(ctypes.c_int64)),\n"
     "                (\"strides\", ctypes.POINTER(ctypes.c_int64)), (\"byte_offset\", ctypes.c_uint64)]\n\n\n"
     "_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer\n"
     "_capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]\n\n\n"
@@ -50,10 +51,13 @@ static const char dlpack[] =
     "    shape = tuple(tensor.shape[k] for k in range(tensor.ndim))\n"
     "    strides = tuple(tensor.strides[k] for k in range(tensor.ndim)) if tensor.strides else None\n"
     "    _compact(name, shape, strides, 1)\n"
-    "    real = {(2, 32, 1): \"float\", (2, 64, 1): \"double\"}.get((tensor.code, tensor.bits, tensor.lanes), \"something else\")\n"
-    "    return View((tensor.data or 0) + tensor.byte_offset, shape, real, int(device), None, True, (array, capsule))\n\n\n"
+    "    real = {(2, 32, 1): \"float\", (2, 64, 1): \"double\"}.get((tensor.code, tensor.bits, tensor.lanes), "
+    "\"something else\")\n"
+    "    return View((tensor.data or 0) + tensor.byte_offset, shape, real, int(device), None, True, (array, "
+    "capsule))\n\n\n"
     "def view(array, name=\"the array\", stream=None):\n"
-    "    \"\"\"A View of anything with __dlpack__ (torch, cupy, jax) or __cuda_array_interface__ (torch, cupy, numba).\"\"\"\n"
+    "    \"\"\"A View of anything with __dlpack__ (torch, cupy, jax) or __cuda_array_interface__ (torch, cupy, "
+    "numba).\"\"\"\n"
     "    if hasattr(array, \"__dlpack__\") and hasattr(array, \"__dlpack_device__\"):\n"
     "        if getattr(array, \"requires_grad\", False):\n"
     "            array = array.detach()\n"
@@ -65,7 +69,8 @@ static const char dlpack[] =
 
 static const char streams[] =
     "def _stream(given, arrays):\n"
-    "    \"\"\"A stream's number: as given, else the current one of the library that the arrays are from, else the default one.\"\"\"\n"
+    "    \"\"\"A stream's number: as given, else the current one of the library that the arrays are from, else the "
+    "default one.\"\"\"\n"
     "    if given is not None:\n"
     "        for name in (\"cuda_stream\", \"ptr\"):  # torch, cupy\n"
     "            if hasattr(given, name):\n"
@@ -94,7 +99,8 @@ static const char streams[] =
 
 static const char load[] =
     "def load(path=None):\n"
-    "    \"\"\"Loads the library: path, else $%s_LIBRARY, else lib%s_cuda.so beside this file. Done by itself at the first call.\"\"\"\n"
+    "    \"\"\"Loads the library: path, else $%s_LIBRARY, else lib%s_cuda.so beside this file. Done by itself at the "
+    "first call.\"\"\"\n"
     "    global _library\n"
     "    here = os.path.dirname(os.path.abspath(__file__))\n"
     "    _library = ctypes.CDLL(path or os.environ.get(\"%s_LIBRARY\") or os.path.join(here, \"lib%s_cuda.so\"))\n";
@@ -109,7 +115,8 @@ static const char checks[] =
     "        raise ValueError(\"%s is on another GPU\" % name)\n\n\n"
     "def _overlap(a, b):\n"
     "    size = ctypes.sizeof(REAL)\n"
-    "    return a.pointer < b.pointer + size*b.shape[0]*b.shape[1] and b.pointer < a.pointer + size*a.shape[0]*a.shape[1]\n\n\n";
+    "    return a.pointer < b.pointer + size*b.shape[0]*b.shape[1] and b.pointer < a.pointer + "
+    "size*a.shape[0]*a.shape[1]\n\n\n";
 
 static const char call[] =
     "def _call(function, shared, inputs, results, out, stream):\n"
@@ -158,9 +165,11 @@ static void emit_docstring(psdmp_emit_writer *e, const psdmp_codegen_program *p)
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
     bool shared = psdmp_emit_block_shared((psdmp_codegen_block)b);
-    psdm_output_print(e->out, shared ? "    %s: %d numbers, one for all states\n" : "    %s: (%d, count)\n", psdmp_emit_block_names[b], p->length[b]);
+    psdm_output_print(e->out, shared ? "    %s: %d numbers, one for all states\n" : "    %s: (%d, count)\n",
+                      psdmp_emit_block_names[b], p->length[b]);
   }
-  for (int r = 0; r < p->results; r++) psdm_output_print(e->out, "    result %s: (%d, count)\n", p->result[r].name, p->result[r].count);
+  for (int r = 0; r < p->results; r++)
+    psdm_output_print(e->out, "    result %s: (%d, count)\n", p->result[r].name, p->result[r].count);
   psdm_output_text(e->out, "    \"\"\"\n");
 }
 
@@ -174,37 +183,51 @@ static void emit_python_function(psdmp_emit_writer *e, const psdmp_codegen_progr
   const char *between = "";
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b] || !psdmp_emit_block_shared((psdmp_codegen_block)b)) continue;
-    psdm_output_print(e->out, "%s_shared(\"%s\", %s, %d)", between, psdmp_emit_block_names[b], psdmp_emit_block_names[b], p->length[b]);
+    psdm_output_print(e->out, "%s_shared(\"%s\", %s, %d)", between, psdmp_emit_block_names[b],
+                      psdmp_emit_block_names[b], p->length[b]);
     between = ", ";
   }
   psdm_output_text(e->out, "], [");
   between = "";
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b] || psdmp_emit_block_shared((psdmp_codegen_block)b)) continue;
-    psdm_output_print(e->out, "%s(\"%s\", %d, %s)", between, psdmp_emit_block_names[b], p->length[b], psdmp_emit_block_names[b]);
+    psdm_output_print(e->out, "%s(\"%s\", %d, %s)", between, psdmp_emit_block_names[b], p->length[b],
+                      psdmp_emit_block_names[b]);
     between = ", ";
   }
   psdm_output_text(e->out, "],\n                 [");
-  for (int r = 0; r < p->results; r++) psdm_output_print(e->out, "%s(\"%s\", %d)", r ? ", " : "", p->result[r].name, p->result[r].count);
+  for (int r = 0; r < p->results; r++)
+    psdm_output_print(e->out, "%s(\"%s\", %d)", r ? ", " : "", p->result[r].name, p->result[r].count);
   psdm_output_text(e->out, "], out, stream)\n\n\n");
 }
 
 void psdmp_emit_cuda_python(psdmp_emit_writer *e) {
   const psdm_code *code = e->code;
-  psdm_output_print(e->out, "\"\"\"The functions of %s.h for arrays on a GPU: torch, cupy, or anything with __dlpack__ or __cuda_array_interface__.\n\n", e->prefix);
-  psdm_output_print(e->out, "    import torch, %s_cuda\n    tau = %s_cuda.%s(", e->prefix, e->prefix, code->program[0].name);
+  psdm_output_print(e->out,
+                    "\"\"\"The functions of %s.h for arrays on a GPU: torch, cupy, or anything with __dlpack__ or "
+                    "__cuda_array_interface__.\n\n",
+                    e->prefix);
+  psdm_output_print(e->out, "    import torch, %s_cuda\n    tau = %s_cuda.%s(", e->prefix, e->prefix,
+                    code->program[0].name);
   for (int b = 0, some = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
     if (code->program[0].length[b]) psdm_output_print(e->out, "%s%s", some++ ? ", " : "", psdmp_emit_block_names[b]);
-  psdm_output_text(e->out, ")\n\n"
-                           "Arrays have the shape (numbers, count): number k of state i at [k, i]. Nothing is copied, nothing is waited for: the work is queued on\n"
-                           "stream (a number, a torch or cupy stream; None: the current one of the arrays' library). Results come as arrays of the same\n"
-                           "library, or go where out says. 'make' in this folder builds the library that is loaded.\n\"\"\"\n");
+  psdm_output_text(e->out,
+                   ")\n\n"
+                   "Arrays have the shape (numbers, count): number k of state i at [k, i]. Nothing is copied, nothing "
+                   "is waited for: the work is queued on\n"
+                   "stream (a number, a torch or cupy stream; None: the current one of the arrays' library). Results "
+                   "come as arrays of the same\n"
+                   "library, or go where out says. 'make' in this folder builds the library that is loaded.\n\"\"\"\n");
   psdm_output_text(e->out, imports);
-  psdm_output_print(e->out, "N = %d\nREAL = ctypes.c_%s\nNAMES = {ctypes.c_float: \"float\", ctypes.c_double: \"double\"}\n_library = None\n\n\n", code->robot->n, e->real);
+  psdm_output_print(e->out,
+                    "N = %d\nREAL = ctypes.c_%s\nNAMES = {ctypes.c_float: \"float\", ctypes.c_double: "
+                    "\"double\"}\n_library = None\n\n\n",
+                    code->robot->n, e->real);
   psdm_output_print(e->out, load, e->upper, e->prefix, e->upper, e->prefix);
   psdmp_emit_say(e, "    _library.@cuda_text.restype = ctypes.c_char_p\n\n\n");
-  psdmp_emit_say(e, "def _device():\n    return _library.@cuda_device()\n\n\ndef _use(device):\n    _library.@cuda_use(ctypes.c_int(device))\n\n\n"
-               "def _text(code):\n    return _library.@cuda_text(ctypes.c_int(code)).decode()\n\n\n");
+  psdmp_emit_say(e, "def _device():\n    return _library.@cuda_device()\n\n\ndef _use(device):\n    "
+                    "_library.@cuda_use(ctypes.c_int(device))\n\n\n"
+                    "def _text(code):\n    return _library.@cuda_text(ctypes.c_int(code)).decode()\n\n\n");
   psdm_output_text(e->out, views);
   psdm_output_text(e->out, dlpack);
   psdm_output_text(e->out, streams);

@@ -1,8 +1,9 @@
 /* emit.c: words, numbers and comments of generated files, and the unparser: a graph as a list of C statements.
  *
- * What the graph counts is what the text says: one operator for each operation, brackets wherever C would group otherwise, signs folded into
- * subtractions and constants. A value that is used once stands inside the expression that uses it, where that leaves the schedule as it
- * is or makes a product and a sum into one fused operation; every other value has a name. */
+ * What the graph counts is what the text says: one operator for each operation, brackets wherever C would group
+ * otherwise, signs folded into subtractions and constants. A value that is used once stands inside the expression
+ * that uses it, where that leaves the schedule as it is or makes a product and a sum into one fused operation; every
+ * other value has a name. */
 #include "emit/emit.h"
 
 #include <errno.h>
@@ -42,10 +43,8 @@ static void single_digits(float value, char *buf) {
 }
 
 char *psdmp_emit_literal(const psdmp_emit_writer *e, double value, char buf[40]) {
-  if (e->single)
-    single_digits((float)value, buf);
-  else
-    psdmp_base_format_short(value, buf);
+  if (e->single) single_digits((float)value, buf);
+  else psdmp_base_format_short(value, buf);
   if (!strpbrk(buf, ".en")) strcat(buf, ".0");
   if (e->single) strcat(buf, "f");
   return buf;
@@ -55,7 +54,9 @@ void psdmp_emit_comment_text(psdmp_emit_writer *e, const char *text) {
   for (const char *c = text; *c; c++) {
     char piece[2] = {(unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7F ? '?' : *c, '\0'};
     /* ends and begins of comments, lines that go on, trigraphs */
-    if ((*c == '/' && ((c > text && c[-1] == '*') || c[1] == '*' || c[1] == '/')) || *c == '\\' || (*c == '?' && c[1] == '?')) piece[0] = '|';
+    if ((*c == '/' && ((c > text && c[-1] == '*') || c[1] == '*' || c[1] == '/')) || *c == '\\' ||
+        (*c == '?' && c[1] == '?'))
+      piece[0] = '|';
     psdm_output_text(e->out, piece);
   }
 }
@@ -66,8 +67,8 @@ static void emit_costs(psdmp_emit_writer *e) {
   psdm_output_text(e->out, " *\n *   function          method        mult      add    div  sqrt  sin+cos  depth\n");
   for (int k = 0; k < e->code->programs; k++) {
     const psdmp_codegen_program *p = &e->code->program[k];
-    psdm_output_print(e->out, " *   %-17s %-10s %7ld  %7ld  %5ld %5ld  %7ld  %5ld\n", p->name, p->method, p->cost.mult, p->cost.add, p->cost.div,
-                      p->cost.sqrt, p->cost.sincos, p->cost.depth);
+    psdm_output_print(e->out, " *   %-17s %-10s %7ld  %7ld  %5ld %5ld  %7ld  %5ld\n", p->name, p->method, p->cost.mult,
+                      p->cost.add, p->cost.div, p->cost.sqrt, p->cost.sincos, p->cost.depth);
   }
 }
 
@@ -96,7 +97,8 @@ const char *const psdmp_emit_block_names[PSDMP_CODEGEN_IN_COUNT] = {
 };
 
 bool psdmp_emit_block_shared(psdmp_codegen_block block) {
-  return block == PSDMP_CODEGEN_IN_THETA || block == PSDMP_CODEGEN_IN_GRAVITY || block == PSDMP_CODEGEN_IN_PAYLOAD || block == PSDMP_CODEGEN_IN_WRENCH;
+  return block == PSDMP_CODEGEN_IN_THETA || block == PSDMP_CODEGEN_IN_GRAVITY || block == PSDMP_CODEGEN_IN_PAYLOAD ||
+         block == PSDMP_CODEGEN_IN_WRENCH;
 }
 
 void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
@@ -114,7 +116,9 @@ void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p) 
 
 /* ---- what becomes of each node ---- */
 
-static int arity(psdm_op op) { return op == PSDM_OP_CONST || op == PSDM_OP_INPUT ? 0 : op == PSDM_OP_ADD || op == PSDM_OP_MUL ? 2 : 1; }
+static int arity(psdm_op op) {
+  return op == PSDM_OP_CONST || op == PSDM_OP_INPUT ? 0 : op == PSDM_OP_ADD || op == PSDM_OP_MUL ? 2 : 1;
+}
 
 static psdm_ref operand(const psdm_node *n, int k) { return k ? n->b : n->a; }
 
@@ -135,7 +139,9 @@ static void count_uses(psdmp_emit_listing *l) {
 static void set_marks(psdmp_emit_listing *l) {
   for (uint32_t k = 0; k < l->nodes; k++) {
     const psdm_node *n = &l->node[k];
-    l->shared[k] = n->op == PSDM_OP_CONST || (n->op == PSDM_OP_INPUT && psdmp_emit_block_shared((psdmp_codegen_block)(n->input / PSDMP_CODEGEN_BLOCK)));
+    l->shared[k] =
+        n->op == PSDM_OP_CONST ||
+        (n->op == PSDM_OP_INPUT && psdmp_emit_block_shared((psdmp_codegen_block)(n->input / PSDMP_CODEGEN_BLOCK)));
     if (!arity(n->op)) continue;
     l->shared[k] = !is_angle_function(n->op);
     for (int i = 0; i < arity(n->op); i++) {
@@ -162,7 +168,9 @@ static void set_forms(psdmp_emit_listing *l) {
   for (uint32_t k = 0; k < l->nodes; k++) {
     const psdm_node *n = &l->node[k];
     bool early = is_angle_function(n->op) && !l->late[psdm_ref_node(n->a)];
-    l->form[k] = !l->uses[k] ? PSDMP_EMIT_FORM_DEAD : !arity(n->op) || early ? PSDMP_EMIT_FORM_LEAF : PSDMP_EMIT_FORM_NAMED;
+    l->form[k] = !l->uses[k]              ? PSDMP_EMIT_FORM_DEAD
+                 : !arity(n->op) || early ? PSDMP_EMIT_FORM_LEAF
+                                          : PSDMP_EMIT_FORM_NAMED;
     l->size[k] = l->form[k] == PSDMP_EMIT_FORM_NAMED;
   }
 }
@@ -171,7 +179,8 @@ static bool is_call(psdm_op op) { return is_angle_function(op) || op == PSDM_OP_
 
 /* whether operand x may stand inside u's expression */
 static bool may_inline(const psdmp_emit_listing *l, uint32_t u, uint32_t x) {
-  return l->form[x] == PSDMP_EMIT_FORM_NAMED && l->uses[x] == 1 && !l->first_output[x] && !is_call(l->node[x].op) && l->size[u] + l->size[x] <= LONGEST_EXPRESSION;
+  return l->form[x] == PSDMP_EMIT_FORM_NAMED && l->uses[x] == 1 && !l->first_output[x] && !is_call(l->node[x].op) &&
+         l->size[u] + l->size[x] <= LONGEST_EXPRESSION;
 }
 
 static void put_inside(psdmp_emit_listing *l, uint32_t u, uint32_t x) {
@@ -211,10 +220,12 @@ static void inline_neighbours(psdmp_emit_listing *l, uint32_t *position, uint32_
 /* outputs that nothing else uses are stored where they are computed; angles are named */
 static void set_stores(psdmp_emit_listing *l) {
   for (uint32_t k = 0; k < l->nodes; k++)
-    if (l->form[k] == PSDMP_EMIT_FORM_NAMED && l->uses[k] == 1 && l->first_output[k] && !is_call(l->node[k].op)) l->form[k] = PSDMP_EMIT_FORM_STORED;
+    if (l->form[k] == PSDMP_EMIT_FORM_NAMED && l->uses[k] == 1 && l->first_output[k] && !is_call(l->node[k].op))
+      l->form[k] = PSDMP_EMIT_FORM_STORED;
 }
 
-psdm_status psdmp_emit_listing_set(psdmp_emit_writer *e, const psdmp_codegen_program *p, const psdmp_emit_dialect *dialect, psdmp_base_arena *arena, psdmp_emit_listing *l) {
+psdm_status psdmp_emit_listing_set(psdmp_emit_writer *e, const psdmp_codegen_program *p,
+                                   const psdmp_emit_dialect *dialect, psdmp_base_arena *arena, psdmp_emit_listing *l) {
   uint32_t nodes = psdm_graph_size(p->graph);
   size_t room = (size_t)nodes + 1;
   *l = (psdmp_emit_listing){.e = e, .p = p, .dialect = dialect, .nodes = nodes};
@@ -223,7 +234,8 @@ psdm_status psdmp_emit_listing_set(psdmp_emit_writer *e, const psdmp_codegen_pro
   unsigned char *bytes = psdmp_base_arena_alloc(arena, 2 * room);
   bool *flags = psdmp_base_arena_alloc(arena, 3 * room * sizeof *flags);
   if (!l->node || !numbers || !bytes || !flags) return PSDM_E_MEMORY;
-  l->uses = numbers, l->order = l->uses + room, l->name = l->order + room, l->first_output = l->name + room, l->angle = l->first_output + room;
+  l->uses = numbers, l->order = l->uses + room, l->name = l->order + room, l->first_output = l->name + room,
+  l->angle = l->first_output + room;
   l->angle_of = l->angle + room, l->next_output = l->angle_of + 3 * room;
   l->form = bytes, l->size = bytes + room, l->shared = flags, l->late = flags + room, l->done = flags + 2 * room;
   for (uint32_t k = 0; k < nodes; k++) l->node[k] = psdm_graph_node(p->graph, k);
@@ -254,7 +266,8 @@ void psdmp_emit_listing_needs(const psdmp_emit_listing *l, psdmp_emit_needs *nee
     needs->lane_cos = needs->lane_cos || op == PSDM_OP_COS;
   }
   needs->angles = needs->angles || l->angles > 0;
-  for (uint32_t left = l->angles; left > 0; left -= left < (uint32_t)most ? left : (uint32_t)most) needs->widths |= 1u << psdmp_emit_group_width(l->e, left);
+  for (uint32_t left = l->angles; left > 0; left -= left < (uint32_t)most ? left : (uint32_t)most)
+    needs->widths |= 1u << psdmp_emit_group_width(l->e, left);
 }
 
 int psdmp_emit_group_width(const psdmp_emit_writer *e, uint32_t angles) {
@@ -322,7 +335,8 @@ static void emit_operation(psdmp_emit_listing *l, const psdm_node *n, bool negat
 
 /* whether a sign can go inside for nothing */
 static bool takes_sign(const psdmp_emit_listing *l, const psdm_node *n) {
-  return n->op == PSDM_OP_RECIP || (n->op == PSDM_OP_ADD && psdm_ref_negated(n->b)) || (n->op == PSDM_OP_MUL && l->node[psdm_ref_node(n->a)].op == PSDM_OP_CONST);
+  return n->op == PSDM_OP_RECIP || (n->op == PSDM_OP_ADD && psdm_ref_negated(n->b)) ||
+         (n->op == PSDM_OP_MUL && l->node[psdm_ref_node(n->a)].op == PSDM_OP_CONST);
 }
 
 static void emit_bracketed(psdmp_emit_listing *l, const psdm_node *n, bool negated, bool brackets) {
@@ -381,10 +395,8 @@ static void emit_stores(psdmp_emit_listing *l, uint32_t k) {
     int level = l->dialect->loads && l->shared[k]; /* a shared value is spread over the lanes */
     find_result(l->p, at - 1, &name, &index);
     l->dialect->store(l, name, index, l->shared[k], false);
-    if (l->form[k] == PSDMP_EMIT_FORM_STORED)
-      emit_expression(l, k, negated, level);
-    else
-      psdmp_emit_value(l, 2 * k + negated, level);
+    if (l->form[k] == PSDMP_EMIT_FORM_STORED) emit_expression(l, k, negated, level);
+    else psdmp_emit_value(l, 2 * k + negated, level);
     l->dialect->store(l, name, index, l->shared[k], true);
   }
 }
@@ -416,7 +428,8 @@ static void emit_before(psdmp_emit_listing *l, uint32_t k) {
 static void emit_unused(psdmp_emit_listing *l) {
   bool used[PSDMP_CODEGEN_IN_COUNT] = {false};
   for (uint32_t k = 0; k < l->nodes; k++)
-    if (l->form[k] != PSDMP_EMIT_FORM_DEAD && l->node[k].op == PSDM_OP_INPUT) used[l->node[k].input / PSDMP_CODEGEN_BLOCK] = true;
+    if (l->form[k] != PSDMP_EMIT_FORM_DEAD && l->node[k].op == PSDM_OP_INPUT)
+      used[l->node[k].input / PSDMP_CODEGEN_BLOCK] = true;
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
     if (l->p->length[b] && !used[b]) psdm_output_print(l->e->out, "  (void)%s;\n", psdmp_emit_block_names[b]);
 }

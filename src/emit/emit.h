@@ -1,5 +1,5 @@
-/* emit.h: from graphs to text. One unparser prints statements; a dialect says how values are read, declared and stored, so that scalar C, C on
- * vectors, and whatever comes later share it. Private to the library. */
+/* emit.h: from graphs to text. One unparser prints statements; a dialect says how values are read, declared and
+ * stored, so that scalar C, C on vectors, and whatever comes later share it. Private to the library. */
 #ifndef PSDMP_EMIT_H
 #define PSDMP_EMIT_H
 
@@ -16,7 +16,8 @@ typedef struct psdmp_emit_writer {
   const char *real;   /* "float" or "double" */
 } psdmp_emit_writer;
 
-/* Text with @ for "prefix_", $ for "PREFIX_", ` for the real type and ~ for what ends libm's names ("f" or ""). Never for words of others. */
+/* Text with @ for "prefix_", $ for "PREFIX_", ` for the real type and ~ for what ends libm's names ("f" or "").
+ * Never for words of others. */
 void psdmp_emit_say(psdmp_emit_writer *e, const char *format, ...) PSDM_PRINTF(2, 3);
 
 /* A constant with the fewest digits that read back, with its suffix. Returns buf. */
@@ -44,34 +45,44 @@ struct psdmp_emit_listing;
 
 /* How a target writes what the unparser asks for. */
 typedef struct psdmp_emit_dialect {
-  const char *type;                                                           /* of values, as psdmp_emit_say takes it */
-  const char *constant;                                                       /* "const " before it, or "" */
-  bool loads;                                                                 /* inputs need a statement before their first use */
-  void (*input)(struct psdmp_emit_listing *l, psdmp_codegen_block block, int index);       /* as an operand */
-  void (*load)(struct psdmp_emit_listing *l, psdmp_codegen_block block, int index);        /* that statement */
-  void (*store)(struct psdmp_emit_listing *l, const char *result, int index, bool shared, bool close); /* around the value */
-  void (*angles)(struct psdmp_emit_listing *l);                                    /* sines and cosines of l->angle */
-  void (*call)(struct psdmp_emit_listing *l, uint32_t node);                       /* statement of a root, a sign, a late sine */
+  /* of values, as psdmp_emit_say takes it */
+  const char *type;
+  const char *constant; /* "const " before it, or "" */
+  /* inputs need a statement before their first use */
+  bool loads;
+  void (*input)(struct psdmp_emit_listing *l, psdmp_codegen_block block, int index); /* as an operand */
+  void (*load)(struct psdmp_emit_listing *l, psdmp_codegen_block block, int index);  /* that statement */
+  /* around the value */
+  void (*store)(struct psdmp_emit_listing *l, const char *result, int index, bool shared, bool close);
+  void (*angles)(struct psdmp_emit_listing *l); /* sines and cosines of l->angle */
+  /* statement of a root, a sign, a late sine */
+  void (*call)(struct psdmp_emit_listing *l, uint32_t node);
 } psdmp_emit_dialect;
 
 /* What became of a node. */
-typedef enum psdmp_emit_form { PSDMP_EMIT_FORM_DEAD, PSDMP_EMIT_FORM_LEAF, PSDMP_EMIT_FORM_INLINE, PSDMP_EMIT_FORM_NAMED, PSDMP_EMIT_FORM_STORED } psdmp_emit_form;
+typedef enum psdmp_emit_form {
+  PSDMP_EMIT_FORM_DEAD,
+  PSDMP_EMIT_FORM_LEAF,
+  PSDMP_EMIT_FORM_INLINE,
+  PSDMP_EMIT_FORM_NAMED,
+  PSDMP_EMIT_FORM_STORED
+} psdmp_emit_form;
 
 typedef struct psdmp_emit_listing {
   psdmp_emit_writer *e;
   const psdmp_codegen_program *p;
   const psdmp_emit_dialect *dialect;
-  psdm_node *node;        /* (nodes) */
+  psdm_node *node; /* (nodes) */
   uint32_t nodes;
-  uint32_t *uses;         /* (nodes) by live nodes and outputs */
-  uint32_t *order;        /* (length) */
+  uint32_t *uses;  /* (nodes) by live nodes and outputs */
+  uint32_t *order; /* (length) */
   size_t length;
-  unsigned char *form;    /* (nodes) psdmp_emit_form */
-  unsigned char *size;    /* (nodes) operations in its expression */
-  bool *shared;           /* (nodes) the same for all states of a batch */
-  bool *late;             /* (nodes) depends on a sine or cosine */
-  bool *done;             /* (nodes) its statement is written; inputs: loaded */
-  uint32_t *name;         /* (nodes) number of its variable */
+  unsigned char *form; /* (nodes) psdmp_emit_form */
+  unsigned char *size; /* (nodes) operations in its expression */
+  bool *shared;        /* (nodes) the same for all states of a batch */
+  bool *late;          /* (nodes) depends on a sine or cosine */
+  bool *done;          /* (nodes) its statement is written; inputs: loaded */
+  uint32_t *name;      /* (nodes) number of its variable */
   uint32_t names;
   uint32_t *first_output; /* (nodes) 1 + output, 0: none */
   uint32_t *next_output;  /* (outputs) the same */
@@ -80,12 +91,14 @@ typedef struct psdmp_emit_listing {
   uint32_t angles;
 } psdmp_emit_listing;
 
-psdm_status psdmp_emit_listing_set(psdmp_emit_writer *e, const psdmp_codegen_program *p, const psdmp_emit_dialect *dialect, psdmp_base_arena *arena, psdmp_emit_listing *l);
+psdm_status psdmp_emit_listing_set(psdmp_emit_writer *e, const psdmp_codegen_program *p,
+                                   const psdmp_emit_dialect *dialect, psdmp_base_arena *arena, psdmp_emit_listing *l);
 
 /* All statements. */
 void psdmp_emit_body(psdmp_emit_listing *l);
 
-/* An operand or expression; level: 0 stands alone or first in a sum, 1 later in a sum, 2 first in a product, 3 later. */
+/* An operand or expression; level: 0 stands alone or first in a sum, 1 later in a sum, 2 first in a product, 3
+ * later. */
 void psdmp_emit_value(psdmp_emit_listing *l, psdm_ref ref, int level);
 
 /* "s3" and "c3": the sine's and the cosine's variable. live tells which are wanted. */
@@ -94,7 +107,7 @@ void psdmp_emit_angle_live(const psdmp_emit_listing *l, uint32_t angle, bool *si
 
 /* Statements of helpers that some functions need. */
 typedef struct psdmp_emit_needs {
-  bool math, sign;                       /* libm beside the angles; @sign */
+  bool math, sign; /* libm beside the angles; @sign */
   bool lane_sqrt, lane_sign, lane_sin, lane_cos;
   uint32_t widths; /* bit w: some function takes the sines of w angles at a time, w = 2, 4, 8, 16 */
   bool angles;
@@ -109,8 +122,9 @@ int psdmp_emit_group_width(const psdmp_emit_writer *e, uint32_t angles);
 extern const psdmp_emit_dialect psdmp_emit_dialect_c;
 
 void psdmp_emit_sincos(psdmp_emit_writer *e, const psdmp_emit_needs *needs); /* helpers of the scalar functions */
-void psdmp_emit_turn(psdmp_emit_writer *e, const char *value, const char *bits, const char *name); /* the kernel on vectors of a type */
-double psdmp_emit_sincos_range(const psdmp_emit_writer *e);                  /* libm beyond */
+/* the kernel on vectors of a type */
+void psdmp_emit_turn(psdmp_emit_writer *e, const char *value, const char *bits, const char *name);
+double psdmp_emit_sincos_range(const psdmp_emit_writer *e); /* libm beyond */
 
 /* ---- emit_lanes.c: many states at a time ---- */
 

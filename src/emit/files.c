@@ -13,7 +13,8 @@
 static const char *const block_docs[PSDMP_CODEGEN_IN_COUNT] = {
     [PSDMP_CODEGEN_IN_THETA] = "base parameters, listed above",
     [PSDMP_CODEGEN_IN_GRAVITY] = "gravity in the base frame, m/s^2",
-    [PSDMP_CODEGEN_IN_PAYLOAD] = "a body on the link, about that link's frame: m mx my mz XX XY XZ YY YZ ZZ; kg, kg m, kg m^2",
+    [PSDMP_CODEGEN_IN_PAYLOAD] =
+        "a body on the link, about that link's frame: m mx my mz XX XY XZ YY YZ ZZ; kg, kg m, kg m^2",
     [PSDMP_CODEGEN_IN_WRENCH] = "force and moment on the link, at its frame's origin, base frame; N, N m",
     [PSDMP_CODEGEN_IN_SINE] = "sin q; where a joint slides it is not read",
     [PSDMP_CODEGEN_IN_COSINE] = "cos q; where a joint slides it is not read",
@@ -30,7 +31,8 @@ static const char *const result_docs[PSDM_CODE_FUNCTIONS] = {
     [PSDM_CODE_FORWARD] = "accelerations; rad/s^2, m/s^2",
     [PSDM_CODE_REGRESSOR] = "regressor, row-major: torques = Y theta",
     [PSDM_CODE_ENERGY] = "kinetic, potential energy; J",
-    [PSDM_CODE_JACOBIAN] = "Jacobian, row-major (6 x n): linear rows, then angular, base frame, at the link frame's origin",
+    [PSDM_CODE_JACOBIAN] =
+        "Jacobian, row-major (6 x n): linear rows, then angular, base frame, at the link frame's origin",
     [PSDM_CODE_POSE] = "x y z, then the rotation from link to base axes, row-major",
     [PSDM_CODE_LINEARIZE_INVERSE] = "row-major (n x n), row i column j: of torque i by joint j",
     [PSDM_CODE_LINEARIZE_FORWARD] = "row-major (n x n), row i column j: of acceleration i by joint j",
@@ -63,7 +65,8 @@ static void emit_parameters(psdmp_emit_writer *e) {
   char number[32];
   if (!l) return;
   if (code->options.theta_argument)
-    psdm_output_text(e->out, "/* Base parameters theta, from the standard ones of each link: mass m, first moments mx my mz, inertia XX XY XZ YY YZ ZZ about the\n"
+    psdm_output_text(e->out, "/* Base parameters theta, from the standard ones of each link: mass m, first moments mx "
+                             "my mz, inertia XX XY XZ YY YZ ZZ about the\n"
                              " * link frame's origin, and drive inertias Ia:\n *\n");
   else
     psdm_output_text(e->out, "/* Base parameters; functions other than the regressor have their numbers inside:\n *\n");
@@ -81,7 +84,8 @@ static void emit_regressor_columns(psdmp_emit_writer *e) {
   int n = e->code->robot->n, at = psdm_model_l(e->code->model);
   psdm_output_print(e->out, " * Columns 0 to %d: base parameters", at - 1);
   if (o->friction_columns) {
-    psdm_output_print(e->out, "; %d to %d: Coulomb friction, sign(qd); %d to %d: viscous friction, qd", at, at + n - 1, at + n, at + 2 * n - 1);
+    psdm_output_print(e->out, "; %d to %d: Coulomb friction, sign(qd); %d to %d: viscous friction, qd", at, at + n - 1,
+                      at + n, at + 2 * n - 1);
     at += 2 * n;
   }
   if (o->drive_columns) psdm_output_print(e->out, "; %d to %d: drive inertias, qdd", at, at + n - 1);
@@ -90,9 +94,11 @@ static void emit_regressor_columns(psdmp_emit_writer *e) {
 
 static void emit_argument_docs(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
-    if (p->length[b]) psdm_output_print(e->out, " *   %-8s (%d) %s\n", psdmp_emit_block_names[b], p->length[b], block_docs[b]);
+    if (p->length[b])
+      psdm_output_print(e->out, " *   %-8s (%d) %s\n", psdmp_emit_block_names[b], p->length[b], block_docs[b]);
   for (int r = 0; r < p->results; r++)
-    psdm_output_print(e->out, " *   %-8s (%d) out: %s\n", p->result[r].name, p->result[r].count, result_docs[p->function]);
+    psdm_output_print(e->out, " *   %-8s (%d) out: %s\n", p->result[r].name, p->result[r].count,
+                      result_docs[p->function]);
 }
 
 /* the link that a pose or Jacobian is of, or that a load or wrench is on; counted from 1, 0: the default */
@@ -110,14 +116,16 @@ static void emit_prototype(psdmp_emit_writer *e, const psdmp_codegen_program *p)
   if (p->function == PSDM_CODE_REGRESSOR) emit_regressor_columns(e);
   if (p->function == PSDM_CODE_JACOBIAN || p->function == PSDM_CODE_POSE) emit_link(e, e->code->options.link);
   if (p->length[PSDMP_CODEGEN_IN_PAYLOAD] || p->length[PSDMP_CODEGEN_IN_WRENCH]) emit_link(e, 0);
-  psdm_output_print(e->out, " * %ld multiplications, %ld additions, %ld divisions, %ld sin+cos */\n", p->cost.mult, p->cost.add, p->cost.div, p->cost.sincos);
+  psdm_output_print(e->out, " * %ld multiplications, %ld additions, %ld divisions, %ld sin+cos */\n", p->cost.mult,
+                    p->cost.add, p->cost.div, p->cost.sincos);
   psdmp_emit_say(e, "void @%s(", p->name);
   psdmp_emit_arguments(e, p);
   psdm_output_text(e->out, ");\n\n");
 }
 
 static void emit_batch_prototypes(psdmp_emit_writer *e) {
-  psdm_output_text(e->out, "/* The same for count states at a time: number k of state i is at [k*count + i], in and out. theta, gravity, payload and wrench are one\n"
+  psdm_output_text(e->out, "/* The same for count states at a time: number k of state i is at [k*count + i], in and "
+                           "out. theta, gravity, payload and wrench are one\n"
                            " * for all states. */\n");
   for (int k = 0; k < e->code->programs; k++) {
     psdmp_emit_say(e, "void @%s_batch(size_t count, ", e->code->program[k].name);
@@ -129,12 +137,15 @@ static void emit_batch_prototypes(psdmp_emit_writer *e) {
 
 void psdmp_emit_header(psdmp_emit_writer *e) {
   const psdm_code *code = e->code;
-  psdmp_emit_banner(e, "Dynamics of a robot as straight-line code: no memory of its own, no state; any thread may call it.");
+  psdmp_emit_banner(
+      e, "Dynamics of a robot as straight-line code: no memory of its own, no state; any thread may call it.");
   psdmp_emit_say(e, "#ifndef $H\n#define $H\n\n");
   if (code->options.target != PSDM_CODE_C) psdm_output_text(e->out, "#include <stddef.h>\n\n");
   psdmp_emit_say(e, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-  psdmp_emit_say(e, "/* results never overlap arguments */\n#ifdef __cplusplus\n#define $RESTRICT\n#else\n#define $RESTRICT restrict\n#endif\n\n");
-  psdmp_emit_say(e, "#define $N %d /* joints: length of q, qd, qdd, tau */\n#define $L %d /* base parameters */\n\n", code->robot->n, psdm_model_l(code->model));
+  psdmp_emit_say(e, "/* results never overlap arguments */\n#ifdef __cplusplus\n#define $RESTRICT\n#else\n#define "
+                    "$RESTRICT restrict\n#endif\n\n");
+  psdmp_emit_say(e, "#define $N %d /* joints: length of q, qd, qdd, tau */\n#define $L %d /* base parameters */\n\n",
+                 code->robot->n, psdm_model_l(code->model));
   emit_parameters(e);
   for (int k = 0; k < code->programs; k++) emit_prototype(e, &code->program[k]);
   if (code->options.target == PSDM_CODE_SIMD) emit_batch_prototypes(e);
@@ -144,10 +155,12 @@ void psdmp_emit_header(psdmp_emit_writer *e) {
 
 /* ---- the source ---- */
 
-/* vectors where the compiler and the processor have them; value-changing options would take the rounding in sincos apart */
+/* vectors where the compiler and the processor have them; value-changing options would take the rounding in sincos
+ * apart */
 static void emit_vector_switch(psdmp_emit_writer *e) {
-  psdmp_emit_say(e, "#if !defined($VECTORS)\n#if defined(__GNUC__) && !defined(__FAST_MATH__) && (defined(__SSE2__) || defined(__ARM_NEON) || defined(__VSX__))\n"
-               "#define $VECTORS 1\n#else\n#define $VECTORS 0\n#endif\n#endif\n\n");
+  psdmp_emit_say(e, "#if !defined($VECTORS)\n#if defined(__GNUC__) && !defined(__FAST_MATH__) && (defined(__SSE2__) || "
+                    "defined(__ARM_NEON) || defined(__VSX__))\n"
+                    "#define $VECTORS 1\n#else\n#define $VECTORS 0\n#endif\n#endif\n\n");
 }
 
 /* what stands in the body of the scalar function: the results, or what a loop makes them of */
@@ -165,10 +178,14 @@ static psdmp_codegen_program scalar_body(const psdmp_codegen_program *p) {
 /* both derivatives are minus M^-1 times those of the torques, whose rows stand side by side */
 static void emit_product(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   int n = e->code->robot->n;
-  psdm_output_text(e->out, "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC unroll 1\n#endif\n"); /* straight-line again, it would leave the instruction cache */
-  psdmp_emit_say(e, "  for (int i = 0; i < %d; i++) {\n    ` row[%d] = {0};\n    for (int k = 0; k < %d; k++)\n", n, 2 * n, n);
-  psdmp_emit_say(e, "      for (int j = 0; j < %d; j++) row[j] -= %s[%d*i + k]*factor[%d*k + j];\n", 2 * n, p->result[2].name, n, 2 * n);
-  psdmp_emit_say(e, "    for (int j = 0; j < %d; j++) %s[%d*i + j] = row[j], %s[%d*i + j] = row[%d + j];\n  }\n", n, p->result[0].name, n, p->result[1].name, n, n);
+  /* straight-line again, it would leave the instruction cache */
+  psdm_output_text(e->out, "#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC unroll 1\n#endif\n");
+  psdmp_emit_say(e, "  for (int i = 0; i < %d; i++) {\n    ` row[%d] = {0};\n    for (int k = 0; k < %d; k++)\n", n,
+                 2 * n, n);
+  psdmp_emit_say(e, "      for (int j = 0; j < %d; j++) row[j] -= %s[%d*i + k]*factor[%d*k + j];\n", 2 * n,
+                 p->result[2].name, n, 2 * n);
+  psdmp_emit_say(e, "    for (int j = 0; j < %d; j++) %s[%d*i + j] = row[j], %s[%d*i + j] = row[%d + j];\n  }\n", n,
+                 p->result[0].name, n, p->result[1].name, n, n);
 }
 
 static psdm_status emit_function(psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena) {
@@ -203,7 +220,8 @@ psdm_status psdmp_emit_source(psdmp_emit_writer *e, psdmp_base_arena *arena) {
   psdmp_emit_needs needs = {0};
   psdm_status status = find_needs(e, arena, &needs);
   if (status) return status;
-  psdmp_emit_banner(e, "Dynamics of a robot as straight-line code. C99; see the header for what each function takes and gives.");
+  psdmp_emit_banner(
+      e, "Dynamics of a robot as straight-line code. C99; see the header for what each function takes and gives.");
   psdmp_emit_say(e, "#include \"%s.h\"\n\n", e->prefix);
   if (needs.math || needs.angles) psdm_output_text(e->out, "#include <math.h>\n\n");
   if (simd || (needs.angles && code->options.sincos == PSDM_SINCOS_POLYNOMIAL)) emit_vector_switch(e);
@@ -229,23 +247,33 @@ static const char size_recipe[] =
 static const char rules[] =
     "all: $(NAME).o\n\n"
     "$(NAME).o: $(NAME).c $(NAME).h\n\t$(CC) $(CFLAGS) -c -o $@ $(NAME).c\n\n"
-    "$(NAME)_selftest: $(NAME)_selftest.c $(NAME).o\n\t$(CC) $(CFLAGS) -o $@ $(NAME)_selftest.c $(NAME).o $(LDFLAGS) $(LDLIBS)\n\n"
+    "$(NAME)_selftest: $(NAME)_selftest.c $(NAME).o\n\t$(CC) $(CFLAGS) -o $@ $(NAME)_selftest.c $(NAME).o $(LDFLAGS) "
+    "$(LDLIBS)\n\n"
     "check: $(NAME)_selftest\n\t./$(NAME)_selftest\n\n"
     "size: $(NAME).c $(NAME).h\n\t@$(CC) $(CFLAGS) -fstack-usage -c -o $(NAME)_size.o $(NAME).c\n";
 
 void psdmp_emit_makefile(psdmp_emit_writer *e) {
-  static const char *const boards[][3] = {{"Cortex-M4F", "cortex-m4", "fpv4-sp-d16"}, {"Cortex-M7", "cortex-m7", "fpv5-d16"}};
+  static const char *const boards[][3] = {{"Cortex-M4F", "cortex-m4", "fpv4-sp-d16"},
+                                          {"Cortex-M7", "cortex-m7", "fpv5-d16"}};
   psdm_output *out = e->out;
-  psdm_output_print(out, "# %s: make, make check (runs the self-test), make size (instructions and stack of each function; gcc).\n", e->prefix);
+  psdm_output_print(
+      out, "# %s: make, make check (runs the self-test), make size (instructions and stack of each function; gcc).\n",
+      e->prefix);
   for (int k = 0; k < 2 && e->single; k++)
-    psdm_output_print(out, "# %s: make CC=arm-none-eabi-gcc CFLAGS='-std=c99 -O2 -mcpu=%s -mthumb -mfloat-abi=hard -mfpu=%s -ffp-contract=fast -fno-math-errno'\n",
+    psdm_output_print(out,
+                      "# %s: make CC=arm-none-eabi-gcc CFLAGS='-std=c99 -O2 -mcpu=%s -mthumb -mfloat-abi=hard -mfpu=%s "
+                      "-ffp-contract=fast -fno-math-errno'\n",
                       boards[k][0], boards[k][1], boards[k][2]);
-  psdm_output_text(out, "# CC, CFLAGS, LDFLAGS and LDLIBS may be given on the command line. -ffast-math is not needed and turns the vectors off.\n\n");
+  psdm_output_text(out, "# CC, CFLAGS, LDFLAGS and LDLIBS may be given on the command line. -ffast-math is not needed "
+                        "and turns the vectors off.\n\n");
   psdm_output_print(out, "NAME = %s\n", e->prefix);
-  psdm_output_text(out, "CFLAGS ?= -std=c99 -O3 -march=native -ffp-contract=fast -fno-math-errno -fno-trapping-math -Wall -Wextra -pedantic\n"
+  psdm_output_text(out, "CFLAGS ?= -std=c99 -O3 -march=native -ffp-contract=fast -fno-math-errno -fno-trapping-math "
+                        "-Wall -Wextra -pedantic\n"
                         "LDLIBS ?= -lm\nOBJDUMP ?= objdump\n\n");
   psdm_output_text(out, rules);
   psdm_output_text(out, size_recipe);
-  psdm_output_text(out, "clean:\n\trm -f $(NAME).o $(NAME)_selftest $(NAME)_size.o $(NAME)_size.su\n\n.PHONY: all check size clean\n");
+  psdm_output_text(
+      out,
+      "clean:\n\trm -f $(NAME).o $(NAME)_selftest $(NAME)_size.o $(NAME)_size.su\n\n.PHONY: all check size clean\n");
   psdmp_emit_wrap_makefile(e);
 }

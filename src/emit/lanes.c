@@ -1,5 +1,6 @@
-/* lanes.c: the dialect of many states at a time: a value is a vector with one state in each lane, in the compiler's own vector
- * extensions. The last block of a batch overlaps the one before it; fewer states than lanes go through the scalar function. */
+/* lanes.c: the dialect of many states at a time: a value is a vector with one state in each lane, in the compiler's
+ * own vector extensions. The last block of a batch overlaps the one before it; fewer states than lanes go through
+ * the scalar function. */
 #include <stdio.h>
 
 #include "emit/emit.h"
@@ -8,13 +9,18 @@
 
 static void emit_types(psdmp_emit_writer *e) {
   int wide = e->single ? 16 : 8;
-  psdmp_emit_say(e, "/* Many states at a time: one in each lane. $LANES may be given when compiling; 1 means no vectors. */\n");
-  psdmp_emit_say(e, "#if !defined($LANES)\n#if !$VECTORS\n#define $LANES 1\n#elif defined(__AVX512F__)\n#define $LANES %d\n#else\n#define $LANES %d\n#endif\n#endif\n\n", wide,
-            wide / 2);
+  psdmp_emit_say(
+      e, "/* Many states at a time: one in each lane. $LANES may be given when compiling; 1 means no vectors. */\n");
+  psdmp_emit_say(e,
+                 "#if !defined($LANES)\n#if !$VECTORS\n#define $LANES 1\n#elif defined(__AVX512F__)\n#define $LANES "
+                 "%d\n#else\n#define $LANES %d\n#endif\n#endif\n\n",
+                 wide, wide / 2);
   psdmp_emit_say(e, "#if $LANES > 1\n");
   psdmp_emit_say(e, "typedef ` @lanes __attribute__((vector_size($LANES*sizeof(`))));\n");
-  psdmp_emit_say(e, "typedef unsigned %s @lane_bits __attribute__((vector_size($LANES*sizeof(`))));\n", e->single ? "int" : "long long");
-  psdmp_emit_say(e, "typedef ` @loose __attribute__((vector_size($LANES*sizeof(`)), aligned(sizeof(`)), may_alias));\n\n");
+  psdmp_emit_say(e, "typedef unsigned %s @lane_bits __attribute__((vector_size($LANES*sizeof(`))));\n",
+                 e->single ? "int" : "long long");
+  psdmp_emit_say(e,
+                 "typedef ` @loose __attribute__((vector_size($LANES*sizeof(`)), aligned(sizeof(`)), may_alias));\n\n");
 }
 
 /* the angles of one joint in all lanes */
@@ -30,14 +36,18 @@ static void emit_lane_sincos(psdmp_emit_writer *e, psdm_code_sincos how) {
   }
   psdmp_emit_turn(e, "@lanes", "@lane_bits", "@lane_turn");
   psdmp_emit_say(e, "/* whether some lane may be out of range: squares is a sum of squares of angles */\n");
-  psdmp_emit_say(e, "static inline int @lane_far(const @lanes *squares) {\n  ` sum = 0;\n  for (int i = 0; i < $LANES; i++) sum += (*squares)[i];\n");
+  psdmp_emit_say(e, "static inline int @lane_far(const @lanes *squares) {\n  ` sum = 0;\n  for (int i = 0; i < $LANES; "
+                    "i++) sum += (*squares)[i];\n");
   psdmp_emit_say(e, "  return !(sum <= %s);\n}\n\n", square);
-  psdmp_emit_say(e, "static __attribute__((noinline, cold)) void @lane_fix(const @lanes *x, @lanes *s, @lanes *c) {\n  for (int i = 0; i < $LANES; i++)\n");
+  psdmp_emit_say(e, "static __attribute__((noinline, cold)) void @lane_fix(const @lanes *x, @lanes *s, @lanes *c) {\n  "
+                    "for (int i = 0; i < $LANES; i++)\n");
   psdmp_emit_say(e, "    if (!(fabs~((*x)[i]) <= %s)) (*s)[i] = sin~((*x)[i]), (*c)[i] = cos~((*x)[i]);\n}\n\n", range);
 }
 
 static void emit_in_place(psdmp_emit_writer *e, const char *name, const char *call) {
-  psdmp_emit_say(e, "static inline void @lane_%s(@lanes *x) {\n  for (int i = 0; i < $LANES; i++) (*x)[i] = %s((*x)[i]);\n}\n\n", name, call);
+  psdmp_emit_say(
+      e, "static inline void @lane_%s(@lanes *x) {\n  for (int i = 0; i < $LANES; i++) (*x)[i] = %s((*x)[i]);\n}\n\n",
+      name, call);
 }
 
 void psdmp_emit_lanes_helpers(psdmp_emit_writer *e, const psdmp_emit_needs *needs) {
@@ -53,7 +63,8 @@ void psdmp_emit_lanes_helpers(psdmp_emit_writer *e, const psdmp_emit_needs *need
 /* ---- the dialect ---- */
 
 static void lanes_input(psdmp_emit_listing *l, psdmp_codegen_block block, int index) {
-  psdm_output_print(l->e->out, psdmp_emit_block_shared(block) ? "%s[%d]" : "%s_%d", psdmp_emit_block_names[block], index);
+  psdm_output_print(l->e->out, psdmp_emit_block_shared(block) ? "%s[%d]" : "%s_%d", psdmp_emit_block_names[block],
+                    index);
 }
 
 static void lanes_load(psdmp_emit_listing *l, psdmp_codegen_block block, int index) {
@@ -62,10 +73,8 @@ static void lanes_load(psdmp_emit_listing *l, psdmp_codegen_block block, int ind
 }
 
 static void lanes_store(psdmp_emit_listing *l, const char *result, int index, bool shared, bool close) {
-  if (close)
-    psdm_output_text(l->e->out, ";\n");
-  else
-    psdmp_emit_say(l->e, "  *(@loose *)(%s + %d*stride) = %s", result, index, shared ? "zero + " : "");
+  if (close) psdm_output_text(l->e->out, ";\n");
+  else psdmp_emit_say(l->e, "  *(@loose *)(%s + %d*stride) = %s", result, index, shared ? "zero + " : "");
 }
 
 static void lanes_angle(psdmp_emit_listing *l, uint32_t a) {
@@ -85,8 +94,10 @@ static void lanes_angles(psdmp_emit_listing *l) {
   for (uint32_t a = 0; a < l->angles; a++) {
     char sine[24], cosine[24];
     psdmp_emit_angle_names(l, a, sine, cosine);
-    psdmp_emit_say(l->e, "    @lanes fixed_%s = %s, fixed_%s = %s;\n    @lane_fix(&x%u, &fixed_%s, &fixed_%s);\n    %s = fixed_%s;\n    %s = fixed_%s;\n", sine, sine,
-              cosine, cosine, a, sine, cosine, sine, sine, cosine, cosine);
+    psdmp_emit_say(l->e,
+                   "    @lanes fixed_%s = %s, fixed_%s = %s;\n    @lane_fix(&x%u, &fixed_%s, &fixed_%s);\n    %s = "
+                   "fixed_%s;\n    %s = fixed_%s;\n",
+                   sine, sine, cosine, cosine, a, sine, cosine, sine, sine, cosine, cosine);
   }
   psdm_output_text(l->e->out, "  }\n");
 }
@@ -103,7 +114,8 @@ static void lanes_call(psdmp_emit_listing *l, uint32_t k) {
   psdmp_emit_say(l->e, ";\n  @lane_%s(&t%u);\n", name, l->name[k]);
 }
 
-const psdmp_emit_dialect psdmp_emit_dialect_lanes = {"@lanes", "const ", true, lanes_input, lanes_load, lanes_store, lanes_angles, lanes_call};
+const psdmp_emit_dialect psdmp_emit_dialect_lanes = {"@lanes",   "const ",    true,         lanes_input,
+                                                     lanes_load, lanes_store, lanes_angles, lanes_call};
 
 /* ---- batches ---- */
 
@@ -113,7 +125,8 @@ static void emit_passed(psdmp_emit_writer *e, const psdmp_codegen_program *p, co
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
     bool shared = psdmp_emit_block_shared((psdmp_codegen_block)b);
-    psdm_output_print(e->out, "%s%s%s%s", between, shared ? "" : before, psdmp_emit_block_names[b], shared ? "" : after);
+    psdm_output_print(e->out, "%s%s%s%s", between, shared ? "" : before, psdmp_emit_block_names[b],
+                      shared ? "" : after);
     between = ", ";
   }
   for (int r = 0; r < p->results; r++) psdm_output_print(e->out, ", %s%s%s", before, p->result[r].name, after);
@@ -135,18 +148,21 @@ static psdm_status emit_block(psdmp_emit_writer *e, const psdmp_codegen_program 
 static void emit_single_states(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   psdm_output_text(e->out, "  for (; i < count; i++) {\n");
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
-    if (p->length[b] && !psdmp_emit_block_shared((psdmp_codegen_block)b)) psdmp_emit_say(e, "    ` one_%s[%d];\n", psdmp_emit_block_names[b], p->length[b]);
+    if (p->length[b] && !psdmp_emit_block_shared((psdmp_codegen_block)b))
+      psdmp_emit_say(e, "    ` one_%s[%d];\n", psdmp_emit_block_names[b], p->length[b]);
   for (int r = 0; r < p->results; r++) psdmp_emit_say(e, "    ` one_%s[%d];\n", p->result[r].name, p->result[r].count);
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b] || psdmp_emit_block_shared((psdmp_codegen_block)b)) continue;
     const char *name = psdmp_emit_block_names[b];
-    psdm_output_print(e->out, "    for (size_t k = 0; k < %d; k++) one_%s[k] = %s[k*count + i];\n", p->length[b], name, name);
+    psdm_output_print(e->out, "    for (size_t k = 0; k < %d; k++) one_%s[k] = %s[k*count + i];\n", p->length[b], name,
+                      name);
   }
   psdmp_emit_say(e, "    @%s(", p->name);
   emit_passed(e, p, "one_", "");
   psdm_output_text(e->out, ");\n");
   for (int r = 0; r < p->results; r++)
-    psdm_output_print(e->out, "    for (size_t k = 0; k < %d; k++) %s[k*count + i] = one_%s[k];\n", p->result[r].count, p->result[r].name, p->result[r].name);
+    psdm_output_print(e->out, "    for (size_t k = 0; k < %d; k++) %s[k*count + i] = one_%s[k];\n", p->result[r].count,
+                      p->result[r].name, p->result[r].name);
   psdm_output_text(e->out, "  }\n");
 }
 
@@ -156,7 +172,10 @@ psdm_status psdmp_emit_batch(psdmp_emit_writer *e, const psdmp_codegen_program *
   psdmp_emit_say(e, "void @%s_batch(size_t count, ", p->name);
   psdmp_emit_arguments(e, p);
   psdmp_emit_say(e, ") {\n  size_t i = 0;\n#if $LANES > 1\n  for (; count >= $LANES && i < count; i += $LANES) {\n");
-  psdmp_emit_say(e, "    if (count - i < $LANES) i = count - $LANES; /* the last block overlaps the one before */\n    @%s_block(count, ", p->name);
+  psdmp_emit_say(e,
+                 "    if (count - i < $LANES) i = count - $LANES; /* the last block overlaps the one before */\n    "
+                 "@%s_block(count, ",
+                 p->name);
   emit_passed(e, p, "", " + i");
   psdmp_emit_say(e, ");\n  }\n#endif\n");
   emit_single_states(e, p);

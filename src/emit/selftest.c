@@ -1,5 +1,5 @@
-/* selftest.c: a program beside the generated code that runs every function at a few states and compares with what the library's recursions,
- * which share nothing with the generator, gave for them. */
+/* selftest.c: a program beside the generated code that runs every function at a few states and compares with what
+ * the library's recursions, which share nothing with the generator, gave for them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,17 +61,23 @@ static void emit_inputs(psdmp_emit_writer *e, const psdmp_codegen_trial *t) {
   }
 }
 
-/* Gravity, bias and derivatives may all but vanish beside the terms that they are sums of: the tolerance is a share of the largest torque, as in check.c. */
+/* Gravity, bias and derivatives may all but vanish beside the terms that they are sums of: the tolerance is a share
+ * of the largest torque, as in check.c. */
 static bool beside_torques(const psdmp_codegen_program *p) {
-  return p->function == PSDM_CODE_GRAVITY || p->function == PSDM_CODE_BIAS || p->function == PSDM_CODE_LINEARIZE_INVERSE || p->function == PSDM_CODE_LINEARIZE_FORWARD;
+  return p->function == PSDM_CODE_GRAVITY || p->function == PSDM_CODE_BIAS ||
+         p->function == PSDM_CODE_LINEARIZE_INVERSE || p->function == PSDM_CODE_LINEARIZE_FORWARD;
 }
 
-static bool named_scale(const psdmp_codegen_program *p) { return beside_torques(p) && !psdmp_codegen_inverts(p->function); }
+static bool named_scale(const psdmp_codegen_program *p) {
+  return beside_torques(p) && !psdmp_codegen_inverts(p->function);
+}
 
 /* whether some test compares numbers with the largest expected one */
 static bool needs_largest(const psdm_code *code) {
   for (int k = 0; k < code->programs; k++)
-    if (!named_scale(&code->program[k]) && (!psdmp_codegen_inverts(code->program[k].function) || code->options.target != PSDM_CODE_C)) return true;
+    if (!named_scale(&code->program[k]) &&
+        (!psdmp_codegen_inverts(code->program[k].function) || code->options.target != PSDM_CODE_C))
+      return true;
   return false;
 }
 
@@ -84,40 +90,44 @@ static bool compares(const psdm_code *code) {
 
 static void emit_comparison(psdmp_emit_writer *e) {
   psdmp_emit_say(e, "\n/* largest |got - expected|, and a nan that stays */\n"
-               "static double difference(double so_far, const ` *got, const double *expected, int count) {\n"
-               "  for (int i = 0; i < count; i++) {\n    const double d = fabs((double)got[i] - expected[i]);\n"
-               "    if (so_far == so_far && !(d <= so_far)) so_far = d;\n  }\n  return so_far;\n}\n\n");
-  if (needs_largest(e->code)) psdmp_emit_say(e, "static double largest(const double *x, int count) {\n  double most = 0;\n  for (int i = 0; i < count; i++)\n"
-               "    if (fabs(x[i]) > most) most = fabs(x[i]);\n  return most > 0 ? most : 1;\n}\n\n");
+                    "static double difference(double so_far, const ` *got, const double *expected, int count) {\n"
+                    "  for (int i = 0; i < count; i++) {\n    const double d = fabs((double)got[i] - expected[i]);\n"
+                    "    if (so_far == so_far && !(d <= so_far)) so_far = d;\n  }\n  return so_far;\n}\n\n");
+  if (needs_largest(e->code))
+    psdmp_emit_say(
+        e,
+        "static double largest(const double *x, int count) {\n  double most = 0;\n  for (int i = 0; i < count; i++)\n"
+        "    if (fabs(x[i]) > most) most = fabs(x[i]);\n  return most > 0 ? most : 1;\n}\n\n");
 }
 
 static void emit_tools(psdmp_emit_writer *e) {
   if (compares(e->code)) emit_comparison(e);
-  psdmp_emit_say(e, "static int report(const char *name, double error, double scale) {\n  const int bad = !(error <= TOLERANCE*scale);\n"
-               "  printf(\"%%-24s error %%.1e of %%.3g%%s\\n\", name, error, scale, bad ? \"  WRONG\" : \"\");\n  return bad;\n}\n\n");
+  psdmp_emit_say(e, "static int report(const char *name, double error, double scale) {\n  const int bad = !(error <= "
+                    "TOLERANCE*scale);\n"
+                    "  printf(\"%%-24s error %%.1e of %%.3g%%s\\n\", name, error, scale, bad ? \"  WRONG\" : \"\");\n  "
+                    "return bad;\n}\n\n");
 }
 
 /* what errors are compared with: the largest expected number, or the largest torque */
 static void emit_scale(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
-  if (named_scale(p))
-    psdmp_emit_say(e, "SCALE_OF_%s", p->name);
-  else
-    psdmp_emit_say(e, "largest(out_%s[0], STATES*%d)", p->name, (int)p->outputs);
+  if (named_scale(p)) psdmp_emit_say(e, "SCALE_OF_%s", p->name);
+  else psdmp_emit_say(e, "largest(out_%s[0], STATES*%d)", p->name, (int)p->outputs);
 }
 
 /* results stand one behind the other in one array */
-static void emit_call(psdmp_emit_writer *e, const psdmp_codegen_program *p, const char *suffix, const char *before, const char *after, const char *result) {
+static void emit_call(psdmp_emit_writer *e, const psdmp_codegen_program *p, const char *suffix, const char *before,
+                      const char *after, const char *result) {
   psdmp_emit_say(e, "@%s%s(%s", p->name, suffix, suffix[0] ? "(size_t)count, " : "");
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
     bool shared = psdmp_emit_block_shared((psdmp_codegen_block)b);
     if (b == PSDMP_CODEGEN_IN_TAU && before[0] == 'i')
       psdm_output_print(e->out, "tau_of_%s%s, ", p->name, after); /* not every function has the wrench in it */
-    else
-      psdm_output_print(e->out, "%s%s%s, ", shared ? "in_" : before, psdmp_emit_block_names[b], shared ? "" : after);
+    else psdm_output_print(e->out, "%s%s%s, ", shared ? "in_" : before, psdmp_emit_block_names[b], shared ? "" : after);
   }
   psdm_output_text(e->out, result);
-  for (int r = 1; r < p->results; r++) psdm_output_print(e->out, ", %s + %d%s", result, p->result[r].first, suffix[0] ? "*count" : "");
+  for (int r = 1; r < p->results; r++)
+    psdm_output_print(e->out, ", %s + %d%s", result, p->result[r].first, suffix[0] ? "*count" : "");
   psdm_output_text(e->out, ");\n");
 }
 
@@ -129,28 +139,45 @@ static void emit_plain_test(psdmp_emit_writer *e, const psdmp_codegen_program *p
   if (energy) psdmp_emit_say(e, "  double from = 0;\n");
   psdmp_emit_say(e, "  for (int i = 0; i < STATES; i++) {\n    ` got[%d];\n    ", count);
   emit_call(e, p, "", "in_", "[i]", "got");
-  if (energy) psdmp_emit_say(e, "    if (i == 0) from = out_energy[0][1] - (double)got[1];\n    got[1] = (`)((double)got[1] + from);\n");
+  if (energy)
+    psdmp_emit_say(
+        e, "    if (i == 0) from = out_energy[0][1] - (double)got[1];\n    got[1] = (`)((double)got[1] + from);\n");
   psdmp_emit_say(e, "    error = difference(error, got, out_%s[i], %d);\n  }\n", p->name, count);
   psdmp_emit_say(e, "  return report(\"%s\", error, ", p->name);
   emit_scale(e, p);
   psdmp_emit_say(e, ");\n}\n\n");
 }
 
-/* results of M^-1 are judged by the torques that their errors amount to, column by column; an inverse may also lose what M's condition takes */
+/* results of M^-1 are judged by the torques that their errors amount to, column by column; an inverse may also lose
+ * what M's condition takes */
 static void emit_inverting_test(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   int n = e->code->robot->n, count = (int)p->outputs, columns = p->function == PSDM_CODE_FORWARD ? 1 : n;
-  psdmp_emit_say(e, "/* judged by the torques that errors amount to */\nstatic int test_%s(void) {\n  double worst = 0;\n", p->name);
+  psdmp_emit_say(e,
+                 "/* judged by the torques that errors amount to */\nstatic int test_%s(void) {\n  double worst = 0;\n",
+                 p->name);
   psdmp_emit_say(e, "  for (int m = 0; m < %d; m++) {\n    double error = 0, scale = 0;\n", p->results);
   psdmp_emit_say(e, "    for (int i = 0; i < STATES; i++) {\n      ` got[%d];\n      ", count);
   emit_call(e, p, "", "in_", "[i]", "got");
-  psdmp_emit_say(e, "      for (int j = 0; j < %d; j++)\n        for (int c = 0; c < %d; c++) {\n          double d = 0, all = 0;\n", n, columns);
-  psdmp_emit_say(e, "          for (int k = 0; k < %d; k++) {\n            const int at = %d*m + %d*k + c;\n", n, n * columns, columns);
-  psdmp_emit_say(e, "            d += mass_of_%s[i][%d*j + k]*((double)got[at] - out_%s[i][at]);\n", p->name, n, p->name);
+  psdmp_emit_say(
+      e,
+      "      for (int j = 0; j < %d; j++)\n        for (int c = 0; c < %d; c++) {\n          double d = 0, all = 0;\n",
+      n, columns);
+  psdmp_emit_say(e, "          for (int k = 0; k < %d; k++) {\n            const int at = %d*m + %d*k + c;\n", n,
+                 n * columns, columns);
+  psdmp_emit_say(e, "            d += mass_of_%s[i][%d*j + k]*((double)got[at] - out_%s[i][at]);\n", p->name, n,
+                 p->name);
   psdmp_emit_say(e, "            all += mass_of_%s[i][%d*j + k]*out_%s[i][at];\n          }\n", p->name, n, p->name);
-  psdmp_emit_say(e, "          if (error == error && !(fabs(d) <= error)) error = fabs(d);\n          if (fabs(all) > scale) scale = fabs(all);\n        }\n    }\n");
-  if (columns == 1) psdmp_emit_say(e, "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if (fabs((double)tau_of_%s[i][j]) > scale) scale = fabs((double)tau_of_%s[i][j]);\n", n, p->name, p->name);
-  if (p->function == PSDM_CODE_LINEARIZE_FORWARD) psdmp_emit_say(e, "    if (m < 2 && scale < SCALE_OF_%s) scale = SCALE_OF_%s;\n", p->name, p->name);
-  psdmp_emit_say(e, "    if (scale > 0) error /= scale;\n    if (worst == worst && !(error <= worst)) worst = error;\n  }\n");
+  psdmp_emit_say(e, "          if (error == error && !(fabs(d) <= error)) error = fabs(d);\n          if (fabs(all) > "
+                    "scale) scale = fabs(all);\n        }\n    }\n");
+  if (columns == 1)
+    psdmp_emit_say(e,
+                   "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if "
+                   "(fabs((double)tau_of_%s[i][j]) > scale) scale = fabs((double)tau_of_%s[i][j]);\n",
+                   n, p->name, p->name);
+  if (p->function == PSDM_CODE_LINEARIZE_FORWARD)
+    psdmp_emit_say(e, "    if (m < 2 && scale < SCALE_OF_%s) scale = SCALE_OF_%s;\n", p->name, p->name);
+  psdmp_emit_say(
+      e, "    if (scale > 0) error /= scale;\n    if (worst == worst && !(error <= worst)) worst = error;\n  }\n");
   psdmp_emit_say(e, "  return report(\"%s\", worst, %s);\n}\n\n", p->name, columns == 1 ? "1" : "CONDITION");
 }
 
@@ -161,14 +188,18 @@ static double largest(const double *x, int count) {
 }
 
 /* |M| |M^-1| in the largest entries, times n */
-static double condition(const double *M, const double *Minv, int n) { return n * largest(M, n * n) * largest(Minv, n * n); }
+static double condition(const double *M, const double *Minv, int n) {
+  return n * largest(M, n * n) * largest(Minv, n * n);
+}
 
-/* A GPU rounds otherwise than the processor: two roundings of qdd = M^-1 (tau - bias) differ by M's condition, and by M^-1 tau, which the bias may
- * all but cancel; of the same size as the largest result. */
-static double spread(const psdmp_codegen_trial *t, const psdmp_codegen_program *p, const double *tau, const double *M, const double *Minv) {
+/* A GPU rounds otherwise than the processor: two roundings of qdd = M^-1 (tau - bias) differ by M's condition, and
+ * by M^-1 tau, which the bias may all but cancel; of the same size as the largest result. */
+static double spread(const psdmp_codegen_trial *t, const psdmp_codegen_program *p, const double *tau, const double *M,
+                     const double *Minv) {
   int n = t->code->robot->n;
   double most = largest(t->qdd, STATES * n);
-  return condition(M, Minv, n) + (p->function == PSDM_CODE_FORWARD && most > 0 ? n * largest(Minv, n * n) * largest(tau, n) / most : 0);
+  return condition(M, Minv, n) +
+         (p->function == PSDM_CODE_FORWARD && most > 0 ? n * largest(Minv, n * n) * largest(tau, n) / most : 0);
 }
 
 /* torques of the states, their mass matrices, and M's condition */
@@ -176,12 +207,14 @@ static psdm_status emit_inverting_tables(psdmp_emit_writer *e, psdmp_codegen_tri
   int n = e->code->robot->n;
   char name[64];
   bool cuda = e->code->options.target == PSDM_CODE_CUDA;
-  double *tau = NEW(t->arena, STATES * n, double), *M = NEW(t->arena, STATES * n * n, double), *Minv = NEW(t->arena, n * n, double), worst = 1, widest = 1;
+  double *tau = NEW(t->arena, STATES * n, double), *M = NEW(t->arena, STATES * n * n, double),
+         *Minv = NEW(t->arena, n * n, double), worst = 1, widest = 1;
   psdm_status status = tau && M && Minv ? PSDM_OK : PSDM_E_MEMORY;
   for (int s = 0; s < STATES && !status; s++) {
     status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
     if (!status) status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_MASS, s, M + s * n * n);
-    if (!status && (cuda || p->function != PSDM_CODE_FORWARD)) status = psdmp_codegen_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
+    if (!status && (cuda || p->function != PSDM_CODE_FORWARD))
+      status = psdmp_codegen_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
     worst = fmax(worst, condition(M + s * n * n, Minv, n));
     widest = fmax(widest, spread(t, p, tau + s * n, M + s * n * n, Minv));
   }
@@ -190,9 +223,12 @@ static psdm_status emit_inverting_tables(psdmp_emit_writer *e, psdmp_codegen_tri
   if (p->length[PSDMP_CODEGEN_IN_TAU]) emit_table(e, name, tau, n, true);
   snprintf(name, sizeof name, "mass_of_%s", p->name);
   emit_table(e, name, M, n * n, false);
-  if (p->function != PSDM_CODE_FORWARD && !t->conditioned) psdmp_emit_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
+  if (p->function != PSDM_CODE_FORWARD && !t->conditioned)
+    psdmp_emit_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
   t->conditioned |= p->function != PSDM_CODE_FORWARD;
-  if (cuda) psdmp_emit_say(e, "#define SPREAD_OF_%s %.3g /* what two roundings may differ by, as a multiple of one */\n", p->name, widest);
+  if (cuda)
+    psdmp_emit_say(e, "#define SPREAD_OF_%s %.3g /* what two roundings may differ by, as a multiple of one */\n",
+                   p->name, widest);
   return PSDM_OK;
 }
 
@@ -202,19 +238,28 @@ static void emit_batch_test(psdmp_emit_writer *e, const psdmp_codegen_program *p
   bool cuda = e->code->options.target == PSDM_CODE_CUDA;
   psdmp_emit_say(e, "static int test_%s_batch(int count) {\n  static ` many[%d*BATCH];\n", p->name, count);
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
-    if (p->length[b] && !psdmp_emit_block_shared((psdmp_codegen_block)b)) psdmp_emit_say(e, "  static ` many_%s[%d*BATCH];\n", psdmp_emit_block_names[b], p->length[b]);
+    if (p->length[b] && !psdmp_emit_block_shared((psdmp_codegen_block)b))
+      psdmp_emit_say(e, "  static ` many_%s[%d*BATCH];\n", psdmp_emit_block_names[b], p->length[b]);
   psdmp_emit_say(e, "  double error = 0;\n");
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b] || psdmp_emit_block_shared((psdmp_codegen_block)b)) continue;
-    psdmp_emit_say(e, "  for (int i = 0; i < count; i++)\n    for (int k = 0; k < %d; k++) many_%s[k*count + i] = %s%s[i %% STATES][k];\n", p->length[b], psdmp_emit_block_names[b],
-              b == PSDMP_CODEGEN_IN_TAU ? "tau_of_" : "in_", b == PSDMP_CODEGEN_IN_TAU ? p->name : psdmp_emit_block_names[b]);
+    psdmp_emit_say(e,
+                   "  for (int i = 0; i < count; i++)\n    for (int k = 0; k < %d; k++) many_%s[k*count + i] = %s%s[i "
+                   "%% STATES][k];\n",
+                   p->length[b], psdmp_emit_block_names[b], b == PSDMP_CODEGEN_IN_TAU ? "tau_of_" : "in_",
+                   b == PSDMP_CODEGEN_IN_TAU ? p->name : psdmp_emit_block_names[b]);
   }
   psdmp_emit_say(e, cuda ? "  const int code = " : "  ");
   emit_call(e, p, cuda ? "_batch_host" : "_batch", "many_", "", "many");
-  if (cuda) psdmp_emit_say(e, "  if (code) {\n    printf(\"%s_batch: %%s  WRONG\\n\", @cuda_text(code));\n    return 1;\n  }\n", p->name);
+  if (cuda)
+    psdmp_emit_say(e, "  if (code) {\n    printf(\"%s_batch: %%s  WRONG\\n\", @cuda_text(code));\n    return 1;\n  }\n",
+                   p->name);
   psdmp_emit_say(e, "  for (int i = 0; i < count; i++) {\n    ` got[%d];\n    const int j = i %% STATES;\n    ", count);
   emit_call(e, p, "", "in_", "[j]", "got");
-  psdmp_emit_say(e, "    for (int k = 0; k < %d; k++) {\n      const double one = (double)got[k];\n      error = difference(error, many + k*count + i, &one, 1);\n    }\n  }\n", count);
+  psdmp_emit_say(e,
+                 "    for (int k = 0; k < %d; k++) {\n      const double one = (double)got[k];\n      error = "
+                 "difference(error, many + k*count + i, &one, 1);\n    }\n  }\n",
+                 count);
   psdmp_emit_say(e, "  return report(\"%s_batch\", error, ", p->name);
   emit_scale(e, p);
   if (cuda && psdmp_codegen_inverts(p->function)) psdmp_emit_say(e, "*SPREAD_OF_%s", p->name);
@@ -226,14 +271,19 @@ static void emit_main(psdmp_emit_writer *e) {
   bool simd = e->code->options.target == PSDM_CODE_SIMD, cuda = e->code->options.target == PSDM_CODE_CUDA;
   psdm_output_text(e->out, "int main(void) {\n  int wrong = 0;\n");
   for (int k = 0; k < e->code->programs; k++) psdmp_emit_say(e, "  wrong += test_%s();\n", e->code->program[k].name);
-  for (int k = 0; k < e->code->programs && simd; k++) psdmp_emit_say(e, "  wrong += test_%s_batch(BATCH);\n", e->code->program[k].name);
+  for (int k = 0; k < e->code->programs && simd; k++)
+    psdmp_emit_say(e, "  wrong += test_%s_batch(BATCH);\n", e->code->program[k].name);
   if (cuda)
-    psdmp_emit_say(e, "  if (!@cuda_devices()) {\n    printf(\"SKIPPED: no GPU that CUDA can use is here; the functions of single states were tested\\n\");\n    return wrong ? 1 : 77;\n  }\n");
-  for (int k = 0; k < e->code->programs && cuda; k++) psdmp_emit_say(e, "  wrong += test_%s_batch(BATCH);\n  wrong += test_%s_batch(37);\n", e->code->program[k].name, e->code->program[k].name);
+    psdmp_emit_say(e, "  if (!@cuda_devices()) {\n    printf(\"SKIPPED: no GPU that CUDA can use is here; the "
+                      "functions of single states were tested\\n\");\n    return wrong ? 1 : 77;\n  }\n");
+  for (int k = 0; k < e->code->programs && cuda; k++)
+    psdmp_emit_say(e, "  wrong += test_%s_batch(BATCH);\n  wrong += test_%s_batch(37);\n", e->code->program[k].name,
+                   e->code->program[k].name);
   psdm_output_text(e->out, "  return wrong > 0;\n}\n");
 }
 
-static psdm_status emit_torque(psdmp_emit_writer *e, psdmp_codegen_trial *t, const psdmp_codegen_program *p, const double *out) {
+static psdm_status emit_torque(psdmp_emit_writer *e, psdmp_codegen_trial *t, const psdmp_codegen_program *p,
+                               const double *out) {
   int n = e->code->robot->n;
   bool inverts = psdmp_codegen_inverts(p->function);
   double *tau = NEW(t->arena, n, double), most = inverts ? 0 : largest(out, STATES * (int)p->outputs);
@@ -241,7 +291,8 @@ static psdm_status emit_torque(psdmp_emit_writer *e, psdmp_codegen_trial *t, con
   for (int s = 0; s < STATES && !status; s++)
     if (!(status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau))) most = fmax(most, largest(tau, n));
   if (status) return status;
-  psdmp_emit_say(e, "#define SCALE_OF_%s %.3g /* the largest %s */\n", p->name, most > 0 ? most : 1, inverts ? "torque" : "of these and of the torques");
+  psdmp_emit_say(e, "#define SCALE_OF_%s %.3g /* the largest %s */\n", p->name, most > 0 ? most : 1,
+                 inverts ? "torque" : "of these and of the torques");
   return PSDM_OK;
 }
 
@@ -258,7 +309,8 @@ static psdm_status emit_program(psdmp_emit_writer *e, psdmp_codegen_trial *t, co
   return status;
 }
 
-/* 1e-13, or a power of ten that leaves a digit above what was measured when the programs were made: compilers round otherwise */
+/* 1e-13, or a power of ten that leaves a digit above what was measured when the programs were made: compilers round
+ * otherwise */
 static char *tolerance_text(const psdmp_emit_writer *e, char text[24]) {
   double worst = 0;
   int power = -13;
@@ -274,17 +326,26 @@ psdm_status psdmp_emit_selftest(psdmp_emit_writer *e, psdmp_base_arena *arena, p
   char tolerance[24];
   psdm_status status = psdmp_codegen_trial_new(code, arena, &t, error);
   if (status) return status;
-  psdmp_emit_banner(e, "Self-test: the generated functions beside numbers from libpsdm's recursions. Exit 0 when all agree.");
-  psdmp_emit_say(e, "#include <math.h>\n#include <stdio.h>\n\n#include \"%s.h\"\n\nenum { STATES = %d%s };\n#define TOLERANCE %s /* of the largest number */\n\n", e->prefix, STATES,
-            code->options.target == PSDM_CODE_SIMD ? ", BATCH = 37" : code->options.target == PSDM_CODE_CUDA ? ", BATCH = 64" : "", tolerance_text(e, tolerance));
+  psdmp_emit_banner(
+      e, "Self-test: the generated functions beside numbers from libpsdm's recursions. Exit 0 when all agree.");
+  psdmp_emit_say(e,
+                 "#include <math.h>\n#include <stdio.h>\n\n#include \"%s.h\"\n\nenum { STATES = %d%s };\n#define "
+                 "TOLERANCE %s /* of the largest number */\n\n",
+                 e->prefix, STATES,
+                 code->options.target == PSDM_CODE_SIMD   ? ", BATCH = 37"
+                 : code->options.target == PSDM_CODE_CUDA ? ", BATCH = 64"
+                                                          : "",
+                 tolerance_text(e, tolerance));
   emit_inputs(e, &t);
   for (int k = 0; k < code->programs && !status; k++) status = emit_program(e, &t, &code->program[k]);
   if (status) {
-    psdmp_base_fail(error, status, code->robot->file, 0, 0, "%s while computing the self-test", psdm_status_text(status));
+    psdmp_base_fail(error, status, code->robot->file, 0, 0, "%s while computing the self-test",
+                    psdm_status_text(status));
     goto done;
   }
   emit_tools(e);
-  for (int k = 0; k < code->programs; k++) (psdmp_codegen_inverts(code->program[k].function) ? emit_inverting_test : emit_plain_test)(e, &code->program[k]);
+  for (int k = 0; k < code->programs; k++)
+    (psdmp_codegen_inverts(code->program[k].function) ? emit_inverting_test : emit_plain_test)(e, &code->program[k]);
   for (int k = 0; k < code->programs && code->options.target != PSDM_CODE_C; k++) emit_batch_test(e, &code->program[k]);
   emit_main(e);
 done:

@@ -1,19 +1,20 @@
-/* sincos.c: scalar C, and sines and cosines as text: of all angles of a state at a time on vectors where the compiler has them.
+/* sincos.c: scalar C, and sines and cosines as text: of all angles of a state at a time on vectors where the compiler
+ * has them.
  *
- *   x = k pi/2 + r, |r| <= pi/4: k by adding and subtracting a number so large that no fraction fits beside it, r by taking away k times
- *   pi/2 in three parts, the first two short enough for exact products (Cody, Waite 1980); minimax polynomials for sin r and cos r;
- *   then the quadrant by masks. */
+ *   x = k pi/2 + r, |r| <= pi/4: k by adding and subtracting a number so large that no fraction fits beside it, r by
+ *   taking away k times pi/2 in three parts, the first two short enough for exact products (Cody, Waite 1980);
+ *   minimax polynomials for sin r and cos r; then the quadrant by masks. */
 #include <stdio.h>
 
 #include "emit/emit.h"
 
 /* one precision's numbers */
 typedef struct precision {
-  double range;               /* |x| beyond it goes to libm */
-  double part[3];             /* of pi/2 */
-  double rounder;             /* 1.5 times 2^(bits of the fraction) */
-  int terms;                  /* of each polynomial */
-  double sine[6], cosine[6];  /* sin r = r + r z (sine), cos r = 1 - (z/2 - z^2 (cosine)), z = r^2 */
+  double range;              /* |x| beyond it goes to libm */
+  double part[3];            /* of pi/2 */
+  double rounder;            /* 1.5 times 2^(bits of the fraction) */
+  int terms;                 /* of each polynomial */
+  double sine[6], cosine[6]; /* sin r = r + r z (sine), cos r = 1 - (z/2 - z^2 (cosine)), z = r^2 */
   const char *accuracy;
 } precision;
 
@@ -23,21 +24,20 @@ static const precision in_double = {
     {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69},
     0x1.8p52,
     6,
-    {-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06, -2.50507602534068634195e-08,
-     1.58969099521155010221e-10},
-    {4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07, 2.08757232129817482790e-09,
-     -1.13596475577881948265e-11},
+    {-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06,
+     -2.50507602534068634195e-08, 1.58969099521155010221e-10},
+    {4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07,
+     2.08757232129817482790e-09, -1.13596475577881948265e-11},
     "2.5 units in the last place"};
 
 /* Cephes' polynomials (Moshier, 1992); pi/2 by 11, 11 and 24 bits, so that k may have 13 */
-static const precision in_single = {
-    8000,
-    {0x1.92p+0, 0x1.fb4p-12, 0x1.4442d2p-24},
-    0x1.8p23,
-    3,
-    {-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4},
-    {4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5},
-    "1e-7 (absolute)"};
+static const precision in_single = {8000,
+                                    {0x1.92p+0, 0x1.fb4p-12, 0x1.4442d2p-24},
+                                    0x1.8p23,
+                                    3,
+                                    {-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4},
+                                    {4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5},
+                                    "1e-7 (absolute)"};
 
 static const precision *precision_of(const psdmp_emit_writer *e) { return e->single ? &in_single : &in_double; }
 
@@ -50,8 +50,7 @@ static void emit_polynomial(psdmp_emit_writer *e, const double *c, int terms) {
     if (k) psdm_output_text(e->out, k + 2 < terms ? " + w*(" : " + w*");
     if (k + 1 < terms)
       psdm_output_print(e->out, "(%s + z*%s)", psdmp_emit_literal(e, c[k], a), psdmp_emit_literal(e, c[k + 1], b));
-    else
-      psdm_output_text(e->out, psdmp_emit_literal(e, c[k], a));
+    else psdm_output_text(e->out, psdmp_emit_literal(e, c[k], a));
   }
   for (int k = 2; k + 2 < terms; k += 2) psdm_output_text(e->out, ")");
 }
@@ -61,10 +60,12 @@ static void emit_reduced(psdmp_emit_writer *e, const char *type, const char *x, 
   const precision *p = precision_of(e);
   char part[3][40], one[40], half[40];
   for (int i = 0; i < 3; i++) psdmp_emit_literal(e, p->part[i], part[i]);
-  psdmp_emit_say(e, "  const %s r = ((%s - %s*%s) - %s*%s) - %s*%s, z = r*r, w = z*z;\n", type, x, k, part[0], k, part[1], k, part[2]);
+  psdmp_emit_say(e, "  const %s r = ((%s - %s*%s) - %s*%s) - %s*%s, z = r*r, w = z*z;\n", type, x, k, part[0], k,
+                 part[1], k, part[2]);
   psdmp_emit_say(e, "  const %s a = r + r*z*(", type);
   emit_polynomial(e, p->sine, p->terms);
-  psdmp_emit_say(e, ");\n  const %s b = %s - (%s*z - w*(", type, psdmp_emit_literal(e, 1, one), psdmp_emit_literal(e, 0.5, half));
+  psdmp_emit_say(e, ");\n  const %s b = %s - (%s*z - w*(", type, psdmp_emit_literal(e, 1, one),
+                 psdmp_emit_literal(e, 0.5, half));
   emit_polynomial(e, p->cosine, p->terms);
   psdm_output_text(e->out, "));\n");
 }
@@ -88,11 +89,13 @@ static void emit_one(psdmp_emit_writer *e) {
   psdmp_emit_literal(e, precision_of(e)->range, range);
   psdmp_emit_literal(e, 0.63661977236758134308, scale);
   psdmp_emit_literal(e, 0.5, half);
-  psdmp_emit_say(e, "static inline void @sincos(` x, ` *s, ` *c) {\n#if defined(__FAST_MATH__) /* would reorder the reduction */\n  *s = sin~(x);\n  *c = cos~(x);\n#else\n");
+  psdmp_emit_say(e, "static inline void @sincos(` x, ` *s, ` *c) {\n#if defined(__FAST_MATH__) /* would reorder the "
+                    "reduction */\n  *s = sin~(x);\n  *c = cos~(x);\n#else\n");
   psdmp_emit_say(e, "  if (!(fabs~(x) <= %s)) {\n    *s = sin~(x);\n    *c = cos~(x);\n    return;\n  }\n", range);
   psdmp_emit_say(e, "  const long n = (long)(x*%s + (x < 0 ? -%s : %s));\n  const ` k = (`)n;\n", scale, half, half);
   emit_reduced(e, "`", "x", "k");
-  psdmp_emit_say(e, "  *s = n & 1 ? b : a;\n  *c = n & 1 ? a : b;\n  if (n & 2) *s = -*s;\n  if ((n + 1) & 2) *c = -*c;\n#endif\n}\n\n");
+  psdmp_emit_say(e, "  *s = n & 1 ? b : a;\n  *c = n & 1 ? a : b;\n  if (n & 2) *s = -*s;\n  if ((n + 1) & 2) *c = "
+                    "-*c;\n#endif\n}\n\n");
 }
 
 /* all lanes of a group, with libm for those that are far out or no numbers */
@@ -105,17 +108,25 @@ static void emit_group(psdmp_emit_writer *e, int width) {
   snprintf(value, sizeof value, "@v%d", width);
   snprintf(bits, sizeof bits, "@u%d", width);
   psdmp_emit_say(e, "#if $VECTORS\ntypedef ` %s __attribute__((vector_size(%d*sizeof(`))));\n", value, width);
-  psdmp_emit_say(e, "typedef unsigned %s %s __attribute__((vector_size(%d*sizeof(`))));\n\n", e->single ? "int" : "long long", bits, width);
+  psdmp_emit_say(e, "typedef unsigned %s %s __attribute__((vector_size(%d*sizeof(`))));\n\n",
+                 e->single ? "int" : "long long", bits, width);
   psdmp_emit_turn(e, value, bits, name);
-  psdmp_emit_say(e, "static __attribute__((noinline, cold)) void @far%d(int count, const %s *x, %s *s, %s *c) {\n", width, value, value, value);
-  psdmp_emit_say(e, "  for (int i = 0; i < count; i++)\n    if (!(fabs~((*x)[i]) <= %s)) (*s)[i] = sin~((*x)[i]), (*c)[i] = cos~((*x)[i]);\n}\n\n", range);
-  psdmp_emit_say(e, "static inline void @sincos%d(int count, %s *x, %s *s, %s *c) {\n  %s(x, s, c);\n", width, value, value, value, name);
+  psdmp_emit_say(e, "static __attribute__((noinline, cold)) void @far%d(int count, const %s *x, %s *s, %s *c) {\n",
+                 width, value, value, value);
+  psdmp_emit_say(e,
+                 "  for (int i = 0; i < count; i++)\n    if (!(fabs~((*x)[i]) <= %s)) (*s)[i] = sin~((*x)[i]), (*c)[i] "
+                 "= cos~((*x)[i]);\n}\n\n",
+                 range);
+  psdmp_emit_say(e, "static inline void @sincos%d(int count, %s *x, %s *s, %s *c) {\n  %s(x, s, c);\n", width, value,
+                 value, value, name);
   psdmp_emit_say(e, "  const ` far = ");
   for (int i = 0; i < width; i++) psdmp_emit_say(e, "%s(*x)[%d]*(*x)[%d]", i ? " + " : "", i, i);
   /* on copies: what has its address taken would not stay in a register */
-  psdmp_emit_say(e, ";\n  if (!(far <= %s)) {\n    %s y = *x, sy = *s, cy = *c;\n    @far%d(count, &y, &sy, &cy);\n", square, value, width);
+  psdmp_emit_say(e, ";\n  if (!(far <= %s)) {\n    %s y = *x, sy = *s, cy = *c;\n    @far%d(count, &y, &sy, &cy);\n",
+                 square, value, width);
   psdmp_emit_say(e, "    *s = sy;\n    *c = cy;\n  }\n}\n");
-  psdmp_emit_say(e, "#else\ntypedef ` %s[%d];\n\nstatic inline void @sincos%d(int count, %s *x, %s *s, %s *c) {\n", value, width, width, value, value, value);
+  psdmp_emit_say(e, "#else\ntypedef ` %s[%d];\n\nstatic inline void @sincos%d(int count, %s *x, %s *s, %s *c) {\n",
+                 value, width, width, value, value, value);
   psdmp_emit_say(e, "  for (int i = 0; i < count; i++) @sincos((*x)[i], &(*s)[i], &(*c)[i]);\n}\n#endif\n\n");
 }
 
@@ -124,9 +135,11 @@ void psdmp_emit_sincos(psdmp_emit_writer *e, const psdmp_emit_needs *needs) {
   char range[40];
   if (needs->sign) psdmp_emit_say(e, "static inline ` @sign(` x) { return (`)((x > 0) - (x < 0)); }\n\n");
   if (!needs->angles || e->code->options.sincos != PSDM_SINCOS_POLYNOMIAL) return;
-  psdmp_emit_say(e, "/* Sines and cosines: within %s for |x| <= %s; libm's beyond, and for infinities and\n", p->accuracy, psdmp_emit_literal(e, p->range, range));
-  psdmp_emit_say(e, " * nan. x = k pi/2 + r with pi/2 in three parts, minimax polynomials in r, then the quadrant; all angles of a state at\n"
-               " * a time where the compiler has vectors. */\n");
+  psdmp_emit_say(e, "/* Sines and cosines: within %s for |x| <= %s; libm's beyond, and for infinities and\n",
+                 p->accuracy, psdmp_emit_literal(e, p->range, range));
+  psdmp_emit_say(e, " * nan. x = k pi/2 + r with pi/2 in three parts, minimax polynomials in r, then the quadrant; all "
+                    "angles of a state at\n"
+                    " * a time where the compiler has vectors. */\n");
   psdmp_emit_say(e, "#if !$VECTORS\n");
   emit_one(e);
   psdmp_emit_say(e, "#endif\n\n");
@@ -136,14 +149,14 @@ void psdmp_emit_sincos(psdmp_emit_writer *e, const psdmp_emit_needs *needs) {
 
 /* ---- scalar C ---- */
 
-static void c_input(psdmp_emit_listing *l, psdmp_codegen_block block, int index) { psdm_output_print(l->e->out, "%s[%d]", psdmp_emit_block_names[block], index); }
+static void c_input(psdmp_emit_listing *l, psdmp_codegen_block block, int index) {
+  psdm_output_print(l->e->out, "%s[%d]", psdmp_emit_block_names[block], index);
+}
 
 static void c_store(psdmp_emit_listing *l, const char *result, int index, bool shared, bool close) {
   (void)shared;
-  if (close)
-    psdm_output_text(l->e->out, ";\n");
-  else
-    psdm_output_print(l->e->out, "  %s[%d] = ", result, index);
+  if (close) psdm_output_text(l->e->out, ";\n");
+  else psdm_output_print(l->e->out, "  %s[%d] = ", result, index);
 }
 
 static void c_angles_libm(psdmp_emit_listing *l) {
@@ -170,7 +183,8 @@ static void c_take_lanes(psdmp_emit_listing *l, uint32_t first, uint32_t count, 
     psdmp_emit_angle_names(l, a, name[0], name[1]);
     psdmp_emit_angle_live(l, a, &live[0], &live[1]);
     if (!live[cosine]) continue;
-    psdmp_emit_say(l->e, "%s%s = %s%u[%u]", taken++ ? ", " : "  const ` ", name[cosine], cosine ? "cosines" : "sines", group, a - first);
+    psdmp_emit_say(l->e, "%s%s = %s%u[%u]", taken++ ? ", " : "  const ` ", name[cosine], cosine ? "cosines" : "sines",
+                   group, a - first);
   }
   if (taken) psdm_output_text(l->e->out, ";\n");
 }
@@ -189,7 +203,8 @@ static void c_angles(psdmp_emit_listing *l) {
       if (a > first) psdm_output_text(l->e->out, ", ");
       psdmp_emit_value(l, 2 * l->angle[a], 0);
     }
-    psdmp_emit_say(l->e, "}, sines%u, cosines%u;\n  @sincos%d(%u, &angles%u, &sines%u, &cosines%u);\n", group, group, width, count, group, group, group);
+    psdmp_emit_say(l->e, "}, sines%u, cosines%u;\n  @sincos%d(%u, &angles%u, &sines%u, &cosines%u);\n", group, group,
+                   width, count, group, group, group);
     c_take_lanes(l, first, count, group, false);
     c_take_lanes(l, first, count, group, true);
   }

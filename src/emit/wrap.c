@@ -33,7 +33,9 @@ static const char *const export_lines[] = {
     "",
 };
 
-void psdmp_emit_wrap_export(psdmp_emit_writer *e) { psdmp_emit_wrap_lines(e, export_lines, sizeof export_lines / sizeof *export_lines); }
+void psdmp_emit_wrap_export(psdmp_emit_writer *e) {
+  psdmp_emit_wrap_lines(e, export_lines, sizeof export_lines / sizeof *export_lines);
+}
 
 void psdmp_emit_wrap_xml(psdmp_emit_writer *e, const char *text) {
   static const char special[] = "&<>\"'";
@@ -46,7 +48,8 @@ void psdmp_emit_wrap_xml(psdmp_emit_writer *e, const char *text) {
     if (found) {
       psdm_output_text(e->out, entity[found - special]);
       length = 1;
-    } else if (!length || (unsigned char)*text < 0x20 || *text == 0x7F || (length == 3 && memcmp(text, "\xEF\xBF", 2) == 0)) {
+    } else if (!length || (unsigned char)*text < 0x20 || *text == 0x7F ||
+               (length == 3 && memcmp(text, "\xEF\xBF", 2) == 0)) {
       psdm_output_text(e->out, "?"); /* broken, or no character of XML */
       if (!length) length = 1;
     } else {
@@ -66,10 +69,8 @@ static psdm_status digest(const psdmp_emit_writer *e, bool wrapper, psdmp_base_a
   into.code = &bare;
   psdm_status status = psdmp_base_digest_open(arena->allocator, &into.out);
   if (status) return status;
-  if (wrapper)
-    psdmp_emit_wrap_fmu(&into, "");
-  else
-    status = psdmp_emit_source(&into, arena);
+  if (wrapper) psdmp_emit_wrap_fmu(&into, "");
+  else status = psdmp_emit_source(&into, arena);
   if (!status && psdm_output_failed(into.out)) status = PSDM_E_MEMORY; /* or the identity would be another one */
   *value = psdmp_base_digest_close(&into.out);
   return status;
@@ -79,8 +80,8 @@ psdm_status psdmp_emit_wrap_guid(const psdmp_emit_writer *e, psdmp_base_arena *a
   uint64_t code = 0, wrapper = 0;
   psdm_status status = digest(e, false, arena, &code);
   if (!status) status = digest(e, true, arena, &wrapper);
-  snprintf(guid, 40, "{%08x-%04x-%04x-%04x-%012llx}", (unsigned)(code >> 32), (unsigned)(code >> 16 & 0xFFFF), (unsigned)(code & 0xFFFF), (unsigned)(wrapper >> 48),
-           (unsigned long long)(wrapper & 0xFFFFFFFFFFFF));
+  snprintf(guid, 40, "{%08x-%04x-%04x-%04x-%012llx}", (unsigned)(code >> 32), (unsigned)(code >> 16 & 0xFFFF),
+           (unsigned)(code & 0xFFFF), (unsigned)(wrapper >> 48), (unsigned long long)(wrapper & 0xFFFFFFFFFFFF));
   return status;
 }
 
@@ -109,8 +110,10 @@ static const char *const fmu_rules[] = {
     "\tmkdir -p fmu/sources fmu/binaries/$(FMU_PLATFORM)",
     "\tcp modelDescription.xml fmu/",
     "\tcp $(NAME)_fmu.c $(NAME).c $(NAME).h fmu/sources/",
-    "\t$(CC) $(FMU_CFLAGS) -fPIC -fvisibility=hidden -shared -o fmu/binaries/$(FMU_PLATFORM)/$(FMU_LIBRARY) $(NAME)_fmu.c $(NAME).c $(LDFLAGS) $(LDLIBS)",
-    "\tcd fmu && if command -v cmake > /dev/null; then cmake -E tar cf ../$@ --format=zip modelDescription.xml binaries sources; \\",
+    "\t$(CC) $(FMU_CFLAGS) -fPIC -fvisibility=hidden -shared -o fmu/binaries/$(FMU_PLATFORM)/$(FMU_LIBRARY) "
+    "$(NAME)_fmu.c $(NAME).c $(LDFLAGS) $(LDLIBS)",
+    "\tcd fmu && if command -v cmake > /dev/null; then cmake -E tar cf ../$@ --format=zip modelDescription.xml "
+    "binaries sources; \\",
     "\t  elif command -v zip > /dev/null; then zip -qr ../$@ modelDescription.xml binaries sources; \\",
     "\t  else python3 -m zipfile -c ../$@ modelDescription.xml binaries sources; fi",
     "\trm -rf fmu",
@@ -128,6 +131,7 @@ void psdmp_emit_wrap_makefile(psdmp_emit_writer *e) {
   psdm_output_text(e->out, "\n");
   if (casadi) emit_rules(e, casadi_rules, sizeof casadi_rules / sizeof *casadi_rules);
   if (fmu) emit_rules(e, fmu_rules, sizeof fmu_rules / sizeof *fmu_rules);
-  psdm_output_print(e->out, "clean: clean-wrappers\nclean-wrappers:\n\trm -rf%s%s\n\n", casadi ? " lib$(NAME)_casadi.so" : "", fmu ? " $(NAME).fmu fmu" : "");
+  psdm_output_print(e->out, "clean: clean-wrappers\nclean-wrappers:\n\trm -rf%s%s\n\n",
+                    casadi ? " lib$(NAME)_casadi.so" : "", fmu ? " $(NAME).fmu fmu" : "");
   psdm_output_print(e->out, ".PHONY: clean-wrappers%s%s\n", casadi ? " casadi" : "", fmu ? " fmu" : "");
 }

@@ -1,18 +1,19 @@
 /* wrap_casadi.c: PREFIX_casadi.c, generated functions as external functions of CasADi (its C interface since 3.5).
  *
- * CasADi calls a function NAME(arg, res, iw, w, mem) and asks beside it for NAME_n_in, NAME_sparsity_in and so on; it differentiates through jac_NAME, which takes
- * the inputs of NAME, then its outputs, and gives one block for each pair of an output and an input. Matrices are column by column, their structural
- * zeros left out. Torques are affine in base parameters, gravity and payload, so that those blocks are differences of values at unit vectors. */
+ * CasADi calls a function NAME(arg, res, iw, w, mem) and asks beside it for NAME_n_in, NAME_sparsity_in and so on;
+ * it differentiates through jac_NAME, which takes the inputs of NAME, then its outputs, and gives one block for each
+ * pair of an output and an input. Matrices are column by column, their structural zeros left out. Torques are affine
+ * in base parameters, gravity and payload, so that those blocks are differences of values at unit vectors. */
 #include <stdio.h>
 
 #include "emit/wrap_priv.h"
 
 /* What a result or a block of derivatives looks like: rows, columns, and which are zero by structure. */
 typedef struct block {
-  char name[64];             /* "tau", "jac_tau_q" */
+  char name[64]; /* "tau", "jac_tau_q" */
   int rows, columns;
   const psdmp_codegen_program *from; /* whose zeros it has, NULL: full */
-  int first;                 /* into its outputs */
+  int first;                         /* into its outputs */
 } block;
 
 /* How jac_NAME comes about. */
@@ -45,7 +46,8 @@ static block result_block(const psdm_code *code, const psdmp_codegen_program *p,
 
 static bool is_zero(const block *b, int row, int column) {
   double value;
-  return b->from && psdm_is_const(b->from->graph, b->from->output[b->first + row * b->columns + column], &value) && value == 0;
+  return b->from && psdm_is_const(b->from->graph, b->from->output[b->first + row * b->columns + column], &value) &&
+         value == 0;
 }
 
 static int nonzeros(const block *b) {
@@ -111,10 +113,13 @@ static const char *const helpers[] = {
     "  $EXPORT casadi_int name##_n_in(void) { return (casadi_int)(sizeof name##_in/sizeof *name##_in); } \\",
     "  $EXPORT casadi_int name##_n_out(void) { return (casadi_int)(sizeof name##_out/sizeof *name##_out); } \\",
     "  $EXPORT const char *name##_name_in(casadi_int i) { return i >= 0 && i < name##_n_in() ? name##_in[i] : 0; } \\",
-    "  $EXPORT const char *name##_name_out(casadi_int i) { return i >= 0 && i < name##_n_out() ? name##_out[i] : 0; } \\",
+    "  $EXPORT const char *name##_name_out(casadi_int i) { return i >= 0 && i < name##_n_out() ? name##_out[i] : 0; } "
+    "\\",
     "  $EXPORT casadi_real name##_default_in(casadi_int i) { (void)i; return 0; } \\",
-    "  $EXPORT const casadi_int *name##_sparsity_in(casadi_int i) { return i >= 0 && i < name##_n_in() ? name##_shape_in[i] : 0; } \\",
-    "  $EXPORT const casadi_int *name##_sparsity_out(casadi_int i) { return i >= 0 && i < name##_n_out() ? name##_shape_out[i] : 0; } \\",
+    "  $EXPORT const casadi_int *name##_sparsity_in(casadi_int i) { return i >= 0 && i < name##_n_in() ? "
+    "name##_shape_in[i] : 0; } \\",
+    "  $EXPORT const casadi_int *name##_sparsity_out(casadi_int i) { return i >= 0 && i < name##_n_out() ? "
+    "name##_shape_out[i] : 0; } \\",
     "  $EXPORT int name##_work(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw, casadi_int *sz_w) { \\",
     "    if (sz_arg) *sz_arg = name##_n_in(); \\",
     "    if (sz_res) *sz_res = name##_n_out(); \\",
@@ -160,7 +165,10 @@ static void emit_outputs(psdmp_emit_writer *e, const char *function, const block
 }
 
 static void emit_signature(psdmp_emit_writer *e, const char *function) {
-  psdmp_emit_say(e, "$EXPORT int %s(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) {\n  (void)iw, (void)mem;\n", function);
+  psdmp_emit_say(e,
+                 "$EXPORT int %s(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w, int mem) "
+                 "{\n  (void)iw, (void)mem;\n",
+                 function);
 }
 
 /* "take(res[0], w + 36, mass_M_at, 36);" */
@@ -179,18 +187,17 @@ static int input_index(const psdmp_codegen_program *p, int b) {
   return p->length[b] ? index : -1;
 }
 
-/* the arguments of one function from the inputs of another: where it has none, zero; instead (nullable): other words for some of them */
-static void emit_call(psdmp_emit_writer *e, const psdmp_codegen_program *callee, const psdmp_codegen_program *outer, const char *const *instead) {
+/* the arguments of one function from the inputs of another: where it has none, zero; instead (nullable): other words
+ * for some of them */
+static void emit_call(psdmp_emit_writer *e, const psdmp_codegen_program *callee, const psdmp_codegen_program *outer,
+                      const char *const *instead) {
   psdmp_emit_say(e, "@%s(", callee->name);
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!callee->length[b]) continue;
     int index = input_index(outer, b);
-    if (instead && instead[b])
-      psdmp_emit_say(e, "%s, ", instead[b]);
-    else if (index < 0)
-      psdmp_emit_say(e, "nought, ");
-    else
-      psdmp_emit_say(e, "given(arg[%d]), ", index);
+    if (instead && instead[b]) psdmp_emit_say(e, "%s, ", instead[b]);
+    else if (index < 0) psdmp_emit_say(e, "nought, ");
+    else psdmp_emit_say(e, "given(arg[%d]), ", index);
   }
 }
 
@@ -229,7 +236,8 @@ static int linear_result(int b) {
 
 static bool find_derivative(const psdm_code *code, const psdmp_codegen_program *p, derivative *d) {
   *d = (derivative){.of = p};
-  bool arguments = p->length[PSDMP_CODEGEN_IN_THETA] || p->length[PSDMP_CODEGEN_IN_GRAVITY] || p->length[PSDMP_CODEGEN_IN_PAYLOAD];
+  bool arguments =
+      p->length[PSDMP_CODEGEN_IN_THETA] || p->length[PSDMP_CODEGEN_IN_GRAVITY] || p->length[PSDMP_CODEGEN_IN_PAYLOAD];
   switch (p->function) {
     case PSDM_CODE_INVERSE:
     case PSDM_CODE_BIAS:
@@ -263,14 +271,17 @@ static int words_of(const psdm_code *code, const derivative *d, int *more) {
   return *more + 3 * code->robot->n + longest;
 }
 
-/* columns by one argument that is not of motion: torques at unit vectors less those at zero, and accelerations that undo them */
+/* columns by one argument that is not of motion: torques at unit vectors less those at zero, and accelerations that
+ * undo them */
 static void emit_columns(psdmp_emit_writer *e, const derivative *d, int b, int index, int more) {
   int n = e->code->robot->n;
   const psdmp_codegen_program *callee = d->torques ? d->torques : d->of;
   const char *instead[PSDMP_CODEGEN_IN_COUNT] = {0};
   instead[b] = "unit";
   if (d->torques) instead[PSDMP_CODEGEN_IN_QDD] = "qdd";
-  psdmp_emit_say(e, "  if (res[%d]) { /* torques are affine in %s */\n    double *zero = w + %d, *one = w + %d, *unit = w + %d;\n", index, psdmp_emit_block_names[b], more + n, more + 2 * n, more + 3 * n);
+  psdmp_emit_say(
+      e, "  if (res[%d]) { /* torques are affine in %s */\n    double *zero = w + %d, *one = w + %d, *unit = w + %d;\n",
+      index, psdmp_emit_block_names[b], more + n, more + 2 * n, more + 3 * n);
   psdmp_emit_say(e, "    for (int i = 0; i < %d; i++) unit[i] = 0;\n", d->of->length[b]);
   if (d->torques) {
     psdmp_emit_say(e, "    double *qdd = w + %d;\n    ", more);
@@ -284,7 +295,10 @@ static void emit_columns(psdmp_emit_writer *e, const derivative *d, int b, int i
   psdmp_emit_say(e, "one);\n      unit[i] = 0;\n");
   if (d->torques) {
     psdmp_emit_say(e, "      for (int j = 0; j < %d; j++) {\n        double sum = 0;\n", n);
-    psdmp_emit_say(e, "        for (int k = 0; k < %d; k++) sum -= w[%d + %d*j + k]*(one[k] - zero[k]);\n        res[%d][%d*i + j] = sum;\n      }\n", n, d->linear->result[2].first, n, index, n);
+    psdmp_emit_say(e,
+                   "        for (int k = 0; k < %d; k++) sum -= w[%d + %d*j + k]*(one[k] - zero[k]);\n        "
+                   "res[%d][%d*i + j] = sum;\n      }\n",
+                   n, d->linear->result[2].first, n, index, n);
   } else {
     psdmp_emit_say(e, "      for (int k = 0; k < %d; k++) res[%d][%d*i + k] = one[k] - zero[k];\n", n, index, n);
   }
@@ -317,10 +331,8 @@ static void emit_motion_body(psdmp_emit_writer *e, const char *name, const deriv
   psdmp_emit_say(e, ");\n");
   for (int b = 0, index = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
-    if (linear_result(b) >= 0)
-      emit_take(e, name, &out[index], index, l->result[linear_result(b)].first);
-    else
-      emit_columns(e, d, b, index, more);
+    if (linear_result(b) >= 0) emit_take(e, name, &out[index], index, l->result[linear_result(b)].first);
+    else emit_columns(e, d, b, index, more);
     index++;
   }
 }
@@ -335,7 +347,10 @@ static void emit_derivative(psdmp_emit_writer *e, const derivative *d) {
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
     if (p->length[b]) out[count++] = derivative_block(e->code, d, b);
   /* values of the function are offered, and not needed: a shape without entries */
-  psdmp_emit_say(e, "/* derivatives of %s */\nstatic const casadi_int %s_value[] = {%d, 1, 0, 0};\nstatic const char *const %s_in[] = {", p->name, name, p->result[0].count, name);
+  psdmp_emit_say(e,
+                 "/* derivatives of %s */\nstatic const casadi_int %s_value[] = {%d, 1, 0, 0};\nstatic const char "
+                 "*const %s_in[] = {",
+                 p->name, name, p->result[0].count, name);
   emit_input_names(e, p);
   psdmp_emit_say(e, "\"out_%s\"};\nstatic const casadi_int *const %s_shape_in[] = {", p->result[0].name, name);
   emit_input_shapes(e, p);
@@ -343,10 +358,8 @@ static void emit_derivative(psdmp_emit_writer *e, const derivative *d) {
   emit_outputs(e, name, out, count);
   psdmp_emit_say(e, "$INTERFACE(%s, %d)\n\n", name, words);
   emit_signature(e, name);
-  if (p->function == PSDM_CODE_POSE)
-    emit_pose_body(e);
-  else
-    emit_motion_body(e, name, d, out, more);
+  if (p->function == PSDM_CODE_POSE) emit_pose_body(e);
+  else emit_motion_body(e, name, d, out, more);
   psdmp_emit_say(e, "  return 0;\n}\n\n");
 }
 
@@ -367,7 +380,8 @@ static void emit_shapes(psdmp_emit_writer *e) {
 }
 
 void psdmp_emit_wrap_casadi(psdmp_emit_writer *e) {
-  psdmp_emit_banner(e, "Generated functions as external functions of CasADi: 'make casadi', then casadi.external('inverse', './lib..._casadi.so').");
+  psdmp_emit_banner(e, "Generated functions as external functions of CasADi: 'make casadi', then "
+                       "casadi.external('inverse', './lib..._casadi.so').");
   psdmp_emit_say(e, "#include \"%s.h\"\n\n", e->prefix);
   psdmp_emit_wrap_lines(e, types, sizeof types / sizeof *types);
   psdmp_emit_wrap_export(e);

@@ -1,7 +1,9 @@
-/* wrap_fmu.c: PREFIX_fmu.c, a generated forward dynamics as an FMU: the functions of FMI 2.0 for co-simulation and for model exchange.
+/* wrap_fmu.c: PREFIX_fmu.c, a generated forward dynamics as an FMU: the functions of FMI 2.0 for co-simulation and for
+ * model exchange.
  *
- * All numbers of an instance are one array in blocks, and a value reference is an index into it. States are q and qd, inputs tau (and a wrench), outputs q, qd
- * and qdd. Co-simulation integrates by the classical Runge-Kutta method, inputs held, in equal steps of at most internal_step. */
+ * All numbers of an instance are one array in blocks, and a value reference is an index into it. States are q and
+ * qd, inputs tau (and a wrench), outputs q, qd and qdd. Co-simulation integrates by the classical Runge-Kutta
+ * method, inputs held, in equal steps of at most internal_step. */
 #include <stdio.h>
 #include <string.h>
 
@@ -67,14 +69,16 @@ static const char *const types[] = {
     "typedef enum { fmi2ModelExchange, fmi2CoSimulation } fmi2Type;",
     "typedef enum { fmi2DoStepStatus, fmi2PendingStatus, fmi2LastSuccessfulTime, fmi2Terminated } fmi2StatusKind;",
     "typedef struct {",
-    "  void (*logger)(fmi2ComponentEnvironment, fmi2String instance, fmi2Status, fmi2String category, fmi2String message, ...);",
+    "  void (*logger)(fmi2ComponentEnvironment, fmi2String instance, fmi2Status, fmi2String category, fmi2String "
+    "message, ...);",
     "  void *(*allocateMemory)(size_t, size_t);",
     "  void (*freeMemory)(void *);",
     "  void (*stepFinished)(fmi2ComponentEnvironment, fmi2Status);",
     "  fmi2ComponentEnvironment componentEnvironment;",
     "} fmi2CallbackFunctions;",
     "typedef struct {",
-    "  fmi2Boolean newDiscreteStatesNeeded, terminateSimulation, nominalsOfContinuousStatesChanged, valuesOfContinuousStatesChanged, nextEventTimeDefined;",
+    "  fmi2Boolean newDiscreteStatesNeeded, terminateSimulation, nominalsOfContinuousStatesChanged, "
+    "valuesOfContinuousStatesChanged, nextEventTimeDefined;",
     "  fmi2Real nextEventTime;",
     "} fmi2EventInfo;",
     "",
@@ -99,7 +103,8 @@ static const char *const instance[] = {
     "} fmu;",
     "",
     "static fmi2Status say(const fmu *f, fmi2Status status, const char *text) {",
-    "  if (f->call.logger) f->call.logger(f->call.componentEnvironment, f->name, status, \"logStatusError\", \"%s\", text);",
+    "  if (f->call.logger) f->call.logger(f->call.componentEnvironment, f->name, status, \"logStatusError\", \"%s\", "
+    "text);",
     "  return status;",
     "}",
     "",
@@ -147,7 +152,8 @@ static const char *const life[] = {
     "$EXPORT const char *fmi2GetTypesPlatform(void) { return \"default\"; }",
     "$EXPORT const char *fmi2GetVersion(void) { return \"2.0\"; }",
     "",
-    "$EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources, const fmi2CallbackFunctions *call, fmi2Boolean visible, fmi2Boolean logging) {",
+    "$EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources, "
+    "const fmi2CallbackFunctions *call, fmi2Boolean visible, fmi2Boolean logging) {",
     "  fmu *f = (fmu *)calloc(1, sizeof *f);",
     "  (void)resources, (void)visible, (void)logging;",
     "  if (!f) return 0;",
@@ -170,12 +176,14 @@ static const char *const life[] = {
     "  free(c);",
     "}",
     "",
-    "$EXPORT fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t count, const fmi2String *categories) {",
+    "$EXPORT fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t count, const fmi2String "
+    "*categories) {",
     "  (void)c, (void)on, (void)count, (void)categories;",
     "  return fmi2OK;",
     "}",
     "",
-    "$EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real from, fmi2Boolean has_stop, fmi2Real stop) {",
+    "$EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real "
+    "from, fmi2Boolean has_stop, fmi2Real stop) {",
     "  (void)has_tolerance, (void)tolerance, (void)has_stop, (void)stop;",
     "  ((fmu *)c)->now.time = from;",
     "  return fmi2OK;",
@@ -183,7 +191,8 @@ static const char *const life[] = {
     "",
     "$EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component c) {",
     "  fmu *f = (fmu *)c;",
-    "  if (f->now.mode != SET_UP) return say(f, fmi2Error, \"initialization comes once, after instantiation or reset\");",
+    "  if (f->now.mode != SET_UP) return say(f, fmi2Error, \"initialization comes once, after instantiation or "
+    "reset\");",
     "  f->now.mode = INITIALIZING;",
     "  return fmi2OK;",
     "}",
@@ -211,7 +220,8 @@ static const char *const life[] = {
 static const char *const numbers[] = {
     "/* ---- numbers ---- */",
     "",
-    "static int inside(fmi2ValueReference r, int first, int count) { return r >= (fmi2ValueReference)first && r < (fmi2ValueReference)(first + count); }",
+    "static int inside(fmi2ValueReference r, int first, int count) { return r >= (fmi2ValueReference)first && r < "
+    "(fmi2ValueReference)(first + count); }",
     "",
     "$EXPORT fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference *r, size_t count, fmi2Real *value) {",
     "  fmu *f = (fmu *)c;",
@@ -227,12 +237,16 @@ static const char *const numbers[] = {
     "  return fmi2OK;",
     "}",
     "",
-    "/* inputs and parameters that may be tuned at any time, the others until initialization ends; a start is where the state is until then */",
-    "$EXPORT fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference *r, size_t count, const fmi2Real *value) {",
+    "/* inputs and parameters that may be tuned at any time, the others until initialization ends; a start is where "
+    "the state is until then */",
+    "$EXPORT fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference *r, size_t count, const fmi2Real *value) "
+    "{",
     "  fmu *f = (fmu *)c;",
     "  for (size_t k = 0; k < count; k++) {",
-    "    if (r[k] >= VALUES || inside(r[k], Q, 3*$N)) return say(f, fmi2Error, \"no number that can be set has this value reference\");",
-    "    if (inside(r[k], Q_START, 2*$N + 1) && f->now.mode > INITIALIZING) return say(f, fmi2Error, \"start values and internal_step are set before initialization ends\");",
+    "    if (r[k] >= VALUES || inside(r[k], Q, 3*$N)) return say(f, fmi2Error, \"no number that can be set has this "
+    "value reference\");",
+    "    if (inside(r[k], Q_START, 2*$N + 1) && f->now.mode > INITIALIZING) return say(f, fmi2Error, \"start values "
+    "and internal_step are set before initialization ends\");",
     "    if (!is_finite(value + k, 1)) return say(f, fmi2Error, \"a number to be set is not finite\");",
     "    f->now.value[r[k]] = value[k];",
     "    if (inside(r[k], Q_START, 2*$N)) f->now.value[r[k] - Q_START + Q] = value[k];",
@@ -241,11 +255,13 @@ static const char *const numbers[] = {
     "}",
     "",
     "#define NONE_OF(Kind) \\",
-    "  $EXPORT fmi2Status fmi2Get##Kind(fmi2Component c, const fmi2ValueReference *r, size_t count, fmi2##Kind *value) { \\",
+    "  $EXPORT fmi2Status fmi2Get##Kind(fmi2Component c, const fmi2ValueReference *r, size_t count, fmi2##Kind *value) "
+    "{ \\",
     "    (void)r, (void)value; \\",
     "    return count ? say((fmu *)c, fmi2Error, \"all numbers are real\") : fmi2OK; \\",
     "  } \\",
-    "  $EXPORT fmi2Status fmi2Set##Kind(fmi2Component c, const fmi2ValueReference *r, size_t count, const fmi2##Kind *value) { \\",
+    "  $EXPORT fmi2Status fmi2Set##Kind(fmi2Component c, const fmi2ValueReference *r, size_t count, const fmi2##Kind "
+    "*value) { \\",
     "    (void)r, (void)value; \\",
     "    return count ? say((fmu *)c, fmi2Error, \"all numbers are real\") : fmi2OK; \\",
     "  }",
@@ -289,7 +305,8 @@ static const char *const keeping[] = {
     "  return fmi2OK;",
     "}",
     "",
-    "$EXPORT fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte *from, size_t bytes, fmi2FMUstate *kept) {",
+    "$EXPORT fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte *from, size_t bytes, fmi2FMUstate "
+    "*kept) {",
     "  if (bytes != sizeof(condition)) return say((fmu *)c, fmi2Error, \"a kept state has another size\");",
     "  if (!*kept) *kept = malloc(bytes);",
     "  if (!*kept) return say((fmu *)c, fmi2Error, \"out of memory\");",
@@ -344,7 +361,8 @@ static const char *const exchange[] = {
     "  return fmi2OK;",
     "}",
     "",
-    "$EXPORT fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean final, fmi2Boolean *enter, fmi2Boolean *end) {",
+    "$EXPORT fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean final, fmi2Boolean *enter, "
+    "fmi2Boolean *end) {",
     "  (void)c, (void)final;",
     "  *enter = *end = 0;",
     "  return fmi2OK;",
@@ -397,7 +415,8 @@ static const char *const stepping[] = {
     "  (void)no_return;",
     "  if (f->now.mode != RUNNING) return say(f, fmi2Error, \"a step comes after initialization and before the end\");",
     "  const double steps = ceil(h/f->now.value[STEP] - 1e-6);",
-    "  if (!(h >= 0) || !(steps <= 1e9)) return say(f, fmi2Error, \"a step must not be negative, nor more than 1e9 internal steps\");",
+    "  if (!(h >= 0) || !(steps <= 1e9)) return say(f, fmi2Error, \"a step must not be negative, nor more than 1e9 "
+    "internal steps\");",
     "  const condition before = f->now;",
     "  const int count = h > 0 && steps < 1 ? 1 : (int)steps;",
     "  for (int k = 0; k < count; k++) advance(f->now.value, h/count);",
@@ -409,20 +428,25 @@ static const char *const stepping[] = {
     "  return fmi2OK;",
     "}",
     "",
-    "$EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference *r, size_t count, const fmi2Integer *order, const fmi2Real *value) {",
+    "$EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference *r, size_t count, const "
+    "fmi2Integer *order, const fmi2Real *value) {",
     "  (void)r, (void)order, (void)value;",
     "  return count ? say((fmu *)c, fmi2Error, \"inputs are held during a step\") : fmi2OK;",
     "}",
     "",
-    "$EXPORT fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference *r, size_t count, const fmi2Integer *order, fmi2Real *value) {",
+    "$EXPORT fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference *r, size_t count, const "
+    "fmi2Integer *order, fmi2Real *value) {",
     "  (void)r, (void)order, (void)value;",
-    "  return count ? say((fmu *)c, fmi2Error, \"derivatives of outputs are not given: qd and qdd are outputs\") : fmi2OK;",
+    "  return count ? say((fmu *)c, fmi2Error, \"derivatives of outputs are not given: qd and qdd are outputs\") : "
+    "fmi2OK;",
     "}",
     "",
-    "$EXPORT fmi2Status fmi2CancelStep(fmi2Component c) { return say((fmu *)c, fmi2Error, \"no step is ever pending\"); }",
+    "$EXPORT fmi2Status fmi2CancelStep(fmi2Component c) { return say((fmu *)c, fmi2Error, \"no step is ever "
+    "pending\"); }",
     "",
     "$EXPORT fmi2Status fmi2GetRealStatus(fmi2Component c, fmi2StatusKind kind, fmi2Real *value) {",
-    "  if (kind != fmi2LastSuccessfulTime) return say((fmu *)c, fmi2Discard, \"only the last successful time is known\");",
+    "  if (kind != fmi2LastSuccessfulTime) return say((fmu *)c, fmi2Discard, \"only the last successful time is "
+    "known\");",
     "  *value = ((fmu *)c)->now.time;",
     "  return fmi2OK;",
     "}",
@@ -456,27 +480,37 @@ static void emit_values(psdmp_emit_writer *e, const char *guid) {
   const psdm_code *code = e->code;
   char number[40];
   int count = 0, all = psdmp_emit_fmu_first(code, PSDMP_EMIT_FMU_BLOCKS);
-  psdmp_emit_say(e, "#define GUID \"%s\"\n\n/* value references: an index into an instance's numbers, where these blocks begin */\nenum { ", guid);
+  psdmp_emit_say(e,
+                 "#define GUID \"%s\"\n\n/* value references: an index into an instance's numbers, where these blocks "
+                 "begin */\nenum { ",
+                 guid);
   for (int b = 0; b < PSDMP_EMIT_FMU_BLOCKS; b++)
-    if (psdmp_emit_fmu_length(code, (psdmp_emit_fmu_block)b)) psdmp_emit_say(e, "%s = %d, ", upper[b], psdmp_emit_fmu_first(code, (psdmp_emit_fmu_block)b));
+    if (psdmp_emit_fmu_length(code, (psdmp_emit_fmu_block)b))
+      psdmp_emit_say(e, "%s = %d, ", upper[b], psdmp_emit_fmu_first(code, (psdmp_emit_fmu_block)b));
   psdmp_emit_say(e, "VALUES = %d };\n\nstatic const double start[VALUES] = {\n ", all);
   for (int b = 0; b < PSDMP_EMIT_FMU_BLOCKS; b++)
     for (int k = 0; k < psdmp_emit_fmu_length(code, (psdmp_emit_fmu_block)b); k++)
-      psdmp_emit_say(e, " %s%s", psdmp_emit_literal(e, psdmp_emit_fmu_start(code, (psdmp_emit_fmu_block)b, k), number), ++count == all ? "};\n\n" : count % 12 ? "," : ",\n ");
+      psdmp_emit_say(e, " %s%s", psdmp_emit_literal(e, psdmp_emit_fmu_start(code, (psdmp_emit_fmu_block)b, k), number),
+                     ++count == all ? "};\n\n"
+                     : count % 12   ? ","
+                                    : ",\n ");
 }
 
 /* arguments of a function before q: from the instance's numbers */
 static void emit_leading(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
-  static const char *const from[PSDMP_CODEGEN_IN_COUNT] = {
-      [PSDMP_CODEGEN_IN_THETA] = "THETA", [PSDMP_CODEGEN_IN_GRAVITY] = "GRAVITY", [PSDMP_CODEGEN_IN_PAYLOAD] = "PAYLOAD", [PSDMP_CODEGEN_IN_WRENCH] = "WRENCH"};
+  static const char *const from[PSDMP_CODEGEN_IN_COUNT] = {[PSDMP_CODEGEN_IN_THETA] = "THETA",
+                                                           [PSDMP_CODEGEN_IN_GRAVITY] = "GRAVITY",
+                                                           [PSDMP_CODEGEN_IN_PAYLOAD] = "PAYLOAD",
+                                                           [PSDMP_CODEGEN_IN_WRENCH] = "WRENCH"};
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
     if (p->length[b] && from[b]) psdmp_emit_say(e, "value + %s, ", from[b]);
 }
 
 static void emit_direction(psdmp_emit_writer *e) {
   const psdmp_codegen_program *linear = psdmp_emit_wrap_program(e->code, PSDM_CODE_LINEARIZE_FORWARD);
-  psdmp_emit_say(e, "$EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference *unknown, size_t unknowns,\n"
-               "    const fmi2ValueReference *known, size_t knowns, const fmi2Real *seed, fmi2Real *change) {\n");
+  psdmp_emit_say(e, "$EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference "
+                    "*unknown, size_t unknowns,\n"
+                    "    const fmi2ValueReference *known, size_t knowns, const fmi2Real *seed, fmi2Real *change) {\n");
   if (!linear || !psdmp_emit_wrap_differentiable(e->code)) {
     psdmp_emit_say(e, "  (void)unknown, (void)unknowns, (void)known, (void)knowns, (void)seed, (void)change;\n");
     psdmp_emit_say(e, "  return say((fmu *)c, fmi2Error, \"derivatives are not there\");\n}\n\n");
@@ -490,7 +524,8 @@ static void emit_direction(psdmp_emit_writer *e) {
 }
 
 void psdmp_emit_wrap_fmu(psdmp_emit_writer *e, const char *guid) {
-  psdmp_emit_banner(e, "A robot's motion under torques as an FMU (FMI 2.0, co-simulation and model exchange): 'make fmu'.");
+  psdmp_emit_banner(
+      e, "A robot's motion under torques as an FMU (FMI 2.0, co-simulation and model exchange): 'make fmu'.");
   psdmp_emit_say(e, "#include \"%s.h\"\n\n", e->prefix);
   LINES(e, includes);
   psdmp_emit_wrap_export(e);

@@ -1,4 +1,5 @@
-/* wrap_fmu_description.c: modelDescription.xml of an FMU (FMI 2.0). Names are ours; words of the robot's file stand in descriptions only, escaped. */
+/* wrap_fmu_description.c: modelDescription.xml of an FMU (FMI 2.0). Names are ours; words of the robot's file stand
+ * in descriptions only, escaped. */
 #include "emit/wrap_priv.h"
 #include "psdm/component.h"
 #include "psdm/text.h"
@@ -6,9 +7,18 @@
 /* ---- units ---- */
 
 static const char *const units[][2] = {
-    {"rad", "rad=\"1\""},         {"rad/s", "rad=\"1\" s=\"-1\""}, {"rad/s2", "rad=\"1\" s=\"-2\""}, {"N.m", "kg=\"1\" m=\"2\" s=\"-2\""},
-    {"m", "m=\"1\""},             {"m/s", "m=\"1\" s=\"-1\""},     {"m/s2", "m=\"1\" s=\"-2\""},     {"N", "kg=\"1\" m=\"1\" s=\"-2\""},
-    {"s", "s=\"1\""},             {"kg", "kg=\"1\""},              {"kg.m", "kg=\"1\" m=\"1\""},     {"kg.m2", "kg=\"1\" m=\"2\""},
+    {"rad", "rad=\"1\""},
+    {"rad/s", "rad=\"1\" s=\"-1\""},
+    {"rad/s2", "rad=\"1\" s=\"-2\""},
+    {"N.m", "kg=\"1\" m=\"2\" s=\"-2\""},
+    {"m", "m=\"1\""},
+    {"m/s", "m=\"1\" s=\"-1\""},
+    {"m/s2", "m=\"1\" s=\"-2\""},
+    {"N", "kg=\"1\" m=\"1\" s=\"-2\""},
+    {"s", "s=\"1\""},
+    {"kg", "kg=\"1\""},
+    {"kg.m", "kg=\"1\" m=\"1\""},
+    {"kg.m2", "kg=\"1\" m=\"2\""},
 };
 
 /* the joint that has column k */
@@ -39,7 +49,8 @@ static const char *unit_of(const psdm_code *code, psdmp_emit_fmu_block block, in
 
 static void emit_units(psdmp_emit_writer *e) {
   psdm_output_text(e->out, "  <UnitDefinitions>\n");
-  for (size_t k = 0; k < sizeof units / sizeof *units; k++) psdm_output_print(e->out, "    <Unit name=\"%s\"><BaseUnit %s/></Unit>\n", units[k][0], units[k][1]);
+  for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+    psdm_output_print(e->out, "    <Unit name=\"%s\"><BaseUnit %s/></Unit>\n", units[k][0], units[k][1]);
   psdm_output_text(e->out, "  </UnitDefinitions>\n");
 }
 
@@ -50,15 +61,19 @@ static const struct kind {
   const char *causality, *variability, *initial, *words;
 } kinds[PSDMP_EMIT_FMU_BLOCKS] = {
     [PSDMP_EMIT_FMU_TAU] = {"input", "continuous", NULL, "torque that the motor supplies, joint "},
-    [PSDMP_EMIT_FMU_WRENCH] = {"input", "continuous", NULL, "force, then moment, on the tip of the longest moving chain, at its frame's origin, base frame"},
+    [PSDMP_EMIT_FMU_WRENCH] =
+        {"input", "continuous", NULL,
+         "force, then moment, on the tip of the longest moving chain, at its frame's origin, base frame"},
     [PSDMP_EMIT_FMU_Q] = {"output", "continuous", "calculated", "position, joint "},
     [PSDMP_EMIT_FMU_QD] = {"output", "continuous", "calculated", "velocity, joint "},
     [PSDMP_EMIT_FMU_QDD] = {"output", "continuous", "calculated", "acceleration, joint "},
     [PSDMP_EMIT_FMU_Q_START] = {"parameter", "fixed", "exact", "position at the beginning, joint "},
     [PSDMP_EMIT_FMU_QD_START] = {"parameter", "fixed", "exact", "velocity at the beginning, joint "},
-    [PSDMP_EMIT_FMU_STEP] = {"parameter", "fixed", "exact", "co-simulation: longest step of the Runge-Kutta method inside"},
+    [PSDMP_EMIT_FMU_STEP] = {"parameter", "fixed", "exact",
+                             "co-simulation: longest step of the Runge-Kutta method inside"},
     [PSDMP_EMIT_FMU_GRAVITY] = {"parameter", "tunable", "exact", "gravity in the base frame"},
-    [PSDMP_EMIT_FMU_PAYLOAD] = {"parameter", "tunable", "exact", "a body on the tip of the longest moving chain, about that link's frame: "},
+    [PSDMP_EMIT_FMU_PAYLOAD] = {"parameter", "tunable", "exact",
+                                "a body on the tip of the longest moving chain, about that link's frame: "},
     [PSDMP_EMIT_FMU_THETA] = {"parameter", "tunable", "exact", "base parameter "},
 };
 
@@ -73,7 +88,9 @@ static void emit_description(psdmp_emit_writer *e, psdmp_emit_fmu_block b, int k
 }
 
 /* indices of variables count from 1, in the order of value references */
-static int index_of(const psdm_code *code, psdmp_emit_fmu_block b, int k) { return psdmp_emit_fmu_first(code, b) + k + 1; }
+static int index_of(const psdm_code *code, psdmp_emit_fmu_block b, int k) {
+  return psdmp_emit_fmu_first(code, b) + k + 1;
+}
 
 static void emit_variable(psdmp_emit_writer *e, psdmp_emit_fmu_block b, int k) {
   const struct kind *kind = &kinds[b];
@@ -87,15 +104,18 @@ static void emit_variable(psdmp_emit_writer *e, psdmp_emit_fmu_block b, int k) {
   if (kind->initial) psdm_output_print(e->out, " initial=\"%s\"", kind->initial);
   psdm_output_text(e->out, "><Real");
   if (unit) psdm_output_print(e->out, " unit=\"%s\"", unit);
-  if (b == PSDMP_EMIT_FMU_QD || b == PSDMP_EMIT_FMU_QDD) psdm_output_print(e->out, " derivative=\"%d\"", index_of(e->code, (psdmp_emit_fmu_block)(b - 1), k));
-  if (b < PSDMP_EMIT_FMU_Q || b > PSDMP_EMIT_FMU_QDD) psdm_output_print(e->out, " start=\"%s\"", psdm_number_text(psdmp_emit_fmu_start(e->code, b, k), number));
+  if (b == PSDMP_EMIT_FMU_QD || b == PSDMP_EMIT_FMU_QDD)
+    psdm_output_print(e->out, " derivative=\"%d\"", index_of(e->code, (psdmp_emit_fmu_block)(b - 1), k));
+  if (b < PSDMP_EMIT_FMU_Q || b > PSDMP_EMIT_FMU_QDD)
+    psdm_output_print(e->out, " start=\"%s\"", psdm_number_text(psdmp_emit_fmu_start(e->code, b, k), number));
   psdm_output_text(e->out, "/></ScalarVariable>\n");
 }
 
 static void emit_variables(psdmp_emit_writer *e) {
   psdm_output_text(e->out, "  <ModelVariables>\n");
   for (int b = 0; b < PSDMP_EMIT_FMU_BLOCKS; b++)
-    for (int k = 0; k < psdmp_emit_fmu_length(e->code, (psdmp_emit_fmu_block)b); k++) emit_variable(e, (psdmp_emit_fmu_block)b, k);
+    for (int k = 0; k < psdmp_emit_fmu_length(e->code, (psdmp_emit_fmu_block)b); k++)
+      emit_variable(e, (psdmp_emit_fmu_block)b, k);
   psdm_output_text(e->out, "  </ModelVariables>\n");
 }
 
@@ -128,17 +148,25 @@ static void emit_structure(psdmp_emit_writer *e) {
 /* ---- the file ---- */
 
 static void emit_interface(psdmp_emit_writer *e, const char *name, const char *more) {
-  bool derivatives = psdmp_emit_wrap_differentiable(e->code) && psdmp_emit_wrap_program(e->code, PSDM_CODE_LINEARIZE_FORWARD);
-  psdm_output_print(e->out, "  <%s modelIdentifier=\"%s\" canNotUseMemoryManagementFunctions=\"true\" canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\"%s%s>\n", name, e->prefix,
-                    derivatives ? " providesDirectionalDerivative=\"true\"" : "", more);
-  psdm_output_print(e->out, "    <SourceFiles><File name=\"%s_fmu.c\"/><File name=\"%s.c\"/></SourceFiles>\n  </%s>\n", e->prefix, e->prefix, name);
+  bool derivatives =
+      psdmp_emit_wrap_differentiable(e->code) && psdmp_emit_wrap_program(e->code, PSDM_CODE_LINEARIZE_FORWARD);
+  psdm_output_print(e->out,
+                    "  <%s modelIdentifier=\"%s\" canNotUseMemoryManagementFunctions=\"true\" "
+                    "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\"%s%s>\n",
+                    name, e->prefix, derivatives ? " providesDirectionalDerivative=\"true\"" : "", more);
+  psdm_output_print(e->out, "    <SourceFiles><File name=\"%s_fmu.c\"/><File name=\"%s.c\"/></SourceFiles>\n  </%s>\n",
+                    e->prefix, e->prefix, name);
 }
 
 void psdmp_emit_wrap_fmu_description(psdmp_emit_writer *e, const char *guid) {
-  psdm_output_text(e->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"2.0\" modelName=\"");
+  psdm_output_text(e->out,
+                   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"2.0\" modelName=\"");
   psdmp_emit_wrap_xml(e, psdm_robot_name(e->code->robot));
-  psdm_output_print(e->out, "\" guid=\"%s\" description=\"Rigid-body motion of a robot under torques\" generationTool=\"libpsdm %s\" variableNamingConvention=\"structured\" "
-                            "numberOfEventIndicators=\"0\">\n", guid, psdm_version());
+  psdm_output_print(e->out,
+                    "\" guid=\"%s\" description=\"Rigid-body motion of a robot under torques\" "
+                    "generationTool=\"libpsdm %s\" variableNamingConvention=\"structured\" "
+                    "numberOfEventIndicators=\"0\">\n",
+                    guid, psdm_version());
   emit_interface(e, "ModelExchange", "");
   emit_interface(e, "CoSimulation", " canHandleVariableCommunicationStepSize=\"true\"");
   emit_units(e);

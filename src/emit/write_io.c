@@ -10,23 +10,40 @@
 #include "emit/wrap_priv.h"
 #include "psdm/robot.h"
 
-typedef enum file_kind { HEADER, SOURCE, SELFTEST, MAKEFILE, CASADI, FMU, FMU_DESCRIPTION, DEVICE, KERNELS, CMAKE, PYTHON, FILES } file_kind;
+typedef enum file_kind {
+  HEADER,
+  SOURCE,
+  SELFTEST,
+  MAKEFILE,
+  CASADI,
+  FMU,
+  FMU_DESCRIPTION,
+  DEVICE,
+  KERNELS,
+  CMAKE,
+  PYTHON,
+  FILES
+} file_kind;
 
 /* the directory and all above it that are missing */
 static psdm_status make_directory(const char *directory, psdm_error *error) {
   char path[4096];
   struct stat info;
   size_t length = strlen(directory);
-  if (!length || length >= sizeof path) return psdmp_base_fail(error, PSDM_E_ARGUMENT, directory, 0, 0, "is no name for a directory");
+  if (!length || length >= sizeof path)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, directory, 0, 0, "is no name for a directory");
   memcpy(path, directory, length + 1);
   for (char *c = path + 1; *c; c++) {
     if (*c != '/') continue;
     *c = '\0';
-    if (mkdir(path, 0777) && errno != EEXIST) return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
+    if (mkdir(path, 0777) && errno != EEXIST)
+      return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
     *c = '/';
   }
-  if (mkdir(path, 0777) && errno != EEXIST) return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
-  if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode)) return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "is not a directory");
+  if (mkdir(path, 0777) && errno != EEXIST)
+    return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be made: %s", strerror(errno));
+  if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+    return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "is not a directory");
   return PSDM_OK;
 }
 
@@ -46,7 +63,9 @@ static bool wanted(const psdm_code *code, file_kind kind) {
 }
 
 static const char *file_name(const psdm_code *code, file_kind kind, char *text, size_t size) {
-  static const char *const format[FILES] = {"%s.h", "%s.c", "%s_selftest.c", "Makefile%.0s", "%s_casadi.c", "%s_fmu.c", "modelDescription.xml%.0s", "%s.cuh", "%s.cu", "CMakeLists.txt%.0s", "%s_cuda.py"};
+  static const char *const format[FILES] = {
+      "%s.h",   "%s.c",  "%s_selftest.c",      "Makefile%.0s", "%s_casadi.c", "%s_fmu.c", "modelDescription.xml%.0s",
+      "%s.cuh", "%s.cu", "CMakeLists.txt%.0s", "%s_cuda.py"};
   snprintf(text, size, format[kind], code->options.prefix);
   return text;
 }
@@ -63,7 +82,9 @@ static psdm_status emit_file(psdmp_emit_writer *e, file_kind kind, psdmp_base_ar
     case HEADER: psdmp_emit_header(e); break;
     case SOURCE: status = psdmp_emit_source(e, arena); break;
     case SELFTEST: return psdmp_emit_selftest(e, arena, error);
-    case MAKEFILE: e->code->options.target == PSDM_CODE_CUDA ? psdmp_emit_cuda_makefile(e) : psdmp_emit_makefile(e); break;
+    case MAKEFILE:
+      e->code->options.target == PSDM_CODE_CUDA ? psdmp_emit_cuda_makefile(e) : psdmp_emit_makefile(e);
+      break;
     case CASADI: psdmp_emit_wrap_casadi(e); break;
     case FMU:
     case FMU_DESCRIPTION: status = emit_fmu(e, kind, arena); break;
@@ -72,12 +93,16 @@ static psdm_status emit_file(psdmp_emit_writer *e, file_kind kind, psdmp_base_ar
     case CMAKE: psdmp_emit_cuda_cmake(e); break;
     default: psdmp_emit_cuda_python(e);
   }
-  return status ? psdmp_base_fail(error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status))
+                : PSDM_OK;
 }
 
 static psdm_status write_file(const psdm_code *code, const char *directory, file_kind kind, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = code->arena.allocator};
-  psdmp_emit_writer e = {.code = code, .prefix = code->options.prefix, .single = code->options.real_float, .real = code->options.real_float ? "float" : "double"};
+  psdmp_emit_writer e = {.code = code,
+                         .prefix = code->options.prefix,
+                         .single = code->options.real_float,
+                         .real = code->options.real_float ? "float" : "double"};
   char path[4096 + 100], name[80];
   snprintf(e.upper, sizeof e.upper, "%s", e.prefix);
   for (char *c = e.upper; *c; c++) *c = (char)toupper((unsigned char)*c);

@@ -1,4 +1,5 @@
-/* batch.c: one function at many states, by threads. Each state is evaluated alone: the numbers are psdm_eval's, whatever the number of threads. */
+/* batch.c: one function at many states, by threads. Each state is evaluated alone: the numbers are psdm_eval's,
+ * whatever the number of threads. */
 #include "eval/batch_priv.h"
 
 #include <limits.h>
@@ -10,9 +11,11 @@ enum { STATES = 64 }; /* that a thread takes at a time: some 100 microseconds of
 
 int psdm_batch_threads(const psdm_batch *b) { return b->threads; }
 
-static psdm_status eval_some(const psdm_batch *b, psdmp_eval_batch_thread *t, long from, long to, const double *in, double *out, long *at) {
+static psdm_status eval_some(const psdm_batch *b, psdmp_eval_batch_thread *t, long from, long to, const double *in,
+                             double *out, long *at) {
   psdm_status status = PSDM_OK;
-  for (*at = from; *at < to && !status; ++*at) status = psdm_eval(b->robot, t->work, b->function, &t->options, in + *at * b->inputs, out + *at * b->outputs);
+  for (*at = from; *at < to && !status; ++*at)
+    status = psdm_eval(b->robot, t->work, b->function, &t->options, in + *at * b->inputs, out + *at * b->outputs);
   if (status) --*at;
   return status;
 }

@@ -6,18 +6,20 @@ static psdm_status start_thread(psdm_batch *b, const psdm_eval_options *o, psdmp
   bool linearizes = b->function == PSDM_F_LINEARIZE_INVERSE || b->function == PSDM_F_LINEARIZE_FORWARD;
   t->options = *o;
   t->options.linear = NULL;
-  t->options.scratch = o->model ? psdmp_base_arena_alloc(&b->arena, psdm_eval_scratch(b->robot, o->model) * sizeof(double)) : NULL;
+  t->options.scratch =
+      o->model ? psdmp_base_arena_alloc(&b->arena, psdm_eval_scratch(b->robot, o->model) * sizeof(double)) : NULL;
   if (o->model && !t->options.scratch) return PSDM_E_MEMORY;
   psdm_status status = psdm_work_new(b->robot, a, &t->work);
   return status || !linearizes ? status : psdm_linear_new(b->robot, a, &t->options.linear);
 }
 
-psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options, int threads, const psdm_allocator *allocator,
-                           psdm_batch **out, psdm_error *error) {
+psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, const psdm_eval_options *options,
+                           int threads, const psdm_allocator *allocator, psdm_batch **out, psdm_error *error) {
   static const psdm_eval_options none = {0};
   const psdm_eval_options *o = options ? options : &none;
   *out = NULL;
-  if (!psdm_function_name(function)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "there is no function %d", (int)function);
+  if (!psdm_function_name(function))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "there is no function %d", (int)function);
   if (o->model) {
     psdm_status other = psdm_model_match(o->model, robot, error);
     if (other) return other;

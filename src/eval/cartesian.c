@@ -6,8 +6,8 @@
 
 #include "linalg/linalg.h"
 
-psdm_status psdm_task_link(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, int joint, unsigned rows, double *twelve, double *J,
-                           double *J_rate) {
+psdm_status psdm_task_link(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, int joint,
+                           unsigned rows, double *twelve, double *J, double *J_rate) {
   int n = psdm_robot_n(robot), m = 0;
   if (!(rows & 63u)) return PSDM_E_ARGUMENT;
   psdm_status status = psdm_jacobian(robot, work, q, joint, twelve);
@@ -25,12 +25,12 @@ psdm_status psdm_task_link(const psdm_robot *robot, psdm_work *work, const doubl
 typedef struct task {
   int n, m;
   const double *J, *J_rate;
-  double *M, *S;            /* (n x n) of the joints; M becomes its Cholesky factor */
-  double *g, *column;       /* (n) */
-  double *B;                /* (n x m) M^-1 J^T */
-  double *A, *Mp;           /* (m x m) J M^-1 J^T; its inverse */
-  double *Jbar;             /* (n x m) */
-  double *Sn;               /* (m x n) */
+  double *M, *S;      /* (n x n) of the joints; M becomes its Cholesky factor */
+  double *g, *column; /* (n) */
+  double *B;          /* (n x m) M^-1 J^T */
+  double *A, *Mp;     /* (m x m) J M^-1 J^T; its inverse */
+  double *Jbar;       /* (n x m) */
+  double *Sn;         /* (m x n) */
   double *eigen, *lapack;
 } task;
 
@@ -59,7 +59,9 @@ static void product(int a, int b, int c, const double *X, bool transposed, const
   for (int i = 0; i < a; i++)
     for (int j = 0; j < c; j++) {
       double sum = 0;
-      for (int k = 0; k < b; k++) sum += (transposed ? X[(size_t)k * (size_t)a + (size_t)i] : X[(size_t)i * (size_t)b + (size_t)k]) * Y[(size_t)k * (size_t)c + (size_t)j];
+      for (int k = 0; k < b; k++)
+        sum += (transposed ? X[(size_t)k * (size_t)a + (size_t)i] : X[(size_t)i * (size_t)b + (size_t)k]) *
+               Y[(size_t)k * (size_t)c + (size_t)j];
       out[(size_t)i * (size_t)c + (size_t)j] = sum;
     }
 }
@@ -103,7 +105,9 @@ static void couple(task *t) {
   product(m, n, n, t->Jbar, true, t->S, t->Sn);
   for (int i = 0; i < m; i++)
     for (int j = 0; j < n; j++)
-      for (int k = 0; k < m; k++) t->Sn[(size_t)i * (size_t)n + (size_t)j] -= t->Mp[(size_t)i * (size_t)m + (size_t)k] * t->J_rate[(size_t)k * (size_t)n + (size_t)j];
+      for (int k = 0; k < m; k++)
+        t->Sn[(size_t)i * (size_t)n + (size_t)j] -=
+            t->Mp[(size_t)i * (size_t)m + (size_t)k] * t->J_rate[(size_t)k * (size_t)n + (size_t)j];
 }
 
 static void give(const task *t, const double *qd, psdm_cartesian *out) {
@@ -117,13 +121,15 @@ static void give(const task *t, const double *qd, psdm_cartesian *out) {
   for (int i = 0; i < n && out->N; i++)
     for (int j = 0; j < n; j++) {
       double sum = i == j;
-      for (int k = 0; k < m; k++) sum -= t->J[(size_t)k * (size_t)n + (size_t)i] * t->Jbar[(size_t)j * (size_t)m + (size_t)k];
+      for (int k = 0; k < m; k++)
+        sum -= t->J[(size_t)k * (size_t)n + (size_t)i] * t->Jbar[(size_t)j * (size_t)m + (size_t)k];
       out->N[(size_t)i * (size_t)n + (size_t)j] = sum;
     }
 }
 
-psdm_status psdm_cartesian_at(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *q, const double *qd, int m, const double *J,
-                              const double *J_rate, double damping, double *scratch, psdm_cartesian *out) {
+psdm_status psdm_cartesian_at(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *q,
+                              const double *qd, int m, const double *J, const double *J_rate, double damping,
+                              double *scratch, psdm_cartesian *out) {
   task t = {.n = psdm_robot_n(robot), .m = m, .J = J, .J_rate = J_rate};
   if (m < 1 || m > t.n || !(damping >= 0) || !isfinite(damping)) return PSDM_E_ARGUMENT;
   lay_out(&t, scratch);

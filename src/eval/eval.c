@@ -1,4 +1,5 @@
-/* eval.c: every function of a robot behind one call: names of inputs and outputs, and values by the recursions or the derived model. */
+/* eval.c: every function of a robot behind one call: names of inputs and outputs, and values by the recursions or
+ * the derived model. */
 #include "psdm/eval.h"
 
 #include <stdio.h>
@@ -51,7 +52,9 @@ char *psdm_eval_input_name(const psdm_robot *r, psdm_function f, int index, char
 }
 
 /* columns of the regressor: base parameters of the model, or all standard ones */
-static int regressor_columns(const psdm_robot *r, const psdm_eval_options *o) { return o->model ? o->model->l : psdm_robot_parameter_count(r); }
+static int regressor_columns(const psdm_robot *r, const psdm_eval_options *o) {
+  return o->model ? o->model->l : psdm_robot_parameter_count(r);
+}
 
 int psdm_eval_outputs(const psdm_robot *r, psdm_function f, const psdm_eval_options *options) {
   const psdm_eval_options *o = options ? options : &no_options;
@@ -76,8 +79,10 @@ static void entry_name(const char *letter, int index, int columns, char *buf, si
   snprintf(buf, size, "%s%d_%d", letter, index / columns + 1, index % columns + 1);
 }
 
-char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eval_options *options, int index, char *buf, size_t size) {
-  static const char *const pose[] = {"x", "y", "z"}, *const inverse[] = {"dtau_dq", "dtau_dqd", "M"}, *const forward[] = {"dqdd_dq", "dqdd_dqd", "Minv"};
+char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eval_options *options, int index,
+                            char *buf, size_t size) {
+  static const char *const pose[] = {"x", "y", "z"}, *const inverse[] = {"dtau_dq", "dtau_dqd", "M"},
+                           *const forward[] = {"dqdd_dq", "dqdd_dqd", "Minv"};
   const psdm_eval_options *o = options ? options : &no_options;
   if (size) buf[0] = '\0';
   if (index < 0 || index >= psdm_eval_outputs(r, f, o)) return buf;
@@ -88,13 +93,15 @@ char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eva
     case PSDM_F_ENERGY: snprintf(buf, size, "%s", index ? "U" : "T"); break;
     case PSDM_F_JACOBIAN: entry_name("J", index, r->n, buf, size); break;
     case PSDM_F_POSE:
-      if (index < 3)
-        snprintf(buf, size, "%s", pose[index]);
-      else
-        entry_name("R", index - 3, 3, buf, size);
+      if (index < 3) snprintf(buf, size, "%s", pose[index]);
+      else entry_name("R", index - 3, 3, buf, size);
       break;
-    case PSDM_F_LINEARIZE_INVERSE: entry_name(inverse[index / (r->n * r->n)], index % (r->n * r->n), r->n, buf, size); break;
-    case PSDM_F_LINEARIZE_FORWARD: entry_name(forward[index / (r->n * r->n)], index % (r->n * r->n), r->n, buf, size); break;
+    case PSDM_F_LINEARIZE_INVERSE:
+      entry_name(inverse[index / (r->n * r->n)], index % (r->n * r->n), r->n, buf, size);
+      break;
+    case PSDM_F_LINEARIZE_FORWARD:
+      entry_name(forward[index / (r->n * r->n)], index % (r->n * r->n), r->n, buf, size);
+      break;
     default: snprintf(buf, size, "%s%d", o->motor ? "taum" : "tau", index + 1);
   }
   return buf;
@@ -103,8 +110,8 @@ char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eva
 /* ---- values ---- */
 
 /* external and frictional torque that the motors do not supply, added with a sign */
-static psdm_status add_outside(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q, const double *qd,
-                               double sign, double *tau) {
+static psdm_status add_outside(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
+                               const double *qd, double sign, double *tau) {
   double part[PSDM_MAX_JOINTS];
   if (o->wrench_count) {
     psdm_status status = psdm_wrench_torque(r, work, q, o->wrench_count, o->wrenches, part);
@@ -119,33 +126,32 @@ static psdm_status add_outside(const psdm_robot *r, psdm_work *work, const psdm_
 }
 
 /* what a rest, a velocity or a motion asks of the motors; qdd or both rates NULL where they are zero */
-static psdm_status torques(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q, const double *qd,
-                           const double *qdd, double *out) {
+static psdm_status torques(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
+                           const double *qd, const double *qdd, double *out) {
   static const double still[PSDM_MAX_JOINTS];
   double tau[PSDM_MAX_JOINTS];
   psdm_status status = PSDM_OK;
   if (!o->expanded)
-    status = qdd ? psdm_inverse(r, work, q, qd, qdd, tau) : qd ? psdm_bias(r, work, q, qd, tau) : psdm_gravity(r, work, q, tau);
-  else if (qdd)
-    psdm_model_inverse(o->model, o->theta, q, qd, qdd, o->scratch, tau);
-  else
-    psdm_model_bias(o->model, o->theta, q, qd, o->scratch, tau);
+    status = qdd  ? psdm_inverse(r, work, q, qd, qdd, tau)
+             : qd ? psdm_bias(r, work, q, qd, tau)
+                  : psdm_gravity(r, work, q, tau);
+  else if (qdd) psdm_model_inverse(o->model, o->theta, q, qd, qdd, o->scratch, tau);
+  else psdm_model_bias(o->model, o->theta, q, qd, o->scratch, tau);
   if (!status) status = add_outside(r, work, o, q, qd ? qd : still, -1, tau);
   if (status) return status;
-  if (o->motor)
-    psdm_robot_motor_torque(r, tau, out);
-  else
-    memcpy(out, tau, sizeof *out * (size_t)r->n);
+  if (o->motor) psdm_robot_motor_torque(r, tau, out);
+  else memcpy(out, tau, sizeof *out * (size_t)r->n);
   return PSDM_OK;
 }
 
-static psdm_status accelerations(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q, const double *qd,
-                                 const double *tau, double *qdd) {
+static psdm_status accelerations(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
+                                 const double *qd, const double *tau, double *qdd) {
   double total[PSDM_MAX_JOINTS];
   memcpy(total, tau, sizeof *total * (size_t)r->n);
   psdm_status status = add_outside(r, work, o, q, qd, 1, total);
   if (status) return status;
-  return o->expanded ? psdm_model_forward(o->model, o->theta, q, qd, total, o->scratch, qdd) : psdm_forward(r, work, q, qd, total, qdd);
+  return o->expanded ? psdm_model_forward(o->model, o->theta, q, qd, total, o->scratch, qdd)
+                     : psdm_forward(r, work, q, qd, total, qdd);
 }
 
 size_t psdm_eval_scratch(const psdm_robot *r, const psdm_model *m) {
@@ -153,10 +159,10 @@ size_t psdm_eval_scratch(const psdm_robot *r, const psdm_model *m) {
   return standard > model ? standard : model;
 }
 
-/* The base regressor is the standard one's kept columns, as long as the assumptions only took columns away; else, and on request, it
- * comes from the model's functions. */
-static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q, const double *qd,
-                             const double *qdd, double *out) {
+/* The base regressor is the standard one's kept columns, as long as the assumptions only took columns away; else,
+ * and on request, it comes from the model's functions. */
+static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_eval_options *o, const double *q,
+                             const double *qd, const double *qdd, double *out) {
   const psdm_model *m = o->model;
   if (!m) return psdm_regressor_standard(r, work, q, qd, qdd, out);
   if (o->expanded || m->combined) {
@@ -171,15 +177,18 @@ static psdm_status regressor(const psdm_robot *r, psdm_work *work, const psdm_ev
 }
 
 /* three matrices, one behind the other: by q, by qd, and M or its inverse; friction depends on qd alone */
-static psdm_status linearized(const psdm_robot *r, const psdm_eval_options *o, bool forward, const double *q, const double *qd, const double *third, double *out) {
-  double *by_qd = out + (long)r->n * r->n, *mass = by_qd + (long)r->n * r->n, part[PSDM_MAX_JOINTS], tau[PSDM_MAX_JOINTS];
+static psdm_status linearized(const psdm_robot *r, const psdm_eval_options *o, bool forward, const double *q,
+                              const double *qd, const double *third, double *out) {
+  double *by_qd = out + (long)r->n * r->n, *mass = by_qd + (long)r->n * r->n, part[PSDM_MAX_JOINTS],
+         tau[PSDM_MAX_JOINTS];
   if (!o->linear) return PSDM_E_ARGUMENT;
   if (forward && o->friction) {
     psdm_friction_torque(r, qd, part);
     for (int i = 0; i < r->n; i++) tau[i] = third[i] - part[i];
     third = tau;
   }
-  psdm_status status = forward ? psdm_linearize_forward(r, o->linear, q, qd, third, out, by_qd, mass) : psdm_linearize_inverse(r, o->linear, q, qd, third, out, by_qd, mass);
+  psdm_status status = forward ? psdm_linearize_forward(r, o->linear, q, qd, third, out, by_qd, mass)
+                               : psdm_linearize_inverse(r, o->linear, q, qd, third, out, by_qd, mass);
   if (status || !o->friction) return status;
   psdm_friction_slope(r, qd, part);
   for (int i = 0; i < r->n; i++)
@@ -190,13 +199,15 @@ static psdm_status linearized(const psdm_robot *r, const psdm_eval_options *o, b
   return PSDM_OK;
 }
 
-psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, const psdm_eval_options *options, const double *in,
-                      double *out) {
+psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, const psdm_eval_options *options,
+                      const double *in, double *out) {
   const psdm_eval_options *o = options ? options : &no_options;
   const double *q = in, *second = in + r->n, *third = second + r->n;
   int link = o->link ? o->link - 1 : r->last;
   if (o->expanded && (!o->model || !o->theta || !o->scratch)) return PSDM_E_ARGUMENT;
-  if ((o->expanded || (o->model && f == PSDM_F_REGRESSOR)) && (o->model->n != r->n || o->model->standard != psdm_robot_parameter_count(r))) return PSDM_E_ROBOT;
+  if ((o->expanded || (o->model && f == PSDM_F_REGRESSOR)) &&
+      (o->model->n != r->n || o->model->standard != psdm_robot_parameter_count(r)))
+    return PSDM_E_ROBOT;
   switch (f) {
     case PSDM_F_INVERSE: return torques(r, work, o, q, second, third, out);
     case PSDM_F_BIAS: return torques(r, work, o, q, second, NULL, out);

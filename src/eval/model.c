@@ -11,9 +11,10 @@ enum { MOST_VALUES = 11 * MOST_DIGITS + 2 * MOST_JOINTS };
 
 /* ---- functions ---- */
 
-/* the value of each digit of each joint: q^d, or cos^(d/2) sin^(d%2). Both are value[d - 2] times a square or a cosine. */
+/* the value of each digit of each joint: q^d, or cos^(d/2) sin^(d%2). Both are value[d - 2] times a square or a
+ * cosine. */
 static void digit_values(const psdm_model *m, const double *q, double *table, double *value_of[MOST_JOINTS]) {
-  for (int j = 0; j < m->n; j++, table += m->radix[j - 1] > 2 ? m->radix[j - 1] : 2) {
+  for (int j = 0; j<m->n; j++, table += m->radix[j - 1]> 2 ? m->radix[j - 1] : 2) {
     double *value = value_of[j] = table;
     double first = m->prismatic[j] ? q[j] : sin(q[j]), second = m->prismatic[j] ? q[j] * q[j] : cos(q[j]);
     value[0] = 1;
@@ -30,7 +31,8 @@ static double rate_of(const psdm_model *m, int class, const double *qd, const do
 }
 
 /* functions of the classes [first, end) */
-static void fill_classes(const psdm_model *m, const double *q, int first, int end, const double *qd, const double *qdd, double *y) {
+static void fill_classes(const psdm_model *m, const double *q, int first, int end, const double *qd, const double *qdd,
+                         double *y) {
   double table[MOST_VALUES], *value[MOST_JOINTS];
   digit_values(m, q, table, value);
   for (int k = first; k < end; k++) {
@@ -57,7 +59,8 @@ void psdm_model_y(const psdm_model *m, const double *q, const double *qd, const 
 /* tau += torques of the functions [first, end) */
 static void add_torque(const psdm_model *m, long first, long end, const double *y, const double *theta, double *tau) {
   for (long f = first; f < end; f++)
-    for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++) tau[m->P[e].joint] += y[f] * m->P[e].value * theta[m->P[e].parameter];
+    for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++)
+      tau[m->P[e].joint] += y[f] * m->P[e].value * theta[m->P[e].parameter];
 }
 
 static void part_range(const psdm_model *m, psdm_part part, long *first, long *end) {
@@ -70,7 +73,8 @@ void psdm_model_regressor(const psdm_model *m, psdm_part part, const double *y, 
   part_range(m, part, &first, &end);
   memset(Y, 0, sizeof *Y * (size_t)m->n * (size_t)m->l);
   for (long f = first; f < end; f++)
-    for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++) Y[(long)m->P[e].joint * m->l + m->P[e].parameter] += y[f] * m->P[e].value;
+    for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++)
+      Y[(long)m->P[e].joint * m->l + m->P[e].parameter] += y[f] * m->P[e].value;
 }
 
 void psdm_model_torque(const psdm_model *m, psdm_part part, const double *y, const double *theta, double *tau) {
@@ -82,7 +86,8 @@ void psdm_model_torque(const psdm_model *m, psdm_part part, const double *y, con
 
 size_t psdm_model_scratch(const psdm_model *m) { return (size_t)m->p + (size_t)m->n * (size_t)m->n; }
 
-void psdm_model_inverse(const psdm_model *m, const double *theta, const double *q, const double *qd, const double *qdd, double *scratch, double *tau) {
+void psdm_model_inverse(const psdm_model *m, const double *theta, const double *q, const double *qd, const double *qdd,
+                        double *scratch, double *tau) {
   psdm_model_y(m, q, qd, qdd, scratch);
   psdm_model_torque(m, PSDM_PART_ALL, scratch, theta, tau);
 }
@@ -98,7 +103,8 @@ void psdm_model_mass(const psdm_model *m, const double *theta, const double *q, 
   }
 }
 
-void psdm_model_bias(const psdm_model *m, const double *theta, const double *q, const double *qd, double *scratch, double *tau) {
+void psdm_model_bias(const psdm_model *m, const double *theta, const double *q, const double *qd, double *scratch,
+                     double *tau) {
   memset(tau, 0, sizeof *tau * (size_t)m->n);
   fill_classes(m, q, 0, 1, NULL, NULL, scratch);
   add_torque(m, 0, m->class_start[1], scratch, theta, tau);
@@ -107,8 +113,8 @@ void psdm_model_bias(const psdm_model *m, const double *theta, const double *q, 
   add_torque(m, m->class_start[1 + m->n], m->p, scratch, theta, tau);
 }
 
-psdm_status psdm_model_forward(const psdm_model *m, const double *theta, const double *q, const double *qd, const double *tau, double *scratch,
-                               double *qdd) {
+psdm_status psdm_model_forward(const psdm_model *m, const double *theta, const double *q, const double *qd,
+                               const double *tau, double *scratch, double *qdd) {
   double *M = scratch + m->p, bias[MOST_JOINTS];
   psdm_model_bias(m, theta, q, qd, scratch, bias);
   psdm_model_mass(m, theta, q, scratch, M);
@@ -142,19 +148,17 @@ static double potential_energy(const psdm_model *m, const double *theta, const d
       double term = m->gravity * m->P[e].value * theta[m->P[e].parameter];
       for (int j = 0; j < m->n && term != 0; j++) {
         int digit = (int)(m->code[f] / m->weight[j] % (uint64_t)m->radix[j]);
-        if (j < i)
-          term *= value[j][digit];
-        else if (j == i)
-          term *= integral(m->prismatic[j], digit, q[j]);
-        else if (m->prismatic[j] ? digit : digit % 2)
-          term = 0; /* q or sin at zero */
+        if (j < i) term *= value[j][digit];
+        else if (j == i) term *= integral(m->prismatic[j], digit, q[j]);
+        else if (m->prismatic[j] ? digit : digit % 2) term = 0; /* q or sin at zero */
       }
       U += term;
     }
   return U;
 }
 
-void psdm_model_energy(const psdm_model *m, const double *theta, const double *q, const double *qd, double *scratch, double *kinetic, double *potential) {
+void psdm_model_energy(const psdm_model *m, const double *theta, const double *q, const double *qd, double *scratch,
+                       double *kinetic, double *potential) {
   double *M = scratch + m->p, T = 0;
   psdm_model_mass(m, theta, q, scratch, M);
   for (int i = 0; i < m->n; i++)

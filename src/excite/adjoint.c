@@ -1,11 +1,13 @@
 /* adjoint.c: how a weighted sum of the regressor's entries changes with the motion.
  *
- * The sum over joints i and bodies b behind them of the power of body b's wrench, for the parameters that row i is weighted with, on the unit twist s_ib of
- * joint i (regressor.c). One walk outwards gives motions and twists; one walk inwards their adjoints (reverse differentiation, Griewank and Walther 2008):
+ * The sum over joints i and bodies b behind them of the power of body b's wrench, for the parameters that row i is
+ * weighted with, on the unit twist s_ib of joint i (regressor.c). One walk outwards gives motions and twists; one walk
+ * inwards their adjoints (reverse differentiation, Griewank and Walther 2008):
  *
  *   power  s_w . (I dw + w x I w + h x a) + s_v . (m a + dw x h + w x (w x h))
  *   twist  s_ib = X_b s_i,parent(b),  s_ii = z
- *   motion w = R^T w' + z qd,  dw = R^T dw' + (R^T w') x z qd + z qdd,  a = R^T (a' + dw' x p + w' x (w' x p)), and the like along z */
+ *   motion w = R^T w' + z qd,  dw = R^T dw' + (R^T w') x z qd + z qdd,  a = R^T (a' + dw' x p + w' x (w' x p)), and
+ *                                                                       the like along z */
 #include <string.h>
 
 #include "excite/inertia_priv.h"
@@ -16,9 +18,9 @@ typedef struct adjoints {
   const psdm_robot *r;
   const psdmp_rigid_motion *motion;
   const double *weight;
-  double *body;                     /* (bodies x 9) */
-  double *twist, *by_twist;         /* (bodies x bodies x 6): [b][i], turning part first */
-  double *q, *qd, *qdd;             /* (bodies) of the tree's coordinates */
+  double *body;             /* (bodies x 9) */
+  double *twist, *by_twist; /* (bodies x bodies x 6): [b][i], turning part first */
+  double *q, *qd, *qdd;     /* (bodies) of the tree's coordinates */
 } adjoints;
 
 long psdmp_excite_adjoint_scratch(const psdm_robot *r) { return r->bodies * (12 + 12L * r->bodies); }
@@ -60,7 +62,8 @@ static void add_centrifugal(const double s[3], const double w[3], const double h
 }
 
 /* one pair's power: its derivatives by the twist are moment and force, those by the motion go to the body */
-static void add_power(const psdmp_rigid_motion *m, const double pi[10], const double s[6], double by_twist[6], double body[9]) {
+static void add_power(const psdmp_rigid_motion *m, const double pi[10], const double s[6], double by_twist[6],
+                      double body[9]) {
   const double *sw = s, *sv = s + 3, *h = pi + 1, *w = m->w;
   double Iw[3], Id[3], Is[3], sxw[3], Isxw[3], Uh[3];
   psdmp_rigid_symmetric(pi + 4, w, Iw);
@@ -86,10 +89,8 @@ static void pull_twists(adjoints *a, int b) {
   for (int i = body->parent; i >= 0; i = a->r->body[i].parent) {
     const double *s = pair(a, a->twist, b, i), *by = pair(a, a->by_twist, b, i);
     double *to = pair(a, a->by_twist, body->parent, i), turned[3], along[3];
-    if (body->prismatic)
-      a->q[b] += by[3] * s[1] - by[4] * s[0];
-    else
-      a->q[b] += by[0] * s[1] - by[1] * s[0] + by[3] * s[4] - by[4] * s[3];
+    if (body->prismatic) a->q[b] += by[3] * s[1] - by[4] * s[0];
+    else a->q[b] += by[0] * s[1] - by[1] * s[0] + by[3] * s[4] - by[4] * s[3];
     psdmp_rigid_rotate(m->R, by, turned);
     psdmp_rigid_rotate(m->R, by + 3, along);
     for (int k = 0; k < 3; k++) to[k] += turned[k], to[3 + k] += along[k];
@@ -100,7 +101,8 @@ static void pull_twists(adjoints *a, int b) {
 /* x . (-z x y): how x . (R^T y') changes as R turns about z */
 static double turning(const double x[3], const double y[3]) { return x[0] * y[1] - x[1] * y[0]; }
 
-/* adjoints of b's motion go to its parent's, and to q_b, qd_b, qdd_b. Before the joint's own rate, angular velocity was w less qd z. */
+/* adjoints of b's motion go to its parent's, and to q_b, qd_b, qdd_b. Before the joint's own rate, angular velocity
+ * was w less qd z. */
 static void pull_motion(adjoints *a, int b, double qd) {
   const psdmp_robot_body *body = &a->r->body[b];
   const psdmp_rigid_motion *m = &a->motion[b], *parent = body->parent < 0 ? NULL : &a->motion[body->parent];
@@ -136,23 +138,32 @@ static void add_drives(const adjoints *a, double *qdd) {
   long columns = psdm_robot_parameter_count(r);
   for (int d = 0; d < r->drives; d++) {
     double sum = 0;
-    for (int i = 0; i < r->n; i++) sum += a->weight[i * columns + PSDMP_ROBOT_STANDARD * r->bodies + d] * r->drive[d].a[i];
+    for (int i = 0; i < r->n; i++)
+      sum += a->weight[i * columns + PSDMP_ROBOT_STANDARD * r->bodies + d] * r->drive[d].a[i];
     for (int i = 0; i < r->n; i++) qdd[i] += r->drive[d].a[i] * sum;
   }
 }
 
-void psdmp_excite_adjoint(const psdm_robot *r, psdm_work *work, const double *state, const double *weight, double *scratch, double *by_state) {
+void psdmp_excite_adjoint(const psdm_robot *r, psdm_work *work, const double *state, const double *weight,
+                          double *scratch, double *by_state) {
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
   int n = r->n, bodies = r->bodies;
   long pairs = 6L * bodies * bodies;
-  const double *qd = psdmp_rigid_expand_rate(r, state + n, work->qd), *qdd = psdmp_rigid_expand_rate(r, state + 2 * n, work->qdd);
-  adjoints a = {.r = r, .motion = work->motion, .weight = weight, .body = scratch, .twist = scratch + 12 * bodies + pairs, .by_twist = scratch + 12 * bodies};
+  const double *qd = psdmp_rigid_expand_rate(r, state + n, work->qd),
+               *qdd = psdmp_rigid_expand_rate(r, state + 2 * n, work->qdd);
+  adjoints a = {.r = r,
+                .motion = work->motion,
+                .weight = weight,
+                .body = scratch,
+                .twist = scratch + 12 * bodies + pairs,
+                .by_twist = scratch + 12 * bodies};
   a.q = scratch + 9 * bodies, a.qd = a.q + bodies, a.qdd = a.qd + bodies;
   memset(scratch, 0, (size_t)(12 * bodies + pairs) * sizeof *scratch);
   /* outwards */
   psdmp_rigid_set_frames(r, work, psdmp_rigid_expand_q(r, state, work->q));
   for (int b = 0; b < bodies; b++) {
-    psdmp_rigid_move_body(&r->body[b], &work->motion[b], r->body[b].parent < 0 ? NULL : &work->motion[r->body[b].parent], base, qd[b], qdd[b]);
+    psdmp_rigid_move_body(&r->body[b], &work->motion[b],
+                          r->body[b].parent < 0 ? NULL : &work->motion[r->body[b].parent], base, qd[b], qdd[b]);
     set_twists(&a, b);
   }
   /* inwards */

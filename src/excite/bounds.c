@@ -1,18 +1,20 @@
 /* bounds.c: limits of a periodic motion.
  *
- * For the search: smooth maxima over samples, KS = log(sum exp(rho g)) / rho (Kreisselmeier and Steinhauser 1979), one for each limit of each joint.
- * For the answer: at all times. Positions, velocities and accelerations are trigonometric polynomials of degree N; with M samples none is anywhere larger than
- * 1 / cos(pi N / M) times its largest sample (Ehlich and Zeller 1964). Torques and gaps are not: a quarter of the largest second difference is added, twice what
- * a parabola between two samples rises above them. */
+ * For the search: smooth maxima over samples, KS = log(sum exp(rho g)) / rho (Kreisselmeier and Steinhauser 1979), one
+ * for each limit of each joint. For the answer: at all times. Positions, velocities and accelerations are trigonometric
+ * polynomials of degree N; with M samples none is anywhere larger than
+ * 1 / cos(pi N / M) times its largest sample (Ehlich and Zeller 1964). Torques and gaps are not: a quarter of the
+ * largest second difference is added, twice what a parabola between two samples rises above them. */
 #include <math.h>
 #include <string.h>
 
 #include "excite/inertia_priv.h"
 #include "psdm/friction.h"
 
-static const double rho = 80;     /* of shares of a limit: ln(3) / 80 = 1.4 % above the largest where three samples are equally close */
+/* of shares of a limit: ln(3) / 80 = 1.4 % above the largest where three samples are equally close */
+static const double rho = 80;
 static const double near_by = 0.1; /* m: a gap's share is counted in these */
-static const double slack = 1e-9; /* of an amplitude, for rounding */
+static const double slack = 1e-9;  /* of an amplitude, for rounding */
 
 /* ---- making ---- */
 
@@ -27,10 +29,12 @@ static psdm_limits inside(psdm_limits l, double margin) {
 
 static bool limited(const psdm_joint *j) {
   if (j->q >= 0 || j->type == PSDM_FIXED || j->passive) return false;
-  return isfinite(j->limits.lower) || isfinite(j->limits.upper) || isfinite(j->limits.velocity) || isfinite(j->limits.acceleration);
+  return isfinite(j->limits.lower) || isfinite(j->limits.upper) || isfinite(j->limits.velocity) ||
+         isfinite(j->limits.acceleration);
 }
 
-psdmp_excite_follower *psdmp_excite_followers(const psdm_robot *robot, double margin, psdmp_base_arena *arena, int *count, bool *whole) {
+psdmp_excite_follower *psdmp_excite_followers(const psdm_robot *robot, double margin, psdmp_base_arena *arena,
+                                              int *count, bool *whole) {
   int n = psdm_robot_n(robot), links = psdm_robot_links(robot);
   *count = 0;
   *whole = true;
@@ -43,14 +47,18 @@ psdmp_excite_follower *psdmp_excite_followers(const psdm_robot *robot, double ma
   psdm_robot_coupling(robot, G, c);
   for (int j = 0; j < psdm_robot_joints(robot); j++) {
     const psdm_joint *joint = psdm_robot_joint(robot, j);
-    if (limited(joint)) *f++ = (psdmp_excite_follower){.G = G + (long)joint->link * n, .c = c[joint->link], .limits = inside(joint->limits, margin)};
+    if (limited(joint))
+      *f++ = (psdmp_excite_follower){
+          .G = G + (long)joint->link * n, .c = c[joint->link], .limits = inside(joint->limits, margin)};
   }
   return all;
 }
 
-bool psdmp_excite_bounds_new(const psdm_robot *robot, const psdmp_excite_limits *limits, psdmp_base_arena *arena, psdmp_excite_bounds *b) {
+bool psdmp_excite_bounds_new(const psdm_robot *robot, const psdmp_excite_limits *limits, psdmp_base_arena *arena,
+                             psdmp_excite_bounds *b) {
   bool whole;
-  *b = (psdmp_excite_bounds){.robot = robot, .limits = limits, .n = psdm_robot_n(robot), .gaps = psdm_collision_gaps(robot)};
+  *b = (psdmp_excite_bounds){
+      .robot = robot, .limits = limits, .n = psdm_robot_n(robot), .gaps = psdm_collision_gaps(robot)};
   b->friction = psdmp_base_arena_alloc(arena, (size_t)b->n * sizeof *b->friction);
   b->follower = psdmp_excite_followers(robot, limits->margin, arena, &b->followers, &whole);
   if (!whole || !b->friction) return false;
@@ -63,7 +71,8 @@ bool psdmp_excite_bounds_new(const psdm_robot *robot, const psdmp_excite_limits 
   return true;
 }
 
-bool psdmp_excite_bounds_work_new(const psdmp_excite_bounds *b, int points, int slopes, psdm_work *work, psdm_linear *linear, psdmp_base_arena *arena, psdmp_excite_bounds_work *w) {
+bool psdmp_excite_bounds_work_new(const psdmp_excite_bounds *b, int points, int slopes, psdm_work *work,
+                                  psdm_linear *linear, psdmp_base_arena *arena, psdmp_excite_bounds_work *w) {
   long n = b->n, wide = b->gaps > 3 * b->followers ? b->gaps : 3L * b->followers;
   *w = (psdmp_excite_bounds_work){.work = work, .linear = linear};
   w->tau = psdmp_excite_numbers(arena, points * n);
@@ -91,7 +100,8 @@ static double smooth(long count, double *g) {
 }
 
 /* one limit of one joint: order 0 (upper: sign 1, lower: sign -1), 1 or 2 (sign 0: both) */
-static double joint_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, int i, int order, int sign, double *by_x) {
+static double joint_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid,
+                          psdmp_excite_bounds_work *w, int i, int order, int sign, double *by_x) {
   const psdmp_excite_limits *l = b->limits;
   int n = b->n, own = wave->own, M = grid->points;
   double half = (l->upper[i] - l->lower[i]) / 2, middle = (l->upper[i] + l->lower[i]) / 2;
@@ -121,18 +131,21 @@ static double friction_torque(const psdmp_excite_bounds *b, int i, double v, dou
 }
 
 /* torques of all samples, and by wish their derivatives */
-static bool set_torques(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, bool gradient) {
+static bool set_torques(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w,
+                        bool gradient) {
   long n = b->n;
   for (long p = 0; p < grid->points; p++) {
     const double *s = grid->state + p * 3 * n;
     double *by = w->by + p * 3 * n * n;
     if (psdm_inverse(b->robot, w->work, s, s + n, s + 2 * n, w->tau + p * n)) return false;
-    if (gradient && psdm_linearize_inverse(b->robot, w->linear, s, s + n, s + 2 * n, by, by + n * n, by + 2 * n * n)) return false;
+    if (gradient && psdm_linearize_inverse(b->robot, w->linear, s, s + n, s + 2 * n, by, by + n * n, by + 2 * n * n))
+      return false;
   }
   return true;
 }
 
-static double torque_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, int i, double *by_x) {
+static double torque_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid,
+                           psdmp_excite_bounds_work *w, int i, double *by_x) {
   long n = b->n, M = grid->points;
   double effort = b->limits->effort[i], *g = w->share, slope;
   for (long p = 0; p < M; p++) {
@@ -159,7 +172,8 @@ static bool set_gaps(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid
   return true;
 }
 
-static double gap_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *by_x) {
+static double gap_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid,
+                        psdmp_excite_bounds_work *w, double *by_x) {
   long n = b->n, M = grid->points, gaps = b->gaps;
   if (!set_gaps(b, grid, w)) return INFINITY;
   for (long k = 0; k < M * gaps; k++) w->share[k] = (b->limits->clearance - w->gap[k]) / near_by;
@@ -193,7 +207,8 @@ static void follower_range(const psdm_limits *l, int order, double *middle, doub
   if (isnan(*size)) *size = INFINITY;
 }
 
-static double follower_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *by_x) {
+static double follower_bound(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid,
+                             psdmp_excite_bounds_work *w, double *by_x) {
   long n = b->n, M = grid->points, at = 0;
   double middle, size;
   for (long p = 0; p < M; p++)
@@ -212,14 +227,17 @@ static double follower_bound(const psdmp_excite_bounds *b, const psdmp_excite_wa
       for (int order = 0; order < 3; order++, at++) {
         follower_range(&b->follower[k].limits, order, &middle, &size);
         if (!isfinite(size)) continue;
-        double y = follow(&b->follower[k], b->n, order, grid->state + p * 3 * n) - middle, weight = copysign(w->share[at], y) / size;
+        double y = follow(&b->follower[k], b->n, order, grid->state + p * 3 * n) - middle,
+               weight = copysign(w->share[at], y) / size;
         for (int j = 0; j < n; j++) w->by_state[p * 3 * n + order * n + j] += weight * b->follower[k].G[j];
       }
   psdmp_excite_grid_pull(wave, grid, w->by_state, by_x);
   return result;
 }
 
-void psdmp_excite_bounds_smooth(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *result, double *gradient) {
+void psdmp_excite_bounds_smooth(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave,
+                                const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *result,
+                                double *gradient) {
   static const int orders[4] = {0, 0, 1, 2}, signs[4] = {1, -1, 0, 0};
   long numbers = (long)b->n * wave->own, at = 0;
   if (gradient) memset(gradient, 0, (size_t)(numbers * b->count) * sizeof *gradient);
@@ -240,7 +258,8 @@ void psdmp_excite_bounds_smooth(const psdmp_excite_bounds *b, const psdmp_excite
 static double room(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, int i, double x) {
   const psdmp_excite_limits *l = b->limits;
   int n = b->n;
-  double most[3] = {-INFINITY, 0, 0}, least = INFINITY, centre = (l->upper[i] + l->lower[i]) / 2 + (l->upper[i] - l->lower[i]) / 2 * x;
+  double most[3] = {-INFINITY, 0, 0}, least = INFINITY,
+         centre = (l->upper[i] + l->lower[i]) / 2 + (l->upper[i] - l->lower[i]) / 2 * x;
   for (int p = 0; p < grid->points; p++) {
     const double *s = grid->state + (long)p * 3 * n + i;
     most[0] = fmax(most[0], s[0]), least = fmin(least, s[0]);
@@ -257,7 +276,8 @@ static void shrink(const psdmp_excite_wave *wave, int i, double factor, double *
   for (int j = 1; j < wave->own; j++) x[(long)i * wave->own + j] *= factor;
 }
 
-void psdmp_excite_bounds_fit(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, psdmp_excite_grid *grid, bool grow, double *x) {
+void psdmp_excite_bounds_fit(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, psdmp_excite_grid *grid,
+                             bool grow, double *x) {
   for (int i = 0; i < b->n; i++) x[(long)i * wave->own] = fmax(-1, fmin(1, x[(long)i * wave->own]));
   psdmp_excite_grid_at(wave, grid, x);
   for (int i = 0; i < b->n; i++) {
@@ -278,11 +298,13 @@ static double between(long points, const double *x, long stride) {
 }
 
 /* largest share of joint i's effort; where it turns back friction is anything up to its most */
-static double effort_share(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, const psdmp_excite_bounds_work *w, int i) {
+static double effort_share(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid,
+                           const psdmp_excite_bounds_work *w, int i) {
   long n = b->n, M = grid->points;
   double most = 0;
   for (long p = 0; p < M; p++) {
-    double v = grid->state[p * 3 * n + n + i], next = grid->state[(p + 1 < M ? p + 1 : 0) * 3 * n + n + i], tau = w->tau[p * n + i];
+    double v = grid->state[p * 3 * n + n + i], next = grid->state[(p + 1 < M ? p + 1 : 0) * 3 * n + n + i],
+           tau = w->tau[p * n + i];
     most = fmax(most, fabs(tau + friction_torque(b, i, v, NULL)));
     if (b->friction[i] && !(v * next > 0))
       most = fmax(most, fabs(tau + b->friction[i]->offset) + psdm_friction_most(b->friction[i], PSDM_FRICTION_POWER));
@@ -318,7 +340,8 @@ static double followers_share(const psdmp_excite_bounds *b, const psdmp_excite_g
   return most;
 }
 
-double psdmp_excite_bounds_shared(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w) {
+double psdmp_excite_bounds_shared(const psdmp_excite_bounds *b, const psdmp_excite_grid *grid,
+                                  psdmp_excite_bounds_work *w) {
   double most = 0;
   if (b->efforts && !set_torques(b, grid, w, false)) return INFINITY;
   for (int i = 0; i < b->n; i++)
@@ -328,7 +351,8 @@ double psdmp_excite_bounds_shared(const psdmp_excite_bounds *b, const psdmp_exci
   return most;
 }
 
-bool psdmp_excite_bounds_keep(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, bool grow, double *x) {
+bool psdmp_excite_bounds_keep(const psdmp_excite_bounds *b, const psdmp_excite_wave *wave, psdmp_excite_grid *grid,
+                              psdmp_excite_bounds_work *w, bool grow, double *x) {
   enum { HALVINGS = 10 };
   double low = 0, high = 1, now = 1;
   psdmp_excite_bounds_fit(b, wave, grid, grow, x);

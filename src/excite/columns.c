@@ -1,8 +1,10 @@
 /* columns.c: what a motion is to tell apart, and how well it does.
  *
- * Columns: base parameters (kept columns of the standard regressor), then viscous friction qd_i, Coulomb friction tanh(qd_i / width) and an offset of each joint.
- * Rows are divided by the joint's effort limit where all joints have one; columns by their root mean square over states that are spread evenly over the limits
- * of position, velocity and acceleration. The scales depend on robot and limits only, so condition numbers of different motions can be compared. */
+ * Columns: base parameters (kept columns of the standard regressor), then viscous friction qd_i, Coulomb friction
+ * tanh(qd_i / width) and an offset of each joint. Rows are divided by the joint's effort limit where all joints have
+ * one; columns by their root mean square over states that are spread evenly over the limits of position, velocity
+ * and acceleration. The scales depend on robot and limits only, so condition numbers of different motions can be
+ * compared. */
 #include <math.h>
 #include <string.h>
 
@@ -15,10 +17,12 @@ enum {
   BLOCK_ROWS = 512    /* turned into a triangle at a time */
 };
 
-static const double turn_over = 0.05;  /* of the velocity limit: Coulomb friction's sign is smooth below it */
-static const double dependent = 1e-8;  /* of a column's length is left beyond the others */
+static const double turn_over = 0.05; /* of the velocity limit: Coulomb friction's sign is smooth below it */
+static const double dependent = 1e-8; /* of a column's length is left beyond the others */
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 /* ---- which columns ---- */
 
@@ -32,7 +36,9 @@ static void spread_state(const psdmp_excite_limits *l, int n, uint64_t *random, 
 
 static double friction_value(const psdmp_excite_told *t, int column, const double *qd) {
   int i = t->joint[column];
-  return t->kind[column] == PSDMP_EXCITE_VISCOUS ? qd[i] : t->kind[column] == PSDMP_EXCITE_COULOMB ? tanh(qd[i] / t->width[i]) : 1;
+  return t->kind[column] == PSDMP_EXCITE_VISCOUS   ? qd[i]
+         : t->kind[column] == PSDMP_EXCITE_COULOMB ? tanh(qd[i] / t->width[i])
+                                                   : 1;
 }
 
 /* every base parameter, and three columns of friction per joint where they count */
@@ -47,11 +53,14 @@ static psdm_status propose(psdmp_excite_told *t, const psdm_model *model, bool f
   t->column_scale = psdmp_excite_numbers(arena, t->columns);
   if (!t->kept || !t->joint || !t->kind || !t->column_scale) return PSDM_E_MEMORY;
   for (int j = 0; j < t->base; j++) psdm_model_base_term(model, j, 0, &t->kept[j]);
-  for (int f = 0; f < t->friction; f++) t->joint[f] = f / PSDMP_EXCITE_FRICTION_COLUMNS, t->kind[f] = (psdmp_excite_friction_column)(f % PSDMP_EXCITE_FRICTION_COLUMNS);
+  for (int f = 0; f < t->friction; f++)
+    t->joint[f] = f / PSDMP_EXCITE_FRICTION_COLUMNS,
+    t->kind[f] = (psdmp_excite_friction_column)(f % PSDMP_EXCITE_FRICTION_COLUMNS);
   return PSDM_OK;
 }
 
-static bool set_rows(psdmp_excite_told *t, const psdmp_excite_limits *limits, const double *effort, psdmp_base_arena *arena) {
+static bool set_rows(psdmp_excite_told *t, const psdmp_excite_limits *limits, const double *effort,
+                     psdmp_base_arena *arena) {
   bool all = true;
   t->row_scale = psdmp_excite_numbers(arena, t->n);
   t->width = psdmp_excite_numbers(arena, t->n);
@@ -59,7 +68,8 @@ static bool set_rows(psdmp_excite_told *t, const psdmp_excite_limits *limits, co
   t->row_column = psdmp_base_arena_alloc(arena, (size_t)t->n * sizeof *t->row_column);
   if (!t->row_scale || !t->width || !t->row_count || !t->row_column) return false;
   for (int i = 0; i < t->n; i++) all &= isfinite(effort[i]);
-  for (int i = 0; i < t->n; i++) t->row_scale[i] = all ? 1 / effort[i] : 1, t->width[i] = turn_over * limits->velocity[i];
+  for (int i = 0; i < t->n; i++)
+    t->row_scale[i] = all ? 1 / effort[i] : 1, t->width[i] = turn_over * limits->velocity[i];
   return true;
 }
 
@@ -82,7 +92,8 @@ static bool new_samples(const psdmp_excite_told *t, samples *s) {
   s->R = psdmp_excite_numbers(&s->arena, square);
   s->beta = psdmp_excite_numbers(&s->arena, square);
   s->kept = psdmp_base_arena_alloc(&s->arena, ((size_t)t->columns + 1) * sizeof *s->kept);
-  return s->W && s->Y && s->state && s->R && s->beta && s->kept && !psdm_work_new(t->robot, s->arena.allocator, &s->work);
+  return s->W && s->Y && s->state && s->R && s->beta && s->kept &&
+         !psdm_work_new(t->robot, s->arena.allocator, &s->work);
 }
 
 static psdm_status fill_samples(const psdmp_excite_told *t, const psdmp_excite_limits *limits, samples *s) {
@@ -93,8 +104,11 @@ static psdm_status fill_samples(const psdmp_excite_told *t, const psdmp_excite_l
     status = psdm_regressor_standard(t->robot, s->work, s->state, s->state + t->n, s->state + 2 * t->n, s->Y);
     for (int i = 0; i < t->n && !status; i++) {
       double *row = s->W + (long)k * t->n + i;
-      for (int j = 0; j < t->base; j++) row[(long)j * s->rows] = s->Y[(long)i * t->standard + t->kept[j]] * t->row_scale[i];
-      for (int f = 0; f < t->friction; f++) row[(long)(t->base + f) * s->rows] = t->joint[f] == i ? friction_value(t, f, s->state + t->n) * t->row_scale[i] : 0;
+      for (int j = 0; j < t->base; j++)
+        row[(long)j * s->rows] = s->Y[(long)i * t->standard + t->kept[j]] * t->row_scale[i];
+      for (int f = 0; f < t->friction; f++)
+        row[(long)(t->base + f) * s->rows] =
+            t->joint[f] == i ? friction_value(t, f, s->state + t->n) * t->row_scale[i] : 0;
     }
   }
   return status;
@@ -113,10 +127,8 @@ static void set_column_scales(psdmp_excite_told *t, samples *s) {
 static void keep_columns(psdmp_excite_told *t, int count, const int *from) {
   int base = 0, proposed = t->base;
   for (int c = 0; c < count; c++) {
-    if (from[c] < proposed)
-      t->kept[base++] = t->kept[from[c]];
-    else
-      t->joint[c - base] = t->joint[from[c] - proposed], t->kind[c - base] = t->kind[from[c] - proposed];
+    if (from[c] < proposed) t->kept[base++] = t->kept[from[c]];
+    else t->joint[c - base] = t->joint[from[c] - proposed], t->kind[c - base] = t->kind[from[c] - proposed];
     t->column_scale[c] = t->column_scale[from[c]];
   }
   t->base = base;
@@ -140,7 +152,8 @@ static bool set_pattern(psdmp_excite_told *t, const samples *s, const int *from,
   return true;
 }
 
-static psdm_status choose(psdmp_excite_told *t, const psdmp_excite_limits *limits, samples *s, psdmp_base_arena *arena) {
+static psdm_status choose(psdmp_excite_told *t, const psdmp_excite_limits *limits, samples *s,
+                          psdmp_base_arena *arena) {
   psdmp_linalg_columns found = {.kept = s->kept, .beta = s->beta};
   psdm_status status = fill_samples(t, limits, s);
   if (status) return status;
@@ -153,8 +166,9 @@ static psdm_status choose(psdmp_excite_told *t, const psdmp_excite_limits *limit
   return set_pattern(t, s, s->kept, arena) ? PSDM_OK : PSDM_E_MEMORY;
 }
 
-psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, const double *effort,
-                           psdmp_base_arena *arena, psdmp_excite_told *t, psdm_error *error) {
+psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_options *options,
+                                  const psdmp_excite_limits *limits, const double *effort, psdmp_base_arena *arena,
+                                  psdmp_excite_told *t, psdm_error *error) {
   psdm_model *model;
   psdm_status status = psdm_parameters_model(robot, arena->allocator, &model, error);
   if (status) return status;
@@ -167,11 +181,13 @@ psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_opt
   psdm_work_free(s.work, arena->allocator);
   psdmp_base_arena_free(&s.arena);
   if (status == PSDM_E_MEMORY) return no_memory(error);
-  if (!status && !t->columns) return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "no motion shows any parameter of this robot");
+  if (!status && !t->columns)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "no motion shows any parameter of this robot");
   return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
-psdm_status psdmp_excite_told_row(const psdmp_excite_told *t, psdm_work *work, const double *state, double *Y, double *row) {
+psdm_status psdmp_excite_told_row(const psdmp_excite_told *t, psdm_work *work, const double *state, double *Y,
+                                  double *row) {
   const double *qd = state + t->n;
   psdm_status status = psdm_regressor_standard(t->robot, work, state, qd, qd + t->n, Y);
   for (int i = 0; i < t->n && !status; i++)
@@ -219,9 +235,13 @@ static double *next_row(triangle *t) {
   return t->A + t->used++;
 }
 
-static bool singular_values(triangle *t) { return fold(t) && psdmp_linalg_singular_values(t->columns, t->R, t->sigma, t->work); }
+static bool singular_values(triangle *t) {
+  return fold(t) && psdmp_linalg_singular_values(t->columns, t->R, t->sigma, t->work);
+}
 
-static double ratio(const triangle *t) { return t->sigma[t->columns - 1] > 0 ? t->sigma[0] / t->sigma[t->columns - 1] : INFINITY; }
+static double ratio(const triangle *t) {
+  return t->sigma[t->columns - 1] > 0 ? t->sigma[0] / t->sigma[t->columns - 1] : INFINITY;
+}
 
 struct psdmp_excite_gathering {
   const psdmp_excite_told *told;
@@ -236,7 +256,8 @@ psdmp_excite_gathering *psdmp_excite_gathering_new(const psdmp_excite_told *t, p
   g->told = t;
   g->Y = psdmp_excite_numbers(arena, (long)t->n * t->standard);
   g->row = psdmp_excite_numbers(arena, t->row_total);
-  bool whole = g->Y && g->row && new_triangle(t->columns, arena, &g->scaled) && (!t->base || new_triangle(t->base, arena, &g->plain));
+  bool whole = g->Y && g->row && new_triangle(t->columns, arena, &g->scaled) &&
+               (!t->base || new_triangle(t->base, arena, &g->plain));
   return whole ? g : NULL;
 }
 

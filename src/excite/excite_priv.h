@@ -17,8 +17,11 @@ typedef struct psdmp_excite_limits {
   bool torques;     /* inertias are known: torques can be watched */
 } psdmp_excite_limits;
 
-/* Plans motor, gravity and friction experiments: a motion (the caller frees it), and parts, blind_joints (motor) in the arena. */
-psdm_status psdmp_excite_experiment(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, psdmp_base_arena *arena,
-                             const psdm_allocator *allocator, psdm_excitation *out, psdm_motion **motion, psdm_error *error);
+/* Plans motor, gravity and friction experiments: a motion (the caller frees it), and parts, blind_joints (motor) in
+ * the arena. */
+psdm_status psdmp_excite_experiment(const psdm_robot *robot, const psdm_excite_options *options,
+                                    const psdmp_excite_limits *limits, psdmp_base_arena *arena,
+                                    const psdm_allocator *allocator, psdm_excitation *out, psdm_motion **motion,
+                                    psdm_error *error);
 
 #endif

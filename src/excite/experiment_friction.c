@@ -1,8 +1,10 @@
-/* experiment_friction.c: one joint after the other, sines of growing size about the middle of its range (Lloyd, Irani, Ahmadi 2022, section 3.3).
+/* experiment_friction.c: one joint after the other, sines of growing size about the middle of its range (Lloyd, Irani,
+ * Ahmadi 2022, section 3.3).
  *
- * q = middle + w(t) a sin(2 pi f t): amplitudes a in geometric steps, from where bristles only bend to what range, speed and acceleration allow.
- * The window w rises from 0 to 1 within the first period, stays for some, and falls within the last, as 10 u^3 - 15 u^4 + 6 u^5: position,
- * velocity and acceleration are continuous, all are zero at both ends, |qd| stays below 2 pi f a, and |qdd| below 1.12 of (2 pi f)^2 a. */
+ * q = middle + w(t) a sin(2 pi f t): amplitudes a in geometric steps, from where bristles only bend to what range,
+ * speed and acceleration allow. The window w rises from 0 to 1 within the first period, stays for some, and falls
+ * within the last, as 10 u^3 - 15 u^4 + 6 u^5: position, velocity and acceleration are continuous, all are zero at
+ * both ends, |qd| stays below 2 pi f a, and |qdd| below 1.12 of (2 pi f)^2 a. */
 #include <math.h>
 #include <string.h>
 
@@ -10,16 +12,17 @@
 
 enum {
   DEFAULT_LEVELS = 10,
-  KNOTS = 16,       /* of a period: the quintic between two is within 1e-7 a of the sine */
-  POSES = 100,      /* of the other joints, until one leaves the joint its whole range */
-  SHRINKS = 12      /* of range or speed, where the way is not free or torques are too high */
+  KNOTS = 16,  /* of a period: the quintic between two is within 1e-7 a of the sine */
+  POSES = 100, /* of the other joints, until one leaves the joint its whole range */
+  SHRINKS = 12 /* of range or speed, where the way is not free or torques are too high */
 };
 
-static const double default_share = 0.9;    /* of the velocity limit, that the largest sine reaches */
+static const double default_share = 0.9;       /* of the velocity limit, that the largest sine reaches */
 static const double acceleration_share = 0.44; /* of the limit: inertia is not what is looked for */
-static const double bending = 5e-5, sliding = 1e-5; /* the smallest amplitudes, rad and m: bristles of gears bend by 1e-5 to 1e-3 rad */
-static const double fastest = 2, hurried = 4;       /* Hz, of small sines; and where little time is given */
-static const double pause = 0.3;                    /* s before a joint begins */
+/* the smallest amplitudes, rad and m: bristles of gears bend by 1e-5 to 1e-3 rad */
+static const double bending = 5e-5, sliding = 1e-5;
+static const double fastest = 2, hurried = 4; /* Hz, of small sines; and where little time is given */
+static const double pause = 0.3;              /* s before a joint begins */
 
 typedef struct plan {
   psdmp_excite_track *track;
@@ -47,7 +50,8 @@ static void add_sine(plan *p, int joint, double middle, double a, double f) {
   int periods = p->whole + 2;
   double omega = 2 * acos(-1) * f, begin = psdmp_excite_track_time(p->track), step = 1 / (f * KNOTS);
   for (int k = 1; k <= KNOTS * periods; k++) {
-    double t = k * step, w[3], angle = 2 * acos(-1) * (k % KNOTS) / KNOTS, s = a * sin(angle), c = a * omega * cos(angle);
+    double t = k * step, w[3], angle = 2 * acos(-1) * (k % KNOTS) / KNOTS, s = a * sin(angle),
+           c = a * omega * cos(angle);
     if (k == KNOTS * periods) t = periods / f;
     window(t, f, periods, w);
     p->x[0][joint] = middle + w[0] * s;
@@ -56,7 +60,10 @@ static void add_sine(plan *p, int joint, double middle, double a, double f) {
     psdmp_excite_track_add(p->track, step, p->x[0], p->x[1], p->x[2]);
   }
   p->x[1][joint] = p->x[2][joint] = 0;
-  psdmp_excite_track_add_part(p->track, (psdm_excite_part){.begin = begin, .end = psdmp_excite_track_time(p->track), .joint = joint, .amplitude = a, .frequency = f});
+  psdmp_excite_track_add_part(
+      p->track,
+      (psdm_excite_part){
+          .begin = begin, .end = psdmp_excite_track_time(p->track), .joint = joint, .amplitude = a, .frequency = f});
 }
 
 /* ---- one joint ---- */
@@ -70,8 +77,10 @@ static bool slides(const psdm_robot *robot, int joint) {
 /* all sizes: each as fast as top speed, acceleration and the highest frequency allow */
 static void add_levels(plan *p, int joint, double low, double high, double top) {
   const psdmp_excite_limits *l = p->track->limits;
-  double middle = 0.5 * (low + high), omega_most = 2 * acos(-1) * p->highest, acceleration = acceleration_share * l->acceleration[joint];
-  /* no larger than top speed needs at that acceleration; a little less than the range, for the quintics between knots */
+  double middle = 0.5 * (low + high), omega_most = 2 * acos(-1) * p->highest,
+         acceleration = acceleration_share * l->acceleration[joint];
+  /* no larger than top speed needs at that acceleration; a little less than the range, for the quintics between
+   * knots */
   double largest = fmin(0.5 * (high - low) * (1 - 1e-6), fmax(top * top / acceleration, top / omega_most));
   double smallest = fmin(slides(p->track->robot, joint) ? sliding : bending, 0.01 * largest);
   for (int k = 0; k < p->levels; k++) {
@@ -84,7 +93,8 @@ static void add_levels(plan *p, int joint, double low, double high, double top) 
 /* goes to the middle of the stretch and performs all sizes there, smaller or slower where they are not free */
 static bool perform(plan *p, int joint, double low, double high, double share) {
   psdmp_excite_track *track = p->track;
-  double top = share * track->limits->velocity[joint], step = (track->limits->upper[joint] - track->limits->lower[joint]) / (PSDMP_EXCITE_STRETCH - 1);
+  double top = share * track->limits->velocity[joint],
+         step = (track->limits->upper[joint] - track->limits->lower[joint]) / (PSDMP_EXCITE_STRETCH - 1);
   long rows = track->rows;
   int parts = track->parts;
   for (int k = 0; k < SHRINKS && !track->no_memory; k++) {
@@ -132,7 +142,9 @@ static psdm_status all_joints(plan *p, double share) {
   for (int i = 0; i < track->n && !track->no_memory; i++) {
     double low = 0, high = 0;
     if (!find_pose(p, i, &low, &high) || !perform(p, i, low, high, share))
-      return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "joint %d: no pose was found in which it can move alone within its limits, away from obstacles", i + 1);
+      return psdmp_base_fail(
+          track->error, PSDM_E_ARGUMENT, "", 0, 0,
+          "joint %d: no pose was found in which it can move alone within its limits, away from obstacles", i + 1);
   }
   return PSDM_OK;
 }
@@ -159,18 +171,22 @@ static psdm_status fit_time(plan *p, double share, double wanted) {
     p->whole = (int)fmin((wanted - others) / period - 2, 1e5);
     return all_joints(p, share);
   }
-  return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "%d sines of %d joints do not fit into %g s; they take at least %.1f s", p->levels, track->n, wanted, least);
+  return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0,
+                         "%d sines of %d joints do not fit into %g s; they take at least %.1f s", p->levels, track->n,
+                         wanted, least);
 }
 
 psdm_status psdmp_excite_experiment_friction(psdmp_excite_track *track) {
   size_t n = (size_t)track->n;
   const psdm_excite_options *o = track->options;
   plan p = {.track = track, .levels = o->levels ? o->levels : DEFAULT_LEVELS, .whole = 1, .highest = fastest};
-  p.middle = psdmp_excite_track_numbers(track, n), p.pose = psdmp_excite_track_numbers(track, n), p.other = psdmp_excite_track_numbers(track, n);
+  p.middle = psdmp_excite_track_numbers(track, n), p.pose = psdmp_excite_track_numbers(track, n),
+  p.other = psdmp_excite_track_numbers(track, n);
   for (int k = 0; k < 3; k++) p.x[k] = psdmp_excite_track_numbers(track, n);
   if (track->no_memory) return PSDM_E_MEMORY;
   for (size_t i = 0; i < n; i++) p.middle[i] = 0.5 * (track->limits->lower[i] + track->limits->upper[i]);
-  double share = o->speed > 0 ? fmin(o->speed, 1 - 1e-5) : default_share; /* quintics between knots may be faster than the sine by 1e-6 */
+  /* quintics between knots may be faster than the sine by 1e-6 */
+  double share = o->speed > 0 ? fmin(o->speed, 1 - 1e-5) : default_share;
   psdm_status status = all_joints(&p, share);
   if (status || track->no_memory || o->seconds == 0) return status;
   return fit_time(&p, share, o->seconds);

@@ -1,18 +1,20 @@
-/* experiment_gravity.c: all joints jog slowly through their ranges at once, then back along the same path (Lloyd, Irani, Ahmadi 2022, section 3.2).
+/* experiment_gravity.c: all joints jog slowly through their ranges at once, then back along the same path (Lloyd,
+ * Irani, Ahmadi 2022, section 3.2).
  *
- * Time goes in slots of length h. In a slot a joint goes on at its constant speed v, or turns round: the quintic from speed v to -v at the same
- * place, which goes 5/16 v h farther in between and needs the acceleration 3 v / h. A range is m steps v h wide, and a joint is always at the
- * middle of a step, so that it turns in time at both ends and stays 3/16 v h away from them. The numbers m of different joints have no
- * common divisor: their pattern repeats only after the product of all. Joints also turn where they would touch something. */
+ * Time goes in slots of length h. In a slot a joint goes on at its constant speed v, or turns round: the quintic
+ * from speed v to -v at the same place, which goes 5/16 v h farther in between and needs the acceleration 3 v / h. A
+ * range is m steps v h wide, and a joint is always at the middle of a step, so that it turns in time at both ends
+ * and stays 3/16 v h away from them. The numbers m of different joints have no common divisor: their pattern repeats
+ * only after the product of all. Joints also turn where they would touch something. */
 #include <math.h>
 #include <string.h>
 
 #include "excite/experiment_priv.h"
 
 enum {
-  LEAST_STEPS = 4,    /* of a range */
-  STARTS = 2000,      /* poses to begin at, until one is free */
-  JOGS = 8,           /* whole paths, of which the one that covers most is taken */
+  LEAST_STEPS = 4, /* of a range */
+  STARTS = 2000,   /* poses to begin at, until one is free */
+  JOGS = 8,        /* whole paths, of which the one that covers most is taken */
   MOST_SLOTS = 200000
 };
 
@@ -20,14 +22,14 @@ static const double default_seconds = 120, default_share = 0.1, slot = 0.4; /* s
 
 typedef struct jog {
   psdmp_excite_track *track;
-  int n, slots;        /* slots of half the experiment: the first and the last are ramps */
-  double h;            /* s */
-  int *steps;          /* (n) m */
-  double *v;           /* (n) */
-  int *place, *sign;   /* ((slots + 1) x n) where each joint is at each slot's end, and which way it goes */
+  int n, slots;      /* slots of half the experiment: the first and the last are ramps */
+  double h;          /* s */
+  int *steps;        /* (n) m */
+  double *v;         /* (n) */
+  int *place, *sign; /* ((slots + 1) x n) where each joint is at each slot's end, and which way it goes */
   int *best_place, *best_sign;
-  bool *turn;          /* (n) */
-  double *x[2][3];     /* (n) both ends of a piece */
+  bool *turn;      /* (n) */
+  double *x[2][3]; /* (n) both ends of a piece */
 } jog;
 
 /* ---- speeds ---- */
@@ -41,7 +43,8 @@ static int common_divisor(int a, int b) {
   return a;
 }
 
-/* the next number of steps that shares no divisor with those of the joints before; the search ends, as there are always primes ahead */
+/* the next number of steps that shares no divisor with those of the joints before; the search ends, as there are
+ * always primes ahead */
 static int coprime(const jog *j, int joint, int steps) {
   for (;; steps++) {
     bool common = false;
@@ -50,22 +53,28 @@ static int coprime(const jog *j, int joint, int steps) {
   }
 }
 
-/* speeds that differ, by up to a third, below the wanted share; fast enough to see the whole range, unless the caller chose the speed */
+/* speeds that differ, by up to a third, below the wanted share; fast enough to see the whole range, unless the
+ * caller chose the speed */
 static psdm_status set_speeds(jog *j) {
   const psdmp_excite_limits *l = j->track->limits;
   const psdm_excite_options *o = j->track->options;
   double half = 0.5 * (o->seconds > 0 ? o->seconds : default_seconds), share = o->speed > 0 ? o->speed : default_share;
   j->h = slot;
   for (int i = 0; i < j->n; i++) {
-    double range = l->upper[i] - l->lower[i], v = share * l->velocity[i] * (1 - psdmp_excite_track_random(j->track) / 3);
+    double range = l->upper[i] - l->lower[i],
+           v = share * l->velocity[i] * (1 - psdmp_excite_track_random(j->track) / 3);
     if (o->speed == 0) v = fmin(fmax(v, 1.7 * range / half), l->velocity[i]);
     j->v[i] = v;
     j->h = fmax(j->h, 3 * v / (0.4 * l->acceleration[i]));
   }
-  if (half / j->h > MOST_SLOTS) return psdmp_base_fail(j->track->error, PSDM_E_LIMIT, "", 0, 0, "a jog of %g s; at most %.0f s are planned", 2 * half, 2 * MOST_SLOTS * j->h);
+  if (half / j->h > MOST_SLOTS)
+    return psdmp_base_fail(j->track->error, PSDM_E_LIMIT, "", 0, 0, "a jog of %g s; at most %.0f s are planned",
+                           2 * half, 2 * MOST_SLOTS * j->h);
   j->slots = (int)(half / j->h);
   if (j->slots < 2 * LEAST_STEPS)
-    return psdmp_base_fail(j->track->error, PSDM_E_ARGUMENT, "", 0, 0, "%g s are too short to jog there and back; %.1f s are the least", 2 * half, 4 * LEAST_STEPS * j->h);
+    return psdmp_base_fail(j->track->error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "%g s are too short to jog there and back; %.1f s are the least", 2 * half,
+                           4 * LEAST_STEPS * j->h);
   j->h = half / j->slots;
   for (int i = 0; i < j->n; i++) {
     double range = l->upper[i] - l->lower[i], steps = fmin(ceil(range / (j->v[i] * j->h)), 1e8);
@@ -77,7 +86,9 @@ static psdm_status set_speeds(jog *j) {
 
 /* ---- one slot ---- */
 
-static double position(const jog *j, int joint, int place) { return j->track->limits->lower[joint] + (place + 0.5) * j->v[joint] * j->h; }
+static double position(const jog *j, int joint, int place) {
+  return j->track->limits->lower[joint] + (place + 0.5) * j->v[joint] * j->h;
+}
 
 static void set_end(jog *j, int end, const int *place, const int *sign) {
   for (int i = 0; i < j->n; i++) {
@@ -87,7 +98,8 @@ static void set_end(jog *j, int end, const int *place, const int *sign) {
 }
 
 /* fills the next place and direction: a joint that does not turn goes one step on */
-static void advance(const jog *j, const int *place, const int *sign, const bool *turn, int *next_place, int *next_sign) {
+static void advance(const jog *j, const int *place, const int *sign, const bool *turn, int *next_place,
+                    int *next_sign) {
   for (int i = 0; i < j->n; i++) {
     next_place[i] = turn[i] ? place[i] : place[i] + sign[i];
     next_sign[i] = turn[i] ? -sign[i] : sign[i];
@@ -95,7 +107,8 @@ static void advance(const jog *j, const int *place, const int *sign, const bool 
 }
 
 static bool piece_free(jog *j) {
-  const double *const from[3] = {j->x[0][0], j->x[0][1], j->x[0][2]}, *const to[3] = {j->x[1][0], j->x[1][1], j->x[1][2]};
+  const double *const from[3] = {j->x[0][0], j->x[0][1], j->x[0][2]}, *const to[3] = {j->x[1][0], j->x[1][1],
+                                                                                      j->x[1][2]};
   return psdmp_excite_piece_obstacle(j->track, j->h, from, to) == PSDMP_EXCITE_FREE;
 }
 
@@ -154,7 +167,8 @@ static bool begin(jog *j) {
   return false;
 }
 
-/* half a step on within the last slot, down to rest: along what would have been the way straight on, or where that is not free, another end is made */
+/* half a step on within the last slot, down to rest: along what would have been the way straight on, or where that
+ * is not free, another end is made */
 static bool end_free(jog *j, const int *place, const int *sign) {
   set_end(j, 0, place, sign);
   for (int i = 0; i < j->n; i++) {
@@ -190,7 +204,9 @@ static double coverage(const jog *j) {
 }
 
 /* a row at the end of the next slot: times are multiples of h, not sums, so that both halves have the same */
-static void emit_row(jog *j, const double *q, const double *qd) { psdmp_excite_track_add(j->track, j->h * (double)j->track->rows - psdmp_excite_track_time(j->track), q, qd, NULL); }
+static void emit_row(jog *j, const double *q, const double *qd) {
+  psdmp_excite_track_add(j->track, j->h * (double)j->track->rows - psdmp_excite_track_time(j->track), q, qd, NULL);
+}
 
 /* rows of the path, there or back; the way back has the same places at opposite speeds */
 static void emit(jog *j, bool back) {
@@ -206,7 +222,8 @@ static void emit(jog *j, bool back) {
 /* a row at rest half a step before the first place (-1), or behind the last (1) */
 static void emit_rest(jog *j, int end) {
   long row = end < 0 ? 0 : (long)(j->slots - 2) * j->n;
-  for (int i = 0; i < j->n; i++) j->x[0][0][i] = position(j, i, j->place[row + i]) + 0.5 * end * j->sign[row + i] * j->v[i] * j->h;
+  for (int i = 0; i < j->n; i++)
+    j->x[0][0][i] = position(j, i, j->place[row + i]) + 0.5 * end * j->sign[row + i] * j->v[i] * j->h;
   emit_row(j, j->x[0][0], NULL);
 }
 
@@ -226,7 +243,10 @@ static bool prepare(jog *j) {
 }
 
 psdm_status psdmp_excite_experiment_gravity(psdmp_excite_track *track) {
-  jog j = {.track = track, .n = track->n, .v = psdmp_excite_track_numbers(track, (size_t)track->n), .steps = psdmp_base_arena_alloc(&track->scratch, (size_t)track->n * sizeof(int))};
+  jog j = {.track = track,
+           .n = track->n,
+           .v = psdmp_excite_track_numbers(track, (size_t)track->n),
+           .steps = psdmp_base_arena_alloc(&track->scratch, (size_t)track->n * sizeof(int))};
   track->no_memory |= !j.steps;
   if (track->no_memory) return PSDM_E_MEMORY;
   psdm_status status = set_speeds(&j);
@@ -242,7 +262,9 @@ psdm_status psdmp_excite_experiment_gravity(psdmp_excite_track *track) {
     memcpy(j.best_place, j.place, bytes);
     memcpy(j.best_sign, j.sign, bytes);
   }
-  if (best < 0) return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "no path was found on which all joints jog within their limits, away from obstacles");
+  if (best < 0)
+    return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "no path was found on which all joints jog within their limits, away from obstacles");
   memcpy(j.place, j.best_place, bytes);
   memcpy(j.sign, j.best_sign, bytes);
   emit_rest(&j, -1);
@@ -252,6 +274,7 @@ psdm_status psdmp_excite_experiment_gravity(psdmp_excite_track *track) {
   emit(&j, true);
   emit_rest(&j, -1);
   psdmp_excite_track_add_part(track, (psdm_excite_part){.begin = 0, .end = turn, .joint = -1, .direction = 1});
-  psdmp_excite_track_add_part(track, (psdm_excite_part){.begin = turn, .end = psdmp_excite_track_time(track), .joint = -1, .direction = -1});
+  psdmp_excite_track_add_part(
+      track, (psdm_excite_part){.begin = turn, .end = psdmp_excite_track_time(track), .joint = -1, .direction = -1});
   return PSDM_OK;
 }

@@ -1,8 +1,9 @@
 /* experiment_motor.c: each joint there and back at constant speed, in a pose where a known mass shows.
  *
- * A mass m at r in the last link's frame adds J(q)^T f to the torques, f = (m g, R r x m g): eq. 16 and 17 of Lloyd, Irani, Ahmadi (2022). A motor's constant
- * follows from how much of that its current shows over a sweep, so a sweep is worth the integral of torque^2, of which what varies counts twice: a
- * constant part may hide behind a drift of the sensor. */
+ * A mass m at r in the last link's frame adds J(q)^T f to the torques, f = (m g, R r x m g): eq. 16 and 17 of Lloyd,
+ * Irani, Ahmadi (2022). A motor's constant follows from how much of that its current shows over a sweep, so a sweep
+ * is worth the integral of torque^2, of which what varies counts twice: a constant part may hide behind a drift of
+ * the sensor. */
 #include <math.h>
 #include <string.h>
 
@@ -19,9 +20,9 @@ static const double default_share = 0.1, default_mass = 3, pause = 0.5; /* of th
 
 /* One pose and what a sweep in it is worth. */
 typedef struct view {
-  double *q;           /* (n) */
-  double low, high;    /* of the joint that sweeps */
-  double worth;        /* negative: none, or tried already */
+  double *q;        /* (n) */
+  double low, high; /* of the joint that sweeps */
+  double worth;     /* negative: none, or tried already */
 } view;
 
 /* ---- what shows ---- */
@@ -47,7 +48,8 @@ static void mass_torque(psdmp_excite_track *track, const double *q, double *tau)
 
 /* a joint is blind where the mass makes no torque at any pose; returns how many are not */
 static int find_blind(psdmp_excite_track *track, int *blind, double *tau, double *largest) {
-  const double *g = psdm_robot_gravity(track->robot), mass = track->options->mass > 0 ? track->options->mass : default_mass;
+  const double *g = psdm_robot_gravity(track->robot),
+               mass = track->options->mass > 0 ? track->options->mass : default_mass;
   double weight = mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), *q = track->control;
   const double *com = track->options->com;
   double arm = sqrt(com[0] * com[0] + com[1] * com[1] + com[2] * com[2]);
@@ -110,10 +112,8 @@ static void look_around(psdmp_excite_track *track, int joint, double lower, doub
   for (int k = 0; k < DRAWN + IMPROVED; k++) {
     if (k == 0)
       for (int i = 0; i < track->n; i++) views[k].q[i] = 0.5 * (l->lower[i] + l->upper[i]);
-    else if (k < DRAWN)
-      psdmp_excite_track_random_pose(track, views[k].q);
-    else
-      draw_near(track, views[best_of(views, k)].q, 0.25 * pow(0.985, k - DRAWN), views[k].q);
+    else if (k < DRAWN) psdmp_excite_track_random_pose(track, views[k].q);
+    else draw_near(track, views[best_of(views, k)].q, 0.25 * pow(0.985, k - DRAWN), views[k].q);
     look(track, joint, lower, upper, &views[k], tau);
   }
 }
@@ -128,7 +128,8 @@ typedef struct pace {
 static pace pace_of(const psdmp_excite_track *track, int joint, double share, double range) {
   pace p = {.v = share * track->limits->velocity[joint]};
   p.ramp = fmax(0.2, 1.5 * p.v / (0.4 * track->limits->acceleration[joint]));
-  if (p.v * p.ramp > 0.2 * range) p.v = 0.2 * range / p.ramp; /* three fifths of a short range, at least, are left to constant speed */
+  /* three fifths of a short range, at least, are left to constant speed */
+  if (p.v * p.ramp > 0.2 * range) p.v = 0.2 * range / p.ramp;
   return p;
 }
 
@@ -141,7 +142,9 @@ static void sweep(psdmp_excite_track *track, int joint, double from, double to, 
   double begin = psdmp_excite_track_time(track);
   q[joint] = to - sign * ramp;
   psdmp_excite_track_add(track, cruise, q, qd, NULL);
-  psdmp_excite_track_add_part(track, (psdm_excite_part){.begin = begin, .end = psdmp_excite_track_time(track), .joint = joint, .direction = (int)sign});
+  psdmp_excite_track_add_part(
+      track, (psdm_excite_part){
+                 .begin = begin, .end = psdmp_excite_track_time(track), .joint = joint, .direction = (int)sign});
   q[joint] = to;
   qd[joint] = 0;
   psdmp_excite_track_add(track, p.ramp, q, NULL, NULL);
@@ -171,7 +174,8 @@ static bool perform(psdmp_excite_track *track, int joint, const view *v, double 
 }
 
 static psdm_status sweep_joint(psdmp_excite_track *track, int joint, double share, view *views, double *scratch) {
-  double lower = track->limits->lower[joint], upper = track->limits->upper[joint], *q = scratch, *qd = scratch + track->n;
+  double lower = track->limits->lower[joint], upper = track->limits->upper[joint], *q = scratch,
+         *qd = scratch + track->n;
   const psdm_joint *of = NULL;
   for (int j = 0; j < psdm_robot_joints(track->robot); j++)
     if (psdm_robot_joint(track->robot, j)->q == joint) of = psdm_robot_joint(track->robot, j);
@@ -192,11 +196,14 @@ static psdm_status sweep_joint(psdmp_excite_track *track, int joint, double shar
   }
   char name[80] = "";
   if (of) psdmp_base_quote(of->name, strlen(of->name), name, sizeof name);
-  return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "joint '%s': no pose was found in which it can sweep within its limits, away from obstacles", name);
+  return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0,
+                         "joint '%s': no pose was found in which it can sweep within its limits, away from obstacles",
+                         name);
 }
 
 /* one joint after the other; *cruising is the time spent at constant speed */
-static psdm_status sweep_all(psdmp_excite_track *track, const int *blind, double share, view *views, double *scratch, double *cruising) {
+static psdm_status sweep_all(psdmp_excite_track *track, const int *blind, double share, view *views, double *scratch,
+                             double *cruising) {
   psdm_status status = PSDM_OK;
   track->rows = track->parts = 0;
   track->random = track->options->seed;
@@ -210,21 +217,28 @@ static psdm_status sweep_all(psdmp_excite_track *track, const int *blind, double
 psdm_status psdmp_excite_experiment_motor(psdmp_excite_track *track, psdmp_base_arena *arena, psdm_excitation *out) {
   size_t n = (size_t)track->n;
   int *blind = psdmp_base_arena_alloc(arena, n * sizeof *blind);
-  double *scratch = psdmp_excite_track_numbers(track, 2 * n), *poses = psdmp_excite_track_numbers(track, (DRAWN + IMPROVED) * n), *largest = psdmp_excite_track_numbers(track, n);
+  double *scratch = psdmp_excite_track_numbers(track, 2 * n),
+         *poses = psdmp_excite_track_numbers(track, (DRAWN + IMPROVED) * n),
+         *largest = psdmp_excite_track_numbers(track, n);
   view *views = psdmp_base_arena_alloc(&track->scratch, (DRAWN + IMPROVED) * sizeof *views);
   track->no_memory |= !blind || !views;
   if (track->no_memory) return PSDM_E_MEMORY;
   for (size_t k = 0; k < DRAWN + IMPROVED; k++) views[k].q = poses + k * n;
   out->blind_joints = blind;
-  if (!find_blind(track, blind, scratch, largest)) return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "gravity shows a mass on the last link at no joint");
-  double share = track->options->speed > 0 ? track->options->speed : default_share, wanted = track->options->seconds, cruising;
+  if (!find_blind(track, blind, scratch, largest))
+    return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "gravity shows a mass on the last link at no joint");
+  double share = track->options->speed > 0 ? track->options->speed : default_share, wanted = track->options->seconds,
+         cruising;
   psdm_status status = sweep_all(track, blind, share, views, scratch, &cruising);
   /* a given time makes the sweeps faster or slower; ramps change with them, so it is met in a few rounds */
   for (int round = 0; round < 4 && wanted > 0 && !status && !track->no_memory; round++) {
     double rest = psdmp_excite_track_time(track) - cruising, faster = cruising / (wanted - rest);
     if (fabs(psdmp_excite_track_time(track) - wanted) < 1e-3 * wanted) break;
     if (!(faster > 0) || share * faster > 1)
-      return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0, "sweeps of %d joints do not fit into %g s; at the highest speed they take about %.0f s", track->parts / 2, wanted, rest + cruising * share);
+      return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0,
+                             "sweeps of %d joints do not fit into %g s; at the highest speed they take about %.0f s",
+                             track->parts / 2, wanted, rest + cruising * share);
     share *= faster;
     status = sweep_all(track, blind, share, views, scratch, &cruising);
   }

@@ -5,9 +5,9 @@
 #include "excite/experiment_priv.h"
 
 enum {
-  POSES = 40,      /* between which a way is looked for, both ends included */
-  ATTEMPTS = 40,   /* to find one of them free */
-  SLOWER = 3       /* times that a move which needs too much torque is made twice as long */
+  POSES = 40,    /* between which a way is looked for, both ends included */
+  ATTEMPTS = 40, /* to find one of them free */
+  SLOWER = 3     /* times that a move which needs too much torque is made twice as long */
 };
 
 /* shares of the limits that a move uses: it is no part of the experiment, and nobody waits for it */

@@ -10,17 +10,22 @@
 #include "excite/excite_priv.h"
 
 /* Why a piece of a motion, or a pose, will not do. */
-typedef enum psdmp_excite_obstacle { PSDMP_EXCITE_FREE, PSDMP_EXCITE_TOUCHES, PSDMP_EXCITE_OVERLOADED } psdmp_excite_obstacle;
+typedef enum psdmp_excite_obstacle {
+  PSDMP_EXCITE_FREE,
+  PSDMP_EXCITE_TOUCHES,
+  PSDMP_EXCITE_OVERLOADED
+} psdmp_excite_obstacle;
 
-/* A motion in the making. Rows that were added can be taken away again: remember `rows` and `parts`, and set them back. */
+/* A motion in the making. Rows that were added can be taken away again: remember `rows` and `parts`, and set them
+ * back. */
 typedef struct psdmp_excite_track {
   const psdm_robot *robot;
   const psdm_excite_options *options;
   const psdmp_excite_limits *limits;
   psdm_error *error;
   psdmp_base_arena scratch; /* until the motion is made */
-  bool no_memory;      /* memory ran out on the way, or */
-  bool too_long;       /* the motion takes more than six hours: both end the planning */
+  bool no_memory;           /* memory ran out on the way, or */
+  bool too_long;            /* the motion takes more than six hours: both end the planning */
   int n;
   uint64_t random;
 
@@ -34,10 +39,10 @@ typedef struct psdmp_excite_track {
   const psdm_robot *loaded; /* the robot with the known mass, where torques are watched; NULL: without */
   psdm_robot *loaded_owned;
   psdm_work *work;
-  double *gap;              /* (gaps) */
-  double *reach;            /* (n) m or rad: the farthest that any point moves per unit of each joint */
-  double *control;          /* (6 n) a piece as a Bezier curve */
-  double *state;            /* (5 n) q, qd, qdd, tau, friction inside a piece */
+  double *gap;     /* (gaps) */
+  double *reach;   /* (n) m or rad: the farthest that any point moves per unit of each joint */
+  double *control; /* (6 n) a piece as a Bezier curve */
+  double *state;   /* (5 n) q, qd, qdd, tau, friction inside a piece */
 } psdmp_excite_track;
 
 /* Uniform in [0, 1). */
@@ -50,7 +55,8 @@ void psdmp_excite_track_random_pose(psdmp_excite_track *track, double *q);
 double *psdmp_excite_track_numbers(psdmp_excite_track *track, size_t count);
 
 /* Adds a row `seconds` behind the last one (the first at 0). qd, qdd NULL: zero. */
-void psdmp_excite_track_add(psdmp_excite_track *track, double seconds, const double *q, const double *qd, const double *qdd);
+void psdmp_excite_track_add(psdmp_excite_track *track, double seconds, const double *q, const double *qd,
+                            const double *qdd);
 
 /* The last row's position; its time. */
 const double *psdmp_excite_track_last(const psdmp_excite_track *track);
@@ -64,18 +70,20 @@ void psdmp_excite_track_add_part(psdmp_excite_track *track, psdm_excite_part par
 /* A pose at rest: capsules and floor at their clearance and a little more, torques inside their limits. */
 psdmp_excite_obstacle psdmp_excite_pose_obstacle(psdmp_excite_track *track, const double *q);
 
-/* The quintic from q0, qd0, qdd0 to q1, qd1, qdd1 (rows of three pointers, (n) each): nowhere nearer than the clearance, by the Lipschitz constant of
- * the gaps; torques at several points inside their limits. */
-psdmp_excite_obstacle psdmp_excite_piece_obstacle(psdmp_excite_track *track, double seconds, const double *const from[3], const double *const to[3]);
+/* The quintic from q0, qd0, qdd0 to q1, qd1, qdd1 (rows of three pointers, (n) each): nowhere nearer than the
+ * clearance, by the Lipschitz constant of the gaps; torques at several points inside their limits. */
+psdmp_excite_obstacle psdmp_excite_piece_obstacle(psdmp_excite_track *track, double seconds,
+                                                  const double *const from[3], const double *const to[3]);
 
 /* All pieces from a row on. */
 psdmp_excite_obstacle psdmp_excite_track_obstacle(psdmp_excite_track *track, long row);
 
-/* Moves from the last row to a pose, at rest at both; the first row is simply put there. Along a straight line where that is free, else over random
- * poses. False: no way was found, and nothing was added. */
+/* Moves from the last row to a pose, at rest at both; the first row is simply put there. Along a straight line where
+ * that is free, else over random poses. False: no way was found, and nothing was added. */
 bool psdmp_excite_track_go(psdmp_excite_track *track, const double *q);
 
-/* The longest stretch of joint i, others as in q, where poses are free: sampled, then [*low, *high]. False: there is none. */
+/* The longest stretch of joint i, others as in q, where poses are free: sampled, then [*low, *high]. False: there is
+ * none. */
 bool psdmp_excite_track_stretch(psdmp_excite_track *track, const double *q, int i, double *low, double *high);
 
 enum { PSDMP_EXCITE_STRETCH = 33 }; /* samples over a joint's range */

@@ -4,16 +4,20 @@
 
 #include "excite/experiment_priv.h"
 
-static const double slack = 5e-4;  /* m above the clearance that planned motions keep, so that a search along them ends */
-static const double torque_step = 0.04; /* rad or m of the joint that goes farthest: a torque's sine differs from its chord by 2e-4 of its size there */
-static const double longest = 21600; /* s: nobody watches a robot for so long, and its check at 2000 points a second would hardly end */
+/* m above the clearance that planned motions keep, so that a search along them ends */
+static const double slack = 5e-4;
+/* rad or m of the joint that goes farthest: a torque's sine differs from its chord by 2e-4 of its size there */
+static const double torque_step = 0.04;
+/* s: nobody watches a robot for so long, and its check at 2000 points a second would hardly end */
+static const double longest = 21600;
 enum { LEAST_POINTS = 8, MOST_POINTS = 10000 }; /* of a piece where torques are looked at */
 
 double psdmp_excite_track_random(psdmp_excite_track *track) { return psdmp_base_random(&track->random, 0, 1); }
 
 void psdmp_excite_track_random_pose(psdmp_excite_track *track, double *q) {
   const psdmp_excite_limits *l = track->limits;
-  for (int i = 0; i < track->n; i++) q[i] = l->lower[i] + (l->upper[i] - l->lower[i]) * psdmp_excite_track_random(track);
+  for (int i = 0; i < track->n; i++)
+    q[i] = l->lower[i] + (l->upper[i] - l->lower[i]) * psdmp_excite_track_random(track);
 }
 
 /* ---- rows ---- */
@@ -41,7 +45,8 @@ static bool grow(psdmp_excite_track *track) {
   return true;
 }
 
-void psdmp_excite_track_add(psdmp_excite_track *track, double seconds, const double *q, const double *qd, const double *qdd) {
+void psdmp_excite_track_add(psdmp_excite_track *track, double seconds, const double *q, const double *qd,
+                            const double *qdd) {
   if (track->no_memory || (track->rows == track->row_room && !grow(track))) return;
   const double *from[3] = {q, qd, qdd};
   long row = track->rows, n = track->n;
@@ -52,7 +57,9 @@ void psdmp_excite_track_add(psdmp_excite_track *track, double seconds, const dou
   if (track->t[row] > longest) track->too_long = track->no_memory = true;
 }
 
-const double *psdmp_excite_track_last(const psdmp_excite_track *track) { return track->x[0] + (track->rows - 1) * track->n; }
+const double *psdmp_excite_track_last(const psdmp_excite_track *track) {
+  return track->x[0] + (track->rows - 1) * track->n;
+}
 double psdmp_excite_track_time(const psdmp_excite_track *track) { return track->rows ? track->t[track->rows - 1] : 0; }
 
 void psdmp_excite_track_rest(psdmp_excite_track *track, double seconds) {
@@ -96,7 +103,8 @@ static bool overloaded(psdmp_excite_track *track, const double *q, const double 
   for (int k = 0; k < 2 && robots[k]; k++) {
     if (psdm_inverse(robots[k], track->work, q, qd, qdd, tau)) return true;
     for (int i = 0; i < track->n; i++)
-      if (!(fabs(tau[i]) <= track->limits->effort[i]) || !(fabs(tau[i] + friction[i]) <= track->limits->effort[i])) return true;
+      if (!(fabs(tau[i]) <= track->limits->effort[i]) || !(fabs(tau[i] + friction[i]) <= track->limits->effort[i]))
+        return true;
   }
   return false;
 }
@@ -108,7 +116,8 @@ psdmp_excite_obstacle psdmp_excite_pose_obstacle(psdmp_excite_track *track, cons
   return overloaded(track, q, still, still) ? PSDMP_EXCITE_OVERLOADED : PSDMP_EXCITE_FREE;
 }
 
-/* control points of the quintic with these ends, (6 x n): its derivatives are differences of neighbours (Farin, Curves and surfaces for CAGD, 2002) */
+/* control points of the quintic with these ends, (6 x n): its derivatives are differences of neighbours (Farin,
+ * Curves and surfaces for CAGD, 2002) */
 static void set_control(psdmp_excite_track *track, double h, const double *const from[3], const double *const to[3]) {
   int n = track->n;
   double *b = track->control;
@@ -141,7 +150,8 @@ static void piece_at(psdmp_excite_track *track, double h, double u) {
 /* how fast a joint is at most, per unit of u: no faster than the longest edge of the control polygon */
 static double fastest(const psdmp_excite_track *track, int i) {
   double speed = 0;
-  for (int k = 0; k < 5; k++) speed = fmax(speed, 5 * fabs(track->control[(k + 1) * track->n + i] - track->control[k * track->n + i]));
+  for (int k = 0; k < 5; k++)
+    speed = fmax(speed, 5 * fabs(track->control[(k + 1) * track->n + i] - track->control[k * track->n + i]));
   return speed;
 }
 
@@ -166,13 +176,15 @@ static int torque_points(const psdmp_excite_track *track) {
   return (int)fmin(LEAST_POINTS + way / torque_step, MOST_POINTS);
 }
 
-psdmp_excite_obstacle psdmp_excite_piece_obstacle(psdmp_excite_track *track, double h, const double *const from[3], const double *const to[3]) {
+psdmp_excite_obstacle psdmp_excite_piece_obstacle(psdmp_excite_track *track, double h, const double *const from[3],
+                                                  const double *const to[3]) {
   set_control(track, h, from, to);
   if (touches(track, h)) return PSDMP_EXCITE_TOUCHES;
   int points = track->limits->torques ? torque_points(track) : 0;
   for (int k = 0; k <= points && points; k++) {
     piece_at(track, h, (double)k / points);
-    if (overloaded(track, track->state, track->state + track->n, track->state + 2 * track->n)) return PSDMP_EXCITE_OVERLOADED;
+    if (overloaded(track, track->state, track->state + track->n, track->state + 2 * track->n))
+      return PSDMP_EXCITE_OVERLOADED;
   }
   return PSDMP_EXCITE_FREE;
 }

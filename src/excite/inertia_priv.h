@@ -14,87 +14,107 @@
 #include "psdm/linearize.h"
 
 /* Pointers to doubles from an arena; NULL: out of memory. */
-static inline double *psdmp_excite_numbers(psdmp_base_arena *arena, long count) { return psdmp_base_arena_alloc(arena, ((size_t)count + 1) * sizeof(double)); }
+static inline double *psdmp_excite_numbers(psdmp_base_arena *arena, long count) {
+  return psdmp_base_arena_alloc(arena, ((size_t)count + 1) * sizeof(double));
+}
 
 /* ---- excite_wave.c ---- */
 
 enum { PSDMP_EXCITE_MOST_TERMS = 256 }; /* harmonics of a joint */
 
-/* q_i(t) = c_i + sum over k in harmonic_i of a_ik/(w k) sin(w k t) - b_ik/(w k) cos(w k t), with sum_k a_ik = sum_k k b_ik = 0: velocity and acceleration
- * vanish at both ends. x has per joint: centre in halves of the range, then the coordinates of a_i and b_i in orthonormal bases of what those equations
- * leave, each coefficient in units of what its harmonic could do alone. */
+/* q_i(t) = c_i + sum over k in harmonic_i of a_ik/(w k) sin(w k t) - b_ik/(w k) cos(w k t), with sum_k a_ik = sum_k
+ * k b_ik = 0: velocity and acceleration vanish at both ends. x has per joint: centre in halves of the range, then
+ * the coordinates of a_i and b_i in orthonormal bases of what those equations leave, each coefficient in units of
+ * what its harmonic could do alone. */
 typedef struct psdmp_excite_wave {
-  int n, terms, own;       /* own = 1 + 2 (terms - 1): numbers of a joint */
-  int highest;             /* harmonic that may occur */
+  int n, terms, own; /* own = 1 + 2 (terms - 1): numbers of a joint */
+  int highest;       /* harmonic that may occur */
   double seconds;
   const psdmp_excite_limits *limits;
-  int *harmonic;           /* (n x terms), ascending */
-  double *unit;            /* (n x terms), of a and b */
-  double *basis[2];        /* (n x terms x (terms - 1)) of a and b, in units */
+  int *harmonic;    /* (n x terms), ascending */
+  double *unit;     /* (n x terms), of a and b */
+  double *basis[2]; /* (n x terms x (terms - 1)) of a and b, in units */
 } psdmp_excite_wave;
 
-bool psdmp_excite_wave_new(int n, int terms, int highest, double seconds, const psdmp_excite_limits *limits, psdmp_base_arena *arena, psdmp_excite_wave *wave);
+bool psdmp_excite_wave_new(int n, int terms, int highest, double seconds, const psdmp_excite_limits *limits,
+                           psdmp_base_arena *arena, psdmp_excite_wave *wave);
 
 /* Units and bases, after harmonic has been set. */
 void psdmp_excite_wave_set(psdmp_excite_wave *wave);
 void psdmp_excite_wave_copy(const psdmp_excite_wave *from, psdmp_excite_wave *to);
 
 /* A motion of these numbers: Fourier where all harmonics 1 .. terms are there. Allocates. */
-psdm_status psdmp_excite_wave_motion(const psdmp_excite_wave *wave, bool sines, const double *x, double *scratch, const psdm_allocator *allocator, psdm_motion **motion,
-                              psdm_error *error);
+psdm_status psdmp_excite_wave_motion(const psdmp_excite_wave *wave, bool sines, const double *x, double *scratch,
+                                     const psdm_allocator *allocator, psdm_motion **motion, psdm_error *error);
 long psdmp_excite_wave_scratch(const psdmp_excite_wave *wave);
 
 /* Samples of a period, and their derivatives by x. */
 typedef struct psdmp_excite_grid {
   int points;
-  double reach;            /* a polynomial of degree highest is nowhere larger than so many times its largest sample: 1 / cos(pi highest / points) */
-  double *turn;            /* (points x 2) sine and cosine */
-  double *table;           /* (n x points x 3 x own) */
-  double *state;           /* (points x 3 n) q, qd, qdd */
+  /* a polynomial of degree highest is nowhere larger than so many times its largest sample: 1 / cos(pi highest /
+   * points) */
+  double reach;
+  double *turn;  /* (points x 2) sine and cosine */
+  double *table; /* (n x points x 3 x own) */
+  double *state; /* (points x 3 n) q, qd, qdd */
 } psdmp_excite_grid;
 
 bool psdmp_excite_grid_new(const psdmp_excite_wave *wave, int points, psdmp_base_arena *arena, psdmp_excite_grid *grid);
-void psdmp_excite_grid_set(const psdmp_excite_wave *wave, psdmp_excite_grid *grid);                         /* the table */
-void psdmp_excite_grid_at(const psdmp_excite_wave *wave, psdmp_excite_grid *grid, const double *x);         /* the states */
-void psdmp_excite_grid_pull(const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, const double *by_state, double *by_x); /* by_x = derivatives by x from those by states */
+/* the table */
+void psdmp_excite_grid_set(const psdmp_excite_wave *wave, psdmp_excite_grid *grid);
+/* the states */
+void psdmp_excite_grid_at(const psdmp_excite_wave *wave, psdmp_excite_grid *grid, const double *x);
+/* by_x = derivatives by x from those by states */
+void psdmp_excite_grid_pull(const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, const double *by_state,
+                            double *by_x);
 
 /* ---- excite_adjoint.c ---- */
 
-/* Derivatives of sum_ij weight_ij Y_ij(q, qd, qdd), Y the standard regressor (n x parameter_count), by q, qd and qdd: by_state (3 n). Backwards through the
- * recursion, O(bodies x depth) for all of them. Does not allocate; closed loops are not for it. */
+/* Derivatives of sum_ij weight_ij Y_ij(q, qd, qdd), Y the standard regressor (n x parameter_count), by q, qd and
+ * qdd: by_state (3 n). Backwards through the recursion, O(bodies x depth) for all of them. Does not allocate; closed
+ * loops are not for it. */
 long psdmp_excite_adjoint_scratch(const psdm_robot *robot);
-void psdmp_excite_adjoint(const psdm_robot *robot, psdm_work *work, const double *state, const double *weight, double *scratch, double *by_state);
+void psdmp_excite_adjoint(const psdm_robot *robot, psdm_work *work, const double *state, const double *weight,
+                          double *scratch, double *by_state);
 
 /* ---- excite_columns.c ---- */
 
-typedef enum psdmp_excite_friction_column { PSDMP_EXCITE_VISCOUS, PSDMP_EXCITE_COULOMB, PSDMP_EXCITE_OFFSET, PSDMP_EXCITE_FRICTION_COLUMNS } psdmp_excite_friction_column;
+typedef enum psdmp_excite_friction_column {
+  PSDMP_EXCITE_VISCOUS,
+  PSDMP_EXCITE_COULOMB,
+  PSDMP_EXCITE_OFFSET,
+  PSDMP_EXCITE_FRICTION_COLUMNS
+} psdmp_excite_friction_column;
 
-/* The columns that are told apart: base parameters, then friction. Rows are divided by a torque, columns by the root mean square that they have at states
- * spread evenly over the limits. Constant once made. */
+/* The columns that are told apart: base parameters, then friction. Rows are divided by a torque, columns by the root
+ * mean square that they have at states spread evenly over the limits. Constant once made. */
 typedef struct psdmp_excite_told {
   const psdm_robot *robot;
   int n, standard, base, friction, columns;
-  int *kept;               /* (base) standard parameters */
-  int *joint;              /* (friction) */
+  int *kept;  /* (base) standard parameters */
+  int *joint; /* (friction) */
   psdmp_excite_friction_column *kind;
-  double *row_scale;       /* (n) */
-  double *column_scale;    /* (columns) */
-  double *width;           /* (n) rad/s over which Coulomb friction turns over */
-  int *row_count;          /* (n) entries of a joint's row that are ever there */
-  int **row_column;        /* (n) which columns */
+  double *row_scale;    /* (n) */
+  double *column_scale; /* (columns) */
+  double *width;        /* (n) rad/s over which Coulomb friction turns over */
+  int *row_count;       /* (n) entries of a joint's row that are ever there */
+  int **row_column;     /* (n) which columns */
   int row_total;
 } psdmp_excite_told;
 
-psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, const double *effort,
-                           psdmp_base_arena *arena, psdmp_excite_told *told, psdm_error *error);
+psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_options *options,
+                                  const psdmp_excite_limits *limits, const double *effort, psdmp_base_arena *arena,
+                                  psdmp_excite_told *told, psdm_error *error);
 
 /* The rows of one state, entries that are ever there only, one joint after the other: row (row_total), scaled. */
-psdm_status psdmp_excite_told_row(const psdmp_excite_told *told, psdm_work *work, const double *state, double *Y, double *row);
+psdm_status psdmp_excite_told_row(const psdmp_excite_told *told, psdm_work *work, const double *state, double *Y,
+                                  double *row);
 
 /* Singular values of all rows of a motion, not of their squares: begin, add states, end. */
 typedef struct psdmp_excite_gathering psdmp_excite_gathering;
 
-psdmp_excite_gathering *psdmp_excite_gathering_new(const psdmp_excite_told *told, psdmp_base_arena *arena); /* NULL: out of memory */
+/* NULL: out of memory */
+psdmp_excite_gathering *psdmp_excite_gathering_new(const psdmp_excite_told *told, psdmp_base_arena *arena);
 void psdmp_excite_gathering_begin(psdmp_excite_gathering *g);
 psdm_status psdmp_excite_gathering_add(psdmp_excite_gathering *g, psdm_work *work, const double *state);
 
@@ -103,7 +123,8 @@ psdm_status psdmp_excite_gathering_end(psdmp_excite_gathering *g, double *condit
 
 /* ---- excite_value.c ---- */
 
-/* f = -log det(A) / columns or the logarithm of a smooth condition number, A = sum of scaled rows' squares / points + ridge. */
+/* f = -log det(A) / columns or the logarithm of a smooth condition number, A = sum of scaled rows' squares / points
+ * + ridge. */
 typedef struct psdmp_excite_value {
   const psdmp_excite_told *told;
   psdm_excite_goal goal;
@@ -116,16 +137,18 @@ typedef struct psdmp_excite_value {
 extern const double psdmp_excite_ridge;
 
 /* work is the caller's. */
-bool psdmp_excite_value_new(const psdmp_excite_told *told, psdm_excite_goal goal, int points, psdm_work *work, psdmp_base_arena *arena, psdmp_excite_value *value);
+bool psdmp_excite_value_new(const psdmp_excite_told *told, psdm_excite_goal goal, int points, psdm_work *work,
+                            psdmp_base_arena *arena, psdmp_excite_value *value);
 
-/* f at states (points x 3 n); by_state (the same) or NULL. Infinite when there is none. condition (nullable): of the rows, ridge left out. */
+/* f at states (points x 3 n); by_state (the same) or NULL. Infinite when there is none. condition (nullable): of the
+ * rows, ridge left out. */
 double psdmp_excite_value_at(psdmp_excite_value *value, const double *state, double *by_state, double *condition);
 
 /* ---- excite_bounds.c ---- */
 
 /* A joint that follows others, and has limits of its own; margins taken off. */
 typedef struct psdmp_excite_follower {
-  const double *G;         /* (n) */
+  const double *G; /* (n) */
   double c;
   psdm_limits limits;
 } psdmp_excite_follower;
@@ -136,13 +159,15 @@ typedef struct psdmp_excite_bounds {
   int n, followers, gaps, efforts; /* efforts: joints whose torque is watched */
   psdmp_excite_follower *follower;
   const psdm_friction **friction; /* (n) NULL: none in the file */
-  int count;               /* of the smooth ones */
+  int count;                      /* of the smooth ones */
 } psdmp_excite_bounds;
 
-bool psdmp_excite_bounds_new(const psdm_robot *robot, const psdmp_excite_limits *limits, psdmp_base_arena *arena, psdmp_excite_bounds *bounds);
+bool psdmp_excite_bounds_new(const psdm_robot *robot, const psdmp_excite_limits *limits, psdmp_base_arena *arena,
+                             psdmp_excite_bounds *bounds);
 
 /* Joints that follow others and have limits of their own, margin off; NULL: none, or out of memory (whole is false). */
-psdmp_excite_follower *psdmp_excite_followers(const psdm_robot *robot, double margin, psdmp_base_arena *arena, int *count, bool *whole);
+psdmp_excite_follower *psdmp_excite_followers(const psdm_robot *robot, double margin, psdmp_base_arena *arena,
+                                              int *count, bool *whole);
 
 /* What one thread needs. */
 typedef struct psdmp_excite_bounds_work {
@@ -152,25 +177,34 @@ typedef struct psdmp_excite_bounds_work {
 } psdmp_excite_bounds_work;
 
 /* points: the most of a grid; slopes: the most of one whose derivatives are wanted. */
-bool psdmp_excite_bounds_work_new(const psdmp_excite_bounds *bounds, int points, int slopes, psdm_work *work, psdm_linear *linear, psdmp_base_arena *arena, psdmp_excite_bounds_work *w);
+bool psdmp_excite_bounds_work_new(const psdmp_excite_bounds *bounds, int points, int slopes, psdm_work *work,
+                                  psdm_linear *linear, psdmp_base_arena *arena, psdmp_excite_bounds_work *w);
 
-/* Smooth maxima over the samples (Kreisselmeier and Steinhauser 1979), result (count) <= 0 where limits are kept; gradient (count x numbers) or NULL. The
- * grid's states are those of x. */
-void psdmp_excite_bounds_smooth(const psdmp_excite_bounds *bounds, const psdmp_excite_wave *wave, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *result, double *gradient);
+/* Smooth maxima over the samples (Kreisselmeier and Steinhauser 1979), result (count) <= 0 where limits are kept;
+ * gradient (count x numbers) or NULL. The grid's states are those of x. */
+void psdmp_excite_bounds_smooth(const psdmp_excite_bounds *bounds, const psdmp_excite_wave *wave,
+                                const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, double *result,
+                                double *gradient);
 
-/* Amplitudes of each joint become the largest that its position, velocity and acceleration allow at all times (grow), or are only made smaller. */
-void psdmp_excite_bounds_fit(const psdmp_excite_bounds *bounds, const psdmp_excite_wave *wave, psdmp_excite_grid *grid, bool grow, double *x);
+/* Amplitudes of each joint become the largest that its position, velocity and acceleration allow at all times
+ * (grow), or are only made smaller. */
+void psdmp_excite_bounds_fit(const psdmp_excite_bounds *bounds, const psdmp_excite_wave *wave, psdmp_excite_grid *grid,
+                             bool grow, double *x);
 
-/* Largest share of torque, gap and followers' limits that is used, what may lie between the samples included; 0 where none is watched. */
-double psdmp_excite_bounds_shared(const psdmp_excite_bounds *bounds, const psdmp_excite_grid *grid, psdmp_excite_bounds_work *w);
+/* Largest share of torque, gap and followers' limits that is used, what may lie between the samples included; 0
+ * where none is watched. */
+double psdmp_excite_bounds_shared(const psdmp_excite_bounds *bounds, const psdmp_excite_grid *grid,
+                                  psdmp_excite_bounds_work *w);
 
-/* Both: x keeps all limits at all times. All amplitudes shrink alike where torques, gaps or followers ask for it; false: not even x at rest keeps them. */
-bool psdmp_excite_bounds_keep(const psdmp_excite_bounds *bounds, const psdmp_excite_wave *wave, psdmp_excite_grid *grid, psdmp_excite_bounds_work *w, bool grow, double *x);
+/* Both: x keeps all limits at all times. All amplitudes shrink alike where torques, gaps or followers ask for it;
+ * false: not even x at rest keeps them. */
+bool psdmp_excite_bounds_keep(const psdmp_excite_bounds *bounds, const psdmp_excite_wave *wave, psdmp_excite_grid *grid,
+                              psdmp_excite_bounds_work *w, bool grow, double *x);
 
 /* ---- excite_search.c ---- */
 
 typedef struct psdmp_excite_found {
-  psdm_motion *motion;     /* the caller frees it */
+  psdm_motion *motion; /* the caller frees it */
   double random_best, random_median, random_plain_best, random_plain_median;
   long evaluations;
   int starts;
@@ -178,8 +212,9 @@ typedef struct psdmp_excite_found {
   bool stopped;
 } psdmp_excite_found;
 
-psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, const psdmp_excite_told *told,
-                         psdmp_base_arena *arena, psdmp_excite_found *found, psdm_error *error);
+psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_options *options,
+                                const psdmp_excite_limits *limits, const psdmp_excite_told *told,
+                                psdmp_base_arena *arena, psdmp_excite_found *found, psdm_error *error);
 
 /* ---- excite_nlopt.c ---- */
 
@@ -196,8 +231,8 @@ typedef struct psdmp_excite_minimum {
 
 bool psdmp_excite_nlopt(void); /* it is there */
 
-/* Without gradients and constraints, by controlled random search (Price 1983; Kaelo, Ali 2006); with them, by sequential quadratic programming (Kraft 1994).
- * x holds the start, then the best. False: out of memory. */
+/* Without gradients and constraints, by controlled random search (Price 1983; Kaelo, Ali 2006); with them, by
+ * sequential quadratic programming (Kraft 1994). x holds the start, then the best. False: out of memory. */
 psdm_status psdmp_excite_minimise_global(const psdmp_excite_minimum *problem, double *x);
 psdm_status psdmp_excite_minimise_local(const psdmp_excite_minimum *problem, double *x);
 

@@ -1,8 +1,9 @@
 /* search.c: the search for an exciting motion, from several starts at once.
  *
- * Each start draws random motions, scaled up to the limits (they also are what the answer is compared with), goes on from the best of them by a global search over
- * such scaled motions, then by a local one with exact gradients and the limits as constraints. Whatever it meets on the way is made strictly feasible before it
- * counts. A start depends on its number and the seed alone: the answer is the same for any number of threads and ranks. */
+ * Each start draws random motions, scaled up to the limits (they also are what the answer is compared with), goes on
+ * from the best of them by a global search over such scaled motions, then by a local one with exact gradients and
+ * the limits as constraints. Whatever it meets on the way is made strictly feasible before it counts. A start
+ * depends on its number and the seed alone: the answer is the same for any number of threads and ranks. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,16 +13,19 @@
 
 enum {
   RANDOM_MOTIONS = 100,
-  DRAWS = 30,        /* of a random motion until one keeps all limits */
-  COARSE = 16, FINE = 64, FEWEST = 64, /* samples per shortest period of the search, of strict limits; and at least */
-  GLOBAL = 1500, LOCAL = 600
+  DRAWS = 30, /* of a random motion until one keeps all limits */
+  COARSE = 16,
+  FINE = 64,
+  FEWEST = 64, /* samples per shortest period of the search, of strict limits; and at least */
+  GLOBAL = 1500,
+  LOCAL = 600
 };
 
-static const double interval = 0.2;      /* s between two calls of going_on */
-static const double worth = 1e-3;        /* of the objective: what a better motion must gain to be made feasible */
-static const double broken = 0.03;       /* share of a limit by which it may be beyond it then */
-static const double refused = 10;        /* global search: cost of going beyond a limit by its own size */
-static const double box = 4;             /* no coefficient of a motion inside its limits comes near (Parseval) */
+static const double interval = 0.2; /* s between two calls of going_on */
+static const double worth = 1e-3;   /* of the objective: what a better motion must gain to be made feasible */
+static const double broken = 0.03;  /* share of a limit by which it may be beyond it then */
+static const double refused = 10;   /* global search: cost of going beyond a limit by its own size */
+static const double box = 4;        /* no coefficient of a motion inside its limits comes near (Parseval) */
 
 /* ---- what starts share ---- */
 
@@ -58,9 +62,9 @@ typedef struct start {
   psdm_work *work;
   psdm_linear *linear;
   double *x, *attempt, *best, *drawn, *by_state, *scratch;
-  double *result;                /* (constraints) */
+  double *result; /* (constraints) */
   const char *doing;
-  double seen;                   /* least objective that was made feasible, as the search saw it */
+  double seen; /* least objective that was made feasible, as the search saw it */
   double best_value, best_condition;
   bool any, drew, finished;
 } start;
@@ -72,7 +76,8 @@ static void call(start *o) {
   search *s = o->s;
   double share = fmin(1, (double)atomic_load(&s->evaluations) / (double)s->total);
   if (atomic_load(&s->stop) || !s->options->going_on) return;
-  if (!s->options->going_on(s->options->going_on_user, o->doing, share, s->best, s->best ? s->best_condition : NAN)) atomic_store(&s->stop, true);
+  if (!s->options->going_on(s->options->going_on_user, o->doing, share, s->best, s->best ? s->best_condition : NAN))
+    atomic_store(&s->stop, true);
   s->called = psdmp_base_clock();
 }
 
@@ -108,7 +113,8 @@ static void publish(start *o) {
 #endif
   if (s->options->going_on && (!s->best || o->best_value < s->best_value)) {
     psdm_motion *motion;
-    if (psdmp_excite_wave_motion(&o->best_wave, s->options->shape == PSDM_EXCITE_SINES, o->best, o->scratch, s->allocator, &motion, &o->error)) {
+    if (psdmp_excite_wave_motion(&o->best_wave, s->options->shape == PSDM_EXCITE_SINES, o->best, o->scratch,
+                                 s->allocator, &motion, &o->error)) {
       o->status = o->error.status;
       atomic_store(&s->stop, true);
     } else {
@@ -126,10 +132,8 @@ static double evaluate(start *o, const double *x, double *gradient, double *cond
   psdmp_excite_grid_at(&o->wave, &o->coarse, x);
   double f = psdmp_excite_value_at(&o->value, o->coarse.state, gradient ? o->by_state : NULL, condition);
   if (gradient) {
-    if (isfinite(f))
-      psdmp_excite_grid_pull(&o->wave, &o->coarse, o->by_state, gradient);
-    else
-      memset(gradient, 0, (size_t)(o->wave.n * o->wave.own) * sizeof *gradient);
+    if (isfinite(f)) psdmp_excite_grid_pull(&o->wave, &o->coarse, o->by_state, gradient);
+    else memset(gradient, 0, (size_t)(o->wave.n * o->wave.own) * sizeof *gradient);
   }
   return f;
 }
@@ -137,7 +141,8 @@ static double evaluate(start *o, const double *x, double *gradient, double *cond
 /* attempt, which keeps all limits, is remembered when it is better than what is */
 static void remember(start *o) {
   double condition, f = evaluate(o, o->attempt, NULL, &condition);
-  if (isfinite(f) && o->s->options->goal == PSDM_EXCITE_CONDITION) f = log(condition); /* the search's own is only near it */
+  /* the search's own is only near it */
+  if (isfinite(f) && o->s->options->goal == PSDM_EXCITE_CONDITION) f = log(condition);
   if (!isfinite(f) || (o->any && !(f < o->best_value))) return;
   o->any = true;
   o->best_value = f;
@@ -158,7 +163,10 @@ static void draw_harmonics(start *o) {
   for (int i = 0; i < o->wave.n; i++) {
     int *k = o->wave.harmonic + (long)i * N, used = 0;
     for (int j = K - N + 1; j <= K; j++, used++) {
-      int pick = o->s->options->shape == PSDM_EXCITE_FOURIER ? used + 1 : 1 + (int)(psdmp_base_random_bits(&o->random) % (uint64_t)j), at = used;
+      int pick = o->s->options->shape == PSDM_EXCITE_FOURIER
+                     ? used + 1
+                     : 1 + (int)(psdmp_base_random_bits(&o->random) % (uint64_t)j),
+          at = used;
       for (int e = 0; e < used; e++)
         if (k[e] == pick) pick = j;
       for (; at > 0 && k[at - 1] > pick; at--) k[at] = k[at - 1];
@@ -179,7 +187,9 @@ static void take_harmonics(start *o, const psdmp_excite_wave *from) {
 /* centres in the middle half of the range, coefficients of any direction */
 static void draw(start *o, double *x) {
   for (int i = 0; i < o->wave.n; i++)
-    for (int j = 0; j < o->wave.own; j++) x[(long)i * o->wave.own + j] = j ? psdmp_base_random(&o->random, -1, 1) : psdmp_base_random(&o->random, -0.5, 0.5);
+    for (int j = 0; j < o->wave.own; j++)
+      x[(long)i * o->wave.own + j] =
+          j ? psdmp_base_random(&o->random, -1, 1) : psdmp_base_random(&o->random, -0.5, 0.5);
 }
 
 /* condition numbers of a motion on the fine grid, which has its states */
@@ -188,7 +198,8 @@ static psdm_status measure(start *o, double *condition, double *plain) {
   int stride = o->fine.points / 400 + 1;
   psdm_status status = PSDM_OK;
   psdmp_excite_gathering_begin(o->gathering);
-  for (int p = 0; p < o->fine.points && !status; p += stride) status = psdmp_excite_gathering_add(o->gathering, o->work, o->fine.state + 3L * p * o->wave.n);
+  for (int p = 0; p < o->fine.points && !status; p += stride)
+    status = psdmp_excite_gathering_add(o->gathering, o->work, o->fine.state + 3L * p * o->wave.n);
   return status ? status : psdmp_excite_gathering_end(o->gathering, condition, &logdet, plain);
 }
 
@@ -243,11 +254,23 @@ static void local_bounds(void *user, const double *x, double *result, double *gr
 
 static void search_once(start *o, long evaluations, bool global) {
   search *s = o->s;
-  psdmp_excite_minimum problem = {.numbers = o->wave.n * o->wave.own, .constraints = s->bounds.count, .lower = global ? s->lower : s->box_lower,
-                           .upper = global ? s->upper : s->box_upper, .value = global ? global_value : local_value, .bounds = local_bounds, .stop = stopped,
-                           .user = o, .evaluations = evaluations, .seed = (unsigned long)psdmp_base_random_bits(&o->random)};
-  psdm_status status = evaluations > 0 && !stopped(o) ? (global ? psdmp_excite_minimise_global : psdmp_excite_minimise_local)(&problem, o->x) : PSDM_OK;
-  if (status) give_up(o, status, status == PSDM_E_MEMORY ? "out of memory" : "NLopt refuses the search: its bounds or counts are not numbers");
+  psdmp_excite_minimum problem = {.numbers = o->wave.n * o->wave.own,
+                                  .constraints = s->bounds.count,
+                                  .lower = global ? s->lower : s->box_lower,
+                                  .upper = global ? s->upper : s->box_upper,
+                                  .value = global ? global_value : local_value,
+                                  .bounds = local_bounds,
+                                  .stop = stopped,
+                                  .user = o,
+                                  .evaluations = evaluations,
+                                  .seed = (unsigned long)psdmp_base_random_bits(&o->random)};
+  psdm_status status = evaluations > 0 && !stopped(o)
+                           ? (global ? psdmp_excite_minimise_global : psdmp_excite_minimise_local)(&problem, o->x)
+                           : PSDM_OK;
+  if (status)
+    give_up(
+        o, status,
+        status == PSDM_E_MEMORY ? "out of memory" : "NLopt refuses the search: its bounds or counts are not numbers");
 }
 
 /* the better of so many random motions, harmonics and all: beginning of the global search */
@@ -311,8 +334,11 @@ static int fine_points(const search *s) { return FINE * s->highest > 4 * FEWEST 
 static psdm_status ask_memory(const search *s, psdm_error *error) {
   const psdmp_excite_bounds *b = &s->bounds;
   double n = s->n, own = 2 * s->terms - 1, coarse = coarse_points(s), fine = fine_points(s), W = s->told->columns;
-  double numbers = (coarse + fine) * (2 + 3 * n * (own + 1)) + coarse * (s->told->row_total + 6 * n + (b->efforts ? 3 * n * n : 0) + b->gaps) + fine * (n + b->gaps) + 8 * W * W;
-  return psdmp_base_memory_ask("", "the search", s->starts * numbers * sizeof(double), psdm_robot_memory(b->robot), "; fewer --harmonics or --starts need less", error);
+  double numbers = (coarse + fine) * (2 + 3 * n * (own + 1)) +
+                   coarse * (s->told->row_total + 6 * n + (b->efforts ? 3 * n * n : 0) + b->gaps) +
+                   fine * (n + b->gaps) + 8 * W * W;
+  return psdmp_base_memory_ask("", "the search", s->starts * numbers * sizeof(double), psdm_robot_memory(b->robot),
+                               "; fewer --harmonics or --starts need less", error);
 }
 
 static bool new_start(search *s, int number, psdmp_base_arena *arena, start *o) {
@@ -320,13 +346,22 @@ static bool new_start(search *s, int number, psdmp_base_arena *arena, start *o) 
   long numbers = (long)s->n * (2 * s->terms - 1);
   const psdmp_excite_limits *limits = s->bounds.limits;
   double seconds = s->options->seconds;
-  *o = (start){.s = s, .number = number, .random = s->options->seed * 0x9E3779B97F4A7C15u + (uint64_t)number * 0xD1B54A32D192ED03u + 1, .doing = "", .seen = INFINITY,
-               .best_value = INFINITY, .best_condition = NAN};
-  if (psdm_work_new(s->bounds.robot, arena->allocator, &o->work) || psdm_linear_new(s->bounds.robot, arena->allocator, &o->linear)) return false;
+  *o = (start){.s = s,
+               .number = number,
+               .random = s->options->seed * 0x9E3779B97F4A7C15u + (uint64_t)number * 0xD1B54A32D192ED03u + 1,
+               .doing = "",
+               .seen = INFINITY,
+               .best_value = INFINITY,
+               .best_condition = NAN};
+  if (psdm_work_new(s->bounds.robot, arena->allocator, &o->work) ||
+      psdm_linear_new(s->bounds.robot, arena->allocator, &o->linear))
+    return false;
   psdmp_excite_wave *waves[] = {&o->wave, &o->best_wave, &o->drawn_wave};
   for (int k = 0; k < 3; k++)
     if (!psdmp_excite_wave_new(s->n, s->terms, s->highest, seconds, limits, arena, waves[k])) return false;
-  if (!psdmp_excite_grid_new(&o->wave, coarse, arena, &o->coarse) || !psdmp_excite_grid_new(&o->wave, fine, arena, &o->fine)) return false;
+  if (!psdmp_excite_grid_new(&o->wave, coarse, arena, &o->coarse) ||
+      !psdmp_excite_grid_new(&o->wave, fine, arena, &o->fine))
+    return false;
   if (!psdmp_excite_value_new(s->told, s->options->goal, coarse, o->work, arena, &o->value)) return false;
   if (!psdmp_excite_bounds_work_new(&s->bounds, fine, coarse, o->work, o->linear, arena, &o->bounds)) return false;
   o->gathering = psdmp_excite_gathering_new(s->told, arena);
@@ -366,13 +401,21 @@ static psdm_status set_harmonics(search *s, psdm_error *error) {
   const psdm_excite_options *o = s->options;
   bool sines = o->shape == PSDM_EXCITE_SINES;
   double band = o->band > 0 ? o->band : sines ? 1 : 0;
-  int within = band > 0 ? (int)fmin(PSDMP_EXCITE_MOST_TERMS, floor(band * o->seconds * (1 + 1e-12))) : PSDMP_EXCITE_MOST_TERMS;
+  int within =
+      band > 0 ? (int)fmin(PSDMP_EXCITE_MOST_TERMS, floor(band * o->seconds * (1 + 1e-12))) : PSDMP_EXCITE_MOST_TERMS;
   s->terms = o->harmonics > 0 ? o->harmonics : sines ? 3 : band > 0 ? within : 5;
-  if (s->terms > PSDMP_EXCITE_MOST_TERMS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d harmonics; at most %d are possible", s->terms, PSDMP_EXCITE_MOST_TERMS);
+  if (s->terms > PSDMP_EXCITE_MOST_TERMS)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d harmonics; at most %d are possible", s->terms,
+                           PSDMP_EXCITE_MOST_TERMS);
   if (!sines && s->terms > within) s->terms = within;
-  if (s->terms < 2) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d harmonics; a motion that begins and ends at rest needs 2, in a band of %g Hz or more", s->terms, 2 / o->seconds);
+  if (s->terms < 2)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "%d harmonics; a motion that begins and ends at rest needs 2, in a band of %g Hz or more",
+                           s->terms, 2 / o->seconds);
   if (s->terms > within)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d sines do not fit in a band of %g Hz: a period of %g s has %d harmonics there", s->terms, band, o->seconds, within);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "%d sines do not fit in a band of %g Hz: a period of %g s has %d harmonics there", s->terms,
+                           band, o->seconds, within);
   s->highest = sines ? within : s->terms;
   return PSDM_OK;
 }
@@ -396,7 +439,8 @@ static void order(double *x, double *best, double *median) {
 static void run_starts(search *s, start *all) {
   long first, last;
   psdmp_parallel_team_share(s->options->ranks, s->starts, &first, &last);
-  int threads = psdmp_parallel_threads(s->threads, NULL, last - first); /* nothing is allocated in them, but one at a time */
+  /* nothing is allocated in them, but one at a time */
+  int threads = psdmp_parallel_threads(s->threads, NULL, last - first);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
 #endif
@@ -422,7 +466,8 @@ static void put_start(const start *o, psdmp_parallel_bytes *to) {
   const outcome found = {o->status, o->error, o->any, o->finished, o->best_value, o->best_condition};
   PSDMP_PARALLEL_PUT(to, found);
   psdmp_parallel_bytes_put(to, o->best, (size_t)(o->wave.n * o->wave.own) * sizeof *o->best);
-  psdmp_parallel_bytes_put(to, o->best_wave.harmonic, (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
+  psdmp_parallel_bytes_put(to, o->best_wave.harmonic,
+                           (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
   for (int k = o->number; k < RANDOM_MOTIONS; k += s->starts) {
     PSDMP_PARALLEL_PUT(to, s->random[k]);
     PSDMP_PARALLEL_PUT(to, s->random_plain[k]);
@@ -436,7 +481,8 @@ static void get_start(start *o, psdmp_parallel_bytes *from) {
   o->status = found.status, o->error = found.error, o->any = found.any, o->finished = found.finished;
   o->best_value = found.best_value, o->best_condition = found.best_condition;
   psdmp_parallel_bytes_get(from, o->best, (size_t)(o->wave.n * o->wave.own) * sizeof *o->best);
-  psdmp_parallel_bytes_get(from, o->best_wave.harmonic, (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
+  psdmp_parallel_bytes_get(from, o->best_wave.harmonic,
+                           (size_t)(o->wave.n * o->wave.terms) * sizeof *o->best_wave.harmonic);
   if (o->any) psdmp_excite_wave_set(&o->best_wave);
   for (int k = o->number; k < RANDOM_MOTIONS; k += s->starts) {
     PSDMP_PARALLEL_GET(from, s->random[k]);
@@ -445,7 +491,8 @@ static void get_start(start *o, psdmp_parallel_bytes *from) {
 }
 
 /* another rank: what its starts found */
-static psdm_status help(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status help(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                        psdm_error *error) {
   start *all = user;
   search *s = all->s;
   long first, last, evaluations;
@@ -472,8 +519,10 @@ static psdm_status hear(search *s, start *all, int rank, psdm_error *error) {
   PSDMP_PARALLEL_GET(&answer, last);
   PSDMP_PARALLEL_GET(&answer, evaluations);
   PSDMP_PARALLEL_GET(&answer, stop);
-  for (long k = first; k < last && !status && !answer.failed && k >= 0 && k < s->starts; k++) get_start(&all[k], &answer);
-  if (!status && answer.failed) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank %d searches for something else than rank 0", rank);
+  for (long k = first; k < last && !status && !answer.failed && k >= 0 && k < s->starts; k++)
+    get_start(&all[k], &answer);
+  if (!status && answer.failed)
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank %d searches for something else than rank 0", rank);
   if (!status && stop) atomic_store(&s->stop, true);
   atomic_fetch_add(&s->evaluations, evaluations);
   psdmp_parallel_bytes_free(&answer);
@@ -508,16 +557,28 @@ static psdm_status finish(search *s, start *all, psdmp_excite_found *found, psdm
   found->stopped = atomic_load(&s->stop);
   order(s->random, &found->random_best, &found->random_median);
   order(s->random_plain, &found->random_plain_best, &found->random_plain_median);
-  if (!best && found->stopped) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped before a first motion was found");
+  if (!best && found->stopped)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped before a first motion was found");
   if (!best)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no motion fits the limits: none of %d places leaves room for torques, gaps and coupled joints", RANDOM_MOTIONS * DRAWS);
-  return psdmp_excite_wave_motion(&best->best_wave, s->options->shape == PSDM_EXCITE_SINES, best->best, best->scratch, s->allocator, &found->motion, error);
+    return psdmp_base_fail(
+        error, PSDM_E_ARGUMENT, "", 0, 0,
+        "no motion fits the limits: none of %d places leaves room for torques, gaps and coupled joints",
+        RANDOM_MOTIONS * DRAWS);
+  return psdmp_excite_wave_motion(&best->best_wave, s->options->shape == PSDM_EXCITE_SINES, best->best, best->scratch,
+                                  s->allocator, &found->motion, error);
 }
 
-psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_options *options, const psdmp_excite_limits *limits, const psdmp_excite_told *told, psdmp_base_arena *arena,
-                         psdmp_excite_found *found, psdm_error *error) {
-  search s = {.options = options, .told = told, .allocator = arena->allocator, .n = psdm_robot_n(robot), .starts = options->starts > 0 ? options->starts : 8, .threads = options->threads,
-              .began = psdmp_base_clock(), .wall = options->wall > 0 ? options->wall : 100};
+psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_options *options,
+                                const psdmp_excite_limits *limits, const psdmp_excite_told *told,
+                                psdmp_base_arena *arena, psdmp_excite_found *found, psdm_error *error) {
+  search s = {.options = options,
+              .told = told,
+              .allocator = arena->allocator,
+              .n = psdm_robot_n(robot),
+              .starts = options->starts > 0 ? options->starts : 8,
+              .threads = options->threads,
+              .began = psdmp_base_clock(),
+              .wall = options->wall > 0 ? options->wall : 100};
   psdmp_base_arena own = {.allocator = arena->allocator}; /* nothing of it outlives the search */
   s.global = options->evaluations > 0 ? options->evaluations * GLOBAL / (GLOBAL + LOCAL) : GLOBAL;
   s.local = options->evaluations > 0 ? options->evaluations - s.global : LOCAL;
@@ -527,11 +588,13 @@ psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_optio
   if (status) return status;
   start *all = psdmp_base_arena_alloc(&own, (size_t)s.starts * sizeof *all);
   found->start_condition = psdmp_excite_numbers(arena, s.starts);
-  bool whole = all && found->start_condition && psdmp_excite_bounds_new(robot, limits, &own, &s.bounds) && set_boxes(&s, &own) && set_random(&s, &own);
+  bool whole = all && found->start_condition && psdmp_excite_bounds_new(robot, limits, &own, &s.bounds) &&
+               set_boxes(&s, &own) && set_random(&s, &own);
   if (whole) status = ask_memory(&s, error);
   for (int k = 0; whole && !status && k < s.starts; k++) whole = new_start(&s, k, &own, &all[k]);
   if (!whole && !status) status = psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  if (!status && psdmp_parallel_team_member(options->ranks)) status = psdmp_parallel_team_serve(options->ranks, help, all, arena->allocator, error);
+  if (!status && psdmp_parallel_team_member(options->ranks))
+    status = psdmp_parallel_team_serve(options->ranks, help, all, arena->allocator, error);
   else if (!status) status = run_together(&s, all, error);
   if (!status && !psdmp_parallel_team_member(options->ranks)) status = finish(&s, all, found, error);
   for (int k = 0; all && k < s.starts; k++) {

@@ -2,10 +2,11 @@
  *
  *   A = 1/points sum of r^T r over the scaled rows r of all samples, + ridge 1
  *   D-optimal   f = -log det A / columns,                           df = tr(B dA), B = -A^-1 / columns
- *   condition   f = (log tr A^p + log tr A^-p) / 2p: the logarithm of A's condition number's root as p grows, and smooth where its eigenvalues cross,
- *               B = (A^(p-1) / tr A^p - A^(-p-1) / tr A^-p) / 2
+ *   condition   f = (log tr A^p + log tr A^-p) / 2p: the logarithm of A's condition number's root as p grows, and
+ *               smooth where its eigenvalues cross, B = (A^(p-1) / tr A^p - A^(-p-1) / tr A^-p) / 2
  *
- * dA = 1/points sum of (dr^T r + r^T dr): each row is weighted with 2/points B r, and the weighted regressor is differentiated as a whole (excite_adjoint.c). */
+ * dA = 1/points sum of (dr^T r + r^T dr): each row is weighted with 2/points B r, and the weighted regressor is
+ * differentiated as a whole (excite_adjoint.c). */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -13,13 +14,16 @@
 #include "excite/inertia_priv.h"
 #include "linalg/linalg.h"
 
-const double psdmp_excite_ridge = 1e-10; /* of the columns' mean square at random: information that hardly counts, and keeps log det finite */
+/* of the columns' mean square at random: information that hardly counts, and keeps log det finite */
+const double psdmp_excite_ridge = 1e-10;
 
-enum { SQUARINGS = 4, POWER = 1 << SQUARINGS }; /* p: exp(f) is at most columns^(1/16) times the condition number, 1.3 for 64 columns, if all are at its ends */
+/* p: exp(f) is at most columns^(1/16) times the condition number, 1.3 for 64 columns, if all are at its ends */
+enum { SQUARINGS = 4, POWER = 1 << SQUARINGS };
 
 _Static_assert(sizeof((psdmp_excite_value *)0)->power / sizeof(double *) == SQUARINGS + 1, "powers in memory");
 
-bool psdmp_excite_value_new(const psdmp_excite_told *t, psdm_excite_goal goal, int points, psdm_work *work, psdmp_base_arena *arena, psdmp_excite_value *v) {
+bool psdmp_excite_value_new(const psdmp_excite_told *t, psdm_excite_goal goal, int points, psdm_work *work,
+                            psdmp_base_arena *arena, psdmp_excite_value *v) {
   long W = t->columns;
   *v = (psdmp_excite_value){.told = t, .goal = goal, .points = points, .work = work};
   v->Y = psdmp_excite_numbers(arena, (long)t->n * t->standard + W);
@@ -50,7 +54,8 @@ static void add_joint(psdmp_excite_value *v, int i, long first) {
       for (int b = 0; b <= a; b++) gram[a * count + b] += r[a] * r[b];
   }
   for (int a = 0; a < count; a++)
-    for (int b = 0; b <= a; b++) v->A[(long)t->row_column[i][a] * W + t->row_column[i][b]] += gram[a * count + b] / v->points;
+    for (int b = 0; b <= a; b++)
+      v->A[(long)t->row_column[i][a] * W + t->row_column[i][b]] += gram[a * count + b] / v->points;
 }
 
 /* the lower triangle, then both */
@@ -117,7 +122,8 @@ static void multiply(int W, const double *restrict A, const double *restrict B, 
     for (int b = 0; b < a; b++) C[(long)b * W + a] = C[(long)a * W + b];
 }
 
-/* scales X to the trace 1 and sets power[k] = X^(2^k) for k < SQUARINGS; the trace of X^POWER, and what X was divided by */
+/* scales X to the trace 1 and sets power[k] = X^(2^k) for k < SQUARINGS; the trace of X^POWER, and what X was
+ * divided by */
 static double powers(psdmp_excite_value *v, double *X, double *scale) {
   int W = v->told->columns;
   double trace = 0, sum = 0;
@@ -192,7 +198,8 @@ static void weigh_rows(psdmp_excite_value *v) {
     int count = t->row_count[i];
     double *restrict part = v->gram, *sum = v->Y;
     for (int a = 0; a < count; a++)
-      for (int b = 0; b < count; b++) part[a * count + b] = 2.0 / v->points * v->B[(long)t->row_column[i][a] * W + t->row_column[i][b]];
+      for (int b = 0; b < count; b++)
+        part[a * count + b] = 2.0 / v->points * v->B[(long)t->row_column[i][a] * W + t->row_column[i][b]];
     for (int p = 0; p < v->points; p++) {
       double *r = v->row + (long)p * t->row_total + first;
       memset(sum, 0, sizeof *sum * (size_t)count);
@@ -216,10 +223,8 @@ static void differentiate(psdmp_excite_value *v, const double *state, double *by
       for (int k = 0; k < t->row_count[i]; k++, w++) {
         int c = t->row_column[i][k];
         double weight = *w * t->row_scale[i] * t->column_scale[c];
-        if (c < t->base)
-          v->weight[(long)i * t->standard + t->kept[c]] = weight;
-        else
-          Y[i] += weight * friction_slope(t, c - t->base, state[n + i]);
+        if (c < t->base) v->weight[(long)i * t->standard + t->kept[c]] = weight;
+        else Y[i] += weight * friction_slope(t, c - t->base, state[n + i]);
       }
     psdmp_excite_adjoint(t->robot, v->work, state, v->weight, v->adjoint, by_state);
     for (int i = 0; i < n; i++) by_state[n + i] += Y[i];
@@ -234,7 +239,8 @@ double psdmp_excite_value_at(psdmp_excite_value *v, const double *state, double 
     *condition = plain_condition(v);
     memcpy(v->A, v->B, sizeof *v->A * (size_t)W * (size_t)W);
   }
-  double f = v->goal == PSDM_EXCITE_CONDITION ? smooth_condition(v, by_state != NULL) : determinant(v, by_state != NULL);
+  double f =
+      v->goal == PSDM_EXCITE_CONDITION ? smooth_condition(v, by_state != NULL) : determinant(v, by_state != NULL);
   if (by_state && isfinite(f)) differentiate(v, state, by_state);
   return f;
 }

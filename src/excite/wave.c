@@ -6,9 +6,11 @@
 
 static const double turn = 6.283185307179586476925;
 
-bool psdmp_excite_wave_new(int n, int terms, int highest, double seconds, const psdmp_excite_limits *limits, psdmp_base_arena *arena, psdmp_excite_wave *w) {
+bool psdmp_excite_wave_new(int n, int terms, int highest, double seconds, const psdmp_excite_limits *limits,
+                           psdmp_base_arena *arena, psdmp_excite_wave *w) {
   long count = (long)n * terms;
-  *w = (psdmp_excite_wave){.n = n, .terms = terms, .own = 2 * terms - 1, .highest = highest, .seconds = seconds, .limits = limits};
+  *w = (psdmp_excite_wave){
+      .n = n, .terms = terms, .own = 2 * terms - 1, .highest = highest, .seconds = seconds, .limits = limits};
   w->harmonic = psdmp_base_arena_alloc(arena, (size_t)count * sizeof *w->harmonic);
   w->unit = psdmp_excite_numbers(arena, count);
   for (int s = 0; s < 2; s++) w->basis[s] = psdmp_excite_numbers(arena, count * (terms - 1));
@@ -64,18 +66,21 @@ static void coefficients(const psdmp_excite_wave *w, const double *x, double *a,
       const double *rest = x + (long)i * w->own + 1;
       long at = (long)i * N + k;
       a[at] = b[at] = 0;
-      for (int j = 0; j < N - 1; j++) a[at] += w->basis[0][at * (N - 1) + j] * rest[j], b[at] += w->basis[1][at * (N - 1) + j] * rest[N - 1 + j];
+      for (int j = 0; j < N - 1; j++)
+        a[at] += w->basis[0][at * (N - 1) + j] * rest[j], b[at] += w->basis[1][at * (N - 1) + j] * rest[N - 1 + j];
     }
 }
 
-psdm_status psdmp_excite_wave_motion(const psdmp_excite_wave *w, bool sines, const double *x, double *scratch, const psdm_allocator *allocator, psdm_motion **motion,
-                              psdm_error *error) {
+psdm_status psdmp_excite_wave_motion(const psdmp_excite_wave *w, bool sines, const double *x, double *scratch,
+                                     const psdm_allocator *allocator, psdm_motion **motion, psdm_error *error) {
   long count = (long)w->n * w->terms;
   double *centre = scratch, *a = centre + w->n, *b = a + count, *rate = b + count;
   for (int i = 0; i < w->n; i++)
-    centre[i] = (w->limits->upper[i] + w->limits->lower[i]) / 2 + (w->limits->upper[i] - w->limits->lower[i]) / 2 * x[(long)i * w->own];
+    centre[i] = (w->limits->upper[i] + w->limits->lower[i]) / 2 +
+                (w->limits->upper[i] - w->limits->lower[i]) / 2 * x[(long)i * w->own];
   coefficients(w, x, a, b);
-  if (!sines) return psdm_motion_fourier(w->n, w->terms, w->seconds, centre, a, b, w->seconds, allocator, motion, error);
+  if (!sines)
+    return psdm_motion_fourier(w->n, w->terms, w->seconds, centre, a, b, w->seconds, allocator, motion, error);
   for (long k = 0; k < count; k++) {
     double size = hypot(a[k], b[k]), phase = atan2(-b[k], a[k]);
     rate[k] = turn / w->seconds * w->harmonic[k];
@@ -92,7 +97,8 @@ bool psdmp_excite_grid_new(const psdmp_excite_wave *w, int points, psdmp_base_ar
   g->turn = psdmp_excite_numbers(arena, 2L * points);
   g->table = psdmp_excite_numbers(arena, 3L * w->n * points * w->own);
   g->state = psdmp_excite_numbers(arena, 3L * w->n * points);
-  for (int p = 0; g->turn && p < points; p++) g->turn[2 * p] = sin(turn * p / points), g->turn[2 * p + 1] = cos(turn * p / points);
+  for (int p = 0; g->turn && p < points; p++)
+    g->turn[2 * p] = sin(turn * p / points), g->turn[2 * p + 1] = cos(turn * p / points);
   return g->turn && g->table && g->state;
 }
 
@@ -104,7 +110,8 @@ static void table_at(const psdmp_excite_wave *w, const psdmp_excite_grid *g, int
   q[0] = (w->limits->upper[i] - w->limits->lower[i]) / 2;
   for (int k = 0; k < N; k++) {
     int harmonic = w->harmonic[(long)i * N + k];
-    const double *at = g->turn + 2 * ((long)harmonic * point % g->points), S = at[0], C = at[1], rate = turn / w->seconds * harmonic;
+    const double *at = g->turn + 2 * ((long)harmonic * point % g->points), S = at[0], C = at[1],
+                 rate = turn / w->seconds * harmonic;
     const double *a = w->basis[0] + ((long)i * N + k) * (N - 1), *b = w->basis[1] + ((long)i * N + k) * (N - 1);
     for (int j = 0; j < N - 1; j++) {
       q[1 + j] += a[j] / rate * S, qd[1 + j] += a[j] * C, qdd[1 + j] -= a[j] * rate * S;
@@ -134,7 +141,8 @@ void psdmp_excite_grid_at(const psdmp_excite_wave *w, psdmp_excite_grid *g, cons
   }
 }
 
-void psdmp_excite_grid_pull(const psdmp_excite_wave *w, const psdmp_excite_grid *g, const double *by_state, double *by_x) {
+void psdmp_excite_grid_pull(const psdmp_excite_wave *w, const psdmp_excite_grid *g, const double *by_state,
+                            double *by_x) {
   int n = w->n, own = w->own;
   memset(by_x, 0, (size_t)n * (size_t)own * sizeof *by_x);
   for (int i = 0; i < n; i++)

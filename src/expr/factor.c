@@ -7,9 +7,10 @@
  *   beside   a b + a c = a (b + c), where a c is needed elsewhere and b + c is there already
  * The last two are looked for when the first two find nothing more.
  *
- * Candidates wait in a heap by the saving they promised when they were entered; the promise is checked when they are taken (what was
- * rewritten meanwhile may have eaten it), and entered again when it shrank. After a pass the items go through the constructors, which
- * fold and share; passes repeat as long as they save (greedy extraction of Hosangadi, Fallah, Kastner 2006, on lists). */
+ * Candidates wait in a heap by the saving they promised when they were entered; the promise is checked when they are
+ * taken (what was rewritten meanwhile may have eaten it), and entered again when it shrank. After a pass the items
+ * go through the constructors, which fold and share; passes repeat as long as they save (greedy extraction of
+ * Hosangadi, Fallah, Kastner 2006, on lists). */
 #include "expr/graph_priv.h"
 #include "expr/heap_priv.h"
 #include "expr/nary_priv.h"
@@ -25,19 +26,22 @@ enum {
 };
 
 enum {
-  WINDOW = 400,          /* neighbours that an operand of a long sum is paired with */
-  PAIRS = 1 << 20,       /* pairs looked at in one pass, when it starts and again while it runs: a fraction of a second */
-  PASSES = 12,           /* they end by themselves after four or five */
-  SMALL = 4000           /* items up to which every order of kinds is tried */
+  WINDOW = 400, /* neighbours that an operand of a long sum is paired with */
+  /* pairs looked at in one pass, when it starts and again while it runs: a fraction of a second */
+  PAIRS = 1 << 20,
+  PASSES = 12, /* they end by themselves after four or five */
+  SMALL = 4000 /* items up to which every order of kinds is tried */
 };
 
-/* who goes first when savings are equal: by kind, then what was seen first, or last. No order is best for all: they are tried in turn */
+/* who goes first when savings are equal: by kind, then what was seen first, or last. No order is best for all: they
+ * are tried in turn */
 typedef struct ranking {
   uint8_t kind[KINDS];
   bool last_seen;
 } ranking;
 
-static const ranking rankings[] = {{{0, 1, 2, 2}, false}, {{0, 1, 2, 2}, true}, {{2, 0, 1, 1}, false}, {{1, 2, 0, 0}, true}};
+static const ranking rankings[] = {
+    {{0, 1, 2, 2}, false}, {{0, 1, 2, 2}, true}, {{2, 0, 1, 1}, false}, {{1, 2, 0, 0}, true}};
 enum { RANKINGS = sizeof rankings / sizeof *rankings };
 
 typedef struct candidate {
@@ -52,23 +56,23 @@ typedef struct user {
 typedef struct factorer {
   psdmp_expr_nary n;
   const ranking *rank;
-  bool failed;          /* memory ended: sticky */
-  uint32_t *head;       /* (items) list of users, index + 1 */
-  uint32_t *users;      /* (items) length of that list, old entries included */
-  uint32_t *stamp;      /* (items) marks */
+  bool failed;     /* memory ended: sticky */
+  uint32_t *head;  /* (items) list of users, index + 1 */
+  uint32_t *users; /* (items) length of that list, old entries included */
+  uint32_t *stamp; /* (items) marks */
   uint32_t head_room, users_room, stamp_room, now;
   user *user;
   uint32_t user_count, user_room;
   candidate *candidate; /* in the order they were first seen */
   uint32_t candidates, candidate_room;
-  uint32_t *slot;       /* (slots) candidate + 1; open addressing */
+  uint32_t *slot; /* (slots) candidate + 1; open addressing */
   uint32_t slots;
   uint64_t *heap;
   uint32_t heap_size, heap_room;
-  uint32_t *scratch;    /* operands being sorted, places being changed */
+  uint32_t *scratch; /* operands being sorted, places being changed */
   uint32_t scratch_room;
   uint32_t window, pairs_left;
-  uint32_t one;         /* item of the constant 1, UINT32_MAX: none yet */
+  uint32_t one; /* item of the constant 1, UINT32_MAX: none yet */
 } factorer;
 
 static uint64_t key_of(uint32_t kind, uint32_t x, uint32_t y) { return (uint64_t)x << 34 | (uint64_t)kind << 32 | y; }
@@ -106,7 +110,9 @@ static bool grow_slots(factorer *f) {
 /* the candidate with this key, entered with count 0 when it is new; NULL when memory ends */
 static candidate *look_up(factorer *f, uint64_t key) {
   if (2 * f->candidates >= f->slots && !grow_slots(f)) f->failed = true;
-  if (!psdmp_expr_reserve(f->n.allocator, &f->candidate, &f->candidate_room, (size_t)f->candidates + 1, sizeof *f->candidate)) f->failed = true;
+  if (!psdmp_expr_reserve(f->n.allocator, &f->candidate, &f->candidate_room, (size_t)f->candidates + 1,
+                          sizeof *f->candidate))
+    f->failed = true;
   if (f->failed) return NULL;
   uint32_t at = hash_of(key) & (f->slots - 1);
   for (; f->slot[at]; at = (at + 1) & (f->slots - 1))
@@ -122,7 +128,8 @@ static uint32_t turn(const factorer *f, uint32_t which) { return f->rank->last_s
 /* the greatest saving on top; ties as ranked */
 static void enter(factorer *f, const candidate *c, uint32_t saving) {
   const uint32_t most = (1u << 24) - 1;
-  if (!psdmp_expr_reserve(f->n.allocator, &f->heap, &f->heap_room, (size_t)f->heap_size + 1, sizeof *f->heap)) f->failed = true;
+  if (!psdmp_expr_reserve(f->n.allocator, &f->heap, &f->heap_room, (size_t)f->heap_size + 1, sizeof *f->heap))
+    f->failed = true;
   if (f->failed) return;
   uint64_t promise = most - (saving < most ? saving : most);
   uint64_t kind = f->rank->kind[kind_of(c->key)];
@@ -139,7 +146,8 @@ static void see(factorer *f, uint64_t key, uint32_t times, bool enter_now) {
 /* ---- users ---- */
 
 static void add_user(factorer *f, uint32_t item, uint32_t by) {
-  if (!psdmp_expr_reserve(f->n.allocator, &f->user, &f->user_room, (size_t)f->user_count + 1, sizeof *f->user)) f->failed = true;
+  if (!psdmp_expr_reserve(f->n.allocator, &f->user, &f->user_room, (size_t)f->user_count + 1, sizeof *f->user))
+    f->failed = true;
   if (f->failed) return;
   f->user[f->user_count] = (user){by, f->head[item]};
   f->head[item] = ++f->user_count;
@@ -185,7 +193,8 @@ static uint32_t new_pair(factorer *f, psdm_op op, uint32_t a, uint32_t b) {
 
 /* ---- lists ---- */
 
-/* how often item is among the operands, and its sign there; never, where it has both signs: they cancel in the next pass */
+/* how often item is among the operands, and its sign there; never, where it has both signs: they cancel in the next
+ * pass */
 static uint32_t times_in(const factorer *f, uint32_t list, uint32_t item, uint32_t *sign) {
   const uint32_t *o = operands(f, list);
   uint32_t times = 0, negative = 0;
@@ -436,16 +445,17 @@ static uint32_t pair_in(const factorer *f, uint32_t list, pair p, uint32_t *sign
 }
 
 typedef struct places {
-  uint32_t count;  /* times in longer lists */
-  uint32_t lists;  /* longer lists, the first ones in scratch */
-  uint32_t exact;  /* the lowest list that is the pair and nothing else, UINT32_MAX: none */
+  uint32_t count; /* times in longer lists */
+  uint32_t lists; /* longer lists, the first ones in scratch */
+  uint32_t exact; /* the lowest list that is the pair and nothing else, UINT32_MAX: none */
 } places;
 
 /* where the pair is; a list is visited once though it may be entered twice as a user */
 static places find_places(factorer *f, pair p) {
   places found = {0, 0, UINT32_MAX};
   uint32_t by = f->users[p.x] <= f->users[p.y] ? p.x : p.y, sign, seen = ++f->now;
-  if (!psdmp_expr_reserve(f->n.allocator, &f->scratch, &f->scratch_room, f->users[by], sizeof *f->scratch)) f->failed = true;
+  if (!psdmp_expr_reserve(f->n.allocator, &f->scratch, &f->scratch_room, f->users[by], sizeof *f->scratch))
+    f->failed = true;
   if (f->failed) return found;
   for (uint32_t k = f->head[by]; k; k = f->user[k - 1].next) {
     uint32_t list = f->user[k - 1].item;
@@ -480,7 +490,8 @@ static void replace_pair(factorer *f, uint32_t list, pair p, uint32_t by) {
 
 static void take_pair(factorer *f, pair p, places found) {
   uint32_t by = found.exact, *lists = NULL;
-  if (by == UINT32_MAX) by = new_pair(f, p.kind == KIND_PRODUCT ? PSDM_OP_MUL : PSDM_OP_ADD, 2 * p.x, 2 * p.y + (p.kind == KIND_DIFF));
+  if (by == UINT32_MAX)
+    by = new_pair(f, p.kind == KIND_PRODUCT ? PSDM_OP_MUL : PSDM_OP_ADD, 2 * p.x, 2 * p.y + (p.kind == KIND_DIFF));
   /* seeing new pairs sorts in scratch, so the places move out of it */
   lists = psdmp_base_alloc_raw(f->n.allocator, found.lists * sizeof *lists);
   if (!lists) f->failed = true;
@@ -516,7 +527,8 @@ static bool has_pair(factorer *f, uint32_t x, uint32_t y, uint32_t first, uint32
 /* x x - y y = (x - y) (x + y): an addition for a product, and one of the two sums is there */
 static void take_squares(factorer *f, uint32_t sum, uint32_t a, uint32_t b) {
   uint32_t x = root_of(f, a), y = root_of(f, b), sign = sign_in(f, a);
-  uint32_t plus = new_pair(f, PSDM_OP_ADD, 2 * x, 2 * y), minus = f->failed ? 0 : new_pair(f, PSDM_OP_ADD, 2 * x, 2 * y + 1);
+  uint32_t plus = new_pair(f, PSDM_OP_ADD, 2 * x, 2 * y),
+           minus = f->failed ? 0 : new_pair(f, PSDM_OP_ADD, 2 * x, 2 * y + 1);
   uint32_t product = f->failed ? 0 : new_pair(f, PSDM_OP_MUL, 2 * plus, 2 * minus);
   if (f->failed) return;
   take_out(f, sum, a);
@@ -535,7 +547,8 @@ static bool try_squares(factorer *f, uint32_t sum) {
     if (x == UINT32_MAX) continue;
     for (uint32_t j = i + 1; j < length(f, sum); j++) {
       uint32_t b = operands(f, sum)[j], y = root_of(f, b);
-      if (y == UINT32_MAX || y == x || sign_in(f, a) == sign_in(f, b) || !has_pair(f, x, y, KIND_SUM, KIND_DIFF)) continue;
+      if (y == UINT32_MAX || y == x || sign_in(f, a) == sign_in(f, b) || !has_pair(f, x, y, KIND_SUM, KIND_DIFF))
+        continue;
       take_squares(f, sum, a, b);
       return !f->failed;
     }
@@ -608,7 +621,9 @@ static bool find_more(factorer *f) {
 
 /* ---- one pass ---- */
 
-static bool is_list(const factorer *f, uint32_t item) { return is_op(f, item, PSDM_OP_ADD) || is_op(f, item, PSDM_OP_MUL); }
+static bool is_list(const factorer *f, uint32_t item) {
+  return is_op(f, item, PSDM_OP_ADD) || is_op(f, item, PSDM_OP_MUL);
+}
 
 /* long sums look at fewer neighbours, so that the pairs of all fit the budget */
 static void choose_window(factorer *f) {
@@ -616,7 +631,8 @@ static void choose_window(factorer *f) {
   for (uint64_t pairs = PAIRS + 1; pairs > PAIRS && f->window > 8; f->window /= 2) {
     pairs = 0;
     for (uint32_t k = 0; k < f->n.items; k++)
-      if (is_list(f, k)) pairs += (uint64_t)length(f, k) * (length(f, k) / 2 < f->window ? length(f, k) / 2 : f->window);
+      if (is_list(f, k))
+        pairs += (uint64_t)length(f, k) * (length(f, k) / 2 < f->window ? length(f, k) / 2 : f->window);
     if (pairs <= PAIRS) return;
   }
 }
@@ -747,7 +763,7 @@ static psdm_status copy_nodes(const version *v, size_t count, psdm_graph *to, ps
   uint32_t *used = psdmp_base_alloc(g->allocator, 2 * (size_t)g->size * sizeof *used);
   if (!used) return PSDM_E_MEMORY;
   psdm_ref *copy = used + g->size;
-#define COPY(r) (copy[(r) >> 1] ^ ((r) & 1u))
+#define COPY(r) (copy[(r) >> 1] ^ ((r)&1u))
   psdmp_expr_graph_uses(g, v->outputs, count, used);
   for (uint32_t k = 0; k < g->size && !to->status; k++) {
     const psdmp_expr_node *n = &g->node[k];

@@ -1,7 +1,7 @@
 /* graph.c: nodes, their constructors, and what they cost.
  *
- * Signs live in references, so x, -x, a - b and b - a share their nodes: a sum keeps its first operand positive, a product and a constant
- * have no sign at all. */
+ * Signs live in references, so x, -x, a - b and b - a share their nodes: a sum keeps its first operand positive, a
+ * product and a constant have no sign at all. */
 #include "expr/graph_priv.h"
 
 #include <math.h>
@@ -96,7 +96,8 @@ static psdm_ref intern(psdm_graph *g, psdm_op op, psdmp_expr_node fresh) {
     uint32_t at = fresh.hash & (g->slots - 1);
     for (; g->slot[at]; at = (at + 1) & (g->slots - 1)) {
       const psdmp_expr_node *k = &g->node[g->slot[at] - 1];
-      if (k->hash == fresh.hash && k->op == fresh.op && memcmp(&k->u, &fresh.u, sizeof fresh.u) == 0) return 2 * (g->slot[at] - 1);
+      if (k->hash == fresh.hash && k->op == fresh.op && memcmp(&k->u, &fresh.u, sizeof fresh.u) == 0)
+        return 2 * (g->slot[at] - 1);
     }
   }
   if (g->size == g->room && !grow(g)) return out_of_memory(g);
@@ -197,7 +198,8 @@ static psdm_ref mul_const(psdm_graph *g, psdm_ref a, psdm_ref b) {
   if (c == 0) return a;
   if (c == 1) return b;
   if (leading_const(g, b, PSDM_OP_MUL, &d, &rest)) return psdm_mul(g, psdm_const(g, c * d), rest);
-  if (psdmp_expr_op(g, b) == PSDM_OP_ADD && psdmp_expr_a(g, b) == psdmp_expr_b(g, b)) return psdm_mul(g, psdm_const(g, 2 * c), psdmp_expr_a(g, b));
+  if (psdmp_expr_op(g, b) == PSDM_OP_ADD && psdmp_expr_a(g, b) == psdmp_expr_b(g, b))
+    return psdm_mul(g, psdm_const(g, 2 * c), psdmp_expr_a(g, b));
   return c == 2 ? psdm_add(g, b, b) : operation(g, PSDM_OP_MUL, a, b);
 }
 
@@ -314,8 +316,9 @@ psdm_status psdm_graph_cost(const psdm_graph *g, const psdm_ref *outputs, size_t
 
 /* ---- the plain evaluator ---- */
 
-void psdm_graph_evaluate(const psdm_graph *g, const double *input, const psdm_ref *outputs, size_t count, double *v, double *out) {
-#define VALUE(r) ((r) & 1u ? -v[(r) >> 1] : v[(r) >> 1])
+void psdm_graph_evaluate(const psdm_graph *g, const double *input, const psdm_ref *outputs, size_t count, double *v,
+                         double *out) {
+#define VALUE(r) ((r)&1u ? -v[(r) >> 1] : v[(r) >> 1])
   for (uint32_t k = 0; k < g->size; k++) {
     const psdmp_expr_node *n = &g->node[k];
     switch ((psdm_op)n->op) {

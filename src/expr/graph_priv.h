@@ -21,9 +21,9 @@ typedef struct psdmp_expr_node {
 struct psdm_graph {
   const psdm_allocator *allocator;
   psdm_status status;
-  psdmp_expr_node *node;    /* (room) */
+  psdmp_expr_node *node; /* (room) */
   uint32_t size, room;
-  uint32_t *slot;      /* (slots) node + 1, 0: free; open addressing, a power of two, never more than half full */
+  uint32_t *slot; /* (slots) node + 1, 0: free; open addressing, a power of two, never more than half full */
   uint32_t slots;
 };
 

@@ -56,7 +56,7 @@ typedef struct reader {
   uint32_t *item;   /* (nodes) */
   psdm_ref *stack;
   uint32_t stack_room;
-  uint32_t two;     /* item of the constant 2, UINT32_MAX: none yet */
+  uint32_t two; /* item of the constant 2, UINT32_MAX: none yet */
 } reader;
 
 static bool is_double(const reader *r, uint32_t node) {
@@ -120,7 +120,8 @@ static bool read_operands(reader *r, uint32_t node, uint32_t into) {
       continue;
     }
     if (twice && !append_two(r)) return false;
-    if (!psdmp_expr_reserve(r->n->allocator, &r->stack, &r->stack_room, (size_t)deep + 2, sizeof *r->stack)) return false;
+    if (!psdmp_expr_reserve(r->n->allocator, &r->stack, &r->stack_room, (size_t)deep + 2, sizeof *r->stack))
+      return false;
     if (psdmp_expr_arity((psdm_op)k->op) > 1 && !twice) r->stack[deep++] = k->u.of.b ^ (top & 1u);
     r->stack[deep++] = k->u.of.a ^ (top & 1u);
   }
@@ -162,7 +163,8 @@ static bool read_outputs(reader *r, const psdm_ref *outputs, size_t count) {
   return true;
 }
 
-bool psdmp_expr_nary_read(psdmp_expr_nary *n, const psdm_graph *g, const psdm_ref *outputs, size_t count, bool doubles) {
+bool psdmp_expr_nary_read(psdmp_expr_nary *n, const psdm_graph *g, const psdm_ref *outputs, size_t count,
+                          bool doubles) {
   psdmp_expr_nary_clear(n);
   if (!count) return true;
   reader r = {.g = g, .n = n, .doubles = doubles, .two = UINT32_MAX};
@@ -185,12 +187,12 @@ bool psdmp_expr_nary_read(psdmp_expr_nary *n, const psdm_graph *g, const psdm_re
 typedef struct writer {
   const psdmp_expr_nary *n;
   psdm_graph *g;
-  psdm_ref *made;   /* (items) PSDM_REF_NONE: not yet */
+  psdm_ref *made; /* (items) PSDM_REF_NONE: not yet */
   uint32_t *stack;
   uint32_t stack_room;
-  uint64_t *heap;   /* operands of the item at hand, by arrival */
+  uint64_t *heap; /* operands of the item at hand, by arrival */
   uint32_t heap_room;
-  uint32_t *depth;  /* (known) of the graph's nodes */
+  uint32_t *depth; /* (known) of the graph's nodes */
   uint32_t depth_room, known;
 } writer;
 
@@ -227,7 +229,8 @@ static psdm_ref combine(writer *w, psdm_op op, uint32_t size) {
 static psdm_ref write_many(writer *w, const psdmp_expr_item *it) {
   uint32_t size = 0;
   if (!it->length) return psdm_const(w->g, it->op == PSDM_OP_MUL);
-  if (!know_depths(w) || !psdmp_expr_reserve(w->n->allocator, &w->heap, &w->heap_room, it->length, sizeof *w->heap)) return PSDM_REF_NONE;
+  if (!know_depths(w) || !psdmp_expr_reserve(w->n->allocator, &w->heap, &w->heap_room, it->length, sizeof *w->heap))
+    return PSDM_REF_NONE;
   for (uint32_t k = 0; k < it->length; k++) {
     uint32_t operand = w->n->pool[it->first + k];
     psdmp_expr_heap_push(w->heap, &size, arrival(w, w->made[operand >> 1] ^ (operand & 1u)));
@@ -263,7 +266,8 @@ static bool write_from(writer *w, uint32_t root) {
       deep--;
       continue;
     }
-    if (!psdmp_expr_reserve(w->n->allocator, &w->stack, &w->stack_room, (size_t)deep + it->length, sizeof *w->stack)) return false;
+    if (!psdmp_expr_reserve(w->n->allocator, &w->stack, &w->stack_room, (size_t)deep + it->length, sizeof *w->stack))
+      return false;
     for (uint32_t k = it->length; k-- > 0;)
       if (w->made[w->n->pool[it->first + k] >> 1] == PSDM_REF_NONE) w->stack[deep++] = w->n->pool[it->first + k] >> 1;
     if (deep > waiting) continue;

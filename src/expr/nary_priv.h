@@ -1,5 +1,5 @@
-/* nary_priv.h: the live part of a graph as sums and products of many operands, where re-association and factoring are list work.
- * Private to the room. */
+/* nary_priv.h: the live part of a graph as sums and products of many operands, where re-association and factoring
+ * are list work. Private to the room. */
 #ifndef PSDMP_EXPR_NARY_H
 #define PSDMP_EXPR_NARY_H
 
@@ -19,20 +19,22 @@ typedef struct psdmp_expr_item {
 /* Zero-initialise with the allocator set. */
 typedef struct psdmp_expr_nary {
   const psdm_allocator *allocator;
-  psdmp_expr_item *item;  /* (items) */
+  psdmp_expr_item *item; /* (items) */
   uint32_t items, item_room;
-  uint32_t *pool;    /* (pooled) */
+  uint32_t *pool; /* (pooled) */
   uint32_t pooled, pool_room;
-  uint32_t *output;  /* (outputs) operands */
+  uint32_t *output; /* (outputs) operands */
   size_t outputs;
 } psdmp_expr_nary;
 
-/* Makes room for need elements in *array (array is a pointer to the pointer), at least doubling. False when memory ends; the array is as it was. */
+/* Makes room for need elements in *array (array is a pointer to the pointer), at least doubling. False when memory
+ * ends; the array is as it was. */
 bool psdmp_expr_reserve(const psdm_allocator *allocator, void *array, uint32_t *room, size_t need, size_t element);
 
-/* Reads what the outputs reach: sums and products swallow operands of their own kind that nobody else uses. doubles: x + x is the
- * product 2 x. Items are numbered operands first. False when memory ends. */
-bool psdmp_expr_nary_read(psdmp_expr_nary *nary, const psdm_graph *graph, const psdm_ref *outputs, size_t count, bool doubles);
+/* Reads what the outputs reach: sums and products swallow operands of their own kind that nobody else uses. doubles:
+ * x + x is the product 2 x. Items are numbered operands first. False when memory ends. */
+bool psdmp_expr_nary_read(psdmp_expr_nary *nary, const psdm_graph *graph, const psdm_ref *outputs, size_t count,
+                          bool doubles);
 
 /* A new item with room for length operands, none filled in; UINT32_MAX when memory ends. */
 uint32_t psdmp_expr_nary_item(psdmp_expr_nary *nary, psdm_op op, uint32_t length);

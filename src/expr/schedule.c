@@ -1,8 +1,8 @@
 /* schedule.c: the order of statements.
  *
- * A value is alive from its statement to its last use; an output is stored at once and stays only as long as others use it. What dies in
- * a statement makes room for its result. Sines, cosines and what they need come first in every order but the built one: emitted code
- * computes all angles up front. */
+ * A value is alive from its statement to its last use; an output is stored at once and stays only as long as others
+ * use it. What dies in a statement makes room for its result. Sines, cosines and what they need come first in every
+ * order but the built one: emitted code computes all angles up front. */
 #include "expr/graph_priv.h"
 #include "expr/heap_priv.h"
 
@@ -11,26 +11,26 @@
 typedef struct plan {
   const psdm_graph *g;
   const psdm_ref *outputs;
-  size_t count;      /* outputs */
-  uint32_t live;     /* operations to order */
+  size_t count;  /* outputs */
+  uint32_t live; /* operations to order */
   /* by node: */
-  uint32_t *uses;    /* 0: dead; outputs count here */
-  uint32_t *reads;   /* operand places of live operations that read it */
-  uint32_t *first;   /* (nodes + 1) its readers, into reader */
-  uint32_t *reader;  /* (2 * nodes) */
-  uint32_t *early;   /* 1: an angle needs it */
-  uint32_t *left;    /* operand places that have not read it yet */
-  uint32_t *owner;   /* sum of the node numbers of those that have not */
-  uint32_t *waits;   /* operand places that are not computed yet, or readers not placed yet */
-  uint32_t *gain;    /* values that die when it is computed, or that do not begin when it is placed from behind */
-  uint32_t *tie;     /* what decides between equals, the lower first */
-  uint32_t *by_tie;  /* the node with that tie */
-  uint32_t *path;    /* longest way to an output */
+  uint32_t *uses;   /* 0: dead; outputs count here */
+  uint32_t *reads;  /* operand places of live operations that read it */
+  uint32_t *first;  /* (nodes + 1) its readers, into reader */
+  uint32_t *reader; /* (2 * nodes) */
+  uint32_t *early;  /* 1: an angle needs it */
+  uint32_t *left;   /* operand places that have not read it yet */
+  uint32_t *owner;  /* sum of the node numbers of those that have not */
+  uint32_t *waits;  /* operand places that are not computed yet, or readers not placed yet */
+  uint32_t *gain;   /* values that die when it is computed, or that do not begin when it is placed from behind */
+  uint32_t *tie;    /* what decides between equals, the lower first */
+  uint32_t *by_tie; /* the node with that tie */
+  uint32_t *path;   /* longest way to an output */
   uint32_t *done;
-  uint32_t *order;   /* the schedule being made */
-  uint32_t *stack;   /* (2 * nodes) */
-  uint64_t *heap;    /* (4 * nodes) */
-  uint64_t *second;  /* (4 * nodes) */
+  uint32_t *order;  /* the schedule being made */
+  uint32_t *stack;  /* (2 * nodes) */
+  uint64_t *heap;   /* (4 * nodes) */
+  uint64_t *second; /* (4 * nodes) */
 } plan;
 
 enum { ARRAYS32 = 17, ARRAYS64 = 8 }; /* words by node in all of the above */
@@ -58,7 +58,9 @@ static int operands_of(const plan *p, uint32_t node, uint32_t out[2]) {
   return count;
 }
 
-static bool is_live(const plan *p, uint32_t node) { return p->uses[node] && psdmp_expr_arity((psdm_op)p->g->node[node].op); }
+static bool is_live(const plan *p, uint32_t node) {
+  return p->uses[node] && psdmp_expr_arity((psdm_op)p->g->node[node].op);
+}
 
 static bool is_angle(const plan *p, uint32_t node) {
   uint32_t op = p->g->node[node].op;
@@ -96,11 +98,13 @@ static void measure_paths(plan *p) {
 
 static bool make_plan(plan *p) {
   uint32_t size = p->g->size;
-  p->heap = psdmp_base_alloc(p->g->allocator, (size_t)size * ARRAYS64 * sizeof(uint64_t) + ((size_t)size * ARRAYS32 + 1) * sizeof(uint32_t));
+  p->heap = psdmp_base_alloc(
+      p->g->allocator, (size_t)size * ARRAYS64 * sizeof(uint64_t) + ((size_t)size * ARRAYS32 + 1) * sizeof(uint32_t));
   if (!p->heap) return false;
   p->second = p->heap + 4 * (size_t)size;
   uint32_t *at = (uint32_t *)(p->second + 4 * (size_t)size);
-  uint32_t **single[] = {&p->uses, &p->reads, &p->early, &p->left, &p->owner, &p->waits, &p->gain, &p->tie, &p->by_tie, &p->path, &p->done, &p->order};
+  uint32_t **single[] = {&p->uses, &p->reads, &p->early,  &p->left, &p->owner, &p->waits,
+                         &p->gain, &p->tie,   &p->by_tie, &p->path, &p->done,  &p->order};
   for (size_t k = 0; k < sizeof single / sizeof *single; k++, at += size) *single[k] = at;
   p->reader = at;
   p->stack = at += 2 * (size_t)size;
@@ -152,7 +156,8 @@ static uint32_t visit(plan *p, uint32_t root, const uint32_t *need, uint32_t len
       o[0] = o[1];
       o[1] = swap;
     }
-    /* an operand that waits further down is pushed again: it is done when that place comes up. At most two places a level */
+    /* an operand that waits further down is pushed again: it is done when that place comes up. At most two places a
+     * level */
     for (int i = 0; i < count; i++)
       if (!p->done[o[i]] && !(i && o[0] == o[1])) p->stack[deep++] = o[i];
     if (deep > waiting) continue;
@@ -227,7 +232,9 @@ static bool reads_twice(const plan *p, uint32_t node, uint32_t value) {
 static uint32_t last_reader(const plan *p, uint32_t value) {
   if (p->left[value] == 1) return p->owner[value];
   uint32_t half = p->owner[value] / 2;
-  return p->left[value] == 2 && p->owner[value] % 2 == 0 && half < p->g->size && reads_twice(p, half, value) ? half : UINT32_MAX;
+  return p->left[value] == 2 && p->owner[value] % 2 == 0 && half < p->g->size && reads_twice(p, half, value)
+             ? half
+             : UINT32_MAX;
 }
 
 static void start_forward(plan *p, ready *r) {
@@ -287,7 +294,8 @@ static void order_forward(plan *p, uint32_t *order, long registers) {
 
 static uint64_t backward_key(const plan *p, uint32_t node) {
   uint32_t o[2];
-  uint32_t count = (uint32_t)operands_of(p, node, o), growth = 4 + count - (count == 2 && o[0] == o[1]) - p->gain[node] - (p->reads[node] > 0);
+  uint32_t count = (uint32_t)operands_of(p, node, o),
+           growth = 4 + count - (count == 2 && o[0] == o[1]) - p->gain[node] - (p->reads[node] > 0);
   return (uint64_t)p->early[node] << 62 | (uint64_t)growth << 32 | p->tie[node];
 }
 
@@ -368,8 +376,8 @@ static void order_latency(plan *p, uint32_t *order, long registers) {
   order_forward(p, order, registers);
 }
 
-psdm_status psdm_graph_schedule(const psdm_graph *g, const psdm_ref *outputs, size_t count, psdm_order how, int registers, uint32_t *order,
-                                size_t *length, long *peak) {
+psdm_status psdm_graph_schedule(const psdm_graph *g, const psdm_ref *outputs, size_t count, psdm_order how,
+                                int registers, uint32_t *order, size_t *length, long *peak) {
   *length = 0;
   if (peak) *peak = 0;
   if (g->status || g->size == 0) return g->status;

@@ -19,7 +19,8 @@ static psdm_ref rebuild(psdm_graph *g, uint32_t k, const psdm_ref *now) {
   }
 }
 
-psdm_status psdm_graph_substitute(psdm_graph *g, const int *inputs, const psdm_ref *by, size_t count, psdm_ref *outputs, size_t output_count) {
+psdm_status psdm_graph_substitute(psdm_graph *g, const int *inputs, const psdm_ref *by, size_t count, psdm_ref *outputs,
+                                  size_t output_count) {
   uint32_t size = g->size;
   if (g->status || !size) return g->status;
   psdm_ref *now = psdmp_base_alloc_raw(g->allocator, size * sizeof *now);

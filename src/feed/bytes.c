@@ -38,10 +38,13 @@ static bool get_rows(psdmp_feed_columns *r, const psdm_allocator *a, psdmp_paral
 
 static void put_mark(const psdmp_feed_mark *m, psdmp_parallel_bytes *to) {
   psdmp_feed_mark copy;
-  memset(&copy, 0, sizeof copy); /* what lies between fields, and pointers, which say nothing elsewhere: the same log gives the same bytes */
+  /* what lies between fields, and pointers, which say nothing elsewhere: the same log gives the same bytes */
+  memset(&copy, 0, sizeof copy);
   copy.segment = m->segment, copy.begin = m->begin;
-  copy.at.row = m->at.row, copy.at.place = m->at.place, copy.at.line = m->at.line, copy.at.index = m->at.index, copy.at.segment = m->at.segment, copy.at.regular = m->at.regular;
-  copy.at.interval = m->at.interval, copy.at.watched = m->at.watched, copy.at.used = m->at.used, copy.at.marks = m->at.marks, copy.at.bytes = m->at.bytes;
+  copy.at.row = m->at.row, copy.at.place = m->at.place, copy.at.line = m->at.line, copy.at.index = m->at.index,
+  copy.at.segment = m->at.segment, copy.at.regular = m->at.regular;
+  copy.at.interval = m->at.interval, copy.at.watched = m->at.watched, copy.at.used = m->at.used,
+  copy.at.marks = m->at.marks, copy.at.bytes = m->at.bytes;
   PSDMP_PARALLEL_PUT(to, copy);
   psdmp_parallel_bytes_put(to, m->at.mark, (size_t)m->at.marks * sizeof *m->at.mark);
   psdmp_parallel_bytes_put(to, m->at.watch, m->at.bytes);
@@ -81,7 +84,8 @@ typedef struct facts {
 void psdmp_feed_file_put(const psdmp_feed_file *f, psdmp_parallel_bytes *to) {
   facts known;
   memset(&known, 0, sizeof known); /* as in put_mark */
-  known.scanned = f->scanned, known.rates = f->rates, known.accelerations = f->accelerations, known.currents = f->currents;
+  known.scanned = f->scanned, known.rates = f->rates, known.accelerations = f->accelerations,
+  known.currents = f->currents;
   known.seeks = f->seeks, known.shared = f->shared, known.once = f->once;
   known.rows = f->rows, known.segments = f->segments, known.interval = f->interval, known.origin = f->origin;
   known.every = f->every, known.spacing = f->spacing, known.status = f->status, known.error = f->error;
@@ -149,7 +153,8 @@ bool psdmp_feed_file_get(psdmp_feed_file *f, const psdm_allocator *a, psdmp_para
   f->scanned = known.scanned;
   if (from->failed) return false;
   if (f->status || !f->scanned) return true;
-  if (get_rows(&f->kept, a, from) && get_facts(f, a, from) && get_places(f, a, from) && get_faults(f, a, from)) return true;
+  if (get_rows(&f->kept, a, from) && get_facts(f, a, from) && get_places(f, a, from) && get_faults(f, a, from))
+    return true;
   psdmp_feed_file_free(f, a);
   return false;
 }

@@ -2,7 +2,8 @@
  *
  *   KEY-KIND-REQUEST-NUMBER.part    KEY: logs, robot, settings and version; REQUEST: what the part is an answer to
  *
- * A file has a word, its own name's hashes in full, its length and the hash of its content: what was cut off or belongs elsewhere is not taken. */
+ * A file has a word, its own name's hashes in full, its length and the hash of its content: what was cut off or
+ * belongs elsewhere is not taken. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, fsync */
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +32,7 @@ struct psdmp_feed_checkpoint {
   atomic_long *found, *saved, *damaged; /* of a checkpoint that is constant otherwise */
   atomic_long counts[3];
   long stale;
-  char (*named)[NAME];  /* (names) how the names of this run's parts begin */
+  char (*named)[NAME]; /* (names) how the names of this run's parts begin */
   int names, room;
 };
 
@@ -43,7 +44,9 @@ typedef struct head {
 
 static const char word[16] = "psdm part 1";
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 /* ---- names ---- */
 
@@ -54,7 +57,8 @@ static void hash_of(const void *data, size_t count, unsigned char digest[DIGEST]
   psdmp_base_sha256_end(&hash, digest);
 }
 
-static void name_of(const psdmp_feed_checkpoint *c, const char *kind, long number, const unsigned char request[DIGEST], char name[NAME]) {
+static void name_of(const psdmp_feed_checkpoint *c, const char *kind, long number, const unsigned char request[DIGEST],
+                    char name[NAME]) {
   char text[2][17];
   for (int k = 0; k < 8; k++) {
     snprintf(text[0] + 2 * k, 3, "%02x", c->key[k]);
@@ -82,7 +86,8 @@ static void hash_given(psdmp_base_sha256 *hash, const void *data, size_t bytes) 
 /* what decides which rows there are and which of them train; all else is in the requests */
 static void hash_options(const psdm_calibrate_options *o, int n, psdmp_base_sha256 *hash) {
   const double numbers[] = {o->log.rate, o->log.jump, o->holdout, o->holdout_block};
-  const long counts[] = {o->files, o->log.degrees, o->log.ignore_extra, o->log.currents, o->holdout_every, o->cache, o->decimate};
+  const long counts[] = {o->files,         o->log.degrees, o->log.ignore_extra, o->log.currents,
+                         o->holdout_every, o->cache,       o->decimate};
   psdmp_base_sha256_part(hash, numbers, sizeof numbers);
   psdmp_base_sha256_part(hash, counts, sizeof counts);
   hash_given(hash, o->log.columns, o->log.columns ? strlen(o->log.columns) : 0);
@@ -90,7 +95,8 @@ static void hash_options(const psdm_calibrate_options *o, int n, psdmp_base_sha2
   hash_given(hash, o->log.offset, (size_t)n * sizeof(double));
 }
 
-static psdm_status make_key(psdmp_feed_checkpoint *c, const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
+static psdm_status make_key(psdmp_feed_checkpoint *c, const psdm_robot *robot, const psdm_calibrate_options *o,
+                            psdm_error *error) {
   psdmp_base_sha256 hash;
   uint64_t description;
   if (psdmp_robot_description(robot, c->allocator, &description)) return no_memory(error);
@@ -101,7 +107,8 @@ static psdm_status make_key(psdmp_feed_checkpoint *c, const psdm_robot *robot, c
   hash_options(o, psdm_robot_n(robot), &hash);
   for (int k = 0; k < o->files; k++)
     if (!psdmp_feed_file_identity(o->path[k], &hash))
-      return psdmp_base_fail(error, PSDM_E_IO, o->path[k], 0, 0, "is no file that can be read and known again, and a checkpoint was asked for");
+      return psdmp_base_fail(error, PSDM_E_IO, o->path[k], 0, 0,
+                             "is no file that can be read and known again, and a checkpoint was asked for");
   psdmp_base_sha256_end(&hash, c->key);
   return PSDM_OK;
 }
@@ -115,12 +122,14 @@ static void count_stale(psdmp_feed_checkpoint *c) {
   name_of(c, "", 0, none, own);
   for (struct dirent *entry; folder && (entry = readdir(folder));) {
     size_t length = strlen(entry->d_name);
-    if (length > 5 && strcmp(entry->d_name + length - 5, ".part") == 0 && strncmp(entry->d_name, own, 17) != 0) c->stale++;
+    if (length > 5 && strcmp(entry->d_name + length - 5, ".part") == 0 && strncmp(entry->d_name, own, 17) != 0)
+      c->stale++;
   }
   if (folder) closedir(folder);
 }
 
-psdm_status psdmp_feed_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *allocator, psdmp_feed_checkpoint **out, psdm_error *error) {
+psdm_status psdmp_feed_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *o,
+                                      const psdm_allocator *allocator, psdmp_feed_checkpoint **out, psdm_error *error) {
   *out = NULL;
   psdmp_feed_checkpoint *c = psdmp_base_alloc(allocator, sizeof *c);
   size_t length = strlen(o->checkpoint);
@@ -130,7 +139,8 @@ psdm_status psdmp_feed_checkpoint_new(const psdm_robot *robot, const psdm_calibr
   c->folder = psdmp_base_alloc_raw(allocator, length + 1);
   psdm_status status = c->folder ? PSDM_OK : no_memory(error);
   if (!status) memcpy(c->folder, o->checkpoint, length + 1);
-  if (!status && mkdir(c->folder, 0777) != 0 && errno != EEXIST) status = psdmp_base_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be made: %s", strerror(errno));
+  if (!status && mkdir(c->folder, 0777) != 0 && errno != EEXIST)
+    status = psdmp_base_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be made: %s", strerror(errno));
   if (!status && !psdmp_parallel_team_member(o->ranks)) status = make_key(c, robot, o, error);
   if (!status && !psdmp_parallel_team_member(o->ranks)) {
     count_stale(c);
@@ -185,7 +195,8 @@ psdm_status psdmp_feed_checkpoint_clear(const psdmp_feed_checkpoint *c, long *re
     if (!is_own(c, entry->d_name)) continue;
     char *path = path_of(c, entry->d_name);
     if (!path) status = no_memory(error);
-    else if (unlink(path) != 0 && errno != ENOENT) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be removed: %s", strerror(errno));
+    else if (unlink(path) != 0 && errno != ENOENT)
+      status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be removed: %s", strerror(errno));
     else ++*removed;
     psdmp_base_free(c->allocator, path);
   }
@@ -194,9 +205,12 @@ psdm_status psdmp_feed_checkpoint_clear(const psdmp_feed_checkpoint *c, long *re
 }
 
 const unsigned char *psdmp_feed_checkpoint_key(const psdmp_feed_checkpoint *c) { return c->key; }
-void psdmp_feed_checkpoint_set_key(psdmp_feed_checkpoint *c, const unsigned char key[DIGEST]) { memcpy(c->key, key, DIGEST); }
+void psdmp_feed_checkpoint_set_key(psdmp_feed_checkpoint *c, const unsigned char key[DIGEST]) {
+  memcpy(c->key, key, DIGEST);
+}
 
-void psdmp_feed_checkpoint_counts(const psdmp_feed_checkpoint *c, long *found, long *saved, long *stale, long *damaged) {
+void psdmp_feed_checkpoint_counts(const psdmp_feed_checkpoint *c, long *found, long *saved, long *stale,
+                                  long *damaged) {
   *found = atomic_load(c->found), *saved = atomic_load(c->saved), *damaged = atomic_load(c->damaged);
   *stale = c->stale;
 }
@@ -223,20 +237,23 @@ static bool write_all(int fd, const void *from, size_t count) {
   return true;
 }
 
-static bool read_part(const psdmp_feed_checkpoint *c, int fd, const unsigned char request[DIGEST], psdmp_parallel_bytes *part) {
+static bool read_part(const psdmp_feed_checkpoint *c, int fd, const unsigned char request[DIGEST],
+                      psdmp_parallel_bytes *part) {
   head h;
   struct stat info;
   unsigned char digest[DIGEST];
   if (fstat(fd, &info) != 0 || !read_all(fd, &h, sizeof h) || memcmp(h.word, word, sizeof word) != 0) return false;
   if (memcmp(h.key, c->key, DIGEST) != 0 || memcmp(h.request, request, DIGEST) != 0) return false;
-  if ((unsigned long long)info.st_size != sizeof h + h.bytes || !psdmp_parallel_bytes_room(part, (size_t)h.bytes)) return false;
+  if ((unsigned long long)info.st_size != sizeof h + h.bytes || !psdmp_parallel_bytes_room(part, (size_t)h.bytes))
+    return false;
   if (!read_all(fd, part->data, (size_t)h.bytes)) return false;
   part->used = (size_t)h.bytes;
   hash_of(part->data, part->used, digest);
   return memcmp(digest, h.content, DIGEST) == 0;
 }
 
-bool psdmp_feed_checkpoint_load(const psdmp_feed_checkpoint *c, const char *kind, long number, const psdmp_parallel_bytes *request, psdmp_parallel_bytes *part) {
+bool psdmp_feed_checkpoint_load(const psdmp_feed_checkpoint *c, const char *kind, long number,
+                                const psdmp_parallel_bytes *request, psdmp_parallel_bytes *part) {
   unsigned char digest[DIGEST];
   char name[NAME];
   hash_of(request ? request->data : NULL, request ? request->used : 0, digest);
@@ -254,7 +271,8 @@ bool psdmp_feed_checkpoint_load(const psdmp_feed_checkpoint *c, const char *kind
 static bool write_part(const char *temporary, const char *path, const head *h, const psdmp_parallel_bytes *part) {
   int slot = psdmp_base_pending_add(AT_FDCWD, temporary);
   int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (fd < 0 && errno == EEXIST && unlink(temporary) == 0) /* a process of this number was killed here, or somebody has put a link */
+  /* a process of this number was killed here, or somebody has put a link */
+  if (fd < 0 && errno == EEXIST && unlink(temporary) == 0)
     fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   bool written = fd >= 0 && write_all(fd, h, sizeof *h) && write_all(fd, part->data, part->used) && fsync(fd) == 0;
   int why = errno;
@@ -266,7 +284,9 @@ static bool write_part(const char *temporary, const char *path, const head *h, c
   return written;
 }
 
-psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *c, const char *kind, long number, const psdmp_parallel_bytes *request, const psdmp_parallel_bytes *part, psdm_error *error) {
+psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *c, const char *kind, long number,
+                                       const psdmp_parallel_bytes *request, const psdmp_parallel_bytes *part,
+                                       psdm_error *error) {
   head h;
   char name[NAME], host[HOST] = "", hidden[NAME + HOST + 32];
   if (part->failed) return no_memory(error);
@@ -282,7 +302,8 @@ psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *c, const cha
   snprintf(hidden, sizeof hidden, ".%s.%s.%ld", name, host, (long)getpid());
   char *path = path_of(c, name), *temporary = path_of(c, hidden);
   psdm_status status = path && temporary ? PSDM_OK : no_memory(error);
-  if (!status && !write_part(temporary, path, &h, part)) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+  if (!status && !write_part(temporary, path, &h, part))
+    status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
   if (!status) atomic_fetch_add(c->saved, 1);
   psdmp_base_free(c->allocator, path);
   psdmp_base_free(c->allocator, temporary);

@@ -1,5 +1,6 @@
-/* facts.c: what a log holds of each joint, found on the way while it is read: ranges, what lies beyond the robot's limits, whether qd is the rate of q, and
- * how noisy torques are. What a verdict needs to name causes with their lines. */
+/* facts.c: what a log holds of each joint, found on the way while it is read: ranges, what lies beyond the robot's
+ * limits, whether qd is the rate of q, and how noisy torques are. What a verdict needs to name causes with their
+ * lines. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 
 enum { SPAN = 10 }; /* rows whose way is compared with what qd integrates to: steps of an encoder matter less */
 
-static const double room = 0.05;  /* rad or m by which limits may be passed: encoders and their zeros are off a little */
+/* rad or m by which limits may be passed: encoders and their zeros are off a little */
+static const double room = 0.05;
 static const double strong = 1.1; /* of an effort limit: a peak of the current may be */
 
 bool psdmp_feed_facts_new(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_allocator *a) {
@@ -35,7 +37,8 @@ static void note_position(psdmp_feed_joint_facts *f, const psdm_limits *limits, 
 }
 
 /* second differences of what is smooth are small, of white noise 6 times its variance */
-static void note_torque(psdmp_feed_joint_facts *f, const psdm_limits *limits, double tau, double *last, long seen, long line) {
+static void note_torque(psdmp_feed_joint_facts *f, const psdm_limits *limits, double tau, double *last, long seen,
+                        long line) {
   if (fabs(tau) > f->peak) f->peak = fabs(tau), f->peak_line = (double)line;
   if (fabs(tau) > strong * limits->effort && !f->beyond++) f->beyond_line = (double)line;
   f->squares += tau * tau, f->rows++;

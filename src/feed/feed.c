@@ -1,8 +1,8 @@
 /* feed.c: the rows of all logs, again and again.
  *
- * All rows are kept in memory while they fit; of longer logs every second, fourth, ... piece is kept, for choices, and the rest is read again when
- * all rows count. Either way they are used window by window, and windows by units that can be worked on apart from each other: those in memory one by one, those
- * that are read some at a time. */
+ * All rows are kept in memory while they fit; of longer logs every second, fourth, ... piece is kept, for choices,
+ * and the rest is read again when all rows count. Either way they are used window by window, and windows by units
+ * that can be worked on apart from each other: those in memory one by one, those that are read some at a time. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,11 +17,15 @@ bool psdmp_feed_has_rates(const psdmp_feed *f) { return f->rates; }
 bool psdmp_feed_has_accelerations(const psdmp_feed *f) { return f->accelerations; }
 int psdmp_feed_currents(const psdmp_feed *f) { return f->currents; }
 int psdmp_feed_files(const psdmp_feed *f) { return f->files; }
-const char *psdmp_feed_name(const psdmp_feed *f, int file) { return strcmp(f->file[file].path, "-") == 0 ? "<stdin>" : f->file[file].path; }
+const char *psdmp_feed_name(const psdmp_feed *f, int file) {
+  return strcmp(f->file[file].path, "-") == 0 ? "<stdin>" : f->file[file].path;
+}
 const psdmp_feed_joint_facts *psdmp_feed_joints(const psdmp_feed *f, int file) { return f->file[file].facts.joint; }
 bool psdmp_feed_whole(const psdmp_feed *f) { return f->whole; }
 bool psdmp_feed_shared(const psdmp_feed *f) { return f->shared; }
-const char *psdmp_feed_fault(const psdmp_feed *f, int index) { return index >= 0 && index < f->fault_count ? f->fault[index] : NULL; }
+const char *psdmp_feed_fault(const psdmp_feed *f, int index) {
+  return index >= 0 && index < f->fault_count ? f->fault[index] : NULL;
+}
 
 void psdmp_feed_faults(const psdmp_feed *f, long faults[PSDM_FAULTS]) {
   memset(faults, 0, PSDM_FAULTS * sizeof *faults);
@@ -29,13 +33,20 @@ void psdmp_feed_faults(const psdmp_feed *f, long faults[PSDM_FAULTS]) {
     for (int i = 0; i < PSDM_FAULTS; i++) faults[i] += f->file[k].faults[i];
 }
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 /* channels that not all logs have are nobody's */
 psdmp_feed_stretch psdmp_feed_view(const psdmp_feed *f, const psdmp_feed_columns *r, long at, long count) {
   size_t skip = (size_t)at * (size_t)f->n;
-  return (psdmp_feed_stretch){.rows = count, .t = r->t + at, .q = r->q + skip, .tau = r->tau + skip, .bad = r->bad + skip,
-                         .qd = f->rates ? r->qd + skip : NULL, .qdd = f->accelerations ? r->qdd + skip : NULL};
+  return (psdmp_feed_stretch){.rows = count,
+                              .t = r->t + at,
+                              .q = r->q + skip,
+                              .tau = r->tau + skip,
+                              .bad = r->bad + skip,
+                              .qd = f->rates ? r->qd + skip : NULL,
+                              .qdd = f->accelerations ? r->qdd + skip : NULL};
 }
 
 /* ---- units ---- */
@@ -52,14 +63,18 @@ static long cut_run(const psdmp_feed_window *run, psdmp_feed_window *to) {
   return count;
 }
 
-/* what is in memory; pieces that follow each other are one run. Where pieces were let go a run's ends are treated as a segment's. */
+/* what is in memory; pieces that follow each other are one run. Where pieces were let go a run's ends are treated as
+ * a segment's. */
 static long cut_kept(const psdmp_feed *f, psdmp_feed_window *to) {
   long count = 0;
   for (int k = 0; k < f->files; k++) {
     const psdmp_feed_file *g = &f->file[k];
     for (int p = 0; p < g->pieces;) {
       psdmp_feed_window run = {.file = k, .run = p, .first = g->piece[p].first, .count = g->piece[p].count};
-      for (p++; p < g->pieces && g->piece[p].segment == g->piece[run.run].segment && g->piece[p].first == run.first + run.count; p++) run.count += g->piece[p].count;
+      for (p++; p < g->pieces && g->piece[p].segment == g->piece[run.run].segment &&
+                g->piece[p].first == run.first + run.count;
+           p++)
+        run.count += g->piece[p].count;
       count += cut_run(&run, to ? to + count : NULL);
     }
   }
@@ -73,7 +88,8 @@ static bool list_windows(psdmp_feed *f) {
   return f->window != NULL;
 }
 
-/* groups of rows that are read: cut at multiples of their length within a file that can be read from the middle, short files together */
+/* groups of rows that are read: cut at multiples of their length within a file that can be read from the middle,
+ * short files together */
 static bool list_units(psdmp_feed *f) {
   long group = PSDMP_FEED_GROUP;
   while (f->total / group > PSDMP_FEED_GROUPS) group *= 2;
@@ -93,48 +109,58 @@ static bool list_units(psdmp_feed *f) {
 
 long psdmp_feed_units(const psdmp_feed *f, bool all) { return all && !f->whole ? f->units : f->windows; }
 
-static psdm_status use_kept(psdmp_feed *f, const psdmp_feed_window *w, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+static psdm_status use_kept(psdmp_feed *f, const psdmp_feed_window *w, long lead, long trail,
+                            psdmp_feed_use_stretch use, void *user, psdm_error *error) {
   const psdmp_feed_file *g = &f->file[w->file];
   const psdmp_feed_piece *run = &g->piece[w->run];
-  long end = w->first + w->count, begin = w->from - lead > w->first ? w->from - lead : w->first, last = w->to + trail < end ? w->to + trail : end;
+  long end = w->first + w->count, begin = w->from - lead > w->first ? w->from - lead : w->first,
+       last = w->to + trail < end ? w->to + trail : end;
   psdmp_feed_stretch s = psdmp_feed_view(f, &g->kept, run->at + begin - w->first, last - begin);
-  s.lead = w->from - begin, s.trail = last - w->to, s.first = g->first + begin, s.segment = g->first_segment + run->segment, s.file = w->file;
+  s.lead = w->from - begin, s.trail = last - w->to, s.first = g->first + begin,
+  s.segment = g->first_segment + run->segment, s.file = w->file;
   s.origin = g->origin, s.begin = run->begin, s.begins = begin == w->first, s.ends = last == end;
   return use(user, &s, error);
 }
 
 /* rows from .. to of all */
-static psdm_status use_read(psdmp_feed_reader *reader, long from, long to, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+static psdm_status use_read(psdmp_feed_reader *reader, long from, long to, long lead, long trail,
+                            psdmp_feed_use_stretch use, void *user, psdm_error *error) {
   psdmp_feed *f = psdmp_feed_reader_feed(reader);
   psdm_status status = PSDM_OK;
   for (int k = 0; k < f->files && !status; k++) {
     const psdmp_feed_file *g = &f->file[k];
     long begin = from > g->first ? from : g->first, end = to < g->first + g->rows ? to : g->first + g->rows;
-    if (begin < end) status = psdmp_feed_reader_rows(reader, k, begin - g->first, end - g->first, lead, trail, use, user, error);
+    if (begin < end)
+      status = psdmp_feed_reader_rows(reader, k, begin - g->first, end - g->first, lead, trail, use, user, error);
   }
   return status;
 }
 
-psdm_status psdmp_feed_unit(psdmp_feed_reader *reader, bool all, long unit, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+psdm_status psdmp_feed_unit(psdmp_feed_reader *reader, bool all, long unit, long lead, long trail,
+                            psdmp_feed_use_stretch use, void *user, psdm_error *error) {
   psdmp_feed *f = psdmp_feed_reader_feed(reader);
   if (!all || f->whole) return use_kept(f, &f->window[unit], lead, trail, use, user, error);
   return use_read(reader, f->unit[unit], f->unit[unit + 1], lead, trail, use, user, error);
 }
 
-static psdm_status use_all(psdmp_feed *f, bool all, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+static psdm_status use_all(psdmp_feed *f, bool all, long lead, long trail, psdmp_feed_use_stretch use, void *user,
+                           psdm_error *error) {
   psdmp_feed_reader *reader = psdmp_feed_reader_new(f);
   psdm_status status = reader ? PSDM_OK : no_memory(error);
   if (!status && all && !f->whole) status = use_read(reader, 0, f->total, lead, trail, use, user, error);
-  for (long k = 0; k < f->windows && !status && (!all || f->whole); k++) status = use_kept(f, &f->window[k], lead, trail, use, user, error);
+  for (long k = 0; k < f->windows && !status && (!all || f->whole); k++)
+    status = use_kept(f, &f->window[k], lead, trail, use, user, error);
   psdmp_feed_reader_free(reader);
   return status;
 }
 
-psdm_status psdmp_feed_each(psdmp_feed *f, bool all, long margin, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+psdm_status psdmp_feed_each(psdmp_feed *f, bool all, long margin, psdmp_feed_use_stretch use, void *user,
+                            psdm_error *error) {
   return use_all(f, all, margin, margin, use, user, error);
 }
 
-psdm_status psdmp_feed_each_warm(psdmp_feed *f, bool all, long margin, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+psdm_status psdmp_feed_each_warm(psdmp_feed *f, bool all, long margin, psdmp_feed_use_stretch use, void *user,
+                                 psdm_error *error) {
   return use_all(f, all, margin + PSDMP_FEED_WARM, margin, use, user, error);
 }
 
@@ -146,9 +172,14 @@ static psdm_status check_file(const psdmp_feed *f, int file, psdm_error *error) 
   double first = f->file[0].interval;
   if (g->status && error) *error = g->error;
   if (g->status) return g->status;
-  if (!(g->interval > 0)) return psdmp_base_fail(error, PSDM_E_PARSE, name, 0, 0, "it has no clock: two rows or more, at different times, were expected");
+  if (!(g->interval > 0))
+    return psdmp_base_fail(error, PSDM_E_PARSE, name, 0, 0,
+                           "it has no clock: two rows or more, at different times, were expected");
   if (fabs(g->interval - first) > 0.02 * first)
-    return psdmp_base_fail(error, PSDM_E_PARSE, name, 0, 0, "its clock ticks every %g ms, that of the first log every %g ms; logs of one calibration need one rate", 1e3 * g->interval, 1e3 * first);
+    return psdmp_base_fail(
+        error, PSDM_E_PARSE, name, 0, 0,
+        "its clock ticks every %g ms, that of the first log every %g ms; logs of one calibration need one rate",
+        1e3 * g->interval, 1e3 * first);
   return PSDM_OK;
 }
 
@@ -171,7 +202,8 @@ static psdm_status ask(const psdmp_feed *f, psdm_error *error) {
   char what[64];
   for (int k = 0; k < f->files; k++) kept += psdmp_feed_kept(k, f->file[k].rows, f->every);
   psdmp_base_print(what, sizeof what, "keeping %ld rows", kept);
-  return psdmp_base_memory_ask(psdmp_feed_name(f, 0), what, (double)kept * (double)KEPT_BYTES * f->n, psdm_robot_memory(f->robot), "; --cache ROWS keeps fewer", error);
+  return psdmp_base_memory_ask(psdmp_feed_name(f, 0), what, (double)kept * (double)KEPT_BYTES * f->n,
+                               psdm_robot_memory(f->robot), "; --cache ROWS keeps fewer", error);
 }
 
 static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
@@ -187,7 +219,8 @@ static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
     f->accelerations &= g->accelerations;
     f->currents += g->currents;
     f->shared &= g->shared;
-    for (int i = 0; i < g->fault_count && f->fault_count < PSDMP_FEED_MOST_FAULTS; i++) f->fault[f->fault_count++] = g->fault[i];
+    for (int i = 0; i < g->fault_count && f->fault_count < PSDMP_FEED_MOST_FAULTS; i++)
+      f->fault[f->fault_count++] = g->fault[i];
   }
   f->interval = f->file[0].interval;
   choose_pieces(f);
@@ -199,7 +232,8 @@ static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
 /* ---- ranks: each reads some files, and then knows all ---- */
 
 static psdm_status scan_share(psdmp_feed *f, const int *rank, psdm_error *error) {
-  int count = 0, own = f->ranks ? f->ranks->rank : 0, *file = psdmp_base_alloc(f->allocator, (size_t)(f->files + 1) * sizeof *file);
+  int count = 0, own = f->ranks ? f->ranks->rank : 0,
+      *file = psdmp_base_alloc(f->allocator, (size_t)(f->files + 1) * sizeof *file);
   if (!file) return no_memory(error);
   for (int k = 0; k < f->files; k++)
     if (rank[k] == own) file[count++] = k;
@@ -259,11 +293,13 @@ static psdm_status scan_together(psdmp_feed *f, const int *rank, psdm_error *err
   return status;
 }
 
-psdm_status psdmp_feed_serve_scan(psdmp_feed *f, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+psdm_status psdmp_feed_serve_scan(psdmp_feed *f, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                                  psdm_error *error) {
   int *rank = psdmp_base_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
   if (!rank) return no_memory(error);
   psdmp_parallel_bytes_get(request, rank, (size_t)f->files * sizeof *rank);
-  if (request->failed || request->at != request->used) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 has other logs than rank %d", f->ranks->rank);
+  if (request->failed || request->at != request->used)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 has other logs than rank %d", f->ranks->rank);
   psdm_status status = scan_share(f, rank, error);
   if (!status) put_files(f, rank, f->ranks->rank, answer);
   return status;
@@ -289,17 +325,21 @@ static bool copy_options(psdmp_feed *f, const psdm_calibrate_options *o) {
   f->log.columns = o->log.columns ? psdmp_base_arena_text(&f->arena, o->log.columns, strlen(o->log.columns)) : NULL;
   f->file = psdmp_base_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->file);
   f->progress = psdmp_base_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->progress);
-  bool ok = f->file && f->progress && !f->log.sign == !o->log.sign && !f->log.offset == !o->log.offset && !f->log.columns == !o->log.columns;
-  for (int k = 0; k < o->files && ok; k++) ok = (f->file[k].path = psdmp_base_arena_text(&f->arena, o->path[k], strlen(o->path[k]))) != NULL;
+  bool ok = f->file && f->progress && !f->log.sign == !o->log.sign && !f->log.offset == !o->log.offset &&
+            !f->log.columns == !o->log.columns;
+  for (int k = 0; k < o->files && ok; k++)
+    ok = (f->file[k].path = psdmp_base_arena_text(&f->arena, o->path[k], strlen(o->path[k]))) != NULL;
   return ok;
 }
 
-psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *o, const psdmp_feed_checkpoint *checkpoint, const psdm_allocator *allocator, psdmp_feed **out,
+psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *o,
+                           const psdmp_feed_checkpoint *checkpoint, const psdm_allocator *allocator, psdmp_feed **out,
                            psdm_error *error) {
   psdmp_feed *f = *out = psdmp_base_alloc(allocator, sizeof *f);
   if (!f) return no_memory(error);
   f->allocator = f->arena.allocator = allocator;
-  f->robot = robot, f->ranks = o->ranks, f->threads = o->threads, f->n = psdm_robot_n(robot), f->files = o->files, f->every = 1, f->checkpoint = checkpoint;
+  f->robot = robot, f->ranks = o->ranks, f->threads = o->threads, f->n = psdm_robot_n(robot), f->files = o->files,
+  f->every = 1, f->checkpoint = checkpoint;
   f->limit = o->cache <= 0 ? 2000000 : o->cache < PSDMP_FEED_PIECE ? PSDMP_FEED_PIECE : o->cache;
   f->going_on = o->going_on, f->going_on_user = o->going_on_user;
   atomic_init(&f->stop, false);
@@ -318,7 +358,8 @@ psdm_status psdmp_feed_read(psdmp_feed *f, psdm_error *error) {
   return status ? status : put_together(f, error);
 }
 
-psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *allocator, psdmp_feed **out, psdm_error *error) {
+psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *allocator,
+                            psdmp_feed **out, psdm_error *error) {
   psdm_status status = psdmp_feed_new(robot, o, NULL, allocator, out, error);
   if (!status) status = psdmp_feed_read(*out, error);
   if (!status) return PSDM_OK;

@@ -1,4 +1,5 @@
-/* feed.h: logs as stretches of rows, from memory or read again, and sums over them that outlive a run. Private to the library. */
+/* feed.h: logs as stretches of rows, from memory or read again, and sums over them that outlive a run. Private to
+ * the library. */
 #ifndef PSDMP_FEED_H
 #define PSDMP_FEED_H
 
@@ -12,15 +13,16 @@ enum { PSDMP_FEED_WARM = 4096 };
 
 /* ---- feed.c ---- */
 
-/* Consecutive rows of one segment, as they were logged; lead and trail rows at its ends are neighbours for the filter only. */
+/* Consecutive rows of one segment, as they were logged; lead and trail rows at its ends are neighbours for the
+ * filter only. */
 typedef struct psdmp_feed_stretch {
   long rows, lead, trail;
-  long first;                   /* index of row 0 among all rows */
+  long first; /* index of row 0 among all rows */
   int segment, file;
-  bool begins, ends;            /* row 0 is the segment's first, the last one its last */
-  double origin, begin;         /* time of its file's first row, and of its segment's */
+  bool begins, ends;                    /* row 0 is the segment's first, the last one its last */
+  double origin, begin;                 /* time of its file's first row, and of its segment's */
   const double *t, *q, *qd, *qdd, *tau; /* (rows), (rows x n); qd, qdd NULL where absent */
-  const unsigned char *bad;     /* (rows x n) */
+  const unsigned char *bad;             /* (rows x n) */
 } psdmp_feed_stretch;
 
 typedef struct psdmp_feed psdmp_feed;
@@ -28,10 +30,13 @@ typedef struct psdmp_feed psdmp_feed;
 typedef struct psdmp_feed_checkpoint psdmp_feed_checkpoint;
 
 /* Opened in two steps: logs are named, then read, by all ranks together (rank 0). */
-psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *options, const psdmp_feed_checkpoint *checkpoint, const psdm_allocator *allocator,
-                           psdmp_feed **feed, psdm_error *error);
+psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options *options,
+                           const psdmp_feed_checkpoint *checkpoint, const psdm_allocator *allocator, psdmp_feed **feed,
+                           psdm_error *error);
 psdm_status psdmp_feed_read(psdmp_feed *feed, psdm_error *error);
-psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_feed **feed, psdm_error *error); /* both */
+/* both */
+psdm_status psdmp_feed_open(const psdm_robot *robot, const psdm_calibrate_options *options,
+                            const psdm_allocator *allocator, psdmp_feed **feed, psdm_error *error);
 void psdmp_feed_close(psdmp_feed *feed);
 long psdmp_feed_rows(const psdmp_feed *feed);
 int psdmp_feed_segments(const psdmp_feed *feed);
@@ -39,8 +44,8 @@ double psdmp_feed_interval(const psdmp_feed *feed);
 bool psdmp_feed_has_rates(const psdmp_feed *feed);
 bool psdmp_feed_has_accelerations(const psdmp_feed *feed);
 int psdmp_feed_currents(const psdmp_feed *feed); /* files that have currents */
-bool psdmp_feed_whole(const psdmp_feed *feed); /* all rows are in memory */
-bool psdmp_feed_shared(const psdmp_feed *feed); /* several threads may read logs */
+bool psdmp_feed_whole(const psdmp_feed *feed);   /* all rows are in memory */
+bool psdmp_feed_shared(const psdmp_feed *feed);  /* several threads may read logs */
 void psdmp_feed_faults(const psdmp_feed *feed, long faults[PSDM_FAULTS]);
 const char *psdmp_feed_fault(const psdmp_feed *feed, int index);
 
@@ -60,24 +65,33 @@ int psdmp_feed_files(const psdmp_feed *feed);
 const char *psdmp_feed_name(const psdmp_feed *feed, int file);
 const psdmp_feed_joint_facts *psdmp_feed_joints(const psdmp_feed *feed, int file); /* (n) */
 
-/* Calls use for every stretch: of the rows in memory (a sample of the log where it is long), or of all rows with so many neighbours on either side. */
+/* Calls use for every stretch: of the rows in memory (a sample of the log where it is long), or of all rows with so
+ * many neighbours on either side. */
 typedef psdm_status (*psdmp_feed_use_stretch)(void *user, const psdmp_feed_stretch *stretch, psdm_error *error);
-psdm_status psdmp_feed_each(psdmp_feed *feed, bool all, long margin, psdmp_feed_use_stretch use, void *user, psdm_error *error);
+psdm_status psdmp_feed_each(psdmp_feed *feed, bool all, long margin, psdmp_feed_use_stretch use, void *user,
+                            psdm_error *error);
 
-psdm_status psdmp_feed_each_warm(psdmp_feed *feed, bool all, long margin, psdmp_feed_use_stretch use, void *user, psdm_error *error); /* with PSDMP_FEED_WARM more before them */
+/* with PSDMP_FEED_WARM more before them */
+psdm_status psdmp_feed_each_warm(psdmp_feed *feed, bool all, long margin, psdmp_feed_use_stretch use, void *user,
+                                 psdm_error *error);
 
-/* The same in units that the logs alone decide, in any order and by several readers at once: stretches of one unit, in their order. */
+/* The same in units that the logs alone decide, in any order and by several readers at once: stretches of one unit,
+ * in their order. */
 typedef struct psdmp_feed_reader psdmp_feed_reader;
 psdmp_feed_reader *psdmp_feed_reader_new(psdmp_feed *feed); /* NULL: out of memory */
 void psdmp_feed_reader_free(psdmp_feed_reader *reader);     /* accepts NULL */
 psdmp_feed *psdmp_feed_reader_feed(const psdmp_feed_reader *reader);
 long psdmp_feed_units(const psdmp_feed *feed, bool all);
-psdm_status psdmp_feed_unit(psdmp_feed_reader *reader, bool all, long unit, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error);
-psdm_status psdmp_feed_reader_rows(psdmp_feed_reader *reader, int file, long from, long to, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error);
+psdm_status psdmp_feed_unit(psdmp_feed_reader *reader, bool all, long unit, long lead, long trail,
+                            psdmp_feed_use_stretch use, void *user, psdm_error *error);
+psdm_status psdmp_feed_reader_rows(psdmp_feed_reader *reader, int file, long from, long to, long lead, long trail,
+                                   psdmp_feed_use_stretch use, void *user, psdm_error *error);
 
-/* Other ranks: their files, and then all of them. Further work that they are asked for is counted from PSDMP_FEED_WORK_OF_FEED. */
+/* Other ranks: their files, and then all of them. Further work that they are asked for is counted from
+ * PSDMP_FEED_WORK_OF_FEED. */
 enum { PSDMP_FEED_WORK_SCAN, PSDMP_FEED_WORK_FEED, PSDMP_FEED_WORK_OF_FEED };
-psdm_status psdmp_feed_serve_scan(psdmp_feed *feed, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_feed_serve_scan(psdmp_feed *feed, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                                  psdm_error *error);
 psdm_status psdmp_feed_serve_all(psdmp_feed *feed, psdmp_parallel_bytes *request, psdm_error *error);
 
 /* ---- checkpoint_io.c ---- */
@@ -87,18 +101,26 @@ bool psdmp_feed_file_identity(const char *path, struct psdmp_base_sha256 *hash);
 
 /* A folder of parts. The folder is made; parts of other logs, settings or versions are left alone, and counted. */
 #define PSDMP_FEED_CHECKPOINT_LOG "log" /* the kind of parts that are logs, read through: they answer no request */
-psdm_status psdmp_feed_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdmp_feed_checkpoint **checkpoint, psdm_error *error);
-void psdmp_feed_checkpoint_free(psdmp_feed_checkpoint *checkpoint); /* accepts NULL */
-const unsigned char *psdmp_feed_checkpoint_key(const psdmp_feed_checkpoint *checkpoint);             /* (32) */
+psdm_status psdmp_feed_checkpoint_new(const psdm_robot *robot, const psdm_calibrate_options *options,
+                                      const psdm_allocator *allocator, psdmp_feed_checkpoint **checkpoint,
+                                      psdm_error *error);
+void psdmp_feed_checkpoint_free(psdmp_feed_checkpoint *checkpoint);                      /* accepts NULL */
+const unsigned char *psdmp_feed_checkpoint_key(const psdmp_feed_checkpoint *checkpoint); /* (32) */
 void psdmp_feed_checkpoint_set_key(psdmp_feed_checkpoint *checkpoint, const unsigned char key[32]);
-void psdmp_feed_checkpoint_counts(const psdmp_feed_checkpoint *checkpoint, long *found, long *saved, long *stale, long *damaged);
+void psdmp_feed_checkpoint_counts(const psdmp_feed_checkpoint *checkpoint, long *found, long *saved, long *stale,
+                                  long *damaged);
 
 /* Removes all parts of the kinds and requests that were named; logs that were read are among them. */
-bool psdmp_feed_checkpoint_names(psdmp_feed_checkpoint *checkpoint, const char *kind, const psdmp_parallel_bytes *request); /* false: out of memory */
+/* false: out of memory */
+bool psdmp_feed_checkpoint_names(psdmp_feed_checkpoint *checkpoint, const char *kind,
+                                 const psdmp_parallel_bytes *request);
 psdm_status psdmp_feed_checkpoint_clear(const psdmp_feed_checkpoint *checkpoint, long *removed, psdm_error *error);
 
 /* Part `number` of a kind that answers a request (nullable). Any thread. */
-bool psdmp_feed_checkpoint_load(const psdmp_feed_checkpoint *checkpoint, const char *kind, long number, const psdmp_parallel_bytes *request, psdmp_parallel_bytes *part);
-psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *checkpoint, const char *kind, long number, const psdmp_parallel_bytes *request, const psdmp_parallel_bytes *part, psdm_error *error);
+bool psdmp_feed_checkpoint_load(const psdmp_feed_checkpoint *checkpoint, const char *kind, long number,
+                                const psdmp_parallel_bytes *request, psdmp_parallel_bytes *part);
+psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *checkpoint, const char *kind, long number,
+                                       const psdmp_parallel_bytes *request, const psdmp_parallel_bytes *part,
+                                       psdm_error *error);
 
 #endif

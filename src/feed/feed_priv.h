@@ -15,13 +15,14 @@
 #include "log/log.h"
 
 enum {
-  PSDMP_FEED_PIECE = 65536,        /* rows that are kept or let go together */
-  PSDMP_FEED_WINDOW = 32768,       /* rows that are worked on at once: cut at its multiples within a file, whoever reads */
+  PSDMP_FEED_PIECE = 65536, /* rows that are kept or let go together */
+  /* rows that are worked on at once: cut at its multiples within a file, whoever reads */
+  PSDMP_FEED_WINDOW = 32768,
   PSDMP_FEED_READ = 4096,
-  PSDMP_FEED_GROUP = 65536,        /* rows of a unit that is read, at least: a multiple of the window; */
-  PSDMP_FEED_GROUPS = 512,         /* it grows so that there are not many more of them */
+  PSDMP_FEED_GROUP = 65536,         /* rows of a unit that is read, at least: a multiple of the window; */
+  PSDMP_FEED_GROUPS = 512,          /* it grows so that there are not many more of them */
   PSDMP_FEED_FIRST_SPACING = 16384, /* rows between bookmarks; they thin out so that */
-  PSDMP_FEED_BOOKMARKS = 2048,     /* all logs have no more of them */
+  PSDMP_FEED_BOOKMARKS = 2048,      /* all logs have no more of them */
   PSDMP_FEED_MOST_FAULTS = 200
 };
 
@@ -49,30 +50,33 @@ typedef struct psdmp_feed_piece {
 
 typedef struct psdmp_feed_mark {
   psdmp_log_bookmark at;
-  int segment;           /* of the row before, -1: none */
-  double begin;          /* time of that segment's first row */
+  int segment;  /* of the row before, -1: none */
+  double begin; /* time of that segment's first row */
 } psdmp_feed_mark;
 
 /* What a log is known by, while it is read. */
 typedef struct psdmp_feed_facts {
   int n;
   psdmp_feed_joint_facts *joint; /* (n) */
-  double *last;             /* (5 n) torque of the last two rows, q where the span began, integral of qd since, qd of the last row */
-  double t, began;          /* of the last row, of the span */
-  long seen;                /* rows of this segment */
+  /* (5 n) torque of the last two rows, q where the span began, integral of qd since, qd of the last row */
+  double *last;
+  double t, began; /* of the last row, of the span */
+  long seen;       /* rows of this segment */
 } psdmp_feed_facts;
 
-bool psdmp_feed_facts_new(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_allocator *allocator); /* false: out of memory */
+/* false: out of memory */
+bool psdmp_feed_facts_new(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_allocator *allocator);
 void psdmp_feed_facts_free(psdmp_feed_facts *facts, const psdm_allocator *allocator);
-void psdmp_feed_facts_rows(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_log_rows *rows, bool fresh); /* fresh: a segment begins */
+/* fresh: a segment begins */
+void psdmp_feed_facts_rows(psdmp_feed_facts *facts, const psdm_robot *robot, const psdm_log_rows *rows, bool fresh);
 
 /* One log after the first time through. */
 typedef struct psdmp_feed_file {
   const char *path;
   bool scanned, rates, accelerations, currents, seeks, shared, once;
-  long rows, first;          /* first: of all rows, its first */
+  long rows, first; /* first: of all rows, its first */
   int segments, first_segment;
-  double interval, origin;   /* origin: time of its first row */
+  double interval, origin; /* origin: time of its first row */
   long every;
   psdmp_feed_columns kept;
   psdmp_feed_piece *piece;
@@ -82,16 +86,16 @@ typedef struct psdmp_feed_file {
   long spacing;
   long faults[PSDM_FAULTS];
   psdmp_feed_facts facts;
-  char **fault;              /* (fault_count) */
+  char **fault; /* (fault_count) */
   int fault_count;
-  psdm_status status;        /* what was wrong with it */
+  psdm_status status; /* what was wrong with it */
   psdm_error error;
 } psdmp_feed_file;
 
 /* Rows in memory that are worked on at once. */
 typedef struct psdmp_feed_window {
-  int file, run;             /* run: its first piece; further ones follow on */
-  long first, count;         /* rows of the whole run */
+  int file, run;     /* run: its first piece; further ones follow on */
+  long first, count; /* rows of the whole run */
   long from, to;
 } psdmp_feed_window;
 
@@ -102,12 +106,12 @@ struct psdmp_feed {
   psdm_ranks *ranks;
   psdm_log_options log;
   int n, files, segments, threads;
-  psdmp_feed_file *file;     /* (files) */
+  psdmp_feed_file *file; /* (files) */
   bool rates, accelerations, whole, shared;
   int currents;
   double interval;
   long total, limit;
-  long every;                /* every so many-th piece is kept */
+  long every; /* every so many-th piece is kept */
   const char *fault[PSDMP_FEED_MOST_FAULTS];
   int fault_count;
   long windows, units;       /* of the rows in memory; of all rows, where those are read */
@@ -115,22 +119,25 @@ struct psdmp_feed {
   long *unit;                /* (units + 1) rows among all where each begins */
   psdm_calibrate_going_on going_on;
   void *going_on_user;
-  double *progress;          /* (files) share that was read */
+  double *progress; /* (files) share that was read */
   atomic_bool stop;
-  atomic_int failed;         /* the first file that could not be read; INT_MAX: none */
+  atomic_int failed; /* the first file that could not be read; INT_MAX: none */
   const psdmp_feed_checkpoint *checkpoint;
 };
 
 /* The pieces of a file that are kept when every so many-th is, in rows. */
 long psdmp_feed_kept(int file, long rows, long every);
 void psdmp_feed_thin(psdmp_feed *feed, int file, long every);
-psdm_status psdmp_feed_scan(psdmp_feed *feed, int count, const int *file, psdm_error *error); /* these files; what is wrong with one stays in its status */
+/* these files; what is wrong with one stays in its status */
+psdm_status psdmp_feed_scan(psdmp_feed *feed, int count, const int *file, psdm_error *error);
 void psdmp_feed_file_free(psdmp_feed_file *file, const psdm_allocator *allocator);
 
 void psdmp_feed_file_put(const psdmp_feed_file *file, psdmp_parallel_bytes *to);
-bool psdmp_feed_file_get(psdmp_feed_file *file, const psdm_allocator *allocator, psdmp_parallel_bytes *from); /* false: out of memory, or not what was put */
+/* false: out of memory, or not what was put */
+bool psdmp_feed_file_get(psdmp_feed_file *file, const psdm_allocator *allocator, psdmp_parallel_bytes *from);
 
-/* Who takes which file: rank (files). The largest first, each to the rank that has least; pipes are rank 0's. False: out of memory. */
+/* Who takes which file: rank (files). The largest first, each to the rank that has least; pipes are rank 0's. False:
+ * out of memory. */
 bool psdmp_feed_assign(const psdmp_feed *feed, int ranks, int *rank);
 
 #endif

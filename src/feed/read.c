@@ -1,19 +1,22 @@
 /* read.c: rows of a log from any place on, by windows that see their neighbours.
  *
- * Windows are cut at multiples of their length within a file and where segments begin: who reads them, and from where, makes no difference. */
+ * Windows are cut at multiples of their length within a file and where segments begin: who reads them, and from
+ * where, makes no difference. */
 #include "feed/feed_priv.h"
 
 /* One log that is open, and where it stands. */
 struct psdmp_feed_reader {
   psdmp_feed *feed;
-  int file;          /* -1: none */
+  int file; /* -1: none */
   psdm_log *log;
-  int segment;       /* of the row that was read last, -1: none */
-  double begin;      /* time of its first row */
+  int segment;  /* of the row that was read last, -1: none */
+  double begin; /* time of its first row */
   psdmp_feed_columns rows;
 };
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 psdmp_feed_reader *psdmp_feed_reader_new(psdmp_feed *f) {
   psdmp_feed_reader *r = psdmp_base_alloc(f->allocator, sizeof *r);
@@ -36,7 +39,8 @@ static psdm_status open_file(psdmp_feed_reader *r, int file, psdm_error *error) 
   psdm_log_close(r->log);
   r->log = NULL;
   r->file = -1;
-  if (f->file[file].once) return psdmp_base_fail(error, PSDM_E_IO, f->file[file].path, 0, 0, "is a pipe and cannot be read a second time");
+  if (f->file[file].once)
+    return psdmp_base_fail(error, PSDM_E_IO, f->file[file].path, 0, 0, "is a pipe and cannot be read a second time");
   psdm_status status = psdmp_log_open(f->file[file].path, f->robot, &f->log, f->allocator, &r->log, error);
   if (status) return status;
   psdmp_feed_columns_free(&r->rows, f->allocator);
@@ -66,16 +70,18 @@ typedef struct reading {
   long from, to, lead, trail;
   psdmp_feed_use_stretch use;
   void *user;
-  long first, next;  /* of the row that stands first in memory; of the next that a window begins with */
-  bool begins;       /* row 0 in memory is its segment's first */
+  long first, next; /* of the row that stands first in memory; of the next that a window begins with */
+  bool begins;      /* row 0 in memory is its segment's first */
 } reading;
 
 static psdm_status use_window(reading *g, long to, bool ends, psdm_error *error) {
   psdmp_feed_reader *r = g->reader;
   const psdmp_feed_file *file = &r->feed->file[r->file];
-  long end = g->first + r->rows.count, begin = g->next - g->lead > g->first ? g->next - g->lead : g->first, last = to + g->trail < end ? to + g->trail : end;
+  long end = g->first + r->rows.count, begin = g->next - g->lead > g->first ? g->next - g->lead : g->first,
+       last = to + g->trail < end ? to + g->trail : end;
   psdmp_feed_stretch s = psdmp_feed_view(r->feed, &r->rows, begin - g->first, last - begin);
-  s.lead = g->next - begin, s.trail = last - to, s.first = file->first + begin, s.segment = file->first_segment + r->segment, s.file = r->file;
+  s.lead = g->next - begin, s.trail = last - to, s.first = file->first + begin,
+  s.segment = file->first_segment + r->segment, s.file = r->file;
   s.origin = file->origin, s.begin = r->begin, s.begins = g->begins && begin == g->first, s.ends = ends && last == end;
   return g->use(g->user, &s, error);
 }
@@ -122,8 +128,10 @@ static psdm_status take(reading *g, const psdm_log_rows *got, long row, psdm_err
   return use_windows(g, false, error);
 }
 
-psdm_status psdmp_feed_reader_rows(psdmp_feed_reader *r, int file, long from, long to, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error) {
-  reading g = {.reader = r, .from = from, .to = to, .lead = lead, .trail = trail, .use = use, .user = user, .next = from};
+psdm_status psdmp_feed_reader_rows(psdmp_feed_reader *r, int file, long from, long to, long lead, long trail,
+                                   psdmp_feed_use_stretch use, void *user, psdm_error *error) {
+  reading g = {
+      .reader = r, .from = from, .to = to, .lead = lead, .trail = trail, .use = use, .user = user, .next = from};
   psdm_status status = open_file(r, file, error);
   if (!status) status = go_before(r, from > lead ? from - lead : 0, error);
   r->rows.count = 0;
@@ -133,7 +141,8 @@ psdm_status psdmp_feed_reader_rows(psdmp_feed_reader *r, int file, long from, lo
     status = psdm_log_read(r->log, PSDMP_FEED_READ, &got, error);
     if (!status && !got.count) {
       status = use_windows(&g, true, error);
-      if (!status && g.next < to) status = psdmp_base_fail(error, PSDM_E_IO, psdm_log_file(r->log), 0, 0, "has changed while it was read");
+      if (!status && g.next < to)
+        status = psdmp_base_fail(error, PSDM_E_IO, psdm_log_file(r->log), 0, 0, "has changed while it was read");
       break;
     }
     if (!status) status = take(&g, &got, row, error);

@@ -1,5 +1,6 @@
-/* scan.c: the first time through logs. Rows are counted; all are kept in memory while they fit, of longer logs every second, fourth, ... piece, for choices;
- * and bookmarks are laid, so that everyone can begin anywhere when all rows are read again. Files are read at the same time, each by one thread of one rank. */
+/* scan.c: the first time through logs. Rows are counted; all are kept in memory while they fit, of longer logs every
+ * second, fourth, ... piece, for choices; and bookmarks are laid, so that everyone can begin anywhere when all rows
+ * are read again. Files are read at the same time, each by one thread of one rank. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,9 @@
 #include <omp.h>
 #endif
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 /* ---- rows that grow ---- */
 
@@ -23,10 +26,10 @@ static bool grow_array(const psdm_allocator *a, void **array, size_t old, size_t
 
 static bool set_room(psdmp_feed_columns *r, const psdm_allocator *a, long room) {
   size_t n = (size_t)r->n, old = (size_t)r->count, new = (size_t)room, d = sizeof(double);
-  bool ok = grow_array(a, (void **)&r->t, old * d, new * d) && grow_array(a, (void **)&r->q, old * n * d, new * n * d) &&
-            grow_array(a, (void **)&r->tau, old * n * d, new * n * d) && grow_array(a, (void **)&r->bad, old * n, new * n);
-  if (ok && r->rates) ok = grow_array(a, (void **)&r->qd, old * n * d, new * n * d);
-  if (ok && r->accelerations) ok = grow_array(a, (void **)&r->qdd, old * n * d, new * n * d);
+  bool ok = grow_array(a, (void **)&r->t, old * d, new *d) && grow_array(a, (void **)&r->q, old * n * d, new *n *d) &&
+            grow_array(a, (void **)&r->tau, old * n * d, new *n *d) && grow_array(a, (void **)&r->bad, old * n, new *n);
+  if (ok && r->rates) ok = grow_array(a, (void **)&r->qd, old * n * d, new *n *d);
+  if (ok && r->accelerations) ok = grow_array(a, (void **)&r->qdd, old * n * d, new *n *d);
   if (ok || room < r->room) r->room = room; /* where one could not be made smaller, it is larger than need be */
   return ok;
 }
@@ -51,7 +54,8 @@ void psdmp_feed_columns_free(psdmp_feed_columns *r, const psdm_allocator *a) {
 }
 
 void psdmp_feed_copy(psdmp_feed_columns *r, const psdm_log_rows *from, long first, long count) {
-  size_t n = (size_t)r->n, bytes = (size_t)count * n * sizeof(double), at = (size_t)r->count * n, skip = (size_t)first * n;
+  size_t n = (size_t)r->n, bytes = (size_t)count * n * sizeof(double), at = (size_t)r->count * n,
+         skip = (size_t)first * n;
   memcpy(r->t + r->count, from->t + first, (size_t)count * sizeof(double));
   memcpy(r->q + at, from->q + skip, bytes);
   memcpy(r->tau + at, from->tau + skip, bytes);
@@ -84,8 +88,8 @@ void psdmp_feed_file_free(psdmp_feed_file *f, const psdm_allocator *a) {
 
 /* ---- pieces ---- */
 
-/* Piece p of file k is kept when p + k is a multiple of every: in long logs evenly spread, of many short ones every so many-th; and what is kept for twice as much is
- * among it. */
+/* Piece p of file k is kept when p + k is a multiple of every: in long logs evenly spread, of many short ones every
+ * so many-th; and what is kept for twice as much is among it. */
 static bool is_kept(int file, long piece, long every) { return (piece + file) % every == 0; }
 
 long psdmp_feed_kept(int file, long rows, long every) {
@@ -117,7 +121,9 @@ void psdmp_feed_thin(psdmp_feed *f, int file, long every) {
 static bool new_piece(const psdmp_feed *f, psdmp_feed_file *g, psdmp_feed_piece p) {
   if (g->pieces == g->piece_room) {
     int room = g->piece_room ? 2 * g->piece_room : 16;
-    if (!grow_array(f->allocator, (void **)&g->piece, (size_t)g->pieces * sizeof *g->piece, (size_t)room * sizeof *g->piece)) return false;
+    if (!grow_array(f->allocator, (void **)&g->piece, (size_t)g->pieces * sizeof *g->piece,
+                    (size_t)room * sizeof *g->piece))
+      return false;
     g->piece_room = room;
   }
   g->piece[g->pieces++] = p;
@@ -128,11 +134,16 @@ static bool new_piece(const psdmp_feed *f, psdmp_feed_file *g, psdmp_feed_piece 
 static bool keep(const psdmp_feed *f, int file, const psdm_log_rows *from, double begin, bool fresh) {
   psdmp_feed_file *g = &f->file[file];
   for (long done = 0; done < from->count;) {
-    long left = PSDMP_FEED_PIECE - g->rows % PSDMP_FEED_PIECE, count = from->count - done < left ? from->count - done : left;
+    long left = PSDMP_FEED_PIECE - g->rows % PSDMP_FEED_PIECE,
+         count = from->count - done < left ? from->count - done : left;
     if (is_kept(file, g->rows / PSDMP_FEED_PIECE, g->every)) {
       const psdmp_feed_piece *last = g->pieces ? &g->piece[g->pieces - 1] : NULL;
-      bool new = g->rows % PSDMP_FEED_PIECE == 0 || (fresh && done == 0) || !last || last->first + last->count != g->rows;
-      if (new && !new_piece(f, g, (psdmp_feed_piece){.first = g->rows, .at = g->kept.count, .segment = from->segment, .begin = begin})) return false;
+      bool new =
+          g->rows % PSDMP_FEED_PIECE == 0 || (fresh && done == 0) || !last || last->first + last->count != g->rows;
+      if (new && !new_piece(f, g,
+                            (psdmp_feed_piece){
+                                .first = g->rows, .at = g->kept.count, .segment = from->segment, .begin = begin}))
+        return false;
       if (!psdmp_feed_room(&g->kept, f->allocator, g->kept.count + count)) return false;
       psdmp_feed_copy(&g->kept, from, done, count);
       g->piece[g->pieces - 1].count += count;
@@ -160,7 +171,9 @@ static bool lay_mark(const psdmp_feed *f, psdmp_feed_file *g, psdm_log *log, int
   long last = g->marks ? g->mark[g->marks - 1].at.row : 0;
   if (!psdmp_log_markable(log) || psdm_log_good(log) < last + g->spacing) return true;
   if (g->marks == most) thin_marks(f, g);
-  if (g->marks % 64 == 0 && !grow_array(f->allocator, (void **)&g->mark, (size_t)g->marks * sizeof *g->mark, (size_t)(g->marks + 64) * sizeof *g->mark)) return false;
+  if (g->marks % 64 == 0 && !grow_array(f->allocator, (void **)&g->mark, (size_t)g->marks * sizeof *g->mark,
+                                        (size_t)(g->marks + 64) * sizeof *g->mark))
+    return false;
   psdmp_feed_mark *m = &g->mark[g->marks];
   *m = (psdmp_feed_mark){.segment = segment, .begin = begin};
   if (!psdmp_log_bookmark_take(log, f->allocator, &m->at)) return false;
@@ -196,7 +209,8 @@ static void look_around(psdmp_feed *f, int file, double share) {
   f->progress[file] = share;
   for (;; every *= 2) {
     kept = 0;
-    for (int k = 0; k < f->files; k++) kept += f->file[k].scanned || k == file ? psdmp_feed_kept(k, f->file[k].rows, every) : 0;
+    for (int k = 0; k < f->files; k++)
+      kept += f->file[k].scanned || k == file ? psdmp_feed_kept(k, f->file[k].rows, every) : 0;
     if (kept <= f->limit) break;
   }
   for (int k = 0; k < f->files && every > f->every; k++)
@@ -235,7 +249,8 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
       every = f->every;
     }
     psdmp_feed_thin(f, file, every);
-    if (atomic_load(&f->stop) || atomic_load(&f->failed) < file) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped while the logs were read");
+    if (atomic_load(&f->stop) || atomic_load(&f->failed) < file)
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped while the logs were read");
   }
 }
 
@@ -244,7 +259,8 @@ static psdm_status no_rows(const psdm_log *log, psdm_error *error) {
   const char *text = NULL;
   long line = 0;
   for (int k = 0; k < PSDM_FAULTS && !text; k++) text = psdm_log_fault(log, (psdm_fault)k, 0, &line);
-  return psdmp_base_fail(error, PSDM_E_PARSE, psdm_log_file(log), 0, 0, "no row could be read%s%s", text ? "; " : "", text ? text : "");
+  return psdmp_base_fail(error, PSDM_E_PARSE, psdm_log_file(log), 0, 0, "no row could be read%s%s", text ? "; " : "",
+                         text ? text : "");
 }
 
 static void scan_log(psdmp_feed *f, int file, psdm_log *log) {
@@ -274,7 +290,9 @@ static void fail_at(psdmp_feed *f, int file) {
 /* what an earlier run has read of it */
 static bool from_checkpoint(psdmp_feed *f, int file) {
   psdmp_parallel_bytes bytes = {.allocator = f->allocator};
-  bool found = f->checkpoint && psdmp_feed_checkpoint_load(f->checkpoint, PSDMP_FEED_CHECKPOINT_LOG, file, NULL, &bytes) && psdmp_feed_file_get(&f->file[file], f->allocator, &bytes);
+  bool found = f->checkpoint &&
+               psdmp_feed_checkpoint_load(f->checkpoint, PSDMP_FEED_CHECKPOINT_LOG, file, NULL, &bytes) &&
+               psdmp_feed_file_get(&f->file[file], f->allocator, &bytes);
   psdmp_parallel_bytes_free(&bytes);
   return found;
 }
@@ -290,7 +308,8 @@ static psdm_status to_checkpoint(psdmp_feed *f, int file, psdm_error *error) {
   return status;
 }
 
-/* NULL: it cannot be opened, an earlier run has read it, or there is no need any more. Opening is for one thread at a time: not all libraries know of threads. */
+/* NULL: it cannot be opened, an earlier run has read it, or there is no need any more. Opening is for one thread at
+ * a time: not all libraries know of threads. */
 static psdm_log *open_log(psdmp_feed *f, int file) {
   psdmp_feed_file *g = &f->file[file];
   psdm_log *log = NULL;
@@ -316,8 +335,8 @@ static void scan_file(psdmp_feed *f, int file, psdm_log *log) {
   g->scanned = true; /* from now on others may thin it */
 }
 
-/* files ascend; the first one that cannot be read is what is told, whoever reads the others: those before it are read to their ends. Formats whose libraries know one
- * thread only wait for the second round. */
+/* files ascend; the first one that cannot be read is what is told, whoever reads the others: those before it are
+ * read to their ends. Formats whose libraries know one thread only wait for the second round. */
 psdm_status psdmp_feed_scan(psdmp_feed *f, int count, const int *file, psdm_error *error) {
   bool *later = psdmp_base_alloc(f->allocator, (size_t)count + 1);
   if (!later) return no_memory(error);

@@ -1,10 +1,12 @@
 /* cone.c: Newton's stacked least-squares problem for parameters that a prior and barriers hold.
  *
- *   f = |E [x; -1]|^2 / 2 + sum over scalars of ridge^2 (x - centre)^2 / 2 - mu log x  + sum over links of lambda D(P | P0) - mu log det P
+ *   f = |E [x; -1]|^2 / 2 + sum over scalars of ridge^2 (x - centre)^2 / 2 - mu log x  + sum over links of lambda
+ *   D(P | P0) - mu log det P
  *
- * A link moves as P -> L (1 + Z) L^T with P = L L^T. In orthonormal coordinates of the symmetric Z the last sum has the Hessian (lambda + mu) 1 and the
- * gradient lambda L^T P0^-1 L - (lambda + mu) 1. So all that is not data is a diagonal on top of the data's rows, and one triangular-pentagonal QR gives the
- * step: the stacked rows [R; sqrt(lambda + mu) vec(L^-1 E_a L^-T); sqrt(mu) / x] in variables that make the second block a unit matrix. */
+ * A link moves as P -> L (1 + Z) L^T with P = L L^T. In orthonormal coordinates of the symmetric Z the last sum has
+ * the Hessian (lambda + mu) 1 and the gradient lambda L^T P0^-1 L - (lambda + mu) 1. So all that is not data is a
+ * diagonal on top of the data's rows, and one triangular-pentagonal QR gives the step: the stacked rows [R;
+ * sqrt(lambda + mu) vec(L^-1 E_a L^-T); sqrt(mu) / x] in variables that make the second block a unit matrix. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -18,8 +20,10 @@ static int unknowns(const psdmp_fit_rows *rows) { return psdmp_fit_own(rows) + r
 
 size_t psdmp_fit_cone_scratch(const psdmp_fit_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), M = (size_t)unknowns(rows), links = (size_t)rows->links;
-  size_t factor = psdmp_linalg_factor_scratch((int)M + 1, (long)W), gather = psdmp_fit_gather_scratch(rows) + (W + 1) * (W + 1);
-  return 2 * W * (M + 1) + (M + 1) * (M + 1) + 6 * M + links * (16 + 16 + 10 + 100) + (factor > gather ? factor : gather) + W * W + W * M + 2 * W + M + 16 * links;
+  size_t factor = psdmp_linalg_factor_scratch((int)M + 1, (long)W),
+         gather = psdmp_fit_gather_scratch(rows) + (W + 1) * (W + 1);
+  return 2 * W * (M + 1) + (M + 1) * (M + 1) + 6 * M + links * (16 + 16 + 10 + 100) +
+         (factor > gather ? factor : gather) + W * W + W * M + 2 * W + M + 16 * links;
 }
 
 static void lay_out(psdmp_fit_cone *c, double *at) {
@@ -53,7 +57,8 @@ static void spread(psdmp_fit_cone *c, const double *G) {
     c->E[(long)i * wide + c->M] = G[(long)i * full + c->W];
   }
   if (standard > 0)
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c->W, standard, base, 1, G + c->own, full, c->rows->K, standard, 0, c->E + c->own, wide);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c->W, standard, base, 1, G + c->own, full, c->rows->K,
+                standard, 0, c->E + c->own, wide);
 }
 
 static void invert_prior(psdmp_fit_cone *c) {
@@ -74,12 +79,14 @@ static void set_signs(psdmp_fit_cone *c) {
   const psdmp_fit_options *o = c->options;
   memset(c->sign, 0, sizeof *c->sign * (size_t)c->M);
   for (int j = 0, first = 0; j < c->rows->n; first += c->rows->extras[j++])
-    for (int k = 0; k < c->rows->extras[j]; k++) c->sign[first + k] = o->nonnegative && o->nonnegative[j] && o->nonnegative[j][k];
+    for (int k = 0; k < c->rows->extras[j]; k++)
+      c->sign[first + k] = o->nonnegative && o->nonnegative[j] && o->nonnegative[j][k];
   for (int i = c->own + 10 * c->rows->links; i < c->M; i++) c->sign[i] = o->drives_nonnegative;
   for (int i = 0; i < c->M; i++) c->positives += c->sign[i] > 0;
 }
 
-/* scalars are held weakly, own ones at zero, drives at their prior; what the data do not see at all is held with weight one */
+/* scalars are held weakly, own ones at zero, drives at their prior; what the data do not see at all is held with
+ * weight one */
 static void set_ridge(psdmp_fit_cone *c) {
   double share = c->options->ridge > 0 ? c->options->ridge : 1e-6;
   for (int i = 0; i < c->M; i++) {
@@ -89,10 +96,13 @@ static void set_ridge(psdmp_fit_cone *c) {
   }
 }
 
-psdm_status psdmp_fit_cone_start(psdmp_fit_cone *c, const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch) {
-  if (!psdmp_fit_sound(rows, options) || !options->prior || !(options->lambda > 0 && isfinite(options->lambda))) return PSDM_E_ARGUMENT;
+psdm_status psdmp_fit_cone_start(psdmp_fit_cone *c, const psdmp_fit_rows *rows, const psdmp_fit_options *options,
+                                 double *scratch) {
+  if (!psdmp_fit_sound(rows, options) || !options->prior || !(options->lambda > 0 && isfinite(options->lambda)))
+    return PSDM_E_ARGUMENT;
   if (rows->links < 0 || rows->standard < 10 * rows->links) return PSDM_E_ARGUMENT;
-  *c = (psdmp_fit_cone){.rows = rows, .options = options, .own = psdmp_fit_own(rows), .M = unknowns(rows), .lambda = options->lambda};
+  *c = (psdmp_fit_cone){
+      .rows = rows, .options = options, .own = psdmp_fit_own(rows), .M = unknowns(rows), .lambda = options->lambda};
   c->W = c->own + rows->base;
   lay_out(c, scratch);
   double *G = c->scratch;
@@ -142,7 +152,8 @@ static void set_data(psdmp_fit_cone *c) {
   memcpy(c->X, c->E, sizeof *c->X * (size_t)c->W * (size_t)wide);
   for (int k = 0; k < c->rows->links; k++) {
     int at = c->own + 10 * k;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c->W, 10, 10, 1, c->E + at, wide, c->map + 100 * k, 10, 0, c->X + at, wide);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, c->W, 10, 10, 1, c->E + at, wide, c->map + 100 * k, 10, 0,
+                c->X + at, wide);
   }
   cblas_dgemv(CblasRowMajor, CblasNoTrans, c->W, c->M, -1, c->E, wide, c->x, 1, 1, c->X + c->M, wide);
 }
@@ -199,7 +210,9 @@ void psdmp_fit_cone_root(const psdmp_fit_cone *c, double *J) {
   for (int i = 0; i < base; i++) {
     const double *K = c->rows->K + (long)i * standard;
     double *row = J + (long)(c->own + i) * M;
-    for (int k = 0; k < c->rows->links; k++) cblas_dgemv(CblasRowMajor, CblasTrans, 10, 10, 1, c->map + 100 * k, 10, K + 10 * k, 1, 0, row + c->own + 10 * k, 1);
+    for (int k = 0; k < c->rows->links; k++)
+      cblas_dgemv(CblasRowMajor, CblasTrans, 10, 10, 1, c->map + 100 * k, 10, K + 10 * k, 1, 0, row + c->own + 10 * k,
+                  1);
     for (int d = drives; d < M; d++) row[d] = K[d - c->own];
   }
   cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, c->W, M, 1, c->T, M + 1, J, M);
@@ -207,5 +220,6 @@ void psdmp_fit_cone_root(const psdmp_fit_cone *c, double *J) {
 
 void psdmp_fit_cone_seen(const psdmp_fit_cone *c, double *seen) {
   memcpy(seen, c->x, sizeof *seen * (size_t)c->own);
-  for (int i = 0; i < c->rows->base; i++) seen[c->own + i] = cblas_ddot(c->rows->standard, c->rows->K + (long)i * c->rows->standard, 1, c->x + c->own, 1);
+  for (int i = 0; i < c->rows->base; i++)
+    seen[c->own + i] = cblas_ddot(c->rows->standard, c->rows->K + (long)i * c->rows->standard, 1, c->x + c->own, 1);
 }

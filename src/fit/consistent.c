@@ -1,5 +1,6 @@
-/* consistent.c: parameters of bodies that can exist, by a log-det barrier (Boyd, Vandenberghe 2004, section 11.3) with an entropic pull to a prior
- * (Lee, Wensing, Park 2020). The sum of squares counts half, so that lambda and mu are in nats when sigma is right. */
+/* consistent.c: parameters of bodies that can exist, by a log-det barrier (Boyd, Vandenberghe 2004, section 11.3)
+ * with an entropic pull to a prior (Lee, Wensing, Park 2020). The sum of squares counts half, so that lambda and mu
+ * are in nats when sigma is right. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -11,9 +12,9 @@
 /* ---- how far along the step: f is a parabola and logarithms of 1 + t rate ---- */
 
 typedef struct ray {
-  double slope, bend;    /* f' and f'' of the parabola and of what is linear, at t = 0 */
-  int rates;             /* 4 links + positives */
-  int even;              /* the first ones have weight lambda + mu, the others mu */
+  double slope, bend; /* f' and f'' of the parabola and of what is linear, at t = 0 */
+  int rates;          /* 4 links + positives */
+  int even;           /* the first ones have weight lambda + mu, the others mu */
   double weight, mu;
   double *rate;
 } ray;
@@ -65,7 +66,13 @@ static bool rates_of(const double *z, double rate[4]) {
  * account for is the parabola's, without a difference of large sums. rate: (4 links + positives) */
 static bool measure(psdmp_fit_cone *c, double decrement, double *rate, double *length) {
   int links = c->rows->links;
-  ray r = {.slope = -decrement, .bend = decrement, .even = 4 * links, .rates = 4 * links, .weight = c->lambda + c->mu, .mu = c->mu, .rate = rate};
+  ray r = {.slope = -decrement,
+           .bend = decrement,
+           .even = 4 * links,
+           .rates = 4 * links,
+           .weight = c->lambda + c->mu,
+           .mu = c->mu,
+           .rate = rate};
   for (int k = 0; k < links; k++)
     if (!rates_of(c->step + c->own + 10 * k, rate + 4 * k)) return false;
   for (int i = 0; i < c->M; i++)
@@ -80,7 +87,8 @@ static bool measure(psdmp_fit_cone *c, double decrement, double *rate, double *l
   return isfinite(*length);
 }
 
-/* L <- L C with C C^T = 1 + t Z: small eigenvalues keep their digits however large the others are. False when what L L^T rounds to is not inside. */
+/* L <- L C with C C^T = 1 + t Z: small eigenvalues keep their digits however large the others are. False when what L
+ * L^T rounds to is not inside. */
 static bool move_link(const double *from, const double *z, double t, double *L, double *pi) {
   double C[16], P[16] = {0};
   symmetric(z, C);
@@ -104,7 +112,8 @@ static bool move_link(const double *from, const double *z, double t, double *L, 
 static bool move(psdmp_fit_cone *c, double t, const double *x, const double *L) {
   bool inside = true;
   for (int i = 0; i < c->M; i++) c->x[i] = x[i] + t * c->step[i];
-  for (int k = 0; k < c->rows->links && inside; k++) inside = move_link(L + 16 * k, c->step + c->own + 10 * k, t, c->L + 16 * k, c->x + c->own + 10 * k);
+  for (int k = 0; k < c->rows->links && inside; k++)
+    inside = move_link(L + 16 * k, c->step + c->own + 10 * k, t, c->L + 16 * k, c->x + c->own + 10 * k);
   return inside;
 }
 
@@ -148,20 +157,23 @@ static bool centre(psdmp_fit_cone *c, double enough, double *spare, psdmp_fit *f
   return true;
 }
 
-/* Down to a hundredth of a nat for all together: a gap relative to the torques would stop too early. A pull that is weaker than mu would let what the data do
- * not see run far away and back, and a mu far below what the data gain by the first step leaves the path at once, for hundreds of short steps: so the
- * pull is never weaker than mu on the way, and where the data pull hard the way begins higher. The end does not depend on it: f is strictly convex. */
+/* Down to a hundredth of a nat for all together: a gap relative to the torques would stop too early. A pull that is
+ * weaker than mu would let what the data do not see run far away and back, and a mu far below what the data gain by
+ * the first step leaves the path at once, for hundreds of short steps: so the pull is never weaker than mu on the
+ * way, and where the data pull hard the way begins higher. The end does not depend on it: f is strictly convex. */
 static bool follow(psdmp_fit_cone *c, double *spare, psdmp_fit *fit) {
   int count = 4 * c->rows->links + c->positives;
   double first = psdmp_fit_cone_newton(c, false) / fmax(1, count);
-  double torque = cblas_dnrm2(c->W, c->E + c->M, c->M + 1), rounding = 1e-22 * torque * torque; /* decrements below are that of the rows' twelfth digits */
+  /* decrements below are that of the rows' twelfth digits */
+  double torque = cblas_dnrm2(c->W, c->E + c->M, c->M + 1), rounding = 1e-22 * torque * torque;
   if (!isfinite(first)) return false;
   while (c->mu < first) c->mu /= 0.15;
   place_positives(c);
   for (;; c->mu *= 0.15) {
     bool last = c->mu * count < 0.01;
     c->lambda = last ? c->options->lambda : fmax(c->options->lambda, c->mu);
-    /* on the way one mu is near enough, with ten the way is lost where the data contradict the cone; at the end as near as the data's digits allow */
+    /* on the way one mu is near enough, with ten the way is lost where the data contradict the cone; at the end as
+     * near as the data's digits allow */
     if (!centre(c, fmax(rounding, last ? 1e-9 : c->mu), spare, fit)) return false;
     if (last || fit->steps >= MOST_STEPS) break;
   }
@@ -183,7 +195,8 @@ static void tell(const psdmp_fit_cone *c, double *spare, psdmp_fit *fit) {
   psdmp_fit_finish(c->rows, c->options->sigma, seen, C, c->W, at, fit);
 }
 
-psdm_status psdmp_fit_surrogate(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
+psdm_status psdmp_fit_surrogate(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch,
+                                psdmp_fit *fit) {
   psdmp_fit_cone c;
   psdm_status status = psdmp_fit_cone_start(&c, rows, options, scratch);
   if (status) return status;
@@ -198,7 +211,8 @@ psdm_status psdmp_fit_surrogate(const psdmp_fit_rows *rows, const psdmp_fit_opti
   return PSDM_OK;
 }
 
-psdm_status psdmp_fit_consistent(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
+psdm_status psdmp_fit_consistent(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch,
+                                 psdmp_fit *fit) {
   psdmp_fit_cone c;
   psdm_status status = psdmp_fit_cone_start(&c, rows, options, scratch);
   if (status) return status;

@@ -38,7 +38,8 @@ size_t psdmp_fit_gather_scratch(const psdmp_fit_rows *rows) {
 }
 
 /* the joint's factor with its own columns in front: V (w x w) */
-static void own_first(const psdmp_fit_rows *rows, int joint, double weight, double *V, double *scaled, int *take, double *scratch) {
+static void own_first(const psdmp_fit_rows *rows, int joint, double weight, double *V, double *scaled, int *take,
+                      double *scratch) {
   int base = rows->base, extras = rows->extras[joint], w = base + extras + 1;
   for (long i = 0; i < (long)w * w; i++) scaled[i] = weight * rows->R[joint][i];
   for (int k = 0; k < w; k++) take[k] = k < extras ? base + k : k < extras + base ? k - extras : w - 1;
@@ -46,8 +47,10 @@ static void own_first(const psdmp_fit_rows *rows, int joint, double weight, doub
 }
 
 bool psdmp_fit_gather(const psdmp_fit_rows *rows, const double *sigma, double *scratch, double *G) {
-  int base = rows->base, own = psdmp_fit_own(rows), shared = base + 1, full = own + shared, widest = psdmp_fit_widest(rows);
-  double *at = scratch, *V = psdmp_fit_piece(&at, (long)widest * widest), *X = psdmp_fit_piece(&at, (long)widest * widest);
+  int base = rows->base, own = psdmp_fit_own(rows), shared = base + 1, full = own + shared,
+      widest = psdmp_fit_widest(rows);
+  double *at = scratch, *V = psdmp_fit_piece(&at, (long)widest * widest),
+         *X = psdmp_fit_piece(&at, (long)widest * widest);
   double *scaled = psdmp_fit_piece(&at, (long)widest * widest), *T = psdmp_fit_piece(&at, (long)shared * shared);
   int *take = (int *)psdmp_fit_piece(&at, widest);
   memset(G, 0, sizeof *G * (size_t)full * (size_t)full);
@@ -62,17 +65,20 @@ bool psdmp_fit_gather(const psdmp_fit_rows *rows, const double *sigma, double *s
       memcpy(row + own, V + (long)i * w + extras, sizeof *row * (size_t)shared);
     }
     /* the rest is about theta alone */
-    for (int i = 0; i < shared; i++) memcpy(X + (long)i * shared, V + (long)(extras + i) * w + extras, sizeof *X * (size_t)shared);
+    for (int i = 0; i < shared; i++)
+      memcpy(X + (long)i * shared, V + (long)(extras + i) * w + extras, sizeof *X * (size_t)shared);
     psdmp_linalg_factor_add(shared, T, shared, X, at);
   }
-  for (int i = 0; i < shared; i++) memcpy(G + (long)(own + i) * full + own, T + (long)i * shared, sizeof *G * (size_t)shared);
+  for (int i = 0; i < shared; i++)
+    memcpy(G + (long)(own + i) * full + own, T + (long)i * shared, sizeof *G * (size_t)shared);
   return isfinite(psdmp_linalg_largest((long)full * full, G));
 }
 
 /* ---- residuals ---- */
 
 /* r (w) = R [theta; phi; -1] of a joint, x its whole; returns |r|^2 */
-static double residual(const psdmp_fit_rows *rows, int joint, const double *phi, const double *theta, double *y, double *r) {
+static double residual(const psdmp_fit_rows *rows, int joint, const double *phi, const double *theta, double *y,
+                       double *r) {
   int base = rows->base, extras = rows->extras[joint], w = base + extras + 1;
   const double *R = rows->R[joint];
   double sum = 0;
@@ -87,7 +93,8 @@ static double residual(const psdmp_fit_rows *rows, int joint, const double *phi,
   return sum;
 }
 
-void psdmp_fit_gradient(const psdmp_fit_rows *rows, const double *sigma, const double *x, double scale, double *scratch, double *g) {
+void psdmp_fit_gradient(const psdmp_fit_rows *rows, const double *sigma, const double *x, double scale, double *scratch,
+                        double *g) {
   int base = rows->base, own = psdmp_fit_own(rows), widest = psdmp_fit_widest(rows);
   double *r = scratch, *y = scratch + widest;
   for (int j = 0, first = 0; j < rows->n; first += rows->extras[j++]) {
@@ -102,7 +109,8 @@ void psdmp_fit_gradient(const psdmp_fit_rows *rows, const double *sigma, const d
   }
 }
 
-void psdmp_fit_finish(const psdmp_fit_rows *rows, const double *sigma, const double *x, const double *C, int parameters, double *scratch, psdmp_fit *fit) {
+void psdmp_fit_finish(const psdmp_fit_rows *rows, const double *sigma, const double *x, const double *C, int parameters,
+                      double *scratch, psdmp_fit *fit) {
   int base = rows->base, own = psdmp_fit_own(rows), W = own + base, widest = psdmp_fit_widest(rows);
   double weighted = 0, count = 0, *cost = scratch + 2 * widest;
   for (int j = 0, first = 0; j < rows->n; first += rows->extras[j++]) {
@@ -129,8 +137,10 @@ void psdmp_fit_sigma(const psdmp_fit_rows *rows, const double *cost, double *sig
     int w = rows->base + rows->extras[j] + 1;
     double count = fmax(1, rows->count[j]), torque = 0;
     for (int i = 0; i < w; i++) torque += rows->R[j][(long)i * w + w - 1] * rows->R[j][(long)i * w + w - 1];
-    double share = rows->extras[j] + rows->base * rows->count[j] / total; /* without any rows NAN, which fmax passes over */
-    double least = torque > 0 ? 1e-9 * sqrt(torque / count) : 1; /* a joint without residual must not silence the others */
+    /* without any rows NAN, which fmax passes over */
+    double share = rows->extras[j] + rows->base * rows->count[j] / total;
+    /* a joint without residual must not silence the others */
+    double least = torque > 0 ? 1e-9 * sqrt(torque / count) : 1;
     sigma[j] = fmax(least, sqrt(cost[j] / fmax(1, count - share)));
   }
 }
@@ -139,5 +149,6 @@ void psdmp_fit_sigma(const psdmp_fit_rows *rows, const double *cost, double *sig
 size_t psdmp_fit_scratch(const psdmp_fit_rows *rows) {
   size_t W = (size_t)(psdmp_fit_own(rows) + rows->base), cone = psdmp_fit_cone_scratch(rows);
   size_t total = (W + 1) * (W + 1) + 2 * W + 4 * (W + 2) * (W + 2) + 2 * psdmp_fit_solve_scratch((int)W + 1);
-  return (total > cone ? total : cone) + psdmp_fit_gather_scratch(rows) + 2 * (size_t)psdmp_fit_widest(rows) + (size_t)rows->n;
+  return (total > cone ? total : cone) + psdmp_fit_gather_scratch(rows) + 2 * (size_t)psdmp_fit_widest(rows) +
+         (size_t)rows->n;
 }

@@ -6,7 +6,8 @@
 
 #include "fit/fit_priv.h"
 
-/* Below this share of the largest a direction of the scaled columns is rounding: factors of 10^8 rows carry some 1e-12. */
+/* Below this share of the largest a direction of the scaled columns is rounding: factors of 10^8 rows carry some
+ * 1e-12. */
 static const double direction_tolerance = 1e-10;
 
 /* dgesdd asks for 4 W^2 + 7 W, dgeqp3 and dormqr for a block of 32 to 65 columns */
@@ -29,15 +30,19 @@ static void scale_columns(int W, const double *G, double *A, double *length) {
 }
 
 /* A = U diag(s) VT; how many s count, or -1 */
-static int singular(int rows, int columns, double *A, double *s, double *U, double *VT, int *integers, double *work, long words) {
+static int singular(int rows, int columns, double *A, double *s, double *U, double *VT, int *integers, double *work,
+                    long words) {
   int rank = 0;
-  if (LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', rows, columns, A, rows, s, U, rows, VT, columns, work, (lapack_int)words, integers)) return -1;
+  if (LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', rows, columns, A, rows, s, U, rows, VT, columns, work,
+                          (lapack_int)words, integers))
+    return -1;
   while (rank < columns && s[rank] > direction_tolerance * s[0]) rank++;
   return rank;
 }
 
 /* x and Z of full rank, by QR with column pivoting; false when a direction is lost. A is spoilt. */
-static bool solve_pivoted(int W, double *A, double *b, const double *length, int *pivot, double *reflectors, double *work, double *x, double *Z) {
+static bool solve_pivoted(int W, double *A, double *b, const double *length, int *pivot, double *reflectors,
+                          double *work, double *x, double *Z) {
   lapack_int words = (lapack_int)work_words(W);
   for (int k = 0; k < W; k++) pivot[k] = 0;
   if (LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, W, W, A, W, pivot, reflectors, work, words)) return false;
@@ -55,7 +60,8 @@ static bool solve_pivoted(int W, double *A, double *b, const double *length, int
 }
 
 int psdmp_fit_solve(int W, const double *G, double *scratch, double *x, double *Z) {
-  double *at = scratch, *A = psdmp_fit_piece(&at, (long)W * W), *U = psdmp_fit_piece(&at, (long)W * W), *VT = psdmp_fit_piece(&at, (long)W * W);
+  double *at = scratch, *A = psdmp_fit_piece(&at, (long)W * W), *U = psdmp_fit_piece(&at, (long)W * W),
+         *VT = psdmp_fit_piece(&at, (long)W * W);
   double *length = psdmp_fit_piece(&at, W), *s = psdmp_fit_piece(&at, W), *b = psdmp_fit_piece(&at, W);
   int *integers = (int *)psdmp_fit_piece(&at, 5 * W);
   scale_columns(W, G, A, length);
@@ -80,10 +86,12 @@ int psdmp_fit_solve(int W, const double *G, double *scratch, double *x, double *
   return rank;
 }
 
-psdm_status psdmp_fit_linear(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
+psdm_status psdmp_fit_linear(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch,
+                             psdmp_fit *fit) {
   if (!psdmp_fit_sound(rows, options)) return PSDM_E_ARGUMENT;
   int W = psdmp_fit_own(rows) + rows->base;
-  double *at = scratch, *G = psdmp_fit_piece(&at, (long)(W + 1) * (W + 1)), *Z = psdmp_fit_piece(&at, (long)W * W), *C = psdmp_fit_piece(&at, (long)W * W);
+  double *at = scratch, *G = psdmp_fit_piece(&at, (long)(W + 1) * (W + 1)), *Z = psdmp_fit_piece(&at, (long)W * W),
+         *C = psdmp_fit_piece(&at, (long)W * W);
   double *x = psdmp_fit_piece(&at, W);
   if (!psdmp_fit_gather(rows, options->sigma, at, G)) return PSDM_E_ARGUMENT;
   fit->steps = 0, fit->gap = 0, fit->decrement = 0, fit->feasible = false;
@@ -94,11 +102,13 @@ psdm_status psdmp_fit_linear(const psdmp_fit_rows *rows, const psdmp_fit_options
   return PSDM_OK;
 }
 
-/* y (rank) with [diag(s), U^T b] [y; -1] nearest to zero when all columns may be wrong alike: the right singular vector of the least singular value
- * (Golub, Van Loan 1980, section 2). below: what of b no column reaches. False when that vector has no share of b. */
+/* y (rank) with [diag(s), U^T b] [y; -1] nearest to zero when all columns may be wrong alike: the right singular
+ * vector of the least singular value (Golub, Van Loan 1980, section 2). below: what of b no column reaches. False
+ * when that vector has no share of b. */
 static bool nearest(int W, int rank, const double *s, const double *share, double below, double *scratch, double *y) {
   int columns = rank + 1, rows = W + 1;
-  double *at = scratch, *A = psdmp_fit_piece(&at, (long)rows * columns), *U = psdmp_fit_piece(&at, (long)rows * columns);
+  double *at = scratch, *A = psdmp_fit_piece(&at, (long)rows * columns),
+         *U = psdmp_fit_piece(&at, (long)rows * columns);
   double *VT = psdmp_fit_piece(&at, (long)columns * columns), *sigma = psdmp_fit_piece(&at, columns);
   int *integers = (int *)psdmp_fit_piece(&at, 5 * columns);
   memset(A, 0, sizeof *A * (size_t)rows * (size_t)columns);
@@ -112,12 +122,15 @@ static bool nearest(int W, int rank, const double *s, const double *share, doubl
   return true;
 }
 
-psdm_status psdmp_fit_total(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit) {
+psdm_status psdmp_fit_total(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch,
+                            psdmp_fit *fit) {
   if (!psdmp_fit_sound(rows, options)) return PSDM_E_ARGUMENT;
   int W = psdmp_fit_own(rows) + rows->base;
-  double *at = scratch, *G = psdmp_fit_piece(&at, (long)(W + 1) * (W + 1)), *x = psdmp_fit_piece(&at, W), *y = psdmp_fit_piece(&at, W);
+  double *at = scratch, *G = psdmp_fit_piece(&at, (long)(W + 1) * (W + 1)), *x = psdmp_fit_piece(&at, W),
+         *y = psdmp_fit_piece(&at, W);
   if (!psdmp_fit_gather(rows, options->sigma, at, G)) return PSDM_E_ARGUMENT;
-  double *A = psdmp_fit_piece(&at, (long)W * W), *U = psdmp_fit_piece(&at, (long)W * W), *VT = psdmp_fit_piece(&at, (long)W * W);
+  double *A = psdmp_fit_piece(&at, (long)W * W), *U = psdmp_fit_piece(&at, (long)W * W),
+         *VT = psdmp_fit_piece(&at, (long)W * W);
   double *length = psdmp_fit_piece(&at, W), *s = psdmp_fit_piece(&at, W), *share = psdmp_fit_piece(&at, W), size = 0;
   int *integers = (int *)psdmp_fit_piece(&at, 5 * W);
   scale_columns(W, G, A, length);
@@ -138,7 +151,8 @@ psdm_status psdmp_fit_total(const psdmp_fit_rows *rows, const psdmp_fit_options 
   for (int i = 0; i < W && fit->covariance; i++)
     for (int e = 0; e < W; e++) {
       A[(long)i * W + e] = 0;
-      for (int k = 0; k < rank; k++) A[(long)i * W + e] += VT[k + (long)i * W] * VT[k + (long)e * W] / (s[k] * s[k] * length[i] * length[e]);
+      for (int k = 0; k < rank; k++)
+        A[(long)i * W + e] += VT[k + (long)i * W] * VT[k + (long)e * W] / (s[k] * s[k] * length[i] * length[e]);
     }
   fit->steps = 0, fit->gap = 0, fit->decrement = 0, fit->feasible = false, fit->rank = rank;
   psdmp_fit_finish(rows, options->sigma, x, fit->covariance ? A : NULL, rank, at, fit);

@@ -15,7 +15,8 @@
 /* ---- small things ---- */
 
 static const double longest_delay = 0.25; /* s; torques that are later belong to another log */
-/* of the score, a logarithm: errors grow with the delay that is left, so 20 ms of at most 250 gain log(250/230) = 0.08, and noise hides some; the whole gains far more */
+/* of the score, a logarithm: errors grow with the delay that is left, so 20 ms of at most 250 gain log(250/230) =
+ * 0.08, and noise hides some; the whole gains far more */
 static const double long_begins = 0.05, long_pays = 0.3;
 static const double cutoffs[] = {3, 4, 5, 7, 10, 14, 20, 28, 40, 60, 100};
 enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs }; /* Hz that are tried */
@@ -23,10 +24,14 @@ enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs }; /* Hz that are tried */
 /* what a step could not do */
 static psdm_status not_done(const psdmp_identify_run *r, psdm_error *error) {
   if (!r->singular) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  return psdmp_base_fail(error, PSDM_E_ACCURACY, r->robot->file, 0, 0, "the base parameters cannot be told apart in double precision: the prior's weights are singular");
+  return psdmp_base_fail(
+      error, PSDM_E_ACCURACY, r->robot->file, 0, 0,
+      "the base parameters cannot be told apart in double precision: the prior's weights are singular");
 }
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 static void because(psdmp_identify_run *r, const char *format, ...) {
   va_list args;
@@ -48,16 +53,33 @@ bool psdmp_identify_going_on(psdmp_identify_run *r, const char *doing, double sh
 static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *o, psdm_error *error) {
   const char *file = robot->file;
   if (o->files < 1) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "at least one log is needed");
-  if (!psdm_estimator_name(o->estimator) || !psdm_kinematics_name(o->kinematics)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "an option of the calibration is out of its range");
-  if (!(o->holdout >= 0 && o->holdout < 0.95)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the share that is held out must be at least 0 and below 0.95");
-  if (o->holdout_block != 0 && (!(o->holdout_block > 0) || o->holdout_every < 2)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "held-out blocks need a length above zero, and at most every second one");
-  if (!(o->cutoff >= 0) || !(o->lambda >= 0) || o->columns < 0 || o->columns > 16) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "cutoff, lambda and columns must not be negative, and columns at most 16");
-  if (psdm_robot_n(robot) > PSDM_CALIBRATE_JOINTS) return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once", psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
-  if (o->decimate < 0 || o->decimate > 1 << 20) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "rows are decimated by a factor from 1 to %d", 1 << 20);
+  if (!psdm_estimator_name(o->estimator) || !psdm_kinematics_name(o->kinematics))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "an option of the calibration is out of its range");
+  if (!(o->holdout >= 0 && o->holdout < 0.95))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0,
+                           "the share that is held out must be at least 0 and below 0.95");
+  if (o->holdout_block != 0 && (!(o->holdout_block > 0) || o->holdout_every < 2))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0,
+                           "held-out blocks need a length above zero, and at most every second one");
+  if (!(o->cutoff >= 0) || !(o->lambda >= 0) || o->columns < 0 || o->columns > 16)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0,
+                           "cutoff, lambda and columns must not be negative, and columns at most 16");
+  if (psdm_robot_n(robot) > PSDM_CALIBRATE_JOINTS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once",
+                           psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
+  if (o->decimate < 0 || o->decimate > 1 << 20)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "rows are decimated by a factor from 1 to %d", 1 << 20);
   if (o->decimate > 1 && psdmp_identify_result_walks(o->estimator))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the estimator '%s' goes through the rows of the log one by one and cannot have them decimated", psdm_estimator_name(o->estimator));
-  if (o->delay_given && !(fabs(o->delay) <= 1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the torques' delay must be at most a second either way");
-  if (robot->closure) return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
+    return psdmp_base_fail(
+        error, PSDM_E_ARGUMENT, file, 0, 0,
+        "the estimator '%s' goes through the rows of the log one by one and cannot have them decimated",
+        psdm_estimator_name(o->estimator));
+  if (o->delay_given && !(fabs(o->delay) <= 1))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0,
+                           "the torques' delay must be at most a second either way");
+  if (robot->closure)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
+                           "robots with closed loops are not calibrated yet; couple their joints");
   return PSDM_OK;
 }
 
@@ -65,20 +87,25 @@ static psdm_status set_reach(psdmp_identify_run *r, psdm_error *error) {
   size_t n = (size_t)r->n, l = (size_t)r->l;
   double *scratch = psdmp_base_alloc_raw(r->allocator, n * ((size_t)r->S + 2 * l) * sizeof *scratch);
   r->reached = psdmp_base_arena_alloc(&r->arena, n * l + 1);
-  psdm_status status = scratch && r->reached ? psdmp_identify_run_reach(r, scratch, scratch + n * ((size_t)r->S + l)) : PSDM_E_MEMORY;
+  psdm_status status =
+      scratch && r->reached ? psdmp_identify_run_reach(r, scratch, scratch + n * ((size_t)r->S + l)) : PSDM_E_MEMORY;
   psdmp_base_free(r->allocator, scratch);
   return status ? psdmp_base_fail(error, status, r->robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
-/* the base parameters of the robot without the assumptions of its file: a log that contradicts them must be able to say so, and where they make a link
- * massless no physically possible answer would be left */
+/* the base parameters of the robot without the assumptions of its file: a log that contradicts them must be able to
+ * say so, and where they make a link massless no physically possible answer would be left */
 static psdm_status set_model(psdmp_identify_run *r, psdm_error *error) {
   psdm_derive_info info;
   psdm_status status = psdmp_parameters_model(r->robot, r->allocator, &r->model, &info, error);
   if (status) return status;
-  if (r->robot->assumptions) because(r, "the %d assumptions of the robot's file are not made: the log decides", r->robot->assumptions);
+  if (r->robot->assumptions)
+    because(r, "the %d assumptions of the robot's file are not made: the log decides", r->robot->assumptions);
   if (info.rank_dropped > 1e-12)
-    because(r, "what gives less than %.2g of the torque is regrouped (at most %.2g here): axes that are nearly aligned cannot be told from aligned ones", PSDMP_PARAMETERS_PHYSICAL_RANK, info.rank_dropped);
+    because(r,
+            "what gives less than %.2g of the torque is regrouped (at most %.2g here): axes that are nearly aligned "
+            "cannot be told from aligned ones",
+            PSDMP_PARAMETERS_PHYSICAL_RANK, info.rank_dropped);
   r->links = psdm_robot_links(r->robot);
   r->drives = psdm_robot_drives(r->robot);
   if (!psdmp_identify_run_formulas(r, &r->arena)) return no_memory(error);
@@ -121,7 +148,9 @@ static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors
   const psdm_calibrate_options *o = r->options;
   if (o->prior) {
     memcpy(r->prior, o->prior, (size_t)r->S * sizeof *r->prior);
-    if (!usable_prior(r, r->prior)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->robot->file, 0, 0, "the prior has a link whose inertia is not physically possible");
+    if (!usable_prior(r, r->prior))
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->robot->file, 0, 0,
+                             "the prior has a link whose inertia is not physically possible");
   } else {
     psdm_robot_parameters(r->robot, r->prior);
     r->prior_kinematics = o->prior_kinematics || psdm_robot_ready(r->robot, NULL) || !usable_prior(r, r->prior);
@@ -129,7 +158,8 @@ static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors
   if (r->prior_kinematics) psdmp_identify_prior_cylinders(r->robot, r->prior);
   if (!psdmp_identify_prior_scale(r, f, &r->prior_scale)) return no_memory(error);
   if (r->prior_kinematics) {
-    r->prior_mass = r->prior_scale > 0 ? r->prior_scale : 10; /* torques that no mass explains: a robot of ten kilograms */
+    /* torques that no mass explains: a robot of ten kilograms */
+    r->prior_mass = r->prior_scale > 0 ? r->prior_scale : 10;
     for (int k = 0; k < 10 * r->links; k++) r->prior[k] *= r->prior_mass;
     because(r, "prior: cylinders between the joints, %.3g kg in all, the mass that the torques ask for", r->prior_mass);
   }
@@ -142,12 +172,14 @@ static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors
 /* ---- the band: where derivatives come from, cutoff, delay ---- */
 
 /* factors of the rows in memory; none, and no failure, when this is where going_on stops */
-static psdm_status gather(psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen, psdmp_identify_factors *f, psdm_error *error) {
+static psdm_status gather(psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen,
+                          psdmp_identify_factors *f, psdm_error *error) {
   psdm_status status = psdmp_identify_gather_rows(r, band, chosen, PSDMP_IDENTIFY_FOLDS, false, f, error);
   return status && r->stopped && !r->finishing && status == PSDM_E_ARGUMENT ? PSDM_OK : status;
 }
 
-static double score_of(psdmp_identify_run *r, const psdmp_identify_band *band, bool basic, psdm_status *status, psdm_error *error) {
+static double score_of(psdmp_identify_run *r, const psdmp_identify_band *band, bool basic, psdm_status *status,
+                       psdm_error *error) {
   psdmp_identify_factors f;
   double score = INFINITY;
   if (basic) {
@@ -166,7 +198,8 @@ static double score_of(psdmp_identify_run *r, const psdmp_identify_band *band, b
       for (int k = 0; k < r->choice[i].count; k++) r->choice[i].take[k] = k;
   } else {
     if (!r->prior_known) *status = set_prior(r, &f, error);
-    ok = !*status && psdmp_identify_reweight(r, &f) && psdmp_identify_choose(r, &f, 3, true) && psdmp_identify_reweight(r, &f);
+    ok = !*status && psdmp_identify_reweight(r, &f) && psdmp_identify_choose(r, &f, 3, true) &&
+         psdmp_identify_reweight(r, &f);
   }
   ok = ok && psdmp_identify_score(r, &f, &score, NULL);
   if (!basic) memcpy(r->choice, kept, (size_t)r->n * sizeof *kept);
@@ -176,7 +209,8 @@ static double score_of(psdmp_identify_run *r, const psdmp_identify_band *band, b
 }
 
 /* the lowest cutoff that explains the torque as well as the best does: it lets the least noise through */
-static psdm_status choose_cutoff(psdmp_identify_run *r, psdm_kinematics source, bool basic, psdmp_identify_band *best, double *best_score, psdm_error *error) {
+static psdm_status choose_cutoff(psdmp_identify_run *r, psdm_kinematics source, bool basic, psdmp_identify_band *best,
+                                 double *best_score, psdm_error *error) {
   double score[CUTOFFS], tried[CUTOFFS], least = INFINITY, rate = 1 / r->interval;
   bool given = r->options->cutoff > 0;
   r->doing = "choosing the filter";
@@ -209,20 +243,26 @@ static psdm_status choose_band(psdmp_identify_run *r, bool basic, psdm_error *er
   for (int source = PSDM_KINEMATICS_POSITION; source <= PSDM_KINEMATICS_ACCELERATION && !status; source++) {
     if (r->options->kinematics != PSDM_KINEMATICS_AUTO && source != (int)r->options->kinematics) continue;
     if (source == PSDM_KINEMATICS_VELOCITY && !psdmp_feed_has_rates(r->feed)) continue;
-    if (source == PSDM_KINEMATICS_ACCELERATION && (!psdmp_feed_has_accelerations(r->feed) || !psdmp_feed_has_rates(r->feed))) continue;
+    if (source == PSDM_KINEMATICS_ACCELERATION &&
+        (!psdmp_feed_has_accelerations(r->feed) || !psdmp_feed_has_rates(r->feed)))
+      continue;
     psdmp_identify_band b = r->band;
     double score = INFINITY;
     status = choose_cutoff(r, (psdm_kinematics)source, basic, &b, &score, error);
     if (!status && score < least) least = score, found = b;
     if (r->stopped) break;
   }
-  if (!status && !isfinite(least) && !r->stopped) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->robot->file, 0, 0, "the log has no %s, which kinematics were to come from", psdm_kinematics_name(r->options->kinematics));
+  if (!status && !isfinite(least) && !r->stopped)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->robot->file, 0, 0,
+                           "the log has no %s, which kinematics were to come from",
+                           psdm_kinematics_name(r->options->kinematics));
   r->band = found;
   return status;
 }
 
 /* a delay at the end of the list may be a longer one: on from there while that helps */
-static psdm_status extend_delay(psdmp_identify_run *r, bool basic, psdmp_identify_band *best, double *least, psdm_error *error) {
+static psdm_status extend_delay(psdmp_identify_run *r, bool basic, psdmp_identify_band *best, double *least,
+                                psdm_error *error) {
   psdm_status status = PSDM_OK;
   double step = best->delay < 0 ? -0.01 : 0.01;
   r->delay_end = false;
@@ -299,10 +339,12 @@ static psdm_status choose_friction(psdmp_identify_run *r, psdm_error *error) {
     r->doing = "choosing friction";
     fill_dictionaries(r, r->options->plain_friction, loads);
     if (pass == 0) forget_choice(r);
-    for (int i = 0; i < r->n && pass > 0; i++) r->choice[i].count = psdmp_identify_columns_always(r, i); /* the loads stand behind what both dictionaries begin with */
+    /* the loads stand behind what both dictionaries begin with */
+    for (int i = 0; i < r->n && pass > 0; i++) r->choice[i].count = psdmp_identify_columns_always(r, i);
     status = gather(r, &r->band, false, &f, error);
     if (status || r->stopped) return status;
-    bool ok = psdmp_identify_reweight(r, &f) && psdmp_identify_choose(r, &f, most, false) && psdmp_identify_reweight(r, &f);
+    bool ok =
+        psdmp_identify_reweight(r, &f) && psdmp_identify_choose(r, &f, most, false) && psdmp_identify_reweight(r, &f);
     if (ok && pass > 0) ok = psdmp_identify_choose(r, &f, most, false) && psdmp_identify_reweight(r, &f);
     if (!ok) status = not_done(r, error);
     if (!status && pass == 0) {
@@ -319,12 +361,15 @@ static psdm_status choose_friction(psdmp_identify_run *r, psdm_error *error) {
 
 /* ---- the recipe ---- */
 
-/* Choices are scored against the torque up to twenty times the motion's mean frequency: what a rigid robot with friction does lies below, what is above
- * is noise and resonance. */
+/* Choices are scored against the torque up to twenty times the motion's mean frequency: what a rigid robot with
+ * friction does lies below, what is above is noise and resonance. */
 static psdm_status set_width(psdmp_identify_run *r, psdm_error *error) {
   double rate = 1 / r->interval;
-  r->band = (psdmp_identify_band){.kinematics = psdmp_feed_has_rates(r->feed) ? PSDM_KINEMATICS_VELOCITY : PSDM_KINEMATICS_POSITION, .cutoff = fmin(20, 0.3 * rate),
-                         .delay = r->options->delay_given ? r->options->delay : 0, .wide = INFINITY};
+  r->band = (psdmp_identify_band){
+      .kinematics = psdmp_feed_has_rates(r->feed) ? PSDM_KINEMATICS_VELOCITY : PSDM_KINEMATICS_POSITION,
+      .cutoff = fmin(20, 0.3 * rate),
+      .delay = r->options->delay_given ? r->options->delay : 0,
+      .wide = INFINITY};
   psdm_status status = psdmp_identify_run_ranges(r, &r->band, error);
   if (status) return status;
   double width = fmax(20 * r->tempo, cutoffs[0]);
@@ -338,7 +383,9 @@ static psdm_status check_torques(const psdmp_identify_run *r, psdm_error *error)
   for (int i = 0; i < r->n; i++) {
     double squares = 0;
     for (int k = 0; k < psdmp_feed_files(r->feed); k++) squares += psdmp_feed_joints(r->feed, k)[i].squares;
-    if (!(squares > 0)) return psdmp_base_fail(error, PSDM_E_PARSE, psdmp_feed_name(r->feed, 0), 0, 0, "tau%d is zero in every row; a measured torque was expected", i + 1);
+    if (!(squares > 0))
+      return psdmp_base_fail(error, PSDM_E_PARSE, psdmp_feed_name(r->feed, 0), 0, 0,
+                             "tau%d is zero in every row; a measured torque was expected", i + 1);
   }
   return PSDM_OK;
 }
@@ -349,7 +396,8 @@ static psdm_status begin(psdmp_identify_run *r, psdm_error *error) {
   if (!psdmp_identify_run_transmission(r, &r->arena) || !allocate(r)) return no_memory(error);
   status = set_reach(r, error);
   if (status) return status;
-  if (r->options->checkpoint) status = psdmp_feed_checkpoint_new(r->robot, r->options, r->allocator, &r->checkpoint, error);
+  if (r->options->checkpoint)
+    status = psdmp_feed_checkpoint_new(r->robot, r->options, r->allocator, &r->checkpoint, error);
   if (!status) status = psdmp_feed_new(r->robot, r->options, r->checkpoint, r->allocator, &r->feed, error);
   if (status || psdmp_parallel_team_member(r->options->ranks)) return status;
   status = psdmp_feed_read(r->feed, error);
@@ -377,25 +425,34 @@ static psdm_status choose_all(psdmp_identify_run *r, psdm_error *error) {
   psdmp_identify_band before = r->band; /* once more, now that friction is known */
   status = choose_band(r, false, error);
   if (!status && !r->stopped) status = choose_delay(r, false, error);
-  bool same = before.kinematics == r->band.kinematics && before.cutoff == r->band.cutoff && before.delay == r->band.delay;
+  bool same =
+      before.kinematics == r->band.kinematics && before.cutoff == r->band.cutoff && before.delay == r->band.delay;
   return status || same || r->stopped ? status : choose_friction(r, error);
 }
 
 static void say_why(psdmp_identify_run *r) {
   char cutoff[32] = "no filter";
   if (isfinite(r->band.cutoff)) psdmp_base_print(cutoff, sizeof cutoff, "%g Hz", r->band.cutoff);
-  if (r->options->cutoff > 0)
-    because(r, "filter: %s, as asked", cutoff);
+  if (r->options->cutoff > 0) because(r, "filter: %s, as asked", cutoff);
   else
-    because(r, "filter: %s, the lowest that explains the torque within 0.5 %% of the best, derivatives from %s", cutoff, psdm_kinematics_name(r->band.kinematics));
+    because(r, "filter: %s, the lowest that explains the torque within 0.5 %% of the best, derivatives from %s", cutoff,
+            psdm_kinematics_name(r->band.kinematics));
   if (r->options->decimate > 1)
-    because(r, "decimation: regressor, friction and torque of all rows by one low pass, then every %d-th, %g Hz, as asked", r->options->decimate, 1 / r->interval / r->options->decimate);
-  if (r->options->springs) because(r, "springs: x, and sin x, cos x of joints that turn, are columns of every drive, as asked");
-  if (r->options->rest == 0) because(r, "rest: rows slower than %g %% of a joint's speed are %s", 100 * r->still, r->rest > 0 ? "not fitted" : "fitted as well: motion is met better by over 0.5 %");
-  if (r->band.delay != 0 && !r->options->delay_given) because(r, "delay: torques are %g ms late; cross-validated error falls by over 1 %% when they are moved", 1e3 * r->band.delay);
+    because(r,
+            "decimation: regressor, friction and torque of all rows by one low pass, then every %d-th, %g Hz, as asked",
+            r->options->decimate, 1 / r->interval / r->options->decimate);
+  if (r->options->springs)
+    because(r, "springs: x, and sin x, cos x of joints that turn, are columns of every drive, as asked");
+  if (r->options->rest == 0)
+    because(r, "rest: rows slower than %g %% of a joint's speed are %s", 100 * r->still,
+            r->rest > 0 ? "not fitted" : "fitted as well: motion is met better by over 0.5 %");
+  if (r->band.delay != 0 && !r->options->delay_given)
+    because(r, "delay: torques are %g ms late; cross-validated error falls by over 1 %% when they are moved",
+            1e3 * r->band.delay);
 }
 
-/* a rank other than 0 has no answer: it works for the one that has. Where it cannot begin, whatever rank 0 asks for is answered with that */
+/* a rank other than 0 has no answer: it works for the one that has. Where it cannot begin, whatever rank 0 asks for
+ * is answered with that */
 static psdm_status help(psdmp_identify_run *r, psdm_error *error) {
   psdm_error own = {0};
   psdm_status status = begin(r, &own);
@@ -415,14 +472,20 @@ static psdm_status work_through(psdmp_identify_run *r, psdm_calibration **out, p
   return status;
 }
 
-psdm_status psdm_calibrate(const psdm_robot *robot, const psdm_calibrate_options *options, const psdm_allocator *allocator, psdm_calibration **out, psdm_error *error) {
+psdm_status psdm_calibrate(const psdm_robot *robot, const psdm_calibrate_options *options,
+                           const psdm_allocator *allocator, psdm_calibration **out, psdm_error *error) {
   *out = NULL;
   psdm_status status = check(robot, options, error);
   if (status) return status;
   bool helps = psdmp_parallel_team_member(options->ranks);
   psdmp_identify_run *r = psdmp_base_alloc(allocator, sizeof *r);
   if (!r) return psdmp_parallel_team_unable(options->ranks, error);
-  *r = (psdmp_identify_run){.robot = robot, .options = options, .allocator = allocator, .arena = {.allocator = allocator}, .n = psdm_robot_n(robot), .doing = "reading"};
+  *r = (psdmp_identify_run){.robot = robot,
+                            .options = options,
+                            .allocator = allocator,
+                            .arena = {.allocator = allocator},
+                            .n = psdm_robot_n(robot),
+                            .doing = "reading"};
   r->reason = psdmp_base_arena_alloc(&r->arena, 8 * sizeof *r->reason);
   psdm_calibrate_options *own = psdmp_base_arena_alloc(&r->arena, sizeof *own); /* predictions come back to them */
   if (!r->reason || !own || psdmp_linalg_blas_room(NULL)) {

@@ -1,9 +1,11 @@
 /* choose.c: which friction columns a drive gets, by cross-validation over blocks of time, without a pass over the data.
  *
- * All choices are made with the surrogate: least squares in theta and the columns' gains with the prior's pull as a quadratic form in theta,
+ * All choices are made with the surrogate: least squares in theta and the columns' gains with the prior's pull as a
+ * quadratic form in theta,
  *   |C (theta - K prior)|^2,  C^T C = (K H^-1 K^T)^-1,  H the Hessian of the entropic pull at the prior.
- * For one drive and fold, theta and all other drives' gains are eliminated once; what is left are two small matrices: the normal equations of this
- * drive's gains G, and the quadratic form of the errors on the rows of the fold, E. Every set of columns is then scored in microseconds. */
+ * For one drive and fold, theta and all other drives' gains are eliminated once; what is left are two small
+ * matrices: the normal equations of this drive's gains G, and the quadratic form of the errors on the rows of the
+ * fold, E. Every set of columns is then scored in microseconds. */
 #include <math.h>
 #include <string.h>
 
@@ -18,19 +20,21 @@ typedef struct chooser {
   psdmp_identify_run *run;
   const psdmp_identify_factors *f;
   psdmp_base_arena arena;
-  double *prior;    /* ((l + 1)^2) factor of the pull: theta, right side */
-  double **left;    /* (n * PSDMP_IDENTIFY_FOLDS) what a drive says of theta alone when a fold is left out, (l + 1)^2 */
+  double *prior; /* ((l + 1)^2) factor of the pull: theta, right side */
+  double **left; /* (n * PSDMP_IDENTIFY_FOLDS) what a drive says of theta alone when a fold is left out, (l + 1)^2 */
   double *X, *R, *scratch, *whole; /* (2 widest x widest) rows, (widest^2) twice, for factors */
-  int widest, *take; /* (widest) columns that are taken */
+  int widest, *take;               /* (widest) columns that are taken */
 } chooser;
 
 #define NEW(c, count, type) psdmp_base_arena_alloc(&(c)->arena, (size_t)(count) * sizeof(type))
 
-/* (K H^-1 K^T)^-1 = C^T C. The pull's Hessian is block diagonal: lambda tr(P^-1 E_a P^-1 E_b); drives have hardly any. */
+/* (K H^-1 K^T)^-1 = C^T C. The pull's Hessian is block diagonal: lambda tr(P^-1 E_a P^-1 E_b); drives have hardly
+ * any. */
 static bool set_prior(chooser *c) {
   psdmp_identify_run *r = c->run;
   int l = r->l, S = r->S, w = l + 1;
-  double *G = NEW(c, l * l, double), *inverse = NEW(c, l * l, double), *HK = NEW(c, S * l, double), *scales = NEW(c, l, double);
+  double *G = NEW(c, l * l, double), *inverse = NEW(c, l * l, double), *HK = NEW(c, S * l, double),
+         *scales = NEW(c, l, double);
   if (!G || !inverse || !HK || !scales) return false;
   for (int k = 0; k < r->links; k++) { /* H^-1 K^T, link by link */
     double H[100], H_inverse[100], scale[10];
@@ -52,7 +56,8 @@ static bool set_prior(chooser *c) {
       for (int k = 0; k < S; k++) sum += r->K[(long)i * S + k] * HK[(long)k * l + j];
       G[(long)i * l + j] = sum;
     }
-  if (!psdmp_identify_invert_scaled(l, G, inverse, scales) || !psdmp_linalg_cholesky(l, inverse)) return !(r->singular = true);
+  if (!psdmp_identify_invert_scaled(l, G, inverse, scales) || !psdmp_linalg_cholesky(l, inverse))
+    return !(r->singular = true);
   memset(c->prior, 0, (size_t)w * (size_t)w * sizeof *c->prior);
   for (int i = 0; i < l; i++) {
     double theta0 = 0;
@@ -75,13 +80,16 @@ static bool start(chooser *c, psdmp_identify_run *r, const psdmp_identify_factor
   c->scratch = NEW(c, psdmp_linalg_factor_scratch(c->widest, 2 * (long)w), double);
   c->take = NEW(c, c->widest, int);
   bool ok = c->prior && c->left && c->X && c->R && c->whole && c->scratch && c->take;
-  for (int k = 0; ok && k < r->n * PSDMP_IDENTIFY_FOLDS; k++) ok = (c->left[k] = NEW(c, (r->l + 1) * (r->l + 1), double)) != NULL;
+  for (int k = 0; ok && k < r->n * PSDMP_IDENTIFY_FOLDS; k++)
+    ok = (c->left[k] = NEW(c, (r->l + 1) * (r->l + 1), double)) != NULL;
   return ok && set_prior(c);
 }
 
 /* ---- factors of some columns over some folds ---- */
 
-static double **factor(const psdmp_identify_factors *f, int drive, int block, int rest) { return &f->R[((long)drive * f->blocks + block) * 2 + rest]; }
+static double **factor(const psdmp_identify_factors *f, int drive, int block, int rest) {
+  return &f->R[((long)drive * f->blocks + block) * 2 + rest];
+}
 
 /* out (v x v): columns `take` of a drive, all blocks but those of fold `without` (-1: all), divided by sigma */
 static void stack(chooser *c, int drive, int without, int v, const int *take, double sigma, double *out) {
@@ -184,7 +192,8 @@ static void solve(chooser *c, int without, answer *a) {
 }
 
 /* sum of squared residuals of a drive's rows in some blocks, against the torque in the band or the wide one */
-static double residual(chooser *c, int drive, int fold, bool all_folds, bool rest_too, bool wide, const answer *a, double *count) {
+static double residual(chooser *c, int drive, int fold, bool all_folds, bool rest_too, bool wide, const answer *a,
+                       double *count) {
   psdmp_identify_run *r = c->run;
   const psdmp_identify_factors *f = c->f;
   int w = f->width[drive], l = r->l;
@@ -259,9 +268,9 @@ bool psdmp_identify_reweight(psdmp_identify_run *r, const psdmp_identify_factors
 /* ---- one drive: every set of its columns in microseconds ---- */
 
 typedef struct table {
-  int d;                    /* columns of the dictionary */
-  double *G[PSDMP_IDENTIFY_FOLDS];   /* ((d + 1)^2) normal equations without the fold: gains, torque */
-  double *E[PSDMP_IDENTIFY_FOLDS];   /* ((d + 1)^2) errors on the fold's moving rows: gains, wide torque */
+  int d;                           /* columns of the dictionary */
+  double *G[PSDMP_IDENTIFY_FOLDS]; /* ((d + 1)^2) normal equations without the fold: gains, torque */
+  double *E[PSDMP_IDENTIFY_FOLDS]; /* ((d + 1)^2) errors on the fold's moving rows: gains, wide torque */
   double count[PSDMP_IDENTIFY_FOLDS];
 } table;
 
@@ -309,7 +318,8 @@ static bool set_table(chooser *c, int drive, table *t) {
   psdmp_identify_run *r = c->run;
   int l = r->l, w = c->f->width[drive], d = w - l - 2, v = l + d + 1, u = l + 1, *take = c->take;
   psdmp_base_arena arena = {.allocator = r->allocator};
-  double *space = psdmp_base_arena_alloc(&arena, ((size_t)(l + w) * (size_t)(d + 1) + (size_t)(d + 1) * (size_t)(d + 1)) * sizeof *space);
+  double *space = psdmp_base_arena_alloc(
+      &arena, ((size_t)(l + w) * (size_t)(d + 1) + (size_t)(d + 1) * (size_t)(d + 1)) * sizeof *space);
   t->d = d;
   for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && space; fold++) {
     /* other drives and the prior on theta */
@@ -339,7 +349,9 @@ static void try_columns(const table *t, int count, const int *take, double error
     const double *G = t->G[fold], *E = t->E[fold];
     for (int i = 0; i < count; i++) {
       double scale = sqrt(G[(long)take[i] * d + take[i]] + 1e-300);
-      for (int j = 0; j < count; j++) A[i * count + j] = G[(long)take[i] * d + take[j]] / scale / sqrt(G[(long)take[j] * d + take[j]] + 1e-300) + (i == j ? ridge : 0);
+      for (int j = 0; j < count; j++)
+        A[i * count + j] = G[(long)take[i] * d + take[j]] / scale / sqrt(G[(long)take[j] * d + take[j]] + 1e-300) +
+                           (i == j ? ridge : 0);
       x[i] = G[(long)take[i] * d + last] / scale;
     }
     errors[fold] = E[(long)last * d + last];
@@ -364,7 +376,8 @@ static double log_rmse(const table *t, const double errors[PSDMP_IDENTIFY_FOLDS]
 }
 
 /* whether the gain over the folds is more than their scatter explains */
-static bool convincing(const table *t, const double before[PSDMP_IDENTIFY_FOLDS], const double after[PSDMP_IDENTIFY_FOLDS]) {
+static bool convincing(const table *t, const double before[PSDMP_IDENTIFY_FOLDS],
+                       const double after[PSDMP_IDENTIFY_FOLDS]) {
   double mean = 0, square = 0;
   int folds = 0;
   for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) {
@@ -379,8 +392,12 @@ static bool convincing(const table *t, const double before[PSDMP_IDENTIFY_FOLDS]
   return mean > sqrt(fmax(variance, 0) / folds);
 }
 
-static bool is_position(const psdmp_parameters_column *c) { return c->kind == PSDM_COLUMN_LINEAR || c->kind == PSDM_COLUMN_SINE || c->kind == PSDM_COLUMN_COSINE; }
-static bool is_coulomb(const psdmp_parameters_column *c) { return !c->load && (c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP); }
+static bool is_position(const psdmp_parameters_column *c) {
+  return c->kind == PSDM_COLUMN_LINEAR || c->kind == PSDM_COLUMN_SINE || c->kind == PSDM_COLUMN_COSINE;
+}
+static bool is_coulomb(const psdmp_parameters_column *c) {
+  return !c->load && (c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP);
+}
 
 static bool taken(const psdmp_identify_choice *choice, int k) {
   for (int i = 0; i < choice->count; i++)
@@ -389,7 +406,8 @@ static bool taken(const psdmp_identify_choice *choice, int k) {
 }
 
 /* another Coulomb element in place of the second column */
-static void swap_coulomb(const psdmp_identify_run *r, const table *t, int drive, psdmp_identify_choice *choice, double errors[PSDMP_IDENTIFY_FOLDS]) {
+static void swap_coulomb(const psdmp_identify_run *r, const table *t, int drive, psdmp_identify_choice *choice,
+                         double errors[PSDMP_IDENTIFY_FOLDS]) {
   const psdmp_identify_dictionary *d = &r->dictionary[drive];
   psdmp_identify_choice best = *choice;
   double least = log_rmse(t, errors);
@@ -408,7 +426,8 @@ static void swap_coulomb(const psdmp_identify_run *r, const table *t, int drive,
 }
 
 /* the column that helps most, if any does enough */
-static bool add_column(const psdmp_identify_run *r, const table *t, int drive, psdmp_identify_choice *choice, double errors[PSDMP_IDENTIFY_FOLDS]) {
+static bool add_column(const psdmp_identify_run *r, const table *t, int drive, psdmp_identify_choice *choice,
+                       double errors[PSDMP_IDENTIFY_FOLDS]) {
   const psdmp_identify_dictionary *d = &r->dictionary[drive];
   double least = INFINITY, before = log_rmse(t, errors), kept[PSDMP_IDENTIFY_FOLDS];
   int best = -1;
@@ -419,7 +438,8 @@ static bool add_column(const psdmp_identify_run *r, const table *t, int drive, p
     more.take[more.count++] = k;
     try_columns(t, more.count, more.take, now);
     double after = log_rmse(t, now);
-    if (before - after < (is_position(&d->column[k]) ? 0.1 : 0.01) || after >= least || !convincing(t, errors, now)) continue;
+    if (before - after < (is_position(&d->column[k]) ? 0.1 : 0.01) || after >= least || !convincing(t, errors, now))
+      continue;
     least = after;
     best = k;
     memcpy(kept, now, sizeof now);
@@ -431,7 +451,8 @@ static bool add_column(const psdmp_identify_run *r, const table *t, int drive, p
 }
 
 /* a column whose loss is not felt goes again */
-static void drop_columns(const table *t, int always, psdmp_identify_choice *choice, double errors[PSDMP_IDENTIFY_FOLDS]) {
+static void drop_columns(const table *t, int always, psdmp_identify_choice *choice,
+                         double errors[PSDMP_IDENTIFY_FOLDS]) {
   for (int k = choice->count - 1; k >= always; k--) {
     psdmp_identify_choice less = *choice;
     double now[PSDMP_IDENTIFY_FOLDS];
@@ -472,7 +493,8 @@ bool psdmp_identify_choose(psdmp_identify_run *r, const psdmp_identify_factors *
 
 /* ---- rows for the estimators ---- */
 
-bool psdmp_identify_select(psdmp_identify_run *r, const psdmp_identify_factors *f, unsigned blocks, bool chosen_already, psdmp_identify_selected *out) {
+bool psdmp_identify_select(psdmp_identify_run *r, const psdmp_identify_factors *f, unsigned blocks, bool chosen_already,
+                           psdmp_identify_selected *out) {
   chooser c = {.run = r, .f = f, .arena = {.allocator = r->allocator}};
   *out = (psdmp_identify_selected){0};
   out->extras = psdmp_base_alloc(r->allocator, (size_t)r->n * sizeof *out->extras);
@@ -503,7 +525,14 @@ bool psdmp_identify_select(psdmp_identify_run *r, const psdmp_identify_factors *
     }
   }
   psdmp_base_arena_free(&c.arena);
-  out->rows = (psdmp_fit_rows){.n = r->n, .base = r->l, .standard = r->S, .links = r->links, .K = r->K, .extras = out->extras, .R = out->R, .count = out->count};
+  out->rows = (psdmp_fit_rows){.n = r->n,
+                               .base = r->l,
+                               .standard = r->S,
+                               .links = r->links,
+                               .K = r->K,
+                               .extras = out->extras,
+                               .R = out->R,
+                               .count = out->count};
   if (!ok) psdmp_identify_selected_free(r, out);
   return ok;
 }

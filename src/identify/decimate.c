@@ -1,10 +1,12 @@
-/* decimate.c: rows of one clock come one after the other, and every factor-th leaves as the weighted mean of those around it (psdm_decimator). Regressor, friction
- * columns and torques that go through together stay one equation, as the mean is linear (Gautier 1997: parallel filtering and decimation).
+/* decimate.c: rows of one clock come one after the other, and every factor-th leaves as the weighted mean of those
+ * around it (psdm_decimator). Regressor, friction columns and torques that go through together stay one equation, as
+ * the mean is linear (Gautier 1997: parallel filtering and decimation).
  *
- * A row is added to all means that it has a tap in, some thirty, so that memory does not grow with the factor; the order of the sums is psdm_decimate's, and so are the bits.
+ * A row is added to all means that it has a tap in, some thirty, so that memory does not grow with the factor; the
+ * order of the sums is psdm_decimate's, and so are the bits.
  *
- * Stretches of rows that are worked on apart have means at both ends that reach into their neighbours. A mean is a sum: each side has its share of it, and the shares are
- * added where the stretches are. */
+ * Stretches of rows that are worked on apart have means at both ends that reach into their neighbours. A mean is a
+ * sum: each side has its share of it, and the shares are added where the stretches are. */
 #include <string.h>
 
 #include "identify/identify.h"
@@ -15,7 +17,8 @@ unsigned psdmp_identify_bad_bits(int n, const unsigned char *bad) {
   return bits;
 }
 
-psdm_status psdmp_identify_sieve_new(const psdm_allocator *a, int factor, long columns, long aside, psdmp_identify_sieve *s) {
+psdm_status psdmp_identify_sieve_new(const psdm_allocator *a, int factor, long columns, long aside,
+                                     psdmp_identify_sieve *s) {
   *s = (psdmp_identify_sieve){.columns = columns, .aside = aside, .out = -1};
   psdm_status status = psdm_decimator_new(factor, a, &s->filter);
   if (status) return status;
@@ -44,7 +47,9 @@ void psdmp_identify_sieve_restart(psdmp_identify_sieve *s, bool begun) {
   for (int k = 0; k < s->slots; k++) s->slot[k].tick = -1;
 }
 
-static psdmp_identify_kept *slot_of(psdmp_identify_sieve *s, long tick) { return &s->slot[tick / s->filter.factor % s->slots]; }
+static psdmp_identify_kept *slot_of(psdmp_identify_sieve *s, long tick) {
+  return &s->slot[tick / s->filter.factor % s->slots];
+}
 
 static psdmp_identify_kept *open_slot(psdmp_identify_sieve *s, long tick) {
   psdmp_identify_kept *m = slot_of(s, tick);
@@ -54,7 +59,8 @@ static psdmp_identify_kept *open_slot(psdmp_identify_sieve *s, long tick) {
   return m;
 }
 
-void psdmp_identify_sieve_row(psdmp_identify_sieve *s, long tick, int label, unsigned bad, const double *value, const double *aside) {
+void psdmp_identify_sieve_row(psdmp_identify_sieve *s, long tick, int label, unsigned bad, const double *value,
+                              const double *aside) {
   const long factor = s->filter.factor, half = s->filter.half;
   s->last = tick;
   if (label == PSDMP_IDENTIFY_EDGE) return;
@@ -109,7 +115,8 @@ void psdmp_identify_open_free(psdmp_identify_open *o) {
 }
 
 static psdmp_identify_kept *new_mean(const psdmp_identify_open *o) {
-  psdmp_identify_kept *m = psdmp_base_alloc(o->allocator, sizeof *m + (size_t)(o->columns + o->aside) * sizeof *m->value);
+  psdmp_identify_kept *m =
+      psdmp_base_alloc(o->allocator, sizeof *m + (size_t)(o->columns + o->aside) * sizeof *m->value);
   if (!m) return NULL;
   m->value = (double *)(m + 1);
   m->aside = m->value + o->columns;
@@ -159,7 +166,8 @@ static bool keep(psdmp_identify_open *o, const psdmp_identify_kept *from) {
   return true;
 }
 
-bool psdmp_identify_open_take(psdmp_identify_open *o, psdmp_identify_sieve *s, bool end, psdmp_identify_use_kept use, void *user) {
+bool psdmp_identify_open_take(psdmp_identify_open *o, psdmp_identify_sieve *s, bool end, psdmp_identify_use_kept use,
+                              void *user) {
   for (psdmp_identify_kept *m; (m = take(s, end ? s->last + o->half : s->last - o->half));) {
     bool kept = waits(o, m);
     if (kept && !keep(o, m)) return false;
@@ -207,8 +215,10 @@ static psdmp_identify_open together(const seam *s) {
   return o;
 }
 
-static void keep_or_use(psdmp_identify_open *o, psdmp_identify_kept *m, bool first, bool last, psdmp_identify_use_kept use, void *user) {
-  bool waiting = (first && o->left && m->tick - o->half < o->first) || (last && o->right && m->tick + o->half > o->last);
+static void keep_or_use(psdmp_identify_open *o, psdmp_identify_kept *m, bool first, bool last,
+                        psdmp_identify_use_kept use, void *user) {
+  bool waiting =
+      (first && o->left && m->tick - o->half < o->first) || (last && o->right && m->tick + o->half > o->last);
   m->later = !first;
   if (waiting) {
     o->mean[o->count++] = m;
@@ -219,7 +229,8 @@ static void keep_or_use(psdmp_identify_open *o, psdmp_identify_kept *m, bool fir
 }
 
 /* both lists behind each other; at the seam by their ticks, and what both have a share of is one */
-bool psdmp_identify_open_merge(psdmp_identify_open *l, psdmp_identify_open *r, psdmp_identify_use_kept use, void *user) {
+bool psdmp_identify_open_merge(psdmp_identify_open *l, psdmp_identify_open *r, psdmp_identify_use_kept use,
+                               void *user) {
   const seam s = {l, r, l->right && r->left && l->last_run == r->first_run};
   psdmp_identify_open o = together(&s);
   if (!has_room(&o, l->count + r->count)) return false;
@@ -253,7 +264,8 @@ void psdmp_identify_open_end(psdmp_identify_open *o, psdmp_identify_use_kept use
 /* ---- bytes ---- */
 
 void psdmp_identify_open_put(const psdmp_identify_open *o, psdmp_parallel_bytes *to) {
-  const long numbers[] = {o->half, o->columns, o->aside, o->left, o->right, o->any, o->cut, o->first_run, o->last_run, o->first, o->last, o->count};
+  const long numbers[] = {o->half, o->columns,   o->aside,    o->left,  o->right, o->any,
+                          o->cut,  o->first_run, o->last_run, o->first, o->last,  o->count};
   psdmp_parallel_bytes_put(to, numbers, sizeof numbers);
   for (int k = 0; k < o->count; k++) {
     const psdmp_identify_kept *m = o->mean[k];
@@ -272,15 +284,18 @@ static bool get_mean(psdmp_identify_open *o, psdmp_parallel_bytes *from) {
   psdmp_parallel_bytes_get(from, own, sizeof own);
   PSDMP_PARALLEL_GET(from, m->weight);
   psdmp_parallel_bytes_get(from, m->value, (size_t)(o->columns + o->aside) * sizeof *m->value);
-  m->tick = own[0], m->label = (int)own[1], m->bad = (unsigned)own[2], m->middle = own[3] != 0, m->mixed = own[4] != 0, m->later = own[5] != 0, m->rows = own[6];
+  m->tick = own[0], m->label = (int)own[1], m->bad = (unsigned)own[2], m->middle = own[3] != 0, m->mixed = own[4] != 0,
+  m->later = own[5] != 0, m->rows = own[6];
   return !from->failed;
 }
 
 bool psdmp_identify_open_get(psdmp_identify_open *o, psdmp_parallel_bytes *from) {
   long numbers[12];
   psdmp_parallel_bytes_get(from, numbers, sizeof numbers);
-  o->half = numbers[0], o->columns = numbers[1], o->aside = numbers[2], o->left = numbers[3] != 0, o->right = numbers[4] != 0, o->any = numbers[5] != 0;
-  o->cut = numbers[6] != 0, o->first_run = (int)numbers[7], o->last_run = (int)numbers[8], o->first = numbers[9], o->last = numbers[10];
+  o->half = numbers[0], o->columns = numbers[1], o->aside = numbers[2], o->left = numbers[3] != 0,
+  o->right = numbers[4] != 0, o->any = numbers[5] != 0;
+  o->cut = numbers[6] != 0, o->first_run = (int)numbers[7], o->last_run = (int)numbers[8], o->first = numbers[9],
+  o->last = numbers[10];
   if (o->columns < 0 || o->aside < 0 || o->columns > 1 << 24 || o->aside > 1 << 24) from->failed = true;
   for (long k = 0; k < numbers[11] && !from->failed; k++)
     if (!get_mean(o, from)) from->failed = true;

@@ -16,7 +16,9 @@ static bool turns(const psdmp_identify_run *r, int drive) {
 }
 
 /* v, one Coulomb element, 1, and springs where they are asked for: x, and of joints that turn sin x, cos x */
-int psdmp_identify_columns_always(const psdmp_identify_run *r, int drive) { return !r->options->springs ? 3 : turns(r, drive) ? 6 : 4; }
+int psdmp_identify_columns_always(const psdmp_identify_run *r, int drive) {
+  return !r->options->springs ? 3 : turns(r, drive) ? 6 : 4;
+}
 
 static void add_springs(const psdmp_identify_run *r, int drive, psdmp_identify_dictionary *d) {
   if (!r->options->springs) return;
@@ -27,7 +29,8 @@ static void add_springs(const psdmp_identify_run *r, int drive, psdmp_identify_d
 }
 
 /* what is always there comes first: every choice begins with it */
-void psdmp_identify_dictionary_fill(const psdmp_identify_run *r, int drive, bool basic, bool loads, psdmp_identify_dictionary *d) {
+void psdmp_identify_dictionary_fill(const psdmp_identify_run *r, int drive, bool basic, bool loads,
+                                    psdmp_identify_dictionary *d) {
   double speed = fmax(r->speed[drive], 1e-9), span = fmax(r->span[drive], 1e-9);
   d->count = 0;
   add(d, PSDM_COLUMN_VISCOUS, 0, 0);
@@ -58,5 +61,6 @@ void psdmp_identify_dictionary_fill(const psdmp_identify_run *r, int drive, bool
   add(d, PSDM_COLUMN_ABSOLUTE, 0, 0);
   if (r->span[drive] <= 2 || !turns(r, drive)) return;
   if (!r->options->springs) add(d, PSDM_COLUMN_LINEAR, 0, 0);
-  for (int k = r->options->springs ? 2 : 1; k <= 2; k++) add(d, PSDM_COLUMN_SINE, k, 0), add(d, PSDM_COLUMN_COSINE, k, 0);
+  for (int k = r->options->springs ? 2 : 1; k <= 2; k++)
+    add(d, PSDM_COLUMN_SINE, k, 0), add(d, PSDM_COLUMN_COSINE, k, 0);
 }

@@ -29,7 +29,8 @@ double psdmp_identify_estimate_change(int W, const double *before, const double 
 bool psdmp_identify_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_identify_blocks *b) {
   int widest = 0;
   *b = (psdmp_identify_blocks){.arena = {.allocator = allocator}, .n = n};
-  b->width = NEW(b, n, int), b->R = NEW(b, n * PSDMP_IDENTIFY_BLOCKS, double *), b->count = NEW(b, n * PSDMP_IDENTIFY_BLOCKS, double);
+  b->width = NEW(b, n, int), b->R = NEW(b, n * PSDMP_IDENTIFY_BLOCKS, double *),
+  b->count = NEW(b, n * PSDMP_IDENTIFY_BLOCKS, double);
   b->chunk = NEW(b, n, double *), b->waiting = NEW(b, n, int), b->block = NEW(b, n, int);
   bool ok = b->width && b->R && b->count && b->chunk && b->waiting && b->block;
   for (int i = 0; i < n && ok; i++) {
@@ -37,10 +38,12 @@ bool psdmp_identify_blocks_new(const psdm_allocator *allocator, int n, const int
     b->width[i] = width[i];
     widest = width[i] > widest ? width[i] : widest;
     ok = (b->chunk[i] = NEW(b, CHUNK * w, double)) != NULL;
-    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS && ok; k++) ok = (b->R[i * PSDMP_IDENTIFY_BLOCKS + k] = NEW(b, w * w, double)) != NULL;
+    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS && ok; k++)
+      ok = (b->R[i * PSDMP_IDENTIFY_BLOCKS + k] = NEW(b, w * w, double)) != NULL;
   }
   size_t rows = widest > CHUNK ? (size_t)widest : CHUNK;
-  ok = ok && (b->scratch = NEW(b, psdmp_linalg_factor_scratch(widest, (long)rows) + (size_t)widest * (size_t)widest, double)) != NULL;
+  ok = ok && (b->scratch = NEW(b, psdmp_linalg_factor_scratch(widest, (long)rows) + (size_t)widest * (size_t)widest,
+                               double)) != NULL;
   if (!ok) psdmp_identify_blocks_free(b);
   return ok;
 }
@@ -109,7 +112,8 @@ double psdmp_identify_blocks_stack(psdmp_identify_blocks *b, int i, unsigned mas
 }
 
 /* rows of some blocks as the fits take them; all memory is the arena's */
-static bool take(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask, psdmp_base_arena *arena, psdmp_fit_rows *out) {
+static bool take(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask, psdmp_base_arena *arena,
+                 psdmp_fit_rows *out) {
   size_t n = (size_t)b->n;
   int *extras = psdmp_base_arena_alloc(arena, n * sizeof *extras);
   double **R = psdmp_base_arena_alloc(arena, n * sizeof *R), *count = psdmp_base_arena_alloc(arena, n * sizeof *count);
@@ -120,11 +124,19 @@ static bool take(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask,
     if (!(R[i] = psdmp_base_arena_alloc(arena, w * w * sizeof **R))) return false;
     count[i] = psdmp_identify_blocks_stack(b, i, mask, R[i]);
   }
-  *out = (psdmp_fit_rows){.n = b->n, .base = r->l, .standard = r->S, .links = r->links, .K = r->K, .extras = extras, .R = R, .count = count};
+  *out = (psdmp_fit_rows){.n = b->n,
+                          .base = r->l,
+                          .standard = r->S,
+                          .links = r->links,
+                          .K = r->K,
+                          .extras = extras,
+                          .R = R,
+                          .count = count};
   return true;
 }
 
-psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask, const double *sigma, double *x, double *covariance) {
+psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask,
+                                      const double *sigma, double *x, double *covariance) {
   psdmp_base_arena arena = {.allocator = r->allocator};
   psdmp_fit_rows rows;
   const psdmp_fit_options o = {.sigma = sigma};
@@ -138,7 +150,8 @@ psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *r, psdmp_identify_bloc
   return status;
 }
 
-psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *r, psdmp_identify_blocks *b, const double *sigma, psdmp_identify_estimated *e) {
+psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *r, psdmp_identify_blocks *b, const double *sigma,
+                                         psdmp_identify_estimated *e) {
   psdmp_base_arena arena = {.allocator = r->allocator};
   psdmp_fit_rows whole, block[PSDMP_IDENTIFY_BLOCKS];
   int blocks = 0, W = psdmp_identify_estimate_width(r);
@@ -149,17 +162,21 @@ psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *r, psdmp_identify_b
     for (int i = 0; i < b->n; i++) any += b->count[i * PSDMP_IDENTIFY_BLOCKS + k];
     if (any > 0) ok = take(r, b, 1u << k, &arena, &block[blocks++]);
   }
-  double *scratch = ok ? psdmp_base_arena_alloc_raw(&arena, psdmp_fit_sandwich_scratch(&whole) * sizeof *scratch) : NULL;
+  double *scratch =
+      ok ? psdmp_base_arena_alloc_raw(&arena, psdmp_fit_sandwich_scratch(&whole) * sizeof *scratch) : NULL;
   if (!status && !scratch) status = PSDM_E_MEMORY;
   const psdmp_fit_options o = {.sigma = sigma};
   const psdmp_fit fit = {.theta = e->x, .phi = e->x + r->l};
   if (!status) status = psdmp_fit_sandwich(&whole, blocks, block, &o, &fit, false, scratch, e->covariance, NULL);
-  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && !status; fold++) status = psdmp_identify_blocks_fit(r, b, psdmp_identify_blocks_without(fold), sigma, e->folds + (long)fold * W, NULL);
+  for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && !status; fold++)
+    status =
+        psdmp_identify_blocks_fit(r, b, psdmp_identify_blocks_without(fold), sigma, e->folds + (long)fold * W, NULL);
   psdmp_base_arena_free(&arena);
   return status;
 }
 
-psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *r, psdmp_identify_blocks *b, const double *sigma, const double *x, double *covariance) {
+psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *r, psdmp_identify_blocks *b, const double *sigma,
+                                            const double *x, double *covariance) {
   int W = psdmp_identify_estimate_width(r), blocks = 0;
   double *without = psdmp_base_alloc_raw(r->allocator, (size_t)W * sizeof *without);
   psdm_status status = without ? PSDM_OK : PSDM_E_MEMORY;

@@ -1,6 +1,7 @@
-/* estimate_didim.c: direct and inverse dynamic identification (Gautier, Janot, Vandanjon 2013). The torque of the simulated robot, not its motion, is compared with
- * the measured one. The simulated motion hardly depends on the parameters, because its controller holds it; so each Gauss-Newton step is least squares with the
- * regressor along that motion, which has no noise of its own. */
+/* estimate_didim.c: direct and inverse dynamic identification (Gautier, Janot, Vandanjon 2013). The torque of the
+ * simulated robot, not its motion, is compared with the measured one. The simulated motion hardly depends on the
+ * parameters, because its controller holds it; so each Gauss-Newton step is least squares with the regressor along
+ * that motion, which has no noise of its own. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ void psdmp_identify_didim_row(psdmp_identify_pass_rows *to, const psdmp_identify
   }
 }
 
-static psdm_status iterate(psdmp_identify_run *r, psdmp_identify_blocks *blocks, psdmp_identify_simulation *s, psdmp_identify_estimated *e, double *before, psdm_error *error) {
+static psdm_status iterate(psdmp_identify_run *r, psdmp_identify_blocks *blocks, psdmp_identify_simulation *s,
+                           psdmp_identify_estimated *e, double *before, psdm_error *error) {
   int W = psdmp_identify_estimate_width(r);
   double change = INFINITY;
   psdm_status status = PSDM_OK;
@@ -30,7 +32,8 @@ static psdm_status iterate(psdmp_identify_run *r, psdmp_identify_blocks *blocks,
     status = psdmp_identify_simulation_walk(s, PSDMP_IDENTIFY_PASS_DIDIM, blocks, e->x, error);
     if (status) return status;
     memcpy(before, e->x, (size_t)W * sizeof *before);
-    if ((status = psdmp_identify_blocks_fit(r, blocks, psdmp_identify_blocks_all(), r->sigma, e->x, e->classical))) return psdmp_base_fail_status(error, status);
+    if ((status = psdmp_identify_blocks_fit(r, blocks, psdmp_identify_blocks_all(), r->sigma, e->x, e->classical)))
+      return psdmp_base_fail_status(error, status);
     change = psdmp_identify_estimate_change(W, before, e->x, e->classical);
     e->steps++;
     psdmp_identify_going_on(r, "simulating", -1);
@@ -47,9 +50,11 @@ psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *r, psdmp_identify_
   psdmp_identify_pass_shape(&pass);
   bool ok = psdmp_identify_blocks_new(r->allocator, pass.equations, pass.width, &blocks);
   double *before = ok ? psdmp_base_alloc_raw(r->allocator, (size_t)W * sizeof *before) : NULL;
-  psdm_status status = before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status =
+      before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
   if (!status) status = iterate(r, &blocks, s, e, before, error);
-  if (!status && (status = psdmp_identify_blocks_finish(r, &blocks, r->sigma, e))) psdmp_base_fail_status(error, status);
+  if (!status && (status = psdmp_identify_blocks_finish(r, &blocks, r->sigma, e)))
+    psdmp_base_fail_status(error, status);
   psdmp_identify_simulation_free(s);
   psdmp_identify_blocks_free(&blocks);
   psdmp_base_free(r->allocator, before);

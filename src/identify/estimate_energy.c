@@ -1,7 +1,8 @@
-/* estimate_energy.c: what the motors supply between two moments is energy of the robot (Gautier 1991, eq. 11) or lost to friction:
+/* estimate_energy.c: what the motors supply between two moments is energy of the robot (Gautier 1991, eq. 11) or lost
+ * to friction:
  *   (h(t + d) - h(t)) theta + integral of F phi v dt = integral of tau v dt.
- * h are the energies of unit parameters, functions of q and qd: no acceleration is needed. A window d ends at every row; windows that overlap hang together,
- * which the doubt over blocks of time takes into account. */
+ * h are the energies of unit parameters, functions of q and qd: no acceleration is needed. A window d ends at every
+ * row; windows that overlap hang together, which the doubt over blocks of time takes into account. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,9 @@
 
 /* ---- energies of unit parameters ---- */
 
-size_t psdmp_identify_energy_scratch(const psdmp_identify_run *r) { return 2 * (size_t)r->n * (size_t)r->S + (size_t)r->n + 12 * (size_t)psdm_robot_joints(r->robot) + (size_t)r->S; }
+size_t psdmp_identify_energy_scratch(const psdmp_identify_run *r) {
+  return 2 * (size_t)r->n * (size_t)r->S + (size_t)r->n + 12 * (size_t)psdm_robot_joints(r->robot) + (size_t)r->S;
+}
 
 /* potentials of a link's mass and first moments: U = -g . (m p + R h) */
 static void add_potential(const psdm_robot *robot, const double *poses, double *h) {
@@ -25,9 +28,11 @@ static void add_potential(const psdm_robot *robot, const double *poses, double *
   }
 }
 
-psdm_status psdmp_identify_energy_columns(psdmp_identify_run *r, const double *q, const double *qd, double *scratch, double *h) {
+psdm_status psdmp_identify_energy_columns(psdmp_identify_run *r, const double *q, const double *qd, double *scratch,
+                                          double *h) {
   int n = r->n, S = r->S;
-  double *moving = scratch, *still = moving + (long)n * S, *zero = still + (long)n * S, *poses = zero + n, *standard = poses + 12L * psdm_robot_joints(r->robot);
+  double *moving = scratch, *still = moving + (long)n * S, *zero = still + (long)n * S, *poses = zero + n,
+         *standard = poses + 12L * psdm_robot_joints(r->robot);
   for (int i = 0; i < n; i++) zero[i] = 0;
   /* M of a unit parameter times qd is the torque of acceleration qd at rest, less that of none */
   psdm_status status = psdm_regressor_standard(r->robot, r->work, q, zero, qd, moving);
@@ -46,7 +51,7 @@ psdm_status psdmp_identify_energy_columns(psdmp_identify_run *r, const double *q
 /* ---- rows ---- */
 
 struct psdmp_identify_energies {
-  psdmp_identify_pass_rows *to;       /* one equation */
+  psdmp_identify_pass_rows *to; /* one equation */
   psdmp_identify_run *run;
   psdmp_base_arena arena;
   int W;
@@ -54,8 +59,8 @@ struct psdmp_identify_energies {
   int *count;
   psdmp_parameters_column_state *state;
   double *scratch, *Y;
-  double *value;             /* (16) columns of one drive */
-  bool loads;                /* some column needs the rigid torque */
+  double *value; /* (16) columns of one drive */
+  bool loads;    /* some column needs the rigid torque */
 };
 
 /* The rows of a stretch that work is looked at over: its own, and one more on either side, which the integral needs. */
@@ -91,14 +96,16 @@ static psdm_status fill(psdmp_identify_energies *e, const psdmp_identify_prepare
   return status;
 }
 
-/* powers become work since the first row: between two rows the integral of the cubic through four; straight lines at the ends */
+/* powers become work since the first row: between two rows the integral of the cubic through four; straight lines at
+ * the ends */
 static void integrate(long rows, int width, int first, double interval, double *value) {
   for (int c = first; c < width; c++) {
     double *at = value + c, work = 0, before = *at, now = *at;
     for (long k = 0; k + 1 < rows; k++, at += width) {
       double next = at[width];
       *at = work;
-      work += k > 0 && k + 2 < rows ? interval * (13 * (now + next) - before - at[2L * width]) / 24 : interval * (now + next) / 2;
+      work += k > 0 && k + 2 < rows ? interval * (13 * (now + next) - before - at[2L * width]) / 24
+                                    : interval * (now + next) / 2;
       before = now, now = next;
     }
     *at = work;
@@ -110,7 +117,8 @@ static void add_windows(psdmp_identify_energies *e, const psdmp_identify_prepare
   psdmp_identify_run *r = e->run;
   int width = e->W + 1, n = r->n;
   double interval = p->t[1] - p->t[0];
-  long window = (long)fmax(2, round(0.25 / fmax(r->tempo, 1e-3) / interval)), good = 0; /* a quarter of the mean period */
+  /* a quarter of the mean period */
+  long window = (long)fmax(2, round(0.25 / fmax(r->tempo, 1e-3) / interval)), good = 0;
   for (long k = own.from; k < own.to; k++, value += width) {
     bool bad = p->label[k] < 0;
     for (int i = 0; i < n; i++) bad |= p->bad[k * n + i] != 0;
@@ -124,7 +132,8 @@ static void add_windows(psdmp_identify_energies *e, const psdmp_identify_prepare
 /* of rows before those only what columns remember, which is of positions */
 static void remember(psdmp_identify_energies *e, const psdmp_identify_prepared *p, long k) {
   int n = e->run->n;
-  for (int i = 0; i < n; i++) psdmp_parameters_columns_at(e->column[i], e->count[i], p->x[k * n + i], 0, 0, &e->state[i], e->value);
+  for (int i = 0; i < n; i++)
+    psdmp_parameters_columns_at(e->column[i], e->count[i], p->x[k * n + i], 0, 0, &e->state[i], e->value);
 }
 
 static psdm_status add_rows(psdmp_identify_energies *e, const psdmp_identify_prepared *p, span own, double *value) {
@@ -140,16 +149,19 @@ static psdm_status add_rows(psdmp_identify_energies *e, const psdmp_identify_pre
   return PSDM_OK;
 }
 
-psdm_status psdmp_identify_energies_stretch(psdmp_identify_energies *e, const psdmp_feed_stretch *s, psdm_error *error) {
+psdm_status psdmp_identify_energies_stretch(psdmp_identify_energies *e, const psdmp_feed_stretch *s,
+                                            psdm_error *error) {
   psdmp_identify_run *r = e->run;
   psdmp_identify_prepared p;
   psdm_status status = psdmp_identify_run_prepare(r, &r->band, s, &p, error);
   if (status) return status;
   span own = own_rows(s, &p);
   long rows = own.to - own.from;
-  double *value = rows > 1 ? psdmp_base_alloc_raw(r->allocator, (size_t)rows * (size_t)(e->W + 1) * sizeof *value) : NULL;
+  double *value =
+      rows > 1 ? psdmp_base_alloc_raw(r->allocator, (size_t)rows * (size_t)(e->W + 1) * sizeof *value) : NULL;
   if (rows > 1 && !value) status = psdmp_base_fail_status(error, PSDM_E_MEMORY);
-  if (value && (status = add_rows(e, &p, own, value))) psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
+  if (value && (status = add_rows(e, &p, own, value)))
+    psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
   psdmp_base_free(r->allocator, value);
   psdmp_identify_prepared_free(&p, r->allocator);
   return status;
@@ -160,9 +172,11 @@ psdmp_identify_energies *psdmp_identify_energies_new(psdmp_identify_pass_rows *t
   size_t n = (size_t)r->n;
   psdmp_identify_energies *e = psdmp_base_alloc(r->allocator, sizeof *e);
   if (!e) return NULL;
-  *e = (psdmp_identify_energies){.to = to, .run = r, .arena = {.allocator = r->allocator}, .W = psdmp_identify_estimate_width(r)};
+  *e = (psdmp_identify_energies){
+      .to = to, .run = r, .arena = {.allocator = r->allocator}, .W = psdmp_identify_estimate_width(r)};
 #define PART(field, number) (e->field = psdmp_base_arena_alloc(&e->arena, (size_t)(number) * sizeof *e->field))
-  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, psdmp_identify_energy_scratch(r)) && PART(Y, n * (size_t)r->l) && PART(value, 16);
+  bool ok = PART(column, n) && PART(count, n) && PART(state, n) && PART(scratch, psdmp_identify_energy_scratch(r)) &&
+            PART(Y, n * (size_t)r->l) && PART(value, 16);
 #undef PART
   if (!ok) return psdmp_identify_energies_free(e), NULL;
   for (int i = 0; i < r->n; i++) {
@@ -183,14 +197,18 @@ psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *r, psdmp_identify
   psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ENERGY, .run = r, .all = !r->stopped};
   psdmp_identify_blocks blocks;
   psdmp_identify_pass_shape(&pass);
-  if (!psdmp_identify_blocks_new(r->allocator, pass.equations, pass.width, &blocks)) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!psdmp_identify_blocks_new(r->allocator, pass.equations, pass.width, &blocks))
+    return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   psdm_status status = psdmp_identify_pass_run(&pass, &blocks, NULL, error);
   double equations = 0;
   for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) equations += blocks.count[k];
   if (!status && equations < 1)
-    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "--estimator energy has no equation: work is added up over a quarter of the quickest joint's mean period, and no stretch of training rows (at most 32768) is that long");
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                             "--estimator energy has no equation: work is added up over a quarter of the quickest "
+                             "joint's mean period, and no stretch of training rows (at most 32768) is that long");
   /* one equation for all drives: unknowns are many for what a block holds */
-  else if (!status && ((status = psdmp_identify_blocks_finish(r, &blocks, NULL, out)) || (status = psdmp_identify_blocks_jackknife(r, &blocks, NULL, out->x, out->covariance))))
+  else if (!status && ((status = psdmp_identify_blocks_finish(r, &blocks, NULL, out)) ||
+                       (status = psdmp_identify_blocks_jackknife(r, &blocks, NULL, out->x, out->covariance))))
     psdmp_base_fail_status(error, status);
   out->steps = 1;
   psdmp_identify_blocks_free(&blocks);

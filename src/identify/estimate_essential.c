@@ -1,4 +1,5 @@
-/* estimate_essential.c: which parameters the data ask for (essential parameters: Khalil, Dombre 2002, section 12.5.4; here by backward elimination). */
+/* estimate_essential.c: which parameters the data ask for (essential parameters: Khalil, Dombre 2002, section
+ * 12.5.4; here by backward elimination). */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ static int least(int base, int W, const double *x, const double *V, const bool *
   return found;
 }
 
-/* the other x and their V under the condition x[j] = 0: what least squares without its column gives where V is s^2 (W^T W)^-1 */
+/* the other x and their V under the condition x[j] = 0: what least squares without its column gives where V is s^2
+ * (W^T W)^-1 */
 static void let_go(int W, int j, double *x, double *V) {
   const double *row = V + (long)j * W;
   if (!(row[j] > 0)) return;
@@ -35,9 +37,11 @@ static void let_go(int W, int j, double *x, double *V) {
   }
 }
 
-void psdmp_identify_essential(int base, int W, const double *x, const double *classical, const double *sd, double *scratch, bool *essential) {
+void psdmp_identify_essential(int base, int W, const double *x, const double *classical, const double *sd,
+                              double *scratch, bool *essential) {
   double *V = scratch, *now = scratch + (long)W * W, sum = 0;
-  /* correlations as if residuals were white, standard deviations as they are: the sandwich alone has the rank of its blocks */
+  /* correlations as if residuals were white, standard deviations as they are: the sandwich alone has the rank of its
+   * blocks */
   for (int i = 0; i < W; i++)
     for (int k = 0; k < W; k++) {
       double size = sqrt(classical[(long)i * W + i] * classical[(long)k * W + k]);

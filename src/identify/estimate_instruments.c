@@ -1,5 +1,5 @@
-/* estimate_instruments.c: Z^T W x = Z^T tau without the normal equations. Of each drive the triangle of [Z W tau] is kept. With Z = Q R_Z the equations are
- * Q^T W x = Q^T tau, which are rows of that triangle. */
+/* estimate_instruments.c: Z^T W x = Z^T tau without the normal equations. Of each drive the triangle of [Z W tau] is
+ * kept. With Z = Q R_Z the equations are Q^T W x = Q^T tau, which are rows of that triangle. */
 #include <math.h>
 #include <string.h>
 
@@ -101,7 +101,8 @@ static void through(psdmp_identify_instruments *v, double *g, double *y) {
   }
 }
 
-/* sum over blocks of (Z^T W)^-1 g g^T (Z^T W)^-T: White's sandwich with instruments in the bread. At the answer of all blocks the g have no mean. */
+/* sum over blocks of (Z^T W)^-1 g g^T (Z^T W)^-T: White's sandwich with instruments in the bread. At the answer of
+ * all blocks the g have no mean. */
 static void set_covariance(psdmp_identify_instruments *v, const double *x, double *covariance) {
   int W = v->W, blocks = 0;
   double *g = v->gradient, *y = g + W;
@@ -119,7 +120,8 @@ static void set_covariance(psdmp_identify_instruments *v, const double *x, doubl
   for (long k = 0; k < (long)W * W; k++) covariance[k] *= blocks > 1 ? blocks / (blocks - 1.0) : 0;
 }
 
-void psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical, double *covariance) {
+void psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical,
+                                      double *covariance) {
   set_classical(v, rows, x, classical);
   if (covariance) set_covariance(v, x, covariance);
 }
@@ -127,7 +129,8 @@ void psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows
 /* ---- memory ---- */
 
 bool psdmp_identify_instruments_new(psdmp_identify_run *r, psdmp_identify_instruments *v) {
-  *v = (psdmp_identify_instruments){.run = r, .arena = {.allocator = r->allocator}, .W = psdmp_identify_estimate_width(r)};
+  *v = (psdmp_identify_instruments){
+      .run = r, .arena = {.allocator = r->allocator}, .W = psdmp_identify_estimate_width(r)};
   int width[PSDM_CALIBRATE_JOINTS];
   size_t W = (size_t)v->W, G = 2 * W + 1;
   for (int i = 0; i < r->n; i++) {
@@ -136,8 +139,10 @@ bool psdmp_identify_instruments_new(psdmp_identify_run *r, psdmp_identify_instru
   }
   size_t widest = (size_t)v->widest;
 #define PART(field, number) (v->field = psdmp_base_arena_alloc(&v->arena, (size_t)(number) * sizeof *v->field))
-  bool ok = PART(gradient, 2 * W) && PART(stacked, widest * widest) && PART(X, widest * G) && PART(T, G * G) && PART(scratch, psdmp_linalg_factor_scratch((int)G, (long)widest)) && PART(A, W * W) &&
-            PART(B, W * (W + 1)) && PART(solved, W * (W + 1)) && PART(LU, W * W) && PART(residual, W * (W + 1)) && PART(length, W) && PART(sum, W) && PART(pivot, W) &&
+  bool ok = PART(gradient, 2 * W) && PART(stacked, widest * widest) && PART(X, widest * G) && PART(T, G * G) &&
+            PART(scratch, psdmp_linalg_factor_scratch((int)G, (long)widest)) && PART(A, W * W) &&
+            PART(B, W * (W + 1)) && PART(solved, W * (W + 1)) && PART(LU, W * W) && PART(residual, W * (W + 1)) &&
+            PART(length, W) && PART(sum, W) && PART(pivot, W) &&
             psdmp_identify_blocks_new(r->allocator, r->n, width, &v->blocks);
 #undef PART
   if (!ok) psdmp_identify_instruments_free(v);

@@ -1,5 +1,6 @@
-/* estimate_iv.c: instrumental variables (IDIM-IV: Janot, Vandanjon, Gautier 2014): Z^T W x = Z^T tau, Z the regressor along the simulated motion. Noise in W makes
- * least squares too small; Z hangs together with the motion and not with that noise. */
+/* estimate_iv.c: instrumental variables (IDIM-IV: Janot, Vandanjon, Gautier 2014): Z^T W x = Z^T tau, Z the
+ * regressor along the simulated motion. Noise in W makes least squares too small; Z hangs together with the motion
+ * and not with that noise. */
 #include <math.h>
 #include <string.h>
 
@@ -24,10 +25,13 @@ void psdmp_identify_iv_row(psdmp_identify_pass_rows *to, const psdmp_identify_wa
 }
 
 static psdm_status unseen(psdmp_identify_run *r, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, psdm_robot_name(r->robot), 0, 0, "the simulated motion does not move every parameter: instruments are missing; take another estimator");
+  return psdmp_base_fail(
+      error, PSDM_E_ARGUMENT, psdm_robot_name(r->robot), 0, 0,
+      "the simulated motion does not move every parameter: instruments are missing; take another estimator");
 }
 
-static psdm_status iterate(psdmp_identify_instruments *v, psdmp_identify_simulation *s, psdmp_identify_estimated *e, double *before, psdm_error *error) {
+static psdm_status iterate(psdmp_identify_instruments *v, psdmp_identify_simulation *s, psdmp_identify_estimated *e,
+                           double *before, psdm_error *error) {
   psdmp_identify_run *r = v->run;
   size_t bytes = (size_t)v->W * sizeof *before;
   double rows = 0, change = INFINITY;
@@ -44,7 +48,8 @@ static psdm_status iterate(psdmp_identify_instruments *v, psdmp_identify_simulat
   psdmp_identify_simulation_say(s, change > settled ? change : 0);
   psdmp_identify_instruments_doubt(v, rows, e->x, e->classical, e->covariance);
   for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++)
-    if (!psdmp_identify_instruments_solve(v, psdmp_identify_blocks_without(fold), e->folds + (long)fold * v->W, &rows)) return unseen(r, error);
+    if (!psdmp_identify_instruments_solve(v, psdmp_identify_blocks_without(fold), e->folds + (long)fold * v->W, &rows))
+      return unseen(r, error);
   return PSDM_OK;
 }
 
@@ -53,7 +58,8 @@ psdm_status psdmp_identify_estimate_iv(psdmp_identify_run *r, psdmp_identify_est
   psdmp_identify_simulation *s = NULL;
   if (!psdmp_identify_instruments_new(r, &v)) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   double *before = psdmp_base_arena_alloc(&v.arena, (size_t)v.W * sizeof *before);
-  psdm_status status = before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status =
+      before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
   if (!status) status = iterate(&v, s, e, before, error);
   psdmp_identify_simulation_free(s);
   psdmp_identify_instruments_free(&v);

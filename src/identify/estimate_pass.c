@@ -1,6 +1,8 @@
-/* estimate_pass.c: every row once more, by threads and ranks: triangles per equation and block of time, and numbers that are only added.
+/* estimate_pass.c: every row once more, by threads and ranks: triangles per equation and block of time, and numbers
+ * that are only added.
  *
- * Stretches are worked on as everywhere (sums.c): what threads and ranks have is added along the tree that the logs decide. */
+ * Stretches are worked on as everywhere (sums.c): what threads and ranks have is added along the tree that the logs
+ * decide. */
 #include <string.h>
 
 #include "identify/estimate_priv.h"
@@ -75,7 +77,8 @@ static psdm_status part_merge(void *user, void *left, void *right) {
   pass_part *p = left, *q = right;
   int widest = 0;
   for (int i = 0; i < g->equations; i++) widest = g->width[i] > widest ? g->width[i] : widest;
-  double *scratch = psdmp_base_alloc_raw(g->run->allocator, psdmp_linalg_factor_scratch(widest, widest) * sizeof *scratch);
+  double *scratch =
+      psdmp_base_alloc_raw(g->run->allocator, psdmp_linalg_factor_scratch(widest, widest) * sizeof *scratch);
   for (long k = 0; scratch && k < triangles(g); k++) {
     p->count[k] += q->count[k];
     if (!q->R[k]) continue;
@@ -96,7 +99,8 @@ static void part_put(void *user, const void *part, psdmp_parallel_bytes *to) {
   for (long k = 0; k < triangles(g); k++) {
     int width = width_of(g, k);
     PSDMP_PARALLEL_PUT(to, p->count[k]);
-    for (int i = 0; i < width && p->R[k]; i++) psdmp_parallel_bytes_put(to, p->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
+    for (int i = 0; i < width && p->R[k]; i++)
+      psdmp_parallel_bytes_put(to, p->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
   }
   for (long k = 0; k < g->numbers; k++) some += p->numbers[k] != 0;
   PSDMP_PARALLEL_PUT(to, some);
@@ -127,7 +131,8 @@ static void *part_get(void *user, psdmp_parallel_bytes *from) {
     PSDMP_PARALLEL_GET(from, p->count[k]);
     if (from->failed || !(p->count[k] > 0)) continue;
     if (!new_triangle(g, p, k)) from->failed = true;
-    for (int i = 0; i < width && p->R[k]; i++) psdmp_parallel_bytes_get(from, p->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
+    for (int i = 0; i < width && p->R[k]; i++)
+      psdmp_parallel_bytes_get(from, p->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
   }
   if (p) get_numbers(g, p, from);
   if (!p || !from->failed) return p;
@@ -159,7 +164,8 @@ static bool fill_space(const psdmp_identify_pass *g, pass_space *s) {
   if (!psdmp_identify_blocks_new(g->run->allocator, g->equations, g->width, &s->rows.blocks)) return false;
   if (g->kind == PSDMP_IDENTIFY_PASS_ENERGY) return (s->energies = psdmp_identify_energies_new(&s->rows)) != NULL;
   if (g->simulation && !(s->simulation = psdmp_identify_simulation_thread(g->simulation, s->rows.run))) return false;
-  return (s->walker = psdmp_identify_walker_new(&s->rows, kinds[g->kind].use, s->simulation ? psdmp_identify_simulate : NULL, s->simulation)) != NULL;
+  return (s->walker = psdmp_identify_walker_new(&s->rows, kinds[g->kind].use,
+                                                s->simulation ? psdmp_identify_simulate : NULL, s->simulation)) != NULL;
 }
 
 static void *space_new(void *user, psdmp_identify_run *own) {
@@ -189,7 +195,8 @@ static psdm_status add_stretch(void *space, void *part, const psdmp_feed_stretch
   pass_part *to = part;
   s->rows.numbers = to->numbers;
   psdmp_identify_blocks_clear(&s->rows.blocks);
-  psdm_status status = s->energies ? psdmp_identify_energies_stretch(s->energies, stretch, error) : psdmp_identify_walker_stretch(s->walker, stretch, error);
+  psdm_status status = s->energies ? psdmp_identify_energies_stretch(s->energies, stretch, error)
+                                   : psdmp_identify_walker_stretch(s->walker, stretch, error);
   if (status) return status;
   psdmp_identify_blocks_flush(&s->rows.blocks);
   return take_blocks(s->rows.pass, &s->rows.blocks, to) ? PSDM_OK : psdmp_base_fail_status(error, PSDM_E_MEMORY);
@@ -198,8 +205,18 @@ static psdm_status add_stretch(void *space, void *part, const psdmp_feed_stretch
 /* ---- all rows ---- */
 
 static psdmp_identify_sum pass_sum(psdmp_identify_pass *g) {
-  return (psdmp_identify_sum){.name = kinds[g->kind].name, .work = PSDMP_IDENTIFY_WORK_PASS, .doing = kinds[g->kind].doing, .user = g, .space_new = space_new, .space_free = space_free,
-                     .part_new = part_new, .add = add_stretch, .merge = part_merge, .part_free = part_free, .put = part_put, .get = part_get};
+  return (psdmp_identify_sum){.name = kinds[g->kind].name,
+                              .work = PSDMP_IDENTIFY_WORK_PASS,
+                              .doing = kinds[g->kind].doing,
+                              .user = g,
+                              .space_new = space_new,
+                              .space_free = space_free,
+                              .part_new = part_new,
+                              .add = add_stretch,
+                              .merge = part_merge,
+                              .part_free = part_free,
+                              .put = part_put,
+                              .get = part_get};
 }
 
 /* the auxiliary motion needs as many neighbours as the filter of its reference */
@@ -237,7 +254,8 @@ static psdm_status sum_once(psdmp_identify_pass *g, void **part, psdm_error *err
   return status;
 }
 
-static void give_blocks(const psdmp_identify_pass *g, const pass_part *from, psdmp_identify_blocks *to, double *numbers) {
+static void give_blocks(const psdmp_identify_pass *g, const pass_part *from, psdmp_identify_blocks *to,
+                        double *numbers) {
   psdmp_identify_blocks_clear(to);
   for (long k = 0; from && k < triangles(g); k++) {
     size_t width = (size_t)width_of(g, k);
@@ -248,7 +266,8 @@ static void give_blocks(const psdmp_identify_pass *g, const pass_part *from, psd
   for (long k = 0; k < g->numbers; k++) numbers[k] = from ? from->numbers[k] : 0;
 }
 
-psdm_status psdmp_identify_pass_run(psdmp_identify_pass *g, psdmp_identify_blocks *blocks, double *numbers, psdm_error *error) {
+psdm_status psdmp_identify_pass_run(psdmp_identify_pass *g, psdmp_identify_blocks *blocks, double *numbers,
+                                    psdm_error *error) {
   psdmp_identify_run *r = g->run;
   bool finishing = r->finishing, stopped = r->stopped;
   void *part = NULL;
@@ -268,13 +287,15 @@ psdm_status psdmp_identify_pass_run(psdmp_identify_pass *g, psdmp_identify_block
 
 /* ---- other ranks ---- */
 
-static psdm_status get_request(psdmp_identify_run *r, psdmp_parallel_bytes *from, psdmp_base_arena *arena, psdmp_identify_pass *g, psdmp_identify_simulation **simulation, psdm_error *error) {
+static psdm_status get_request(psdmp_identify_run *r, psdmp_parallel_bytes *from, psdmp_base_arena *arena,
+                               psdmp_identify_pass *g, psdmp_identify_simulation **simulation, psdm_error *error) {
   int kind;
   bool known = psdmp_identify_run_get(r, &r->band, from);
   PSDMP_PARALLEL_GET(from, kind);
   PSDMP_PARALLEL_GET(from, g->all);
   PSDMP_PARALLEL_GET(from, r->tempo);
-  if (!known || from->failed || kind < 0 || kind >= PSDMP_IDENTIFY_PASSES) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!known || from->failed || kind < 0 || kind >= PSDMP_IDENTIFY_PASSES)
+    return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   g->kind = (psdmp_identify_pass_kind)kind;
   if (g->kind == PSDMP_IDENTIFY_PASS_ROBUST) {
     size_t W = (size_t)psdmp_identify_estimate_width(r), n = (size_t)r->n;
@@ -290,7 +311,8 @@ static psdm_status get_request(psdmp_identify_run *r, psdmp_parallel_bytes *from
   return !status && from->failed ? psdmp_base_fail_status(error, PSDM_E_MEMORY) : status;
 }
 
-psdm_status psdmp_identify_serve_pass(psdmp_identify_run *r, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+psdm_status psdmp_identify_serve_pass(psdmp_identify_run *r, psdmp_parallel_bytes *request,
+                                      psdmp_parallel_bytes *answer, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = r->allocator};
   psdmp_identify_pass g = {.run = r};
   psdmp_identify_simulation *simulation = NULL;

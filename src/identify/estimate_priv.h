@@ -30,12 +30,16 @@ int psdmp_identify_estimate_width(const psdmp_identify_run *run); /* W */
 
 /* Each begins at x, with the weights run->sigma. robust leaves the outlier-proof scale of each drive there. */
 psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
-psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error); /* x: of a robot that can be simulated */
-psdm_status psdmp_identify_estimate_iv(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);    /* the same */
+/* x: of a robot that can be simulated */
+psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
+/* the same */
+psdm_status psdmp_identify_estimate_iv(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
 psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
 
-/* Backward elimination: base parameters whose loss changes the fit by less than its noise. sd (W); scratch: (W x W + W). */
-void psdmp_identify_essential(int base, int W, const double *x, const double *classical, const double *sd, double *scratch, bool *essential);
+/* Backward elimination: base parameters whose loss changes the fit by less than its noise. sd (W); scratch: (W x W +
+ * W). */
+void psdmp_identify_essential(int base, int W, const double *x, const double *classical, const double *sd,
+                              double *scratch, bool *essential);
 
 /* ---- blocks ---- */
 
@@ -43,18 +47,20 @@ void psdmp_identify_essential(int base, int W, const double *x, const double *cl
 typedef struct psdmp_identify_blocks {
   psdmp_base_arena arena;
   int n;
-  int *width;       /* (n) */
-  double **R;       /* (n x PSDMP_IDENTIFY_BLOCKS) each (width^2), upper triangular */
-  double *count;    /* (n x PSDMP_IDENTIFY_BLOCKS) */
-  double **chunk;   /* (n) rows that wait, */
+  int *width;           /* (n) */
+  double **R;           /* (n x PSDMP_IDENTIFY_BLOCKS) each (width^2), upper triangular */
+  double *count;        /* (n x PSDMP_IDENTIFY_BLOCKS) */
+  double **chunk;       /* (n) rows that wait, */
   int *waiting, *block; /* (n) how many, and of which block */
   double *scratch;
 } psdmp_identify_blocks;
 
-bool psdmp_identify_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_identify_blocks *blocks); /* false: out of memory, and nothing is left */
+/* false: out of memory, and nothing is left */
+bool psdmp_identify_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_identify_blocks *blocks);
 void psdmp_identify_blocks_free(psdmp_identify_blocks *blocks);
 void psdmp_identify_blocks_clear(psdmp_identify_blocks *blocks);
-double *psdmp_identify_blocks_row(psdmp_identify_blocks *blocks, int equation, int block); /* the next row (width), to be filled before the next call */
+/* the next row (width), to be filled before the next call */
+double *psdmp_identify_blocks_row(psdmp_identify_blocks *blocks, int equation, int block);
 void psdmp_identify_blocks_flush(psdmp_identify_blocks *blocks);
 
 unsigned psdmp_identify_blocks_all(void);
@@ -63,22 +69,32 @@ unsigned psdmp_identify_blocks_without(int fold);
 /* One equation's rows of some blocks: R (width^2). Returns how many. scratch: psdmp_identify_blocks' own. */
 double psdmp_identify_blocks_stack(psdmp_identify_blocks *blocks, int equation, unsigned mask, double *R);
 
-/* Least squares over some blocks, columns theta and an equation's own (all columns when there is one equation): x (W), covariance (W x W, classical) nullable.
- * sigma, here and below: (n) of the equations; NULL: 1. */
-psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance);
+/* Least squares over some blocks, columns theta and an equation's own (all columns when there is one equation): x
+ * (W), covariance (W x W, classical) nullable. sigma, here and below: (n) of the equations; NULL: 1. */
+psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask,
+                                      const double *sigma, double *x, double *covariance);
 
 /* The answer with its doubt, and without each fold. */
-psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, psdmp_identify_estimated *e);
+psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma,
+                                         psdmp_identify_estimated *e);
 
-/* covariance: by the jackknife over blocks, each left out once (Efron, Stein 1981): larger than the sandwich where unknowns are many for what the blocks hold. */
-psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, const double *x, double *covariance);
+/* covariance: by the jackknife over blocks, each left out once (Efron, Stein 1981): larger than the sandwich where
+ * unknowns are many for what the blocks hold. */
+psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma,
+                                            const double *x, double *covariance);
 
 /* largest change of x in units of the classical standard deviations */
 double psdmp_identify_estimate_change(int W, const double *before, const double *x, const double *classical);
 
 /* ---- passes ---- */
 
-typedef enum psdmp_identify_pass_kind { PSDMP_IDENTIFY_PASS_ROBUST, PSDMP_IDENTIFY_PASS_DIDIM, PSDMP_IDENTIFY_PASS_IV, PSDMP_IDENTIFY_PASS_ENERGY, PSDMP_IDENTIFY_PASSES } psdmp_identify_pass_kind;
+typedef enum psdmp_identify_pass_kind {
+  PSDMP_IDENTIFY_PASS_ROBUST,
+  PSDMP_IDENTIFY_PASS_DIDIM,
+  PSDMP_IDENTIFY_PASS_IV,
+  PSDMP_IDENTIFY_PASS_ENERGY,
+  PSDMP_IDENTIFY_PASSES
+} psdmp_identify_pass_kind;
 
 typedef struct psdmp_identify_simulation psdmp_identify_simulation;
 
@@ -86,50 +102,56 @@ typedef struct psdmp_identify_simulation psdmp_identify_simulation;
 typedef struct psdmp_identify_pass {
   psdmp_identify_pass_kind kind;
   psdmp_identify_run *run;
-  bool all;                             /* also those that are not in memory */
+  bool all; /* also those that are not in memory */
   int equations;
-  int width[PSDM_CALIBRATE_JOINTS];     /* (equations) of a row */
-  long numbers;                         /* that are only added up */
-  int stage;                            /* robust: how rows are weighed, */
-  const double *x, *scale;              /* (W), (n) with residuals of this x over these scales */
-  const psdmp_identify_simulation *simulation;   /* didim, iv: the auxiliary motion */
+  int width[PSDM_CALIBRATE_JOINTS];            /* (equations) of a row */
+  long numbers;                                /* that are only added up */
+  int stage;                                   /* robust: how rows are weighed, */
+  const double *x, *scale;                     /* (W), (n) with residuals of this x over these scales */
+  const psdmp_identify_simulation *simulation; /* didim, iv: the auxiliary motion */
 } psdmp_identify_pass;
 
 /* What a kind has of everything: sets equations, width, numbers. */
 void psdmp_identify_pass_shape(psdmp_identify_pass *pass);
 
-/* Rank 0: triangles of the rows, and numbers (nullable where there are none). Interrupted in its middle it is made once more, of the rows in memory, and nothing is
- * asked. */
-psdm_status psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers, psdm_error *error);
+/* Rank 0: triangles of the rows, and numbers (nullable where there are none). Interrupted in its middle it is made
+ * once more, of the rows in memory, and nothing is asked. */
+psdm_status psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers,
+                                    psdm_error *error);
 
 /* Where the rows of one thread go. */
 typedef struct psdmp_identify_pass_rows {
   const psdmp_identify_pass *pass;
-  psdmp_identify_run *run;                       /* the thread's own */
+  psdmp_identify_run *run; /* the thread's own */
   psdmp_identify_blocks blocks;
-  double *numbers;                      /* (numbers) of the part that is made */
+  double *numbers; /* (numbers) of the part that is made */
 } psdmp_identify_pass_rows;
 
 /* ---- rows ---- */
 
 typedef struct psdmp_identify_walk_row {
   int block;
-  const bool *fitted;          /* (n) whether a drive's row counts */
-  const double *Y, *F, *tau;   /* (n x l), (n x 16), (n) */
+  const bool *fitted;                      /* (n) whether a drive's row counts */
+  const double *Y, *F, *tau;               /* (n x l), (n x 16), (n) */
   const double *Y_auxiliary, *F_auxiliary; /* the same along the auxiliary motion; NULL: none */
 } psdmp_identify_walk_row;
 
 typedef void (*psdmp_identify_use_row)(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
 
-/* The motion of a stretch's rows otherwise than it was measured: q, qd, qdd (rows x n); ready (rows): whether it is known. */
-typedef psdm_status (*psdmp_identify_auxiliary_motion)(void *user, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready,
-                                              psdm_error *error);
+/* The motion of a stretch's rows otherwise than it was measured: q, qd, qdd (rows x n); ready (rows): whether it is
+ * known. */
+typedef psdm_status (*psdmp_identify_auxiliary_motion)(void *user, const psdmp_feed_stretch *stretch,
+                                                       const psdmp_identify_prepared *p, double *q, double *qd,
+                                                       double *qdd, bool *ready, psdm_error *error);
 
-/* Calls use for every training row of a stretch; auxiliary (nullable): only for those of which it is known. One thread's; NULL: out of memory. */
+/* Calls use for every training row of a stretch; auxiliary (nullable): only for those of which it is known. One
+ * thread's; NULL: out of memory. */
 typedef struct psdmp_identify_walker psdmp_identify_walker;
-psdmp_identify_walker *psdmp_identify_walker_new(psdmp_identify_pass_rows *to, psdmp_identify_use_row use, psdmp_identify_auxiliary_motion auxiliary, void *auxiliary_user);
+psdmp_identify_walker *psdmp_identify_walker_new(psdmp_identify_pass_rows *to, psdmp_identify_use_row use,
+                                                 psdmp_identify_auxiliary_motion auxiliary, void *auxiliary_user);
 void psdmp_identify_walker_free(psdmp_identify_walker *walker); /* accepts NULL */
-psdm_status psdmp_identify_walker_stretch(psdmp_identify_walker *walker, const psdmp_feed_stretch *stretch, psdm_error *error);
+psdm_status psdmp_identify_walker_stretch(psdmp_identify_walker *walker, const psdmp_feed_stretch *stretch,
+                                          psdm_error *error);
 
 /* What rows become of each kind. */
 void psdmp_identify_robust_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
@@ -143,21 +165,32 @@ int psdmp_identify_chosen_columns(const psdmp_identify_run *run, int drive, psdm
 /* ---- the auxiliary motion ---- */
 
 /* Chooses the reference, and says in run's reasons what is simulated. */
-psdm_status psdmp_identify_simulation_new(psdmp_identify_run *run, psdmp_identify_simulation **simulation, psdm_error *error);
-psdmp_identify_simulation *psdmp_identify_simulation_thread(const psdmp_identify_simulation *simulation, psdmp_identify_run *own); /* the same robots, which must outlive it; NULL: out of memory */
+psdm_status psdmp_identify_simulation_new(psdmp_identify_run *run, psdmp_identify_simulation **simulation,
+                                          psdm_error *error);
+/* the same robots, which must outlive it; NULL: out of memory */
+psdmp_identify_simulation *psdmp_identify_simulation_thread(const psdmp_identify_simulation *simulation,
+                                                            psdmp_identify_run *own);
 void psdmp_identify_simulation_free(psdmp_identify_simulation *simulation); /* accepts NULL */
-psdmp_identify_band psdmp_identify_simulation_band(const psdmp_identify_simulation *simulation, double *bandwidth); /* of the reference; rad/s of the controller */
-void psdmp_identify_simulation_set(psdmp_identify_simulation *simulation, const double *model, const double *robot); /* theta (l) of the controller, and of what it controls */
-psdm_status psdmp_identify_simulate(void *simulation, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error);
+/* of the reference; rad/s of the controller */
+psdmp_identify_band psdmp_identify_simulation_band(const psdmp_identify_simulation *simulation, double *bandwidth);
+/* theta (l) of the controller, and of what it controls */
+void psdmp_identify_simulation_set(psdmp_identify_simulation *simulation, const double *model, const double *robot);
+psdm_status psdmp_identify_simulate(void *simulation, const psdmp_feed_stretch *stretch,
+                                    const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready,
+                                    psdm_error *error);
 
 /* For other ranks: all that was chosen and set. */
 void psdmp_identify_simulation_put(const psdmp_identify_simulation *simulation, psdmp_parallel_bytes *to);
-psdm_status psdmp_identify_simulation_get(psdmp_identify_run *run, psdmp_parallel_bytes *from, psdmp_identify_simulation **simulation, psdm_error *error);
+psdm_status psdmp_identify_simulation_get(psdmp_identify_run *run, psdmp_parallel_bytes *from,
+                                          psdmp_identify_simulation **simulation, psdm_error *error);
 
-/* A pass with the robot of x under the controller of the last pass's; where x has no positive definite mass matrix, of what lies half way back, and so on. */
-psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *simulation, psdmp_identify_pass_kind kind, psdmp_identify_blocks *blocks, const double *x, psdm_error *error);
+/* A pass with the robot of x under the controller of the last pass's; where x has no positive definite mass matrix,
+ * of what lies half way back, and so on. */
+psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *simulation, psdmp_identify_pass_kind kind,
+                                           psdmp_identify_blocks *blocks, const double *x, psdm_error *error);
 
-/* Says in run's reasons when the answer itself could not move, or the last round still changed it so much (0: settled). */
+/* Says in run's reasons when the answer itself could not move, or the last round still changed it so much (0:
+ * settled). */
 void psdmp_identify_simulation_say(const psdmp_identify_simulation *simulation, double change);
 
 /* ---- instruments ---- */
@@ -171,30 +204,39 @@ typedef struct psdmp_identify_instruments {
   double *gradient;        /* (2 W) */
   double *stacked;         /* (widest^2) */
   double *X, *T, *scratch; /* (widest x G), (G x G), G = 2 W + 1: columns Z W tau */
-  double *A, *B, *solved, *LU, *residual, *length; /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major; B zero but for its first column and a diagonal behind it */
+  /* (W x W), (W x W+1) twice, (W x W), (W x W+1), (W) column-major; B zero but for its first column and a diagonal
+   * behind it */
+  double *A, *B, *solved, *LU, *residual, *length;
   long double *sum;
   int *pivot;
 } psdmp_identify_instruments;
 
-bool psdmp_identify_instruments_new(psdmp_identify_run *run, psdmp_identify_instruments *v); /* false: out of memory, and nothing is left */
+/* false: out of memory, and nothing is left */
+bool psdmp_identify_instruments_new(psdmp_identify_run *run, psdmp_identify_instruments *v);
 void psdmp_identify_instruments_free(psdmp_identify_instruments *v);
 
-/* Z^T W x = Z^T tau over some blocks, weights 1 / sigma^2; rows: how many. False when the instruments do not reach every unknown. */
+/* Z^T W x = Z^T tau over some blocks, weights 1 / sigma^2; rows: how many. False when the instruments do not reach
+ * every unknown. */
 bool psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsigned mask, double *x, double *rows);
 
-/* After solving with all blocks, x their answer: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks (nullable). */
-void psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical, double *covariance);
+/* After solving with all blocks, x their answer: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks
+ * (nullable). */
+void psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical,
+                                      double *covariance);
 
 /* ---- energy ---- */
 
-/* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + n + 12 joints + S), which psdmp_identify_run_regressor's fits in. */
+/* h (l) with kinetic + potential energy = h theta + a constant. scratch: (2 n S + n + 12 joints + S), which
+ * psdmp_identify_run_regressor's fits in. */
 size_t psdmp_identify_energy_scratch(const psdmp_identify_run *run);
-psdm_status psdmp_identify_energy_columns(psdmp_identify_run *run, const double *q, const double *qd, double *scratch, double *h);
+psdm_status psdmp_identify_energy_columns(psdmp_identify_run *run, const double *q, const double *qd, double *scratch,
+                                          double *h);
 
 /* One thread of a pass; NULL: out of memory. */
 typedef struct psdmp_identify_energies psdmp_identify_energies;
 psdmp_identify_energies *psdmp_identify_energies_new(psdmp_identify_pass_rows *to);
 void psdmp_identify_energies_free(psdmp_identify_energies *energies); /* accepts NULL */
-psdm_status psdmp_identify_energies_stretch(psdmp_identify_energies *energies, const psdmp_feed_stretch *stretch, psdm_error *error);
+psdm_status psdmp_identify_energies_stretch(psdmp_identify_energies *energies, const psdmp_feed_stretch *stretch,
+                                            psdm_error *error);
 
 #endif

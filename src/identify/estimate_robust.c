@@ -1,5 +1,6 @@
-/* estimate_robust.c: iteratively reweighted least squares. Huber's weights first, which have one solution, then Tukey's, for which far outliers do not count at
- * all (Huber, Ronchetti 2009, chapter 7; Beaton, Tukey 1974). Scales are median absolute residuals, so that outliers do not set them. */
+/* estimate_robust.c: iteratively reweighted least squares. Huber's weights first, which have one solution, then
+ * Tukey's, for which far outliers do not count at all (Huber, Ronchetti 2009, chapter 7; Beaton, Tukey 1974). Scales
+ * are median absolute residuals, so that outliers do not set them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 static const double huber = 1.345, tukey = 4.685; /* 95 % efficient where residuals are normal */
 static const double normal_median = 0.6744897501960817;
 enum { BINS = 4096, ROUNDS = 12 };
-static const double per_bin = 0.01;               /* bins of |residual| / scale are so much wider each */
+static const double per_bin = 0.01; /* bins of |residual| / scale are so much wider each */
 
 typedef enum weighing { LOOK, HUBER, TUKEY } weighing;
 
@@ -18,8 +19,8 @@ enum { WEIGHTS, SLOPES, ROWS, OUT, SUMS }; /* sums of w and of d(w u)/du; how ma
 typedef struct robust {
   psdmp_identify_pass pass;
   psdmp_identify_blocks blocks;
-  double *scale;     /* (n) */
-  double *numbers;   /* (SUMS), then how often each bin was hit (n x BINS) */
+  double *scale;   /* (n) */
+  double *numbers; /* (SUMS), then how often each bin was hit (n x BINS) */
   bool settled;
 } robust;
 
@@ -93,7 +94,9 @@ static psdm_status reweight(robust *b, psdmp_identify_estimated *e, double *befo
   for (e->steps = 1; e->steps < ROUNDS && !b->settled && !status && (e->steps == 1 || !r->stopped); e->steps++) {
     memcpy(before, e->x, (size_t)W * sizeof *before);
     status = pass_once(b, error);
-    if (!status && (status = psdmp_identify_blocks_fit(r, &b->blocks, psdmp_identify_blocks_all(), b->scale, e->x, e->classical))) psdmp_base_fail_status(error, status);
+    if (!status &&
+        (status = psdmp_identify_blocks_fit(r, &b->blocks, psdmp_identify_blocks_all(), b->scale, e->x, e->classical)))
+      psdmp_base_fail_status(error, status);
     bool still = !status && psdmp_identify_estimate_change(W, before, e->x, e->classical) < 0.05;
     b->settled = still && b->pass.stage == TUKEY;
     if (still || e->steps == ROUNDS / 2) b->pass.stage = TUKEY;
@@ -105,19 +108,22 @@ static psdm_status reweight(robust *b, psdmp_identify_estimated *e, double *befo
 psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *r, psdmp_identify_estimated *e, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = r->allocator};
   int W = psdmp_identify_estimate_width(r);
-  robust b = {.pass = {.kind = PSDMP_IDENTIFY_PASS_ROBUST, .run = r, .stage = LOOK, .x = e->x, .scale = r->sigma}, .scale = r->sigma};
+  robust b = {.pass = {.kind = PSDMP_IDENTIFY_PASS_ROBUST, .run = r, .stage = LOOK, .x = e->x, .scale = r->sigma},
+              .scale = r->sigma};
   psdmp_identify_pass_shape(&b.pass);
   b.numbers = psdmp_base_arena_alloc(&arena, (size_t)b.pass.numbers * sizeof *b.numbers);
   double *before = psdmp_base_arena_alloc(&arena, (size_t)W * sizeof *before);
   bool ok = b.numbers && before && psdmp_identify_blocks_new(r->allocator, b.pass.equations, b.pass.width, &b.blocks);
   psdm_status status = ok ? reweight(&b, e, before, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
-  if (!status && (status = psdmp_identify_blocks_finish(r, &b.blocks, b.scale, e))) psdmp_base_fail_status(error, status);
+  if (!status && (status = psdmp_identify_blocks_finish(r, &b.blocks, b.scale, e)))
+    psdmp_base_fail_status(error, status);
   /* the slope of psi, not its weight, belongs in the sandwich's bread */
   double bread = ok && b.numbers[SLOPES] > 0 ? b.numbers[WEIGHTS] / b.numbers[SLOPES] : 1;
   for (long k = 0; k < (long)W * W && !status; k++) e->covariance[k] *= bread * bread;
   if (!status && r->reasons < 8)
-    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0], "robust: %.2g %% of the torques are outliers that hardly count%s", 100 * b.numbers[OUT] / fmax(b.numbers[ROWS], 1),
-             b.settled ? "" : "; weights have not settled");
+    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0],
+                     "robust: %.2g %% of the torques are outliers that hardly count%s",
+                     100 * b.numbers[OUT] / fmax(b.numbers[ROWS], 1), b.settled ? "" : "; weights have not settled");
   psdmp_identify_blocks_free(&b.blocks);
   psdmp_base_arena_free(&arena);
   return status;

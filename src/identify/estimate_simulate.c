@@ -1,10 +1,12 @@
 /* estimate_simulate.c: the robot of the present estimate follows what was measured.
  *
- * Logs have no commanded motion, so what was measured, filtered to no more than the motion needs, is the reference; its controller is computed torque with the
- * estimate before the present one as model, as the gains of the published methods follow the estimates, e = q_r - q:
+ * Logs have no commanded motion, so what was measured, filtered to no more than the motion needs, is the reference; its
+ * controller is computed torque with the estimate before the present one as model, as the gains of the published
+ * methods follow the estimates, e = q_r - q:
  *   tau = M_0 (qdd_r + 2 w de/dt + w^2 e) + c_0 + g_0 + friction,        M qdd + c + g + friction = tau.
- * Friction is compensated by the present estimate and cancels: a difference of two estimates' Coulomb friction would shake light wrists at every reversal, and
- * the rounds would hardly settle. Integrated by Runge and Kutta's classical rule. */
+ * Friction is compensated by the present estimate and cancels: a difference of two estimates' Coulomb friction would
+ * shake light wrists at every reversal, and the rounds would hardly settle. Integrated by Runge and Kutta's
+ * classical rule. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +14,10 @@
 #include "identify/estimate_priv.h"
 #include "psdm/motion.h"
 
-static const double room = 6;           /* the reference's cutoff over the motion's mean frequency: harmonics up to thrice it lose under 0.4 % */
-static const double step_of_loop = 0.2;  /* w times the longest step: Runge-Kutta's error is some (w h)^4 / 10 of a transient */
+/* the reference's cutoff over the motion's mean frequency: harmonics up to thrice it lose under 0.4 % */
+static const double room = 6;
+/* w times the longest step: Runge-Kutta's error is some (w h)^4 / 10 of a transient */
+static const double step_of_loop = 0.2;
 static const double most_rows = 200000; /* that are simulated in one pass */
 enum { HALVINGS = 5 };
 
@@ -22,14 +26,14 @@ struct psdmp_identify_simulation {
   psdmp_base_arena arena;
   psdm_robot *model, *plant;
   psdm_work *model_work, *plant_work;
-  bool borrowed;                  /* the robots are another's */
-  double *pi;                     /* (S) zero but for the kept ones */
-  double *last, *now;             /* (l) of the last pass, which is the next one's model, and of the present one */
-  bool any, moved;                /* there was a pass; it was with the robot that was asked for */
-  psdmp_identify_band band;                /* of the reference */
-  double bandwidth;               /* w, rad/s */
-  double share;                   /* of each block's rows that are simulated */
-  const psdm_motion *reference;   /* of the stretch that is simulated: what threads do not share, as the works */
+  bool borrowed;                /* the robots are another's */
+  double *pi;                   /* (S) zero but for the kept ones */
+  double *last, *now;           /* (l) of the last pass, which is the next one's model, and of the present one */
+  bool any, moved;              /* there was a pass; it was with the robot that was asked for */
+  psdmp_identify_band band;     /* of the reference */
+  double bandwidth;             /* w, rad/s */
+  double share;                 /* of each block's rows that are simulated */
+  const psdm_motion *reference; /* of the stretch that is simulated: what threads do not share, as the works */
 };
 
 /* ---- the reference ---- */
@@ -54,7 +58,8 @@ static psdm_status choose_cutoff(psdmp_identify_simulation *s, psdm_error *error
   }
   memcpy(r->speed, speed, bytes), memcpy(r->span, span, bytes), memcpy(r->centre, centre, bytes);
   r->tempo = tempo;
-  s->bandwidth = 2 * 6.283185307179586 * fmin(s->band.cutoff, 0.05 / r->interval); /* the loop follows all of the reference */
+  /* the loop follows all of the reference */
+  s->bandwidth = 2 * 6.283185307179586 * fmin(s->band.cutoff, 0.05 / r->interval);
   return status;
 }
 
@@ -62,7 +67,8 @@ static psdm_status choose_cutoff(psdmp_identify_simulation *s, psdm_error *error
 static bool simulated(const psdmp_identify_simulation *s, const psdmp_identify_prepared *p, long k) {
   if (p->label[k] < 0) return false;
   const psdm_calibrate_options *o = s->run->options;
-  double all = (double)s->run->rows * (o->holdout_block > 0 ? 1 : 1 - o->holdout), at = (double)p->index[k] / all * PSDMP_IDENTIFY_BLOCKS;
+  double all = (double)s->run->rows * (o->holdout_block > 0 ? 1 : 1 - o->holdout),
+         at = (double)p->index[k] / all * PSDMP_IDENTIFY_BLOCKS;
   return at - floor(at) < s->share;
 }
 
@@ -82,7 +88,8 @@ static psdm_status accelerate(psdmp_identify_simulation *s, double t, const doub
 static psdm_status step(psdmp_identify_simulation *s, double t, double h, double *q, double *qd) {
   static const double part[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
   int n = s->run->n;
-  double x[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS], a[PSDM_CALIBRATE_JOINTS], dx[PSDM_CALIBRATE_JOINTS], dv[PSDM_CALIBRATE_JOINTS];
+  double x[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS], a[PSDM_CALIBRATE_JOINTS], dx[PSDM_CALIBRATE_JOINTS],
+      dv[PSDM_CALIBRATE_JOINTS];
   psdm_status status = PSDM_OK;
   for (int i = 0; i < n; i++) v[i] = a[i] = dx[i] = dv[i] = 0;
   for (int k = 0; k < 4 && !status; k++) {
@@ -97,12 +104,14 @@ static psdm_status step(psdmp_identify_simulation *s, double t, double h, double
   return status;
 }
 
-static psdm_status run_rows(psdmp_identify_simulation *s, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready) {
+static psdm_status run_rows(psdmp_identify_simulation *s, const psdmp_feed_stretch *stretch,
+                            const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready) {
   int n = s->run->n;
   size_t bytes = (size_t)n * sizeof(double);
   /* at a segment's ends the reference's filter has seen one side only */
   double state[2 * PSDM_CALIBRATE_JOINTS], one_sided = isfinite(s->band.cutoff) ? 2 / s->band.cutoff : 0;
-  double begin = psdm_motion_begin(s->reference) + (stretch->begins ? one_sided : 0), end = psdm_motion_end(s->reference) - (stretch->ends ? one_sided : 0);
+  double begin = psdm_motion_begin(s->reference) + (stretch->begins ? one_sided : 0),
+         end = psdm_motion_end(s->reference) - (stretch->ends ? one_sided : 0);
   psdm_status status = PSDM_OK;
   bool moving = false;
   for (long k = 0; k < p->rows && !status; k++) {
@@ -111,7 +120,8 @@ static psdm_status run_rows(psdmp_identify_simulation *s, const psdmp_feed_stret
     if (ready[k] && moving) {
       double whole = p->t[k] - p->t[k - 1];
       int steps = (int)ceil(whole * s->bandwidth / step_of_loop);
-      for (int i = 0; i < steps && !status; i++) status = step(s, p->t[k - 1] + whole * i / steps, whole / steps, state, state + n);
+      for (int i = 0; i < steps && !status; i++)
+        status = step(s, p->t[k - 1] + whole * i / steps, whole / steps, state, state + n);
     }
     moving = ready[k];
     if (!moving || status) continue;
@@ -124,17 +134,21 @@ static psdm_status run_rows(psdmp_identify_simulation *s, const psdmp_feed_stret
   return status;
 }
 
-psdm_status psdmp_identify_simulate(void *simulation, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error) {
+psdm_status psdmp_identify_simulate(void *simulation, const psdmp_feed_stretch *stretch,
+                                    const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready,
+                                    psdm_error *error) {
   psdmp_identify_simulation *s = simulation;
   psdmp_identify_run *r = s->run;
   psdmp_identify_prepared narrow;
   psdm_motion *reference = NULL;
   psdm_status status = psdmp_identify_run_prepare(r, &s->band, stretch, &narrow, error);
   if (!status && narrow.rows > 3) {
-    status = psdm_motion_table(r->n, narrow.rows, narrow.t, narrow.q, narrow.qd, narrow.qdd, r->allocator, &reference, error);
+    status = psdm_motion_table(r->n, narrow.rows, narrow.t, narrow.q, narrow.qd, narrow.qdd, r->allocator, &reference,
+                               error);
     s->reference = reference;
     if (!status && (status = run_rows(s, stretch, p, q, qd, qdd, ready)))
-      psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "the robot of the present estimate cannot be simulated: %s", psdm_status_text(status));
+      psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0,
+                      "the robot of the present estimate cannot be simulated: %s", psdm_status_text(status));
   }
   psdm_motion_free(reference);
   psdmp_identify_prepared_free(&narrow, r->allocator);
@@ -143,7 +157,8 @@ psdm_status psdmp_identify_simulate(void *simulation, const psdmp_feed_stretch *
 
 /* ---- making and setting ---- */
 
-/* theta as standard parameters with the same torques: each is that of the parameter it is named after, the rest is zero */
+/* theta as standard parameters with the same torques: each is that of the parameter it is named after, the rest is
+ * zero */
 static void set_robot(psdmp_identify_simulation *s, psdm_robot *robot, const double *theta) {
   psdmp_identify_run *r = s->run;
   for (int j = 0; j < r->l; j++) s->pi[r->kept[j]] = theta[j];
@@ -155,7 +170,8 @@ void psdmp_identify_simulation_set(psdmp_identify_simulation *s, const double *m
   set_robot(s, s->plant, robot);
 }
 
-psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *s, psdmp_identify_pass_kind kind, psdmp_identify_blocks *blocks, const double *x, psdm_error *error) {
+psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *s, psdmp_identify_pass_kind kind,
+                                           psdmp_identify_blocks *blocks, const double *x, psdm_error *error) {
   int l = s->run->l;
   size_t bytes = (size_t)l * sizeof *x;
   psdmp_identify_pass pass = {.kind = kind, .run = s->run, .simulation = s};
@@ -177,9 +193,13 @@ psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *s, psdmp_i
 
 void psdmp_identify_simulation_say(const psdmp_identify_simulation *s, double change) {
   psdmp_identify_run *r = s->run;
-  if (!s->moved && r->reasons < 8) snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: the last robot that can move; the estimate has no positive definite mass matrix");
+  if (!s->moved && r->reasons < 8)
+    snprintf(r->reason[r->reasons++], sizeof r->reason[0],
+             "simulated: the last robot that can move; the estimate has no positive definite mass matrix");
   if (s->moved && change > 0 && r->reasons < 8)
-    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0], "simulated: not settled, the last round changed a parameter by %.2g of its standard deviation", change);
+    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0],
+                     "simulated: not settled, the last round changed a parameter by %.2g of its standard deviation",
+                     change);
 }
 
 psdmp_identify_band psdmp_identify_simulation_band(const psdmp_identify_simulation *s, double *bandwidth) {
@@ -200,9 +220,12 @@ void psdmp_identify_simulation_free(psdmp_identify_simulation *s) {
 static bool make(psdmp_identify_simulation *s) {
   psdmp_identify_run *r = s->run;
   size_t bytes = (size_t)r->l * sizeof *s->last;
-  s->pi = psdmp_base_arena_alloc(&s->arena, (size_t)r->S * sizeof *s->pi), s->last = psdmp_base_arena_alloc(&s->arena, bytes), s->now = psdmp_base_arena_alloc(&s->arena, bytes);
-  return s->pi && s->last && s->now && !psdm_robot_clone(r->robot, r->allocator, &s->model) && !psdm_robot_clone(r->robot, r->allocator, &s->plant) &&
-         !psdm_work_new(s->model, r->allocator, &s->model_work) && !psdm_work_new(s->plant, r->allocator, &s->plant_work);
+  s->pi = psdmp_base_arena_alloc(&s->arena, (size_t)r->S * sizeof *s->pi),
+  s->last = psdmp_base_arena_alloc(&s->arena, bytes), s->now = psdmp_base_arena_alloc(&s->arena, bytes);
+  return s->pi && s->last && s->now && !psdm_robot_clone(r->robot, r->allocator, &s->model) &&
+         !psdm_robot_clone(r->robot, r->allocator, &s->plant) &&
+         !psdm_work_new(s->model, r->allocator, &s->model_work) &&
+         !psdm_work_new(s->plant, r->allocator, &s->plant_work);
 }
 
 static psdmp_identify_simulation *make_for(psdmp_identify_run *r) {
@@ -228,7 +251,8 @@ psdm_status psdmp_identify_simulation_new(psdmp_identify_run *r, psdmp_identify_
     char part[64] = "", top[32] = "as logged";
     if (isfinite(s->band.cutoff)) psdmp_base_print(top, sizeof top, "up to %g Hz", s->band.cutoff);
     if (s->share < 1) psdmp_base_print(part, sizeof part, "; the first %.2g %% of each block of time", 100 * s->share);
-    snprintf(r->reason[r->reasons++], sizeof r->reason[0], "simulated: computed torque along the measured positions, %s%s", top, part);
+    snprintf(r->reason[r->reasons++], sizeof r->reason[0],
+             "simulated: computed torque along the measured positions, %s%s", top, part);
   }
   *out = s;
   return PSDM_OK;
@@ -236,13 +260,16 @@ psdm_status psdmp_identify_simulation_new(psdmp_identify_run *r, psdmp_identify_
 
 /* ---- threads and ranks ---- */
 
-psdmp_identify_simulation *psdmp_identify_simulation_thread(const psdmp_identify_simulation *of, psdmp_identify_run *own) {
+psdmp_identify_simulation *psdmp_identify_simulation_thread(const psdmp_identify_simulation *of,
+                                                            psdmp_identify_run *own) {
   psdmp_identify_simulation *s = psdmp_base_alloc(own->allocator, sizeof *s);
   if (!s) return NULL;
   *s = *of;
   s->run = own, s->arena = (psdmp_base_arena){.allocator = own->allocator};
   s->borrowed = true, s->model_work = s->plant_work = NULL, s->reference = NULL;
-  if (!psdm_work_new(s->model, own->allocator, &s->model_work) && !psdm_work_new(s->plant, own->allocator, &s->plant_work)) return s;
+  if (!psdm_work_new(s->model, own->allocator, &s->model_work) &&
+      !psdm_work_new(s->plant, own->allocator, &s->plant_work))
+    return s;
   psdmp_identify_simulation_free(s);
   return NULL;
 }
@@ -258,7 +285,8 @@ void psdmp_identify_simulation_put(const psdmp_identify_simulation *s, psdmp_par
   psdmp_parallel_bytes_put(to, s->now, bytes);
 }
 
-psdm_status psdmp_identify_simulation_get(psdmp_identify_run *r, psdmp_parallel_bytes *from, psdmp_identify_simulation **out, psdm_error *error) {
+psdm_status psdmp_identify_simulation_get(psdmp_identify_run *r, psdmp_parallel_bytes *from,
+                                          psdmp_identify_simulation **out, psdm_error *error) {
   psdmp_identify_simulation *s = *out = make_for(r);
   size_t bytes = (size_t)r->l * sizeof *s->last;
   if (!s) return psdmp_base_fail_status(error, PSDM_E_MEMORY);

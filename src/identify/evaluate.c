@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 /* ---- parts ---- */
 
@@ -44,7 +46,8 @@ static void part_put(void *user, const void *part, psdmp_parallel_bytes *to) {
   psdmp_parallel_bytes_put(to, e->product, n * sizeof *e->product);
   psdmp_parallel_bytes_put(to, e->lags, n * PSDMP_IDENTIFY_LAGS * sizeof *e->lags);
   psdmp_parallel_bytes_put(to, e->place, PSDMP_IDENTIFY_BLOCKS * sizeof *e->place);
-  psdmp_parallel_bytes_put(to, e->file, 2 * (size_t)((psdmp_identify_calibration *)user)->run->options->files * sizeof *e->file);
+  psdmp_parallel_bytes_put(to, e->file,
+                           2 * (size_t)((psdmp_identify_calibration *)user)->run->options->files * sizeof *e->file);
   psdmp_parallel_bytes_put(to, e->worst, n * sizeof *e->worst);
   PSDMP_PARALLEL_PUT(to, e->loads);
   psdmp_identify_open_put(&e->open, to);
@@ -81,7 +84,9 @@ static void *part_get(void *user, psdmp_parallel_bytes *from) {
 
 /* ---- threads ---- */
 
-static void *space_new(void *user, psdmp_identify_run *own) { return psdmp_identify_evaluation_new(user, own, own->options->decimate > 1); }
+static void *space_new(void *user, psdmp_identify_run *own) {
+  return psdmp_identify_evaluation_new(user, own, own->options->decimate > 1);
+}
 
 static void space_free(void *user, void *space) {
   (void)user;
@@ -93,13 +98,15 @@ static psdm_status add_part(void *space, void *part, const psdmp_feed_stretch *s
   e->to = part;
   if (e->sieve) psdmp_identify_open_begin(&e->to->open, e->sieve, s);
   psdm_status status = psdmp_identify_evaluation_rows(e, s, error);
-  if (!status && e->sieve && !psdmp_identify_open_take(&e->to->open, e->sieve, true, psdmp_identify_evaluation_mean, e)) status = no_memory(error);
+  if (!status && e->sieve && !psdmp_identify_open_take(&e->to->open, e->sieve, true, psdmp_identify_evaluation_mean, e))
+    status = no_memory(error);
   return !status && e->to->failed ? no_memory(error) : status;
 }
 
 /* ---- sums of sums ---- */
 
-static psdm_status merge_residuals(psdmp_identify_run *r, psdmp_identify_evaluated *e, const psdmp_identify_evaluated *f) {
+static psdm_status merge_residuals(psdmp_identify_run *r, psdmp_identify_evaluated *e,
+                                   const psdmp_identify_evaluated *f) {
   size_t row = ((size_t)r->n + 1) * sizeof *e->residual;
   long all = e->residuals + f->residuals;
   if (!f->residuals) return PSDM_OK;
@@ -114,7 +121,8 @@ static psdm_status merge_residuals(psdmp_identify_run *r, psdmp_identify_evaluat
 }
 
 /* means that lie between both come behind the first one's rows, and before the second one's */
-static psdm_status merge_means(psdmp_identify_calibration *a, psdmp_identify_evaluated *e, psdmp_identify_evaluated *f) {
+static psdm_status merge_means(psdmp_identify_calibration *a, psdmp_identify_evaluated *e,
+                               psdmp_identify_evaluated *f) {
   if (a->run->options->decimate <= 1) return PSDM_OK;
   psdmp_identify_evaluation *space = psdmp_identify_evaluation_new(a, a->run, false);
   if (!space) return PSDM_E_MEMORY;
@@ -164,7 +172,8 @@ static psdm_status part_end(psdmp_identify_calibration *a, psdmp_identify_evalua
   for (long k = 0; k < e->residuals; k++, seen++) {
     const double *row = e->residual + k * width;
     if (k && row[0] != row[-width]) seen = 0; /* a segment begins */
-    for (int i = 0; i < r->n; i++) psdmp_identify_evaluated_lags(e, i, row[1 + i], seen, space->history + (long)i * PSDMP_IDENTIFY_LAGS);
+    for (int i = 0; i < r->n; i++)
+      psdmp_identify_evaluated_lags(e, i, row[1 + i], seen, space->history + (long)i * PSDMP_IDENTIFY_LAGS);
   }
   psdmp_identify_evaluation_free(space);
   return e->failed ? PSDM_E_MEMORY : PSDM_OK;
@@ -173,8 +182,18 @@ static psdm_status part_end(psdmp_identify_calibration *a, psdmp_identify_evalua
 /* ---- all rows ---- */
 
 static psdmp_identify_sum evaluate_sum(psdmp_identify_calibration *a) {
-  return (psdmp_identify_sum){.name = "evaluate", .work = PSDMP_IDENTIFY_WORK_EVALUATE, .doing = "evaluating", .user = a, .space_new = space_new, .space_free = space_free,
-                     .part_new = psdmp_identify_evaluated_new, .add = add_part, .merge = part_merge, .part_free = psdmp_identify_evaluated_free, .put = part_put, .get = part_get};
+  return (psdmp_identify_sum){.name = "evaluate",
+                              .work = PSDMP_IDENTIFY_WORK_EVALUATE,
+                              .doing = "evaluating",
+                              .user = a,
+                              .space_new = space_new,
+                              .space_free = space_free,
+                              .part_new = psdmp_identify_evaluated_new,
+                              .add = add_part,
+                              .merge = part_merge,
+                              .part_free = psdmp_identify_evaluated_free,
+                              .put = part_put,
+                              .get = part_get};
 }
 
 static psdm_status sum_rows(psdmp_identify_calibration *a, bool all, void **part, psdm_error *error) {
@@ -185,13 +204,15 @@ static psdm_status sum_rows(psdmp_identify_calibration *a, bool all, void **part
   psdmp_parallel_bytes_put(&request, a->theta, (size_t)r->l * sizeof *a->theta);
   psdmp_parallel_bytes_put(&request, a->gain, 16 * (size_t)r->n * sizeof *a->gain);
   PSDMP_PARALLEL_PUT(&request, all);
-  psdm_status status = psdmp_identify_sum_rows(r, &sum, &request, all, psdmp_identify_band_margin(r, &r->band), part, error);
+  psdm_status status =
+      psdmp_identify_sum_rows(r, &sum, &request, all, psdmp_identify_band_margin(r, &r->band), part, error);
   psdmp_parallel_bytes_free(&request);
   if (!status && !*part && !(*part = psdmp_identify_evaluated_new(a))) return no_memory(error);
   return status || !(status = part_end(a, *part)) ? status : no_memory(error);
 }
 
-psdm_status psdmp_identify_serve_evaluate(psdmp_identify_run *r, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+psdm_status psdmp_identify_serve_evaluate(psdmp_identify_run *r, psdmp_parallel_bytes *request,
+                                          psdmp_parallel_bytes *answer, psdm_error *error) {
   psdmp_identify_calibration a = {.run = r};
   psdmp_base_arena arena = {.allocator = r->allocator};
   bool all;
@@ -203,7 +224,9 @@ psdm_status psdmp_identify_serve_evaluate(psdmp_identify_run *r, psdmp_parallel_
     psdmp_parallel_bytes_get(request, a.theta, (size_t)r->l * sizeof *a.theta);
     psdmp_parallel_bytes_get(request, a.gain, 16 * (size_t)r->n * sizeof *a.gain);
     PSDMP_PARALLEL_GET(request, all);
-    status = request->failed ? no_memory(error) : psdmp_identify_sum_serve(r, &sum, request, all, psdmp_identify_band_margin(r, &r->band), answer, error);
+    status = request->failed ? no_memory(error)
+                             : psdmp_identify_sum_serve(r, &sum, request, all, psdmp_identify_band_margin(r, &r->band),
+                                                        answer, error);
   }
   psdmp_base_arena_free(&arena);
   return status;
@@ -219,7 +242,9 @@ static psdm_part_fit part_of(int n, const psdmp_identify_evaluated *e, int held,
 static void set_fits(const psdmp_identify_evaluated *e, psdmp_identify_calibration *a, psdm_calibration *out) {
   int n = a->run->n, counted = 0;
   for (int held = 0; held < 2; held++)
-    for (int part = 0; part < PSDM_FIT_PARTS; part++) *(held ? &out->heldout[part] : &out->train[part]) = part_of(n, e, held, part, a->fits + ((long)held * PSDM_FIT_PARTS + part) * n);
+    for (int part = 0; part < PSDM_FIT_PARTS; part++)
+      *(held ? &out->heldout[part] : &out->train[part]) =
+          part_of(n, e, held, part, a->fits + ((long)held * PSDM_FIT_PARTS + part) * n);
   memcpy(a->place, e->place, PSDMP_IDENTIFY_BLOCKS * sizeof *a->place);
   memcpy(a->file, e->file, 2 * (size_t)a->run->options->files * sizeof *a->file);
   memcpy(a->worst, e->worst, (size_t)n * sizeof *a->worst);

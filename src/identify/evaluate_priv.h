@@ -8,7 +8,8 @@
 
 #include "identify/identify.h"
 
-/* Squares over the rows of all folds, each by a fit to the others: of the error, of that of plain least squares, of a constant, of the torque. */
+/* Squares over the rows of all folds, each by a fit to the others: of the error, of that of plain least squares, of
+ * a constant, of the torque. */
 typedef struct psdmp_identify_folds {
   double count, own, plain, constant, square;
 } psdmp_identify_folds;
@@ -31,18 +32,18 @@ struct psdmp_identify_calibration {
   double *theta, *gain;           /* (l), (16 n) */
   psdm_estimate *estimate;
   double *pi, *covariance, *singular, *share, *load;
-  double *classical, *folds;      /* (W x W) correlations; (PSDMP_IDENTIFY_FOLDS x W) answers without each fold */
-  double *fold_rmse;              /* (PSDMP_IDENTIFY_FOLDS x n) */
-  bool *essential;                /* (l) */
+  double *classical, *folds; /* (W x W) correlations; (PSDMP_IDENTIFY_FOLDS x W) answers without each fold */
+  double *fold_rmse;         /* (PSDMP_IDENTIFY_FOLDS x n) */
+  bool *essential;           /* (l) */
   psdm_column **column;
   int *columns;
-  psdm_joint_fit *fits;           /* (2 * PSDM_FIT_PARTS * n) */
+  psdm_joint_fit *fits; /* (2 * PSDM_FIT_PARTS * n) */
   const char *blind[64];
   int blinds;
-  psdmp_identify_folds *cross;             /* (n) errors on rows that were left out, by the answers without each fold */
-  psdmp_identify_error_place *place;             /* (PSDMP_IDENTIFY_BLOCKS) of all rows, in their order */
-  double *file;                   /* (2 files) squared errors and torques over sigma^2 of each log's moving rows */
-  psdmp_identify_worst *worst;             /* (n) */
+  psdmp_identify_folds *cross;       /* (n) errors on rows that were left out, by the answers without each fold */
+  psdmp_identify_error_place *place; /* (PSDMP_IDENTIFY_BLOCKS) of all rows, in their order */
+  double *file;                      /* (2 files) squared errors and torques over sigma^2 of each log's moving rows */
+  psdmp_identify_worst *worst;       /* (n) */
   psdm_finding finding[64];
   int findings;
 };
@@ -51,18 +52,20 @@ enum { PSDMP_IDENTIFY_LAGS = 512 }; /* of the autocorrelation */
 
 /* Sums over rows. */
 typedef struct psdmp_identify_evaluated {
-  psdmp_identify_tally *sum;           /* ((2 * PSDM_FIT_PARTS) * n) */
-  double *load;               /* (n) sums of |f| over training rows, and how many */
+  psdmp_identify_tally *sum; /* ((2 * PSDM_FIT_PARTS) * n) */
+  double *load;              /* (n) sums of |f| over training rows, and how many */
   long loads;
-  double *product;            /* (n) squared steps of residuals, for their whiteness */
-  double *lags;               /* (n * PSDMP_IDENTIFY_LAGS) */
-  psdmp_identify_open open;            /* where rows are decimated: means that wait for others, */
-  double *residual;           /* (residuals x (n + 1)) their segment, and errors, NAN where a drive's row is bad: those that tell the autocorrelation, in their order */
+  double *product;          /* (n) squared steps of residuals, for their whiteness */
+  double *lags;             /* (n * PSDMP_IDENTIFY_LAGS) */
+  psdmp_identify_open open; /* where rows are decimated: means that wait for others, */
+  /* (residuals x (n + 1)) their segment, and errors, NAN where a drive's row is bad: those that tell the
+   * autocorrelation, in their order */
+  double *residual;
   long residuals, residual_room;
-  psdmp_identify_error_place *place;         /* (PSDMP_IDENTIFY_BLOCKS), */
-  double *file;               /* (2 files) */
-  psdmp_identify_worst *worst;         /* (n) as the answer keeps them */
-  bool failed;                /* out of memory */
+  psdmp_identify_error_place *place; /* (PSDMP_IDENTIFY_BLOCKS), */
+  double *file;                      /* (2 files) */
+  psdmp_identify_worst *worst;       /* (n) as the answer keeps them */
+  bool failed;                       /* out of memory */
 } psdmp_identify_evaluated;
 
 typedef struct psdmp_identify_evaluation {
@@ -74,33 +77,39 @@ typedef struct psdmp_identify_evaluation {
   psdmp_parameters_column (*column)[16];
   psdmp_parameters_column_state *state;
   double *scratch, *drive, *friction, *band;
-  double *row;                /* Y (n x l), friction columns (n x 16), |f|, tau, raw (n) of one row of the clock */
-  double *aside;              /* t, q, qd, qdd, v of it, segment, lagged, index, file */
-  psdmp_identify_sieve *sieve;         /* through which both go; NULL: as they are */
-  bool in_order;              /* one stretch after the other: the sieve knows those before */
+  double *row;                 /* Y (n x l), friction columns (n x 16), |f|, tau, raw (n) of one row of the clock */
+  double *aside;               /* t, q, qd, qdd, v of it, segment, lagged, index, file */
+  psdmp_identify_sieve *sieve; /* through which both go; NULL: as they are */
+  bool in_order;               /* one stretch after the other: the sieve knows those before */
   int segment;
-  long index;                 /* of the row among all, */
-  int log;                    /* and its file */
+  long index; /* of the row among all, */
+  int log;    /* and its file */
   psdmp_identify_evaluated *to;
-  double *history;            /* (n * PSDMP_IDENTIFY_LAGS) of residuals */
-  long seen;                  /* training rows of this stretch */
-  bool lagged;                /* the stretch is among those that tell the autocorrelation */
+  double *history; /* (n * PSDMP_IDENTIFY_LAGS) of residuals */
+  long seen;       /* training rows of this stretch */
+  bool lagged;     /* the stretch is among those that tell the autocorrelation */
 } psdmp_identify_evaluation;
 
-psdmp_identify_evaluation *psdmp_identify_evaluation_new(const psdmp_identify_calibration *a, psdmp_identify_run *own, bool sieve); /* NULL: out of memory */
+/* NULL: out of memory */
+psdmp_identify_evaluation *psdmp_identify_evaluation_new(const psdmp_identify_calibration *a, psdmp_identify_run *own,
+                                                         bool sieve);
 void psdmp_identify_evaluation_free(psdmp_identify_evaluation *e); /* accepts NULL */
 
 /* Rows of one stretch; e->to has their sums. */
-psdm_status psdmp_identify_evaluation_rows(psdmp_identify_evaluation *e, const psdmp_feed_stretch *stretch, psdm_error *error);
-void psdmp_identify_evaluation_mean(void *evaluation, const psdmp_identify_kept *kept); /* one that a sieve is done with */
-void psdmp_identify_evaluation_next(psdmp_identify_evaluation *e, bool end);            /* all that its own sieve is done with, in order */
+psdm_status psdmp_identify_evaluation_rows(psdmp_identify_evaluation *e, const psdmp_feed_stretch *stretch,
+                                           psdm_error *error);
+/* one that a sieve is done with */
+void psdmp_identify_evaluation_mean(void *evaluation, const psdmp_identify_kept *kept);
+/* all that its own sieve is done with, in order */
+void psdmp_identify_evaluation_next(psdmp_identify_evaluation *e, bool end);
 
-/* Products of a residual with those before it (PSDMP_IDENTIFY_LAGS), of which so many were seen; NAN: it is of a bad row. */
+/* Products of a residual with those before it (PSDMP_IDENTIFY_LAGS), of which so many were seen; NAN: it is of a bad
+ * row. */
 void psdmp_identify_evaluated_lags(psdmp_identify_evaluated *to, int i, double error, long seen, double *past);
 
 /* Sums without rows; user: a psdmp_identify_calibration. */
-void *psdmp_identify_evaluated_new(void *user);              /* NULL: out of memory */
-void psdmp_identify_evaluated_free(void *user, void *part);  /* accepts NULL */
+void *psdmp_identify_evaluated_new(void *user);             /* NULL: out of memory */
+void psdmp_identify_evaluated_free(void *user, void *part); /* accepts NULL */
 
 /* verdict.c: what the answer is worth, by rules; once it is evaluated. */
 void psdmp_identify_verdict(psdmp_identify_calibration *a, psdm_calibration *out);

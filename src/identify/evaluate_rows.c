@@ -16,7 +16,8 @@ static psdm_status failed(const psdmp_identify_run *r, psdm_status status, psdm_
 static void bands_from_drives(const psdmp_identify_run *r, const double *drive, double *joint) {
   for (int i = 0; i < r->n; i++) {
     double sum = r->T ? 0 : drive[i] * drive[i];
-    for (int j = 0; j < r->n && r->T; j++) sum += r->T_inverse[j * r->n + i] * r->T_inverse[j * r->n + i] * drive[j] * drive[j];
+    for (int j = 0; j < r->n && r->T; j++)
+      sum += r->T_inverse[j * r->n + i] * r->T_inverse[j * r->n + i] * drive[j] * drive[j];
     joint[i] = sqrt(sum);
   }
 }
@@ -24,16 +25,26 @@ static void bands_from_drives(const psdmp_identify_run *r, const double *drive, 
 /* One row that is looked at: of the clock, or after decimation. */
 typedef struct looked {
   int label;
-  unsigned bad;                                /* bits of the drives */
+  unsigned bad; /* bits of the drives */
   double t;
-  const double *q, *qd, *qdd, *v;              /* (n) */
-  const double *Y, *value, *load, *tau, *raw;  /* (n x l), (n x 16), (n) */
+  const double *q, *qd, *qdd, *v;             /* (n) */
+  const double *Y, *value, *load, *tau, *raw; /* (n x l), (n x 16), (n) */
 } looked;
 
 static looked look(const psdmp_identify_run *r, int label, unsigned bad, const double *row, const double *aside) {
   long n = r->n, values = n * r->l, loads = values + 16 * n;
-  return (looked){.label = label, .bad = bad, .t = aside[0], .q = aside + 1, .qd = aside + 1 + n, .qdd = aside + 1 + 2 * n, .v = aside + 1 + 3 * n,
-                  .Y = row, .value = row + values, .load = row + loads, .tau = row + loads + n, .raw = row + loads + 2 * n};
+  return (looked){.label = label,
+                  .bad = bad,
+                  .t = aside[0],
+                  .q = aside + 1,
+                  .qd = aside + 1 + n,
+                  .qdd = aside + 1 + 2 * n,
+                  .v = aside + 1 + 3 * n,
+                  .Y = row,
+                  .value = row + values,
+                  .load = row + loads,
+                  .tau = row + loads + n,
+                  .raw = row + loads + 2 * n};
 }
 
 /* what the torques of a row of the clock are made of */
@@ -48,7 +59,8 @@ static psdm_status fill_row(psdmp_identify_evaluation *e, const psdmp_identify_p
     const double *Y = e->row + i * l;
     for (int j = 0; j < l && r->theta_load; j++) load += Y[j] * r->theta_load[j];
     loads[i] = fabs(load);
-    psdmp_parameters_columns_at(e->column[i], r->choice[i].count, p->x[k * n + i], p->v[k * n + i], loads[i], &e->state[i], value + 16 * i);
+    psdmp_parameters_columns_at(e->column[i], r->choice[i].count, p->x[k * n + i], p->v[k * n + i], loads[i],
+                                &e->state[i], value + 16 * i);
   }
   memcpy(loads + n, p->tau + k * n, bytes);
   memcpy(loads + 2 * n, p->raw + k * n, bytes);
@@ -67,7 +79,9 @@ static psdm_status fill_row(psdmp_identify_evaluation *e, const psdmp_identify_p
 /* of rows before the stretch's own only what columns remember */
 static void remember(psdmp_identify_evaluation *e, const psdmp_identify_prepared *p, long k) {
   const psdmp_identify_run *r = e->run;
-  for (int i = 0; i < r->n; i++) psdmp_parameters_columns_at(e->column[i], r->choice[i].count, p->x[k * r->n + i], p->v[k * r->n + i], 0, &e->state[i], e->row);
+  for (int i = 0; i < r->n; i++)
+    psdmp_parameters_columns_at(e->column[i], r->choice[i].count, p->x[k * r->n + i], p->v[k * r->n + i], 0,
+                                &e->state[i], e->row);
 }
 
 /* drives' torques of one row; variance of each where it is asked for */
@@ -85,7 +99,8 @@ static void predict(psdmp_identify_evaluation *e, const looked *row) {
       double xu = u < l ? Y[u] : value[u - l], part = 0;
       int line = u < l ? u : at + u - l;
       if (xu == 0) continue;
-      for (int v = 0; v < l + count; v++) part += a->covariance[(long)line * W + (v < l ? v : at + v - l)] * (v < l ? Y[v] : value[v - l]);
+      for (int v = 0; v < l + count; v++)
+        part += a->covariance[(long)line * W + (v < l ? v : at + v - l)] * (v < l ? Y[v] : value[v - l]);
       variance += xu * part;
     }
     e->drive[i] = rigid + friction;
@@ -102,7 +117,8 @@ void psdmp_identify_evaluated_lags(psdmp_identify_evaluated *to, int i, double e
   double *lags = to->lags + (long)i * PSDMP_IDENTIFY_LAGS;
   past[seen % PSDMP_IDENTIFY_LAGS] = 0;
   if (isnan(error)) return;
-  for (long lag = 1; lag < PSDMP_IDENTIFY_LAGS && lag <= seen; lag++) lags[lag] += error * past[(seen - lag) % PSDMP_IDENTIFY_LAGS];
+  for (long lag = 1; lag < PSDMP_IDENTIFY_LAGS && lag <= seen; lag++)
+    lags[lag] += error * past[(seen - lag) % PSDMP_IDENTIFY_LAGS];
   lags[0] += error * error;
   double step = seen ? error - past[(seen - 1) % PSDMP_IDENTIFY_LAGS] : 0;
   to->product[i] += step * step;
@@ -133,7 +149,9 @@ static void keep_residual(psdmp_identify_evaluation *e, const double *error) {
 static void add_place(psdmp_identify_evaluation *e, double t, int i, bool rest, double tau, double error, double raw) {
   const psdmp_identify_run *r = e->run;
   long block = r->rows > 0 ? e->index * PSDMP_IDENTIFY_BLOCKS / r->rows : 0;
-  psdmp_identify_error_place *p = &e->to->place[block < 0 ? 0 : block >= PSDMP_IDENTIFY_BLOCKS ? PSDMP_IDENTIFY_BLOCKS - 1 : block];
+  psdmp_identify_error_place *p = &e->to->place[block < 0                        ? 0
+                                                : block >= PSDMP_IDENTIFY_BLOCKS ? PSDMP_IDENTIFY_BLOCKS - 1
+                                                                                 : block];
   psdmp_identify_worst *w = &e->to->worst[i];
   if (!p->rows) p->file = e->log, p->from = t;
   if (p->file == e->log) p->to = t;
@@ -145,7 +163,8 @@ static void add_place(psdmp_identify_evaluation *e, double t, int i, bool rest, 
   e->to->file[2 * e->log] += weight * error * error, e->to->file[2 * e->log + 1] += weight * tau * tau;
 }
 
-static void add_sums(psdmp_identify_evaluation *e, const looked *row, const double *joint, const double *tau, const double *raw) {
+static void add_sums(psdmp_identify_evaluation *e, const looked *row, const double *joint, const double *tau,
+                     const double *raw) {
   psdmp_identify_run *r = e->run;
   int n = r->n, held = row->label == PSDMP_IDENTIFY_HELDOUT;
   double error[PSDM_CALIBRATE_JOINTS];
@@ -165,13 +184,15 @@ static void add_sums(psdmp_identify_evaluation *e, const looked *row, const doub
     keep_residual(e, error);
     return;
   }
-  for (int i = 0; i < n; i++) psdmp_identify_evaluated_lags(e->to, i, error[i], e->seen, e->history + (long)i * PSDMP_IDENTIFY_LAGS);
+  for (int i = 0; i < n; i++)
+    psdmp_identify_evaluated_lags(e->to, i, error[i], e->seen, e->history + (long)i * PSDMP_IDENTIFY_LAGS);
   e->seen++;
 }
 
 static void use_row(psdmp_identify_evaluation *e, const looked *row) {
   psdmp_identify_run *r = e->run;
-  double joint[PSDM_CALIBRATE_JOINTS], friction[PSDM_CALIBRATE_JOINTS], tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], band[PSDM_CALIBRATE_JOINTS];
+  double joint[PSDM_CALIBRATE_JOINTS], friction[PSDM_CALIBRATE_JOINTS], tau[PSDM_CALIBRATE_JOINTS],
+      raw[PSDM_CALIBRATE_JOINTS], band[PSDM_CALIBRATE_JOINTS];
   if (row->label <= PSDMP_IDENTIFY_UNUSED) return;
   predict(e, row);
   psdmp_identify_run_to_joints(r, e->drive, joint);
@@ -181,8 +202,17 @@ static void use_row(psdmp_identify_evaluation *e, const looked *row) {
   if (!e->write) return;
   psdmp_identify_run_to_joints(r, e->friction, friction);
   bands_from_drives(r, e->band, band);
-  const psdm_predicted_row out = {.t = row->t, .segment = e->segment, .heldout = row->label == PSDMP_IDENTIFY_HELDOUT, .q = row->q, .qd = row->qd, .qdd = row->qdd,
-                                  .tau = tau, .raw = raw, .predicted = joint, .band = band, .friction = friction};
+  const psdm_predicted_row out = {.t = row->t,
+                                  .segment = e->segment,
+                                  .heldout = row->label == PSDMP_IDENTIFY_HELDOUT,
+                                  .q = row->q,
+                                  .qd = row->qd,
+                                  .qdd = row->qdd,
+                                  .tau = tau,
+                                  .raw = raw,
+                                  .predicted = joint,
+                                  .band = band,
+                                  .friction = friction};
   e->stopped = !e->write(e->user, &out);
 }
 
@@ -200,7 +230,8 @@ void psdmp_identify_evaluation_mean(void *user, const psdmp_identify_kept *m) {
 }
 
 void psdmp_identify_evaluation_next(psdmp_identify_evaluation *e, bool end) {
-  for (const psdmp_identify_kept *m; e->sieve && !e->stopped && (m = psdmp_identify_sieve_next(e->sieve, end));) psdmp_identify_evaluation_mean(e, m);
+  for (const psdmp_identify_kept *m; e->sieve && !e->stopped && (m = psdmp_identify_sieve_next(e->sieve, end));)
+    psdmp_identify_evaluation_mean(e, m);
 }
 
 /* of rows that go through the sieve: in their order, or as far as this stretch has them */
@@ -208,12 +239,14 @@ static psdm_status sift_row(psdmp_identify_evaluation *e, const looked *row, lon
   psdmp_identify_open *open = &e->to->open;
   if (!e->in_order) psdmp_identify_open_row(open, tick);
   psdmp_identify_sieve_row(e->sieve, tick, row->label, row->bad, e->row, e->aside);
-  if (!e->in_order) return psdmp_identify_open_take(open, e->sieve, false, psdmp_identify_evaluation_mean, e) ? PSDM_OK : PSDM_E_MEMORY;
+  if (!e->in_order)
+    return psdmp_identify_open_take(open, e->sieve, false, psdmp_identify_evaluation_mean, e) ? PSDM_OK : PSDM_E_MEMORY;
   psdmp_identify_evaluation_next(e, false);
   return PSDM_OK;
 }
 
-psdm_status psdmp_identify_evaluation_rows(psdmp_identify_evaluation *e, const psdmp_feed_stretch *s, psdm_error *error) {
+psdm_status psdmp_identify_evaluation_rows(psdmp_identify_evaluation *e, const psdmp_feed_stretch *s,
+                                           psdm_error *error) {
   psdmp_identify_run *r = e->run;
   int n = r->n;
   psdmp_identify_prepared p;
@@ -247,7 +280,8 @@ void psdmp_identify_evaluation_free(psdmp_identify_evaluation *e) {
   if (!e) return;
   const psdm_allocator *a = e->run->allocator;
   if (e->sieve) psdmp_identify_sieve_free(e->sieve, a);
-  void *const parts[] = {e->column, e->state, e->scratch, e->row, e->aside, e->drive, e->friction, e->band, e->history, e->sieve, e};
+  void *const parts[] = {e->column,   e->state, e->scratch, e->row,   e->aside, e->drive,
+                         e->friction, e->band,  e->history, e->sieve, e};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_base_free(a, parts[k]);
 }
 
@@ -255,8 +289,9 @@ static bool fill_space(psdmp_identify_evaluation *e, bool sieve) {
   psdmp_identify_run *r = e->run;
   size_t n = (size_t)r->n, columns = n * (size_t)(r->l + 16 + 3), aside = 5 + 4 * n;
 #define PART(field, count) (e->field = psdmp_base_alloc(r->allocator, (size_t)(count) * sizeof *e->field))
-  if (!PART(column, n) || !PART(state, n) || !PART(scratch, n * (size_t)(r->S + r->l)) || !PART(row, columns) || !PART(aside, aside) || !PART(drive, n) ||
-      !PART(friction, n) || !PART(band, n) || !PART(history, n * PSDMP_IDENTIFY_LAGS))
+  if (!PART(column, n) || !PART(state, n) || !PART(scratch, n * (size_t)(r->S + r->l)) || !PART(row, columns) ||
+      !PART(aside, aside) || !PART(drive, n) || !PART(friction, n) || !PART(band, n) ||
+      !PART(history, n * PSDMP_IDENTIFY_LAGS))
     return false;
   for (int i = 0; i < r->n; i++)
     for (int k = 0; k < r->choice[i].count; k++) e->column[i][k] = r->dictionary[i].column[r->choice[i].take[k]];
@@ -266,7 +301,8 @@ static bool fill_space(psdmp_identify_evaluation *e, bool sieve) {
   return psdmp_identify_sieve_new(r->allocator, r->options->decimate, (long)columns, (long)aside, e->sieve) == PSDM_OK;
 }
 
-psdmp_identify_evaluation *psdmp_identify_evaluation_new(const psdmp_identify_calibration *a, psdmp_identify_run *own, bool sieve) {
+psdmp_identify_evaluation *psdmp_identify_evaluation_new(const psdmp_identify_calibration *a, psdmp_identify_run *own,
+                                                         bool sieve) {
   psdmp_identify_evaluation *e = psdmp_base_alloc(own->allocator, sizeof *e);
   if (!e) return NULL;
   e->a = a;

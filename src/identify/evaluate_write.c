@@ -1,12 +1,14 @@
 /* evaluate_write.c: predictions that are written, in the order of rows.
  *
- * One thread reads, several work, each on a stretch, and what they have is written one stretch after the other. Decimated rows go through one sieve in their order, by
- * one thread: they are few. */
+ * One thread reads, several work, each on a stretch, and what they have is written one stretch after the other.
+ * Decimated rows go through one sieve in their order, by one thread: they are few. */
 #include <string.h>
 
 #include "identify/evaluate_priv.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 /* ---- by one thread ---- */
 
@@ -21,13 +23,15 @@ static psdm_status write_stretch(void *user, const psdmp_feed_stretch *s, psdm_e
   return e->stopped ? PSDM_E_ARGUMENT : PSDM_OK; /* which ends the reading */
 }
 
-static psdm_status write_alone(psdmp_identify_calibration *a, psdm_predicted_write write, void *user, psdm_error *error) {
+static psdm_status write_alone(psdmp_identify_calibration *a, psdm_predicted_write write, void *user,
+                               psdm_error *error) {
   psdmp_identify_run *r = a->run;
   psdmp_identify_evaluation *e = psdmp_identify_evaluation_new(a, r, r->options->decimate > 1);
   psdmp_identify_evaluated *sums = e ? psdmp_identify_evaluated_new(a) : NULL;
   if (!sums) return psdmp_identify_evaluation_free(e), no_memory(error);
   e->write = write, e->user = user, e->to = sums, e->in_order = true;
-  psdm_status status = psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), write_stretch, e, error);
+  psdm_status status =
+      psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), write_stretch, e, error);
   if (!status) psdmp_identify_evaluation_next(e, true);
   if (e->stopped) status = PSDM_OK;
   psdmp_identify_evaluation_free(e);
@@ -40,16 +44,16 @@ static psdm_status write_alone(psdmp_identify_calibration *a, psdm_predicted_wri
 enum { GROUPS = 8 }; /* of n numbers in a row: q, qd, qdd, tau, raw, predicted, band, friction */
 
 typedef struct waiting {
-  psdmp_feed_stretch stretch;     /* its rows are in numbers and bad */
+  psdmp_feed_stretch stretch; /* its rows are in numbers and bad */
   double *numbers;
   unsigned char *bad;
-  size_t room, bad_room;     /* of those */
-  psdmp_identify_run own;             /* with a work of its own */
+  size_t room, bad_room;  /* of those */
+  psdmp_identify_run own; /* with a work of its own */
   psdmp_identify_evaluation *e;
   psdmp_identify_evaluated *sums;
-  double *row;               /* (rows x (3 + GROUPS n)) t, segment, held out, and groups */
+  double *row; /* (rows x (3 + GROUPS n)) t, segment, held out, and groups */
   long rows, row_room;
-  bool failed;               /* out of memory */
+  bool failed; /* out of memory */
   psdm_status status;
   psdm_error error;
 } waiting;
@@ -60,7 +64,7 @@ typedef struct batch {
   psdm_predicted_write write;
   void *user;
   int count, room;
-  waiting *place;            /* (room) */
+  waiting *place; /* (room) */
   bool stopped;
 } batch;
 
@@ -79,7 +83,8 @@ static bool keep_row(void *user, const psdm_predicted_row *row) {
     w->row = bigger, w->row_room = room;
   }
   double *to = w->row + w->rows++ * width;
-  const double *const group[GROUPS] = {row->q, row->qd, row->qdd, row->tau, row->raw, row->predicted, row->band, row->friction};
+  const double *const group[GROUPS] = {row->q,   row->qd,        row->qdd,  row->tau,
+                                       row->raw, row->predicted, row->band, row->friction};
   to[0] = row->t, to[1] = row->segment, to[2] = row->heldout;
   for (int k = 0; k < GROUPS; k++) memcpy(to + 3 + (size_t)k * n, group[k], n * sizeof *to);
   return true;
@@ -88,8 +93,17 @@ static bool keep_row(void *user, const psdm_predicted_row *row) {
 static bool give_row(batch *b, const psdmp_identify_run *r, const double *x) {
   const double *at[GROUPS];
   for (int k = 0; k < GROUPS; k++) at[k] = x + 3 + (long)k * r->n;
-  const psdm_predicted_row row = {.t = x[0], .segment = (int)x[1], .heldout = x[2] != 0, .q = at[0], .qd = at[1], .qdd = at[2], .tau = at[3], .raw = at[4], .predicted = at[5],
-                                  .band = at[6], .friction = at[7]};
+  const psdm_predicted_row row = {.t = x[0],
+                                  .segment = (int)x[1],
+                                  .heldout = x[2] != 0,
+                                  .q = at[0],
+                                  .qd = at[1],
+                                  .qdd = at[2],
+                                  .tau = at[3],
+                                  .raw = at[4],
+                                  .predicted = at[5],
+                                  .band = at[6],
+                                  .friction = at[7]};
   return b->write(b->user, &row);
 }
 
@@ -142,7 +156,8 @@ static psdm_status write_batch(batch *b, psdm_error *error) {
     long width = width_of(&w->own);
     status = w->status;
     if (status && error) *error = w->error;
-    for (long row = 0; row < w->rows && !status && !b->stopped; row++) b->stopped = !give_row(b, &w->own, w->row + row * width);
+    for (long row = 0; row < w->rows && !status && !b->stopped; row++)
+      b->stopped = !give_row(b, &w->own, w->row + row * width);
   }
   for (int k = 0; k < b->count; k++) b->place[k].rows = 0;
   b->count = 0;
@@ -182,25 +197,31 @@ static void free_batch(batch *b) {
   psdmp_base_free(a, b->place);
 }
 
-enum { MOST_PLACES = 16 }; /* each has a window with all its numbers, 20 MB of six joints; and one thread reads for all of them */
+/* each has a window with all its numbers, 20 MB of six joints; and one thread reads for all of them */
+enum { MOST_PLACES = 16 };
 
-static psdm_status write_together(psdmp_identify_calibration *a, int threads, psdm_predicted_write write, void *user, psdm_error *error) {
+static psdm_status write_together(psdmp_identify_calibration *a, int threads, psdm_predicted_write write, void *user,
+                                  psdm_error *error) {
   psdmp_identify_run *r = a->run;
   batch b = {.a = a, .write = write, .user = user, .room = threads};
   b.place = psdmp_base_alloc(r->allocator, (size_t)threads * sizeof *b.place);
   bool ok = b.place != NULL;
   for (int k = 0; k < threads && ok; k++) ok = fill_place(a, &b.place[k]);
-  psdm_status status = ok ? psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), take_stretch, &b, error) : no_memory(error);
+  psdm_status status =
+      ok ? psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), take_stretch, &b, error)
+         : no_memory(error);
   if (!status) status = write_batch(&b, error);
   if (b.stopped) status = PSDM_OK;
   free_batch(&b);
   return status;
 }
 
-psdm_status psdm_calibration_predict(const psdm_calibration *c, psdm_predicted_write write, void *user, psdm_error *error) {
+psdm_status psdm_calibration_predict(const psdm_calibration *c, psdm_predicted_write write, void *user,
+                                     psdm_error *error) {
   psdmp_identify_calibration *a = c->internal;
   const psdm_calibrate_options *o = a->run->options;
   int threads = psdmp_parallel_threads(o->threads, a->run->allocator, psdmp_feed_units(a->run->feed, true));
   if (threads > MOST_PLACES) threads = MOST_PLACES;
-  return o->decimate > 1 || threads < 2 ? write_alone(a, write, user, error) : write_together(a, threads, write, user, error);
+  return o->decimate > 1 || threads < 2 ? write_alone(a, write, user, error)
+                                        : write_together(a, threads, write, user, error);
 }

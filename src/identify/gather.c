@@ -8,7 +8,8 @@
 
 /* ---- the regressor on the drives' side ---- */
 
-psdm_status psdmp_identify_run_regressor(psdmp_identify_run *r, const double *q, const double *qd, const double *qdd, double *scratch, double *Y) {
+psdm_status psdmp_identify_run_regressor(psdmp_identify_run *r, const double *q, const double *qd, const double *qdd,
+                                         double *scratch, double *Y) {
   int n = r->n, l = r->l, S = r->S;
   psdm_status status = psdm_regressor_standard(r->robot, r->work, q, qd, qdd, scratch);
   if (status) return status;
@@ -24,7 +25,8 @@ psdm_status psdmp_identify_run_regressor(psdmp_identify_run *r, const double *q,
   return PSDM_OK;
 }
 
-/* Links do not load the joints behind them: those columns of a drive's rows are zero at any state, and are found at a few random ones. */
+/* Links do not load the joints behind them: those columns of a drive's rows are zero at any state, and are found at
+ * a few random ones. */
 psdm_status psdmp_identify_run_reach(psdmp_identify_run *r, double *scratch, double *Y) {
   double q[3 * PSDM_CALIBRATE_JOINTS];
   unsigned state = 1;
@@ -42,7 +44,8 @@ psdm_status psdmp_identify_run_reach(psdmp_identify_run *r, double *scratch, dou
 
 /* ---- ranges ---- */
 
-/* What is shared by all threads, and one part of it: (n) extremes of x; sums of v^2 and of its rate squared; speeds of the training rows (rows x n). */
+/* What is shared by all threads, and one part of it: (n) extremes of x; sums of v^2 and of its rate squared; speeds
+ * of the training rows (rows x n). */
 typedef struct ranging {
   psdmp_identify_run *run;
   const psdmp_identify_band *band;
@@ -51,7 +54,8 @@ typedef struct ranging {
 typedef struct ranges {
   long rows, room;
   double *speed;
-  double low[PSDM_CALIBRATE_JOINTS], high[PSDM_CALIBRATE_JOINTS], quick[PSDM_CALIBRATE_JOINTS], quicker[PSDM_CALIBRATE_JOINTS];
+  double low[PSDM_CALIBRATE_JOINTS], high[PSDM_CALIBRATE_JOINTS], quick[PSDM_CALIBRATE_JOINTS],
+      quicker[PSDM_CALIBRATE_JOINTS];
 } ranges;
 
 typedef struct ranges_space {
@@ -157,8 +161,17 @@ static void *ranges_get(void *user, psdmp_parallel_bytes *from) {
 }
 
 static psdmp_identify_sum ranges_sum(ranging *g) {
-  return (psdmp_identify_sum){.name = "ranges", .work = PSDMP_IDENTIFY_WORK_RANGES, .user = g, .space_new = ranges_space_new, .space_free = ranges_space_free, .part_new = ranges_new,
-                     .add = ranges_add, .merge = ranges_merge, .part_free = ranges_free, .put = ranges_put, .get = ranges_get};
+  return (psdmp_identify_sum){.name = "ranges",
+                              .work = PSDMP_IDENTIFY_WORK_RANGES,
+                              .user = g,
+                              .space_new = ranges_space_new,
+                              .space_free = ranges_space_free,
+                              .part_new = ranges_new,
+                              .add = ranges_add,
+                              .merge = ranges_merge,
+                              .part_free = ranges_free,
+                              .put = ranges_put,
+                              .get = ranges_get};
 }
 
 static int ascending(const void *a, const void *b) {
@@ -189,9 +202,12 @@ static psdm_status nothing_left(const psdmp_identify_run *r, psdm_error *error) 
   long faults[PSDM_FAULTS];
   psdmp_feed_faults(r->feed, faults);
   if (faults[PSDM_FAULT_BACK])
-    return psdmp_base_fail(error, PSDM_E_PARSE, "", 0, 0, "no row is left to train on: t runs back %ld times, and the %d pieces in between are too short; are the rows in order?", faults[PSDM_FAULT_BACK],
-                      psdmp_feed_segments(r->feed));
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to train on: the log is too short, or all of it is held out");
+    return psdmp_base_fail(error, PSDM_E_PARSE, "", 0, 0,
+                           "no row is left to train on: t runs back %ld times, and the %d pieces in between are too "
+                           "short; are the rows in order?",
+                           faults[PSDM_FAULT_BACK], psdmp_feed_segments(r->feed));
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                         "no row is left to train on: the log is too short, or all of it is held out");
 }
 
 psdm_status psdmp_identify_run_ranges(psdmp_identify_run *r, const psdmp_identify_band *band, psdm_error *error) {
@@ -202,7 +218,8 @@ psdm_status psdmp_identify_run_ranges(psdmp_identify_run *r, const psdmp_identif
   psdmp_identify_run_put(r, band, true, &request);
   bool finishing = r->finishing;
   r->finishing = true; /* too short to be asked about */
-  psdm_status status = psdmp_identify_sum_rows(r, &sum, &request, false, psdmp_identify_band_margin(r, band), &part, error);
+  psdm_status status =
+      psdmp_identify_sum_rows(r, &sum, &request, false, psdmp_identify_band_margin(r, band), &part, error);
   r->finishing = finishing;
   psdmp_parallel_bytes_free(&request);
   const ranges *found = part;
@@ -212,7 +229,8 @@ psdm_status psdmp_identify_run_ranges(psdmp_identify_run *r, const psdmp_identif
   return status;
 }
 
-psdm_status psdmp_identify_serve_ranges(psdmp_identify_run *r, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+psdm_status psdmp_identify_serve_ranges(psdmp_identify_run *r, psdmp_parallel_bytes *request,
+                                        psdmp_parallel_bytes *answer, psdm_error *error) {
   psdmp_identify_band band;
   ranging g = {r, &band};
   psdmp_identify_sum sum = ranges_sum(&g);
@@ -230,9 +248,9 @@ typedef struct aim {
   const psdmp_identify_band *band;
   int blocks;
   psdmp_parameters_column (*column)[PSDMP_PARAMETERS_MOST_COLUMNS]; /* (n) */
-  int *count;                                  /* (n) */
-  int *active, *actives;                       /* (n x l) base parameters of each drive's rows, and how many */
-  int *width;                                  /* (n) active, columns, tau, wide */
+  int *count;                                                       /* (n) */
+  int *active, *actives; /* (n x l) base parameters of each drive's rows, and how many */
+  int *width;            /* (n) active, columns, tau, wide */
 } aim;
 
 /* Factors of the active columns, and where rows are decimated those means that wait for others. */
@@ -246,16 +264,16 @@ typedef struct gathering {
   const aim *g;
   psdmp_identify_run *run;
   gathered *part;
-  psdmp_identify_factors *to;                           /* its factors */
-  psdmp_parameters_column_state *state;                   /* (n) */
-  double **chunk;                              /* (2 n) rows that wait, of one block: in motion, at rest */
-  long *waiting;                               /* (2 n) */
+  psdmp_identify_factors *to;           /* its factors */
+  psdmp_parameters_column_state *state; /* (n) */
+  double **chunk;                       /* (2 n) rows that wait, of one block: in motion, at rest */
+  long *waiting;                        /* (2 n) */
   int block;
-  bool failed;                                 /* out of memory */
+  bool failed; /* out of memory */
   double *scratch, *Y;
-  double *row;                                 /* all drives' rows side by side, */
-  long *place;                                 /* (n + 1) where each begins */
-  psdmp_identify_sieve *sieve;                          /* they go through it together; NULL: as they are */
+  double *row;                 /* all drives' rows side by side, */
+  long *place;                 /* (n + 1) where each begins */
+  psdmp_identify_sieve *sieve; /* they go through it together; NULL: as they are */
 } gathering;
 
 static void flush(gathering *g, int drive, int rest) {
@@ -300,7 +318,8 @@ static psdm_status fill_row(gathering *g, const psdmp_identify_prepared *p, long
     const int *active = g->g->active + (long)i * l;
     int actives = g->g->actives[i], width = g->to->width[i];
     for (int j = 0; j < actives && r->theta_load && used; j++) load += Y[active[j]] * r->theta_load[active[j]];
-    psdmp_parameters_columns_at(g->g->column[i], g->g->count[i], p->x[k * n + i], p->v[k * n + i], fabs(load), &g->state[i], row + actives);
+    psdmp_parameters_columns_at(g->g->column[i], g->g->count[i], p->x[k * n + i], p->v[k * n + i], fabs(load),
+                                &g->state[i], row + actives);
     if (!used) continue;
     for (int j = 0; j < actives; j++) row[j] = Y[active[j]];
     row[width - 2] = p->tau[k * n + i];
@@ -325,7 +344,8 @@ static psdm_status add_row(gathering *g, const psdmp_identify_prepared *p, long 
   if (status) return status;
   if (g->sieve) {
     psdmp_identify_open_row(&g->part->open, p->tick + k);
-    psdmp_identify_sieve_row(g->sieve, p->tick + k, p->label[k], psdmp_identify_bad_bits(n, p->bad + k * n), used ? g->row : NULL, p->v + k * n);
+    psdmp_identify_sieve_row(g->sieve, p->tick + k, p->label[k], psdmp_identify_bad_bits(n, p->bad + k * n),
+                             used ? g->row : NULL, p->v + k * n);
     return psdmp_identify_open_take(&g->part->open, g->sieve, false, take_kept, g) ? PSDM_OK : PSDM_E_MEMORY;
   }
   if (!used) return PSDM_OK;
@@ -406,7 +426,8 @@ typedef struct seam {
 static bool seam_new(const aim *g, psdmp_identify_factors *to, seam *s) {
   size_t widest = (size_t)widest_of(g);
   *s = (seam){.g = g, .to = to};
-  s->scratch = psdmp_base_alloc_raw(g->run->allocator, (psdmp_linalg_factor_scratch((int)widest, (long)widest) + widest) * sizeof *s->scratch);
+  s->scratch = psdmp_base_alloc_raw(
+      g->run->allocator, (psdmp_linalg_factor_scratch((int)widest, (long)widest) + widest) * sizeof *s->scratch);
   if (s->scratch) s->row = s->scratch + psdmp_linalg_factor_scratch((int)widest, (long)widest);
   return s->scratch != NULL;
 }
@@ -465,7 +486,8 @@ static void part_put(void *user, const void *part, psdmp_parallel_bytes *to) {
   for (long k = 0; k < 2L * g->run->n * g->blocks; k++) {
     int width = g->width[k / (2 * g->blocks)];
     PSDMP_PARALLEL_PUT(to, f->count[k]);
-    for (int i = 0; i < width && f->count[k] > 0; i++) psdmp_parallel_bytes_put(to, f->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
+    for (int i = 0; i < width && f->count[k] > 0; i++)
+      psdmp_parallel_bytes_put(to, f->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
   }
   psdmp_identify_open_put(&((const gathered *)part)->open, to);
 }
@@ -478,26 +500,31 @@ static void *part_get(void *user, psdmp_parallel_bytes *from) {
     int width = g->width[k / (2 * g->blocks)];
     PSDMP_PARALLEL_GET(from, f->count[k]);
     if (from->failed || !(f->count[k] > 0)) continue;
-    if (!(f->R[k] = psdmp_base_alloc(g->run->allocator, (size_t)width * (size_t)width * sizeof(double)))) from->failed = true;
-    for (int i = 0; i < width && f->R[k]; i++) psdmp_parallel_bytes_get(from, f->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
+    if (!(f->R[k] = psdmp_base_alloc(g->run->allocator, (size_t)width * (size_t)width * sizeof(double))))
+      from->failed = true;
+    for (int i = 0; i < width && f->R[k]; i++)
+      psdmp_parallel_bytes_get(from, f->R[k] + (long)i * width + i, (size_t)(width - i) * sizeof(double));
   }
   if (!p || psdmp_identify_open_get(&p->open, from)) return p;
   part_free(user, p);
   return NULL;
 }
 
-/* The other columns are put in as zeros. A row goes to the number of its first column, so that the factor stays a triangle. */
+/* The other columns are put in as zeros. A row goes to the number of its first column, so that the factor stays a
+ * triangle. */
 static bool widen(const aim *g, psdmp_identify_factors *f) {
   psdmp_identify_run *r = g->run;
   for (int i = 0; i < r->n; i++) {
     int actives = g->actives[i], narrow = f->width[i], width = narrow + r->l - actives;
     const int *active = g->active + (long)i * r->l;
     for (int b = 0; b < 2 * f->blocks; b++) {
-      double **R = &f->R[(long)i * 2 * f->blocks + b], *wide = psdmp_base_alloc(r->allocator, (size_t)width * (size_t)width * sizeof *wide);
+      double **R = &f->R[(long)i * 2 * f->blocks + b],
+             *wide = psdmp_base_alloc(r->allocator, (size_t)width * (size_t)width * sizeof *wide);
       if (!wide) return false;
       for (int row = 0; row < narrow && *R; row++)
         for (int k = row; k < narrow; k++)
-          wide[(long)(row < actives ? active[row] : row + r->l - actives) * width + (k < actives ? active[k] : k + r->l - actives)] = (*R)[(long)row * narrow + k];
+          wide[(long)(row < actives ? active[row] : row + r->l - actives) * width +
+               (k < actives ? active[k] : k + r->l - actives)] = (*R)[(long)row * narrow + k];
       psdmp_base_free(r->allocator, *R);
       *R = wide;
     }
@@ -522,7 +549,8 @@ static void space_free(void *user, void *space) {
 static bool fill_space(gathering *g) {
   psdmp_identify_run *r = g->run;
   const psdm_allocator *a = r->allocator;
-  size_t n = (size_t)r->n, scratch = psdmp_linalg_factor_scratch(widest_of(g->g), CHUNK), own = n * (size_t)(r->S + r->l);
+  size_t n = (size_t)r->n, scratch = psdmp_linalg_factor_scratch(widest_of(g->g), CHUNK),
+         own = n * (size_t)(r->S + r->l);
   g->state = psdmp_base_alloc(a, n * sizeof *g->state);
   g->chunk = psdmp_base_alloc(a, 2 * n * sizeof *g->chunk);
   g->waiting = psdmp_base_alloc(a, 2 * n * sizeof *g->waiting);
@@ -533,10 +561,13 @@ static bool fill_space(gathering *g) {
   for (size_t i = 0; i < n; i++) g->place[i + 1] = g->place[i] + g->g->width[i];
   if (!(g->row = psdmp_base_alloc_raw(a, (size_t)g->place[n] * sizeof *g->row))) return false;
   if (r->options->decimate > 1) {
-    if (!(g->sieve = psdmp_base_alloc(a, sizeof *g->sieve)) || psdmp_identify_sieve_new(a, r->options->decimate, g->place[n], r->n, g->sieve)) return false;
+    if (!(g->sieve = psdmp_base_alloc(a, sizeof *g->sieve)) ||
+        psdmp_identify_sieve_new(a, r->options->decimate, g->place[n], r->n, g->sieve))
+      return false;
   }
   for (size_t i = 0; i < 2 * n; i++)
-    if (!(g->chunk[i] = psdmp_base_alloc_raw(a, (size_t)CHUNK * (size_t)g->g->width[i / 2] * sizeof(double)))) return false;
+    if (!(g->chunk[i] = psdmp_base_alloc_raw(a, (size_t)CHUNK * (size_t)g->g->width[i / 2] * sizeof(double))))
+      return false;
   return true;
 }
 
@@ -558,7 +589,8 @@ static psdm_status add_part(void *space, void *part, const psdmp_feed_stretch *s
   memset(g->waiting, 0, 2 * (size_t)g->run->n * sizeof *g->waiting);
   if (g->sieve) psdmp_identify_open_begin(&g->part->open, g->sieve, s);
   psdm_status status = add_rows(g, s, error);
-  if (!status && g->sieve && !psdmp_identify_open_take(&g->part->open, g->sieve, true, take_kept, g)) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!status && g->sieve && !psdmp_identify_open_take(&g->part->open, g->sieve, true, take_kept, g))
+    return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   if (!status) flush_all(g);
   return !status && g->failed ? psdmp_base_fail_status(error, PSDM_E_MEMORY) : status;
 }
@@ -568,8 +600,14 @@ static psdm_status add_part(void *space, void *part, const psdmp_feed_stretch *s
 static bool make_aim(psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen, int blocks, aim *g) {
   const psdm_allocator *a = r->allocator;
   size_t n = (size_t)r->n;
-  *g = (aim){.run = r, .band = band, .blocks = blocks, .column = psdmp_base_alloc(a, n * sizeof *g->column), .count = psdmp_base_alloc(a, n * sizeof *g->count),
-             .active = psdmp_base_alloc(a, n * (size_t)r->l * sizeof *g->active), .actives = psdmp_base_alloc(a, n * sizeof *g->actives), .width = psdmp_base_alloc(a, n * sizeof *g->width)};
+  *g = (aim){.run = r,
+             .band = band,
+             .blocks = blocks,
+             .column = psdmp_base_alloc(a, n * sizeof *g->column),
+             .count = psdmp_base_alloc(a, n * sizeof *g->count),
+             .active = psdmp_base_alloc(a, n * (size_t)r->l * sizeof *g->active),
+             .actives = psdmp_base_alloc(a, n * sizeof *g->actives),
+             .width = psdmp_base_alloc(a, n * sizeof *g->width)};
   if (!g->column || !g->count || !g->active || !g->actives || !g->width) return false;
   for (int i = 0; i < r->n; i++) {
     const psdmp_identify_dictionary *d = &r->dictionary[i];
@@ -588,8 +626,17 @@ static void free_aim(aim *g) {
 }
 
 static psdmp_identify_sum gather_sum(aim *g) {
-  return (psdmp_identify_sum){.name = "gather", .work = PSDMP_IDENTIFY_WORK_GATHER, .user = g, .space_new = space_new, .space_free = space_free, .part_new = part_new, .add = add_part,
-                     .merge = part_merge, .part_free = part_free, .put = part_put, .get = part_get};
+  return (psdmp_identify_sum){.name = "gather",
+                              .work = PSDMP_IDENTIFY_WORK_GATHER,
+                              .user = g,
+                              .space_new = space_new,
+                              .space_free = space_free,
+                              .part_new = part_new,
+                              .add = add_part,
+                              .merge = part_merge,
+                              .part_free = part_free,
+                              .put = part_put,
+                              .get = part_get};
 }
 
 static psdm_status gather_spread(aim *g, bool chosen, bool all, void **part, psdm_error *error) {
@@ -599,20 +646,24 @@ static psdm_status gather_spread(aim *g, bool chosen, bool all, void **part, psd
   psdmp_identify_run_put(r, g->band, chosen, &request);
   PSDMP_PARALLEL_PUT(&request, g->blocks);
   PSDMP_PARALLEL_PUT(&request, all);
-  psdm_status status = psdmp_identify_sum_rows(r, &sum, &request, all, psdmp_identify_band_margin(r, g->band), part, error);
+  psdm_status status =
+      psdmp_identify_sum_rows(r, &sum, &request, all, psdmp_identify_band_margin(r, g->band), part, error);
   psdmp_parallel_bytes_free(&request);
   if (!status && !*part && !(*part = part_new(g))) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   return status;
 }
 
-psdm_status psdmp_identify_gather_rows(psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen, int blocks, bool all, psdmp_identify_factors *out, psdm_error *error) {
+psdm_status psdmp_identify_gather_rows(psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen, int blocks,
+                                       bool all, psdmp_identify_factors *out, psdm_error *error) {
   aim g;
   void *part = NULL;
   *out = (psdmp_identify_factors){0};
   psdm_status status = make_aim(r, band, chosen, blocks, &g) ? PSDM_OK : psdmp_base_fail_status(error, PSDM_E_MEMORY);
   if (!status) status = gather_spread(&g, chosen, all, &part, error);
-  if (!status && r->stopped && !r->finishing && !all) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped");
-  if (!status && (!part_end(&g, part) || !widen(&g, &((gathered *)part)->factors))) status = psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!status && r->stopped && !r->finishing && !all)
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped");
+  if (!status && (!part_end(&g, part) || !widen(&g, &((gathered *)part)->factors)))
+    status = psdmp_base_fail_status(error, PSDM_E_MEMORY);
   if (!status) {
     *out = ((gathered *)part)->factors;
     ((gathered *)part)->factors = (psdmp_identify_factors){0};
@@ -622,7 +673,8 @@ psdm_status psdmp_identify_gather_rows(psdmp_identify_run *r, const psdmp_identi
   return status;
 }
 
-psdm_status psdmp_identify_serve_gather(psdmp_identify_run *r, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+psdm_status psdmp_identify_serve_gather(psdmp_identify_run *r, psdmp_parallel_bytes *request,
+                                        psdmp_parallel_bytes *answer, psdm_error *error) {
   psdmp_identify_band band;
   aim g = {.run = r};
   int blocks;
@@ -630,9 +682,12 @@ psdm_status psdmp_identify_serve_gather(psdmp_identify_run *r, psdmp_parallel_by
   bool known = psdmp_identify_run_get(r, &band, request);
   PSDMP_PARALLEL_GET(request, blocks);
   PSDMP_PARALLEL_GET(request, all);
-  psdm_status status = known && !request->failed && make_aim(r, &band, false, blocks, &g) ? PSDM_OK : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status = known && !request->failed && make_aim(r, &band, false, blocks, &g)
+                           ? PSDM_OK
+                           : psdmp_base_fail_status(error, PSDM_E_MEMORY);
   psdmp_identify_sum sum = gather_sum(&g);
-  if (!status) status = psdmp_identify_sum_serve(r, &sum, request, all, psdmp_identify_band_margin(r, &band), answer, error);
+  if (!status)
+    status = psdmp_identify_sum_serve(r, &sum, request, all, psdmp_identify_band_margin(r, &band), answer, error);
   free_aim(&g);
   return status;
 }

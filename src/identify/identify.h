@@ -16,8 +16,9 @@
  *   result.c      the answer and its doubt
  *   evaluate*.c   torques of all rows by the answer, and their errors
  *
- * The equations are those of the drives: with q = T x (x the drives' positions seen from the joints, T the transmission without gears) they are
- * T^T tau = T^T Y theta + friction(x, dx/dt). Without a transmission T = 1 and drives are joints. */
+ * The equations are those of the drives: with q = T x (x the drives' positions seen from the joints, T the
+ * transmission without gears) they are T^T tau = T^T Y theta + friction(x, dx/dt). Without a transmission T = 1 and
+ * drives are joints. */
 #ifndef PSDMP_IDENTIFY_H
 #define PSDMP_IDENTIFY_H
 
@@ -32,7 +33,8 @@
 #include "psdm/rigid.h"
 
 enum { PSDMP_IDENTIFY_FOLDS = 5, PSDMP_IDENTIFY_BLOCKS = 20 };
-enum { PSDMP_IDENTIFY_HELDOUT = -1, PSDMP_IDENTIFY_UNUSED = -2, PSDMP_IDENTIFY_EDGE = -3 }; /* labels of rows, EDGE: a segment's first and last; others are blocks of time 0 .. PSDMP_IDENTIFY_BLOCKS - 1 */
+/* labels of rows, EDGE: a segment's first and last; others are blocks of time 0 .. PSDMP_IDENTIFY_BLOCKS - 1 */
+enum { PSDMP_IDENTIFY_HELDOUT = -1, PSDMP_IDENTIFY_UNUSED = -2, PSDMP_IDENTIFY_EDGE = -3 };
 
 /* ---- prepare.c ---- */
 
@@ -46,16 +48,18 @@ typedef struct psdmp_identify_band {
 /* Rows on one clock, drives' side. */
 typedef struct psdmp_identify_prepared {
   long rows;
-  long tick;                     /* of row 0, since its segment began */
-  long *index;                   /* (rows) nearest logged row among all */
-  double *t;                     /* (rows) */
-  double *q, *qd, *qdd;          /* (rows x n) joints */
-  double *x, *v;                 /* (rows x n) drives */
-  double *tau, *wide, *raw;      /* (rows x n) drives' torque in the band, in the wide band, as logged */
-  double *friction;              /* (rows x n) known friction of the drives in the band: simulated at every tick, and filtered as the torque is; NULL where none is known */
-  signed char *label;            /* (rows) */
-  unsigned char *bad;            /* (rows x n) of the drives: of any joint that moves with it */
-  bool begins;                   /* a segment begins here */
+  long tick;                /* of row 0, since its segment began */
+  long *index;              /* (rows) nearest logged row among all */
+  double *t;                /* (rows) */
+  double *q, *qd, *qdd;     /* (rows x n) joints */
+  double *x, *v;            /* (rows x n) drives */
+  double *tau, *wide, *raw; /* (rows x n) drives' torque in the band, in the wide band, as logged */
+  /* (rows x n) known friction of the drives in the band: simulated at every tick, and filtered as the torque is;
+   * NULL where none is known */
+  double *friction;
+  signed char *label; /* (rows) */
+  unsigned char *bad; /* (rows x n) of the drives: of any joint that moves with it */
+  bool begins;        /* a segment begins here */
   int segment, file;
 } psdmp_identify_prepared;
 
@@ -76,29 +80,30 @@ typedef struct psdmp_identify_choice {
 /* Factors of [Y F tau wide] of every drive and block; rest: the rows at rest apart. */
 typedef struct psdmp_identify_factors {
   int blocks;
-  int *width;         /* (n) columns of each drive's factor: base + dictionary + 2 */
-  double **R;         /* (n * blocks * 2) index ((drive * blocks + block) * 2 + rest), (width^2) */
-  double *count;      /* the same index */
+  int *width;    /* (n) columns of each drive's factor: base + dictionary + 2 */
+  double **R;    /* (n * blocks * 2) index ((drive * blocks + block) * 2 + rest), (width^2) */
+  double *count; /* the same index */
 } psdmp_identify_factors;
 
 typedef struct psdmp_identify_run {
   const psdm_robot *robot;
   const psdm_calibrate_options *options;
   const psdm_allocator *allocator;
-  psdmp_base_arena arena;          /* what lives as long as the answer */
-  bool singular;              /* a matrix could not be factorised: no lack of memory */
+  psdmp_base_arena arena; /* what lives as long as the answer */
+  bool singular;          /* a matrix could not be factorised: no lack of memory */
   psdmp_feed *feed;
   psdmp_feed_checkpoint *checkpoint; /* NULL: none */
-  long parts_of_others[3];    /* of other ranks: found, saved, damaged */
-  psdm_model *model;          /* base parameters */
+  long parts_of_others[3];           /* of other ranks: found, saved, damaged */
+  psdm_model *model;                 /* base parameters */
   psdm_work *work;
   int n, l, S, links, drives;
-  int *kept;                  /* (l) standard parameter behind each base parameter */
-  double *K;                  /* (l x S) */
-  double *T, *T_inverse;      /* (n x n) q = T x; NULL: identity */
+  int *kept;             /* (l) standard parameter behind each base parameter */
+  double *K;             /* (l x S) */
+  double *T, *T_inverse; /* (n x n) q = T x; NULL: identity */
   double interval;
   long rows, training, heldout; /* in the logs */
-  double tempo;               /* Hz, mean frequency of the quickest joint: rms acceleration over rms velocity (Rice 1944) */
+  /* Hz, mean frequency of the quickest joint: rms acceleration over rms velocity (Rice 1944) */
+  double tempo;
   double *speed, *span, *centre; /* (n) of the drives: 99 % of their speed, range, middle of x in the training part */
   psdmp_identify_band band;
   const psdm_friction *lugre; /* (n) friction of the drives that is known beforehand; NULL: none */
@@ -106,23 +111,27 @@ typedef struct psdmp_identify_run {
   double still;               /* share of speed below which rows are gathered apart */
   unsigned char *reached;     /* (n x l) whether a base parameter has any part in a drive's torque */
   psdmp_identify_dictionary *dictionary; /* (n) */
-  psdmp_identify_choice *choice;       /* (n) */
-  double *theta_load;         /* (l) fit whose rigid torque loads friction; NULL: none yet */
-  double *prior, *sigma;      /* (S), (n) */
+  psdmp_identify_choice *choice;         /* (n) */
+  double *theta_load;                    /* (l) fit whose rigid torque loads friction; NULL: none yet */
+  double *prior, *sigma;                 /* (S), (n) */
   double prior_mass;
-  double prior_scale;         /* of the prior as it is before that mass: what explains the torques best, negative where their signs contradict it; NAN: nothing known */
+  /* of the prior as it is before that mass: what explains the torques best, negative where their signs contradict
+   * it; NAN: nothing known */
+  double prior_scale;
   bool prior_kinematics;
-  bool delay_end;             /* the delay is as long as any that was tried */
+  bool delay_end; /* the delay is as long as any that was tried */
   double lambda;
   char (*reason)[160];
   int reasons;
   const char *doing;
-  bool stopped, finishing;    /* by going_on; finishing: going_on is not asked any more */
+  bool stopped, finishing; /* by going_on; finishing: going_on is not asked any more */
   bool prior_known;
 } psdmp_identify_run;
 
 /* Labels of rows: fills label[0..rows) for logged rows first .. in stretch order. */
-psdm_status psdmp_identify_run_prepare(psdmp_identify_run *run, const psdmp_identify_band *band, const psdmp_feed_stretch *stretch, psdmp_identify_prepared *out, psdm_error *error);
+psdm_status psdmp_identify_run_prepare(psdmp_identify_run *run, const psdmp_identify_band *band,
+                                       const psdmp_feed_stretch *stretch, psdmp_identify_prepared *out,
+                                       psdm_error *error);
 void psdmp_identify_prepared_free(psdmp_identify_prepared *p, const psdm_allocator *allocator);
 int psdmp_identify_band_stride(const psdmp_identify_run *run, const psdmp_identify_band *band);
 long psdmp_identify_band_margin(const psdmp_identify_run *run, const psdmp_identify_band *band);
@@ -132,57 +141,76 @@ psdm_status psdmp_identify_run_ranges(psdmp_identify_run *run, const psdmp_ident
 
 /* ---- sums.c ---- */
 
-enum { PSDMP_IDENTIFY_WORK_RANGES = PSDMP_FEED_WORK_OF_FEED, PSDMP_IDENTIFY_WORK_GATHER, PSDMP_IDENTIFY_WORK_EVALUATE, PSDMP_IDENTIFY_WORK_PASS }; /* what other ranks are asked for */
+/* what other ranks are asked for */
+enum {
+  PSDMP_IDENTIFY_WORK_RANGES = PSDMP_FEED_WORK_OF_FEED,
+  PSDMP_IDENTIFY_WORK_GATHER,
+  PSDMP_IDENTIFY_WORK_EVALUATE,
+  PSDMP_IDENTIFY_WORK_PASS
+};
 
-/* Something that is summed up over rows. Parts of stretches are added along a tree over units, and within a unit along one over its stretches: the sum depends on the
- * logs alone. */
+/* Something that is summed up over rows. Parts of stretches are added along a tree over units, and within a unit
+ * along one over its stretches: the sum depends on the logs alone. */
 typedef struct psdmp_identify_sum {
   const char *name;
   int work;
-  const char *doing;                                       /* for going_on; NULL: as before */
-  void *user;                                              /* the same for all threads, constant */
-  void *(*space_new)(void *user, psdmp_identify_run *own);          /* what one thread needs; own: the run with this thread's work. NULL: out of memory */
+  const char *doing; /* for going_on; NULL: as before */
+  void *user;        /* the same for all threads, constant */
+  /* what one thread needs; own: the run with this thread's work. NULL: out of memory */
+  void *(*space_new)(void *user, psdmp_identify_run *own);
   void (*space_free)(void *user, void *space);
   void *(*part_new)(void *user);
   psdm_status (*add)(void *space, void *part, const psdmp_feed_stretch *stretch, psdm_error *error);
   psdm_status (*merge)(void *user, void *left, void *right); /* left becomes both; right is released */
   void (*part_free)(void *user, void *part);
   void (*put)(void *user, const void *part, psdmp_parallel_bytes *to);
-  void *(*get)(void *user, psdmp_parallel_bytes *from);             /* NULL: out of memory, or not what was put */
+  void *(*get)(void *user, psdmp_parallel_bytes *from); /* NULL: out of memory, or not what was put */
 } psdmp_identify_sum;
 
-/* Rank 0: over rows in memory, or all; request is what other ranks need to know. *part NULL: there were no rows. Stopped by going_on: what there is so far. */
-psdm_status psdmp_identify_sum_rows(psdmp_identify_run *run, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error);
+/* Rank 0: over rows in memory, or all; request is what other ranks need to know. *part NULL: there were no rows.
+ * Stopped by going_on: what there is so far. */
+psdm_status psdmp_identify_sum_rows(psdmp_identify_run *run, const psdmp_identify_sum *sum,
+                                    const psdmp_parallel_bytes *request, bool all, long margin, void **part,
+                                    psdm_error *error);
 
 /* Another rank: its share, as bytes. */
-psdm_status psdmp_identify_sum_serve(psdmp_identify_run *run, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_sum_serve(psdmp_identify_run *run, const psdmp_identify_sum *sum,
+                                     const psdmp_parallel_bytes *request, bool all, long margin,
+                                     psdmp_parallel_bytes *answer, psdm_error *error);
 
-/* What every sum needs to know of the run: band, columns of the drives (chosen, or all of the dictionary), speeds, load. */
-void psdmp_identify_run_put(const psdmp_identify_run *run, const psdmp_identify_band *band, bool chosen, psdmp_parallel_bytes *to);
-bool psdmp_identify_run_get(psdmp_identify_run *run, psdmp_identify_band *band, psdmp_parallel_bytes *from); /* columns become the dictionary */
+/* What every sum needs to know of the run: band, columns of the drives (chosen, or all of the dictionary), speeds,
+ * load. */
+void psdmp_identify_run_put(const psdmp_identify_run *run, const psdmp_identify_band *band, bool chosen,
+                            psdmp_parallel_bytes *to);
+/* columns become the dictionary */
+bool psdmp_identify_run_get(psdmp_identify_run *run, psdmp_identify_band *band, psdmp_parallel_bytes *from);
 
 /* ---- serve.c ---- */
 
 /* A rank other than 0: works until it is dismissed. */
 psdm_status psdmp_identify_serve(psdmp_identify_run *run, psdm_error *error);
 
-psdm_status psdmp_identify_serve_ranges(psdmp_identify_run *run, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
-psdm_status psdmp_identify_serve_gather(psdmp_identify_run *run, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
-psdm_status psdmp_identify_serve_evaluate(psdmp_identify_run *run, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
-psdm_status psdmp_identify_serve_pass(psdmp_identify_run *run, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_serve_ranges(psdmp_identify_run *run, psdmp_parallel_bytes *request,
+                                        psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_serve_gather(psdmp_identify_run *run, psdmp_parallel_bytes *request,
+                                        psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_serve_evaluate(psdmp_identify_run *run, psdmp_parallel_bytes *request,
+                                          psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status psdmp_identify_serve_pass(psdmp_identify_run *run, psdmp_parallel_bytes *request,
+                                      psdmp_parallel_bytes *answer, psdm_error *error);
 
 /* ---- decimate.c ---- */
 
 /* A row that goes on: means of the rows around its middle. */
 typedef struct psdmp_identify_kept {
-  long tick;                 /* of the middle */
-  int label;                 /* the middle's; UNUSED where it would train, and a tap lies on a row that does not */
-  unsigned bad;              /* bits: a tap lies on a row that is bad of a drive */
-  bool middle, mixed;        /* the middle has come; a tap lies on a row that does not train */
-  bool later;                /* of psdmp_identify_open: it belongs to the last run of several */
-  long rows;                 /* with a tap in it, and the sum of those */
+  long tick;          /* of the middle */
+  int label;          /* the middle's; UNUSED where it would train, and a tap lies on a row that does not */
+  unsigned bad;       /* bits: a tap lies on a row that is bad of a drive */
+  bool middle, mixed; /* the middle has come; a tap lies on a row that does not train */
+  bool later;         /* of psdmp_identify_open: it belongs to the last run of several */
+  long rows;          /* with a tap in it, and the sum of those */
   double weight;
-  double *value, *aside;     /* (columns) means; (aside) the middle's own */
+  double *value, *aside; /* (columns) means; (aside) the middle's own */
 } psdmp_identify_kept;
 
 typedef struct psdmp_identify_sieve {
@@ -190,23 +218,28 @@ typedef struct psdmp_identify_sieve {
   long columns, aside;
   bool begun;                /* rows have come before those that come, elsewhere */
   int slots;                 /* rows that are under way at once */
-  psdmp_identify_kept *slot;          /* (slots) */
+  psdmp_identify_kept *slot; /* (slots) */
   double *numbers;           /* of all of them */
   long out, last;            /* tick of the next one that goes on, of the row that came last; -1: none */
 } psdmp_identify_sieve;
 
 unsigned psdmp_identify_bad_bits(int n, const unsigned char *bad);
-psdm_status psdmp_identify_sieve_new(const psdm_allocator *allocator, int factor, long columns, long aside, psdmp_identify_sieve *sieve);
+psdm_status psdmp_identify_sieve_new(const psdm_allocator *allocator, int factor, long columns, long aside,
+                                     psdmp_identify_sieve *sieve);
 void psdmp_identify_sieve_free(psdmp_identify_sieve *sieve, const psdm_allocator *allocator);
 void psdmp_identify_sieve_restart(psdmp_identify_sieve *sieve, bool begun);
 
-/* One row, ticks ascending. Rows of the label EDGE count as missing. value NULL: no mean that trains has a tap here, and no other is asked for. */
-void psdmp_identify_sieve_row(psdmp_identify_sieve *sieve, long tick, int label, unsigned bad, const double *value, const double *aside);
+/* One row, ticks ascending. Rows of the label EDGE count as missing. value NULL: no mean that trains has a tap here,
+ * and no other is asked for. */
+void psdmp_identify_sieve_row(psdmp_identify_sieve *sieve, long tick, int label, unsigned bad, const double *value,
+                              const double *aside);
 
-/* The next row that no further one has a tap in, or that is left at the end; NULL: none. Valid until the next row comes. */
+/* The next row that no further one has a tap in, or that is left at the end; NULL: none. Valid until the next row
+ * comes. */
 const psdmp_identify_kept *psdmp_identify_sieve_next(psdmp_identify_sieve *sieve, bool end);
 
-/* Means of rows that come in parts: those that reach beyond a part's rows wait for its neighbours. Zero-initialise with allocator set. */
+/* Means of rows that come in parts: those that reach beyond a part's rows wait for its neighbours. Zero-initialise
+ * with allocator set. */
 typedef struct psdmp_identify_open {
   const psdm_allocator *allocator;
   long half, columns, aside; /* of the sieve */
@@ -215,7 +248,7 @@ typedef struct psdmp_identify_open {
   int first_run, last_run;   /* segments */
   long first, last;          /* ticks of the first run's first row, and of the last run's last */
   int count, room;
-  psdmp_identify_kept **mean;         /* (count) in their order */
+  psdmp_identify_kept **mean; /* (count) in their order */
 } psdmp_identify_open;
 
 typedef void (*psdmp_identify_use_kept)(void *user, const psdmp_identify_kept *kept);
@@ -223,28 +256,37 @@ typedef void (*psdmp_identify_use_kept)(void *user, const psdmp_identify_kept *k
 void psdmp_identify_open_free(psdmp_identify_open *open);
 
 /* One stretch: begin, then rows of the sieve, each followed by take, and take with end. False: out of memory. */
-void psdmp_identify_open_begin(psdmp_identify_open *open, psdmp_identify_sieve *sieve, const psdmp_feed_stretch *stretch);
+void psdmp_identify_open_begin(psdmp_identify_open *open, psdmp_identify_sieve *sieve,
+                               const psdmp_feed_stretch *stretch);
 void psdmp_identify_open_row(psdmp_identify_open *open, long tick);
-bool psdmp_identify_open_take(psdmp_identify_open *open, psdmp_identify_sieve *sieve, bool end, psdmp_identify_use_kept use, void *user);
+bool psdmp_identify_open_take(psdmp_identify_open *open, psdmp_identify_sieve *sieve, bool end,
+                              psdmp_identify_use_kept use, void *user);
 
 /* left becomes both; what is whole now is used, in its order. */
-bool psdmp_identify_open_merge(psdmp_identify_open *left, psdmp_identify_open *right, psdmp_identify_use_kept use, void *user);
-void psdmp_identify_open_end(psdmp_identify_open *open, psdmp_identify_use_kept use, void *user); /* no further rows will come */
+bool psdmp_identify_open_merge(psdmp_identify_open *left, psdmp_identify_open *right, psdmp_identify_use_kept use,
+                               void *user);
+/* no further rows will come */
+void psdmp_identify_open_end(psdmp_identify_open *open, psdmp_identify_use_kept use, void *user);
 
 void psdmp_identify_open_put(const psdmp_identify_open *open, psdmp_parallel_bytes *to);
 bool psdmp_identify_open_get(psdmp_identify_open *open, psdmp_parallel_bytes *from);
 
-int psdmp_identify_columns_always(const psdmp_identify_run *run, int drive); /* so many of a dictionary's first are always taken */
-void psdmp_identify_dictionary_fill(const psdmp_identify_run *run, int drive, bool basic, bool loads, psdmp_identify_dictionary *d);
+/* so many of a dictionary's first are always taken */
+int psdmp_identify_columns_always(const psdmp_identify_run *run, int drive);
+void psdmp_identify_dictionary_fill(const psdmp_identify_run *run, int drive, bool basic, bool loads,
+                                    psdmp_identify_dictionary *d);
 
 /* Y of the base parameters on the drives' side, (n x l). scratch: (n x S + n x l) */
-psdm_status psdmp_identify_run_regressor(psdmp_identify_run *run, const double *q, const double *qd, const double *qdd, double *scratch, double *Y);
+psdm_status psdmp_identify_run_regressor(psdmp_identify_run *run, const double *q, const double *qd, const double *qdd,
+                                         double *scratch, double *Y);
 
 /* Sets reached. scratch as above, Y (n x l) */
 psdm_status psdmp_identify_run_reach(psdmp_identify_run *run, double *scratch, double *Y);
 
-/* Factors over all rows in memory, or all there are; only the chosen columns when chosen. Stopped by going_on while all rows are read: those so far. */
-psdm_status psdmp_identify_gather_rows(psdmp_identify_run *run, const psdmp_identify_band *band, bool chosen, int blocks, bool all, psdmp_identify_factors *out, psdm_error *error);
+/* Factors over all rows in memory, or all there are; only the chosen columns when chosen. Stopped by going_on while
+ * all rows are read: those so far. */
+psdm_status psdmp_identify_gather_rows(psdmp_identify_run *run, const psdmp_identify_band *band, bool chosen,
+                                       int blocks, bool all, psdmp_identify_factors *out, psdm_error *error);
 void psdmp_identify_factors_free(psdmp_identify_run *run, psdmp_identify_factors *f);
 
 /* ---- prior.c ---- */
@@ -252,10 +294,12 @@ void psdmp_identify_factors_free(psdmp_identify_run *run, psdmp_identify_factors
 /* Standard parameters (S) of cylinders between the joints, one kilogram in all; drive inertias 0. */
 void psdmp_identify_prior_cylinders(const psdm_robot *robot, double *prior);
 
-/* By how much the prior would have to be multiplied to explain the torques best, friction and drive inertias left free; false: out of memory. */
+/* By how much the prior would have to be multiplied to explain the torques best, friction and drive inertias left
+ * free; false: out of memory. */
 bool psdmp_identify_prior_scale(psdmp_identify_run *run, const psdmp_identify_factors *f, double *scale);
 
-double psdmp_identify_prior_reach(const psdm_robot *robot); /* m, from the first joint to the farthest end, stretched out */
+/* m, from the first joint to the farthest end, stretched out */
+double psdmp_identify_prior_reach(const psdm_robot *robot);
 
 /* H (10 x 10) = tr(P^-1 E_a P^-1 E_b): Hessian of a link's divergence from the prior, at the prior. */
 void psdmp_identify_pull_hessian(const double prior[10], double H[100]);
@@ -280,7 +324,8 @@ typedef struct psdmp_identify_selected {
   int *extras;
   double **R, *count;
 } psdmp_identify_selected;
-bool psdmp_identify_select(psdmp_identify_run *run, const psdmp_identify_factors *f, unsigned blocks, bool chosen_already, psdmp_identify_selected *out);
+bool psdmp_identify_select(psdmp_identify_run *run, const psdmp_identify_factors *f, unsigned blocks,
+                           bool chosen_already, psdmp_identify_selected *out);
 void psdmp_identify_selected_free(psdmp_identify_run *run, psdmp_identify_selected *s);
 
 /* ---- drives.c ---- */

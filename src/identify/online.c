@@ -1,8 +1,9 @@
 /* online.c: recursive least squares as a square-root information filter.
  *
- * d = theta - theta_0 minimises |R d - z|^2 + cost, R upper triangular (parameters x parameters). Forgetting scales R and z by sqrt(lambda) and the cost by
- * lambda; an equation y d = r is rotated into R row by row (Golub, Van Loan, Matrix Computations, 5.1 and 12.5), and what remains of r is its share of the
- * cost. R^T R, the inverse covariance, is never formed. */
+ * d = theta - theta_0 minimises |R d - z|^2 + cost, R upper triangular (parameters x parameters). Forgetting scales
+ * R and z by sqrt(lambda) and the cost by lambda; an equation y d = r is rotated into R row by row (Golub, Van Loan,
+ * Matrix Computations, 5.1 and 12.5), and what remains of r is its share of the cost. R^T R, the inverse covariance,
+ * is never formed. */
 #include "psdm/online.h"
 
 #include <float.h>
@@ -40,7 +41,8 @@ static psdm_online *lay_out(void *memory, int parameters) {
   return o;
 }
 
-psdm_status psdm_online_init(void *memory, size_t bytes, int parameters, const double *theta, const double *sd, double forgetting, psdm_online **online) {
+psdm_status psdm_online_init(void *memory, size_t bytes, int parameters, const double *theta, const double *sd,
+                             double forgetting, psdm_online **online) {
   size_t needed = psdm_online_bytes(parameters), p = (size_t)parameters;
   if (!needed || bytes < needed || !(forgetting > 0 && forgetting <= 1)) return PSDM_E_ARGUMENT;
   for (size_t j = 0; j < p; j++)
@@ -117,8 +119,8 @@ psdm_status psdm_online_add(psdm_online *o, int rows, const double *Y, const dou
 
 /* ---- answers out ---- */
 
-/* Whether every diagonal entry stands above what rounding leaves in its column: with an equation rounding enters R as eps of its length, once for each
- * rotation. Columns keep their length under rotations. */
+/* Whether every diagonal entry stands above what rounding leaves in its column: with an equation rounding enters R
+ * as eps of its length, once for each rotation. Columns keep their length under rotations. */
 static bool regular(const psdm_online *o) {
   int p = o->parameters;
   double noise = 4 * p * DBL_EPSILON;
@@ -153,7 +155,8 @@ static void invert(const psdm_online *o, double *U) {
     }
 }
 
-/* P = U U^T in place: P_ij needs U_ik and U_jk for k >= j >= i only, so row by row from the left nothing is overwritten too early */
+/* P = U U^T in place: P_ij needs U_ik and U_jk for k >= j >= i only, so row by row from the left nothing is
+ * overwritten too early */
 static void square(int p, double *U) {
   for (int i = 0; i < p; i++)
     for (int j = i; j < p; j++) {
@@ -173,7 +176,8 @@ psdm_status psdm_online_theta(const psdm_online *o, double *theta, double *covar
   return PSDM_OK;
 }
 
-/* the cost holds the beginning's share, lambda^K |d / sd|^2, as well; where d cannot be told any more, that share is forgotten too */
+/* the cost holds the beginning's share, lambda^K |d / sd|^2, as well; where d cannot be told any more, that share is
+ * forgotten too */
 double psdm_online_misfit(const psdm_online *o) {
   double beginning = 0, *d = o->row;
   if (!(o->weight > 0)) return 0;

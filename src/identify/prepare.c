@@ -1,17 +1,20 @@
-/* prepare.c: one clock, filters without phase, derivatives, the drives' side; and which rows train, which are held out. */
+/* prepare.c: one clock, filters without phase, derivatives, the drives' side; and which rows train, which are held
+ * out. */
 #include <math.h>
 #include <string.h>
 
 #include "identify/identify.h"
 #include "psdm/friction.h"
 
-static const double usable = 0.45;   /* a cutoff above this share of the rate filters nothing */
-static const int oversampling = 10;  /* rows per period of the cutoff that are kept */
-enum { EDGE = 10, ORDER = 4 };       /* rows at a segment's ends that are never used; of Butterworth's filter */
+static const double usable = 0.45;  /* a cutoff above this share of the rate filters nothing */
+static const int oversampling = 10; /* rows per period of the cutoff that are kept */
+enum { EDGE = 10, ORDER = 4 };      /* rows at a segment's ends that are never used; of Butterworth's filter */
 
 static double rate_of(const psdmp_identify_run *r) { return 1 / r->interval; }
 
-static bool filters(const psdmp_identify_run *r, double cutoff) { return isfinite(cutoff) && cutoff < usable * rate_of(r); }
+static bool filters(const psdmp_identify_run *r, double cutoff) {
+  return isfinite(cutoff) && cutoff < usable * rate_of(r);
+}
 
 /* rows that are decimated later are all kept here */
 int psdmp_identify_band_stride(const psdmp_identify_run *r, const psdmp_identify_band *b) {
@@ -39,7 +42,8 @@ static bool held_out(const psdmp_identify_run *r, long index, double t, double o
   return o->holdout > 0 && (double)index >= (1 - o->holdout) * (double)r->rows;
 }
 
-/* the block of time of a training row. Rows that train are nearly evenly spread or come first: their share of all rows up to here tells. */
+/* the block of time of a training row. Rows that train are nearly evenly spread or come first: their share of all
+ * rows up to here tells. */
 static int block_of(const psdmp_identify_run *r, long index) {
   const psdm_calibrate_options *o = r->options;
   double all = (double)r->rows;
@@ -48,8 +52,10 @@ static int block_of(const psdmp_identify_run *r, long index) {
   return block < 0 ? 0 : block >= PSDMP_IDENTIFY_BLOCKS ? PSDMP_IDENTIFY_BLOCKS - 1 : block;
 }
 
-/* training rows nearer to a held-out one than the filter looks are not used, nor are those next to the ends of a segment's clock of so many rows */
-static void set_labels(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s, long clock_rows, long skip, int stride, psdmp_identify_prepared *p) {
+/* training rows nearer to a held-out one than the filter looks are not used, nor are those next to the ends of a
+ * segment's clock of so many rows */
+static void set_labels(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s,
+                       long clock_rows, long skip, int stride, psdmp_identify_prepared *p) {
   long gap = filters(r, b->cutoff) ? (long)ceil(0.35 / b->cutoff * rate_of(r)) : 2;
   for (long k = 0; k < p->rows; k++) {
     long at = p->index[k] - s->first;
@@ -58,17 +64,22 @@ static void set_labels(const psdmp_identify_run *r, const psdmp_identify_band *b
     bool edge = (s->begins && row < EDGE) || (s->ends && row >= clock_rows - EDGE);
     bool margin = at < s->lead || at >= s->rows - s->trail;
     bool here = held_out(r, p->index[k], t, s->origin);
-    p->label[k] = (signed char)(edge ? PSDMP_IDENTIFY_EDGE : margin ? PSDMP_IDENTIFY_UNUSED : here ? PSDMP_IDENTIFY_HELDOUT : block_of(r, p->index[k]));
+    p->label[k] = (signed char)(edge     ? PSDMP_IDENTIFY_EDGE
+                                : margin ? PSDMP_IDENTIFY_UNUSED
+                                : here   ? PSDMP_IDENTIFY_HELDOUT
+                                         : block_of(r, p->index[k]));
     if (p->label[k] < 0) continue;
     double before = t - (double)gap * r->interval, after = t + (double)gap * r->interval;
-    if (held_out(r, p->index[k] - gap, before, s->origin) || held_out(r, p->index[k] + gap, after, s->origin)) p->label[k] = PSDMP_IDENTIFY_UNUSED;
+    if (held_out(r, p->index[k] - gap, before, s->origin) || held_out(r, p->index[k] + gap, after, s->origin))
+      p->label[k] = PSDMP_IDENTIFY_UNUSED;
   }
 }
 
 /* ---- memory ---- */
 
 void psdmp_identify_prepared_free(psdmp_identify_prepared *p, const psdm_allocator *a) {
-  void *const parts[] = {p->index, p->t, p->q, p->qd, p->qdd, p->x, p->v, p->tau, p->wide, p->raw, p->friction, p->label, p->bad};
+  void *const parts[] = {p->index, p->t,    p->q,   p->qd,       p->qdd,   p->x,  p->v,
+                         p->tau,   p->wide, p->raw, p->friction, p->label, p->bad};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) psdmp_base_free(a, parts[k]);
   *p = (psdmp_identify_prepared){0};
 }
@@ -95,7 +106,8 @@ static bool make_clock(clock_rows *c, const psdm_allocator *a, long rows, int n,
 
 static size_t scratch_for(const psdmp_identify_run *r, double cutoff, long rows) {
   psdm_filter f;
-  return filters(r, cutoff) && !psdm_filter_butterworth(ORDER, cutoff, rate_of(r), &f) ? psdm_filter_scratch(&f, rows) : 1;
+  return filters(r, cutoff) && !psdm_filter_butterworth(ORDER, cutoff, rate_of(r), &f) ? psdm_filter_scratch(&f, rows)
+                                                                                       : 1;
 }
 
 /* ---- signals ---- */
@@ -114,11 +126,11 @@ static void turn(long rows, int n, const double *A, bool transposed, double *x) 
 
 /* The clock of a stretch: ticks since its segment began, so that windows and whole segments have the same rows. */
 typedef struct ticking {
-  double start;  /* time of row 0, and */
-  long tick;     /* its number */
+  double start; /* time of row 0, and */
+  long tick;    /* its number */
   long rows;
-  long logged;   /* row of the log that row 0 is, where */
-  bool uniform;  /* the log has this clock already */
+  long logged;  /* row of the log that row 0 is, where */
+  bool uniform; /* the log has this clock already */
 } ticking;
 
 /* from the first tick on that has torque and, the delay earlier, motion, to the last one */
@@ -126,7 +138,8 @@ static ticking ticks_of(const psdmp_identify_run *r, const psdmp_feed_stretch *s
   double since = (s->t[0] - s->begin) / r->interval, nearest = floor(since + 0.5);
   ticking c = {.tick = (long)(fabs(since - nearest) <= 0.02 ? nearest : ceil(since)), .uniform = true};
   c.start = s->begin + (double)c.tick * r->interval;
-  for (long k = 0; k < s->rows && c.uniform; k++) c.uniform = fabs(s->t[k] - c.start - (double)k * r->interval) <= 0.02 * r->interval;
+  for (long k = 0; k < s->rows && c.uniform; k++)
+    c.uniform = fabs(s->t[k] - c.start - (double)k * r->interval) <= 0.02 * r->interval;
   c.rows = c.uniform ? s->rows : (long)floor((s->t[s->rows - 1] - c.start) / r->interval + 1e-6) + 1;
   long apart = (long)ceil(fabs(delay) / r->interval - 1e-6);
   c.logged = delay > 0 ? apart : 0;
@@ -137,11 +150,10 @@ static ticking ticks_of(const psdmp_identify_run *r, const psdmp_feed_stretch *s
 }
 
 /* a channel on the clock, so much later; copied where the log has that clock already */
-static void on_clock(const psdmp_identify_run *r, const psdmp_feed_stretch *s, const double *x, const ticking *c, double later, double *out) {
-  if (c->uniform && later == 0)
-    memcpy(out, x + c->logged * r->n, (size_t)c->rows * (size_t)r->n * sizeof *out);
-  else
-    psdm_resample(s->rows, r->n, s->t, x, c->start + later, r->interval, c->rows, out);
+static void on_clock(const psdmp_identify_run *r, const psdmp_feed_stretch *s, const double *x, const ticking *c,
+                     double later, double *out) {
+  if (c->uniform && later == 0) memcpy(out, x + c->logged * r->n, (size_t)c->rows * (size_t)r->n * sizeof *out);
+  else psdm_resample(s->rows, r->n, s->t, x, c->start + later, r->interval, c->rows, out);
 }
 
 static void smooth(const psdmp_identify_run *r, double cutoff, clock_rows *c, double *x) {
@@ -150,8 +162,11 @@ static void smooth(const psdmp_identify_run *r, double cutoff, clock_rows *c, do
   psdm_filter_zero_phase(&f, c->rows, r->n, x, c->scratch);
 }
 
-static void kinematics(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s, const ticking *ticks, clock_rows *c) {
-  double ago = -b->delay; /* the motion is moved to the torque: interpolation would take noise from the torque, and delays could not be compared any more */
+static void kinematics(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s,
+                       const ticking *ticks, clock_rows *c) {
+  /* the motion is moved to the torque: interpolation would take noise from the torque, and delays could not be
+   * compared any more */
+  double ago = -b->delay;
   on_clock(r, s, s->q, ticks, ago, c->q);
   if (b->kinematics == PSDM_KINEMATICS_POSITION || !s->qd) {
     smooth(r, b->cutoff, c, c->q);
@@ -169,7 +184,8 @@ static void kinematics(const psdmp_identify_run *r, const psdmp_identify_band *b
   }
 }
 
-static void torques(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s, const ticking *ticks, clock_rows *c) {
+static void torques(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s,
+                    const ticking *ticks, clock_rows *c) {
   size_t bytes = (size_t)c->rows * (size_t)r->n * sizeof(double);
   on_clock(r, s, s->tau, ticks, 0, c->raw);
   memcpy(c->tau, c->raw, bytes);
@@ -202,20 +218,24 @@ static bool friction(const psdmp_identify_run *r, const psdmp_identify_band *b, 
 }
 
 /* every stride-th row of the clock */
-static bool thin(const psdmp_identify_run *r, const psdmp_feed_stretch *s, const clock_rows *c, int stride, long skip, double start, psdmp_identify_prepared *p) {
+static bool thin(const psdmp_identify_run *r, const psdmp_feed_stretch *s, const clock_rows *c, int stride, long skip,
+                 double start, psdmp_identify_prepared *p) {
   const psdm_allocator *a = r->allocator;
   long rows = c->rows > skip ? (c->rows - skip + stride - 1) / stride : 0;
   size_t n = (size_t)r->n, whole = (size_t)rows * n * sizeof(double);
   struct {
     double **to;
     const double *from;
-  } const parts[] = {{&p->q, c->q}, {&p->qd, c->qd}, {&p->qdd, c->qdd}, {&p->x, c->q}, {&p->v, c->qd}, {&p->tau, c->tau}, {&p->wide, c->wide}, {&p->raw, c->raw}, {&p->friction, c->friction}};
+  } const parts[] = {{&p->q, c->q},       {&p->qd, c->qd},   {&p->qdd, c->qdd},
+                     {&p->x, c->q},       {&p->v, c->qd},    {&p->tau, c->tau},
+                     {&p->wide, c->wide}, {&p->raw, c->raw}, {&p->friction, c->friction}};
   p->rows = rows;
   if (!rows) return true;
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
     if (!parts[k].from) continue;
     if (!(*parts[k].to = psdmp_base_alloc_raw(a, whole))) return false;
-    for (long i = 0; i < rows; i++) memcpy(*parts[k].to + (size_t)i * n, parts[k].from + (size_t)(skip + i * stride) * n, n * sizeof(double));
+    for (long i = 0; i < rows; i++)
+      memcpy(*parts[k].to + (size_t)i * n, parts[k].from + (size_t)(skip + i * stride) * n, n * sizeof(double));
   }
   p->t = psdmp_base_alloc_raw(a, (size_t)rows * sizeof *p->t);
   p->index = psdmp_base_alloc_raw(a, (size_t)rows * sizeof *p->index);
@@ -252,7 +272,8 @@ static void bridge(long rows, int n, const unsigned char *bad, int bit, double *
     }
 }
 
-/* Rows with a spike are not fitted, but the filter looks at them: it sees a bridge. Copies are made where there are any; false: out of memory */
+/* Rows with a spike are not fitted, but the filter looks at them: it sees a bridge. Copies are made where there are
+ * any; false: out of memory */
 static bool bridge_spikes(const psdmp_identify_run *r, psdmp_feed_stretch *s, double **copies) {
   size_t cells = (size_t)s->rows * (size_t)r->n;
   unsigned char any = 0;
@@ -284,19 +305,22 @@ static void spread_bad(const psdmp_identify_run *r, psdmp_identify_prepared *p) 
   }
 }
 
-psdm_status psdmp_identify_run_prepare(psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *logged, psdmp_identify_prepared *p, psdm_error *error) {
+psdm_status psdmp_identify_run_prepare(psdmp_identify_run *r, const psdmp_identify_band *b,
+                                       const psdmp_feed_stretch *logged, psdmp_identify_prepared *p,
+                                       psdm_error *error) {
   psdmp_feed_stretch bridged = *logged, *s = &bridged;
   double *copies = NULL;
   *p = (psdmp_identify_prepared){.begins = s->begins && s->lead == 0, .segment = s->segment, .file = s->file};
   if (s->rows < 3 * EDGE) return PSDM_OK;
   int stride = psdmp_identify_band_stride(r, b);
   ticking ticks = ticks_of(r, s, b->delay);
-  if (ticks.rows < 3) return PSDM_OK; /* what differences need */
+  if (ticks.rows < 3) return PSDM_OK;                  /* what differences need */
   long skip = (stride - ticks.tick % stride) % stride; /* every tick that is a multiple of the stride */
   p->tick = ticks.tick + skip;
   size_t narrow = scratch_for(r, b->cutoff, ticks.rows), wide = scratch_for(r, b->wide, ticks.rows);
   clock_rows c = {0};
-  bool ok = make_clock(&c, r->allocator, ticks.rows, r->n, narrow > wide ? narrow : wide) && bridge_spikes(r, s, &copies);
+  bool ok =
+      make_clock(&c, r->allocator, ticks.rows, r->n, narrow > wide ? narrow : wide) && bridge_spikes(r, s, &copies);
   if (ok) {
     kinematics(r, b, s, &ticks, &c);
     torques(r, b, s, &ticks, &c);

@@ -1,7 +1,8 @@
 /* prior.c: inertias of a robot of which only the kinematics are known.
  *
- * Every link is a cylinder from its joint to the next, or to the farthest frame on it where there is none, a quarter of its length thick, at least a twelfth
- * of the reach long; masses taper with the reach that is left; the total mass is the one that explains the torques best. */
+ * Every link is a cylinder from its joint to the next, or to the farthest frame on it where there is none, a quarter
+ * of its length thick, at least a twelfth of the reach long; masses taper with the reach that is left; the total
+ * mass is the one that explains the torques best. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +17,9 @@ static void cylinder(const double a[3], const double b[3], double mass, double r
   length = sqrt(length);
   double along = mass * radius * radius / 2, across = mass * (3 * radius * radius + length * length) / 12, inertia[6];
   static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
-  for (int k = 0; k < 6; k++) inertia[k] = (row[k] == column[k] ? across : 0) + (along - across) * axis[row[k]] * axis[column[k]] / (length * length);
+  for (int k = 0; k < 6; k++)
+    inertia[k] =
+        (row[k] == column[k] ? across : 0) + (along - across) * axis[row[k]] * axis[column[k]] / (length * length);
   psdmp_robot_standard_from_body(mass, com, inertia, pi);
 }
 
@@ -96,7 +99,8 @@ bool psdmp_identify_prior_scale(psdmp_identify_run *r, const psdmp_identify_fact
   double top = 0, bottom = 0, *theta0 = psdmp_base_arena_alloc(&arena, (size_t)r->l * sizeof *theta0);
   int widest = 0;
   for (int i = 0; i < r->n; i++) widest = f->width[i] > widest ? f->width[i] : widest;
-  double *X = psdmp_base_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *X), *R = psdmp_base_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *R);
+  double *X = psdmp_base_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *X),
+         *R = psdmp_base_arena_alloc(&arena, (size_t)widest * (size_t)widest * sizeof *R);
   double *scratch = psdmp_base_arena_alloc(&arena, psdmp_linalg_factor_scratch(widest, widest) * sizeof *scratch);
   bool ok = X && R && scratch && theta0;
   for (int j = 0; j < r->l && ok; j++)
@@ -115,7 +119,8 @@ bool psdmp_identify_prior_scale(psdmp_identify_run *r, const psdmp_identify_fact
     for (int b = 0; b < f->blocks; b++) {
       const double *from = f->R[((long)i * f->blocks + b) * 2];
       for (int row = 0; row < w; row++) {
-        for (int k = 0; k < free_columns; k++) X[(long)row * v + k] = take[k] >= row ? from[(long)row * w + take[k]] : 0;
+        for (int k = 0; k < free_columns; k++)
+          X[(long)row * v + k] = take[k] >= row ? from[(long)row * w + take[k]] : 0;
         double sum = 0;
         for (int j = row; j < r->l; j++) sum += from[(long)row * w + j] * theta0[j];
         X[(long)row * v + v - 2] = sum;

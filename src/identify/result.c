@@ -11,7 +11,9 @@
 #include "identify/evaluate_priv.h"
 #include "linalg/linalg.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 static psdm_status failed(const psdmp_identify_run *r, psdm_status status, psdm_error *error) {
   return psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
@@ -29,20 +31,24 @@ static int all_columns(const psdmp_identify_run *r) {
 
 typedef struct fitting {
   psdmp_identify_run *run;
-  psdmp_identify_factors factors;       /* chosen columns, PSDMP_IDENTIFY_BLOCKS blocks */
+  psdmp_identify_factors factors; /* chosen columns, PSDMP_IDENTIFY_BLOCKS blocks */
   psdmp_identify_selected whole;
   psdmp_identify_selected block[PSDMP_IDENTIFY_BLOCKS];
-  int blocks;                  /* that have rows */
+  int blocks; /* that have rows */
   double *scratch;
   double *theta, *pi, *phi, *cost;
   bool **nonnegative;
   psdmp_fit fit;
 } fitting;
 
-static psdm_status run_fit(fitting *g, const psdmp_fit_rows *rows, psdm_estimator estimator, double lambda, psdmp_fit *fit) {
+static psdm_status run_fit(fitting *g, const psdmp_fit_rows *rows, psdm_estimator estimator, double lambda,
+                           psdmp_fit *fit) {
   psdmp_identify_run *r = g->run;
-  const psdmp_fit_options o = {.sigma = estimator == PSDM_ESTIMATOR_OLS ? NULL : r->sigma, .prior = r->prior, .lambda = lambda,
-                               .nonnegative = (const bool *const *)g->nonnegative, .drives_nonnegative = true};
+  const psdmp_fit_options o = {.sigma = estimator == PSDM_ESTIMATOR_OLS ? NULL : r->sigma,
+                               .prior = r->prior,
+                               .lambda = lambda,
+                               .nonnegative = (const bool *const *)g->nonnegative,
+                               .drives_nonnegative = true};
   switch (estimator) {
     case PSDM_ESTIMATOR_CONSISTENT: return psdmp_fit_consistent(rows, &o, g->scratch, fit);
     case PSDM_ESTIMATOR_RIDGE: return psdmp_fit_surrogate(rows, &o, g->scratch, fit);
@@ -73,7 +79,8 @@ static psdm_status cross_validate(fitting *g, psdm_estimator estimator, double l
       if (b * PSDMP_IDENTIFY_FOLDS / PSDMP_IDENTIFY_BLOCKS != fold) inside |= 1u << b;
     psdmp_identify_selected train, test;
     if (!psdmp_identify_select(r, &g->factors, inside, true, &train)) return PSDM_E_MEMORY;
-    if (!psdmp_identify_select(r, &g->factors, ~inside & ((1u << PSDMP_IDENTIFY_BLOCKS) - 1), true, &test)) return psdmp_identify_selected_free(r, &train), PSDM_E_MEMORY;
+    if (!psdmp_identify_select(r, &g->factors, ~inside & ((1u << PSDMP_IDENTIFY_BLOCKS) - 1), true, &test))
+      return psdmp_identify_selected_free(r, &train), PSDM_E_MEMORY;
     psdmp_fit fit = {.theta = g->theta, .pi = g->pi, .phi = g->phi};
     psdm_status status = run_fit(g, &train.rows, estimator, lambda, &fit);
     const double *phi = g->phi;
@@ -96,7 +103,8 @@ static psdm_status choose_lambda(fitting *g, psdm_estimator estimator) {
   static const double weights[] = {0.1, 1, 10, 100};
   psdmp_identify_run *r = g->run;
   double score[4], least = INFINITY;
-  if (r->options->lambda > 0 || (estimator != PSDM_ESTIMATOR_CONSISTENT && estimator != PSDM_ESTIMATOR_RIDGE)) return PSDM_OK;
+  if (r->options->lambda > 0 || (estimator != PSDM_ESTIMATOR_CONSISTENT && estimator != PSDM_ESTIMATOR_RIDGE))
+    return PSDM_OK;
   for (int k = 0; k < 4; k++) {
     psdm_status status = cross_validate(g, estimator, weights[k], &score[k]);
     if (status) return status;
@@ -108,7 +116,10 @@ static psdm_status choose_lambda(fitting *g, psdm_estimator estimator) {
       r->lambda = weights[k];
       break;
     }
-  if (r->reasons < 8) psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0], "prior: weight %g, the smallest whose cross-validated error is within 0.5 %% of the best", r->lambda);
+  if (r->reasons < 8)
+    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0],
+                     "prior: weight %g, the smallest whose cross-validated error is within 0.5 %% of the best",
+                     r->lambda);
   return PSDM_OK;
 }
 
@@ -122,7 +133,8 @@ static psdm_status reweight(fitting *g, psdm_estimator estimator) {
     if (status) return status;
     const double *phi = g->phi;
     for (int i = 0; i < r->n; i++) {
-      double sum = residual(&g->whole.rows, i, g->theta, phi), free_rows = g->whole.count[i] - (double)r->l / r->n - r->choice[i].count;
+      double sum = residual(&g->whole.rows, i, g->theta, phi),
+             free_rows = g->whole.count[i] - (double)r->l / r->n - r->choice[i].count;
       phi += r->choice[i].count;
       if (sum > 0 && free_rows > 1) r->sigma[i] = sqrt(sum / free_rows);
     }
@@ -134,7 +146,8 @@ static psdm_status reweight(fitting *g, psdm_estimator estimator) {
 static bool prepare_fit(fitting *g) {
   psdmp_identify_run *r = g->run;
   int own = all_columns(r);
-  g->theta = NEW(r, r->l, double), g->pi = NEW(r, r->S, double), g->phi = NEW(r, own + 1, double), g->cost = NEW(r, r->n, double);
+  g->theta = NEW(r, r->l, double), g->pi = NEW(r, r->S, double), g->phi = NEW(r, own + 1, double),
+  g->cost = NEW(r, r->n, double);
   g->nonnegative = NEW(r, r->n, bool *);
   if (!g->theta || !g->pi || !g->phi || !g->cost || !g->nonnegative) return false;
   for (int i = 0; i < r->n; i++) {
@@ -146,7 +159,8 @@ static bool prepare_fit(fitting *g) {
   for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
     bool any = false;
     for (int i = 0; i < r->n; i++)
-      for (int rest = 0; rest < (r->rest > 0 ? 1 : 2); rest++) any |= g->factors.count[((long)i * PSDMP_IDENTIFY_BLOCKS + b) * 2 + rest] > 0;
+      for (int rest = 0; rest < (r->rest > 0 ? 1 : 2); rest++)
+        any |= g->factors.count[((long)i * PSDMP_IDENTIFY_BLOCKS + b) * 2 + rest] > 0;
     if (!any) continue;
     if (!psdmp_identify_select(r, &g->factors, 1u << b, true, &g->block[g->blocks])) return false;
     g->blocks++;
@@ -171,10 +185,15 @@ static psdm_status set_doubt(fitting *g, psdm_estimator estimator, psdmp_identif
   psdmp_fit_rows block[PSDMP_IDENTIFY_BLOCKS];
   for (int b = 0; b < g->blocks; b++) block[b] = g->block[b].rows;
   bool pulled = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
-  const psdmp_fit_options o = {.sigma = estimator == PSDM_ESTIMATOR_OLS ? NULL : r->sigma, .prior = r->prior, .lambda = pulled ? r->lambda : 0,
-                               .nonnegative = (const bool *const *)g->nonnegative, .drives_nonnegative = true, .leave_out = true};
+  const psdmp_fit_options o = {.sigma = estimator == PSDM_ESTIMATOR_OLS ? NULL : r->sigma,
+                               .prior = r->prior,
+                               .lambda = pulled ? r->lambda : 0,
+                               .nonnegative = (const bool *const *)g->nonnegative,
+                               .drives_nonnegative = true,
+                               .leave_out = true};
   psdmp_fit at = g->fit;
-  if (estimator == PSDM_ESTIMATOR_RIDGE) at.pi = r->prior, at.gap = 0; /* its pull is the Hessian there, wherever the fit is */
+  /* its pull is the Hessian there, wherever the fit is */
+  if (estimator == PSDM_ESTIMATOR_RIDGE) at.pi = r->prior, at.gap = 0;
   return psdmp_fit_sandwich(&g->whole.rows, g->blocks, block, &o, &at, pulled, g->scratch, a->covariance, a->share);
 }
 
@@ -185,14 +204,16 @@ static bool set_singular(fitting *g, psdmp_identify_calibration *a, psdm_calibra
   psdmp_base_arena arena = {.allocator = r->allocator};
   long rows = 0;
   for (int i = 0; i < r->n; i++) rows += l + r->choice[i].count + 1;
-  double *A = psdmp_base_arena_alloc(&arena, (size_t)rows * (size_t)W * sizeof *A), *V = psdmp_base_arena_alloc(&arena, (size_t)W * (size_t)W * sizeof *V);
+  double *A = psdmp_base_arena_alloc(&arena, (size_t)rows * (size_t)W * sizeof *A),
+         *V = psdmp_base_arena_alloc(&arena, (size_t)W * (size_t)W * sizeof *V);
   double *super = psdmp_base_arena_alloc(&arena, (size_t)W * sizeof *super);
   if (!A || !V || !super) return psdmp_base_arena_free(&arena), false;
   long row = 0;
   for (int i = 0; i < r->n; i++) {
     int k = r->choice[i].count, w = l + k + 1;
     for (int p = 0; p < w; p++, row++)
-      for (int j = p; j < w - 1; j++) A[row * W + (j < l ? j : at + j - l)] = g->whole.R[i][(long)p * w + j] / r->sigma[i];
+      for (int j = p; j < w - 1; j++)
+        A[row * W + (j < l ? j : at + j - l)] = g->whole.R[i][(long)p * w + j] / r->sigma[i];
     at += k;
   }
   for (int j = 0; j < W; j++) {
@@ -201,16 +222,22 @@ static bool set_singular(fitting *g, psdmp_identify_calibration *a, psdm_calibra
     for (long p = 0; p < rows && length > 0; p++) A[p * W + j] /= sqrt(length);
   }
   int code = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (int)rows, W, A, W, a->singular, NULL, (int)rows, V, W, super);
-  bool found = code == 0, ok = code != LAPACK_WORK_MEMORY_ERROR && code != LAPACK_TRANSPOSE_MEMORY_ERROR; /* singular values that do not converge: no condition */
+  /* singular values that do not converge: no condition */
+  bool found = code == 0, ok = code != LAPACK_WORK_MEMORY_ERROR && code != LAPACK_TRANSPOSE_MEMORY_ERROR;
   out->condition = found && a->singular[W - 1] > 0 ? a->singular[0] / a->singular[W - 1] : INFINITY;
   for (int k = W - 1; k >= 0 && found && ok && a->blinds < 64; k--) {
     if (a->singular[k] > 1e-3 * a->singular[0]) break;
     char text[512];
-    int length = psdmp_base_print(text, sizeof text, "singular value %.1e: ", a->singular[k] / a->singular[0]), terms = 0;
+    int length = psdmp_base_print(text, sizeof text, "singular value %.1e: ", a->singular[k] / a->singular[0]),
+        terms = 0;
     for (int j = 0; j < W && length < (int)sizeof text - 64; j++) {
       double share = V[(long)k * W + j];
       if (fabs(share) < 0.15) continue;
-      length += psdmp_base_print(text + length, sizeof text - (size_t)length, "%s%.2g %s", terms++ ? (share < 0 ? " - " : " + ") : share < 0 ? "-" : "", fabs(share), j < l ? psdm_model_base_name(r->model, j) : "a friction column");
+      length += psdmp_base_print(text + length, sizeof text - (size_t)length, "%s%.2g %s",
+                                 terms++     ? (share < 0 ? " - " : " + ")
+                                 : share < 0 ? "-"
+                                             : "",
+                                 fabs(share), j < l ? psdm_model_base_name(r->model, j) : "a friction column");
     }
     if (!(a->blind[a->blinds] = psdmp_base_arena_text(&r->arena, text, strlen(text)))) ok = false;
     else a->blinds++;
@@ -238,13 +265,20 @@ static psdm_calibration *new_answer(psdmp_identify_run *r) {
   if (!out || !a) return NULL;
   out->internal = a;
   a->run = r;
-  a->theta = NEW(r, r->l, double), a->gain = NEW(r, 16 * r->n, double), a->estimate = NEW(r, r->l, psdm_estimate), a->pi = NEW(r, r->S, double);
-  a->covariance = NEW(r, (size_t)W * (size_t)W, double), a->singular = NEW(r, W, double), a->share = NEW(r, W, double), a->load = NEW(r, r->n, double);
-  a->classical = NEW(r, (size_t)W * (size_t)W, double), a->folds = NEW(r, PSDMP_IDENTIFY_FOLDS * W, double), a->fold_rmse = NEW(r, PSDMP_IDENTIFY_FOLDS * r->n, double), a->essential = NEW(r, r->l, bool);
-  a->column = NEW(r, r->n, psdm_column *), a->columns = NEW(r, r->n, int), a->fits = NEW(r, 2 * PSDM_FIT_PARTS * r->n, psdm_joint_fit);
-  a->cross = NEW(r, r->n, psdmp_identify_folds), a->place = NEW(r, PSDMP_IDENTIFY_BLOCKS, psdmp_identify_error_place), a->file = NEW(r, 2 * r->options->files, double), a->worst = NEW(r, r->n, psdmp_identify_worst);
+  a->theta = NEW(r, r->l, double), a->gain = NEW(r, 16 * r->n, double), a->estimate = NEW(r, r->l, psdm_estimate),
+  a->pi = NEW(r, r->S, double);
+  a->covariance = NEW(r, (size_t)W * (size_t)W, double), a->singular = NEW(r, W, double), a->share = NEW(r, W, double),
+  a->load = NEW(r, r->n, double);
+  a->classical = NEW(r, (size_t)W * (size_t)W, double), a->folds = NEW(r, PSDMP_IDENTIFY_FOLDS * W, double),
+  a->fold_rmse = NEW(r, PSDMP_IDENTIFY_FOLDS * r->n, double), a->essential = NEW(r, r->l, bool);
+  a->column = NEW(r, r->n, psdm_column *), a->columns = NEW(r, r->n, int),
+  a->fits = NEW(r, 2 * PSDM_FIT_PARTS * r->n, psdm_joint_fit);
+  a->cross = NEW(r, r->n, psdmp_identify_folds), a->place = NEW(r, PSDMP_IDENTIFY_BLOCKS, psdmp_identify_error_place),
+  a->file = NEW(r, 2 * r->options->files, double), a->worst = NEW(r, r->n, psdmp_identify_worst);
   if (!a->cross || !a->place || !a->file || !a->worst) return NULL;
-  if (!a->theta || !a->gain || !a->estimate || !a->pi || !a->covariance || !a->singular || !a->share || !a->load || !a->classical || !a->folds || !a->fold_rmse || !a->essential || !a->column || !a->columns || !a->fits) return NULL;
+  if (!a->theta || !a->gain || !a->estimate || !a->pi || !a->covariance || !a->singular || !a->share || !a->load ||
+      !a->classical || !a->folds || !a->fold_rmse || !a->essential || !a->column || !a->columns || !a->fits)
+    return NULL;
   for (int i = 0; i < r->n; i++)
     if (!(a->column[i] = NEW(r, r->choice[i].count + 1, psdm_column))) return NULL;
   return out;
@@ -258,23 +292,58 @@ static void fill_answer(const fitting *g, psdm_estimator estimator, psdm_calibra
   bool full = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
   for (int j = 0; j < r->l; j++) {
     a->theta[j] = g->theta[j];
-    a->estimate[j] = (psdm_estimate){.name = psdm_model_base_name(r->model, j), .value = g->theta[j], .sd = sqrt(fmax(a->covariance[(long)j * W + j], 0)), .prior_share = a->share[j], .essential = a->essential[j]};
+    a->estimate[j] = (psdm_estimate){.name = psdm_model_base_name(r->model, j),
+                                     .value = g->theta[j],
+                                     .sd = sqrt(fmax(a->covariance[(long)j * W + j], 0)),
+                                     .prior_share = a->share[j],
+                                     .essential = a->essential[j]};
   }
   for (int i = 0; i < r->n; i++) {
     a->columns[i] = r->choice[i].count;
     for (int k = 0; k < r->choice[i].count; k++, at++) {
       const psdmp_parameters_column *c = &r->dictionary[i].column[r->choice[i].take[k]];
       a->gain[16 * i + k] = *phi;
-      a->column[i][k] = (psdm_column){.kind = c->kind, .width = c->width, .load = c->load, .gain = *phi++, .sd = sqrt(fmax(a->covariance[(long)at * W + at], 0))};
+      a->column[i][k] = (psdm_column){.kind = c->kind,
+                                      .width = c->width,
+                                      .load = c->load,
+                                      .gain = *phi++,
+                                      .sd = sqrt(fmax(a->covariance[(long)at * W + at], 0))};
     }
   }
   memcpy(a->pi, g->pi, (size_t)r->S * sizeof *a->pi);
-  *out = (psdm_calibration){.robot = r->robot, .estimator = estimator, .n = r->n, .base = r->l, .standard = r->S, .theta = a->estimate, .covariance = a->covariance,
-                            .pi = full ? a->pi : NULL, .prior = full ? r->prior : NULL, .prior_from_kinematics = r->prior_kinematics, .prior_mass = r->prior_mass,
-                            .columns = a->columns, .column = (const psdm_column *const *)a->column, .sigma = r->sigma, .speed = r->speed, .load = a->load, .theta_load = r->theta_load, .kinematics = r->band.kinematics,
-                            .cutoff = r->band.cutoff, .delay = r->band.delay, .lambda = full ? r->lambda : 0, .rest = r->rest, .stride = r->options->decimate > 1 ? r->options->decimate : psdmp_identify_band_stride(r, &r->band),
-                            .rate = 1 / r->interval, .singular = a->singular, .folds = PSDMP_IDENTIFY_FOLDS, .fold_rmse = a->fold_rmse, .rows = r->rows, .segments = psdmp_feed_segments(r->feed), .steps = g->fit.steps,
-                            .stopped = r->stopped, .internal = a};
+  *out = (psdm_calibration){
+      .robot = r->robot,
+      .estimator = estimator,
+      .n = r->n,
+      .base = r->l,
+      .standard = r->S,
+      .theta = a->estimate,
+      .covariance = a->covariance,
+      .pi = full ? a->pi : NULL,
+      .prior = full ? r->prior : NULL,
+      .prior_from_kinematics = r->prior_kinematics,
+      .prior_mass = r->prior_mass,
+      .columns = a->columns,
+      .column = (const psdm_column *const *)a->column,
+      .sigma = r->sigma,
+      .speed = r->speed,
+      .load = a->load,
+      .theta_load = r->theta_load,
+      .kinematics = r->band.kinematics,
+      .cutoff = r->band.cutoff,
+      .delay = r->band.delay,
+      .lambda = full ? r->lambda : 0,
+      .rest = r->rest,
+      .stride = r->options->decimate > 1 ? r->options->decimate : psdmp_identify_band_stride(r, &r->band),
+      .rate = 1 / r->interval,
+      .singular = a->singular,
+      .folds = PSDMP_IDENTIFY_FOLDS,
+      .fold_rmse = a->fold_rmse,
+      .rows = r->rows,
+      .segments = psdmp_feed_segments(r->feed),
+      .steps = g->fit.steps,
+      .stopped = r->stopped,
+      .internal = a};
   for (int k = 0; k < r->reasons; k++) memcpy(out->reasons[k], r->reason[k], sizeof out->reasons[k]);
   psdmp_feed_faults(r->feed, out->faults);
 }
@@ -322,7 +391,8 @@ static void set_sigma(fitting *g) {
   psdmp_identify_run *r = g->run;
   const double *phi = g->phi;
   for (int i = 0; i < r->n; phi += r->choice[i++].count) {
-    double sum = residual(&g->whole.rows, i, g->theta, phi), free_rows = g->whole.count[i] - (double)r->l / r->n - r->choice[i].count;
+    double sum = residual(&g->whole.rows, i, g->theta, phi),
+           free_rows = g->whole.count[i] - (double)r->l / r->n - r->choice[i].count;
     if (sum > 0 && free_rows > 1) r->sigma[i] = sqrt(sum / free_rows);
   }
 }
@@ -332,7 +402,9 @@ static void say_worse(psdmp_identify_run *r, psdm_estimator estimator, const dou
   double most = 0;
   for (int i = 0; i < r->n; i++) most = fmax(most, r->sigma[i] / before[i]);
   if (most > 1.5 && r->reasons < 8)
-    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0], "%s: torques of a drive are %.1f times further off than by weighted least squares", psdm_estimator_name(estimator), most);
+    psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0],
+                     "%s: torques of a drive are %.1f times further off than by weighted least squares",
+                     psdm_estimator_name(estimator), most);
 }
 
 /* begins at weighted least squares, or where a robot is simulated at one that can be */
@@ -344,7 +416,8 @@ static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_ident
   if (!x || !before) return no_memory(error);
   memcpy(before, r->sigma, (size_t)r->n * sizeof *before);
   g->fit = (psdmp_fit){.theta = g->theta, .pi = g->pi, .phi = g->phi, .cost = g->cost};
-  psdm_status status = run_fit(g, &g->whole.rows, simulated ? PSDM_ESTIMATOR_CONSISTENT : PSDM_ESTIMATOR_WLS, r->lambda, &g->fit);
+  psdm_status status =
+      run_fit(g, &g->whole.rows, simulated ? PSDM_ESTIMATOR_CONSISTENT : PSDM_ESTIMATOR_WLS, r->lambda, &g->fit);
   if (status) return failed(r, status, error);
   memcpy(x, g->theta, (size_t)r->l * sizeof *x);
   memcpy(x + r->l, g->phi, (size_t)own * sizeof *x);
@@ -382,9 +455,13 @@ static psdm_status set_fold_rmse(fitting *g, psdmp_identify_calibration *a) {
   long W = r->l + all_columns(r);
   for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) {
     psdmp_identify_selected test;
-    if (!psdmp_identify_select(r, &g->factors, ~psdmp_identify_blocks_without(fold) & psdmp_identify_blocks_all(), true, &test)) return PSDM_E_MEMORY;
+    if (!psdmp_identify_select(r, &g->factors, ~psdmp_identify_blocks_without(fold) & psdmp_identify_blocks_all(), true,
+                               &test))
+      return PSDM_E_MEMORY;
     const double *theta = a->folds + fold * W, *phi = theta + r->l;
-    for (int i = 0; i < r->n; phi += r->choice[i++].count) a->fold_rmse[fold * r->n + i] = test.count[i] > 0 ? sqrt(residual(&test.rows, i, theta, phi) / test.count[i]) : NAN;
+    for (int i = 0; i < r->n; phi += r->choice[i++].count)
+      a->fold_rmse[fold * r->n + i] =
+          test.count[i] > 0 ? sqrt(residual(&test.rows, i, theta, phi) / test.count[i]) : NAN;
     psdmp_identify_selected_free(r, &test);
   }
   return PSDM_OK;
@@ -403,7 +480,8 @@ static bool plain_rows(fitting *g, const psdmp_identify_selected *from, psdmp_ba
   if (!extras || !R) return false;
   for (int i = 0; i < r->n; i++) {
     int w = l + from->rows.extras[i] + 1;
-    double *own = psdmp_base_arena_alloc(arena, (size_t)v * (size_t)v * sizeof *own), *X = psdmp_base_arena_alloc(arena, (size_t)w * (size_t)v * sizeof *X);
+    double *own = psdmp_base_arena_alloc(arena, (size_t)v * (size_t)v * sizeof *own),
+           *X = psdmp_base_arena_alloc(arena, (size_t)w * (size_t)v * sizeof *X);
     double *scratch = psdmp_base_arena_alloc(arena, psdmp_linalg_factor_scratch(v, w) * sizeof *scratch);
     if (!own || !X || !scratch) return false;
     for (int row = 0; row < w; row++)
@@ -441,13 +519,18 @@ static double best_constant(const psdmp_fit_rows *rows, int i) {
   return bottom > 0 ? top / bottom : 0;
 }
 
-/* one fold: train without it, by plain least squares and by a constant, and meet it with these and the answer without it */
-static psdm_status add_cross(fitting *g, int fold, const psdmp_identify_selected *train, const psdmp_identify_selected *test, psdmp_base_arena *arena, psdmp_identify_calibration *a) {
+/* one fold: train without it, by plain least squares and by a constant, and meet it with these and the answer
+ * without it */
+static psdm_status add_cross(fitting *g, int fold, const psdmp_identify_selected *train,
+                             const psdmp_identify_selected *test, psdmp_base_arena *arena,
+                             psdmp_identify_calibration *a) {
   psdmp_identify_run *r = g->run;
   psdmp_fit_rows plain, plain_test;
   long W = r->l + all_columns(r);
-  double *theta = psdmp_base_arena_alloc(arena, (size_t)r->l * sizeof *theta), *own = psdmp_base_arena_alloc(arena, PLAIN * (size_t)r->n * sizeof *own);
-  if (!theta || !own || !plain_rows(g, train, arena, &plain) || !plain_rows(g, test, arena, &plain_test)) return PSDM_E_MEMORY;
+  double *theta = psdmp_base_arena_alloc(arena, (size_t)r->l * sizeof *theta),
+         *own = psdmp_base_arena_alloc(arena, PLAIN * (size_t)r->n * sizeof *own);
+  if (!theta || !own || !plain_rows(g, train, arena, &plain) || !plain_rows(g, test, arena, &plain_test))
+    return PSDM_E_MEMORY;
   psdmp_fit fit = {.theta = theta, .phi = own};
   psdm_status status = run_fit(g, &plain, PSDM_ESTIMATOR_OLS, 0, &fit);
   const double *phi = a->folds + fold * W + r->l;
@@ -470,7 +553,8 @@ static psdm_status set_cross(fitting *g, psdmp_identify_calibration *a) {
     psdmp_identify_selected train = {0}, test = {0};
     psdmp_base_arena arena = {.allocator = r->allocator};
     bool ok = psdmp_identify_select(r, &g->factors, psdmp_identify_blocks_without(fold), true, &train);
-    ok = ok && psdmp_identify_select(r, &g->factors, ~psdmp_identify_blocks_without(fold) & psdmp_identify_blocks_all(), true, &test);
+    ok = ok && psdmp_identify_select(r, &g->factors, ~psdmp_identify_blocks_without(fold) & psdmp_identify_blocks_all(),
+                                     true, &test);
     status = ok ? add_cross(g, fold, &train, &test, &arena, a) : PSDM_E_MEMORY;
     psdmp_base_arena_free(&arena);
     psdmp_identify_selected_free(r, &test);
@@ -511,7 +595,8 @@ static psdm_status fit_all(fitting *g, psdm_estimator estimator, psdm_calibratio
   if (status) return failed(r, status, error);
   status = walking(estimator) ? fit_walking(g, estimator, a, error) : fit_rows(g, estimator, a, error);
   if (status) return status;
-  if ((status = set_fold_rmse(g, a)) || (status = set_cross(g, a)) || (status = set_essential(g, a))) return failed(r, status, error);
+  if ((status = set_fold_rmse(g, a)) || (status = set_cross(g, a)) || (status = set_essential(g, a)))
+    return failed(r, status, error);
   fill_answer(g, estimator, out);
   if (!set_singular(g, a, out)) return no_memory(error);
   status = set_cost_ratio(g, out);
@@ -523,10 +608,13 @@ psdm_status psdmp_identify_result_make(psdmp_identify_run *r, psdm_calibration *
   psdm_estimator estimator = r->options->estimator;
   psdmp_identify_going_on(r, "gathering", 0);
   r->finishing = r->stopped; /* what was chosen so far is still fitted, to what is in memory */
-  psdm_status status = psdmp_identify_gather_rows(r, &r->band, true, PSDMP_IDENTIFY_BLOCKS, !r->stopped, &g.factors, error);
+  psdm_status status =
+      psdmp_identify_gather_rows(r, &r->band, true, PSDMP_IDENTIFY_BLOCKS, !r->stopped, &g.factors, error);
   psdm_calibration *answer = status ? NULL : new_answer(r);
   if (!status && (!answer || !prepare_fit(&g))) status = no_memory(error);
-  if (!status && g.blocks < 2) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, psdm_robot_name(r->robot), 0, 0, "too few rows are left to fit: the log is too short, or joints hardly move in it");
+  if (!status && g.blocks < 2)
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, psdm_robot_name(r->robot), 0, 0,
+                             "too few rows are left to fit: the log is too short, or joints hardly move in it");
   if (!status) status = fit_all(&g, estimator, answer, error);
   free_fit(&g);
   if (status) return status;
@@ -534,8 +622,11 @@ psdm_status psdmp_identify_result_make(psdmp_identify_run *r, psdm_calibration *
   status = psdmp_identify_evaluate(answer->internal, !r->stopped, answer, error);
   answer->stopped = r->stopped;
   if (!status) psdmp_identify_verdict(answer->internal, answer);
-  if (r->checkpoint) psdmp_feed_checkpoint_counts(r->checkpoint, &answer->parts_found, &answer->parts_saved, &answer->parts_stale, &answer->parts_damaged);
-  answer->parts_found += r->parts_of_others[0], answer->parts_saved += r->parts_of_others[1], answer->parts_damaged += r->parts_of_others[2];
+  if (r->checkpoint)
+    psdmp_feed_checkpoint_counts(r->checkpoint, &answer->parts_found, &answer->parts_saved, &answer->parts_stale,
+                                 &answer->parts_damaged);
+  answer->parts_found += r->parts_of_others[0], answer->parts_saved += r->parts_of_others[1],
+      answer->parts_damaged += r->parts_of_others[2];
   if (!status) *out = answer;
   return status;
 }
@@ -543,7 +634,8 @@ psdm_status psdmp_identify_result_make(psdmp_identify_run *r, psdm_calibration *
 psdm_status psdm_calibration_clear(const psdm_calibration *c, long *removed, psdm_error *error) {
   const psdmp_identify_run *r = c->internal->run;
   long count = 0;
-  psdm_status status = r->checkpoint && !c->stopped ? psdmp_feed_checkpoint_clear(r->checkpoint, &count, error) : PSDM_OK;
+  psdm_status status =
+      r->checkpoint && !c->stopped ? psdmp_feed_checkpoint_clear(r->checkpoint, &count, error) : PSDM_OK;
   if (removed) *removed = count;
   return status;
 }
@@ -552,5 +644,9 @@ void psdm_calibration_free(psdm_calibration *c) {
   if (c) psdmp_identify_run_free(c->internal->run);
 }
 
-const char *psdm_calibration_fault(const psdm_calibration *c, int index) { return psdmp_feed_fault(c->internal->run->feed, index); }
-const char *psdm_calibration_blind(const psdm_calibration *c, int index) { return index >= 0 && index < c->internal->blinds ? c->internal->blind[index] : NULL; }
+const char *psdm_calibration_fault(const psdm_calibration *c, int index) {
+  return psdmp_feed_fault(c->internal->run->feed, index);
+}
+const char *psdm_calibration_blind(const psdm_calibration *c, int index) {
+  return index >= 0 && index < c->internal->blinds ? c->internal->blind[index] : NULL;
+}

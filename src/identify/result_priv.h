@@ -7,7 +7,8 @@
 /* Fits with the chosen columns, evaluates, states the doubt. Takes the run over when it succeeds. */
 psdm_status psdmp_identify_result_make(psdmp_identify_run *run, psdm_calibration **out, psdm_error *error);
 
-bool psdmp_identify_result_walks(psdm_estimator estimator); /* goes through the rows of the log, not only through their factors */
+/* goes through the rows of the log, not only through their factors */
+bool psdmp_identify_result_walks(psdm_estimator estimator);
 void psdmp_identify_run_free(psdmp_identify_run *run);
 
 #endif

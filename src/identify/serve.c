@@ -12,14 +12,16 @@ static psdm_status know_logs(psdmp_identify_run *r, psdmp_parallel_bytes *reques
 }
 
 /* the key of the checkpoint is rank 0's */
-static psdm_status scan(psdmp_identify_run *r, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status scan(psdmp_identify_run *r, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                        psdm_error *error) {
   unsigned char key[32];
   PSDMP_PARALLEL_GET(request, key);
   if (r->checkpoint) psdmp_feed_checkpoint_set_key(r->checkpoint, key);
   return psdmp_feed_serve_scan(r->feed, request, answer, error);
 }
 
-static psdm_status work(void *user, int kind, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status work(void *user, int kind, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                        psdm_error *error) {
   psdmp_identify_run *r = user;
   switch (kind) {
     case PSDMP_FEED_WORK_SCAN: return scan(r, request, answer, error);
@@ -28,8 +30,12 @@ static psdm_status work(void *user, int kind, psdmp_parallel_bytes *request, psd
     case PSDMP_IDENTIFY_WORK_GATHER: return psdmp_identify_serve_gather(r, request, answer, error);
     case PSDMP_IDENTIFY_WORK_EVALUATE: return psdmp_identify_serve_evaluate(r, request, answer, error);
     case PSDMP_IDENTIFY_WORK_PASS: return psdmp_identify_serve_pass(r, request, answer, error);
-    default: return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 is of another version than rank %d", r->options->ranks->rank);
+    default:
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 is of another version than rank %d",
+                             r->options->ranks->rank);
   }
 }
 
-psdm_status psdmp_identify_serve(psdmp_identify_run *r, psdm_error *error) { return psdmp_parallel_team_serve(r->options->ranks, work, r, r->allocator, error); }
+psdm_status psdmp_identify_serve(psdmp_identify_run *r, psdm_error *error) {
+  return psdmp_parallel_team_serve(r->options->ranks, work, r, r->allocator, error);
+}

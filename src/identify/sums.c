@@ -1,6 +1,7 @@
 /* sums.c: sums over all stretches, by threads and ranks.
  *
- * The logs decide units of rows, and units a binary tree along which their sums are added: neither threads nor ranks. */
+ * The logs decide units of rows, and units a binary tree along which their sums are added: neither threads nor
+ * ranks. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -12,10 +13,10 @@
 /* What threads share. */
 typedef struct summing {
   psdmp_identify_run *run;
-  psdmp_identify_run start;          /* as it was before threads began: the first one writes to the other */
+  psdmp_identify_run start; /* as it was before threads began: the first one writes to the other */
   const psdmp_identify_sum *sum;
   const psdmp_parallel_bytes *request;
-  bool all, kept;           /* kept: finished units go to the checkpoint, and come from there */
+  bool all, kept; /* kept: finished units go to the checkpoint, and come from there */
   long margin;
   atomic_bool stop;
 } summing;
@@ -46,7 +47,8 @@ static void ask_going_on(worker *w, const psdmp_feed_stretch *stretch) {
   psdmp_identify_run *r = s->run;
   if (!is_first_thread() || r->finishing || psdmp_parallel_team_member(r->options->ranks)) return;
   if (s->sum->doing) r->doing = s->sum->doing;
-  if (!psdmp_identify_going_on(r, r->doing, s->all ? (double)(stretch->first + stretch->rows) / (double)r->rows : -1)) atomic_store(&s->stop, true);
+  if (!psdmp_identify_going_on(r, r->doing, s->all ? (double)(stretch->first + stretch->rows) / (double)r->rows : -1))
+    atomic_store(&s->stop, true);
 }
 
 static psdm_status add_stretch(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) {
@@ -91,7 +93,8 @@ static psdm_status make_unit(void *space, long unit, void **part, psdm_error *er
   if ((*part = load_unit(w, unit))) return PSDM_OK;
   w->stretches = 0;
   w->tree = (psdmp_parallel_tree){.way = {s->sum->user, s->sum->merge, s->sum->part_free}};
-  psdm_status status = psdmp_feed_unit(w->reader, s->all, unit, s->margin + PSDMP_FEED_WARM, s->margin, add_stretch, w, error);
+  psdm_status status =
+      psdmp_feed_unit(w->reader, s->all, unit, s->margin + PSDMP_FEED_WARM, s->margin, add_stretch, w, error);
   if (status) return psdmp_parallel_tree_free(&w->tree), status;
   if (psdmp_parallel_tree_end(&w->tree, part)) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   return *part ? save_unit(w, unit, *part, error) : PSDM_OK;
@@ -122,10 +125,16 @@ static void *worker_new(void *user) {
   return NULL;
 }
 
-static psdm_status merge(void *user, void *left, void *right) { return ((summing *)user)->sum->merge(((summing *)user)->sum->user, left, right); }
+static psdm_status merge(void *user, void *left, void *right) {
+  return ((summing *)user)->sum->merge(((summing *)user)->sum->user, left, right);
+}
 static void part_free(void *user, void *part) { ((summing *)user)->sum->part_free(((summing *)user)->sum->user, part); }
-static void put(void *user, const void *part, psdmp_parallel_bytes *to) { ((summing *)user)->sum->put(((summing *)user)->sum->user, part, to); }
-static void *get(void *user, psdmp_parallel_bytes *from) { return ((summing *)user)->sum->get(((summing *)user)->sum->user, from); }
+static void put(void *user, const void *part, psdmp_parallel_bytes *to) {
+  ((summing *)user)->sum->put(((summing *)user)->sum->user, part, to);
+}
+static void *get(void *user, psdmp_parallel_bytes *from) {
+  return ((summing *)user)->sum->get(((summing *)user)->sum->user, from);
+}
 
 /* ---- ranks ---- */
 
@@ -152,12 +161,24 @@ static psdmp_parallel_spread spread_of(summing *s) {
   bool reads = s->all && !psdmp_feed_whole(r->feed);
   s->kept = reads && r->checkpoint;
   atomic_init(&s->stop, false);
-  return (psdmp_parallel_spread){.ranks = r->options->ranks, .threads = reads && !psdmp_feed_shared(r->feed) ? 1 : r->options->threads, .allocator = r->allocator,
-                        .units = psdmp_feed_units(r->feed, s->all), .user = s, .space_new = worker_new, .space_free = worker_free, .make = make_unit, .merge = merge,
-                        .part_free = part_free, .put = put, .get = get, .heard = add_counts};
+  return (psdmp_parallel_spread){.ranks = r->options->ranks,
+                                 .threads = reads && !psdmp_feed_shared(r->feed) ? 1 : r->options->threads,
+                                 .allocator = r->allocator,
+                                 .units = psdmp_feed_units(r->feed, s->all),
+                                 .user = s,
+                                 .space_new = worker_new,
+                                 .space_free = worker_free,
+                                 .make = make_unit,
+                                 .merge = merge,
+                                 .part_free = part_free,
+                                 .put = put,
+                                 .get = get,
+                                 .heard = add_counts};
 }
 
-psdm_status psdmp_identify_sum_serve(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, psdmp_parallel_bytes *answer, psdm_error *error) {
+psdm_status psdmp_identify_sum_serve(psdmp_identify_run *r, const psdmp_identify_sum *sum,
+                                     const psdmp_parallel_bytes *request, bool all, long margin,
+                                     psdmp_parallel_bytes *answer, psdm_error *error) {
   summing s = {.run = r, .start = *r, .sum = sum, .request = request, .all = all, .margin = margin};
   psdmp_parallel_spread spread = spread_of(&s);
   psdm_status status = psdmp_parallel_spread_serve(&spread, answer, error);
@@ -165,19 +186,24 @@ psdm_status psdmp_identify_sum_serve(psdmp_identify_run *r, const psdmp_identify
   return status;
 }
 
-psdm_status psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error) {
+psdm_status psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_sum *sum,
+                                    const psdmp_parallel_bytes *request, bool all, long margin, void **part,
+                                    psdm_error *error) {
   *part = NULL;
-  if (request->failed) return psdmp_base_fail_status(error, PSDM_E_MEMORY); /* half a request is none, also where nobody else is asked */
+  /* half a request is none, also where nobody else is asked */
+  if (request->failed) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   summing s = {.run = r, .start = *r, .sum = sum, .request = request, .all = all, .margin = margin};
   psdmp_parallel_spread spread = spread_of(&s);
-  if (s.kept && !psdmp_feed_checkpoint_names(r->checkpoint, sum->name, request)) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (s.kept && !psdmp_feed_checkpoint_names(r->checkpoint, sum->name, request))
+    return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   memset(r->parts_of_others, 0, sizeof r->parts_of_others); /* each tells all of its own */
   return psdmp_parallel_spread_all(&spread, sum->work, request, part, error);
 }
 
 /* ---- what other ranks need to know ---- */
 
-void psdmp_identify_run_put(const psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen, psdmp_parallel_bytes *to) {
+void psdmp_identify_run_put(const psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen,
+                            psdmp_parallel_bytes *to) {
   psdmp_identify_band plain;
   memset(&plain, 0, sizeof plain); /* also what lies between its fields: requests are compared as bytes */
   plain.kinematics = band->kinematics, plain.cutoff = band->cutoff, plain.delay = band->delay, plain.wide = band->wide;

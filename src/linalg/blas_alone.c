@@ -1,5 +1,5 @@
-/* blas_alone.c: OpenBLAS without threads of its own. How it cuts a product up depends on their number, and so do the last bits; and what is spread over threads
- * already has no use for more of them. */
+/* blas_alone.c: OpenBLAS without threads of its own. How it cuts a product up depends on their number, and so do the
+ * last bits; and what is spread over threads already has no use for more of them. */
 #include <cblas.h>
 #include <stdatomic.h>
 

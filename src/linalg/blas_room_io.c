@@ -1,4 +1,5 @@
-/* blas_room_io.c: whether OpenBLAS can have its buffer. It maps 128 MB at its first use, keeps them, and asks for ever where they are not to be had. */
+/* blas_room_io.c: whether OpenBLAS can have its buffer. It maps 128 MB at its first use, keeps them, and asks for
+ * ever where they are not to be had. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <lapacke.h>
 #include <stdatomic.h>
@@ -13,7 +14,9 @@ psdm_status psdmp_linalg_blas_room(psdm_error *error) {
   static atomic_bool taken;
   if (atomic_load(&taken)) return PSDM_OK;
   void *room = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory: linear algebra needs %d MB of address space (ulimit -v)", ROOM >> 20);
+  if (room == MAP_FAILED)
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0,
+                           "out of memory: linear algebra needs %d MB of address space (ulimit -v)", ROOM >> 20);
   munmap(room, ROOM);
   /* now, before somebody else takes it: the smallest of factorizations makes it map its buffer */
   double A = 1;
@@ -23,4 +26,6 @@ psdm_status psdmp_linalg_blas_room(psdm_error *error) {
   return PSDM_OK;
 }
 
-bool psdmp_linalg_lapack_memory(int code) { return code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR; }
+bool psdmp_linalg_lapack_memory(int code) {
+  return code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR;
+}

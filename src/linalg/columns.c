@@ -1,4 +1,5 @@
-/* columns.c: which columns are independent of those before them, by Gram-Schmidt twice, and the others in terms of those. */
+/* columns.c: which columns are independent of those before them, by Gram-Schmidt twice, and the others in terms of
+ * those. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@ static double dot(int n, const double *a, const double *b) {
 }
 
 /* the kept columns become an orthonormal set in place; R is their triangle, one column of it per kept column */
-void psdmp_linalg_columns_choose(int rows, int columns, double *A, const int *order, double tolerance, double *R, psdmp_linalg_columns *out) {
+void psdmp_linalg_columns_choose(int rows, int columns, double *A, const int *order, double tolerance, double *R,
+                                 psdmp_linalg_columns *out) {
   double largest = 0;
   for (int c = 0; c < columns; c++) largest = fmax(largest, dot(rows, A + (long)c * rows, A + (long)c * rows));
   largest = sqrt(largest);

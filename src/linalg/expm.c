@@ -6,13 +6,25 @@
 #include <math.h>
 #include <string.h>
 
-/* Scaling and squaring with the diagonal Pade approximant of order 13: Higham, "The scaling and squaring method for the matrix
- * exponential revisited" (SIAM J. Matrix Anal. Appl. 26, 2005), algorithm 2.3. Beyond this norm A is halved. */
+/* Scaling and squaring with the diagonal Pade approximant of order 13: Higham, "The scaling and squaring method for
+ * the matrix exponential revisited" (SIAM J. Matrix Anal. Appl. 26, 2005), algorithm 2.3. Beyond this norm A is
+ * halved. */
 static const double theta13 = 5.371920351148152;
 
-static const double b[14] = {64764752532480000., 32382376266240000., 7771770303897600., 1187353796428800., 129060195264000.,
-                             10559470521600.,    670442572800.,      33522128640.,      1323241920.,       40840800.,
-                             960960.,            16380.,             182.,              1.};
+static const double b[14] = {64764752532480000.,
+                             32382376266240000.,
+                             7771770303897600.,
+                             1187353796428800.,
+                             129060195264000.,
+                             10559470521600.,
+                             670442572800.,
+                             33522128640.,
+                             1323241920.,
+                             40840800.,
+                             960960.,
+                             16380.,
+                             182.,
+                             1.};
 
 size_t psdmp_linalg_expm_scratch(int n) { return 7 * (size_t)n * (size_t)n + (size_t)n; }
 
@@ -32,14 +44,16 @@ static double norm1(int n, const double *A) {
 }
 
 /* P = c6 A6 + c4 A4 + c2 A2 + c0 */
-static void even(int n, const double *A6, const double *A4, const double *A2, double c6, double c4, double c2, double c0, double *P) {
+static void even(int n, const double *A6, const double *A4, const double *A2, double c6, double c4, double c2,
+                 double c0, double *P) {
   for (long i = 0; i < (long)n * n; i++) P[i] = c6 * A6[i] + c4 * A4[i] + c2 * A2[i];
   for (int i = 0; i < n; i++) P[(long)i * n + i] += c0;
 }
 
 bool psdmp_linalg_expm(int n, const double *A, double *E, double *scratch) {
   long count = (long)n * n;
-  double *X = scratch, *A2 = X + count, *A4 = A2 + count, *A6 = A4 + count, *U = A6 + count, *V = U + count, *T = V + count, size = norm1(n, A);
+  double *X = scratch, *A2 = X + count, *A4 = A2 + count, *A6 = A4 + count, *U = A6 + count, *V = U + count,
+         *T = V + count, size = norm1(n, A);
   int *pivot = (int *)(T + count), halvings = 0;
   if (!isfinite(size)) return false;
   if (size > theta13) halvings = (int)ceil(log2(size / theta13));

@@ -8,8 +8,8 @@
 /* Numbers of scratch for a matrix of this size. */
 size_t psdmp_linalg_expm_scratch(int n);
 
-/* E = exp(A), (n x n), rows or columns first alike. E must not overlap A. False when A has an entry that is not finite, or is so large
- * that its exponential is none. */
+/* E = exp(A), (n x n), rows or columns first alike. E must not overlap A. False when A has an entry that is not
+ * finite, or is so large that its exponential is none. */
 bool psdmp_linalg_expm(int n, const double *A, double *E, double *scratch);
 
 #endif

@@ -1,4 +1,5 @@
-/* factor.c: rows in, triangle kept. Householder reflections by LAPACK's triangular-pentagonal QR: the zeros of R are not worked on. */
+/* factor.c: rows in, triangle kept. Householder reflections by LAPACK's triangular-pentagonal QR: the zeros of R are
+ * not worked on. */
 #include <lapacke.h>
 #include <string.h>
 
@@ -28,12 +29,14 @@ static void turn(int w, long rows, const double *X, double *to) {
 void psdmp_linalg_factor_add(int w, double *R, long rows, double *X, double *scratch) {
   int panel = w < PANEL ? w : PANEL;
   long most = block_of(rows);
-  double *triangle = scratch, *block = triangle + (long)w * w, *reflectors = block + most * w, *work = reflectors + (long)panel * w;
+  double *triangle = scratch, *block = triangle + (long)w * w, *reflectors = block + most * w,
+         *work = reflectors + (long)panel * w;
   turn(w, w, R, triangle);
   for (long first = 0; first < rows; first += most) {
     long count = rows - first < most ? rows - first : most;
     turn(w, count, X + first * w, block);
-    LAPACKE_dtpqrt_work(LAPACK_COL_MAJOR, (lapack_int)count, w, 0, panel, triangle, w, block, (lapack_int)count, reflectors, panel, work);
+    LAPACKE_dtpqrt_work(LAPACK_COL_MAJOR, (lapack_int)count, w, 0, panel, triangle, w, block, (lapack_int)count,
+                        reflectors, panel, work);
   }
   for (int i = 0; i < w; i++)
     for (int j = 0; j < w; j++) R[(long)i * w + j] = j < i ? 0 : triangle[i + (long)j * w];

@@ -13,8 +13,9 @@ bool psdmp_linalg_cholesky(int n, double *A);
 /* Solves L L^T x = b in place. */
 void psdmp_linalg_cholesky_solve(int n, const double *L, double *x);
 
-/* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is not above this share of A's largest entry. PSDMP_LINALG_PIVOT keeps a few digits of the
- * inverse; psdmp_linalg_rounding(n) refuses only what rounding cannot tell from singular. */
+/* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is not above this share of A's
+ * largest entry. PSDMP_LINALG_PIVOT keeps a few digits of the inverse; psdmp_linalg_rounding(n) refuses only what
+ * rounding cannot tell from singular. */
 #define PSDMP_LINALG_PIVOT 1e-12
 bool psdmp_linalg_invert(int n, double *A, double *inverse, double share);
 static inline double psdmp_linalg_rounding(int n) { return 4 * n * DBL_EPSILON; }
@@ -22,36 +23,43 @@ static inline double psdmp_linalg_rounding(int n) { return 4 * n * DBL_EPSILON; 
 /* Eigenvalues of a symmetric 3 x 3 matrix xx xy xz yy yz zz, ascending (cyclic Jacobi). */
 void psdmp_linalg_eigenvalues3(const double a[6], double out[3]);
 
-/* Which columns of A are independent of those before them, and the others in terms of those: orthogonalisation without pivoting, in
- * the order given. A is column-major (rows x columns) and is spoilt. A column counts as dependent when less than tolerance of its
- * length is left. */
+/* Which columns of A are independent of those before them, and the others in terms of those: orthogonalisation
+ * without pivoting, in the order given. A is column-major (rows x columns) and is spoilt. A column counts as
+ * dependent when less than tolerance of its length is left. */
 typedef struct psdmp_linalg_columns {
   int rank;
-  int *kept;              /* (rank) column numbers in the order of the search */
-  double *beta;           /* (columns x columns) beta[k * columns + c]: share of kept[k] in column c; zero for kept ones */
+  int *kept; /* (rank) column numbers in the order of the search */
+  /* (columns x columns) beta[k * columns + c]: share of kept[k] in column c; zero for kept ones */
+  double *beta;
   double dropped, smallest; /* largest remainder taken for zero, smallest that was not, relative */
 } psdmp_linalg_columns;
 
 /* kept, beta: caller's memory, (columns) and (columns x columns). R: scratch (columns x columns). */
-void psdmp_linalg_columns_choose(int rows, int columns, double *A, const int *order, double tolerance, double *R, psdmp_linalg_columns *out);
+void psdmp_linalg_columns_choose(int rows, int columns, double *A, const int *order, double tolerance, double *R,
+                                 psdmp_linalg_columns *out);
 
-/* Orthonormal rows T (rank x columns) that span the rows of A (rows x columns, spoilt) up to remainders of length tolerance, longest remainder
- * first. Returns the rank. kept, dropped: the shortest remainder that became a row of T, the longest that did not. */
-int psdmp_linalg_row_space(int rows, int columns, double *A, double tolerance, double *T, double *kept, double *dropped);
+/* Orthonormal rows T (rank x columns) that span the rows of A (rows x columns, spoilt) up to remainders of length
+ * tolerance, longest remainder first. Returns the rank. kept, dropped: the shortest remainder that became a row of
+ * T, the longest that did not. */
+int psdmp_linalg_row_space(int rows, int columns, double *A, double tolerance, double *T, double *kept,
+                           double *dropped);
 
-/* rank columns of T (rank x columns, orthonormal rows) that make up the others: column c = sum over k of beta[k * columns + c] column kept[k].
- * Those that come first in order (count, a choice of the columns) are preferred, unless a share would be larger than most (above 1). kept is
- * in that order. beta: (rank x columns), zero for kept columns and for those that order leaves out. scratch: 2 rank^2 + rank. Returns the
- * largest share. */
-double psdmp_linalg_pick_columns(int rank, int columns, const double *T, int count, const int *order, double most, int *kept, double *beta, double *scratch);
+/* rank columns of T (rank x columns, orthonormal rows) that make up the others: column c = sum over k of beta[k *
+ * columns + c] column kept[k]. Those that come first in order (count, a choice of the columns) are preferred, unless
+ * a share would be larger than most (above 1). kept is in that order. beta: (rank x columns), zero for kept columns
+ * and for those that order leaves out. scratch: 2 rank^2 + rank. Returns the largest share. */
+double psdmp_linalg_pick_columns(int rank, int columns, const double *T, int count, const int *order, double most,
+                                 int *kept, double *beta, double *scratch);
 
 /* ---- threads of BLAS ---- */
 
-/* Between the two calls, which may be nested and made by several threads, BLAS has one thread: the same bits on any machine of a kind. */
+/* Between the two calls, which may be nested and made by several threads, BLAS has one thread: the same bits on any
+ * machine of a kind. */
 void psdmp_linalg_blas_alone(void);
 void psdmp_linalg_blas_back(void);
 
-/* Before the first use of BLAS or LAPACK: PSDM_E_MEMORY where the address space is too small for their buffer, which they would wait for without end. */
+/* Before the first use of BLAS or LAPACK: PSDM_E_MEMORY where the address space is too small for their buffer, which
+ * they would wait for without end. */
 psdm_status psdmp_linalg_blas_room(psdm_error *error);
 
 /* Whether LAPACKE's answer says that it got no memory for its work. */
@@ -59,11 +67,13 @@ bool psdmp_linalg_lapack_memory(int code);
 
 /* ---- factors ---- */
 
-/* R (w x w) <- triangular factor of [R; X], X (rows x w) row-major, may be spoilt. scratch: (psdmp_linalg_factor_scratch) doubles. Householder, in the order of the rows. */
+/* R (w x w) <- triangular factor of [R; X], X (rows x w) row-major, may be spoilt. scratch:
+ * (psdmp_linalg_factor_scratch) doubles. Householder, in the order of the rows. */
 size_t psdmp_linalg_factor_scratch(int w, long rows);
 void psdmp_linalg_factor_add(int w, double *R, long rows, double *X, double *scratch);
 
-/* out (v x v) <- the factor with only the columns take[0..v) of R (w x w), in that order; v <= w. scratch: psdmp_linalg_factor_scratch(w, w). */
+/* out (v x v) <- the factor with only the columns take[0..v) of R (w x w), in that order; v <= w. scratch:
+ * psdmp_linalg_factor_scratch(w, w). */
 void psdmp_linalg_factor_take(int w, const double *R, int v, const int *take, double *out, double *scratch);
 
 #include "linalg/expm.h"

@@ -1,4 +1,5 @@
-/* modes.c: eigenvalues, singular values, and what inputs reach: by rank, and mode by mode (Popov, Belevitch, Hautus). */
+/* modes.c: eigenvalues, singular values, and what inputs reach: by rank, and mode by mode (Popov, Belevitch,
+ * Hautus). */
 #include "linalg/modes.h"
 
 #include <lapacke.h>
@@ -27,16 +28,20 @@ double psdmp_linalg_largest(long count, const double *x) {
 bool psdmp_linalg_eigenvalues(int n, const double *A, double *re, double *im, double *scratch) {
   size_t count = (size_t)n * (size_t)n;
   memcpy(scratch, A, sizeof *A * count);
-  return LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', n, scratch, n, re, im, NULL, 1, NULL, 1, scratch + count, (lapack_int)words(n, 0)) == 0;
+  return LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', n, scratch, n, re, im, NULL, 1, NULL, 1, scratch + count,
+                            (lapack_int)words(n, 0)) == 0;
 }
 
 bool psdmp_linalg_singular_values(int n, double *A, double *sigma, double *scratch) {
-  return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'N', 'N', n, n, A, n, sigma, NULL, 1, NULL, 1, scratch, (lapack_int)words(n, 0)) == 0;
+  return LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, 'N', 'N', n, n, A, n, sigma, NULL, 1, NULL, 1, scratch,
+                             (lapack_int)words(n, 0)) == 0;
 }
 
-double psdmp_linalg_reach_margin(int n, int m, const double *A, const double *B, double re, double im, double *scratch) {
+double psdmp_linalg_reach_margin(int n, int m, const double *A, const double *B, double re, double im,
+                                 double *scratch) {
   int wide = n + m;
-  double size = fmax(psdmp_linalg_largest((long)n * n, A), hypot(re, im)), inputs = psdmp_linalg_largest((long)n * m, B);
+  double size = fmax(psdmp_linalg_largest((long)n * n, A), hypot(re, im)),
+         inputs = psdmp_linalg_largest((long)n * m, B);
   double *W = scratch, *sigma = W + 2 * (long)n * wide, *rwork = sigma + n, *work = rwork + 5 * (long)n;
   if (!(size > 0)) size = 1;
   double scale = inputs > 0 ? size / inputs : 0;
@@ -49,13 +54,14 @@ double psdmp_linalg_reach_margin(int n, int m, const double *A, const double *B,
     row[2 * i + 1] = im;
   }
   /* read by columns it is the transpose, (n + m) x n, with the same singular values */
-  if (LAPACKE_zgesvd_work(LAPACK_COL_MAJOR, 'N', 'N', wide, n, (lapack_complex_double *)W, wide, sigma, NULL, 1, NULL, 1, (lapack_complex_double *)work,
-                          (lapack_int)words(n, m), rwork))
+  if (LAPACKE_zgesvd_work(LAPACK_COL_MAJOR, 'N', 'N', wide, n, (lapack_complex_double *)W, wide, sigma, NULL, 1, NULL,
+                          1, (lapack_complex_double *)work, (lapack_int)words(n, m), rwork))
     return -1;
   return sigma[n - 1] / size;
 }
 
-/* takes its share of the basis out of x, twice for the rounding's sake; true when enough is left, and then x is the next of the basis */
+/* takes its share of the basis out of x, twice for the rounding's sake; true when enough is left, and then x is the
+ * next of the basis */
 static bool extend(int n, double *basis, int rank, double *x) {
   double before = 0, after = 0;
   for (int i = 0; i < n; i++) before = hypot(before, x[i]);

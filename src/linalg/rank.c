@@ -1,4 +1,5 @@
-/* rank.c: which directions a set of rows has, and columns that stand for all of them with bounded shares (the idea of Gu and Eisenstat 1996). */
+/* rank.c: which directions a set of rows has, and columns that stand for all of them with bounded shares (the idea
+ * of Gu and Eisenstat 1996). */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ static void project(int n, int count, const double *basis, double *x, double *sh
     }
 }
 
-int psdmp_linalg_row_space(int rows, int columns, double *A, double tolerance, double *T, double *kept, double *dropped) {
+int psdmp_linalg_row_space(int rows, int columns, double *A, double tolerance, double *T, double *kept,
+                           double *dropped) {
   int rank = 0;
   *dropped = 0;
   *kept = INFINITY;
@@ -61,7 +63,8 @@ typedef struct picker {
   const double *T;
   const int *order;
   int *kept, found;
-  double *Q, *U, *x; /* (rank x rank) orthonormal images of the kept columns by row, their triangle by column, and one column */
+  /* (rank x rank) orthonormal images of the kept columns by row, their triangle by column, and one column */
+  double *Q, *U, *x;
   double *beta;
 } picker;
 
@@ -136,13 +139,15 @@ static double shares(picker *p, int *row, int *column) {
   return largest;
 }
 
-double psdmp_linalg_pick_columns(int rank, int columns, const double *T, int count, const int *order, double most, int *kept, double *beta, double *scratch) {
+double psdmp_linalg_pick_columns(int rank, int columns, const double *T, int count, const int *order, double most,
+                                 int *kept, double *beta, double *scratch) {
   picker p = {.rank = rank, .columns = columns, .count = count, .T = T, .order = order, .kept = kept, .beta = beta};
   p.Q = scratch;
   p.U = p.Q + (long)rank * rank;
   p.x = p.U + (long)rank * rank;
   for (int o = 0; o < count && p.found < rank; o++) consider(&p, order[o], CLEAR);
-  while (p.found < rank && take_best(&p)) {}
+  while (p.found < rank && take_best(&p)) {
+  }
   /* every exchange enlarges the determinant of the kept columns by the share, so that they end */
   int row = 0, column = 0;
   for (int turn = 0; turn < 8 * columns; turn++) {

@@ -1,4 +1,5 @@
-/* riccati.c: Riccati equations by ordered Schur vectors (Laub 1979; the discrete one: Van Dooren 1981), refined by Kleinman's Newton steps. */
+/* riccati.c: Riccati equations by ordered Schur vectors (Laub 1979; the discrete one: Van Dooren 1981), refined by
+ * Kleinman's Newton steps. */
 #include "linalg/riccati.h"
 
 #include <lapacke.h>
@@ -14,12 +15,12 @@ typedef struct problem {
   int n, m;
   const double *A, *B, *Q, *R;
   double *X, *K;
-  double *S;                  /* (n x n) B R^-1 B^T */
-  double *H, *J, *Z;          /* (2n+m x 2n) by columns: Hamiltonian, or the pencil H - lambda J; Schur vectors */
-  double *re, *im, *beta;     /* (2n) */
-  double *E, *F, *C, *D;      /* (n x n) */
-  double *L, *V, *W;          /* (m x m), (m x n), (m x n) */
-  int *pivot, *logical;       /* (n), (2n) */
+  double *S;              /* (n x n) B R^-1 B^T */
+  double *H, *J, *Z;      /* (2n+m x 2n) by columns: Hamiltonian, or the pencil H - lambda J; Schur vectors */
+  double *re, *im, *beta; /* (2n) */
+  double *E, *F, *C, *D;  /* (n x n) */
+  double *L, *V, *W;      /* (m x m), (m x n), (m x n) */
+  int *pivot, *logical;   /* (n), (2n) */
   double *work;
   long words;
 } problem;
@@ -54,12 +55,14 @@ static void lay_out(problem *p, double *at) {
   p->words = work_words(p->n);
 }
 
-/* C (rows x columns) = A B or A^T B, summed in extended precision: remainders are differences of nearly equal numbers */
+/* C (rows x columns) = A B or A^T B, summed in extended precision: remainders are differences of nearly equal
+ * numbers */
 static void product(bool transposed, int rows, int inner, int columns, const double *A, const double *B, double *C) {
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < columns; j++) {
       long double sum = 0;
-      for (int k = 0; k < inner; k++) sum += (long double)(transposed ? A[(long)k * rows + i] : A[(long)i * inner + k]) * B[(long)k * columns + j];
+      for (int k = 0; k < inner; k++)
+        sum += (long double)(transposed ? A[(long)k * rows + i] : A[(long)i * inner + k]) * B[(long)k * columns + j];
       C[(long)i * columns + j] = (double)sum;
     }
 }
@@ -111,7 +114,9 @@ static lapack_logical left_half(const double *re, const double *im) {
   return *re < 0;
 }
 
-static lapack_logical inside_circle(const double *re, const double *im, const double *beta) { return hypot(*re, *im) < fabs(*beta); }
+static lapack_logical inside_circle(const double *re, const double *im, const double *beta) {
+  return hypot(*re, *im) < fabs(*beta);
+}
 
 /* X is in units of scale, so that Q and S weigh the same in the matrix: H = [A, -S; -Q, -A^T] */
 static psdmp_linalg_riccati continuous_subspace(problem *p, double scale) {
@@ -124,13 +129,14 @@ static psdmp_linalg_riccati continuous_subspace(problem *p, double scale) {
       p->H[i + (long)(n + j) * N] = -scale * p->S[(long)i * n + j];
       p->H[(n + i) + (long)j * N] = -p->Q[(long)i * n + j] / scale;
     }
-  int code = LAPACKE_dgees_work(LAPACK_COL_MAJOR, 'V', 'S', left_half, N, p->H, N, &chosen, p->re, p->im, p->Z, N, p->work, (lapack_int)p->words, p->logical);
+  int code = LAPACKE_dgees_work(LAPACK_COL_MAJOR, 'V', 'S', left_half, N, p->H, N, &chosen, p->re, p->im, p->Z, N,
+                                p->work, (lapack_int)p->words, p->logical);
   if (code && code != N + 2) return PSDMP_LINALG_RICCATI_FAILED;
   return code || chosen != n ? PSDMP_LINALG_RICCATI_BOUNDARY : PSDMP_LINALG_RICCATI_OK;
 }
 
-/* x+ = A x + B u, p = Q x + A^T p+, 0 = R u + B^T p+ as a pencil in (x, p, u): neither A nor R is inverted (Van Dooren 1981).
- * By columns, p in units of scale; H is what multiplies (x, p), J (x+, p+), N is u's. */
+/* x+ = A x + B u, p = Q x + A^T p+, 0 = R u + B^T p+ as a pencil in (x, p, u): neither A nor R is inverted (Van
+ * Dooren 1981). By columns, p in units of scale; H is what multiplies (x, p), J (x+, p+), N is u's. */
 static void fill_pencil(problem *p, double scale, double *N) {
   int n = p->n, m = p->m, rows = 2 * n + m;
   memset(p->H, 0, sizeof *p->H * (size_t)rows * 2 * (size_t)n);
@@ -164,13 +170,14 @@ static psdmp_linalg_riccati discrete_subspace(problem *p, double scale) {
   double unused, *U = p->Z, *reflectors = p->re;
   lapack_int words = (lapack_int)p->words;
   fill_pencil(p, scale, U);
-  if (LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, m, U, rows, reflectors, p->work, words)) return PSDMP_LINALG_RICCATI_FAILED;
+  if (LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, m, U, rows, reflectors, p->work, words))
+    return PSDMP_LINALG_RICCATI_FAILED;
   LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', rows, N, m, U, rows, reflectors, p->H, rows, p->work, words);
   LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', rows, N, m, U, rows, reflectors, p->J, rows, p->work, words);
   take_below(rows, m, p->H);
   take_below(rows, m, p->J);
-  int code = LAPACKE_dgges_work(LAPACK_COL_MAJOR, 'N', 'V', 'S', inside_circle, N, p->H, N, p->J, N, &chosen, p->re, p->im, p->beta, &unused, 1, p->Z, N, p->work, words,
-                                p->logical);
+  int code = LAPACKE_dgges_work(LAPACK_COL_MAJOR, 'N', 'V', 'S', inside_circle, N, p->H, N, p->J, N, &chosen, p->re,
+                                p->im, p->beta, &unused, 1, p->Z, N, p->work, words, p->logical);
   if (code && code != N + 2) return PSDMP_LINALG_RICCATI_FAILED;
   return code || chosen != n ? PSDMP_LINALG_RICCATI_BOUNDARY : PSDMP_LINALG_RICCATI_OK;
 }
@@ -190,10 +197,13 @@ static psdmp_linalg_riccati from_subspace(problem *p, double scale) {
     size = fmax(size, sum);
   }
   if (LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, p->E, n, p->pivot)) return PSDMP_LINALG_RICCATI_FAILED;
-  if (LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, p->E, n, size, &condition, p->work, p->logical) || !(condition > 1e-15)) return PSDMP_LINALG_RICCATI_FAILED;
+  if (LAPACKE_dgecon_work(LAPACK_COL_MAJOR, '1', n, p->E, n, size, &condition, p->work, p->logical) ||
+      !(condition > 1e-15))
+    return PSDMP_LINALG_RICCATI_FAILED;
   LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, n, p->E, n, p->pivot, p->X, n);
   for (int i = 0; i < n; i++)
-    for (int j = 0; j <= i; j++) p->X[(long)i * n + j] = p->X[(long)j * n + i] = 0.5 * scale * (p->X[(long)i * n + j] + p->X[(long)j * n + i]);
+    for (int j = 0; j <= i; j++)
+      p->X[(long)i * n + j] = p->X[(long)j * n + i] = 0.5 * scale * (p->X[(long)i * n + j] + p->X[(long)j * n + i]);
   return PSDMP_LINALG_RICCATI_OK;
 }
 
@@ -233,10 +243,12 @@ static double remainder_of(problem *p) {
   } else {
     terms = fmax(terms, psdmp_linalg_largest(count, XA));
     for (int i = 0; i < n; i++)
-      for (int j = 0; j < n; j++) p->C[(long)i * n + j] = XA[(long)i * n + j] + XA[(long)j * n + i] + p->Q[(long)i * n + j] - KW[(long)i * n + j];
+      for (int j = 0; j < n; j++)
+        p->C[(long)i * n + j] = XA[(long)i * n + j] + XA[(long)j * n + i] + p->Q[(long)i * n + j] - KW[(long)i * n + j];
   }
   for (int i = 0; i < n; i++)
-    for (int j = 0; j < i; j++) p->C[(long)i * n + j] = p->C[(long)j * n + i] = 0.5 * (p->C[(long)i * n + j] + p->C[(long)j * n + i]);
+    for (int j = 0; j < i; j++)
+      p->C[(long)i * n + j] = p->C[(long)j * n + i] = 0.5 * (p->C[(long)i * n + j] + p->C[(long)j * n + i]);
   product(false, n, m, n, p->B, p->K, p->E);
   for (long i = 0; i < count; i++) p->E[i] = p->A[i] - p->E[i];
   return terms > 0 ? psdmp_linalg_largest(count, p->C) / terms : 0;
@@ -248,7 +260,9 @@ static bool solve_lyapunov(problem *p) {
   double scale, *T = p->H, *U = p->Z, *Y = p->J;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) T[i + (long)j * n] = p->E[(long)i * n + j];
-  if (LAPACKE_dgees_work(LAPACK_COL_MAJOR, 'V', 'N', NULL, n, T, n, &none, p->re, p->im, U, n, p->work, (lapack_int)p->words, p->logical)) return false;
+  if (LAPACKE_dgees_work(LAPACK_COL_MAJOR, 'V', 'N', NULL, n, T, n, &none, p->re, p->im, U, n, p->work,
+                         (lapack_int)p->words, p->logical))
+    return false;
   /* C is symmetric, and U by columns is U^T by rows: Y = -U^T C U */
   product(false, n, n, n, U, p->C, Y);
   for (int i = 0; i < n; i++)
@@ -309,8 +323,9 @@ static bool closed_loop_stable(problem *p) {
   return true;
 }
 
-psdmp_linalg_riccati psdmp_linalg_riccati_solve(bool discrete, int n, int m, const double *A, const double *B, const double *Q, const double *R, double *X, double *K,
-                                  psdmp_linalg_riccati_info *info, double *scratch) {
+psdmp_linalg_riccati psdmp_linalg_riccati_solve(bool discrete, int n, int m, const double *A, const double *B,
+                                                const double *Q, const double *R, double *X, double *K,
+                                                psdmp_linalg_riccati_info *info, double *scratch) {
   problem p = {.discrete = discrete, .n = n, .m = m, .A = A, .B = B, .Q = Q, .R = R, .X = X, .K = K};
   *info = (psdmp_linalg_riccati_info){.residual = INFINITY};
   lay_out(&p, scratch);

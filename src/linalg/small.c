@@ -1,4 +1,5 @@
-/* small.c: small matrices by plain loops: Cholesky's factor, inverse, eigenvalues of a symmetric 3 x 3 (cyclic Jacobi). */
+/* small.c: small matrices by plain loops: Cholesky's factor, inverse, eigenvalues of a symmetric 3 x 3 (cyclic
+ * Jacobi). */
 #include <math.h>
 #include <string.h>
 

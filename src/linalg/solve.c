@@ -1,4 +1,5 @@
-/* solve.c: large systems over LAPACK: LU refined with residuals in extended precision (Moler 1967), least squares and triangles by QR. */
+/* solve.c: large systems over LAPACK: LU refined with residuals in extended precision (Moler 1967), least squares
+ * and triangles by QR. */
 #include "linalg/solve.h"
 
 #include <lapacke.h>
@@ -24,7 +25,8 @@ static double largest(long count, const double *x) {
   return size;
 }
 
-bool psdmp_linalg_solve_refined(int n, int columns, const double *A, const double *B, double *X, double *LU, int *pivot, double *R, void *sum) {
+bool psdmp_linalg_solve_refined(int n, int columns, const double *A, const double *B, double *X, double *LU, int *pivot,
+                                double *R, void *sum) {
   long count = (long)n * columns;
   double before = INFINITY;
   memcpy(LU, A, sizeof *LU * (size_t)n * (size_t)n);
@@ -52,7 +54,8 @@ long psdmp_linalg_least_squares_work(int rows, int columns, int sides) {
 }
 
 bool psdmp_linalg_least_squares(int rows, int columns, int sides, double *A, double *B, double *work, long words) {
-  return LAPACKE_dgels_work(LAPACK_COL_MAJOR, 'N', rows, columns, sides, A, rows, B, rows, work, (lapack_int)words) == 0;
+  return LAPACKE_dgels_work(LAPACK_COL_MAJOR, 'N', rows, columns, sides, A, rows, B, rows, work, (lapack_int)words) ==
+         0;
 }
 
 bool psdmp_linalg_triangle(int rows, int columns, double *A, double *R, double *reflectors, double *work, long words) {

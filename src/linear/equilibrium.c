@@ -1,4 +1,5 @@
-/* equilibrium.c: a position that given torques hold: damped Newton steps (Levenberg, Marquardt) on g(q) = u, from one start after the other. */
+/* equilibrium.c: a position that given torques hold: damped Newton steps (Levenberg, Marquardt) on g(q) = u, from
+ * one start after the other. */
 #include <math.h>
 #include <string.h>
 
@@ -118,9 +119,11 @@ static void random_start(const psdm_robot *r, unsigned long long *state, double 
   for (int k = 0; k < psdm_robot_joints(r); k++) {
     const psdm_joint *joint = psdm_robot_joint(r, k);
     bool slides = joint->type == PSDM_PRISMATIC;
-    double reach = slides ? 0.5 : 3.14159265358979, low = fmax(joint->limits.lower, -reach), high = fmin(joint->limits.upper, reach);
+    double reach = slides ? 0.5 : 3.14159265358979, low = fmax(joint->limits.lower, -reach),
+           high = fmin(joint->limits.upper, reach);
     if (joint->q < 0) continue;
-    if (slides && isfinite(joint->limits.lower) && isfinite(joint->limits.upper)) low = joint->limits.lower, high = joint->limits.upper;
+    if (slides && isfinite(joint->limits.lower) && isfinite(joint->limits.upper))
+      low = joint->limits.lower, high = joint->limits.upper;
     if (!(low <= high)) low = high = isfinite(joint->limits.lower) ? joint->limits.lower : joint->limits.upper;
     q[joint->q] = low + (high - low) * uniform(state);
   }
@@ -134,8 +137,9 @@ static int rank_of(search *s) {
   return rank;
 }
 
-psdm_status psdm_equilibrium_find(const psdm_robot *r, psdm_work *work, psdm_linear *linear, const double *u, const psdm_equilibrium_options *options, double *scratch,
-                                  double *q, psdm_equilibrium_info *info) {
+psdm_status psdm_equilibrium_find(const psdm_robot *r, psdm_work *work, psdm_linear *linear, const double *u,
+                                  const psdm_equilibrium_options *options, double *scratch, double *q,
+                                  psdm_equilibrium_info *info) {
   static const psdm_equilibrium_options none = {0};
   static const double at_rest[PSDM_MAX_JOINTS];
   const psdm_equilibrium_options *o = options ? options : &none;
@@ -151,12 +155,9 @@ psdm_status psdm_equilibrium_find(const psdm_robot *r, psdm_work *work, psdm_lin
   psdm_status status = PSDM_OK;
   while (info->starts < starts && !info->found && !status) {
     double left = INFINITY;
-    if (info->starts)
-      random_start(r, &state, s.q);
-    else if (o->start)
-      memcpy(s.q, o->start, sizeof *s.q * (size_t)s.n);
-    else
-      memset(s.q, 0, sizeof *s.q * (size_t)s.n);
+    if (info->starts) random_start(r, &state, s.q);
+    else if (o->start) memcpy(s.q, o->start, sizeof *s.q * (size_t)s.n);
+    else memset(s.q, 0, sizeof *s.q * (size_t)s.n);
     info->starts++;
     status = descend(&s, info, &left);
     if (left < least) memcpy(q, s.q, sizeof *q * (size_t)s.n), least = left;

@@ -8,12 +8,14 @@
 
 static const double still[PSDM_MAX_JOINTS];
 
-psdm_status psdm_second_order(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd, double *M, double *C2, double *D, double *G) {
+psdm_status psdm_second_order(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
+                              double *M, double *C2, double *D, double *G) {
   psdm_status status = G ? psdm_linearize_inverse(r, l, q, still, still, G, NULL, NULL) : PSDM_OK;
   return status || !(M || C2 || D) ? status : psdm_linearize_inverse(r, l, q, qd, qdd, D, C2, M);
 }
 
-psdm_status psdm_state_space(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd, double *A, double *B) {
+psdm_status psdm_state_space(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
+                             double *A, double *B) {
   size_t n = (size_t)psdm_robot_n(r), square = n * n;
   double *at_q = A, *at_qd = A ? A + square : NULL, *bottom = A ? A + 2 * square : NULL;
   psdm_status status = psdm_linearize_forward_at(r, l, q, qd, qdd, at_q, at_qd, B ? B + square : NULL);
@@ -34,7 +36,8 @@ psdm_status psdm_state_space(const psdm_robot *r, psdm_linear *l, const double *
 
 /* d/dqd of psdm_friction_steady; what is infinitely steep at rest is left out */
 static double joint_slope(const psdm_friction *f, double qd) {
-  double ratio = f->stribeck > 0 ? fabs(qd) / f->stribeck : 0, smooth = psdm_friction_smooth_slope(f, PSDM_FRICTION_POWER, qd);
+  double ratio = f->stribeck > 0 ? fabs(qd) / f->stribeck : 0,
+         smooth = psdm_friction_smooth_slope(f, PSDM_FRICTION_POWER, qd);
   double stribeck = ratio > 0 ? -2 * (f->stat - f->coulomb) * ratio / f->stribeck * exp(-ratio * ratio) : 0;
   return stribeck + (isinf(smooth) ? 0 : smooth);
 }

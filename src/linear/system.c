@@ -1,4 +1,5 @@
-/* system.c: linear systems: exact sampling by the matrix exponential, modes, stability, what the inputs reach, LQR gains. */
+/* system.c: linear systems: exact sampling by the matrix exponential, modes, stability, what the inputs reach, LQR
+ * gains. */
 #include <math.h>
 #include <string.h>
 
@@ -18,8 +19,10 @@ static const char *const outcomes[] = {
 };
 
 /* the library's own list is the same */
-_Static_assert((int)PSDM_LQR_WEIGHT == PSDMP_LINALG_RICCATI_WEIGHT && (int)PSDM_LQR_UNREACHABLE == PSDMP_LINALG_RICCATI_UNREACHABLE &&
-                   (int)PSDM_LQR_BOUNDARY == PSDMP_LINALG_RICCATI_BOUNDARY && (int)PSDM_LQR_FAILED == PSDMP_LINALG_RICCATI_FAILED,
+_Static_assert((int)PSDM_LQR_WEIGHT == PSDMP_LINALG_RICCATI_WEIGHT &&
+                   (int)PSDM_LQR_UNREACHABLE == PSDMP_LINALG_RICCATI_UNREACHABLE &&
+                   (int)PSDM_LQR_BOUNDARY == PSDMP_LINALG_RICCATI_BOUNDARY &&
+                   (int)PSDM_LQR_FAILED == PSDMP_LINALG_RICCATI_FAILED,
                "outcomes of LQR and of Riccati's equation");
 
 const char *psdm_stability_text(psdm_stability s) { return (unsigned)s < PSDM_STABILITY_COUNT ? stabilities[s] : NULL; }
@@ -39,12 +42,14 @@ size_t psdm_system_scratch(int states, int inputs) {
 
 static bool finite_system(int states, int inputs, const double *A, const double *B, double dt) {
   if (states < 1 || inputs < 1 || !(dt >= 0) || !isfinite(dt)) return false;
-  return isfinite(psdmp_linalg_largest((long)states * states, A)) && isfinite(psdmp_linalg_largest((long)states * inputs, B));
+  return isfinite(psdmp_linalg_largest((long)states * states, A)) &&
+         isfinite(psdmp_linalg_largest((long)states * inputs, B));
 }
 
 /* ---- sampling ---- */
 
-psdm_status psdm_system_discretise(int states, int inputs, const double *A, const double *B, double dt, double *scratch, double *Ad, double *Bd) {
+psdm_status psdm_system_discretise(int states, int inputs, const double *A, const double *B, double dt, double *scratch,
+                                   double *Ad, double *Bd) {
   int wide = states + inputs;
   double *block = scratch, *power = block + square(wide), *rest = power + square(wide);
   if (!finite_system(states, inputs, A, B, dt) || !(dt > 0)) return PSDM_E_ARGUMENT;
@@ -76,8 +81,8 @@ static bool at_rest(int states, const double *A) {
   return true;
 }
 
-/* lambda^2 are the eigenvalues of K, which are real: K = -M^-1 G with M positive definite and G symmetric. What is zero stays zero, where
- * the eigenvalues of A themselves would be off by the square root of rounding. */
+/* lambda^2 are the eigenvalues of K, which are real: K = -M^-1 G with M positive definite and G symmetric. What is
+ * zero stays zero, where the eigenvalues of A themselves would be off by the square root of rounding. */
 static bool modes_at_rest(int states, const double *A, double *re, double *im, double *scratch) {
   int n = states / 2;
   double *K = scratch, *rest = K + square(n), size = 0;
@@ -152,19 +157,19 @@ static void count_modes(int states, const psdm_mode *modes, bool certain, psdm_s
   for (int k = 0; k < states; k++) {
     f->growth = fmax(f->growth, rate(&modes[k]));
     double s = rate(&modes[k]);
-    if (s > slack)
-      f->unstable++;
-    else if (s < -slack)
-      f->damped++;
-    else if (modes[k].frequency <= slack)
-      f->drifting++;
-    else
-      f->undamped++;
+    if (s > slack) f->unstable++;
+    else if (s < -slack) f->damped++;
+    else if (modes[k].frequency <= slack) f->drifting++;
+    else f->undamped++;
   }
-  f->stability = f->unstable ? PSDM_STABILITY_UNSTABLE : f->drifting ? PSDM_STABILITY_DRIFTING : f->undamped ? PSDM_STABILITY_OSCILLATING : PSDM_STABILITY_STABLE;
+  f->stability = f->unstable   ? PSDM_STABILITY_UNSTABLE
+                 : f->drifting ? PSDM_STABILITY_DRIFTING
+                 : f->undamped ? PSDM_STABILITY_OSCILLATING
+                               : PSDM_STABILITY_STABLE;
 }
 
-psdm_status psdm_system_analyze(int states, int inputs, const double *A, const double *B, double dt, double *scratch, psdm_mode *modes, psdm_system_facts *f) {
+psdm_status psdm_system_analyze(int states, int inputs, const double *A, const double *B, double dt, double *scratch,
+                                psdm_mode *modes, psdm_system_facts *f) {
   bool certain;
   *f = (psdm_system_facts){.reach_margin = INFINITY};
   if (!finite_system(states, inputs, A, B, dt)) return PSDM_E_ARGUMENT;
@@ -194,7 +199,8 @@ static bool symmetric(int n, const double *A) {
 }
 
 /* modes of A - B K */
-static bool closed_modes(int states, int inputs, const double *A, const double *B, const double *K, double dt, double *scratch, psdm_mode *modes) {
+static bool closed_modes(int states, int inputs, const double *A, const double *B, const double *K, double dt,
+                         double *scratch, psdm_mode *modes) {
   double *closed = scratch, *rest = closed + square(states);
   bool certain;
   for (int i = 0; i < states; i++)
@@ -206,18 +212,23 @@ static bool closed_modes(int states, int inputs, const double *A, const double *
   return find_modes(states, closed, dt, rest, modes, &certain);
 }
 
-psdm_status psdm_system_lqr(int states, int inputs, const double *A, const double *B, double dt, const double *Q, const double *R, double *scratch, double *K, double *X,
-                            psdm_mode *modes, psdm_lqr_info *info) {
+psdm_status psdm_system_lqr(int states, int inputs, const double *A, const double *B, double dt, const double *Q,
+                            const double *R, double *scratch, double *K, double *X, psdm_mode *modes,
+                            psdm_lqr_info *info) {
   psdmp_linalg_riccati_info found = {.residual = INFINITY};
   double *cost = X ? X : scratch, *rest = scratch + square(states);
   *info = (psdm_lqr_info){.outcome = PSDM_LQR_WEIGHT, .residual = INFINITY};
   if (!finite_system(states, inputs, A, B, dt)) return PSDM_E_ARGUMENT;
-  if (!isfinite(psdmp_linalg_largest((long)states * states, Q)) || !isfinite(psdmp_linalg_largest((long)inputs * inputs, R))) return PSDM_E_ARGUMENT;
+  if (!isfinite(psdmp_linalg_largest((long)states * states, Q)) ||
+      !isfinite(psdmp_linalg_largest((long)inputs * inputs, R)))
+    return PSDM_E_ARGUMENT;
   if (!symmetric(states, Q) || !symmetric(inputs, R)) return PSDM_OK;
   if (psdmp_linalg_blas_room(NULL)) return PSDM_E_MEMORY;
-  info->outcome = (psdm_lqr_outcome)psdmp_linalg_riccati_solve(dt > 0, states, inputs, A, B, Q, R, cost, K, &found, rest);
+  info->outcome =
+      (psdm_lqr_outcome)psdmp_linalg_riccati_solve(dt > 0, states, inputs, A, B, Q, R, cost, K, &found, rest);
   info->residual = found.residual;
   if (info->outcome == PSDM_LQR_UNREACHABLE) info->mode = mode_of(found.re, found.im, dt);
-  if (info->outcome == PSDM_LQR_OK && modes && !closed_modes(states, inputs, A, B, K, dt, rest, modes)) info->outcome = PSDM_LQR_FAILED;
+  if (info->outcome == PSDM_LQR_OK && modes && !closed_modes(states, inputs, A, B, K, dt, rest, modes))
+    info->outcome = PSDM_LQR_FAILED;
   return PSDM_OK;
 }

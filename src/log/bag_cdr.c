@@ -1,6 +1,8 @@
-/* bag_cdr.c: sensor_msgs/msg/JointState in CDR (OMG DDSI-RTPS 2.3, 10.2: four bytes say the encoding, numbers are aligned to their size from there on):
+/* bag_cdr.c: sensor_msgs/msg/JointState in CDR (OMG DDSI-RTPS 2.3, 10.2: four bytes say the encoding, numbers are
+ * aligned to their size from there on):
  *
- *   header {stamp {int32 sec, uint32 nanosec}, string frame_id}, string[] name, float64[] position, float64[] velocity, float64[] effort */
+ *   header {stamp {int32 sec, uint32 nanosec}, string frame_id}, string[] name, float64[] position, float64[]
+ *   velocity, float64[] effort */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +26,8 @@ static size_t take(reader *r, size_t align, size_t bytes) {
 }
 
 static uint32_t word(const unsigned char *d, bool big) {
-  return big ? (uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | d[3] : (uint32_t)d[3] << 24 | (uint32_t)d[2] << 16 | (uint32_t)d[1] << 8 | d[0];
+  return big ? (uint32_t)d[0] << 24 | (uint32_t)d[1] << 16 | (uint32_t)d[2] << 8 | d[3]
+             : (uint32_t)d[3] << 24 | (uint32_t)d[2] << 16 | (uint32_t)d[1] << 8 | d[0];
 }
 
 static uint32_t take_word(reader *r) {
@@ -49,7 +52,8 @@ static void take_numbers(reader *r, psdmp_log_joint_state *state, psdmp_log_kind
   state->at[kind] = count ? take(r, 8, 8 * (size_t)count) : 0;
 }
 
-/* the place of each joint among the names; the one that followed the last is tried first, as messages keep their order */
+/* the place of each joint among the names; the one that followed the last is tried first, as messages keep their
+ * order */
 static void take_names(reader *r, const char *const *joint, int n, int *place) {
   uint32_t count = take_word(r);
   int guess = 0;
@@ -72,13 +76,14 @@ static bool refuse(char *sentence, const char *text) {
   return false;
 }
 
-bool psdmp_log_joint_state_read(const unsigned char *data, size_t length, const char *const *joint, int n, int *place, psdmp_log_joint_state *state,
-                            char sentence[PSDMP_LOG_SENTENCE]) {
+bool psdmp_log_joint_state_read(const unsigned char *data, size_t length, const char *const *joint, int n, int *place,
+                                psdmp_log_joint_state *state, char sentence[PSDMP_LOG_SENTENCE]) {
   static const unsigned char zstd[] = {0x28, 0xB5, 0x2F, 0xFD};
   size_t unused;
   *state = (psdmp_log_joint_state){.data = data};
   if (length < 4) return refuse(sentence, "the message is shorter than its encoding's four bytes");
-  if (memcmp(data, zstd, 4) == 0) return refuse(sentence, "the message is compressed by itself (zstd); record without compression_mode: message");
+  if (memcmp(data, zstd, 4) == 0)
+    return refuse(sentence, "the message is compressed by itself (zstd); record without compression_mode: message");
   if (data[0] != 0 || data[1] > 1) return refuse(sentence, "the message is not in plain CDR");
   reader r = {data, length, 4, data[1] == 0, true};
   state->big = r.big;
@@ -94,7 +99,8 @@ bool psdmp_log_joint_state_read(const unsigned char *data, size_t length, const 
 
 double psdmp_log_joint_state_value(const psdmp_log_joint_state *state, psdmp_log_kind kind, int k) {
   const unsigned char *d = state->data + state->at[kind] + 8 * (size_t)k;
-  uint64_t low = word(d + (state->big ? 4 : 0), state->big), high = word(d + (state->big ? 0 : 4), state->big), bits = high << 32 | low;
+  uint64_t low = word(d + (state->big ? 4 : 0), state->big), high = word(d + (state->big ? 0 : 4), state->big),
+           bits = high << 32 | low;
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;

@@ -1,5 +1,6 @@
-/* bag_io.c: bags of ROS 2 as logs. Joints are found by their names; a message that has none of the robot's is another device's and passed over. Time is
- * that of the messages' headers, from the first one on, or of the recording where headers have none. */
+/* bag_io.c: bags of ROS 2 as logs. Joints are found by their names; a message that has none of the robot's is
+ * another device's and passed over. Time is that of the messages' headers, from the first one on, or of the
+ * recording where headers have none. */
 #define _POSIX_C_SOURCE 200809L /* opendir, stat */
 #include <dirent.h>
 #include <errno.h>
@@ -25,42 +26,47 @@ typedef struct bag_file {
 typedef struct bag_log {
   const psdm_allocator *allocator;
   psdmp_base_arena arena;
-  const char *file;         /* name in messages */
-  const char *asked;        /* topic that the caller named, NULL: none */
-  const char *topic;        /* the one that is read, NULL: not known yet */
+  const char *file;  /* name in messages */
+  const char *asked; /* topic that the caller named, NULL: none */
+  const char *topic; /* the one that is read, NULL: not known yet */
   int n;
-  const char **joint;       /* (n) names */
-  bag_file *files;          /* (count) in the order of recording */
+  const char **joint; /* (n) names */
+  bag_file *files;    /* (count) in the order of recording */
   int count, current;
-  psdmp_log_bag bag;            /* of the current file; self is NULL between files */
+  psdmp_log_bag bag; /* of the current file; self is NULL between files */
   bool has[PSDMP_LOG_KINDS];
   int columns;
-  const char **names;       /* (columns) */
+  const char **names; /* (columns) */
   int width;
-  const int *column;        /* (width) of each value that is wanted */
-  int *place;               /* (n) of each joint in the present message */
-  double *row;              /* (columns) */
-  bool recorded;            /* headers have no time: when messages were recorded counts */
+  const int *column; /* (width) of each value that is wanted */
+  int *place;        /* (n) of each joint in the present message */
+  double *row;       /* (columns) */
+  bool recorded;     /* headers have no time: when messages were recorded counts */
   bool begun;
-  int64_t first;            /* ns */
-  long index;               /* messages of the topic so far */
-  long long before;         /* bytes of the files that are done */
+  int64_t first;    /* ns */
+  long index;       /* messages of the topic so far */
+  long long before; /* bytes of the files that are done */
   char seen[PSDMP_LOG_BAG_SEEN];
 } bag_log;
 
-static psdm_status no_memory(const bag_log *log, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const bag_log *log, psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory");
+}
 
-void psdmp_log_bag_see(char seen[PSDMP_LOG_BAG_SEEN], const char *topic, size_t topic_length, const char *type, size_t type_length) {
+void psdmp_log_bag_see(char seen[PSDMP_LOG_BAG_SEEN], const char *topic, size_t topic_length, const char *type,
+                       size_t type_length) {
   char a[48], b[48], text[PSDMP_LOG_BAG_SEEN];
   size_t used = strlen(seen);
-  snprintf(text, sizeof text, "%s%s (%s)", used ? ", " : "", psdmp_base_quote(topic, topic_length, a, sizeof a), psdmp_base_quote(type, type_length, b, sizeof b));
+  snprintf(text, sizeof text, "%s%s (%s)", used ? ", " : "", psdmp_base_quote(topic, topic_length, a, sizeof a),
+           psdmp_base_quote(type, type_length, b, sizeof b));
   if (used + strlen(text) < PSDMP_LOG_BAG_SEEN) memcpy(seen + used, text, strlen(text) + 1);
 }
 
 /* ---- files ---- */
 
 bool psdmp_log_is_bag(const char *begin, size_t length) {
-  return (length >= sizeof mcap_magic && memcmp(begin, mcap_magic, sizeof mcap_magic) == 0) || (length >= MAGIC && memcmp(begin, sqlite_magic, MAGIC) == 0);
+  return (length >= sizeof mcap_magic && memcmp(begin, mcap_magic, sizeof mcap_magic) == 0) ||
+         (length >= MAGIC && memcmp(begin, sqlite_magic, MAGIC) == 0);
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -76,7 +82,8 @@ bool psdmp_log_is_bag_folder(const char *path) {
   DIR *folder = opendir(path);
   bool found = false;
   struct dirent *entry;
-  while (folder && !found && (entry = readdir(folder))) found = is_bag_name(entry->d_name) || is_packed_name(entry->d_name);
+  while (folder && !found && (entry = readdir(folder)))
+    found = is_bag_name(entry->d_name) || is_packed_name(entry->d_name);
   if (folder) closedir(folder);
   return found;
 }
@@ -106,9 +113,12 @@ static psdm_status add_file(bag_log *log, const char *folder, const char *name, 
   char path[PATH_MAX];
   struct stat info;
   int length = snprintf(path, sizeof path, "%s%s%s", folder, *name ? "/" : "", name);
-  if (length < 0 || length >= (int)sizeof path) return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "the name is too long");
-  if (stat(path, &info) != 0) return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be read: %s", strerror(errno));
-  if (log->count == MOST_FILES) return psdmp_base_fail(error, PSDM_E_LIMIT, log->file, 0, 0, "more than %d files", MOST_FILES);
+  if (length < 0 || length >= (int)sizeof path)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "the name is too long");
+  if (stat(path, &info) != 0)
+    return psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be read: %s", strerror(errno));
+  if (log->count == MOST_FILES)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, log->file, 0, 0, "more than %d files", MOST_FILES);
   bag_file *file = &log->files[log->count++];
   *file = (bag_file){psdmp_base_arena_text(&log->arena, path, (size_t)length), (long long)info.st_size};
   return file->path ? PSDM_OK : no_memory(log, error);
@@ -128,7 +138,9 @@ static psdm_status list_files(bag_log *log, const char *path, psdm_error *error)
     if (is_bag_name(entry->d_name)) status = add_file(log, path, entry->d_name, error);
   }
   if (folder) closedir(folder);
-  if (!status && !log->count && packed) status = psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "its files are compressed as a whole; unpack them first, by zstd -d");
+  if (!status && !log->count && packed)
+    status = psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0,
+                             "its files are compressed as a whole; unpack them first, by zstd -d");
   if (!status) qsort(log->files, (size_t)log->count, sizeof *log->files, by_number);
   return status;
 }
@@ -141,8 +153,11 @@ static psdm_status open_current(bag_log *log, psdm_error *error) {
   int why = errno;
   if (stream) fclose(stream);
   if (!stream) return psdmp_base_fail(error, PSDM_E_IO, file->path, 0, 0, "cannot be opened: %s", strerror(why));
-  if (!psdmp_log_is_bag(begin, got)) return psdmp_base_fail(error, PSDM_E_PARSE, file->path, 0, 0, "is neither an SQLite nor an MCAP file; a bag of ROS 2 was expected");
-  return (begin[0] == mcap_magic[0] ? psdmp_log_bag_mcap_open : psdmp_log_bag_sqlite_open)(file->path, file->path, file->size, log->allocator, &log->bag, error);
+  if (!psdmp_log_is_bag(begin, got))
+    return psdmp_base_fail(error, PSDM_E_PARSE, file->path, 0, 0,
+                           "is neither an SQLite nor an MCAP file; a bag of ROS 2 was expected");
+  return (begin[0] == mcap_magic[0] ? psdmp_log_bag_mcap_open : psdmp_log_bag_sqlite_open)(
+      file->path, file->path, file->size, log->allocator, &log->bag, error);
 }
 
 static void close_current(bag_log *log) {
@@ -153,7 +168,8 @@ static void close_current(bag_log *log) {
 }
 
 /* the next message of any file, or the end of all */
-static psdm_status next_message(bag_log *log, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence, psdm_error *error) {
+static psdm_status next_message(bag_log *log, psdmp_log_bag_event *event, psdmp_log_bag_message *message,
+                                char *sentence, psdm_error *error) {
   *event = PSDMP_LOG_BAG_END;
   while (log->current < log->count) {
     psdm_status status = log->bag.self ? PSDM_OK : open_current(log, error);
@@ -209,14 +225,16 @@ static void take_numbers(bag_log *log, const psdmp_log_joint_state *state, psdmp
     if (!log->has[kind]) continue;
     if (!is_whole(log, state, kind)) {
       spoil(row, PSDM_FAULT_SHORT);
-      snprintf(row->sentence, sizeof row->sentence, "%s has %lu numbers, too few for its joints", kind_names[kind], (unsigned long)state->count[kind]);
+      snprintf(row->sentence, sizeof row->sentence, "%s has %lu numbers, too few for its joints", kind_names[kind],
+               (unsigned long)state->count[kind]);
       return;
     }
     for (int j = 0; j < log->n; j++, to++) {
       *to = psdmp_log_joint_state_value(state, (psdmp_log_kind)kind, log->place[j]);
       if (isfinite(*to) || row->bad) continue;
       spoil(row, PSDM_FAULT_NAN);
-      snprintf(row->sentence, sizeof row->sentence, "%s of '%s' is %s", kind_names[kind], psdmp_base_quote(log->joint[j], strlen(log->joint[j]), quoted, sizeof quoted),
+      snprintf(row->sentence, sizeof row->sentence, "%s of '%s' is %s", kind_names[kind],
+               psdmp_base_quote(log->joint[j], strlen(log->joint[j]), quoted, sizeof quoted),
                isnan(*to) ? "nan" : "infinite");
     }
   }
@@ -237,17 +255,21 @@ static psdm_status refuse_second(const bag_log *log, const char *topic, psdm_err
   char a[64], b[64];
   psdmp_base_quote(log->topic, strlen(log->topic), a, sizeof a);
   psdmp_base_quote(topic, strlen(topic), b, sizeof b);
-  return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0, "two topics have all the joints, %s and %s; say which behind the file's name, as in FILE:%s", a, b, a);
+  return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0,
+                         "two topics have all the joints, %s and %s; say which behind the file's name, as in FILE:%s",
+                         a, b, a);
 }
 
 /* what a message is to us: *ours is false when it is passed over */
-static psdm_status judge(bag_log *log, const psdmp_log_bag_message *message, psdmp_log_joint_state *state, psdmp_log_row *row, bool *ours, psdm_error *error) {
+static psdm_status judge(bag_log *log, const psdmp_log_bag_message *message, psdmp_log_joint_state *state,
+                         psdmp_log_row *row, bool *ours, psdm_error *error) {
   char quoted[64];
   *ours = false;
   const char *only = log->asked ? log->asked : log->topic;
   bool known = !only || strcmp(only, message->topic) == 0;
   if (log->asked && !known) return PSDM_OK;
-  bool good = psdmp_log_joint_state_read(message->data, message->length, log->joint, log->n, log->place, state, row->sentence);
+  bool good =
+      psdmp_log_joint_state_read(message->data, message->length, log->joint, log->n, log->place, state, row->sentence);
   int found = good ? joints_in(log) : 0;
   if (!known) return found == log->n ? refuse_second(log, message->topic, error) : PSDM_OK;
   *ours = !good || found;
@@ -256,7 +278,8 @@ static psdm_status judge(bag_log *log, const psdmp_log_bag_message *message, psd
   } else if (found && found < log->n) {
     const char *name = missing_joint(log);
     spoil(row, PSDM_FAULT_SHORT);
-    snprintf(row->sentence, sizeof row->sentence, "joint '%s' is not in this message", psdmp_base_quote(name, strlen(name), quoted, sizeof quoted));
+    snprintf(row->sentence, sizeof row->sentence, "joint '%s' is not in this message",
+             psdmp_base_quote(name, strlen(name), quoted, sizeof quoted));
   }
   return PSDM_OK;
 }
@@ -272,10 +295,8 @@ static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_err
     row->end = !status && event == PSDMP_LOG_BAG_END;
     if (status || row->end) return status;
     bool ours = event == PSDMP_LOG_BAG_DAMAGED;
-    if (ours)
-      spoil(row, PSDM_FAULT_GARBAGE);
-    else
-      status = judge(log, &message, &state, row, &ours, error);
+    if (ours) spoil(row, PSDM_FAULT_GARBAGE);
+    else status = judge(log, &message, &state, row, &ours, error);
     if (status) return status;
     if (!ours) continue;
     if (!row->bad) {
@@ -323,11 +344,17 @@ static void close_bag(void *self) {
 static psdm_status explain_none(bag_log *log, const char *partly, psdm_error *error) {
   char quoted[64];
   close_current(log);
-  if (*partly) return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0, "no message has all joints of the robot: '%s' is in none", psdmp_base_quote(partly, strlen(partly), quoted, sizeof quoted));
+  if (*partly)
+    return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0,
+                           "no message has all joints of the robot: '%s' is in none",
+                           psdmp_base_quote(partly, strlen(partly), quoted, sizeof quoted));
   if (log->asked)
-    return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0, "no " PSDMP_LOG_BAG_TYPE " with joints of the robot on topic '%s'",
-                      psdmp_base_quote(log->asked, strlen(log->asked), quoted, sizeof quoted));
-  return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0, "no " PSDMP_LOG_BAG_TYPE " (CDR) with joints of the robot in it%s%s", *log->seen ? "; it has " : "", log->seen);
+    return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0,
+                           "no " PSDMP_LOG_BAG_TYPE " with joints of the robot on topic '%s'",
+                           psdmp_base_quote(log->asked, strlen(log->asked), quoted, sizeof quoted));
+  return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0,
+                         "no " PSDMP_LOG_BAG_TYPE " (CDR) with joints of the robot in it%s%s",
+                         *log->seen ? "; it has " : "", log->seen);
 }
 
 /* reads on until a message has every joint; then from the beginning again */
@@ -342,13 +369,15 @@ static psdm_status look_ahead(bag_log *log, psdm_error *error) {
     if (status) return status;
     if (event == PSDMP_LOG_BAG_END) return explain_none(log, partly, error);
     if (event == PSDMP_LOG_BAG_DAMAGED || (log->asked && strcmp(log->asked, message.topic) != 0)) continue;
-    if (!psdmp_log_joint_state_read(message.data, message.length, log->joint, log->n, log->place, &state, sentence)) continue;
+    if (!psdmp_log_joint_state_read(message.data, message.length, log->joint, log->n, log->place, &state, sentence))
+      continue;
     int found = joints_in(log);
     if (found && found < log->n) partly = missing_joint(log);
     if (found < log->n || !is_whole(log, &state, PSDMP_LOG_Q)) continue;
     log->topic = psdmp_base_arena_text(&log->arena, message.topic, strlen(message.topic));
     log->recorded = state.stamp == 0;
-    for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++) log->has[kind] = state.count[kind] && is_whole(log, &state, kind);
+    for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++)
+      log->has[kind] = state.count[kind] && is_whole(log, &state, kind);
     go_back(log);
     return log->topic ? PSDM_OK : no_memory(log, error);
   }
@@ -392,10 +421,17 @@ psdm_status psdmp_log_bag_open(const psdmp_log_request *request, psdmp_log_sourc
   if (!status) status = name_joints(log, request->robot, error);
   if (!status) status = look_ahead(log, error);
   if (!status) status = name_columns(log, error);
-  if (status)
-    close_bag(log);
+  if (status) close_bag(log);
   else
-    *source = (psdmp_log_source){.self = log, .word = "message", .column = "channel", .columns = log->columns, .names = log->names, .select = select_columns,
-                                 .next = next, .rewind = rewind_bag, .progress = progress, .close = close_bag};
+    *source = (psdmp_log_source){.self = log,
+                                 .word = "message",
+                                 .column = "channel",
+                                 .columns = log->columns,
+                                 .names = log->names,
+                                 .select = select_columns,
+                                 .next = next,
+                                 .rewind = rewind_bag,
+                                 .progress = progress,
+                                 .close = close_bag};
   return status;
 }

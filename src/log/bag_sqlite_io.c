@@ -1,4 +1,5 @@
-/* bag_sqlite_io.c: rosbag2's own files (.db3): tables topics (id, name, type, serialization_format) and messages (id, topic_id, timestamp, data). */
+/* bag_sqlite_io.c: rosbag2's own files (.db3): tables topics (id, name, type, serialization_format) and messages
+ * (id, topic_id, timestamp, data). */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,12 +28,15 @@ typedef struct sqlite_bag {
 static psdm_status fail_base(const sqlite_bag *bag, psdm_error *error) {
   char quoted[160];
   const char *why = bag->base ? sqlite3_errmsg(bag->base) : "out of memory";
-  return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read as a bag of ROS 2 (tables topics and messages): %s", psdmp_base_quote(why, strlen(why), quoted, sizeof quoted));
+  return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0,
+                         "cannot be read as a bag of ROS 2 (tables topics and messages): %s",
+                         psdmp_base_quote(why, strlen(why), quoted, sizeof quoted));
 }
 
 /* a database is a program of its own unless it is told to be data */
 static void disarm(sqlite3 *base) {
-  static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA};
+  static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+                            SQLITE_DBCONFIG_TRUSTED_SCHEMA};
   for (size_t k = 0; k < sizeof off / sizeof *off; k++) sqlite3_db_config(base, off[k], 0, (int *)NULL);
   sqlite3_db_config(base, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
 }
@@ -57,13 +61,16 @@ static bool keep_topic(sqlite_bag *bag, sqlite3_stmt *row) {
 
 static psdm_status find_topics(sqlite_bag *bag, psdm_error *error) {
   sqlite3_stmt *rows = NULL;
-  int answer = sqlite3_prepare_v2(bag->base, "SELECT id, name, type, serialization_format FROM topics", -1, &rows, NULL);
+  int answer =
+      sqlite3_prepare_v2(bag->base, "SELECT id, name, type, serialization_format FROM topics", -1, &rows, NULL);
   bool kept = true;
   while (answer == SQLITE_OK || answer == SQLITE_ROW) {
     answer = sqlite3_step(rows);
     if (answer == SQLITE_ROW && !(kept = keep_topic(bag, rows))) break;
   }
-  psdm_status status = !kept ? psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory") : answer == SQLITE_DONE ? PSDM_OK : fail_base(bag, error);
+  psdm_status status = !kept                   ? psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory")
+                       : answer == SQLITE_DONE ? PSDM_OK
+                                               : fail_base(bag, error);
   sqlite3_finalize(rows);
   return status;
 }
@@ -72,7 +79,8 @@ static psdm_status find_topics(sqlite_bag *bag, psdm_error *error) {
 static bool prepare(sqlite_bag *bag, const char *what, const char *order, sqlite3_stmt **statement) {
   char text[128 + 24 * MOST_TOPICS];
   int used = snprintf(text, sizeof text, "SELECT %s FROM messages WHERE topic_id IN (", what);
-  for (int k = 0; k < bag->topics; k++) used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld", k ? "," : "", (long long)bag->id[k]);
+  for (int k = 0; k < bag->topics; k++)
+    used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld", k ? "," : "", (long long)bag->id[k]);
   snprintf(text + used, sizeof text - (size_t)used, ")%s", order);
   return sqlite3_prepare_v2(bag->base, text, -1, statement, NULL) == SQLITE_OK;
 }
@@ -80,7 +88,8 @@ static bool prepare(sqlite_bag *bag, const char *what, const char *order, sqlite
 /* in the order of recording; an index on timestamp makes that no sorting */
 static psdm_status find_messages(sqlite_bag *bag, psdm_error *error) {
   sqlite3_stmt *count = NULL;
-  bool good = prepare(bag, "topic_id, timestamp, data", " ORDER BY timestamp, id", &bag->messages) && prepare(bag, "count(*)", "", &count);
+  bool good = prepare(bag, "topic_id, timestamp, data", " ORDER BY timestamp, id", &bag->messages) &&
+              prepare(bag, "count(*)", "", &count);
   if (good && sqlite3_step(count) == SQLITE_ROW) bag->count = sqlite3_column_int64(count, 0);
   sqlite3_finalize(count);
   return good ? PSDM_OK : fail_base(bag, error);
@@ -92,7 +101,8 @@ static const char *topic_of(const sqlite_bag *bag, sqlite3_int64 id) {
   return NULL;
 }
 
-static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence, psdm_error *error) {
+static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence,
+                        psdm_error *error) {
   sqlite_bag *bag = self;
   *event = PSDMP_LOG_BAG_END;
   while (!bag->end) {
@@ -134,28 +144,32 @@ static void close_bag(void *self) {
   psdmp_base_free(bag->allocator, bag);
 }
 
-psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_log_bag *out, psdm_error *error) {
+psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long long size,
+                                      const psdm_allocator *allocator, psdmp_log_bag *out, psdm_error *error) {
   sqlite_bag *bag = psdmp_base_alloc(allocator, sizeof *bag);
   if (!bag) return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
   bag->allocator = bag->arena.allocator = allocator;
   bag->file = file;
   bag->size = size;
-  psdm_status status = sqlite3_open_v2(path, &bag->base, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK ? PSDM_OK : fail_base(bag, error);
+  psdm_status status = sqlite3_open_v2(path, &bag->base, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
+                           ? PSDM_OK
+                           : fail_base(bag, error);
   if (!status) disarm(bag->base);
   if (!status) status = find_topics(bag, error);
   if (!status) status = find_messages(bag, error);
-  if (status)
-    close_bag(bag);
-  else
-    *out = (psdmp_log_bag){bag, next, position, seen, close_bag};
+  if (status) close_bag(bag);
+  else *out = (psdmp_log_bag){bag, next, position, seen, close_bag};
   return status;
 }
 
 #else
 
-psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_log_bag *bag, psdm_error *error) {
+psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long long size,
+                                      const psdm_allocator *allocator, psdmp_log_bag *bag, psdm_error *error) {
   (void)path, (void)size, (void)allocator, (void)bag;
-  return psdmp_base_fail(error, PSDM_E_IO, file, 0, 0, "is a bag in an SQLite file, and SQLite (libsqlite3-dev) was not there when this library was built");
+  return psdmp_base_fail(
+      error, PSDM_E_IO, file, 0, 0,
+      "is a bag in an SQLite file, and SQLite (libsqlite3-dev) was not there when this library was built");
 }
 
 #endif

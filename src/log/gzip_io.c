@@ -1,4 +1,5 @@
-/* gzip_io.c: compressed bytes as they come, through zlib. Members that follow each other are one text (RFC 1952, 2.2). */
+/* gzip_io.c: compressed bytes as they come, through zlib. Members that follow each other are one text (RFC 1952,
+ * 2.2). */
 #include <errno.h>
 #include <string.h>
 
@@ -14,9 +15,9 @@ struct psdmp_log_gunzip {
   psdm_csv_read read;
   void *user;
   const psdm_allocator *allocator;
-  bool started;    /* the first bytes have been looked at */
+  bool started;            /* the first bytes have been looked at */
   bool compressed, inside; /* inside: a member has begun and not ended */
-  bool end;        /* the bytes are exhausted */
+  bool end;                /* the bytes are exhausted */
   bool cut;
   int state;
   long long bytes;
@@ -60,7 +61,9 @@ static ptrdiff_t plain(psdmp_log_gunzip *g, char *buffer, size_t size) {
 
 #ifdef PSDM_HAVE_ZLIB
 
-static void *take(void *user, unsigned count, unsigned size) { return psdmp_base_alloc_raw(user, (size_t)count * size); }
+static void *take(void *user, unsigned count, unsigned size) {
+  return psdmp_base_alloc_raw(user, (size_t)count * size);
+}
 static void give(void *user, void *memory) { psdmp_base_free(user, memory); }
 
 static bool prepare(psdmp_log_gunzip *g) {
@@ -84,7 +87,8 @@ static ptrdiff_t inflate_some(psdmp_log_gunzip *g, char *buffer, size_t size) {
   for (;;) {
     bool begins;
     if (g->state) return damaged(g, 0);
-    if (!g->inside) { /* another member, or the end; what follows a member and is none is passed over, as gzip itself does with padding */
+    /* another member, or the end; what follows a member and is none is passed over, as gzip itself does with padding */
+    if (!g->inside) {
       if (!member_begins(g, &begins)) return -1;
       if (!begins) return 0;
       inflateReset(&g->stream);

@@ -46,8 +46,7 @@ static bool read_slab(const data_set *set, bool samples_first, size_t first, siz
   if (good && set->rank == 1) { /* one dimension: it is that of samples */
     hsize_t from = first, length = count;
     good = H5Sselect_hyperslab(space, H5S_SELECT_SET, &from, NULL, &length, NULL) >= 0;
-  } else if (good)
-    good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
+  } else if (good) good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) >= 0;
   good = good && H5Dread(set->id, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, to) >= 0;
   if (memory >= 0) H5Sclose(memory);
   if (space >= 0) H5Sclose(space);
@@ -105,13 +104,15 @@ typedef struct listing {
   size_t claimed[2]; /* rows and columns of a data set that its bytes cannot hold; 0: none is so */
 } listing;
 
-/* dimensions as the writer meant them: rows and columns; 0 when it is no numeric vector or matrix, below 0 when HDF5 fails */
+/* dimensions as the writer meant them: rows and columns; 0 when it is no numeric vector or matrix, below 0 when HDF5
+ * fails */
 static int measure(hid_t id, data_set *set, size_t size[2]) {
   hsize_t dims[2] = {1, 1};
   hid_t type = H5Dget_type(id), space = H5Dget_space(id);
   H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
   int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
-  bool good = (class == H5T_FLOAT || class == H5T_INTEGER) && (rank == 1 || rank == 2) && H5Sget_simple_extent_dims(space, dims, NULL) == rank;
+  bool good = (class == H5T_FLOAT || class == H5T_INTEGER) && (rank == 1 || rank == 2) &&
+              H5Sget_simple_extent_dims(space, dims, NULL) == rank;
   if (type >= 0) H5Tclose(type);
   if (space >= 0) H5Sclose(space);
   htri_t matlab = H5Aexists(id, "MATLAB_class");
@@ -130,7 +131,8 @@ static htri_t is_text_or_empty(hid_t id) {
   return empty ? empty : H5Aexists(id, "MATLAB_int_decode");
 }
 
-/* whether the data set's own bytes can hold what it claims; what lies in other files (virtual, external) is not for this file to tell */
+/* whether the data set's own bytes can hold what it claims; what lies in other files (virtual, external) is not for
+ * this file to tell */
 static bool credible(hid_t id, const size_t size[2]) {
   hid_t plan = H5Dget_create_plist(id);
   bool elsewhere = plan >= 0 && (H5Pget_layout(plan) == H5D_VIRTUAL || H5Pget_external_count(plan) > 0);
@@ -141,7 +143,8 @@ static bool credible(hid_t id, const size_t size[2]) {
 /* a channel that is left out would be missed without a word */
 static herr_t cannot_tell(listing *l, const char *path) {
   char name[80];
-  l->status = psdmp_base_fail(l->error, PSDM_E_IO, l->name, 0, 0, "data set '%s' cannot be read", psdmp_base_quote(path, strlen(path), name, sizeof name));
+  l->status = psdmp_base_fail(l->error, PSDM_E_IO, l->name, 0, 0, "data set '%s' cannot be read",
+                              psdmp_base_quote(path, strlen(path), name, sizeof name));
   return 1;
 }
 
@@ -168,7 +171,9 @@ static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *
   }
   data_set *kept = wanted ? psdmp_base_arena_alloc(psdmp_log_table_arena(l->table), sizeof *kept) : NULL;
   if (kept) *kept = found;
-  if (wanted) l->status = kept ? psdmp_log_table_add(l->table, name, size[0], size[1], kept, l->error) : psdmp_base_fail(l->error, PSDM_E_MEMORY, l->name, 0, 0, "out of memory");
+  if (wanted)
+    l->status = kept ? psdmp_log_table_add(l->table, name, size[0], size[1], kept, l->error)
+                     : psdmp_base_fail(l->error, PSDM_E_MEMORY, l->name, 0, 0, "out of memory");
   if (wanted && !l->status) return 0;
   H5Dclose(id);
   return wanted; /* anything but 0 ends the visit */
@@ -182,8 +187,10 @@ static psdm_status list(hdf5_file *file, const psdmp_log_request *request, psdmp
   speak_again(&s);
   if (l.status) return l.status;
   if (l.claimed[0])
-    return psdmp_base_fail(error, PSDM_E_PARSE, request->file, 0, 0, "a data set claims to be %zu by %zu, more than the file holds", l.claimed[0], l.claimed[1]);
-  return answer < 0 ? psdmp_base_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as an HDF5 file") : PSDM_OK;
+    return psdmp_base_fail(error, PSDM_E_PARSE, request->file, 0, 0,
+                           "a data set claims to be %zu by %zu, more than the file holds", l.claimed[0], l.claimed[1]);
+  return answer < 0 ? psdmp_base_fail(error, PSDM_E_IO, request->file, 0, 0, "cannot be read as an HDF5 file")
+                    : PSDM_OK;
 }
 
 /* HDF5 1.10 takes about 1 MB as it starts, and crashes where it gets only some of it: so that is asked for before */
@@ -222,7 +229,8 @@ psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_sour
 
 psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
   (void)source;
-  return psdmp_base_fail(error, PSDM_E_IO, request->file, 0, 0, "is an HDF5 file, and HDF5 was not there when this library was built");
+  return psdmp_base_fail(error, PSDM_E_IO, request->file, 0, 0,
+                         "is an HDF5 file, and HDF5 was not there when this library was built");
 }
 
 #endif

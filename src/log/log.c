@@ -1,4 +1,5 @@
-/* log.c: rows in, rows out. Between the two they are held back for a while, so that what is found later can still be marked in them. */
+/* log.c: rows in, rows out. Between the two they are held back for a while, so that what is found later can still be
+ * marked in them. */
 #include "psdm/log.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "robot/robot.h"
 
 enum {
-  FIRST = 1001,                 /* rows whose intervals tell the usual one */
+  FIRST = 1001, /* rows whose intervals tell the usual one */
   STORE_BYTES = 16 * 1024 * 1024,
   LEAST_HELD = 1024,
   MOST_HELD = 8192
@@ -34,22 +35,22 @@ struct psdm_log {
   psdmp_log_watch *watch;
   /* options */
   bool degrees, currents; /* currents: as they are, of the drives */
-  double *sign, *offset; /* (n) */
+  double *sign, *offset;  /* (n) */
   double rate, jump;
   /* per value of a row: logged value times this is SI */
-  double *scale;                  /* (width) */
-  bool *reach_q, *reach_tau;      /* (n x n) joint i has a part of motor j's position, torque; NULL: joint side */
-  double *motor;                  /* (n) scratch */
+  double *scale;             /* (width) */
+  bool *reach_q, *reach_tau; /* (n x n) joint i has a part of motor j's position, torque; NULL: joint side */
+  double *motor;             /* (n) scratch */
   /* full turns: positions of the row that was stored last, without them, and as logged */
-  double *turned, *logged;        /* (n) */
-  double *period;                 /* (n) a full turn as it is logged, 0: the joint does not turn */
+  double *turned, *logged; /* (n) */
+  double *period;          /* (n) a full turn as it is logged, 0: the joint does not turn */
   /* the clock */
-  bool primed;        /* the usual interval is known */
+  bool primed; /* the usual interval is known */
   double interval;
   double last_t;
-  int segment;        /* of the row that was stored last, -1: none */
-  bool end;           /* the source has no further rows, and */
-  bool watched_all;   /* all have been watched */
+  int segment;      /* of the row that was stored last, -1: none */
+  bool end;         /* the source has no further rows, and */
+  bool watched_all; /* all have been watched */
   long good;
   /* out */
   long out_rows;
@@ -58,7 +59,9 @@ struct psdm_log {
   long *line;
 };
 
-static psdm_status no_memory(const char *file, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const char *file, psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+}
 
 /* ---- time ---- */
 
@@ -69,8 +72,8 @@ static int by_size(const void *a, const void *b) {
 
 static double *row_at(const psdm_log *log, long row) { return log->store.raw + row * log->store.width; }
 
-/* median of the ascending intervals among the first rows; 0 when there is none. The marks of the store, not in use yet, are no place for doubles: scratch has
- * room for FIRST. */
+/* median of the ascending intervals among the first rows; 0 when there is none. The marks of the store, not in use
+ * yet, are no place for doubles: scratch has room for FIRST. */
 static double usual_interval(const psdm_log *log, double *scratch) {
   int count = 0;
   for (long r = 1; r < log->store.used; r++) {
@@ -82,7 +85,8 @@ static double usual_interval(const psdm_log *log, double *scratch) {
   return count % 2 ? scratch[count / 2] : (scratch[count / 2 - 1] + scratch[count / 2]) / 2;
 }
 
-/* what the time stamp says of a row: false when the row is left out. *regular: it follows the one before after the usual interval. */
+/* what the time stamp says of a row: false when the row is left out. *regular: it follows the one before after the
+ * usual interval. */
 static bool check_time(psdm_log *log, double t, long line, bool *regular) {
   char now[32], then[32], usual[32];
   double interval = t - log->last_t;
@@ -117,8 +121,8 @@ static bool check_time(psdm_log *log, double t, long line, bool *regular) {
 
 /* ---- full turns ---- */
 
-/* Positions that are kept between -pi and pi jump by a full turn. No joint makes one from one row to the next: it is taken out. Motors may, and are left alone. `away`: of
- * a bookmark's row turned is known, and nothing is told. */
+/* Positions that are kept between -pi and pi jump by a full turn. No joint makes one from one row to the next: it is
+ * taken out. Motors may, and are left alone. `away`: of a bookmark's row turned is known, and nothing is told. */
 static void unwind(psdm_log *log, double *values, long line, bool fresh, bool away) {
   char now[32], then[32];
   for (int j = 0; j < log->n; j++) {
@@ -129,7 +133,9 @@ static void unwind(psdm_log *log, double *values, long line, bool fresh, bool aw
       if (turns != 0 && (goes_on || away)) *q += turns * period;
       bool told = turns != 0 && goes_on && !away && fabs(logged - log->logged[j]) > 0.5 * period;
       if (told) psdmp_base_format_short(log->logged[j], then), psdmp_base_format_short(logged, now);
-      if (told) psdmp_log_fault_add(&log->faults, PSDM_FAULT_WRAPPED, line, "q%d goes from %s to %s: a full turn", j + 1, then, now);
+      if (told)
+        psdmp_log_fault_add(&log->faults, PSDM_FAULT_WRAPPED, line, "q%d goes from %s to %s: a full turn", j + 1, then,
+                            now);
     }
     log->turned[j] = *q;
     log->logged[j] = logged;
@@ -167,9 +173,9 @@ static bool too_large(psdm_log *log, const double *values, long line) {
     while (k && !(log->map.has[--kind] && k >= log->map.at[kind])) continue;
     psdmp_base_format_short(values[k], number);
     if (k)
-      psdmp_log_fault_add(&log->faults, PSDM_FAULT_NAN, line, "%s%d is %s", log->map.group[kind]->name, k - log->map.at[kind] + 1, number);
-    else
-      psdmp_log_fault_add(&log->faults, PSDM_FAULT_NAN, line, "t is %s", number);
+      psdmp_log_fault_add(&log->faults, PSDM_FAULT_NAN, line, "%s%d is %s", log->map.group[kind]->name,
+                          k - log->map.at[kind] + 1, number);
+    else psdmp_log_fault_add(&log->faults, PSDM_FAULT_NAN, line, "t is %s", number);
     return true;
   }
   return false;
@@ -191,7 +197,9 @@ static psdm_status take_row(psdm_log *log, bool *got, psdm_error *error) {
       continue;
     }
     if (too_large(log, values, row.line)) continue;
-    if (row.comma && !log->faults.count[PSDM_FAULT_COMMA]) psdmp_log_fault_add(&log->faults, PSDM_FAULT_COMMA, row.line, "numbers have decimal commas; they are read as 1.5 is");
+    if (row.comma && !log->faults.count[PSDM_FAULT_COMMA])
+      psdmp_log_fault_add(&log->faults, PSDM_FAULT_COMMA, row.line,
+                          "numbers have decimal commas; they are read as 1.5 is");
     if (!log->map.clock) values[0] = (double)row.index / log->rate;
     s->line[s->used] = row.line;
     s->place[s->used] = row.place;
@@ -280,7 +288,8 @@ static void convert_kind(psdm_log *log, int kind, const double *values, double *
 
 /* marks of channels as they were logged become marks of joints: of all that have a part of a motor's */
 static void convert_marks(const psdm_log *log, const unsigned char *mark, unsigned char *bad) {
-  static const unsigned char bit[PSDMP_LOG_KINDS] = {PSDMP_LOG_MARK_Q, PSDMP_LOG_MARK_QD, PSDMP_LOG_MARK_QDD, PSDMP_LOG_MARK_TAU};
+  static const unsigned char bit[PSDMP_LOG_KINDS] = {PSDMP_LOG_MARK_Q, PSDMP_LOG_MARK_QD, PSDMP_LOG_MARK_QDD,
+                                                     PSDMP_LOG_MARK_TAU};
   memset(bad, 0, (size_t)log->n);
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++) {
     if (!log->map.has[kind]) continue;
@@ -298,7 +307,9 @@ static void convert_marks(const psdm_log *log, const unsigned char *mark, unsign
 psdm_status psdm_log_read(psdm_log *log, long most, psdm_log_rows *rows, psdm_error *error) {
   psdmp_log_store *s = &log->store;
   *rows = (psdm_log_rows){0};
-  if (most < 1) return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "%ld rows were asked for; at least one was expected", most);
+  if (most < 1)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0,
+                           "%ld rows were asked for; at least one was expected", most);
   long limit = log->watched_all ? s->used : s->used - s->hold;
   if (s->begin >= limit && !log->watched_all) {
     psdm_status status = fill(log, error);
@@ -352,25 +363,38 @@ bool psdmp_log_shared(const psdm_log *log) { return log->source.shared; }
 
 bool psdmp_log_markable(const psdm_log *log) {
   const psdmp_log_store *s = &log->store;
-  return log->source.seek && !log->watched_all && s->begin >= s->used - s->hold && s->begin < s->used && s->place[s->begin] >= 0;
+  return log->source.seek && !log->watched_all && s->begin >= s->used - s->hold && s->begin < s->used &&
+         s->place[s->begin] >= 0;
 }
 
-static size_t bookmark_bytes(const psdm_log *log) { return psdmp_log_watch_bytes(log->watch) + (size_t)log->n * sizeof(double); }
+static size_t bookmark_bytes(const psdm_log *log) {
+  return psdmp_log_watch_bytes(log->watch) + (size_t)log->n * sizeof(double);
+}
 
 bool psdmp_log_bookmark_take(psdm_log *log, const psdm_allocator *allocator, psdmp_log_bookmark *b) {
   const psdmp_log_store *s = &log->store;
   compact(log); /* as the next answer would */
-  *b = (psdmp_log_bookmark){.row = log->good, .place = s->place[0], .line = s->line[0], .index = s->index[0], .segment = s->segment[0], .regular = s->regular[0],
-                            .interval = log->interval, .watched = s->watched, .used = s->used, .bytes = bookmark_bytes(log)};
+  *b = (psdmp_log_bookmark){.row = log->good,
+                            .place = s->place[0],
+                            .line = s->line[0],
+                            .index = s->index[0],
+                            .segment = s->segment[0],
+                            .regular = s->regular[0],
+                            .interval = log->interval,
+                            .watched = s->watched,
+                            .used = s->used,
+                            .bytes = bookmark_bytes(log)};
   for (long k = 0; k < s->used * log->n; k++) b->marks += s->mark[k] != 0;
   b->watch = psdmp_base_alloc_raw(allocator, b->bytes);
   b->mark = psdmp_base_alloc(allocator, (size_t)(b->marks + 1) * sizeof *b->mark);
   if (!b->watch || !b->mark) return psdmp_log_bookmark_free(b, allocator), false;
   psdmp_log_watch_save(log->watch, b->watch);
-  memcpy(b->watch + psdmp_log_watch_bytes(log->watch), s->raw + log->map.at[PSDMP_LOG_Q], (size_t)log->n * sizeof *s->raw);
+  memcpy(b->watch + psdmp_log_watch_bytes(log->watch), s->raw + log->map.at[PSDMP_LOG_Q],
+         (size_t)log->n * sizeof *s->raw);
   long at = 0;
   for (long k = 0; k < s->used * log->n; k++)
-    if (s->mark[k]) b->mark[at].row = (int)(k / log->n), b->mark[at].joint = (int)(k % log->n), b->mark[at++].mark = s->mark[k];
+    if (s->mark[k])
+      b->mark[at].row = (int)(k / log->n), b->mark[at].joint = (int)(k % log->n), b->mark[at++].mark = s->mark[k];
   return true;
 }
 
@@ -396,7 +420,8 @@ static psdm_status refill(psdm_log *log, const psdmp_log_bookmark *b, psdm_error
     log->last_t = row_at(log, s->used)[0];
     s->used++;
   }
-  return s->used == b->used ? PSDM_OK : psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "has changed while it was read");
+  return s->used == b->used ? PSDM_OK
+                            : psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "has changed while it was read");
 }
 
 psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *b, psdm_error *error) {
@@ -427,10 +452,13 @@ static const double SLOWEST_RATE = 1e-3, FASTEST_RATE = 1e6; /* Hz */
 /* a rate that was given beside a clock must be the clock's: the median interval of the first rows */
 static psdm_status check_rate(const psdm_log *log, psdm_error *error) {
   char given[32], own[32];
-  if (!log->map.clock || !(log->rate > 0) || !(log->interval > 0) || fabs(log->rate * log->interval - 1) <= 0.1) return PSDM_OK;
+  if (!log->map.clock || !(log->rate > 0) || !(log->interval > 0) || fabs(log->rate * log->interval - 1) <= 0.1)
+    return PSDM_OK;
   psdmp_base_format_short(log->rate, given);
   psdmp_base_format_short(1 / log->interval, own);
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a rate of %s Hz was given, but the log's own clock has %s Hz; a rate is for logs without t", given, own);
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0,
+                         "a rate of %s Hz was given, but the log's own clock has %s Hz; a rate is for logs without t",
+                         given, own);
 }
 
 static psdm_status check_options(const psdm_log_options *o, int n, const char *file, psdm_error *error) {
@@ -438,22 +466,27 @@ static psdm_status check_options(const psdm_log_options *o, int n, const char *f
   for (int j = 0; o->sign && j < n; j++)
     if (o->sign[j] != 1 && o->sign[j] != -1) {
       psdmp_base_format_short(o->sign[j], number);
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the sign of joint %d is %s; 1 or -1 was expected", j + 1, number);
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the sign of joint %d is %s; 1 or -1 was expected",
+                             j + 1, number);
     }
   for (int j = 0; o->offset && j < n; j++)
-    if (!isfinite(o->offset[j])) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the offset of joint %d is not a finite number", j + 1);
+    if (!isfinite(o->offset[j]))
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the offset of joint %d is not a finite number",
+                             j + 1);
   if (o->rate > 0 && isfinite(o->rate) && (o->rate < SLOWEST_RATE || o->rate > FASTEST_RATE)) {
     psdmp_base_format_short(o->rate, number);
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a rate of %s Hz; logs of robots have 0.001 to 1e6", number);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a rate of %s Hz; logs of robots have 0.001 to 1e6",
+                           number);
   }
-  if (!(o->rate >= 0) || !isfinite(o->rate)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the rate must be a finite number of Hz above 0");
+  if (!(o->rate >= 0) || !isfinite(o->rate))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the rate must be a finite number of Hz above 0");
   if (o->jump != 0 && (!(o->jump > 1) || !isfinite(o->jump)))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a gap must be longer than one interval");
   return PSDM_OK;
 }
 
-/* what a logged number is multiplied with: degrees, but not along a prismatic joint; the torque constant is the joint's, so it goes through the gear back to
- * the motor, whence the transmission leads to the joints */
+/* what a logged number is multiplied with: degrees, but not along a prismatic joint; the torque constant is the
+ * joint's, so it goes through the gear back to the motor, whence the transmission leads to the joints */
 static psdm_status set_scale(psdm_log *log, psdm_error *error) {
   const psdmp_log_map *m = &log->map;
   bool geared = psdm_robot_has_transmission(log->robot);
@@ -464,10 +497,12 @@ static psdm_status set_scale(psdm_log *log, psdm_error *error) {
       double *scale = &log->scale[m->at[kind] + j];
       bool motor = m->group[kind]->side == PSDMP_LOG_MOTOR;
       if (kind != PSDMP_LOG_TAU && log->degrees && (motor || !joint || joint->type != PSDM_PRISMATIC)) *scale = DEGREE;
-      if (kind == PSDMP_LOG_Q && !motor && joint && joint->type == PSDM_REVOLUTE) log->period[j] = 360 * DEGREE / *scale;
+      if (kind == PSDMP_LOG_Q && !motor && joint && joint->type == PSDM_REVOLUTE)
+        log->period[j] = 360 * DEGREE / *scale;
       if (m->group[kind]->side != PSDMP_LOG_CURRENT || log->currents) continue;
       if (!joint || isnan(joint->torque_constant))
-        return psdmp_base_fail(error, PSDM_E_MISSING, log->file, 0, 0, "currents need a torque_constant of joint '%s'", joint ? joint->name : "?");
+        return psdmp_base_fail(error, PSDM_E_MISSING, log->file, 0, 0, "currents need a torque_constant of joint '%s'",
+                               joint ? joint->name : "?");
       *scale = geared ? joint->torque_constant / joint->gear : joint->torque_constant;
     }
   return PSDM_OK;
@@ -496,7 +531,8 @@ static bool make_store(psdm_log *log) {
   s->width = log->map.width;
   s->hold = hold < LEAST_HELD ? LEAST_HELD : hold > MOST_HELD ? MOST_HELD : hold;
   s->room = 2 * s->hold;
-  s->raw = psdmp_base_arena_alloc_raw(&log->arena, sizeof *s->raw * (size_t)((s->room + 1) * s->width)); /* the last is where a row is read that may be bad */
+  /* the last is where a row is read that may be bad */
+  s->raw = psdmp_base_arena_alloc_raw(&log->arena, sizeof *s->raw * (size_t)((s->room + 1) * s->width));
   s->line = NEW(s->room + 1, long);
   s->place = NEW(s->room + 1, long long);
   s->index = NEW(s->room + 1, long);
@@ -522,10 +558,12 @@ static bool make_output(psdm_log *log) {
     log->out[kind] = log->map.has[kind] ? NEW(rows * n, double) : NULL;
     made = made && (log->out[kind] || !log->map.has[kind]);
   }
-  return made && log->turned && log->logged && log->period && log->t && log->bad && log->line && log->scale && log->motor && log->reach_q && log->reach_tau;
+  return made && log->turned && log->logged && log->period && log->t && log->bad && log->line && log->scale &&
+         log->motor && log->reach_q && log->reach_tau;
 }
 
-static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const psdm_log_options *options, psdm_error *error) {
+static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const psdm_log_options *options,
+                          psdm_error *error) {
   log->degrees = options->degrees;
   log->currents = options->currents;
   log->rate = options->rate;
@@ -540,7 +578,8 @@ static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const
   psdm_status status = psdmp_log_source_open(request, &log->source, error);
   if (status) return status;
   log->faults.word = log->source.word;
-  status = psdmp_log_map_make(&log->source, log->file, log->n, options->columns, options->ignore_extra, options->rate, &log->arena, &log->map, error);
+  status = psdmp_log_map_make(&log->source, log->file, log->n, options->columns, options->ignore_extra, options->rate,
+                              &log->arena, &log->map, error);
   if (!status) status = log->source.select(log->source.self, log->map.width, log->map.place, error);
   if (!status && (!make_store(log) || !make_output(log))) status = no_memory(log->file, error);
   if (!status) status = set_scale(log, error);
@@ -552,9 +591,10 @@ static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const
 
 psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error) {
   psdm_status status = fill(log, error);
-  if (!status && log->end && !log->store.used && !psdm_log_faults(log, PSDM_FAULT_GARBAGE) && !psdm_log_faults(log, PSDM_FAULT_SHORT) &&
-      !psdm_log_faults(log, PSDM_FAULT_NAN))
-    status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, log->source.header_line, 0, "no row behind the header; at least one was expected");
+  if (!status && log->end && !log->store.used && !psdm_log_faults(log, PSDM_FAULT_GARBAGE) &&
+      !psdm_log_faults(log, PSDM_FAULT_SHORT) && !psdm_log_faults(log, PSDM_FAULT_NAN))
+    status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, log->source.header_line, 0,
+                             "no row behind the header; at least one was expected");
   return status ? status : check_rate(log, error);
 }
 
@@ -567,8 +607,8 @@ static bool name_topic(psdm_log *log, psdmp_log_request *request) {
   return request->topic && request->path;
 }
 
-static psdm_status open_log(psdmp_log_request *request, const psdm_robot *robot, const psdm_log_options *options, const psdm_allocator *allocator,
-                            psdm_log **out, psdm_error *error) {
+static psdm_status open_log(psdmp_log_request *request, const psdm_robot *robot, const psdm_log_options *options,
+                            const psdm_allocator *allocator, psdm_log **out, psdm_error *error) {
   static const psdm_log_options defaults = {0};
   if (!options) options = &defaults;
   *out = NULL;
@@ -601,18 +641,20 @@ static psdm_status begin_log(psdm_status status, psdm_log **log, psdm_error *err
   return status;
 }
 
-psdm_status psdmp_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options, const psdm_allocator *allocator, psdm_log **log, psdm_error *error) {
+psdm_status psdmp_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options,
+                           const psdm_allocator *allocator, psdm_log **log, psdm_error *error) {
   psdmp_log_request request = {.path = path, .file = strcmp(path, "-") == 0 ? "<stdin>" : path};
   return open_log(&request, robot, options, allocator, log, error);
 }
 
-psdm_status psdm_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options, const psdm_allocator *allocator, psdm_log **log,
-                          psdm_error *error) {
+psdm_status psdm_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options,
+                          const psdm_allocator *allocator, psdm_log **log, psdm_error *error) {
   return begin_log(psdmp_log_open(path, robot, options, allocator, log, error), log, error);
 }
 
-psdm_status psdmp_log_open_source(psdm_csv_read read, void *user, const char *name, const psdm_robot *robot, const psdm_log_options *options,
-                                  const psdm_allocator *allocator, psdm_log **log, psdm_error *error) {
+psdm_status psdmp_log_open_source(psdm_csv_read read, void *user, const char *name, const psdm_robot *robot,
+                                  const psdm_log_options *options, const psdm_allocator *allocator, psdm_log **log,
+                                  psdm_error *error) {
   psdmp_log_request request = {.read = read, .user = user, .file = name};
   return begin_log(open_log(&request, robot, options, allocator, log, error), log, error);
 }
@@ -651,10 +693,13 @@ long long psdm_log_size(const psdm_log *log) {
   return size;
 }
 
-long psdm_log_faults(const psdm_log *log, psdm_fault fault) { return (unsigned)fault < PSDM_FAULTS ? log->faults.count[fault] : 0; }
+long psdm_log_faults(const psdm_log *log, psdm_fault fault) {
+  return (unsigned)fault < PSDM_FAULTS ? log->faults.count[fault] : 0;
+}
 
 const char *psdm_log_fault(const psdm_log *log, psdm_fault fault, int index, long *line) {
-  if ((unsigned)fault >= PSDM_FAULTS || index < 0 || index >= PSDMP_LOG_KEPT || index >= log->faults.count[fault]) return NULL;
+  if ((unsigned)fault >= PSDM_FAULTS || index < 0 || index >= PSDMP_LOG_KEPT || index >= log->faults.count[fault])
+    return NULL;
   if (line) *line = log->faults.kept[fault][index].line;
   return log->faults.kept[fault][index].text;
 }

@@ -7,29 +7,33 @@
 
 enum { PSDMP_LOG_KEPT = 20 }; /* sentences about faults of each kind */
 
-/* What was known at a row. Rows that are read from there on are the same ones, with the same marks, as if all before had been read. */
+/* What was known at a row. Rows that are read from there on are the same ones, with the same marks, as if all before
+ * had been read. */
 typedef struct psdmp_log_bookmark {
-  long row;              /* rows given out before it */
-  long long place;       /* of the first row in the store, its line and index */
+  long row;        /* rows given out before it */
+  long long place; /* of the first row in the store, its line and index */
   long line, index;
-  int segment;           /* of that row, and */
+  int segment; /* of that row, and */
   bool regular;
   double interval;
-  long watched, used;    /* rows in the store */
+  long watched, used; /* rows in the store */
   long marks;
   struct psdmp_log_marked {
     int row, joint;
     unsigned char mark;
-  } *mark;               /* (marks) */
+  } * mark; /* (marks) */
   size_t bytes;
-  unsigned char *watch;  /* (bytes) what was watched, then q of its row without full turns (n) */
+  unsigned char *watch; /* (bytes) what was watched, then q of its row without full turns (n) */
 } psdmp_log_bookmark;
 
-/* psdm_log_open in two steps: what it is, then its first rows. A log that goes to a bookmark next needs only the first. */
-psdm_status psdmp_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options, const psdm_allocator *allocator, psdm_log **log, psdm_error *error);
+/* psdm_log_open in two steps: what it is, then its first rows. A log that goes to a bookmark next needs only the
+ * first. */
+psdm_status psdmp_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options,
+                           const psdm_allocator *allocator, psdm_log **log, psdm_error *error);
 psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error);
 
-/* Whether a bookmark can be laid now: between two answers of psdm_log_read, every few thousand rows, of sources that can go there again. */
+/* Whether a bookmark can be laid now: between two answers of psdm_log_read, every few thousand rows, of sources that
+ * can go there again. */
 bool psdmp_log_markable(const psdm_log *log);
 bool psdmp_log_seeks(const psdm_log *log);
 bool psdmp_log_once(const psdm_log *log);   /* a pipe */

@@ -3,7 +3,8 @@
  *   source (text, gzip, MATLAB, HDF5, bags of ROS 2)  a row of numbers per call, or what is wrong with it
  *   map                                which column of the source is which channel
  *   store                              the last few thousand rows, as they were logged: t, then each group's n values
- *   watch                              what stands still or stays at its extreme, marked in the rows that are still in the store */
+ *   watch                              what stands still or stays at its extreme, marked in the rows that are still
+ *                                      in the store */
 #ifndef PSDMP_LOG_PRIV_H
 #define PSDMP_LOG_PRIV_H
 
@@ -35,14 +36,14 @@ enum { PSDMP_LOG_SENTENCE = 160 }; /* bytes of a sentence about a fault */
 
 /* What a source says of a row. */
 typedef struct psdmp_log_row {
-  bool end;                            /* there is no further row */
-  bool bad;                            /* nothing in it can be used, and why: */
-  bool comma;                          /* its numbers have decimal commas */
+  bool end;   /* there is no further row */
+  bool bad;   /* nothing in it can be used, and why: */
+  bool comma; /* its numbers have decimal commas */
   psdm_fault fault;
-  char sentence[PSDMP_LOG_SENTENCE];   /* without the line */
-  long line;                           /* of the file, or row counted from 1 */
-  long index;                          /* counted from 0, bad rows included */
-  long long place;                     /* where seek finds it again; -1: nowhere */
+  char sentence[PSDMP_LOG_SENTENCE]; /* without the line */
+  long line;                         /* of the file, or row counted from 1 */
+  long index;                        /* counted from 0, bad rows included */
+  long long place;                   /* where seek finds it again; -1: nowhere */
 } psdmp_log_row;
 
 typedef struct psdmp_log_source {
@@ -56,7 +57,8 @@ typedef struct psdmp_log_source {
   psdm_status (*select)(void *self, int count, const int *place, psdm_error *error);
   psdm_status (*next)(void *self, double *values, psdmp_log_row *row, psdm_error *error);
   psdm_status (*rewind)(void *self, psdm_error *error);
-  psdm_status (*seek)(void *self, long long place, long line, long index, psdm_error *error); /* the next row is this one; NULL: only from the beginning on */
+  /* the next row is this one; NULL: only from the beginning on */
+  psdm_status (*seek)(void *self, long long place, long line, long index, psdm_error *error);
   bool shared; /* sources of several threads do not disturb each other */
   bool once;   /* cannot be read again */
   void (*progress)(const void *self, long long *bytes, long long *size);
@@ -65,14 +67,14 @@ typedef struct psdmp_log_source {
 
 /* How a source is opened: by whom it is named in messages, and what it may expect. */
 typedef struct psdmp_log_request {
-  const char *path;                /* of a file, NULL when read gives the bytes */
+  const char *path; /* of a file, NULL when read gives the bytes */
   psdm_csv_read read;
   void *user;
-  const char *topic;               /* of a bag, where the caller named one; NULL: not */
-  const char *file;                /* name in messages */
+  const char *topic; /* of a bag, where the caller named one; NULL: not */
+  const char *file;  /* name in messages */
   const psdm_robot *robot;
-  int n;                           /* joints */
-  bool numbered;                   /* the caller says by number which column is what: names are not needed */
+  int n;         /* joints */
+  bool numbered; /* the caller says by number which column is what: names are not needed */
   const psdm_allocator *allocator;
 } psdmp_log_request;
 
@@ -85,14 +87,17 @@ psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_sour
 /* Decompresses what read hands out; text that is not compressed passes as it is. */
 typedef struct psdmp_log_gunzip psdmp_log_gunzip;
 
-enum { PSDMP_LOG_GUNZIP_DAMAGED = -2, PSDMP_LOG_GUNZIP_MISSING = -3 }; /* answers beside those of psdm_csv_read: broken data; built without zlib */
+/* answers beside those of psdm_csv_read: broken data; built without zlib */
+enum { PSDMP_LOG_GUNZIP_DAMAGED = -2, PSDMP_LOG_GUNZIP_MISSING = -3 };
 
-psdmp_log_gunzip *psdmp_log_gunzip_open(psdm_csv_read read, void *user, const psdm_allocator *allocator); /* NULL: out of memory */
-void psdmp_log_gunzip_close(psdmp_log_gunzip *gunzip); /* accepts NULL */
+/* NULL: out of memory */
+psdmp_log_gunzip *psdmp_log_gunzip_open(psdm_csv_read read, void *user, const psdm_allocator *allocator);
+void psdmp_log_gunzip_close(psdmp_log_gunzip *gunzip);   /* accepts NULL */
 void psdmp_log_gunzip_restart(psdmp_log_gunzip *gunzip); /* the bytes come from their beginning again */
-ptrdiff_t psdmp_log_gunzip_read(void *gunzip, char *buffer, size_t size); /* a psdm_csv_read; damaged data is -1 with psdmp_log_gunzip_state */
+/* a psdm_csv_read; damaged data is -1 with psdmp_log_gunzip_state */
+ptrdiff_t psdmp_log_gunzip_read(void *gunzip, char *buffer, size_t size);
 int psdmp_log_gunzip_state(const psdmp_log_gunzip *gunzip); /* 0, or one of the answers above */
-bool psdmp_log_gunzip_cut(const psdmp_log_gunzip *gunzip); /* the compressed bytes ended before their stream did */
+bool psdmp_log_gunzip_cut(const psdmp_log_gunzip *gunzip);  /* the compressed bytes ended before their stream did */
 bool psdmp_log_gunzip_compressed(const psdmp_log_gunzip *gunzip); /* known once something was read */
 long long psdmp_log_gunzip_bytes(const psdmp_log_gunzip *gunzip); /* taken from read */
 
@@ -121,9 +126,12 @@ typedef struct psdmp_log_format {
 } psdmp_log_format;
 
 /* Takes over file, also when it fails (then it is closed). */
-psdm_status psdmp_log_table_new(const psdmp_log_request *request, void *file, const psdmp_log_format *format, psdmp_log_table **table, psdm_error *error);
+psdm_status psdmp_log_table_new(const psdmp_log_request *request, void *file, const psdmp_log_format *format,
+                                psdmp_log_table **table, psdm_error *error);
 psdmp_base_arena *psdmp_log_table_arena(psdmp_log_table *table);
-psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t rows, size_t columns, void *handle, psdm_error *error); /* PSDM_E_LIMIT, PSDM_E_MEMORY */
+/* PSDM_E_LIMIT, PSDM_E_MEMORY */
+psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t rows, size_t columns, void *handle,
+                                psdm_error *error);
 /* Names its columns and makes it a source. Closes the table when it fails. */
 psdm_status psdmp_log_table_source(psdmp_log_table *table, psdmp_log_source *source, psdm_error *error);
 void psdmp_log_table_close(psdmp_log_table *table);
@@ -133,14 +141,15 @@ void psdmp_log_table_close(psdmp_log_table *table);
 typedef struct psdmp_log_map {
   bool has[PSDMP_LOG_KINDS];
   const psdmp_log_group *group[PSDMP_LOG_KINDS];
-  bool clock;      /* there is a column t */
-  int width;       /* values of a row: t, then n of each kind that is there */
+  bool clock;              /* there is a column t */
+  int width;               /* values of a row: t, then n of each kind that is there */
   int at[PSDMP_LOG_KINDS]; /* of a kind's first value in a row */
-  int *place;      /* (width) columns of the source; place[0] is -1 without a clock */
+  int *place;              /* (width) columns of the source; place[0] is -1 without a clock */
 } psdmp_log_map;
 
-psdm_status psdmp_log_map_make(const psdmp_log_source *source, const char *file, int n, const char *columns, bool ignore_extra, double rate,
-                               psdmp_base_arena *arena, psdmp_log_map *map, psdm_error *error);
+psdm_status psdmp_log_map_make(const psdmp_log_source *source, const char *file, int n, const char *columns,
+                               bool ignore_extra, double rate, psdmp_base_arena *arena, psdmp_log_map *map,
+                               psdm_error *error);
 
 /* ---- faults ---- */
 
@@ -154,24 +163,33 @@ typedef struct psdmp_log_faults {
 } psdmp_log_faults;
 
 /* Counts, and keeps the sentence while there is room. */
-void psdmp_log_fault_add(psdmp_log_faults *faults, psdm_fault fault, long line, const char *format, ...) PSDM_PRINTF(4, 5);
+void psdmp_log_fault_add(psdmp_log_faults *faults, psdm_fault fault, long line, const char *format, ...)
+    PSDM_PRINTF(4, 5);
 
 /* ---- rows that are held back ---- */
 
-enum { PSDMP_LOG_MARK_Q = 1, PSDMP_LOG_MARK_TAU = 2, PSDMP_LOG_MARK_QD = 4, PSDMP_LOG_MARK_QDD = 8, PSDMP_LOG_MARK_SPIKE = 16, PSDMP_LOG_MARK_TAU_SPIKE = 32 }; /* of the channels as they were logged; SPIKE: in q, qd or qdd */
+/* of the channels as they were logged; SPIKE: in q, qd or qdd */
+enum {
+  PSDMP_LOG_MARK_Q = 1,
+  PSDMP_LOG_MARK_TAU = 2,
+  PSDMP_LOG_MARK_QD = 4,
+  PSDMP_LOG_MARK_QDD = 8,
+  PSDMP_LOG_MARK_SPIKE = 16,
+  PSDMP_LOG_MARK_TAU_SPIKE = 32
+};
 
 typedef struct psdmp_log_store {
   int n, width;
-  long room;                /* rows that fit */
-  long hold;                /* rows that stay behind until the end, so that they can still be marked */
+  long room;                 /* rows that fit */
+  long hold;                 /* rows that stay behind until the end, so that they can still be marked */
   long begin, watched, used; /* next to give out; next to watch; behind the last */
-  double *raw;              /* (room x width) */
-  long *line;               /* (room) */
-  long long *place;         /* (room) */
-  long *index;              /* (room) */
-  int *segment;             /* (room) */
-  unsigned char *mark;      /* (room x n) */
-  bool *regular;            /* (room) the row follows the one before after the usual interval */
+  double *raw;               /* (room x width) */
+  long *line;                /* (room) */
+  long long *place;          /* (room) */
+  long *index;               /* (room) */
+  int *segment;              /* (room) */
+  unsigned char *mark;       /* (room x n) */
+  bool *regular;             /* (room) the row follows the one before after the usual interval */
 } psdmp_log_store;
 
 /* ---- watching ---- */
@@ -181,9 +199,9 @@ typedef struct psdmp_log_watch psdmp_log_watch;
 psdmp_log_watch *psdmp_log_watch_new(const psdmp_log_map *map, psdmp_log_store *store, psdmp_log_faults *faults,
                                      psdmp_base_arena *arena); /* NULL: out of memory */
 void psdmp_log_watch_reset(psdmp_log_watch *watch, double interval);
-void psdmp_log_watch_ahead(psdmp_log_watch *watch, long row); /* takes note of a row that has just been stored */
-void psdmp_log_watch_row(psdmp_log_watch *watch, long row);   /* watches it, some time later */
-void psdmp_log_watch_end(psdmp_log_watch *watch);             /* there are no further rows */
+void psdmp_log_watch_ahead(psdmp_log_watch *watch, long row);  /* takes note of a row that has just been stored */
+void psdmp_log_watch_row(psdmp_log_watch *watch, long row);    /* watches it, some time later */
+void psdmp_log_watch_end(psdmp_log_watch *watch);              /* there are no further rows */
 void psdmp_log_watch_shift(psdmp_log_watch *watch, long rows); /* the store has moved down by so many rows */
 
 size_t psdmp_log_watch_bytes(const psdmp_log_watch *watch);
@@ -192,7 +210,8 @@ void psdmp_log_watch_restore(psdmp_log_watch *watch, const unsigned char *bytes)
 
 /* ---- opening from memory, for tests and fuzzing ---- */
 
-psdm_status psdmp_log_open_source(psdm_csv_read read, void *user, const char *name, const psdm_robot *robot, const psdm_log_options *options,
-                                  const psdm_allocator *allocator, psdm_log **log, psdm_error *error);
+psdm_status psdmp_log_open_source(psdm_csv_read read, void *user, const char *name, const psdm_robot *robot,
+                                  const psdm_log_options *options, const psdm_allocator *allocator, psdm_log **log,
+                                  psdm_error *error);
 
 #endif

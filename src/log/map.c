@@ -7,16 +7,18 @@
 #include "log/log_priv.h"
 
 const psdmp_log_group psdmp_log_groups[PSDMP_LOG_GROUPS] = {
-    {"q", PSDMP_LOG_Q, PSDMP_LOG_JOINT},       {"qm", PSDMP_LOG_Q, PSDMP_LOG_MOTOR},      {"qd", PSDMP_LOG_QD, PSDMP_LOG_JOINT},
-    {"qdm", PSDMP_LOG_QD, PSDMP_LOG_MOTOR},    {"qdd", PSDMP_LOG_QDD, PSDMP_LOG_JOINT},   {"tau", PSDMP_LOG_TAU, PSDMP_LOG_JOINT},
-    {"taum", PSDMP_LOG_TAU, PSDMP_LOG_MOTOR},  {"i", PSDMP_LOG_TAU, PSDMP_LOG_CURRENT},
+    {"q", PSDMP_LOG_Q, PSDMP_LOG_JOINT},      {"qm", PSDMP_LOG_Q, PSDMP_LOG_MOTOR},
+    {"qd", PSDMP_LOG_QD, PSDMP_LOG_JOINT},    {"qdm", PSDMP_LOG_QD, PSDMP_LOG_MOTOR},
+    {"qdd", PSDMP_LOG_QDD, PSDMP_LOG_JOINT},  {"tau", PSDMP_LOG_TAU, PSDMP_LOG_JOINT},
+    {"taum", PSDMP_LOG_TAU, PSDMP_LOG_MOTOR}, {"i", PSDMP_LOG_TAU, PSDMP_LOG_CURRENT},
 };
 
 static const char EXPECTED[] = "t, q, qd, qdd, qm, qdm, tau, taum, i";
 
 const psdmp_log_group *psdmp_log_group_find(const char *name, size_t length) {
   for (int g = 0; g < PSDMP_LOG_GROUPS; g++)
-    if (strlen(psdmp_log_groups[g].name) == length && strncmp(name, psdmp_log_groups[g].name, length) == 0) return &psdmp_log_groups[g];
+    if (strlen(psdmp_log_groups[g].name) == length && strncmp(name, psdmp_log_groups[g].name, length) == 0)
+      return &psdmp_log_groups[g];
   return NULL;
 }
 
@@ -25,9 +27,9 @@ typedef struct maker {
   const psdmp_log_source *source;
   const char *file;
   int n;
-  int *column;  /* (PSDMP_LOG_GROUPS x n) columns of the source, -1: none */
-  int t;        /* column of t, -1: none */
-  bool *used;   /* (columns) */
+  int *column; /* (PSDMP_LOG_GROUPS x n) columns of the source, -1: none */
+  int t;       /* column of t, -1: none */
+  bool *used;  /* (columns) */
   psdm_error *error;
 } maker;
 
@@ -62,15 +64,17 @@ static psdm_status find_names(maker *m) {
   const psdmp_log_source *s = m->source;
   char quoted[64];
   if (!s->names)
-    return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, 0, 0,
-                      "numbers without a header row of names; it must be said which column is what, as in t=1,q=2:%d,tau=%d:%d", m->n + 1, m->n + 2,
-                      2 * m->n + 1);
+    return psdmp_base_fail(
+        m->error, PSDM_E_PARSE, m->file, 0, 0,
+        "numbers without a header row of names; it must be said which column is what, as in t=1,q=2:%d,tau=%d:%d",
+        m->n + 1, m->n + 2, 2 * m->n + 1);
   for (int c = 0; c < s->columns; c++) {
     int *slot = slot_of(m, s->names[c], strlen(s->names[c]));
     if (!slot) continue;
     if (*slot >= 0)
-      return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, s->header_line, 0, "%ss %d and %d are both named '%s'", s->column, *slot + 1, c + 1,
-                        psdmp_base_quote(s->names[c], strlen(s->names[c]), quoted, sizeof quoted));
+      return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, s->header_line, 0, "%ss %d and %d are both named '%s'",
+                             s->column, *slot + 1, c + 1,
+                             psdmp_base_quote(s->names[c], strlen(s->names[c]), quoted, sizeof quoted));
     *slot = c;
     m->used[c] = true;
   }
@@ -81,7 +85,8 @@ static psdm_status find_names(maker *m) {
 
 static psdm_status fail_columns(maker *m, const char *item, size_t length, const char *why) {
   char quoted[64];
-  return psdmp_base_fail(m->error, PSDM_E_ARGUMENT, m->file, 0, 0, "columns: '%s' %s", psdmp_base_quote(item, length, quoted, sizeof quoted), why);
+  return psdmp_base_fail(m->error, PSDM_E_ARGUMENT, m->file, 0, 0, "columns: '%s' %s",
+                         psdmp_base_quote(item, length, quoted, sizeof quoted), why);
 }
 
 /* a whole number of 1 .. INT_MAX from *at on */
@@ -117,15 +122,18 @@ static psdm_status take_item(maker *m, const char *item, size_t length) {
   bool good = equals && take_count(&at, end, &first);
   last = good ? first : 0;
   if (good && at < end && *at == ':') good = (at++, take_count(&at, end, &last));
-  if (!good || at != end || last < first) return fail_columns(m, item, length, "is not of the form name=first or name=first:last");
+  if (!good || at != end || last < first)
+    return fail_columns(m, item, length, "is not of the form name=first or name=first:last");
   const psdmp_log_group *group = psdmp_log_group_find(item, (size_t)(equals - item));
-  int *slot = group ? column_of(m, (int)(group - psdmp_log_groups)) : slot_of(m, item, (size_t)(equals - item)), count = group ? m->n : 1;
+  int *slot = group ? column_of(m, (int)(group - psdmp_log_groups)) : slot_of(m, item, (size_t)(equals - item)),
+      count = group ? m->n : 1;
   if (!slot) {
     snprintf(why, sizeof why, "is none of %s (1 to %d)", EXPECTED, m->n);
     return fail_columns(m, item, length, why);
   }
   if (last - first + 1 != count) {
-    snprintf(why, sizeof why, "has %d column%s; %d %s expected", last - first + 1, last == first ? "" : "s", count, count == 1 ? "was" : "were");
+    snprintf(why, sizeof why, "has %d column%s; %d %s expected", last - first + 1, last == first ? "" : "s", count,
+             count == 1 ? "was" : "were");
     return fail_columns(m, item, length, why);
   }
   psdm_status status = PSDM_OK;
@@ -157,8 +165,8 @@ static psdm_status check_whole(const maker *m, int group, bool *there) {
   *there = found > 0;
   if (!found || found == m->n) return PSDM_OK;
   const char *name = psdmp_log_groups[group].name;
-  return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0, "%s '%s%d' is missing; %s goes from 1 to %d", m->source->column, name,
-                    missing, name, m->n);
+  return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
+                         "%s '%s%d' is missing; %s goes from 1 to %d", m->source->column, name, missing, name, m->n);
 }
 
 /* one group for each kind, the joints' side first; a second one is extra */
@@ -171,7 +179,8 @@ static psdm_status choose(const maker *m, bool ignore_extra, psdmp_log_map *map,
     if (!there) continue;
     if (map->has[group->kind] && !ignore_extra)
       return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
-                        "%s1.. and %s1.. are both there; --ignore-extra passes over the second", map->group[group->kind]->name, group->name);
+                             "%s1.. and %s1.. are both there; --ignore-extra passes over the second",
+                             map->group[group->kind]->name, group->name);
     if (map->has[group->kind]) continue;
     map->has[group->kind] = true;
     map->group[group->kind] = group;
@@ -183,10 +192,14 @@ static psdm_status choose(const maker *m, bool ignore_extra, psdmp_log_map *map,
 static psdm_status check_needed(const maker *m, double rate, const psdmp_log_map *map) {
   int line = m->source->header_line;
   const char *column = m->source->column;
-  if (!map->has[PSDMP_LOG_Q]) return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "%ss q1.. or qm1.. were expected", column);
-  if (!map->has[PSDMP_LOG_TAU]) return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "%ss tau1.., taum1.. or i1.. were expected", column);
+  if (!map->has[PSDMP_LOG_Q])
+    return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "%ss q1.. or qm1.. were expected", column);
+  if (!map->has[PSDMP_LOG_TAU])
+    return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "%ss tau1.., taum1.. or i1.. were expected",
+                           column);
   if (m->t < 0 && !(rate > 0))
-    return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, line, 0, "there is no %s 't'; without it the rate must be given", column);
+    return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, line, 0,
+                           "there is no %s 't'; without it the rate must be given", column);
   return PSDM_OK;
 }
 
@@ -195,8 +208,9 @@ static psdm_status refuse_extra(const maker *m) {
   for (int c = 0; c < m->source->columns; c++)
     if (!m->used[c])
       return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
-                        "%s '%s' is none of %s (1 to %d); --ignore-extra passes over it", m->source->column,
-                        psdmp_base_quote(m->source->names[c], strlen(m->source->names[c]), quoted, sizeof quoted), EXPECTED, m->n);
+                             "%s '%s' is none of %s (1 to %d); --ignore-extra passes over it", m->source->column,
+                             psdmp_base_quote(m->source->names[c], strlen(m->source->names[c]), quoted, sizeof quoted),
+                             EXPECTED, m->n);
   return PSDM_OK;
 }
 
@@ -212,8 +226,9 @@ static void lay_out(const maker *m, const int *chosen, psdmp_log_map *map) {
   }
 }
 
-psdm_status psdmp_log_map_make(const psdmp_log_source *source, const char *file, int n, const char *columns, bool ignore_extra, double rate,
-                               psdmp_base_arena *arena, psdmp_log_map *map, psdm_error *error) {
+psdm_status psdmp_log_map_make(const psdmp_log_source *source, const char *file, int n, const char *columns,
+                               bool ignore_extra, double rate, psdmp_base_arena *arena, psdmp_log_map *map,
+                               psdm_error *error) {
   maker m = {source, file, n, NULL, -1, NULL, error};
   int chosen[PSDMP_LOG_KINDS] = {0};
   *map = (psdmp_log_map){0};

@@ -1,5 +1,6 @@
-/* mcap_io.c: MCAP files, version 0: records {opcode, length, content}, some of them inside chunks, which may be compressed. Read from front to back, a
- * chunk at a time, so that memory does not grow with the file, and indices at its end are not needed. */
+/* mcap_io.c: MCAP files, version 0: records {opcode, length, content}, some of them inside chunks, which may be
+ * compressed. Read from front to back, a chunk at a time, so that memory does not grow with the file, and indices at
+ * its end are not needed. */
 #define _POSIX_C_SOURCE 200809L /* fseeko */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +19,12 @@
 #include <zstd.h>
 #endif
 
-enum { MAGIC = 8, RECORD = 9, IDS = 1 << 16, LARGEST = 1 << 28 /* bytes of a record or a chunk: writers make them of a megabyte */ };
+enum {
+  MAGIC = 8,
+  RECORD = 9,
+  IDS = 1 << 16,
+  LARGEST = 1 << 28 /* bytes of a record or a chunk: writers make them of a megabyte */
+};
 
 enum { OP_SCHEMA = 3, OP_CHANNEL = 4, OP_MESSAGE = 5, OP_CHUNK = 6, OP_DATA_END = 15 };
 
@@ -43,8 +49,8 @@ typedef struct mcap_bag {
   buffer record, chunk; /* the present record; what a compressed chunk becomes */
   slice inside;         /* records of the present chunk that are left */
   bool end;
-  bool ours[IDS];       /* schema is a JointState's */
-  bool named[IDS];      /* channel has been looked at */
+  bool ours[IDS];         /* schema is a JointState's */
+  bool named[IDS];        /* channel has been looked at */
   const char *topic[IDS]; /* of a channel that is ours */
   char seen[PSDMP_LOG_BAG_SEEN];
 } mcap_bag;
@@ -72,11 +78,15 @@ static slice take_slice(slice *s, uint64_t length) {
 
 static slice take_text(slice *s) { return take_slice(s, take_number(s, 4)); }
 
-static bool is(const slice *s, const char *word) { return s->good && s->left == strlen(word) && memcmp(s->at, word, s->left) == 0; }
+static bool is(const slice *s, const char *word) {
+  return s->good && s->left == strlen(word) && memcmp(s->at, word, s->left) == 0;
+}
 
 /* ---- bytes ---- */
 
-static psdm_status no_memory(const mcap_bag *bag, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const mcap_bag *bag, psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory");
+}
 
 /* room for so many; what was there is lost */
 static bool make_room(mcap_bag *bag, buffer *b, size_t bytes) {
@@ -108,7 +118,9 @@ static bool take_channel(mcap_bag *bag, slice s) {
   if (!encoding.good || bag->named[id]) return true;
   bag->named[id] = true;
   if (!bag->ours[schema] || !is(&encoding, PSDMP_LOG_BAG_ENCODING)) {
-    psdmp_log_bag_see(bag->seen, (const char *)topic.at, topic.left, bag->ours[schema] ? (const char *)encoding.at : "another type", bag->ours[schema] ? encoding.left : 12);
+    psdmp_log_bag_see(bag->seen, (const char *)topic.at, topic.left,
+                      bag->ours[schema] ? (const char *)encoding.at : "another type",
+                      bag->ours[schema] ? encoding.left : 12);
     return true;
   }
   bag->topic[id] = psdmp_base_arena_text(&bag->arena, (const char *)topic.at, topic.left);
@@ -126,7 +138,8 @@ static bool take_message(const mcap_bag *bag, slice s, psdmp_log_bag_message *me
 }
 
 /* one record that is no chunk: *event becomes a message where it is one of ours */
-static psdm_status take_record(mcap_bag *bag, unsigned op, slice content, psdmp_log_bag_event *event, psdmp_log_bag_message *message, psdm_error *error) {
+static psdm_status take_record(mcap_bag *bag, unsigned op, slice content, psdmp_log_bag_event *event,
+                               psdmp_log_bag_message *message, psdm_error *error) {
   bool kept = true;
   if (op == OP_SCHEMA) take_schema(bag, content);
   if (op == OP_CHANNEL) kept = take_channel(bag, content);
@@ -178,7 +191,8 @@ static const struct packing {
 };
 
 /* the records of a chunk: as they lie there, or expanded. *good is false when they cannot be */
-static psdm_status expand(mcap_bag *bag, const slice *packed, const slice *compression, size_t size, bool *good, psdm_error *error) {
+static psdm_status expand(mcap_bag *bag, const slice *packed, const slice *compression, size_t size, bool *good,
+                          psdm_error *error) {
   char quoted[64];
   *good = false;
   if (!compression->left) {
@@ -189,14 +203,18 @@ static psdm_status expand(mcap_bag *bag, const slice *packed, const slice *compr
   for (size_t k = 0; k < sizeof packings / sizeof *packings; k++) {
     const struct packing *p = &packings[k];
     if (!is(compression, p->name)) continue;
-    if (!p->expand) return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "its chunks are compressed by %s, which (%s) was not there when this library was built", p->name, p->package);
+    if (!p->expand)
+      return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0,
+                             "its chunks are compressed by %s, which (%s) was not there when this library was built",
+                             p->name, p->package);
     if (!make_room(bag, &bag->chunk, size)) return no_memory(bag, error);
     *good = p->expand(packed, bag->chunk.bytes, size);
     bag->inside = (slice){bag->chunk.bytes, size, true};
     return PSDM_OK;
   }
-  return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "its chunks are compressed by '%s'; none, lz4 or zstd was expected",
-                    psdmp_base_quote((const char *)compression->at, compression->left, quoted, sizeof quoted));
+  return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0,
+                         "its chunks are compressed by '%s'; none, lz4 or zstd was expected",
+                         psdmp_base_quote((const char *)compression->at, compression->left, quoted, sizeof quoted));
 }
 
 /* zero says that no sum was made */
@@ -230,12 +248,15 @@ static psdm_status take_chunk(mcap_bag *bag, slice s, psdmp_log_bag_event *event
 
 /* ---- one after the other ---- */
 
-/* the next record of the file into the buffer; what is of no use is passed over. False at a failure, with *event or the status set */
-static psdm_status next_record(mcap_bag *bag, unsigned *op, slice *content, psdmp_log_bag_event *event, char *sentence, psdm_error *error) {
+/* the next record of the file into the buffer; what is of no use is passed over. False at a failure, with *event or
+ * the status set */
+static psdm_status next_record(mcap_bag *bag, unsigned *op, slice *content, psdmp_log_bag_event *event, char *sentence,
+                               psdm_error *error) {
   unsigned char head[RECORD];
   *op = OP_DATA_END;
   if (bag->size - bag->at < RECORD || fread(head, 1, RECORD, bag->stream) != RECORD) {
-    if (ferror(bag->stream)) return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
+    if (ferror(bag->stream))
+      return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
     damage(event, sentence, "the file ends early, at byte %lld: it was not closed", bag->at);
     return PSDM_OK;
   }
@@ -250,16 +271,22 @@ static psdm_status next_record(mcap_bag *bag, unsigned *op, slice *content, psdm
   bag->at += RECORD + (long long)length;
   *op = found;
   *content = (slice){NULL, 0, true};
-  if (wanted && length > LARGEST) return psdmp_base_fail(error, PSDM_E_LIMIT, bag->file, 0, 0, "a record of more than %d bytes", LARGEST);
-  if (!wanted) return fseeko(bag->stream, (off_t)bag->at, SEEK_SET) == 0 ? PSDM_OK : psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
+  if (wanted && length > LARGEST)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, bag->file, 0, 0, "a record of more than %d bytes", LARGEST);
+  if (!wanted)
+    return fseeko(bag->stream, (off_t)bag->at, SEEK_SET) == 0
+               ? PSDM_OK
+               : psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
   if (!make_room(bag, &bag->record, (size_t)length)) return no_memory(bag, error);
-  if (fread(bag->record.bytes, 1, (size_t)length, bag->stream) != length) return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read to its end");
+  if (fread(bag->record.bytes, 1, (size_t)length, bag->stream) != length)
+    return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read to its end");
   *content = (slice){bag->record.bytes, (size_t)length, true};
   return PSDM_OK;
 }
 
 /* the next record of the present chunk */
-static psdm_status next_inside(mcap_bag *bag, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence, psdm_error *error) {
+static psdm_status next_inside(mcap_bag *bag, psdmp_log_bag_event *event, psdmp_log_bag_message *message,
+                               char *sentence, psdm_error *error) {
   unsigned op = (unsigned)take_number(&bag->inside, 1);
   slice content = take_slice(&bag->inside, take_number(&bag->inside, 8));
   if (content.good) return take_record(bag, op, content, event, message, error);
@@ -268,7 +295,8 @@ static psdm_status next_inside(mcap_bag *bag, psdmp_log_bag_event *event, psdmp_
   return PSDM_OK;
 }
 
-static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence, psdm_error *error) {
+static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_message *message, char *sentence,
+                        psdm_error *error) {
   mcap_bag *bag = self;
   psdm_status status = PSDM_OK;
   *event = PSDMP_LOG_BAG_END;
@@ -283,10 +311,8 @@ static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_me
     status = next_record(bag, &op, &content, event, sentence, error);
     if (status) break;
     bag->end = op == OP_DATA_END;
-    if (op == OP_CHUNK)
-      status = take_chunk(bag, content, event, sentence, error);
-    else if (!bag->end)
-      status = take_record(bag, op, content, event, message, error);
+    if (op == OP_CHUNK) status = take_chunk(bag, content, event, sentence, error);
+    else if (!bag->end) status = take_record(bag, op, content, event, message, error);
   }
   return status;
 }
@@ -304,7 +330,8 @@ static void close_bag(void *self) {
   psdmp_base_free(bag->allocator, bag);
 }
 
-psdm_status psdmp_log_bag_mcap_open(const char *path, const char *file, long long size, const psdm_allocator *allocator, psdmp_log_bag *out, psdm_error *error) {
+psdm_status psdmp_log_bag_mcap_open(const char *path, const char *file, long long size, const psdm_allocator *allocator,
+                                    psdmp_log_bag *out, psdm_error *error) {
   mcap_bag *bag = psdmp_base_alloc(allocator, sizeof *bag);
   if (!bag) return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
   bag->allocator = bag->arena.allocator = allocator;

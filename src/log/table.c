@@ -1,4 +1,5 @@
-/* table.c: the matrices of a file, row by row. A channel is a vector of its own (q1), or a column or row of a matrix (q). */
+/* table.c: the matrices of a file, row by row. A channel is a vector of its own (q1), or a column or row of a matrix
+ * (q). */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ struct psdmp_log_table {
   psdmp_log_variable *variable;
   const char **names; /* (columns) */
   int columns;
-  int *owner;         /* (columns) the variable of a column */
+  int *owner; /* (columns) the variable of a column */
   /* once columns are selected */
   int count;
   const int *place;
@@ -31,7 +32,8 @@ static psdm_status no_memory(const psdmp_log_table *table, psdm_error *error) {
   return psdmp_base_fail(error, PSDM_E_MEMORY, table->file, 0, 0, "out of memory");
 }
 
-psdm_status psdmp_log_table_new(const psdmp_log_request *request, void *file, const psdmp_log_format *format, psdmp_log_table **out, psdm_error *error) {
+psdm_status psdmp_log_table_new(const psdmp_log_request *request, void *file, const psdmp_log_format *format,
+                                psdmp_log_table **out, psdm_error *error) {
   psdmp_log_table *table = psdmp_base_alloc(request->allocator, sizeof *table);
   *out = table;
   if (!table) {
@@ -57,8 +59,11 @@ void psdmp_log_table_close(psdmp_log_table *table) {
   psdmp_base_free(table->allocator, table);
 }
 
-psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t rows, size_t columns, void *handle, psdm_error *error) {
-  if (table->variables == MOST_VARIABLES) return psdmp_base_fail(error, PSDM_E_LIMIT, table->file, 0, 0, "more than %d numeric variables; a log has a few for each joint", MOST_VARIABLES);
+psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t rows, size_t columns, void *handle,
+                                psdm_error *error) {
+  if (table->variables == MOST_VARIABLES)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, table->file, 0, 0,
+                           "more than %d numeric variables; a log has a few for each joint", MOST_VARIABLES);
   if (table->variables == table->room) { /* twice as many; the old list stays in the arena */
     int room = table->room ? 2 * table->room : 32;
     psdmp_log_variable *more = psdmp_base_arena_alloc(&table->arena, sizeof *more * (size_t)room);
@@ -69,7 +74,8 @@ psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t
   }
   char *copy = psdmp_base_arena_text(&table->arena, name, strlen(name));
   if (!copy) return no_memory(table, error);
-  table->variable[table->variables++] = (psdmp_log_variable){.name = copy, .rows = rows, .columns = columns, .handle = handle};
+  table->variable[table->variables++] =
+      (psdmp_log_variable){.name = copy, .rows = rows, .columns = columns, .handle = handle};
   return PSDM_OK;
 }
 
@@ -77,7 +83,8 @@ psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t
 
 /* named like a group: a matrix with a column or a row for each joint */
 static bool is_group(const psdmp_log_table *table, const psdmp_log_variable *v) {
-  return !table->numbered && psdmp_log_group_find(v->name, strlen(v->name)) && (v->columns == (size_t)table->n || v->rows == (size_t)table->n);
+  return !table->numbered && psdmp_log_group_find(v->name, strlen(v->name)) &&
+         (v->columns == (size_t)table->n || v->rows == (size_t)table->n);
 }
 
 /* which way a variable lies, and how many channels it has */
@@ -85,13 +92,11 @@ static void lay(const psdmp_log_table *table, psdmp_log_variable *v) {
   size_t n = (size_t)table->n;
   v->upright = true;
   v->wide = 1;
-  if (table->numbered)
-    v->wide = v->columns > PSDM_CSV_COLUMNS ? PSDM_CSV_COLUMNS : (int)v->columns;
+  if (table->numbered) v->wide = v->columns > PSDM_CSV_COLUMNS ? PSDM_CSV_COLUMNS : (int)v->columns;
   else if (is_group(table, v) && n > 1) {
     v->upright = v->columns == n;
     v->wide = table->n;
-  } else
-    v->upright = v->rows >= v->columns;
+  } else v->upright = v->rows >= v->columns;
 }
 
 static psdm_status name_columns(psdmp_log_table *table, psdm_error *error) {
@@ -100,7 +105,8 @@ static psdm_status name_columns(psdmp_log_table *table, psdm_error *error) {
     lay(table, &table->variable[v]);
     table->variable[v].first = (int)total;
     total += (size_t)table->variable[v].wide;
-    if (total > PSDM_CSV_COLUMNS) return psdmp_base_fail(error, PSDM_E_LIMIT, table->file, 0, 0, "more than %d columns", PSDM_CSV_COLUMNS);
+    if (total > PSDM_CSV_COLUMNS)
+      return psdmp_base_fail(error, PSDM_E_LIMIT, table->file, 0, 0, "more than %d columns", PSDM_CSV_COLUMNS);
   }
   table->columns = (int)total;
   table->names = psdmp_base_arena_alloc(&table->arena, sizeof *table->names * (total + 1));
@@ -110,8 +116,9 @@ static psdm_status name_columns(psdmp_log_table *table, psdm_error *error) {
     const psdmp_log_variable *var = &table->variable[v];
     bool group = is_group(table, var);
     if (!group && !table->numbered && psdmp_log_group_find(var->name, strlen(var->name)))
-      return psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0, "variable '%s' is %zu by %zu; a column or a row for each of %d joints was expected",
-                        var->name, var->rows, var->columns, table->n);
+      return psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0,
+                             "variable '%s' is %zu by %zu; a column or a row for each of %d joints was expected",
+                             var->name, var->rows, var->columns, table->n);
     for (int k = 0; k < var->wide; k++) {
       char name[320];
       int length = snprintf(name, sizeof name, group ? "%.250s%d" : "%.250s", var->name, k + 1);
@@ -136,14 +143,16 @@ static psdm_status select_columns(void *self, int count, const int *place, psdm_
     psdmp_log_variable *v = &table->variable[table->owner[place[k]]];
     /* a matrix that is no group and no vector has been given one column by its name */
     if (!table->numbered && v->wide == 1 && v->rows > 1 && v->columns > 1)
-      return psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0, "variable '%s' is %zu by %zu; a vector was expected",
-                        psdmp_base_quote(v->name, strlen(v->name), a, sizeof a), v->rows, v->columns);
+      return psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0,
+                             "variable '%s' is %zu by %zu; a vector was expected",
+                             psdmp_base_quote(v->name, strlen(v->name), a, sizeof a), v->rows, v->columns);
     if (first && samples_of(v) != samples_of(first))
       return psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0, "'%s' has %zu samples, '%s' %zu",
-                        psdmp_base_quote(first->name, strlen(first->name), a, sizeof a), samples_of(first),
-                        psdmp_base_quote(v->name, strlen(v->name), b, sizeof b), samples_of(v));
+                             psdmp_base_quote(first->name, strlen(first->name), a, sizeof a), samples_of(first),
+                             psdmp_base_quote(v->name, strlen(v->name), b, sizeof b), samples_of(v));
     if (!first) first = v;
-    if (!v->block) v->block = psdmp_base_arena_alloc_raw(&table->arena, sizeof(double) * 2 * PSDMP_LOG_BLOCK * (size_t)v->wide);
+    if (!v->block)
+      v->block = psdmp_base_arena_alloc_raw(&table->arena, sizeof(double) * 2 * PSDMP_LOG_BLOCK * (size_t)v->wide);
     if (!v->block) return no_memory(table, error);
   }
   table->samples = first ? samples_of(first) : 0;
@@ -158,7 +167,8 @@ static psdm_status load(psdmp_log_table *table, psdm_error *error) {
   for (int v = 0; v < table->variables; v++) {
     psdmp_log_variable *var = &table->variable[v];
     if (var->block && !table->format->load(table->handle, var, table->at, count))
-      return psdmp_base_fail(error, PSDM_E_IO, table->file, 0, 0, "variable '%s' cannot be read", psdmp_base_quote(var->name, strlen(var->name), name, sizeof name));
+      return psdmp_base_fail(error, PSDM_E_IO, table->file, 0, 0, "variable '%s' cannot be read",
+                             psdmp_base_quote(var->name, strlen(var->name), name, sizeof name));
   }
   table->first = table->at;
   table->loaded = count;
@@ -173,9 +183,9 @@ static void spoil(const psdmp_log_table *table, int k, double value, psdmp_log_r
   row->fault = PSDM_FAULT_NAN;
   psdmp_base_quote(text, strlen(text), name, sizeof name);
   if (table->numbered)
-    snprintf(row->sentence, sizeof row->sentence, "field %d is %s", table->place[k] + 1, isnan(value) ? "nan" : "infinite");
-  else
-    snprintf(row->sentence, sizeof row->sentence, "%s is %s", name, isnan(value) ? "nan" : "infinite");
+    snprintf(row->sentence, sizeof row->sentence, "field %d is %s", table->place[k] + 1,
+             isnan(value) ? "nan" : "infinite");
+  else snprintf(row->sentence, sizeof row->sentence, "%s is %s", name, isnan(value) ? "nan" : "infinite");
 }
 
 static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_error *error) {
@@ -205,7 +215,8 @@ static psdm_status rewind_table(void *self, psdm_error *error) {
 static psdm_status seek_table(void *self, long long place, long line, long index, psdm_error *error) {
   psdmp_log_table *table = self;
   (void)line, (void)index;
-  if (place < 0 || (unsigned long long)place > table->samples) return psdmp_base_fail(error, PSDM_E_IO, table->file, 0, 0, "has changed while it was read");
+  if (place < 0 || (unsigned long long)place > table->samples)
+    return psdmp_base_fail(error, PSDM_E_IO, table->file, 0, 0, "has changed while it was read");
   table->at = (size_t)place;
   table->first = table->loaded = 0;
   return PSDM_OK;
@@ -223,14 +234,24 @@ static void close_table(void *self) { psdmp_log_table_close(self); }
 psdm_status psdmp_log_table_source(psdmp_log_table *table, psdmp_log_source *source, psdm_error *error) {
   psdm_status status = PSDM_OK;
   if (!table->variables)
-    status = psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0, "no numeric vector or matrix is in it; a log was expected");
+    status = psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0,
+                             "no numeric vector or matrix is in it; a log was expected");
   else if (table->numbered && table->variables != 1)
-    status = psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0, "%d vectors and matrices; columns by number need one matrix alone", table->variables);
+    status = psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0,
+                             "%d vectors and matrices; columns by number need one matrix alone", table->variables);
   if (!status) status = name_columns(table, error);
-  if (status)
-    psdmp_log_table_close(table);
+  if (status) psdmp_log_table_close(table);
   else
-    *source = (psdmp_log_source){.self = table, .word = "row", .column = table->numbered ? "column" : "variable", .columns = table->columns, .names = table->names,
-                                 .select = select_columns, .next = next, .rewind = rewind_table, .seek = seek_table, .progress = progress, .close = close_table};
+    *source = (psdmp_log_source){.self = table,
+                                 .word = "row",
+                                 .column = table->numbered ? "column" : "variable",
+                                 .columns = table->columns,
+                                 .names = table->names,
+                                 .select = select_columns,
+                                 .next = next,
+                                 .rewind = rewind_table,
+                                 .seek = seek_table,
+                                 .progress = progress,
+                                 .close = close_table};
   return status;
 }

@@ -20,9 +20,9 @@ typedef struct text_log {
   psdmp_base_arena arena;
   const char *file;
   /* bytes: from a file, or from the caller */
-  int fd;        /* -1: the caller's */
-  bool owned;    /* the file is to be closed */
-  bool regular;  /* and can be read again from its beginning */
+  int fd;       /* -1: the caller's */
+  bool owned;   /* the file is to be closed */
+  bool regular; /* and can be read again from its beginning */
   long long size;
   psdm_csv_read read;
   void *user;
@@ -34,13 +34,13 @@ typedef struct text_log {
   char separator;
   bool trailing; /* every row ends with a separator */
   int header_line, columns;
-  long before;   /* rows begin behind this line */
+  long before; /* rows begin behind this line */
   const char **names;
-  int *target;   /* (columns) where a column's number goes, -1: nowhere */
+  int *target; /* (columns) where a column's number goes, -1: nowhere */
   /* the first row, where there is no header: it has been read already */
   char *pending;
-  long index;    /* rows so far */
-  bool told;     /* that the compressed file ends early */
+  long index; /* rows so far */
+  bool told;  /* that the compressed file ends early */
 } text_log;
 
 /* ---- bytes ---- */
@@ -60,15 +60,19 @@ static ptrdiff_t read_bytes(void *user, char *buffer, size_t size) {
   }
 }
 
-static psdm_status no_memory(const text_log *log, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const text_log *log, psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory");
+}
 
 static psdm_status fail_read(const text_log *log, psdm_error *error) {
   int why = errno, line = log->lines.line < INT_MAX ? (int)log->lines.line + 1 : INT_MAX;
   int state = log->gunzip ? psdmp_log_gunzip_state(log->gunzip) : 0;
   if (state == PSDMP_LOG_GUNZIP_DAMAGED)
-    return psdmp_base_fail(error, PSDM_E_IO, log->file, line, 0, "the compressed data is damaged; nothing that was read from it can be trusted");
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, line, 0,
+                           "the compressed data is damaged; nothing that was read from it can be trusted");
   if (state == PSDMP_LOG_GUNZIP_MISSING)
-    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "is compressed, and zlib was not there when this library was built");
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0,
+                           "is compressed, and zlib was not there when this library was built");
   if (why == ENOMEM) return no_memory(log, error);
   return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(why));
 }
@@ -99,7 +103,8 @@ static int count_fields(char *line, char separator, size_t *last) {
   return count;
 }
 
-/* the separator that a line shows most often; blanks where it shows none. Between numbers, commas beside semicolons or tabs are decimal ones. */
+/* the separator that a line shows most often; blanks where it shows none. Between numbers, commas beside semicolons
+ * or tabs are decimal ones. */
 static char find_separator(const char *line) {
   static const char candidates[] = ";\t,";
   char best = ' ';
@@ -129,7 +134,8 @@ static bool begins_with_number(char *line, char separator) {
   double value;
   const char *field = psdmp_table_take_field(&line, separator, &length);
   field = unquote(field, &length);
-  return psdmp_base_parse_number(field, length, &value) || not_a_number(field, length) || parse_comma(separator, field, length, &value);
+  return psdmp_base_parse_number(field, length, &value) || not_a_number(field, length) ||
+         parse_comma(separator, field, length, &value);
 }
 
 /* ---- the first lines ---- */
@@ -155,14 +161,17 @@ static psdm_status size_up(text_log *log, char *line, psdm_error *error) {
   log->trailing = log->columns > 1 && !last;
   log->columns -= log->trailing;
   if (log->columns > PSDM_CSV_COLUMNS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, log->file, (int)log->lines.line, 1, "%d columns; at most %d are read", log->columns, PSDM_CSV_COLUMNS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, log->file, (int)log->lines.line, 1, "%d columns; at most %d are read",
+                           log->columns, PSDM_CSV_COLUMNS);
   return PSDM_OK;
 }
 
 /* a comment right above numbers may be their header: some programs write it so */
 static psdm_status try_comment(text_log *log, char *comment, psdm_error *error) {
   size_t last;
-  if (!comment || find_separator(comment) != log->separator || count_fields(comment, log->separator, &last) != log->columns) return PSDM_OK;
+  if (!comment || find_separator(comment) != log->separator ||
+      count_fields(comment, log->separator, &last) != log->columns)
+    return PSDM_OK;
   return take_names(log, comment, error);
 }
 
@@ -200,18 +209,18 @@ static psdm_status read_head(text_log *log, bool numbered, psdm_error *error) {
     int number;
     psdmp_table_line kind = psdmp_table_lines_next(&log->lines, &line, &length);
     number = log->lines.line < INT_MAX ? (int)log->lines.line : INT_MAX;
-    if (kind == PSDMP_TABLE_LINE_FAILED)
-      status = fail_read(log, error);
+    if (kind == PSDMP_TABLE_LINE_FAILED) status = fail_read(log, error);
     else if (kind == PSDMP_TABLE_LINE_END)
       status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0,
-                          log->lines.bytes ? "there is nothing but comments in it; a log was expected" : "the file is empty; a log was expected");
+                               log->lines.bytes ? "there is nothing but comments in it; a log was expected"
+                                                : "the file is empty; a log was expected");
     else if (kind != PSDMP_TABLE_LINE_TEXT)
-      status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, number, 0, "this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
+      status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, number, 0,
+                               "this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
     else if (line[strspn(line, " \t")] && !is_comment(line)) {
       status = first_line(log, line, comment, numbered, error);
       more = false;
-    } else if (is_comment(line))
-      status = keep_comment(log, line, &comment, error);
+    } else if (is_comment(line)) status = keep_comment(log, line, &comment, error);
   }
   psdmp_base_free(log->allocator, comment);
   return status;
@@ -229,9 +238,9 @@ static void spoil_field(psdmp_log_row *row, int column, const char *field, size_
   if (row->bad) return; /* the first one is told */
   spoil(row, !length || not_a_number(field, length) ? PSDM_FAULT_NAN : PSDM_FAULT_GARBAGE);
   if (length)
-    snprintf(row->sentence, sizeof row->sentence, "field %d is '%s'", column + 1, psdmp_base_quote(field, length, quoted, sizeof quoted));
-  else
-    snprintf(row->sentence, sizeof row->sentence, "field %d is empty", column + 1);
+    snprintf(row->sentence, sizeof row->sentence, "field %d is '%s'", column + 1,
+             psdmp_base_quote(field, length, quoted, sizeof quoted));
+  else snprintf(row->sentence, sizeof row->sentence, "field %d is empty", column + 1);
 }
 
 static void parse_row(const text_log *log, char *line, double *values, psdmp_log_row *row) {
@@ -249,8 +258,11 @@ static void parse_row(const text_log *log, char *line, double *values, psdmp_log
   if (log->trailing && count == log->columns + 1 && !length) count--;
   if (count == log->columns) return;
   spoil(row, PSDM_FAULT_SHORT);
-  snprintf(row->sentence, sizeof row->sentence, "%d field%s; %d were expected%s", count, count == 1 ? "" : "s", log->columns,
-           log->separator == ',' && 2 * count > 3 * log->columns ? " (decimal commas cannot be told from those between fields: separate fields by semicolons)" : "");
+  snprintf(row->sentence, sizeof row->sentence, "%d field%s; %d were expected%s", count, count == 1 ? "" : "s",
+           log->columns,
+           log->separator == ',' && 2 * count > 3 * log->columns
+               ? " (decimal commas cannot be told from those between fields: separate fields by semicolons)"
+               : "");
 }
 
 static void spoil_line(psdmp_log_row *row, const char *sentence) {
@@ -285,16 +297,13 @@ static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_err
     *row = (psdmp_log_row){.line = log->lines.line, .index = log->index, .place = place};
     if (kind == PSDMP_TABLE_LINE_FAILED) return fail_read(log, error);
     if (kind == PSDMP_TABLE_LINE_TEXT && (is_comment(line) || !line[strspn(line, " \t")])) continue;
-    if (kind == PSDMP_TABLE_LINE_END)
-      reach_end(log, row);
-    else if (kind == PSDMP_TABLE_LINE_NUL)
-      spoil_line(row, "a NUL byte");
+    if (kind == PSDMP_TABLE_LINE_END) reach_end(log, row);
+    else if (kind == PSDMP_TABLE_LINE_NUL) spoil_line(row, "a NUL byte");
     else if (kind == PSDMP_TABLE_LINE_LONG)
-      snprintf(row->sentence, sizeof row->sentence, "longer than %d bytes", PSDM_CSV_LINE), spoil(row, PSDM_FAULT_GARBAGE);
-    else if (cut_off(log))
-      spoil_line(row, "the compressed file ends early, in the middle of this row");
-    else
-      parse_row(log, line, values, row);
+      snprintf(row->sentence, sizeof row->sentence, "longer than %d bytes", PSDM_CSV_LINE),
+          spoil(row, PSDM_FAULT_GARBAGE);
+    else if (cut_off(log)) spoil_line(row, "the compressed file ends early, in the middle of this row");
+    else parse_row(log, line, values, row);
     log->index += !row->end;
     return PSDM_OK;
   }
@@ -333,10 +342,15 @@ static psdm_status rewind_text(void *self, psdm_error *error) {
 /* only where bytes are the text itself */
 static psdm_status seek_text(void *self, long long place, long line, long index, psdm_error *error) {
   text_log *log = self;
-  if (lseek(log->fd, (off_t)place, SEEK_SET) != (off_t)place) return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(errno));
+  if (lseek(log->fd, (off_t)place, SEEK_SET) != (off_t)place)
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(errno));
   log->peeked = log->given = 0;
   psdmp_log_gunzip_restart(log->gunzip);
-  log->lines = (psdmp_table_lines){.read = psdmp_log_gunzip_read, .user = log->gunzip, .buffer = log->lines.buffer, .line = line - 1, .bytes = place};
+  log->lines = (psdmp_table_lines){.read = psdmp_log_gunzip_read,
+                                   .user = log->gunzip,
+                                   .buffer = log->lines.buffer,
+                                   .line = line - 1,
+                                   .bytes = place};
   log->pending = NULL;
   log->index = index;
   log->told = false;
@@ -369,8 +383,10 @@ static psdm_status open_file(text_log *log, const char *path, psdm_error *error)
     log->owned = false;
     return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be opened: %s", strerror(errno));
   }
-  if (fstat(log->fd, &info) != 0) return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(errno));
-  if (S_ISDIR(info.st_mode)) return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "is a directory; a log was expected");
+  if (fstat(log->fd, &info) != 0)
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(errno));
+  if (S_ISDIR(info.st_mode))
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "is a directory; a log was expected");
   /* standard input may be a file that has been read in part: it is not read twice */
   log->regular = log->owned && S_ISREG(info.st_mode);
   log->size = S_ISREG(info.st_mode) ? (long long)info.st_size : 0;
@@ -404,16 +420,30 @@ static opener binary_format(const text_log *log) {
   return NULL;
 }
 
-static psdm_status open_text(text_log *log, const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
+static psdm_status open_text(text_log *log, const psdmp_log_request *request, psdmp_log_source *source,
+                             psdm_error *error) {
   log->gunzip = psdmp_log_gunzip_open(read_bytes, log, log->allocator);
-  log->lines = (psdmp_table_lines){.read = psdmp_log_gunzip_read, .user = log->gunzip, .buffer = psdmp_base_alloc_raw(log->allocator, PSDM_CSV_LINE + 1)};
+  log->lines = (psdmp_table_lines){.read = psdmp_log_gunzip_read,
+                                   .user = log->gunzip,
+                                   .buffer = psdmp_base_alloc_raw(log->allocator, PSDM_CSV_LINE + 1)};
   if (!log->gunzip || !log->lines.buffer) return no_memory(log, error);
   psdm_status status = read_head(log, request->numbered, error);
   if (status) return status;
   bool seeks = log->regular && !psdmp_log_gunzip_compressed(log->gunzip);
-  *source = (psdmp_log_source){.self = log, .word = "line", .column = "column", .header_line = log->header_line, .columns = log->columns, .names = log->names,
-                               .select = select_columns, .next = next, .rewind = rewind_text, .seek = seeks ? seek_text : NULL, .shared = true, .once = !log->regular,
-                               .progress = progress, .close = close_text};
+  *source = (psdmp_log_source){.self = log,
+                               .word = "line",
+                               .column = "column",
+                               .header_line = log->header_line,
+                               .columns = log->columns,
+                               .names = log->names,
+                               .select = select_columns,
+                               .next = next,
+                               .rewind = rewind_text,
+                               .seek = seeks ? seek_text : NULL,
+                               .shared = true,
+                               .once = !log->regular,
+                               .progress = progress,
+                               .close = close_text};
   return PSDM_OK;
 }
 
@@ -434,8 +464,10 @@ psdm_status psdmp_log_source_open(const psdmp_log_request *request, psdmp_log_so
   if (!status) status = peek(log, error);
   opener binary = status ? NULL : binary_format(log);
   if (binary && !log->regular)
-    status = psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "a %s cannot be read from a pipe", binary == psdmp_log_bag_open ? "bag of ROS 2" : "MATLAB or HDF5 file");
-  if (!status && request->topic && binary != psdmp_log_bag_open) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a topic was named, and this is no bag of ROS 2");
+    status = psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "a %s cannot be read from a pipe",
+                             binary == psdmp_log_bag_open ? "bag of ROS 2" : "MATLAB or HDF5 file");
+  if (!status && request->topic && binary != psdmp_log_bag_open)
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a topic was named, and this is no bag of ROS 2");
   if (!status && !binary) status = open_text(log, request, source, error);
   if (status || binary) close_text(log);
   if (!status && binary) status = binary(request, source, error);

@@ -1,11 +1,13 @@
 /* watch.c: channels that stand still while they should move, torques that stay at their extreme, and spikes.
  *
- * A channel is frozen when it keeps its value to the last bit over a span of 20 samples and 0.1 s at least, and another one contradicts it:
- *   q    against qd: what qd integrates to over the span; without qd: it stops, or goes on, more abruptly than it ever does elsewhere;
+ * A channel is frozen when it keeps its value to the last bit over a span of 20 samples and 0.1 s at least, and another
+ * one contradicts it:
+ *   q    against qd: what qd integrates to over the span; without qd: it stops, or goes on, more abruptly than it
+ *        ever does elsewhere;
  *   qd   against q, qdd against qd: the mean rate over the span is another one than the constant;
  *   tau  while the joint moves, where it otherwise changes from sample to sample.
- * A robot at rest contradicts nothing. Thresholds are fractions of what a channel does in the whole log so far, some way ahead included, and steps of a coarse
- * encoder are known by the smallest change that was ever seen. */
+ * A robot at rest contradicts nothing. Thresholds are fractions of what a channel does in the whole log so far, some
+ * way ahead included, and steps of a coarse encoder are known by the smallest change that was ever seen. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,14 +15,14 @@
 #include "log/log_priv.h"
 
 enum {
-  SPAN_SAMPLES = 20,  /* shortest span of a frozen channel, */
-  CLIP_SAMPLES = 5,   /* and of one at its extreme */
-  CLIP_TIMES = 3,     /* so many times at the same extreme, or once for a whole span */
-  ORDINARY = 200,     /* changes that must have been seen before a channel's own habits count */
-  TOP = 8,            /* the eighth largest stands for the largest: a spike or two must not blind the watch */
-  OCTAVES = 40,       /* sizes are counted by powers of two, from 2^LOWEST on */
+  SPAN_SAMPLES = 20, /* shortest span of a frozen channel, */
+  CLIP_SAMPLES = 5,  /* and of one at its extreme */
+  CLIP_TIMES = 3,    /* so many times at the same extreme, or once for a whole span */
+  ORDINARY = 200,    /* changes that must have been seen before a channel's own habits count */
+  TOP = 8,           /* the eighth largest stands for the largest: a spike or two must not blind the watch */
+  OCTAVES = 40,      /* sizes are counted by powers of two, from 2^LOWEST on */
   LOWEST = -20,
-  AROUND = 3          /* rows on either side whose median a value is compared with */
+  AROUND = 3 /* rows on either side whose median a value is compared with */
 };
 
 static const double SPAN_SECONDS = 0.1;
@@ -29,23 +31,24 @@ static const double ABRUPT = 4;      /* times more abrupt than ever */
 static const double RATE_PART = 0.1; /* of the swing of a rate: less is no contradiction */
 static const double ACCELERATION_PART = 0.25;
 static const double MOVING_PART = 0.05;
-static const double RESTING_PART = 1e-3; /* of the swing of a position: less is rest. Torques are largest where joints turn round */
-static const double SPIKE_STEPS = 20;  /* a spike is so many times off what 95 % of a channel's changes stay below, */
-static const double SPIKE_SIZES = 3;   /* so many times what 95 % of its values stay below; */
-static const double SPIKE_WAY = 0.05;  /* positions have no usual size: by this much, rad or m */
-static const double SMOOTH = 10;     /* swing of a signal over its usual step: noise alone has about 4 */
+/* of the swing of a position: less is rest. Torques are largest where joints turn round */
+static const double RESTING_PART = 1e-3;
+static const double SPIKE_STEPS = 20; /* a spike is so many times off what 95 % of a channel's changes stay below, */
+static const double SPIKE_SIZES = 3;  /* so many times what 95 % of its values stay below; */
+static const double SPIKE_WAY = 0.05; /* positions have no usual size: by this much, rad or m */
+static const double SMOOTH = 10;      /* swing of a signal over its usual step: noise alone has about 4 */
 
 /* What is known of a channel from all rows stored so far. */
 typedef struct ahead {
   bool any;
   double last, low, high;
-  double quantum;            /* smallest change, infinite before the first */
-  double squares;            /* of changes, summed */
+  double quantum; /* smallest change, infinite before the first */
+  double squares; /* of changes, summed */
   long rows, changes;
-  double from, from_t;       /* where the present span began */
+  double from, from_t; /* where the present span began */
   long in_span;
-  double rate_low, rate_high; /* of the mean rates over spans */
-  long at_low[2], at_high[2]; /* rows at the extreme, and within its smallest change of it */
+  double rate_low, rate_high;            /* of the mean rates over spans */
+  long at_low[2], at_high[2];            /* rows at the extreme, and within its smallest change of it */
   unsigned step[OCTAVES], size[OCTAVES]; /* how many changes, values are of a size */
 } ahead;
 
@@ -53,26 +56,26 @@ typedef struct ahead {
 typedef struct stretch {
   long start, length; /* first row in the store (may have left it: negative), rows */
   double value;
-  long line;          /* of the first row */
+  long line; /* of the first row */
 } stretch;
 
 typedef struct channel {
   ahead ahead;
-  stretch run, before;       /* the present one, and the one before it */
-  long two_before;           /* length of the one before that */
-  double entry;              /* change by which the present run began, NAN when it is not known */
-  long judged;               /* rows of the run that have been judged in whole spans */
-  bool frozen, counted;      /* the last span was contradicted; the run is counted as a fault */
-  double top[TOP];           /* q: largest second differences, descending */
-  long ordinary;             /* how many second differences, or tau: changes while moving */
-  long longest;              /* tau: longest stretch while moving that was not frozen */
-  double spike;              /* more off its neighbours is a spike, */
-  long spike_rows;           /* as so many rows had it */
+  stretch run, before;  /* the present one, and the one before it */
+  long two_before;      /* length of the one before that */
+  double entry;         /* change by which the present run began, NAN when it is not known */
+  long judged;          /* rows of the run that have been judged in whole spans */
+  bool frozen, counted; /* the last span was contradicted; the run is counted as a fault */
+  double top[TOP];      /* q: largest second differences, descending */
+  long ordinary;        /* how many second differences, or tau: changes while moving */
+  long longest;         /* tau: longest stretch while moving that was not frozen */
+  double spike;         /* more off its neighbours is a spike, */
+  long spike_rows;      /* as so many rows had it */
   struct {
     double value;
-    int count;               /* stretches at this value */
+    int count; /* stretches at this value */
     stretch seen[CLIP_TIMES];
-  } clip[2];                 /* lowest, highest */
+  } clip[2]; /* lowest, highest */
 } channel;
 
 struct psdmp_log_watch {
@@ -84,7 +87,8 @@ struct psdmp_log_watch {
   channel *channel; /* (width), [0] unused */
 };
 
-static const unsigned char mark_of[PSDMP_LOG_KINDS] = {PSDMP_LOG_MARK_Q, PSDMP_LOG_MARK_QD, PSDMP_LOG_MARK_QDD, PSDMP_LOG_MARK_TAU};
+static const unsigned char mark_of[PSDMP_LOG_KINDS] = {PSDMP_LOG_MARK_Q, PSDMP_LOG_MARK_QD, PSDMP_LOG_MARK_QDD,
+                                                       PSDMP_LOG_MARK_TAU};
 
 /* ---- small things ---- */
 
@@ -159,7 +163,8 @@ static void note_span(ahead *a, double t, double x, long span, bool fresh) {
   }
 }
 
-/* rows at the extreme and one step of the channel short of it; `beyond` is how far x lies outside what was the extreme */
+/* rows at the extreme and one step of the channel short of it; `beyond` is how far x lies outside what was the
+ * extreme */
 static void note_extreme(long count[2], double beyond, double quantum) {
   if (beyond > 0) {
     count[1] = beyond < 1.5 * quantum ? count[0] : 0;
@@ -203,8 +208,10 @@ static bool position_contradicted(const psdmp_log_watch *w, int joint, long from
   int rate = partner(w, PSDMP_LOG_Q, PSDMP_LOG_QD, joint);
   if (rate < 0) return false;
   const ahead *a = &w->channel[rate].ahead;
-  double way = 0, T = value_at(w, to, 0) - value_at(w, from, 0), noise = a->rows ? sqrt(a->squares / (double)a->rows) : 0;
-  for (long r = from + 1; r <= to; r++) way += (value_at(w, r, rate) + value_at(w, r - 1, rate)) / 2 * (value_at(w, r, 0) - value_at(w, r - 1, 0));
+  double way = 0, T = value_at(w, to, 0) - value_at(w, from, 0),
+         noise = a->rows ? sqrt(a->squares / (double)a->rows) : 0;
+  for (long r = from + 1; r <= to; r++)
+    way += (value_at(w, r, rate) + value_at(w, r - 1, rate)) / 2 * (value_at(w, r, 0) - value_at(w, r - 1, 0));
   /* a signal of white noise has a small swing for its steps, and a mean that falls with the root of the samples */
   if (!(swing(a) > SMOOTH * noise) || swing(a) < MOVING_PART * kind_swing(w, PSDMP_LOG_QD, false)) return false;
   return fabs(way) > RATE_PART * swing(a) * T && fabs(way) > 5 * noise * T / sqrt((double)(to - from)) &&
@@ -217,9 +224,11 @@ static bool rate_contradicted(const psdmp_log_watch *w, int kind, int joint, lon
   if (integral < 0) return false;
   const ahead *a = &w->channel[integral].ahead;
   double T = value_at(w, to, 0) - value_at(w, from, 0), part = kind == PSDMP_LOG_QD ? RATE_PART : ACCELERATION_PART;
-  double off = fabs(value_at(w, to, integral) - value_at(w, from, integral) - value_at(w, from, w->map->at[kind] + joint) * T);
+  double off =
+      fabs(value_at(w, to, integral) - value_at(w, from, integral) - value_at(w, from, w->map->at[kind] + joint) * T);
   double scale = larger(rate_swing(a), swing(&w->channel[w->map->at[kind] + joint].ahead));
-  return rate_swing(a) >= MOVING_PART * kind_swing(w, under, true) && off > part * scale * T && off > QUANTA * kind_quantum(w, under);
+  return rate_swing(a) >= MOVING_PART * kind_swing(w, under, true) && off > part * scale * T &&
+         off > QUANTA * kind_quantum(w, under);
 }
 
 /* from the lowest to the highest position of a joint over rows */
@@ -250,7 +259,8 @@ static bool torque_contradicted(const psdmp_log_watch *w, int joint, const chann
 }
 
 /* what contradicts it, in words; NULL: nothing */
-static const char *contradiction(const psdmp_log_watch *w, int kind, int joint, const channel *c, long from, long to, char words[48]) {
+static const char *contradiction(const psdmp_log_watch *w, int kind, int joint, const channel *c, long from, long to,
+                                 char words[48]) {
   char name[32];
   int other = kind == PSDMP_LOG_Q ? PSDMP_LOG_QD : kind == PSDMP_LOG_QDD ? PSDMP_LOG_QD : PSDMP_LOG_Q;
   bool found = kind == PSDMP_LOG_Q     ? position_contradicted(w, joint, from, to)
@@ -266,7 +276,8 @@ static void count_frozen(psdmp_log_watch *w, int kind, int joint, channel *c, lo
   if (c->counted) return;
   c->counted = true;
   psdmp_base_format_short(c->run.value, number);
-  psdmp_log_fault_add(w->faults, PSDM_FAULT_FROZEN, line, "%s stays at %s %s", name_of(w, kind, joint, name), number, words);
+  psdmp_log_fault_add(w->faults, PSDM_FAULT_FROZEN, line, "%s stays at %s %s", name_of(w, kind, joint, name), number,
+                      words);
 }
 
 /* at the end of each whole span of a run, and with every row behind it */
@@ -310,7 +321,8 @@ static void judge_entry(psdmp_log_watch *w, int joint, channel *c, long row) {
   if (c->frozen) mark(w, PSDMP_LOG_Q, joint, row, row);
 }
 
-/* mean change over the few rows behind one; what begins to move from rest goes on by steps of the same size, what was frozen jumps */
+/* mean change over the few rows behind one; what begins to move from rest goes on by steps of the same size, what
+ * was frozen jumps */
 static double pace_behind(const psdmp_log_watch *w, int c, long row) {
   long last = row;
   double sum = 0;
@@ -328,7 +340,8 @@ static void judge_exit(psdmp_log_watch *w, int joint, channel *c, long last, dou
       note_ordinary(c, c->entry);
       note_ordinary(c, change);
     }
-  } else if (is_abrupt(c, change) && fabs(change) > ABRUPT * pace_behind(w, w->map->at[PSDMP_LOG_Q] + joint, last + 1)) {
+  } else if (is_abrupt(c, change) &&
+             fabs(change) > ABRUPT * pace_behind(w, w->map->at[PSDMP_LOG_Q] + joint, last + 1)) {
     count_frozen(w, PSDMP_LOG_Q, joint, c, c->run.line, "and then jumps");
     mark(w, PSDMP_LOG_Q, joint, c->run.start, last);
   }
@@ -352,20 +365,24 @@ static bool moves_around(const psdmp_log_watch *w, int joint, long from, long to
 static void count_clip(psdmp_log_watch *w, int joint, const stretch *s, bool highest) {
   char name[32], number[32];
   psdmp_base_format_short(s->value, number);
-  psdmp_log_fault_add(w->faults, PSDM_FAULT_SATURATED, s->line, "%s stays at %s, its %s", name_of(w, PSDMP_LOG_TAU, joint, name), number,
-                      highest ? "largest" : "smallest");
+  psdmp_log_fault_add(w->faults, PSDM_FAULT_SATURATED, s->line, "%s stays at %s, its %s",
+                      name_of(w, PSDMP_LOG_TAU, joint, name), number, highest ? "largest" : "smallest");
   mark(w, PSDMP_LOG_TAU, joint, s->start, s->start + s->length - 1);
 }
 
-/* A stretch at the extreme, between one of `left` and one of `right` equal values. The top of a smooth curve with coarse steps is not cut
- * off: its neighbours one step below hold 0.41 of its length together at least (a parabola), and with noise there are more rows one step
- * below than at the extreme. What is cut off has steep sides, and most rows at the extreme. */
+/* A stretch at the extreme, between one of `left` and one of `right` equal values. The top of a smooth curve with
+ * coarse steps is not cut off: its neighbours one step below hold 0.41 of its length together at least (a parabola),
+ * and with noise there are more rows one step below than at the extreme. What is cut off has steep sides, and most
+ * rows at the extreme. */
 static void judge_clip(psdmp_log_watch *w, int joint, channel *c, const stretch *s, long left, long right) {
   bool highest = s->value == c->ahead.high;
   long sides = (left > 1 ? left - 1 : 0) + (right > 1 ? right - 1 : 0);
   const long *rows = highest ? c->ahead.at_high : c->ahead.at_low;
-  if (s->length < CLIP_SAMPLES || rows[0] <= 4 * rows[1] || !c->ahead.changes || (!highest && s->value != c->ahead.low)) return;
-  if (s->length - 1 <= 4 * sides || s->start + s->length <= 0 || !moves_around(w, joint, s->start < 0 ? 0 : s->start, s->start + s->length - 1)) return;
+  if (s->length < CLIP_SAMPLES || rows[0] <= 4 * rows[1] || !c->ahead.changes || (!highest && s->value != c->ahead.low))
+    return;
+  if (s->length - 1 <= 4 * sides || s->start + s->length <= 0 ||
+      !moves_around(w, joint, s->start < 0 ? 0 : s->start, s->start + s->length - 1))
+    return;
   int side = highest;
   if (c->clip[side].value != s->value) c->clip[side].count = 0;
   c->clip[side].value = s->value;
@@ -392,7 +409,9 @@ static double median(double *x, int count) {
 }
 
 static double spike_limit(const ahead *a, int kind) {
-  return larger(SPIKE_STEPS * usual(a->step), kind == PSDMP_LOG_Q ? larger(SPIKE_WAY, QUANTA * (isfinite(a->quantum) ? a->quantum : 0)) : SPIKE_SIZES * usual(a->size));
+  return larger(SPIKE_STEPS * usual(a->step), kind == PSDMP_LOG_Q
+                                                  ? larger(SPIKE_WAY, QUANTA * (isfinite(a->quantum) ? a->quantum : 0))
+                                                  : SPIKE_SIZES * usual(a->size));
 }
 
 /* a value that its neighbours on both sides know nothing of. Steps and ramps are their own median. */
@@ -411,7 +430,8 @@ static void watch_spike(psdmp_log_watch *w, int kind, int joint, long row) {
   char name[32], number[32], neighbours[32];
   psdmp_base_format_short(x, number);
   psdmp_base_format_short(usually, neighbours);
-  psdmp_log_fault_add(w->faults, PSDM_FAULT_SPIKE, w->store->line[row], "%s is %s, and %s around it", name_of(w, kind, joint, name), number, neighbours);
+  psdmp_log_fault_add(w->faults, PSDM_FAULT_SPIKE, w->store->line[row], "%s is %s, and %s around it",
+                      name_of(w, kind, joint, name), number, neighbours);
   w->store->mark[row * w->n + joint] |= kind == PSDMP_LOG_TAU ? PSDMP_LOG_MARK_TAU_SPIKE : PSDMP_LOG_MARK_SPIKE;
 }
 
@@ -433,7 +453,8 @@ static void end_torque_run(psdmp_log_watch *w, int joint, channel *c, bool last)
 static void end_run(psdmp_log_watch *w, int kind, int joint, channel *c, double change, bool last) {
   if (!c->run.length) return;
   if (kind == PSDMP_LOG_TAU) end_torque_run(w, joint, c, last);
-  if (kind == PSDMP_LOG_Q && partner(w, PSDMP_LOG_Q, PSDMP_LOG_QD, joint) < 0) judge_exit(w, joint, c, c->run.start + c->run.length - 1, change);
+  if (kind == PSDMP_LOG_Q && partner(w, PSDMP_LOG_Q, PSDMP_LOG_QD, joint) < 0)
+    judge_exit(w, joint, c, c->run.start + c->run.length - 1, change);
   c->run.length = 0;
 }
 
@@ -450,10 +471,8 @@ static void watch_value(psdmp_log_watch *w, int kind, int joint, long row, bool 
   double x = value_at(w, row, at), change = fresh || !w->store->regular[row] ? NAN : x - c->run.value;
   if (!fresh && c->run.length && x == c->run.value) {
     c->run.length++;
-    if (kind == PSDMP_LOG_Q && partner(w, PSDMP_LOG_Q, PSDMP_LOG_QD, joint) < 0)
-      judge_entry(w, joint, c, row);
-    else
-      judge_span(w, kind, joint, c, row);
+    if (kind == PSDMP_LOG_Q && partner(w, PSDMP_LOG_Q, PSDMP_LOG_QD, joint) < 0) judge_entry(w, joint, c, row);
+    else judge_span(w, kind, joint, c, row);
     return;
   }
   end_run(w, kind, joint, c, change, fresh);
@@ -471,7 +490,8 @@ void psdmp_log_watch_row(psdmp_log_watch *w, long row) {
 
 void psdmp_log_watch_end(psdmp_log_watch *w) {
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++)
-    for (int j = 0; w->map->has[kind] && j < w->n; j++) end_run(w, kind, j, &w->channel[w->map->at[kind] + j], NAN, true);
+    for (int j = 0; w->map->has[kind] && j < w->n; j++)
+      end_run(w, kind, j, &w->channel[w->map->at[kind] + j], NAN, true);
 }
 
 void psdmp_log_watch_shift(psdmp_log_watch *w, long rows) {
@@ -485,16 +505,20 @@ void psdmp_log_watch_shift(psdmp_log_watch *w, long rows) {
 }
 
 void psdmp_log_watch_reset(psdmp_log_watch *w, double interval) {
-  double samples = interval > 0 ? ceil(SPAN_SECONDS / interval - 1e-6) + 1 : SPAN_SAMPLES; /* so many samples span so long */
+  /* so many samples span so long */
+  double samples = interval > 0 ? ceil(SPAN_SECONDS / interval - 1e-6) + 1 : SPAN_SAMPLES;
   long most = w->store->hold / 4;
   w->span = samples < SPAN_SAMPLES ? SPAN_SAMPLES : samples > (double)most ? most : (long)samples;
   for (int k = 1; k < w->map->width; k++)
-    w->channel[k] = (channel){.ahead = {.quantum = INFINITY, .rate_low = INFINITY, .rate_high = -INFINITY}, .entry = NAN};
+    w->channel[k] =
+        (channel){.ahead = {.quantum = INFINITY, .rate_low = INFINITY, .rate_high = -INFINITY}, .entry = NAN};
 }
 
 /* ---- bookmarks ---- */
 
-size_t psdmp_log_watch_bytes(const psdmp_log_watch *w) { return sizeof w->span + sizeof *w->channel * (size_t)w->map->width; }
+size_t psdmp_log_watch_bytes(const psdmp_log_watch *w) {
+  return sizeof w->span + sizeof *w->channel * (size_t)w->map->width;
+}
 
 void psdmp_log_watch_save(const psdmp_log_watch *w, unsigned char *bytes) {
   memcpy(bytes, &w->span, sizeof w->span);
@@ -506,7 +530,8 @@ void psdmp_log_watch_restore(psdmp_log_watch *w, const unsigned char *bytes) {
   memcpy(w->channel, bytes + sizeof w->span, sizeof *w->channel * (size_t)w->map->width);
 }
 
-psdmp_log_watch *psdmp_log_watch_new(const psdmp_log_map *map, psdmp_log_store *store, psdmp_log_faults *faults, psdmp_base_arena *arena) {
+psdmp_log_watch *psdmp_log_watch_new(const psdmp_log_map *map, psdmp_log_store *store, psdmp_log_faults *faults,
+                                     psdmp_base_arena *arena) {
   psdmp_log_watch *w = psdmp_base_arena_alloc(arena, sizeof *w);
   if (!w) return NULL;
   *w = (psdmp_log_watch){.map = map, .store = store, .faults = faults, .n = store->n};

@@ -1,9 +1,10 @@
 /* full.c: full, physically consistent parameters from base ones.
  *
- *   minimise  sum over links of tr(P_k Q_k^-1) - log det P_k  +  sum over drives of x/x0 - log x     subject to  K pi = theta,
+ *   minimise  sum over links of tr(P_k Q_k^-1) - log det P_k  +  sum over drives of x/x0 - log x     subject to  K
+ *                                                                pi = theta,
  *
- * P_k the 4 x 4 pseudo-inertia of link k (Wensing, Kim, Slotine 2018), Q_k that of the prior. Strictly convex; Newton's method from
- * the prior, which need not satisfy the constraint (Boyd, Vandenberghe 2004, section 10.3). */
+ * P_k the 4 x 4 pseudo-inertia of link k (Wensing, Kim, Slotine 2018), Q_k that of the prior. Strictly convex;
+ * Newton's method from the prior, which need not satisfy the constraint (Boyd, Vandenberghe 2004, section 10.3). */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@
 /* the pseudo-inertia [Sigma h; h' m], Sigma = tr(I)/2 - I; entry e of the ten parameters enters with these weights */
 static void pseudo_inertia(const double pi[10], double P[16]) {
   double xx = pi[4], yy = pi[7], zz = pi[9], half = 0.5 * (xx + yy + zz);
-  const double full[16] = {half - xx, -pi[5], -pi[6], pi[1], -pi[5], half - yy, -pi[8], pi[2], -pi[6], -pi[8], half - zz, pi[3], pi[1], pi[2], pi[3], pi[0]};
+  const double full[16] = {half - xx, -pi[5], -pi[6],    pi[1], -pi[5], half - yy, -pi[8], pi[2],
+                           -pi[6],    -pi[8], half - zz, pi[3], pi[1],  pi[2],     pi[3],  pi[0]};
   memcpy(P, full, sizeof full);
 }
 
@@ -52,13 +54,13 @@ typedef struct problem {
   const psdm_model *m;
   int S, l, links, size; /* size: S + l */
   const double *theta, *prior;
-  double *prior_inverse;         /* (links x 16) */
-  double *K;                     /* (l x S) */
-  double *x, *nu, *step;         /* (S), (l), (size) */
-  double *H;                     /* (links x 100, then drives) Hessian blocks, then their Cholesky factors */
-  double *HK;                    /* (l x S) rows of H^-1 K' */
-  double *schur;                 /* (l x l) K H^-1 K' */
-  double *r, *trial;             /* (size) */
+  double *prior_inverse; /* (links x 16) */
+  double *K;             /* (l x S) */
+  double *x, *nu, *step; /* (S), (l), (size) */
+  double *H;             /* (links x 100, then drives) Hessian blocks, then their Cholesky factors */
+  double *HK;            /* (l x S) rows of H^-1 K' */
+  double *schur;         /* (l x l) K H^-1 K' */
+  double *r, *trial;     /* (size) */
 } problem;
 
 /* gradient of the objective at x; false outside the cone. H gets the Hessian's blocks when it is not NULL. */
@@ -162,9 +164,11 @@ static bool set_up(problem *p, psdmp_base_arena *arena) {
   p->H = NEW(arena, 90 * p->links + p->S, double);
   p->HK = NEW(arena, p->l * p->S, double);
   p->schur = NEW(arena, p->l * p->l, double);
-  if (!p->K || !p->prior_inverse || !p->x || !p->nu || !p->step || !p->r || !p->trial || !p->H || !p->HK || !p->schur) return false;
+  if (!p->K || !p->prior_inverse || !p->x || !p->nu || !p->step || !p->r || !p->trial || !p->H || !p->HK || !p->schur)
+    return false;
   for (int j = 0; j < m->l; j++)
-    for (int t = 0; t < m->base[j].terms; t++) p->K[(long)j * p->S + m->base[j].term[t].parameter] = m->base[j].term[t].coefficient;
+    for (int t = 0; t < m->base[j].terms; t++)
+      p->K[(long)j * p->S + m->base[j].term[t].parameter] = m->base[j].term[t].coefficient;
   memcpy(p->x, p->prior, sizeof *p->x * (size_t)p->S);
   return true;
 }
@@ -180,13 +184,19 @@ static bool consistent(problem *p) {
   return true;
 }
 
-psdm_status psdm_model_full(const psdm_model *m, const double *theta, const double *prior, const psdm_allocator *allocator, double *pi, psdm_error *error) {
+psdm_status psdm_model_full(const psdm_model *m, const double *theta, const double *prior,
+                            const psdm_allocator *allocator, double *pi, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = allocator};
-  problem p = {.m = m, .S = m->standard, .l = m->l, .links = m->links, .size = m->standard + m->l, .theta = theta, .prior = prior};
+  problem p = {.m = m,
+               .S = m->standard,
+               .l = m->l,
+               .links = m->links,
+               .size = m->standard + m->l,
+               .theta = theta,
+               .prior = prior};
   psdm_status status = PSDM_OK;
   double norm = INFINITY, scale = 1;
-  if (!set_up(&p, &arena))
-    status = psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+  if (!set_up(&p, &arena)) status = psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
   else if (!consistent(&p))
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prior is not physically consistent itself");
   for (int j = 0; j < m->l; j++) scale = fmax(scale, fabs(theta[j]));
@@ -205,7 +215,9 @@ psdm_status psdm_model_full(const psdm_model *m, const double *theta, const doub
     for (int i = 0; i < p.S; i++) sum += p.K[(long)j * p.S + i] * p.x[i];
     gap = fmax(gap, fabs(sum));
   }
-  if (!status && gap > 1e-9 * scale) status = psdmp_base_fail(error, PSDM_E_SINGULAR, NULL, 0, 0, "no physically consistent parameters have these base parameters (they miss by %.2g)", gap);
+  if (!status && gap > 1e-9 * scale)
+    status = psdmp_base_fail(error, PSDM_E_SINGULAR, NULL, 0, 0,
+                             "no physically consistent parameters have these base parameters (they miss by %.2g)", gap);
   if (!status) memcpy(pi, p.x, sizeof *pi * (size_t)p.S);
   psdmp_base_arena_free(&arena);
   return status;

@@ -19,10 +19,8 @@ long psdmp_model_find(const psdm_model *m, int class, uint64_t code) {
   while (low < high) {
     long middle = low + (high - low) / 2;
     if (m->code[middle] == code) return middle;
-    if (m->code[middle] < code)
-      low = middle + 1;
-    else
-      high = middle;
+    if (m->code[middle] < code) low = middle + 1;
+    else high = middle;
   }
   return -1;
 }
@@ -49,7 +47,8 @@ static int number_parameters(keeper *k) {
 static bool copy_shape(const psdm_model *m, psdm_model *r) {
   int n = m->n;
   r->name = psdmp_base_arena_text(&r->arena, m->name, strlen(m->name));
-  r->n = n, r->classes = m->classes, r->standard = m->standard, r->links = m->links, r->gravity = m->gravity, r->robot = m->robot;
+  r->n = n, r->classes = m->classes, r->standard = m->standard, r->links = m->links, r->gravity = m->gravity,
+  r->robot = m->robot;
   r->prismatic = NEW(&r->arena, n, bool);
   r->weight = NEW(&r->arena, n, uint64_t);
   r->radix = NEW(&r->arena, n, int);
@@ -60,7 +59,9 @@ static bool copy_shape(const psdm_model *m, psdm_model *r) {
   r->fate = NEW(&r->arena, m->standard, unsigned char);
   r->base = NEW(&r->arena, m->l, psdmp_model_base);
   r->standard_name = psdmp_base_arena_alloc(&r->arena, (size_t)(m->standard + 1) * sizeof *r->standard_name);
-  if (!r->name || !r->prismatic || !r->weight || !r->radix || !r->class_start || !r->code || !r->P_start || !r->P || !r->fate || !r->base || !r->standard_name) return false;
+  if (!r->name || !r->prismatic || !r->weight || !r->radix || !r->class_start || !r->code || !r->P_start || !r->P ||
+      !r->fate || !r->base || !r->standard_name)
+    return false;
   memcpy(r->prismatic, m->prismatic, (size_t)n * sizeof *r->prismatic);
   memcpy(r->weight, m->weight, (size_t)n * sizeof *r->weight);
   memcpy(r->radix, m->radix, (size_t)n * sizeof *r->radix);
@@ -76,7 +77,9 @@ static void copy_functions(const keeper *k, psdm_model *r) {
     for (long f = m->class_start[c]; f < m->class_start[c + 1]; f++) {
       long before = entries;
       for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++)
-        if (k->stay[e]) r->P[entries++] = (psdmp_model_entry){m->P[e].value, m->P[e].joint, (unsigned short)k->parameter[m->P[e].parameter]};
+        if (k->stay[e])
+          r->P[entries++] =
+              (psdmp_model_entry){m->P[e].value, m->P[e].joint, (unsigned short)k->parameter[m->P[e].parameter]};
       if (entries == before && k->joints) continue; /* nothing of it is left */
       r->P_start[r->p] = before;
       r->code[r->p++] = m->code[f];
@@ -97,14 +100,15 @@ static bool copy_base(const keeper *k, const double *theta, const double *theta_
     *to = *from;
     to->term = NEW(&r->arena, from->terms, psdmp_model_base_term);
     if (!to->term) return false;
-    for (int t = 0; t < from->terms; t++) to->term[t] = (psdmp_model_base_term){from->term[t].parameter, scale * from->term[t].coefficient};
+    for (int t = 0; t < from->terms; t++)
+      to->term[t] = (psdmp_model_base_term){from->term[t].parameter, scale * from->term[t].coefficient};
     if (from->name && !(to->name = psdmp_base_arena_text(&r->arena, from->name, strlen(from->name)))) return false;
   }
   return true;
 }
 
-psdm_status psdmp_model_keep(const psdm_model *m, const uint64_t *joints, const double *theta, const double *theta_new, const psdm_allocator *allocator,
-                             psdm_model **out) {
+psdm_status psdmp_model_keep(const psdm_model *m, const uint64_t *joints, const double *theta, const double *theta_new,
+                             const psdm_allocator *allocator, psdm_model **out) {
   psdmp_base_arena scratch = {.allocator = allocator};
   psdm_model *r = psdmp_base_alloc(allocator, sizeof *r);
   keeper k = {m, joints, NEW(&scratch, m->P_start[m->p], bool), NEW(&scratch, m->l, int)};

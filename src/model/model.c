@@ -1,4 +1,5 @@
-/* model.c: what a derived model consists of: classes, functions as exponents and text, coefficients, base parameters. */
+/* model.c: what a derived model consists of: classes, functions as exponents and text, coefficients, base
+ * parameters. */
 #include "psdm/model.h"
 
 #include <math.h>
@@ -22,7 +23,9 @@ long psdm_model_entries(const psdm_model *m) { return m->P_start[m->p]; }
 int psdm_model_classes(const psdm_model *m) { return m->classes; }
 int psdm_model_standard_count(const psdm_model *m) { return m->standard; }
 
-long psdm_model_class_start(const psdm_model *m, int index) { return index < 0 ? 0 : m->class_start[index < m->classes ? index : m->classes]; }
+long psdm_model_class_start(const psdm_model *m, int index) {
+  return index < 0 ? 0 : m->class_start[index < m->classes ? index : m->classes];
+}
 
 void psdm_model_class_rates(const psdm_model *m, int index, int *first, int *second) {
   *first = *second = -1;
@@ -42,15 +45,15 @@ static int class_of_function(const psdm_model *m, long f) {
   int low = 0, high = m->classes; /* the last class that starts at or before f lies in [low, high) */
   while (high - low > 1) {
     int middle = (low + high) / 2;
-    if (m->class_start[middle] <= f)
-      low = middle;
-    else
-      high = middle;
+    if (m->class_start[middle] <= f) low = middle;
+    else high = middle;
   }
   return low;
 }
 
-static int digit_of(const psdm_model *m, uint64_t code, int j) { return (int)(code / m->weight[j] % (uint64_t)m->radix[j]); }
+static int digit_of(const psdm_model *m, uint64_t code, int j) {
+  return (int)(code / m->weight[j] % (uint64_t)m->radix[j]);
+}
 
 void psdm_model_exponents(const psdm_model *m, long f, unsigned char *e) {
   int n = m->n, first, second;
@@ -89,10 +92,8 @@ void psdm_model_entry(const psdm_model *m, long entry, long *function, int *join
   long low = 0, high = m->p;
   while (high - low > 1) {
     long middle = (low + high) / 2;
-    if (m->P_start[middle] <= entry)
-      low = middle;
-    else
-      high = middle;
+    if (m->P_start[middle] <= entry) low = middle;
+    else high = middle;
   }
   *function = low;
   *joint = m->P[entry].joint;
@@ -124,7 +125,8 @@ psdm_parameter_fate psdm_model_fate(const psdm_model *m, int k) { return (psdm_p
 void psdm_model_theta(const psdm_model *m, const double *pi, double *theta) {
   for (int j = 0; j < m->l; j++) {
     theta[j] = 0;
-    for (int t = 0; t < m->base[j].terms; t++) theta[j] += m->base[j].term[t].coefficient * pi[m->base[j].term[t].parameter];
+    for (int t = 0; t < m->base[j].terms; t++)
+      theta[j] += m->base[j].term[t].coefficient * pi[m->base[j].term[t].parameter];
   }
 }
 
@@ -132,5 +134,6 @@ void psdmp_model_set_fates(psdm_model *m) {
   for (int k = 0; k < m->standard; k++) m->fate[k] = PSDM_FATE_NO_EFFECT;
   for (int j = 0; j < m->l; j++)
     for (int t = 1; t < m->base[j].terms; t++) m->fate[m->base[j].term[t].parameter] = PSDM_FATE_REGROUPED;
-  for (int j = 0; j < m->l; j++) m->fate[m->base[j].parameter] = m->base[j].terms > 1 ? PSDM_FATE_GROUPED_INTO : PSDM_FATE_UNCHANGED;
+  for (int j = 0; j < m->l; j++)
+    m->fate[m->base[j].parameter] = m->base[j].terms > 1 ? PSDM_FATE_GROUPED_INTO : PSDM_FATE_UNCHANGED;
 }

@@ -28,28 +28,31 @@ typedef struct psdmp_model_entry {
 typedef struct psdmp_model_robot {
   uint64_t kinematics; /* psdm_robot_fingerprint; 0: an old file, which does not say */
   double gravity[3];
-  uint64_t inertia;    /* psdmp_robot_inertia of what a reduction has left out for these inertias alone; 0: any will do */
+  /* psdmp_robot_inertia of what a reduction has left out for these inertias alone; 0: any will do */
+  uint64_t inertia;
 } psdmp_model_robot;
 
 struct psdm_model {
   psdmp_base_arena arena;
   const char *name;
   int n, classes, l, standard;
-  int links;                /* moving links: ten standard parameters each come first */
+  int links; /* moving links: ten standard parameters each come first */
   long p;
-  bool combined;            /* assumptions or the echelon basis combine columns: a base column is not a standard one's */
-  double gravity;           /* its size, part of every gravity function */
-  psdmp_model_robot robot;  /* that it was derived from */
-  bool *prismatic;          /* (n) */
-  uint64_t *weight;         /* (n) value of each joint's digit in a code */
-  int *radix;               /* (n) digits 0 .. radix - 1: exponent of q, or 2 * (exponent of cos) + exponent of sin */
-  long *class_start;        /* (classes + 1) */
-  uint64_t *code;           /* (p) */
-  long *P_start;            /* (p + 1) */
-  psdmp_model_entry *P;           /* by function, joint and parameter ascending in each; parameter counted among the base parameters */
+  /* assumptions or the echelon basis combine columns: a base column is not a standard one's */
+  bool combined;
+  double gravity;          /* its size, part of every gravity function */
+  psdmp_model_robot robot; /* that it was derived from */
+  bool *prismatic;         /* (n) */
+  uint64_t *weight;        /* (n) value of each joint's digit in a code */
+  int *radix;              /* (n) digits 0 .. radix - 1: exponent of q, or 2 * (exponent of cos) + exponent of sin */
+  long *class_start;       /* (classes + 1) */
+  uint64_t *code;          /* (p) */
+  long *P_start;           /* (p + 1) */
+  /* by function, joint and parameter ascending in each; parameter counted among the base parameters */
+  psdmp_model_entry *P;
   char (*standard_name)[12]; /* (standard) */
-  unsigned char *fate;      /* (standard) psdm_parameter_fate */
-  psdmp_model_base *base;         /* (l) */
+  unsigned char *fate;       /* (standard) psdm_parameter_fate */
+  psdmp_model_base *base;    /* (l) */
 };
 
 /* an exponent as one character: joints that follow others have powers above nine, radix <= 64 keeps them below 36 */
@@ -71,8 +74,8 @@ static inline int psdmp_model_class_of(int n, int first, int second) {
 
 /* ---- a model with some of another's functions ---- */
 
-/* joints (p): bit i is set when the function stays in torque i. Functions and parameters without any entry left go, and parameters that are zero; theta_new/theta (both (l)) scales the
- * formulas. joints NULL: a copy. */
+/* joints (p): bit i is set when the function stays in torque i. Functions and parameters without any entry left go,
+ * and parameters that are zero; theta_new/theta (both (l)) scales the formulas. joints NULL: a copy. */
 psdm_status psdmp_model_keep(const psdm_model *m, const uint64_t *joints, const double *theta, const double *theta_new,
                              const psdm_allocator *allocator, psdm_model **out);
 

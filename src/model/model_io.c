@@ -8,7 +8,8 @@
 /* a base parameter's value from the robot's numbers, NAN (null) where one of them is unknown */
 static double value_of(const psdmp_model_base *base, const psdm_robot *robot) {
   double sum = 0;
-  for (int t = 0; t < base->terms; t++) sum += base->term[t].coefficient * (robot ? psdmp_robot_parameter(robot, base->term[t].parameter) : NAN);
+  for (int t = 0; t < base->terms; t++)
+    sum += base->term[t].coefficient * (robot ? psdmp_robot_parameter(robot, base->term[t].parameter) : NAN);
   return sum;
 }
 
@@ -18,7 +19,8 @@ void psdm_model_write_base(const psdm_model *m, const psdm_robot *robot, psdm_ou
     psdm_json_object(out, NULL);
     psdm_json_string(out, "name", psdm_model_base_name(m, j));
     psdm_json_object(out, "formula");
-    for (int t = 0; t < m->base[j].terms; t++) psdm_json_number(out, m->standard_name[m->base[j].term[t].parameter], m->base[j].term[t].coefficient);
+    for (int t = 0; t < m->base[j].terms; t++)
+      psdm_json_number(out, m->standard_name[m->base[j].term[t].parameter], m->base[j].term[t].coefficient);
     psdm_json_close(out);
     psdm_json_number(out, "value", value_of(&m->base[j], robot));
     psdm_json_close(out);

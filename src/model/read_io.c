@@ -19,7 +19,9 @@ static psdm_status refuse(const reader *r, const psdmp_document_node *at, const 
   return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, at ? at->line : 1, at ? at->column : 1, "%s", what);
 }
 
-static psdm_status no_memory(const reader *r) { return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const reader *r) {
+  return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory");
+}
 
 static const psdmp_document_node *member(const psdmp_document_node *map, const char *key) {
   for (const psdmp_document_node *at = map && map->kind == PSDMP_DOCUMENT_MAP ? map->child : NULL; at; at = at->next)
@@ -51,14 +53,21 @@ static psdm_status read_shape(reader *r) {
   long n, p, l, links;
   char found[80];
   const psdmp_document_node *name = member(r->root, "name"), *names = list(r, "standard_parameters", -1);
-  if (!name || name->kind != PSDMP_DOCUMENT_SCALAR) return refuse(r, r->root, "no 'name'; a model that psdm derive exported was expected");
-  if (!whole(member(r->root, "n"), 64, &n) || !n || !whole(member(r->root, "p"), PSDMP_DOCUMENT_DOC_NODES, &p) || !whole(member(r->root, "l"), 11 * PSDM_MAX_JOINTS, &l) ||
-      !whole(member(r->root, "links"), PSDM_MAX_JOINTS, &links) || !number(member(r->root, "gravity"), &m->gravity) || !names)
+  if (!name || name->kind != PSDMP_DOCUMENT_SCALAR)
+    return refuse(r, r->root, "no 'name'; a model that psdm derive exported was expected");
+  if (!whole(member(r->root, "n"), 64, &n) || !n || !whole(member(r->root, "p"), PSDMP_DOCUMENT_DOC_NODES, &p) ||
+      !whole(member(r->root, "l"), 11 * PSDM_MAX_JOINTS, &l) ||
+      !whole(member(r->root, "links"), PSDM_MAX_JOINTS, &links) || !number(member(r->root, "gravity"), &m->gravity) ||
+      !names)
     return refuse(r, r->root, "n, p, l, links, gravity and standard_parameters were expected");
   /* ten for each link come first, then at most one for each drive */
-  if (names->count < 10 * links || names->count > 11 * PSDM_MAX_JOINTS || names->count > 10 * links + PSDM_MAX_JOINTS || n > PSDM_MAX_JOINTS || l > names->count) {
+  if (names->count < 10 * links || names->count > 11 * PSDM_MAX_JOINTS || names->count > 10 * links + PSDM_MAX_JOINTS ||
+      n > PSDM_MAX_JOINTS || l > names->count) {
     psdmp_base_print(found, sizeof found, "%ld links, %ld base parameters", links, l);
-    return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, names->line, names->column, "standard_parameters has %d names, which does not go with %s: ten for each link and at most one for each drive were expected", names->count, found);
+    return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, names->line, names->column,
+                           "standard_parameters has %d names, which does not go with %s: ten for each link and at most "
+                           "one for each drive were expected",
+                           names->count, found);
   }
   m->n = (int)n, m->p = p, m->l = (int)l, m->links = (int)links, m->standard = names->count;
   m->classes = (m->n + 1) * (m->n + 2) / 2;
@@ -72,26 +81,32 @@ static psdm_status read_shape(reader *r) {
   m->base = NEW(&m->arena, l, psdmp_model_base);
   m->fate = NEW(&m->arena, m->standard, unsigned char);
   m->standard_name = psdmp_base_arena_alloc(&m->arena, (size_t)(m->standard + 1) * sizeof *m->standard_name);
-  if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->code || !m->P_start || !m->base || !m->fate || !m->standard_name) return no_memory(r);
+  if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->code || !m->P_start || !m->base ||
+      !m->fate || !m->standard_name)
+    return no_memory(r);
   int k = 0;
   for (const psdmp_document_node *at = names->child; at; at = at->next, k++) {
-    if (at->kind != PSDMP_DOCUMENT_SCALAR || at->length >= sizeof m->standard_name[0]) return refuse(r, at, "a parameter's name was expected");
+    if (at->kind != PSDMP_DOCUMENT_SCALAR || at->length >= sizeof m->standard_name[0])
+      return refuse(r, at, "a parameter's name was expected");
     memcpy(m->standard_name[k], at->text, at->length);
   }
   return PSDM_OK;
 }
 
 static psdm_status read_fingerprint(const reader *r, const psdmp_document_node *at, uint64_t *hash) {
-  if (!at || (at->kind == PSDMP_DOCUMENT_SCALAR && psdmp_robot_fingerprint_read(at->text, at->length, hash))) return PSDM_OK;
+  if (!at || (at->kind == PSDMP_DOCUMENT_SCALAR && psdmp_robot_fingerprint_read(at->text, at->length, hash)))
+    return PSDM_OK;
   return refuse(r, at, "a fingerprint of sixteen hexadecimal digits was expected");
 }
 
 /* whose model it is; old files do not say */
 static psdm_status read_robot(reader *r) {
   psdmp_model_robot *robot = &r->m->robot;
-  const psdmp_document_node *node = member(r->root, "robot"), *gravity = member(node, "gravity"), *at = gravity && gravity->kind == PSDMP_DOCUMENT_LIST ? gravity->child : NULL;
+  const psdmp_document_node *node = member(r->root, "robot"), *gravity = member(node, "gravity"),
+                            *at = gravity && gravity->kind == PSDMP_DOCUMENT_LIST ? gravity->child : NULL;
   if (!node) return PSDM_OK;
-  if (!member(node, "kinematics") || !gravity || gravity->kind != PSDMP_DOCUMENT_LIST || gravity->count != 3) return refuse(r, node, "robot: kinematics and gravity, a list of 3 numbers, were expected");
+  if (!member(node, "kinematics") || !gravity || gravity->kind != PSDMP_DOCUMENT_LIST || gravity->count != 3)
+    return refuse(r, node, "robot: kinematics and gravity, a list of 3 numbers, were expected");
   for (int i = 0; i < 3; i++, at = at->next)
     if (!number(at, &robot->gravity[i])) return refuse(r, at, "a number was expected");
   psdm_status status = read_fingerprint(r, member(node, "kinematics"), &robot->kinematics);
@@ -122,7 +137,8 @@ static psdm_status read_radix(reader *r, const psdmp_document_node *E) {
     if (!exponents(at, n, e)) return refuse(r, at, "a string of 5n digits, 0 to 9 and a to z, was expected");
     for (int j = 0; j < n; j++) {
       int digit = e[j] ? e[j] : 2 * e[2 * n + j] + e[n + j];
-      if ((e[j] && (e[n + j] || e[2 * n + j])) || e[n + j] > 1) return refuse(r, at, "a joint has powers of q and of sines, or a square of a sine");
+      if ((e[j] && (e[n + j] || e[2 * n + j])) || e[n + j] > 1)
+        return refuse(r, at, "a joint has powers of q and of sines, or a square of a sine");
       m->prismatic[j] |= e[j] > 0;
       if (digit >= m->radix[j]) m->radix[j] = digit + 1;
     }
@@ -168,7 +184,8 @@ static psdm_status read_functions(reader *r) {
     while (last < k) m->class_start[++last] = f;
     for (int j = 0; j < n; j++) {
       int turned = 2 * e[2 * n + j] + e[n + j];
-      if (m->prismatic[j] && turned) return refuse(r, at, "a joint has powers of q in one function and of sines in another");
+      if (m->prismatic[j] && turned)
+        return refuse(r, at, "a joint has powers of q in one function and of sines in another");
       m->code[f] += (uint64_t)(m->prismatic[j] ? e[j] : turned) * m->weight[j];
     }
   }
@@ -189,7 +206,8 @@ static psdm_status read_P(reader *r) {
     long f, joint, parameter;
     double value;
     const psdmp_document_node *x = at->kind == PSDMP_DOCUMENT_LIST && at->count == 4 ? at->child : NULL;
-    if (!x || !whole(x, m->p - 1, &f) || !whole(x->next, m->n - 1, &joint) || !whole(x->next->next, m->l - 1, &parameter) || !number(x->next->next->next, &value) || f < before)
+    if (!x || !whole(x, m->p - 1, &f) || !whole(x->next, m->n - 1, &joint) ||
+        !whole(x->next->next, m->l - 1, &parameter) || !number(x->next->next->next, &value) || f < before)
       return refuse(r, at, "[function, joint, parameter, value], functions ascending, was expected");
     m->P[at_entry] = (psdmp_model_entry){value, (unsigned short)joint, (unsigned short)parameter};
     while (before < f) m->P_start[++before] = at_entry;
@@ -212,13 +230,16 @@ static psdm_status read_base(reader *r) {
   for (const psdmp_document_node *at = list_node->child; at; at = at->next, j++) {
     psdmp_model_base *base = &m->base[j];
     const psdmp_document_node *formula = member(at, "formula"), *name = member(at, "name");
-    if (!formula || formula->kind != PSDMP_DOCUMENT_MAP || !formula->count || !name || name->kind != PSDMP_DOCUMENT_SCALAR) return refuse(r, at, "a base parameter with name and formula was expected");
+    if (!formula || formula->kind != PSDMP_DOCUMENT_MAP || !formula->count || !name ||
+        name->kind != PSDMP_DOCUMENT_SCALAR)
+      return refuse(r, at, "a base parameter with name and formula was expected");
     base->term = NEW(&m->arena, formula->count, psdmp_model_base_term);
     if (!base->term) return no_memory(r);
     for (const psdmp_document_node *term = formula->child; term; term = term->next) {
       double coefficient;
       int k = find_standard(m, term->key);
-      if (k < 0 || !number(term, &coefficient)) return refuse(r, term, "a standard parameter and its coefficient were expected");
+      if (k < 0 || !number(term, &coefficient))
+        return refuse(r, term, "a standard parameter and its coefficient were expected");
       base->term[base->terms++] = (psdmp_model_base_term){k, coefficient};
     }
     base->parameter = base->term[0].parameter;
@@ -239,7 +260,8 @@ psdm_status psdm_model_load(const char *path, const psdm_allocator *allocator, p
   size_t length;
   psdmp_document_node *root = NULL;
   *model = NULL;
-  psdm_status status = m ? psdmp_document_file_read(path, PSDMP_DOCUMENT_DOC_BYTES, &scratch, &text, &length, error) : psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+  psdm_status status = m ? psdmp_document_file_read(path, PSDMP_DOCUMENT_DOC_BYTES, &scratch, &text, &length, error)
+                         : psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
   if (!status) status = psdmp_document_parse(text, length, file, &scratch, &root, error);
   if (m) m->arena.allocator = allocator;
   reader r = {file, error, m, root};

@@ -18,11 +18,15 @@ typedef struct saver {
 } saver;
 
 static psdm_status add(const saver *s, const char *name, size_t rows, size_t columns) {
-  return psdmp_table_mat_put(s->out, &(psdmp_table_mat_array){.name = name, .rank = 2, .dims = {rows, columns}, .number = s->data}, s->m->arena.allocator);
+  return psdmp_table_mat_put(
+      s->out, &(psdmp_table_mat_array){.name = name, .rank = 2, .dims = {rows, columns}, .number = s->data},
+      s->m->arena.allocator);
 }
 
 static psdm_status add_text(const saver *s, const char *name, size_t rows, size_t columns, const char *text) {
-  return psdmp_table_mat_put(s->out, &(psdmp_table_mat_array){.name = name, .rank = 2, .dims = {rows, columns}, .character = text}, s->m->arena.allocator);
+  return psdmp_table_mat_put(
+      s->out, &(psdmp_table_mat_array){.name = name, .rank = 2, .dims = {rows, columns}, .character = text},
+      s->m->arena.allocator);
 }
 
 /* E, 5n x p */
@@ -41,8 +45,13 @@ static psdm_status add_matrix(const saver *s) {
   const psdm_model *m = s->m;
   memset(s->data, 0, sizeof *s->data * (size_t)m->p * (size_t)m->l * (size_t)m->n);
   for (long f = 0; f < m->p; f++)
-    for (long i = m->P_start[f]; i < m->P_start[f + 1]; i++) s->data[f + m->p * (m->P[i].parameter + (long)m->l * m->P[i].joint)] = m->P[i].value;
-  return psdmp_table_mat_put(s->out, &(psdmp_table_mat_array){.name = "P", .rank = 3, .dims = {(size_t)m->p, (size_t)m->l, (size_t)m->n}, .number = s->data}, m->arena.allocator);
+    for (long i = m->P_start[f]; i < m->P_start[f + 1]; i++)
+      s->data[f + m->p * (m->P[i].parameter + (long)m->l * m->P[i].joint)] = m->P[i].value;
+  return psdmp_table_mat_put(
+      s->out,
+      &(psdmp_table_mat_array){
+          .name = "P", .rank = 3, .dims = {(size_t)m->p, (size_t)m->l, (size_t)m->n}, .number = s->data},
+      m->arena.allocator);
 }
 
 /* names of the base parameters as rows of text, and their values where the robot knows them */
@@ -70,7 +79,9 @@ static psdm_status add_robot(const saver *s) {
   char text[PSDMP_ROBOT_FINGERPRINT];
   s->data[0] = s->m->gravity;
   psdm_status status = add(s, "gravity", 1, 1);
-  if (!status && s->m->robot.kinematics) status = add_text(s, "kinematics", 1, PSDMP_ROBOT_FINGERPRINT - 1, psdmp_robot_fingerprint_text(s->m->robot.kinematics, text));
+  if (!status && s->m->robot.kinematics)
+    status = add_text(s, "kinematics", 1, PSDMP_ROBOT_FINGERPRINT - 1,
+                      psdmp_robot_fingerprint_text(s->m->robot.kinematics, text));
   return status;
 }
 
@@ -84,11 +95,14 @@ static psdm_status add_all(const saver *s, const psdm_robot *robot) {
 
 static psdm_status save_mat(const psdm_model *m, const psdm_robot *robot, const char *path, psdm_error *error) {
   size_t size = (size_t)m->p * (size_t)m->l * (size_t)m->n, exponents = (size_t)(5 * m->n) * (size_t)m->p;
-  if (size > (size_t)1 << 28) return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "P would have %zu entries when written in full; use .json", size);
+  if (size > (size_t)1 << 28)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "P would have %zu entries when written in full; use .json",
+                           size);
   saver s = {.m = m};
   psdm_status status = psdm_output_open(path, m->arena.allocator, &s.out, error);
   if (status) return status;
-  s.data = psdmp_base_alloc_raw(m->arena.allocator, sizeof *s.data * ((size > exponents ? size : exponents) + 16 * (size_t)m->l + 16));
+  s.data = psdmp_base_alloc_raw(m->arena.allocator,
+                                sizeof *s.data * ((size > exponents ? size : exponents) + 16 * (size_t)m->l + 16));
   status = s.data ? add_all(&s, robot) : PSDM_E_MEMORY;
   psdmp_base_free(m->arena.allocator, s.data);
   if (!status) return psdm_output_commit(&s.out, error);

@@ -4,7 +4,9 @@
 
 #include "motion/motion_priv.h"
 
-static psdm_status no_memory(const psdm_csv *csv, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, psdm_csv_file(csv), 0, 0, "out of memory"); }
+static psdm_status no_memory(const psdm_csv *csv, psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, psdm_csv_file(csv), 0, 0, "out of memory");
+}
 
 int psdmp_motion_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used) {
   char name[32];
@@ -14,13 +16,15 @@ int psdmp_motion_csv_place(const psdm_csv *csv, const char *prefix, int number, 
   return place;
 }
 
-psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected, psdm_error *error) {
+psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected,
+                                          psdm_error *error) {
   for (int c = 0; c < psdm_csv_columns(csv); c++) {
     const char *name = psdm_csv_name(csv, c);
     char quoted[64];
     if (!used[c])
-      return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "column '%s' is none of %s; --ignore-extra passes over it",
-                        psdmp_base_quote(name, strlen(name), quoted, sizeof quoted), expected);
+      return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0,
+                             "column '%s' is none of %s; --ignore-extra passes over it",
+                             psdmp_base_quote(name, strlen(name), quoted, sizeof quoted), expected);
   }
   return PSDM_OK;
 }
@@ -43,11 +47,12 @@ static psdm_status fail_order(const psdm_csv *csv, double t, double before, psdm
   char now[32], then[32];
   psdmp_base_format_short(t, now);
   psdmp_base_format_short(before, then);
-  return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0, "t is %s after %s in the row before; times must ascend", now, then);
+  return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0,
+                         "t is %s after %s in the row before; times must ascend", now, then);
 }
 
-static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, double *row, const psdm_allocator *allocator, psdmp_motion_timetable *table,
-                             psdm_error *error) {
+static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, double *row, const psdm_allocator *allocator,
+                             psdmp_motion_timetable *table, psdm_error *error) {
   long room = 0, width = table->columns + 1;
   for (;;) {
     bool more;
@@ -62,15 +67,17 @@ static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, doubl
   }
 }
 
-psdm_status psdmp_motion_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place, const psdm_allocator *allocator,
-                                 psdmp_motion_timetable *table, psdm_error *error) {
+psdm_status psdmp_motion_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place,
+                                        const psdm_allocator *allocator, psdmp_motion_timetable *table,
+                                        psdm_error *error) {
   *table = (psdmp_motion_timetable){.columns = columns};
   psdm_status status = psdm_csv_fits(csv, PSDMP_MOTION_TIMETABLE_BYTES * ((size_t)columns + 1), 0, error);
   if (status) return status;
   double *row = psdmp_base_alloc(allocator, sizeof *row * (size_t)psdm_csv_columns(csv));
   status = row ? read_rows(csv, t_place, place, row, allocator, table, error) : no_memory(csv, error);
   if (!status && !table->rows)
-    status = psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "no row behind the header; at least one was expected");
+    status = psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0,
+                             "no row behind the header; at least one was expected");
   psdmp_base_free(allocator, row);
   if (status) {
     psdmp_base_free(allocator, table->memory);

@@ -1,4 +1,5 @@
-/* motion.c: moves from rest to rest, sums of sines, and the polynomials between the rows of a table; all with their derivatives. */
+/* motion.c: moves from rest to rest, sums of sines, and the polynomials between the rows of a table; all with their
+ * derivatives. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +7,9 @@
 
 enum { HIGHEST = 9 }; /* degree of a polynomial */
 
-static psdm_status fail(psdm_error *error, psdm_status status, const char *text) { return psdmp_base_fail(error, status, "", 0, 0, "%s", text); }
+static psdm_status fail(psdm_error *error, psdm_status status, const char *text) {
+  return psdmp_base_fail(error, status, "", 0, 0, "%s", text);
+}
 
 static psdm_status no_memory(psdm_error *error) { return fail(error, PSDM_E_MEMORY, "out of memory"); }
 
@@ -46,7 +49,8 @@ static psdm_status finish(psdm_motion *motion, bool whole, psdm_motion **out, ps
 
 /* ---- polynomials ---- */
 
-/* factor^k times the k-th derivative at s of the sum of c[i] s^i, i <= degree, for k < orders, into x[0], x[stride], ... */
+/* factor^k times the k-th derivative at s of the sum of c[i] s^i, i <= degree, for k < orders, into x[0], x[stride],
+ * ... */
 static void differentiate(int degree, const double *c, double s, double factor, int orders, double *x, long stride) {
   double scale = 1;
   for (int k = 0; k < orders; k++, scale *= factor) {
@@ -62,8 +66,8 @@ static void differentiate(int degree, const double *c, double s, double factor, 
 
 /* ---- from rest to rest ---- */
 
-/* the polynomial of degree 2m + 1 from 0 at s = 0 to 1 at s = 1 with m derivatives zero at both ends: s^(m+1) times these. Its coefficients
- * are (-1)^j binomial(m + j, j) binomial(2m + 1, m - j). */
+/* the polynomial of degree 2m + 1 from 0 at s = 0 to 1 at s = 1 with m derivatives zero at both ends: s^(m+1) times
+ * these. Its coefficients are (-1)^j binomial(m + j, j) binomial(2m + 1, m - j). */
 static const double rest_to_rest[4][5] = {{3, -2}, {10, -15, 6}, {35, -84, 70, -20}, {126, -420, 540, -315, 70}};
 
 /* expanded about the nearer end, where q and the derivatives that vanish are exact */
@@ -81,15 +85,18 @@ static void move_at(const psdm_motion *m, double t, int orders, double *x) {
   }
 }
 
-psdm_status psdm_motion_polynomial(int n, int degree, const double *from, const double *to, double start, double duration,
-                                   const psdm_allocator *allocator, psdm_motion **out, psdm_error *error) {
+psdm_status psdm_motion_polynomial(int n, int degree, const double *from, const double *to, double start,
+                                   double duration, const psdm_allocator *allocator, psdm_motion **out,
+                                   psdm_error *error) {
   *out = NULL;
   if (n < 1) return fail(error, PSDM_E_ARGUMENT, "a motion has at least one joint");
   if (degree != 3 && degree != 5 && degree != 7 && degree != 9)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "degree %d; 3, 5, 7 or 9 was expected", degree);
   if (!isfinite(start) || !(duration > 0) || !isfinite(start + duration) || !(start + duration > start))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "from t = %g for %g s; a positive, finite duration was expected", start, duration);
-  if (!all_finite(from, (size_t)n) || !all_finite(to, (size_t)n)) return fail(error, PSDM_E_ARGUMENT, "the ends of a motion must be finite");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "from t = %g for %g s; a positive, finite duration was expected", start, duration);
+  if (!all_finite(from, (size_t)n) || !all_finite(to, (size_t)n))
+    return fail(error, PSDM_E_ARGUMENT, "the ends of a motion must be finite");
   psdm_motion *m = psdmp_motion_new(n, PSDMP_MOTION_MOVE, allocator);
   if (!m) return no_memory(error);
   m->degree = degree;
@@ -119,13 +126,19 @@ static void harmonics_at(const psdm_motion *m, double t, int orders, double *x) 
 }
 
 static psdm_status check_sum(int n, int terms, const double *centre, double duration, psdm_error *error) {
-  if (n < 1 || terms < 0) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d joints of %d terms; at least 1 and 0 were expected", n, terms);
-  if (!(duration > 0) || !isfinite(duration)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "duration %g s; a positive, finite one was expected", duration);
-  return all_finite(centre, (size_t)n) ? PSDM_OK : fail(error, PSDM_E_ARGUMENT, "the centre of a motion must be finite");
+  if (n < 1 || terms < 0)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d joints of %d terms; at least 1 and 0 were expected", n,
+                           terms);
+  if (!(duration > 0) || !isfinite(duration))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "duration %g s; a positive, finite one was expected",
+                           duration);
+  return all_finite(centre, (size_t)n) ? PSDM_OK
+                                       : fail(error, PSDM_E_ARGUMENT, "the centre of a motion must be finite");
 }
 
 /* a sum whose sine and cosine are still to be filled in */
-static psdm_motion *new_sum(int n, int terms, const double *centre, double duration, const psdm_allocator *allocator, double *part[3]) {
+static psdm_motion *new_sum(int n, int terms, const double *centre, double duration, const psdm_allocator *allocator,
+                            double *part[3]) {
   psdm_motion *m = psdmp_motion_new(n, PSDMP_MOTION_HARMONICS, allocator);
   if (!m) return NULL;
   size_t count = (size_t)n * (size_t)terms;
@@ -142,8 +155,9 @@ static psdm_motion *new_sum(int n, int terms, const double *centre, double durat
   return NULL;
 }
 
-psdm_status psdm_motion_sines(int n, int terms, const double *centre, const double *amplitude, const double *frequency, const double *phase,
-                              double duration, const psdm_allocator *allocator, psdm_motion **out, psdm_error *error) {
+psdm_status psdm_motion_sines(int n, int terms, const double *centre, const double *amplitude, const double *frequency,
+                              const double *phase, double duration, const psdm_allocator *allocator, psdm_motion **out,
+                              psdm_error *error) {
   *out = NULL;
   psdm_status status = check_sum(n, terms, centre, duration, error);
   if (status) return status;
@@ -160,14 +174,18 @@ psdm_status psdm_motion_sines(int n, int terms, const double *centre, const doub
   return finish(m, m, out, error);
 }
 
-psdm_status psdm_motion_fourier(int n, int harmonics, double period, const double *centre, const double *a, const double *b, double duration,
-                                const psdm_allocator *allocator, psdm_motion **out, psdm_error *error) {
+psdm_status psdm_motion_fourier(int n, int harmonics, double period, const double *centre, const double *a,
+                                const double *b, double duration, const psdm_allocator *allocator, psdm_motion **out,
+                                psdm_error *error) {
   *out = NULL;
   psdm_status status = check_sum(n, harmonics, centre, duration, error);
   if (status) return status;
   size_t count = (size_t)n * (size_t)harmonics;
-  if (!(period > 0) || !isfinite(period)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "period %g s; a positive, finite one was expected", period);
-  if (!all_finite(a, count) || !all_finite(b, count)) return fail(error, PSDM_E_ARGUMENT, "the coefficients of a motion must be finite");
+  if (!(period > 0) || !isfinite(period))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "period %g s; a positive, finite one was expected",
+                           period);
+  if (!all_finite(a, count) || !all_finite(b, count))
+    return fail(error, PSDM_E_ARGUMENT, "the coefficients of a motion must be finite");
   double *part[3];
   psdm_motion *m = new_sum(n, harmonics, centre, duration, allocator, part);
   for (size_t e = 0; m && e < count; e++) {
@@ -181,7 +199,8 @@ psdm_status psdm_motion_fourier(int n, int harmonics, double period, const doubl
 
 /* ---- pieces between rows ---- */
 
-/* coefficients in powers of s of the piece that has these values, slopes times h and curvatures times h^2 at s = 0 and s = 1 */
+/* coefficients in powers of s of the piece that has these values, slopes times h and curvatures times h^2 at s = 0
+ * and s = 1 */
 static int piece(int degree, const double near[3], const double far[3], double *c) {
   double rise = far[0] - near[0];
   c[0] = near[0];
@@ -223,21 +242,18 @@ static void pieces_at(const psdm_motion *m, double t, int orders, double *x) {
 /* ---- all of them ---- */
 
 static void hold(const psdm_motion *m, bool last, int orders, double *x) {
-  const double *at = m->kind == PSDMP_MOTION_MOVE ? (last ? m->to : m->from) : m->x[0] + (last ? (m->rows - 1) * m->n : 0);
+  const double *at =
+      m->kind == PSDMP_MOTION_MOVE ? (last ? m->to : m->from) : m->x[0] + (last ? (m->rows - 1) * m->n : 0);
   memcpy(x, at, sizeof *x * (size_t)m->n);
   for (long i = m->n; i < (long)orders * m->n; i++) x[i] = 0;
 }
 
 void psdm_motion_at(const psdm_motion *m, double t, int orders, double *x) {
   if (orders > PSDM_MOTION_ORDERS) orders = PSDM_MOTION_ORDERS;
-  if (m->kind == PSDMP_MOTION_HARMONICS)
-    harmonics_at(m, t, orders, x);
-  else if (!(t >= m->begin) || t > m->end || m->begin == m->end)
-    hold(m, t > m->end, orders, x);
-  else if (m->kind == PSDMP_MOTION_MOVE)
-    move_at(m, t, orders, x);
-  else
-    pieces_at(m, t, orders, x);
+  if (m->kind == PSDMP_MOTION_HARMONICS) harmonics_at(m, t, orders, x);
+  else if (!(t >= m->begin) || t > m->end || m->begin == m->end) hold(m, t > m->end, orders, x);
+  else if (m->kind == PSDMP_MOTION_MOVE) move_at(m, t, orders, x);
+  else pieces_at(m, t, orders, x);
 }
 
 int psdm_motion_n(const psdm_motion *m) { return m->n; }

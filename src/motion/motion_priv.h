@@ -17,14 +17,14 @@ struct psdm_motion {
   psdmp_motion_kind kind;
   int n;
   double begin, end;
-  int degree;               /* of the move; of the pieces, 3 or 5 */
-  const double *from, *to;  /* (n) the move's ends */
+  int degree;              /* of the move; of the pieces, 3 or 5 */
+  const double *from, *to; /* (n) the move's ends */
   int terms;
-  const double *centre;                  /* (n) */
+  const double *centre;                    /* (n) */
   const double *frequency, *sine, *cosine; /* (n x terms) */
   long rows;
-  const double *t;    /* (rows) */
-  double *x[3];       /* (rows x n) q, qd, and qdd where degree is 5 */
+  const double *t; /* (rows) */
+  double *x[3];    /* (rows x n) q, qd, and qdd where degree is 5 */
 };
 
 /* An empty motion; NULL when there is no memory. */
@@ -54,12 +54,16 @@ typedef struct psdmp_motion_timetable {
 int psdmp_motion_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used);
 
 /* Refuses the first column that is not used: "column 'x' is none of <expected>, ...". */
-psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected, psdm_error *error);
+psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected,
+                                          psdm_error *error);
 
-/* All rows behind the header: t from its column, which must ascend, and the columns at place (-1: zeros). Free memory with the allocator. */
-enum { PSDMP_MOTION_TIMETABLE_BYTES = 32 }; /* for every number: room that doubles, and the copies that are made of it */
-psdm_status psdmp_motion_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place, const psdm_allocator *allocator,
-                                 psdmp_motion_timetable *table, psdm_error *error);
+/* All rows behind the header: t from its column, which must ascend, and the columns at place (-1: zeros). Free
+ * memory with the allocator. */
+/* for every number: room that doubles, and the copies that are made of it */
+enum { PSDMP_MOTION_TIMETABLE_BYTES = 32 };
+psdm_status psdmp_motion_timetable_read(psdm_csv *csv, int t_place, int columns, const int *place,
+                                        const psdm_allocator *allocator, psdmp_motion_timetable *table,
+                                        psdm_error *error);
 
 /* Splits a column block off: to (rows x count) gets columns first .. first + count - 1; t is column -1. */
 void psdmp_motion_timetable_take(const psdmp_motion_timetable *table, int first, int count, double *to);

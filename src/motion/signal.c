@@ -16,15 +16,20 @@ psdm_signal *psdmp_motion_signal_new(int columns, long rows, bool held, const ps
   return NULL;
 }
 
-psdm_status psdm_signal_table(int columns, long rows, const double *t, const double *values, bool held, const psdm_allocator *allocator,
-                              psdm_signal **signal, psdm_error *error) {
+psdm_status psdm_signal_table(int columns, long rows, const double *t, const double *values, bool held,
+                              const psdm_allocator *allocator, psdm_signal **signal, psdm_error *error) {
   *signal = NULL;
   if (columns < 1 || rows < 1)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a table of %ld rows of %d columns; at least one of each was expected", rows, columns);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "a table of %ld rows of %d columns; at least one of each was expected", rows, columns);
   long unsorted = psdmp_motion_row_unsorted(rows, t);
-  if (unsorted >= 0) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the row before", unsorted + 1);
+  if (unsorted >= 0)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the row before",
+                           unsorted + 1);
   for (long i = 0; i < rows * columns; i++)
-    if (!isfinite(values[i])) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "row %ld has a number that is not finite", i / columns + 1);
+    if (!isfinite(values[i]))
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "row %ld has a number that is not finite",
+                             i / columns + 1);
   psdm_signal *s = psdmp_motion_signal_new(columns, rows, held, allocator);
   if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   memcpy(s->t, t, sizeof *t * (size_t)rows);
@@ -50,9 +55,7 @@ void psdm_signal_at(const psdm_signal *s, double t, double *values) {
   bool before = !(t >= s->t[0]), between = !s->held && !before && row + 1 < s->rows;
   double share = between ? (t - s->t[row]) / (s->t[row + 1] - s->t[row]) : 0;
   for (int c = 0; c < s->columns; c++) {
-    if (s->held && before)
-      values[c] = 0;
-    else
-      values[c] = between ? (1 - share) * now[c] + share * now[s->columns + c] : now[c];
+    if (s->held && before) values[c] = 0;
+    else values[c] = between ? (1 - share) * now[c] + share * now[s->columns + c] : now[c];
   }
 }

@@ -29,22 +29,26 @@ static void list_names(const char *const *names, char *text, size_t size) {
   }
 }
 
-static psdm_status find_columns(const psdm_csv *csv, const char *const *names, const char *const *optional, bool ignore_extra, int *t, int *place,
-                                bool *used, psdm_error *error) {
+static psdm_status find_columns(const psdm_csv *csv, const char *const *names, const char *const *optional,
+                                bool ignore_extra, int *t, int *place, bool *used, psdm_error *error) {
   char expected[256];
   *t = psdmp_motion_csv_place(csv, "t", 0, used);
-  if (*t < 0) return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "column 't' is missing");
+  if (*t < 0)
+    return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0,
+                           "column 't' is missing");
   for (int i = 0; names[i]; i++) {
     place[i] = psdmp_motion_csv_place(csv, names[i], 0, used);
     if (place[i] < 0 && !among(names[i], optional))
-      return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0, "column '%s' is missing", names[i]);
+      return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0,
+                             "column '%s' is missing", names[i]);
   }
   list_names(names, expected, sizeof expected);
   return ignore_extra ? PSDM_OK : psdmp_motion_csv_refuse_extra(csv, used, expected, error);
 }
 
-psdm_status psdm_signal_load(const char *path, const char *const *names, const char *const *optional, bool held, bool ignore_extra,
-                             const psdm_allocator *allocator, psdm_signal **signal, psdm_error *error) {
+psdm_status psdm_signal_load(const char *path, const char *const *names, const char *const *optional, bool held,
+                             bool ignore_extra, const psdm_allocator *allocator, psdm_signal **signal,
+                             psdm_error *error) {
   psdm_csv *csv;
   psdmp_motion_timetable table = {0};
   psdmp_base_arena arena = {.allocator = allocator};

@@ -1,15 +1,17 @@
 /* table.c: motions through the points of a table, and the fifth-degree spline where it has positions alone.
  *
- * A piece of degree five between two rows is given by q, qd, qdd at both. With rise = q1 - q0 and h the time between them,
+ * A piece of degree five between two rows is given by q, qd, qdd at both. With rise = q1 - q0 and h the time between
+ * them,
  *
  *   h^3 q'''(0) =   60 rise - 36 h qd0 - 24 h qd1 - 9 h^2 qdd0 + 3 h^2 qdd1
  *   h^3 q'''(h) =   60 rise - 24 h qd0 - 36 h qd1 - 3 h^2 qdd0 + 9 h^2 qdd1
  *   h^4 q''''(0) = -360 rise + 192 h qd0 + 168 h qd1 + 36 h^2 qdd0 - 24 h^2 qdd1
  *   h^4 q''''(h) =  360 rise - 168 h qd0 - 192 h qd1 - 24 h^2 qdd0 + 36 h^2 qdd1
  *
- * and the spline has the qd, qdd at its inner rows for which the third and fourth derivatives of neighbours agree (Ahlberg, Nilson, Walsh, The
- * theory of splines, 1967): a banded system with two unknowns and two equations per inner row. Unknowns and equations are scaled by the time
- * around their row, so that only the ratios of neighbouring intervals matter. */
+ * and the spline has the qd, qdd at its inner rows for which the third and fourth derivatives of neighbours agree
+ * (Ahlberg, Nilson, Walsh, The theory of splines, 1967): a banded system with two unknowns and two equations per
+ * inner row. Unknowns and equations are scaled by the time around their row, so that only the ratios of neighbouring
+ * intervals matter. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -18,19 +20,24 @@
 #include "motion/motion_priv.h"
 
 enum {
-  BAND = 3,                /* diagonals above and below: an equation reaches the two unknowns of both neighbours */
-  HEIGHT = 3 * BAND + 1,   /* rows of LAPACK's band storage, room for pivoting included */
+  BAND = 3,                    /* diagonals above and below: an equation reaches the two unknowns of both neighbours */
+  HEIGHT = 3 * BAND + 1,       /* rows of LAPACK's band storage, room for pivoting included */
   MOST_ROWS = 10 * 1000 * 1000 /* of a spline: its matrix has then 1.6 GB */
 };
 
-static psdm_status fail(psdm_error *error, psdm_status status, const char *text) { return psdmp_base_fail(error, status, "", 0, 0, "%s", text); }
+static psdm_status fail(psdm_error *error, psdm_status status, const char *text) {
+  return psdmp_base_fail(error, status, "", 0, 0, "%s", text);
+}
 
 /* ---- the spline ---- */
 
 /* the scale of an inner row's unknowns: qd scale and qdd scale^2 have the units of q */
-static double scale_of(const psdm_motion *m, long row) { return row > 0 && row < m->rows - 1 ? (m->t[row + 1] - m->t[row - 1]) / 2 : 1; }
+static double scale_of(const psdm_motion *m, long row) {
+  return row > 0 && row < m->rows - 1 ? (m->t[row + 1] - m->t[row - 1]) / 2 : 1;
+}
 
-/* adds to equation e (of row, counted from 0 and 1) the factor of unknown u of another row; ends are at rest and have none */
+/* adds to equation e (of row, counted from 0 and 1) the factor of unknown u of another row; ends are at rest and
+ * have none */
 static void put(const psdm_motion *m, double *band, long row, int e, long other, int u, double factor) {
   if (other < 1 || other > m->rows - 2) return;
   double scale = scale_of(m, other);
@@ -38,10 +45,12 @@ static void put(const psdm_motion *m, double *band, long row, int e, long other,
   band[column * HEIGHT + 2 * BAND + line - column] += factor / (u ? scale * scale : scale);
 }
 
-/* third and fourth derivatives of the piece before a row minus those of the piece behind it, in powers of the row's scale */
+/* third and fourth derivatives of the piece before a row minus those of the piece behind it, in powers of the row's
+ * scale */
 static void set_row(const psdm_motion *m, long row, double *band, double *right, long unknowns) {
   double scale = scale_of(m, row), before = m->t[row] - m->t[row - 1], behind = m->t[row + 1] - m->t[row];
-  /* factors of h qd and h^2 qdd at the near and the far end of a piece, and of the rise away from the row: equal on both sides but for signs */
+  /* factors of h qd and h^2 qdd at the near and the far end of a piece, and of the rise away from the row: equal on
+   * both sides but for signs */
   static const double near[2][2] = {{36, 9}, {192, 36}}, far[2][2] = {{24, 3}, {168, 24}}, rise[2] = {60, 360};
   for (int e = 0; e < 2; e++) {
     double left = pow(scale / before, 3 + e), other = pow(scale / behind, 3 + e), sign = e ? 1 : -1;
@@ -53,7 +62,8 @@ static void set_row(const psdm_motion *m, long row, double *band, double *right,
     put(m, band, row, e, row + 1, 1, sign * far[e][1] * other * behind * behind);
     const double *q = m->x[0] + row * m->n;
     for (int i = 0; i < m->n; i++)
-      right[i * unknowns + 2 * (row - 1) + e] = -rise[e] * (left * (q[i] - q[i - m->n]) + sign * other * (q[i + m->n] - q[i]));
+      right[i * unknowns + 2 * (row - 1) + e] =
+          -rise[e] * (left * (q[i] - q[i - m->n]) + sign * other * (q[i + m->n] - q[i]));
   }
 }
 
@@ -74,7 +84,8 @@ static bool take_solution(psdm_motion *m, const double *solution, long unknowns)
 
 psdm_status psdmp_motion_spline(psdm_motion *m, const psdm_allocator *allocator, psdm_error *error) {
   if (m->rows < 3) return PSDM_OK; /* nothing between two ends at rest */
-  if (m->rows > MOST_ROWS) return psdmp_base_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows; a spline takes at most %d", m->rows, MOST_ROWS);
+  if (m->rows > MOST_ROWS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows; a spline takes at most %d", m->rows, MOST_ROWS);
   if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
   long unknowns = 2 * (m->rows - 2);
   double *band = psdmp_base_alloc(allocator, (size_t)unknowns * HEIGHT * sizeof *band);
@@ -85,9 +96,11 @@ psdm_status psdmp_motion_spline(psdm_motion *m, const psdm_allocator *allocator,
     status = fail(error, PSDM_E_MEMORY, "out of memory");
   } else {
     for (long row = 1; row < m->rows - 1; row++) set_row(m, row, band, right, unknowns);
-    if (LAPACKE_dgbsv_work(LAPACK_COL_MAJOR, (lapack_int)unknowns, BAND, BAND, m->n, band, HEIGHT, pivots, right, (lapack_int)unknowns) ||
+    if (LAPACKE_dgbsv_work(LAPACK_COL_MAJOR, (lapack_int)unknowns, BAND, BAND, m->n, band, HEIGHT, pivots, right,
+                           (lapack_int)unknowns) ||
         !take_solution(m, right, unknowns))
-      status = fail(error, PSDM_E_ARGUMENT, "no spline goes through these points: the times between them differ too much");
+      status =
+          fail(error, PSDM_E_ARGUMENT, "no spline goes through these points: the times between them differ too much");
   }
   psdmp_base_free(allocator, band);
   psdmp_base_free(allocator, right);
@@ -101,10 +114,8 @@ long psdmp_motion_row_at(long rows, const double *t, double at) {
   long low = 0, high = rows; /* t[low] <= at < t[high], where those exist */
   while (high - low > 1) {
     long middle = low + (high - low) / 2;
-    if (t[middle] <= at)
-      low = middle;
-    else
-      high = middle;
+    if (t[middle] <= at) low = middle;
+    else high = middle;
   }
   return low;
 }
@@ -116,13 +127,18 @@ long psdmp_motion_row_unsorted(long rows, const double *t) {
 }
 
 static psdm_status check_table(int n, long rows, const double *t, const double *const x[3], psdm_error *error) {
-  if (n < 1 || rows < 1) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a table of %ld rows of %d joints; at least one of each was expected", rows, n);
+  if (n < 1 || rows < 1)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "a table of %ld rows of %d joints; at least one of each was expected", rows, n);
   if (x[2] && !x[1]) return fail(error, PSDM_E_ARGUMENT, "qdd is given without qd");
   long unsorted = psdmp_motion_row_unsorted(rows, t);
-  if (unsorted >= 0) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the row before", unsorted + 1);
+  if (unsorted >= 0)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the row before",
+                           unsorted + 1);
   for (int k = 0; k < 3; k++)
     for (long i = 0; x[k] && i < rows * n; i++)
-      if (!isfinite(x[k][i])) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "row %ld has a number that is not finite", i / n + 1);
+      if (!isfinite(x[k][i]))
+        return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "row %ld has a number that is not finite", i / n + 1);
   return PSDM_OK;
 }
 
@@ -152,9 +168,7 @@ psdm_status psdm_motion_table(int n, long rows, const double *t, const double *q
   } else {
     status = fail(error, PSDM_E_MEMORY, "out of memory");
   }
-  if (status)
-    psdm_motion_free(m);
-  else
-    *out = m;
+  if (status) psdm_motion_free(m);
+  else *out = m;
   return status;
 }

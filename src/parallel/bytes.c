@@ -1,4 +1,5 @@
-/* bytes.c: numbers as bytes, for messages and files: what does not fit, or is not there, is remembered until the end. */
+/* bytes.c: numbers as bytes, for messages and files: what does not fit, or is not there, is remembered until the
+ * end. */
 #include <string.h>
 
 #include "parallel/parallel.h"

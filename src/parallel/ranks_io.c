@@ -10,12 +10,17 @@
 #include "parallel/parallel.h"
 #include "parallel/ranks_plugin_priv.h"
 
-static const psdmp_plugin_name mpi = {
-    .file = "psdm_mpi.so", .symbol = "psdm_mpi", .key = PSDMP_PARALLEL_RANKS_KEY,
-    .absent = "several ranks were started, and the plug-in psdm_mpi.so is not there: install libopenmpi-dev and build again, or name its folder in PSDM_PLUGINS; "
-              "PSDM_RANKS=off lets each of them work alone"};
+static const psdmp_plugin_name mpi = {.file = "psdm_mpi.so",
+                                      .symbol = "psdm_mpi",
+                                      .key = PSDMP_PARALLEL_RANKS_KEY,
+                                      .absent =
+                                          "several ranks were started, and the plug-in psdm_mpi.so is not there: "
+                                          "install libopenmpi-dev and build again, or name its folder in PSDM_PLUGINS; "
+                                          "PSDM_RANKS=off lets each of them work alone"};
 
-static const psdmp_parallel_ranks_plugin *plugin_of(const psdmp_plugin *plugin) { return (const psdmp_parallel_ranks_plugin *)(const void *)plugin; }
+static const psdmp_parallel_ranks_plugin *plugin_of(const psdmp_plugin *plugin) {
+  return (const psdmp_parallel_ranks_plugin *)(const void *)plugin;
+}
 
 /* ---- what those who start programs say ---- */
 
@@ -32,24 +37,32 @@ static long ranks_started(void) {
   return 1;
 }
 
-static bool first_of_all(void) { return number_of("OMPI_COMM_WORLD_RANK") == 0 && number_of("PMI_RANK") == 0 && number_of("SLURM_PROCID") == 0; }
+static bool first_of_all(void) {
+  return number_of("OMPI_COMM_WORLD_RANK") == 0 && number_of("PMI_RANK") == 0 && number_of("SLURM_PROCID") == 0;
+}
 
-static bool first_of_its_machine(void) { return number_of("OMPI_COMM_WORLD_LOCAL_RANK") == 0 && number_of("MPI_LOCALRANKID") == 0 && number_of("SLURM_LOCALID") == 0; }
+static bool first_of_its_machine(void) {
+  return number_of("OMPI_COMM_WORLD_LOCAL_RANK") == 0 && number_of("MPI_LOCALRANKID") == 0 &&
+         number_of("SLURM_LOCALID") == 0;
+}
 
 static bool wished(const char *what) {
   const char *wish = getenv("PSDM_RANKS");
   return wish && strcmp(wish, what) == 0;
 }
 
-/* srun without PMIx: Open MPI would end this program itself, with many words, once per process. Only one that was built for PMI-2 would not; PSDM_RANKS=on is for that. */
+/* srun without PMIx: Open MPI would end this program itself, with many words, once per process. Only one that was
+ * built for PMI-2 would not; PSDM_RANKS=on is for that. */
 static bool srun_keeps_apart(const char *library) {
-  return strncmp(library, "Open MPI", 8) == 0 && getenv("SLURM_STEP_NUM_TASKS") && !getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMIX_RANK") && !wished("on");
+  return strncmp(library, "Open MPI", 8) == 0 && getenv("SLURM_STEP_NUM_TASKS") && !getenv("OMPI_COMM_WORLD_SIZE") &&
+         !getenv("PMIX_RANK") && !wished("on");
 }
 
 /* ---- who speaks when there is no beginning ---- */
 
-/* What all ranks find is told by the first. What may be so on one machine only is told by one rank of each, with its name. Those who are not the first wait for a moment: mpirun ends
- * all of them when one ends, and the first is to be heard. */
+/* What all ranks find is told by the first. What may be so on one machine only is told by one rank of each, with its
+ * name. Those who are not the first wait for a moment: mpirun ends all of them when one ends, and the first is to be
+ * heard. */
 static void choose_speaker(bool everywhere, psdm_error *error) {
   char machine[65] = "", words[400];
   if (first_of_all()) return;
@@ -66,25 +79,31 @@ static void choose_speaker(bool everywhere, psdm_error *error) {
 
 /* ---- the beginning ---- */
 
-static psdm_status begin(const psdmp_parallel_ranks_plugin *plugin, long started, psdm_ranks *ranks, psdm_error *error) {
+static psdm_status begin(const psdmp_parallel_ranks_plugin *plugin, long started, psdm_ranks *ranks,
+                         psdm_error *error) {
   char library[128];
   plugin->library(library, sizeof library);
   if (srun_keeps_apart(library))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
-                      "srun started %ld processes that do not know of each other: %s needs srun --mpi=pmix, or mpirun in place of srun (srun --mpi=list says what there is; PSDM_RANKS=off lets each work alone)",
-                      started, library);
+    return psdmp_base_fail(
+        error, PSDM_E_ARGUMENT, "", 0, 0,
+        "srun started %ld processes that do not know of each other: %s needs srun --mpi=pmix, or mpirun in place of "
+        "srun (srun --mpi=list says what there is; PSDM_RANKS=off lets each work alone)",
+        started, library);
   if (!plugin->begin(ranks)) return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "%s does not start", library);
   if (ranks->size > 1) return PSDM_OK;
   if (ranks->finish) ranks->finish(ranks->self);
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld processes were started that do not know of each other: psdm_mpi.so was built with %s, and what starts them (mpirun, srun --mpi=...) must fit it", started,
-                    library);
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                         "%ld processes were started that do not know of each other: psdm_mpi.so was built with %s, "
+                         "and what starts them (mpirun, srun --mpi=...) must fit it",
+                         started, library);
 }
 
 static psdm_status check_wish(psdm_error *error) {
   const char *wish = getenv("PSDM_RANKS");
   char shown[64];
   if (!wish || !wish[0] || wished("on") || wished("off")) return PSDM_OK;
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "PSDM_RANKS='%s': on or off was expected", psdmp_base_quote(wish, strlen(wish), shown, sizeof shown));
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "PSDM_RANKS='%s': on or off was expected",
+                         psdmp_base_quote(wish, strlen(wish), shown, sizeof shown));
 }
 
 psdm_status psdm_ranks_open(psdm_ranks **out, psdm_error *error) {

@@ -8,9 +8,9 @@
 
 /* Under the name psdm_mpi. */
 typedef struct psdmp_parallel_ranks_plugin {
-  const char *key;                                /* PSDMP_PARALLEL_RANKS_KEY */
-  void (*library)(char *text, size_t size);       /* name and version of this MPI, also before it begins */
-  bool (*begin)(psdm_ranks *ranks);               /* fills it in; false: MPI does not start */
+  const char *key;                          /* PSDMP_PARALLEL_RANKS_KEY */
+  void (*library)(char *text, size_t size); /* name and version of this MPI, also before it begins */
+  bool (*begin)(psdm_ranks *ranks);         /* fills it in; false: MPI does not start */
 } psdmp_parallel_ranks_plugin;
 
 #endif

@@ -1,4 +1,5 @@
-/* rows.c: many rows of numbers as text. Writing 17 digits takes longer than most functions that make them: threads do it side by side, and the rows go out in order. */
+/* rows.c: many rows of numbers as text. Writing 17 digits takes longer than most functions that make them: threads
+ * do it side by side, and the rows go out in order. */
 #include <string.h>
 
 #include "parallel/parallel.h"
@@ -37,7 +38,8 @@ void psdm_output_rows(psdm_output *out, long rows, int columns, const double *va
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(used)
 #endif
-  for (long k = 0; k < pieces; k++) write_rows(k * piece, (k + 1) * piece < rows ? (k + 1) * piece : rows, columns, values, text + (size_t)k * room);
+  for (long k = 0; k < pieces; k++)
+    write_rows(k * piece, (k + 1) * piece < rows ? (k + 1) * piece : rows, columns, values, text + (size_t)k * room);
   for (long k = 0; k < pieces; k++) psdm_output_text(out, text + (size_t)k * room);
   psdmp_base_free(NULL, text);
 }

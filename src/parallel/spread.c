@@ -1,7 +1,7 @@
 /* spread.c: units of work over threads and ranks, added up along one tree.
  *
- * Every rank has a run of consecutive units, its threads take them as they come, and add them in their order; rank 0 adds what the others have. No sum is made in
- * another order than on one thread of one process. */
+ * Every rank has a run of consecutive units, its threads take them as they come, and add them in their order; rank 0
+ * adds what the others have. No sum is made in another order than on one thread of one process. */
 #include <limits.h>
 #include <stdatomic.h>
 
@@ -10,9 +10,13 @@
 #include <omp.h>
 #endif
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
-static psdmp_parallel_tree_way way_of(const psdmp_parallel_spread *s) { return (psdmp_parallel_tree_way){s->user, s->merge, s->part_free}; }
+static psdmp_parallel_tree_way way_of(const psdmp_parallel_spread *s) {
+  return (psdmp_parallel_tree_way){s->user, s->merge, s->part_free};
+}
 
 /* ---- this rank ---- */
 
@@ -28,7 +32,9 @@ typedef struct sharing {
   psdmp_parallel_tree *tree;
   long first, next, last; /* units of this rank; the next that is added */
   finished *unit;         /* (last - first) */
-  atomic_long bad;        /* the first unit that failed, in their order, and why; those before it are still made: which is told does not depend on threads */
+  /* the first unit that failed, in their order, and why; those before it are still made: which is told does not
+   * depend on threads */
+  atomic_long bad;
   psdm_status status;
   psdm_error *error;
 #ifdef _OPENMP
@@ -53,11 +59,13 @@ static void add_unit(sharing *g, long unit, void *part) {
   }
 }
 
-/* nobody waits for a unit that takes long: it, and all that are done behind it, are added by whoever has made it. One thread at a time. */
+/* nobody waits for a unit that takes long: it, and all that are done behind it, are added by whoever has made it.
+ * One thread at a time. */
 static void take_unit(sharing *g, long unit, void *part, psdm_status status, const psdm_error *error) {
   g->unit[unit - g->first] = (finished){true, part};
   if (status) fail_unit(g, unit, status, error);
-  for (; g->next < g->last && g->unit[g->next - g->first].done; g->next++) add_unit(g, g->next, g->unit[g->next - g->first].part);
+  for (; g->next < g->last && g->unit[g->next - g->first].done; g->next++)
+    add_unit(g, g->next, g->unit[g->next - g->first].part);
 }
 
 static psdm_status do_share(const psdmp_parallel_spread *s, psdmp_parallel_tree *tree, psdm_error *error) {
@@ -81,7 +89,9 @@ static psdm_status do_share(const psdmp_parallel_spread *s, psdmp_parallel_tree 
     for (long unit = g.first; unit < g.last; unit++) {
       psdm_error own;
       void *part = NULL;
-      psdm_status status = !space ? no_memory(&own) : unit > atomic_load(&g.bad) ? PSDM_OK : s->make(space, unit, &part, &own);
+      psdm_status status = !space                       ? no_memory(&own)
+                           : unit > atomic_load(&g.bad) ? PSDM_OK
+                                                        : s->make(space, unit, &part, &own);
 #ifdef _OPENMP
       omp_set_lock(&g.taking);
 #endif
@@ -115,7 +125,8 @@ static void put_tree(const psdmp_parallel_spread *s, const psdmp_parallel_tree *
   }
 }
 
-static psdm_status add_tree(const psdmp_parallel_spread *s, psdmp_parallel_bytes *from, psdmp_parallel_tree *t, psdm_error *error) {
+static psdm_status add_tree(const psdmp_parallel_spread *s, psdmp_parallel_bytes *from, psdmp_parallel_tree *t,
+                            psdm_error *error) {
   long count = psdmp_parallel_bytes_count(from, sizeof(long) + sizeof(int));
   for (long k = 0; k < count; k++) {
     long index;
@@ -130,7 +141,8 @@ static psdm_status add_tree(const psdmp_parallel_spread *s, psdmp_parallel_bytes
   return from->failed ? no_memory(error) : PSDM_OK;
 }
 
-psdm_status psdmp_parallel_spread_serve(const psdmp_parallel_spread *s, psdmp_parallel_bytes *answer, psdm_error *error) {
+psdm_status psdmp_parallel_spread_serve(const psdmp_parallel_spread *s, psdmp_parallel_bytes *answer,
+                                        psdm_error *error) {
   psdmp_parallel_tree tree;
   psdm_status status = do_share(s, &tree, error);
   if (status) return status;
@@ -140,7 +152,8 @@ psdm_status psdmp_parallel_spread_serve(const psdmp_parallel_spread *s, psdmp_pa
 }
 
 /* all are listened to; of all failures that of the first rank, which has the first units, is told */
-static psdm_status hear_all(const psdmp_parallel_spread *s, psdm_status status, psdmp_parallel_tree *tree, psdm_error *error) {
+static psdm_status hear_all(const psdmp_parallel_spread *s, psdm_status status, psdmp_parallel_tree *tree,
+                            psdm_error *error) {
   for (int k = 1; k < psdmp_parallel_team_size(s->ranks); k++) {
     psdmp_parallel_bytes answer = {.allocator = s->allocator};
     psdm_error other;
@@ -154,10 +167,12 @@ static psdm_status hear_all(const psdmp_parallel_spread *s, psdm_status status, 
   return status;
 }
 
-psdm_status psdmp_parallel_spread_all(const psdmp_parallel_spread *s, int work, const psdmp_parallel_bytes *request, void **part, psdm_error *error) {
+psdm_status psdmp_parallel_spread_all(const psdmp_parallel_spread *s, int work, const psdmp_parallel_bytes *request,
+                                      void **part, psdm_error *error) {
   psdmp_parallel_tree tree;
   *part = NULL;
-  psdm_status status = psdmp_parallel_team_size(s->ranks) > 1 ? psdmp_parallel_team_ask(s->ranks, work, request, error) : PSDM_OK;
+  psdm_status status =
+      psdmp_parallel_team_size(s->ranks) > 1 ? psdmp_parallel_team_ask(s->ranks, work, request, error) : PSDM_OK;
   if (status) return status;
   status = do_share(s, &tree, error);
   status = hear_all(s, status, &tree, error);

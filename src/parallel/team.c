@@ -29,7 +29,8 @@ static bool take_bytes(psdm_ranks *r, int from, unsigned char *to, size_t count)
   bool taken = true;
   for (size_t at = 0; at < count && taken; at += PIECE) {
     unsigned char *piece = to ? to + at : waste;
-    taken = from ? r->receive(r->self, from, piece, piece_at(at, count)) : r->broadcast(r->self, piece, piece_at(at, count));
+    taken = from ? r->receive(r->self, from, piece, piece_at(at, count))
+                 : r->broadcast(r->self, piece, piece_at(at, count));
   }
   return taken;
 }
@@ -38,13 +39,18 @@ static bool take_bytes(psdm_ranks *r, int from, unsigned char *to, size_t count)
 static bool give_bytes(psdm_ranks *r, unsigned char *bytes, size_t count) {
   bool given = true;
   for (size_t at = 0; at < count && given; at += PIECE)
-    given = r->rank ? r->send(r->self, 0, bytes + at, piece_at(at, count)) : r->broadcast(r->self, bytes + at, piece_at(at, count));
+    given = r->rank ? r->send(r->self, 0, bytes + at, piece_at(at, count))
+                    : r->broadcast(r->self, bytes + at, piece_at(at, count));
   return given;
 }
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
-static psdm_status lost(int rank, psdm_error *error) { return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "rank %d cannot be reached any more", rank); }
+static psdm_status lost(int rank, psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "rank %d cannot be reached any more", rank);
+}
 
 /* ---- rank 0 ---- */
 
@@ -95,7 +101,8 @@ static bool hear(psdm_ranks *r, question *q, psdmp_parallel_bytes *request) {
   return true;
 }
 
-psdm_status psdmp_parallel_team_serve(psdm_ranks *r, psdmp_parallel_team_work work, void *user, const psdm_allocator *allocator, psdm_error *error) {
+psdm_status psdmp_parallel_team_serve(psdm_ranks *r, psdmp_parallel_team_work work, void *user,
+                                      const psdm_allocator *allocator, psdm_error *error) {
   while (!r->over) {
     question q;
     psdmp_parallel_bytes request = {.allocator = allocator}, answer = {.allocator = allocator};
@@ -126,7 +133,8 @@ void psdmp_parallel_team_share(const psdm_ranks *r, long count, long *first, lon
 
 /* ---- failures ---- */
 
-static psdm_status repeat(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status repeat(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                          psdm_error *error) {
   (void)work, (void)request, (void)answer;
   *error = *(const psdm_error *)user;
   return error->status ? error->status : PSDM_E_ARGUMENT;
@@ -147,7 +155,8 @@ psdm_status psdmp_parallel_team_unable(psdm_ranks *r, psdm_error *error) {
 
 /* ---- the end ---- */
 
-static psdm_status refuse(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status refuse(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                          psdm_error *error) {
   (void)work, (void)request, (void)answer;
   return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%s", (const char *)user);
 }

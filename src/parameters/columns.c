@@ -1,7 +1,8 @@
 /* columns.c: what friction may be made of.
  *
- * tanh(v/w): Coulomb friction that turns over smoothly. stop(x/w): z <- clip(z + dx/w, -1, 1), Coulomb friction that depends on the way and not on the
- * speed, and keeps its value at rest (Maxwell slip; Lampaert et al. 2002). Times the load: friction of gears under torque. */
+ * tanh(v/w): Coulomb friction that turns over smoothly. stop(x/w): z <- clip(z + dx/w, -1, 1), Coulomb friction that
+ * depends on the way and not on the speed, and keeps its value at rest (Maxwell slip; Lampaert et al. 2002). Times
+ * the load: friction of gears under torque. */
 #include <math.h>
 
 #include "parameters/parameters.h"
@@ -9,7 +10,9 @@
 #define TEXT(id, text) text,
 static const char *const column_texts[] = {PSDM_COLUMN_LIST(TEXT)};
 
-const char *psdm_column_text(psdm_column_kind kind) { return (unsigned)kind < PSDM_COLUMN_KINDS ? column_texts[kind] : NULL; }
+const char *psdm_column_text(psdm_column_kind kind) {
+  return (unsigned)kind < PSDM_COLUMN_KINDS ? column_texts[kind] : NULL;
+}
 
 static double sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 
@@ -31,7 +34,8 @@ static double plain_value(const psdmp_parameters_column *c, double x, double v, 
   }
 }
 
-void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int count, double x, double v, double load, psdmp_parameters_column_state *state, double *value) {
+void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int count, double x, double v, double load,
+                                 psdmp_parameters_column_state *state, double *value) {
   double dx = state->any ? x - state->last : 0;
   state->last = x;
   state->any = true;

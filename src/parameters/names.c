@@ -1,4 +1,5 @@
-/* names.c: what parameter files, and the commands that make them, call estimators, kinematics, steps and numbers of friction. */
+/* names.c: what parameter files, and the commands that make them, call estimators, kinematics, steps and numbers of
+ * friction. */
 #include <string.h>
 
 #include "parameters/parameters.h"
@@ -9,11 +10,14 @@
 #define HELP(id, name, help) help,
 #define WORD(id, name) name,
 
-static const char *const estimator_names[] = {PSDM_ESTIMATOR_LIST(NAME)}, *const estimator_helps[] = {PSDM_ESTIMATOR_LIST(HELP)};
+static const char *const estimator_names[] = {PSDM_ESTIMATOR_LIST(NAME)}, *const estimator_helps[] = {
+                                                                              PSDM_ESTIMATOR_LIST(HELP)};
 static const char *const kinematics_names[] = {PSDM_KINEMATICS_LIST(WORD)};
 static const char *const step_names[] = {PSDM_STEP_LIST(NAME)}, *const step_helps[] = {PSDM_STEP_LIST(HELP)};
 
-static const char *at(const char *const *names, int count, int index) { return index >= 0 && index < count ? names[index] : NULL; }
+static const char *at(const char *const *names, int count, int index) {
+  return index >= 0 && index < count ? names[index] : NULL;
+}
 
 /* -1: no such name */
 static int find(const char *const *names, int count, const char *name) {
@@ -45,9 +49,11 @@ bool psdm_step_find(const char *name, psdm_step *step) {
   return k >= 0;
 }
 
-const char *const psdmp_parameters_lugre_key[PSDM_FRICTION_NUMBERS] = {"coulomb", "static", "stribeck", "viscous", "exponent", "sigma0", "sigma1", "offset"};
+const char *const psdmp_parameters_lugre_key[PSDM_FRICTION_NUMBERS] = {"coulomb",  "static", "stribeck", "viscous",
+                                                                       "exponent", "sigma0", "sigma1",   "offset"};
 
 double *psdmp_parameters_lugre_number(psdm_friction *f, int which) {
-  double *const numbers[] = {&f->coulomb, &f->stat, &f->stribeck, &f->viscous, &f->exponent, &f->sigma0, &f->sigma1, &f->offset};
+  double *const numbers[] = {&f->coulomb,  &f->stat,   &f->stribeck, &f->viscous,
+                             &f->exponent, &f->sigma0, &f->sigma1,   &f->offset};
   return numbers[which];
 }

@@ -8,16 +8,20 @@
 #include "psdm/params.h"
 #include "robot/robot.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
-psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *info, psdm_error *error) {
+psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model,
+                                   psdm_derive_info *info, psdm_error *error) {
   static const psdm_derive_options physical = {.rank_tolerance = PSDMP_PARAMETERS_PHYSICAL_RANK};
   psdm_robot bare = *robot;
   bare.assumptions = 0;
   return psdm_params_derive(&bare, &physical, allocator, model, info, error);
 }
 
-psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_error *error) {
+psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model,
+                                  psdm_error *error) {
   return psdmp_parameters_model(robot, allocator, model, NULL, error);
 }
 
@@ -112,15 +116,20 @@ static bool copy_all(const psdm_calibration *c, bool covariance, psdm_parameters
   p->kinematics = psdm_robot_fingerprint(c->robot);
   p->estimator = c->estimator;
   p->n = c->n, p->links = psdm_robot_links(c->robot), p->base = c->base, p->standard = c->standard;
-  p->source = c->kinematics, p->cutoff = c->cutoff, p->delay = c->delay, p->lambda = c->lambda, p->rest = c->rest, p->rate = c->rate;
-  return p->robot && copy_theta(arena, c, p) && copy_columns(arena, c, p) && copy(arena, &p->pi, c->pi, (size_t)c->standard) &&
-         copy(arena, &p->theta_load, loaded ? c->theta_load : NULL, base) && copy(arena, &p->sigma, c->sigma, n) && copy(arena, &p->speed, c->speed, n) &&
-         copy(arena, &p->load, c->load, n) && copy_fit(arena, &c->train[PSDM_FIT_MOVING], c->n, &p->train) &&
+  p->source = c->kinematics, p->cutoff = c->cutoff, p->delay = c->delay, p->lambda = c->lambda, p->rest = c->rest,
+  p->rate = c->rate;
+  return p->robot && copy_theta(arena, c, p) && copy_columns(arena, c, p) &&
+         copy(arena, &p->pi, c->pi, (size_t)c->standard) &&
+         copy(arena, &p->theta_load, loaded ? c->theta_load : NULL, base) && copy(arena, &p->sigma, c->sigma, n) &&
+         copy(arena, &p->speed, c->speed, n) && copy(arena, &p->load, c->load, n) &&
+         copy_fit(arena, &c->train[PSDM_FIT_MOVING], c->n, &p->train) &&
          copy_fit(arena, &c->heldout[PSDM_FIT_MOVING], c->n, &p->heldout) &&
-         (!covariance || wide > PSDMP_PARAMETERS_COVARIANCE_MOST || copy_covariance(arena, c->covariance, wide, &p->covariance));
+         (!covariance || wide > PSDMP_PARAMETERS_COVARIANCE_MOST ||
+          copy_covariance(arena, c->covariance, wide, &p->covariance));
 }
 
-psdm_status psdm_parameters_from(const psdm_calibration *c, bool covariance, const psdm_allocator *allocator, psdm_parameters **out, psdm_error *error) {
+psdm_status psdm_parameters_from(const psdm_calibration *c, bool covariance, const psdm_allocator *allocator,
+                                 psdm_parameters **out, psdm_error *error) {
   *out = NULL;
   psdm_parameters *p = psdmp_parameters_new(allocator);
   if (!p || !copy_all(c, covariance, p)) {
@@ -139,7 +148,8 @@ static double steady(const psdm_parameters *p, int drive, double v) {
   for (int k = 0; k < p->columns[drive]; k++) {
     const psdm_column *c = &p->column[drive][k];
     if (c->kind >= PSDM_COLUMN_LINEAR) continue;
-    psdmp_parameters_column_state state = {.any = true, .last = v > 0 ? -1e30 : 1e30}; /* a way so long that every stop has given in */
+    /* a way so long that every stop has given in */
+    psdmp_parameters_column_state state = {.any = true, .last = v > 0 ? -1e30 : 1e30};
     double value;
     psdmp_parameters_columns_at(&(psdmp_parameters_column){c->kind, c->width, c->load}, 1, 0, v, load, &state, &value);
     sum += value * c->gain;
@@ -172,7 +182,8 @@ void psdm_parameters_friction(const psdm_parameters *p, int drive, psdm_friction
   if (!p->speed || !(p->speed[drive] > 0)) return;
   fit_odd(p, drive, f);
   f->stat = f->coulomb;
-  for (int k = 0; k < SPEEDS; k++) f->offset += (steady(p, drive, tested(p, drive, k)) + steady(p, drive, -tested(p, drive, k))) / (2 * SPEEDS);
+  for (int k = 0; k < SPEEDS; k++)
+    f->offset += (steady(p, drive, tested(p, drive, k)) + steady(p, drive, -tested(p, drive, k))) / (2 * SPEEDS);
   for (int k = 0; k < 2 * SPEEDS && left_out; k++) {
     double v = k < SPEEDS ? tested(p, drive, k) : -tested(p, drive, k - SPEEDS);
     double near = f->coulomb * (v > 0 ? 1 : -1) + f->viscous * v + f->offset;
@@ -185,10 +196,12 @@ void psdm_parameters_friction(const psdm_parameters *p, int drive, psdm_friction
 psdm_status psdmp_parameters_match(const psdm_parameters *p, const psdm_robot *r, psdm_error *error) {
   char name[80];
   if (!p->kinematics || p->kinematics == psdm_robot_fingerprint(r)) return PSDM_OK;
-  return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')", psdmp_base_quote(p->robot, strlen(p->robot), name, sizeof name));
+  return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "the parameters were found for other kinematics (robot '%s')",
+                         psdmp_base_quote(p->robot, strlen(p->robot), name, sizeof name));
 }
 
-psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *r, const char *file, int line, psdm_error *error) {
+psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *r, const char *file, int line,
+                                      psdm_error *error) {
   psdm_model *model;
   psdm_status status = psdm_parameters_model(r, r->arena.allocator, &model, error);
   if (status) return status;
@@ -196,10 +209,14 @@ psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot
     int k = 0;
     while (k < p->base && strcmp(p->theta[k].name, psdm_model_base_name(model, j)) != 0) k++;
     if (k == p->base)
-      status = psdmp_base_fail(error, PSDM_E_MISSING, file, line, 0, "base parameter '%s' of robot '%s' is not among the parameters", psdm_model_base_name(model, j), r->name);
+      status = psdmp_base_fail(error, PSDM_E_MISSING, file, line, 0,
+                               "base parameter '%s' of robot '%s' is not among the parameters",
+                               psdm_model_base_name(model, j), r->name);
   }
   if (!status && psdm_model_l(model) != p->base)
-    status = psdmp_base_fail(error, PSDM_E_ROBOT, file, line, 0, "%d base parameters for a robot that has %d; gravity is not that of the calibration", p->base, psdm_model_l(model));
+    status = psdmp_base_fail(error, PSDM_E_ROBOT, file, line, 0,
+                             "%d base parameters for a robot that has %d; gravity is not that of the calibration",
+                             p->base, psdm_model_l(model));
   psdm_model_free(model);
   return status;
 }
@@ -216,7 +233,8 @@ static double by_formula(const psdm_model *m, int j, const double *pi, double *s
   return sum;
 }
 
-psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *r, const char *file, int line, psdm_error *error) {
+psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *r, const char *file, int line,
+                                   psdm_error *error) {
   const double rounded = 1e-4; /* by hand, in either of them */
   psdm_model *model;
   psdm_status status = psdm_parameters_model(r, r->arena.allocator, &model, error);
@@ -226,19 +244,24 @@ psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *r
   for (int j = 0; j < p->base && same && !status; j++) {
     double size, value = by_formula(model, j, p->pi, &size);
     if (!(fabs(value - p->theta[j].value) <= rounded * size))
-      status = psdmp_base_fail(error, PSDM_E_PARSE, file, line, 0, "theta and pi do not agree: %s is %.6g, and %.6g by pi; without the key 'pi' theta is taken", p->theta[j].name, p->theta[j].value, value);
+      status =
+          psdmp_base_fail(error, PSDM_E_PARSE, file, line, 0,
+                          "theta and pi do not agree: %s is %.6g, and %.6g by pi; without the key 'pi' theta is taken",
+                          p->theta[j].name, p->theta[j].value, value);
   }
   psdm_model_free(model);
   return status;
 }
 
-/* a drive's friction and torque constant are those of the joint of its number; what no step has found stays the robot's own */
+/* a drive's friction and torque constant are those of the joint of its number; what no step has found stays the
+ * robot's own */
 static void set_drives(const psdm_parameters *p, psdm_robot *r) {
   for (int j = 0; j < r->joints; j++) {
     int q = r->joint[j].q;
     if (q < 0) continue;
     if (!p->lugre || p->lugre[q].given) psdm_parameters_friction(p, q, &r->joint[j].friction, NULL);
-    if (p->torque_constant && p->currents && isfinite(p->torque_constant[q])) r->joint[j].torque_constant = p->torque_constant[q];
+    if (p->torque_constant && p->currents && isfinite(p->torque_constant[q]))
+      r->joint[j].torque_constant = p->torque_constant[q];
   }
 }
 

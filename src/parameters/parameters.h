@@ -6,12 +6,13 @@
 #include "psdm/model.h"
 #include "psdm/parameters.h"
 
-/* Directions of the parameters that give less torque than this, relative, are regrouped where parameters are identified: no log can tell
- * them, and what they change is as small as what a model may be off. */
+/* Directions of the parameters that give less torque than this, relative, are regrouped where parameters are
+ * identified: no log can tell them, and what they change is as small as what a model may be off. */
 #define PSDMP_PARAMETERS_PHYSICAL_RANK 1e-9
 
 /* The base parameters of a robot without its file's assumptions, as they are identified. */
-psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *info, psdm_error *error);
+psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model,
+                                   psdm_derive_info *info, psdm_error *error);
 
 enum { PSDMP_PARAMETERS_MOST_COLUMNS = 128 };
 
@@ -29,7 +30,8 @@ typedef struct psdmp_parameters_column_state {
 } psdmp_parameters_column_state;
 
 /* Values of columns at one row; load: |rigid torque| of the drive. */
-void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int count, double x, double v, double load, psdmp_parameters_column_state *state, double *value);
+void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int count, double x, double v, double load,
+                                 psdmp_parameters_column_state *state, double *value);
 
 enum { PSDMP_PARAMETERS_COVARIANCE_MOST = 600 }; /* rows of a covariance that a file still holds */
 
@@ -46,10 +48,13 @@ psdm_parameters *psdmp_parameters_new(const psdm_allocator *allocator);
 psdm_status psdmp_parameters_match(const psdm_parameters *p, const psdm_robot *robot, psdm_error *error);
 
 /* Whether the base parameters are this robot's own, all of them: gravity in another direction makes others. */
-psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line, psdm_error *error);
+psdm_status psdmp_parameters_complete(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line,
+                                      psdm_error *error);
 
-/* Whether theta is what pi gives, where both are there and the base parameters are this robot's own. PSDM_E_PARSE: one of them was changed. */
-psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line, psdm_error *error);
+/* Whether theta is what pi gives, where both are there and the base parameters are this robot's own. PSDM_E_PARSE:
+ * one of them was changed. */
+psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *robot, const char *file, int line,
+                                   psdm_error *error);
 
 /* Rows of the covariance. */
 int psdmp_parameters_wide(const psdm_parameters *p);

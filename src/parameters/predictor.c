@@ -13,42 +13,51 @@ struct psdm_predictor {
   const psdm_robot *robot;
   psdm_work *work;
   int n, standard;
-  int *kept;                 /* (base) standard parameter behind each base parameter */
-  double *gear;              /* (n) */
+  int *kept;                            /* (base) standard parameter behind each base parameter */
+  double *gear;                         /* (n) */
   psdmp_parameters_column **column;     /* (n) */
   psdmp_parameters_column_state *state; /* (n) */
-  double *Y, *value;         /* (n x standard); the most columns of a drive */
-  double *x, *v, *f, *motor, *joint; /* (n) the drives' positions, speeds, loads; scratch */
-  double *z, *before;        /* (n) bristles' deflection, and the drives' speeds, at the row before */
-  double interval;           /* s between rows; 0: unknown, bristles are as at a steady speed */
-  bool fresh;                /* no row yet */
+  double *Y, *value;                    /* (n x standard); the most columns of a drive */
+  double *x, *v, *f, *motor, *joint;    /* (n) the drives' positions, speeds, loads; scratch */
+  double *z, *before;                   /* (n) bristles' deflection, and the drives' speeds, at the row before */
+  double interval;                      /* s between rows; 0: unknown, bristles are as at a steady speed */
+  bool fresh;                           /* no row yet */
 };
 
-#define NEW(p, field, count) ((p)->field = psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof *(p)->field))
+#define NEW(p, field, count) \
+  ((p)->field = psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof *(p)->field))
 
 static bool allocate(psdm_predictor *o, const psdm_parameters *p) {
   int n = o->n;
-  if (!NEW(o, kept, p->base) || !NEW(o, gear, n) || !NEW(o, column, n) || !NEW(o, state, n) || !NEW(o, Y, (long)n * o->standard) || !NEW(o, value, 128) || !NEW(o, x, n) ||
-      !NEW(o, v, n) || !NEW(o, f, n) || !NEW(o, motor, n) || !NEW(o, joint, n) || !NEW(o, z, n) || !NEW(o, before, n))
+  if (!NEW(o, kept, p->base) || !NEW(o, gear, n) || !NEW(o, column, n) || !NEW(o, state, n) ||
+      !NEW(o, Y, (long)n * o->standard) || !NEW(o, value, 128) || !NEW(o, x, n) || !NEW(o, v, n) || !NEW(o, f, n) ||
+      !NEW(o, motor, n) || !NEW(o, joint, n) || !NEW(o, z, n) || !NEW(o, before, n))
     return false;
   for (int i = 0; i < n; i++) {
     if (!NEW(o, column[i], p->columns[i])) return false;
-    for (int k = 0; k < p->columns[i]; k++) o->column[i][k] = (psdmp_parameters_column){p->column[i][k].kind, p->column[i][k].width, p->column[i][k].load};
+    for (int k = 0; k < p->columns[i]; k++)
+      o->column[i][k] = (psdmp_parameters_column){p->column[i][k].kind, p->column[i][k].width, p->column[i][k].load};
   }
   for (int j = 0; j < psdm_robot_joints(o->robot); j++)
-    if (psdm_robot_joint(o->robot, j)->q >= 0) o->gear[psdm_robot_joint(o->robot, j)->q] = psdm_robot_joint(o->robot, j)->gear;
+    if (psdm_robot_joint(o->robot, j)->q >= 0)
+      o->gear[psdm_robot_joint(o->robot, j)->q] = psdm_robot_joint(o->robot, j)->gear;
   for (int j = 0; j < p->base; j++) o->kept[j] = psdmp_robot_standard_find(o->robot, p->theta[j].name);
   return true;
 }
 
-psdm_status psdm_predictor_new(const psdm_parameters *p, const psdm_robot *robot, const psdm_allocator *allocator, psdm_predictor **out, psdm_error *error) {
+psdm_status psdm_predictor_new(const psdm_parameters *p, const psdm_robot *robot, const psdm_allocator *allocator,
+                               psdm_predictor **out, psdm_error *error) {
   *out = NULL;
   psdm_status shown = psdmp_parameters_match(p, robot, error);
   if (!shown) shown = psdmp_parameters_shown(p, error);
   if (shown) return shown;
   psdm_predictor *o = psdmp_base_alloc(allocator, sizeof *o);
   if (!o) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-  *o = (psdm_predictor){.arena = {.allocator = allocator}, .p = p, .robot = robot, .n = psdm_robot_n(robot), .standard = psdm_robot_parameter_count(robot)};
+  *o = (psdm_predictor){.arena = {.allocator = allocator},
+                        .p = p,
+                        .robot = robot,
+                        .n = psdm_robot_n(robot),
+                        .standard = psdm_robot_parameter_count(robot)};
   if (!allocate(o, p) || psdm_work_new(robot, allocator, &o->work)) {
     psdm_predictor_free(o);
     return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
@@ -74,7 +83,8 @@ void psdm_predictor_begin(psdm_predictor *o) {
 
 void psdm_predictor_rate(psdm_predictor *o, double rate) { o->interval = rate > 0 && isfinite(rate) ? 1 / rate : 0; }
 
-/* Y times base parameters, those of the load or the parameters' own; times the full ones where they are known, which hold at any gravity */
+/* Y times base parameters, those of the load or the parameters' own; times the full ones where they are known, which
+ * hold at any gravity */
 static void rigid(const psdm_predictor *o, bool load, double *tau) {
   const psdm_parameters *p = o->p;
   bool full = p->pi && !load;
@@ -88,10 +98,8 @@ static void rigid(const psdm_predictor *o, bool load, double *tau) {
 
 /* drives' quantities, seen from their joints: motors' through the gears */
 static void drives_from_joints(const psdm_predictor *o, const double *joint, bool torque, double *drive) {
-  if (torque)
-    psdm_robot_motor_torque(o->robot, joint, o->motor);
-  else
-    psdm_robot_joint_to_motor(o->robot, joint, o->motor);
+  if (torque) psdm_robot_motor_torque(o->robot, joint, o->motor);
+  else psdm_robot_joint_to_motor(o->robot, joint, o->motor);
   for (int i = 0; i < o->n; i++) drive[i] = torque ? o->motor[i] * o->gear[i] : o->motor[i] / o->gear[i];
 }
 
@@ -103,7 +111,8 @@ static double column_torque(psdm_predictor *o, int i) {
   return sum;
 }
 
-/* bristles along the straight line from the last row's speed to this one's; at a first row they are bent as by a long way at its speed, so unbent at rest */
+/* bristles along the straight line from the last row's speed to this one's; at a first row they are bent as by a
+ * long way at its speed, so unbent at rest */
 static double bristle_torque(psdm_predictor *o, int i) {
   const psdm_friction *f = &o->p->lugre[i];
   const double t[2] = {0, o->interval}, v[2] = {o->before[i], o->v[i]};
@@ -134,7 +143,8 @@ static void add_friction(psdm_predictor *o, const double *q, const double *qd, d
   psdm_robot_joint_torque(o->robot, o->motor, friction);
 }
 
-psdm_status psdm_predictor_step(psdm_predictor *o, const double *q, const double *qd, const double *qdd, double *tau, double *friction) {
+psdm_status psdm_predictor_step(psdm_predictor *o, const double *q, const double *qd, const double *qdd, double *tau,
+                                double *friction) {
   psdm_status status = psdm_regressor_standard(o->robot, o->work, q, qd, qdd, o->Y);
   if (status) return status;
   double *part = friction ? friction : tau;

@@ -21,7 +21,9 @@ typedef struct reader {
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 #define NEW(r, count, type) psdmp_base_arena_alloc((r)->arena, ((size_t)(count) + 1) * sizeof(type))
 
-static psdm_status no_memory(const reader *r) { return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const reader *r) {
+  return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory");
+}
 
 static psdm_status refuse(const reader *r, const psdmp_document_node *node, const char *format, ...) PSDM_PRINTF(3, 4);
 static psdm_status refuse(const reader *r, const psdmp_document_node *node, const char *format, ...) {
@@ -37,14 +39,16 @@ static psdm_status expected(const reader *r, const psdmp_document_node *node, co
   char found[80] = "something else";
   if (node->kind == PSDMP_DOCUMENT_SCALAR) psdmp_base_quote(node->text, node->length, found, sizeof found);
   const char *key = node->key ? node->key : "an entry";
-  if (node->kind != PSDMP_DOCUMENT_SCALAR) return refuse(r, node, "%s is a %s; %s was expected", key, node->kind == PSDMP_DOCUMENT_MAP ? "map" : "list", what);
+  if (node->kind != PSDMP_DOCUMENT_SCALAR)
+    return refuse(r, node, "%s is a %s; %s was expected", key, node->kind == PSDMP_DOCUMENT_MAP ? "map" : "list", what);
   return refuse(r, node, "%s is '%s'; %s was expected", key, found, what);
 }
 
 /* ---- maps and numbers ---- */
 
 /* the nodes under known keys, NULL where absent; the first `needed` must be there */
-static psdm_status take(const reader *r, const psdmp_document_node *node, const char *what, const char *const *key, int count, int needed, const psdmp_document_node **found) {
+static psdm_status take(const reader *r, const psdmp_document_node *node, const char *what, const char *const *key,
+                        int count, int needed, const psdmp_document_node **found) {
   memset(found, 0, (size_t)count * sizeof *found);
   if (node->kind != PSDMP_DOCUMENT_MAP) return refuse(r, node, "%s is not a map", what);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
@@ -55,7 +59,8 @@ static psdm_status take(const reader *r, const psdmp_document_node *node, const 
     const psdmp_document_node here = {.line = at->key_line, .column = at->key_column};
     if (i == count) {
       const char *near = psdmp_base_nearest(at->key, key, (size_t)count);
-      return refuse(r, &here, "unknown key '%s' in %s%s%s%s", name, what, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+      return refuse(r, &here, "unknown key '%s' in %s%s%s%s", name, what, near ? "; did you mean '" : "",
+                    near ? near : "", near ? "'?" : "");
     }
     if (found[i]) return refuse(r, &here, "key '%s' stands twice in %s", name, what);
     found[i] = at;
@@ -85,14 +90,18 @@ static psdm_status finite(const reader *r, const psdmp_document_node *node, doub
 
 static psdm_status numbers(const reader *r, const psdmp_document_node *node, int count, bool all_finite, double *x) {
   if (node->kind != PSDMP_DOCUMENT_LIST) return expected(r, node, "a list of numbers");
-  if (node->count != count) return refuse(r, node, "%s has %d numbers; %d were expected", node->key ? node->key : "the list", node->count, count);
+  if (node->count != count)
+    return refuse(r, node, "%s has %d numbers; %d were expected", node->key ? node->key : "the list", node->count,
+                  count);
   psdm_status status = PSDM_OK;
   int i = 0;
-  for (const psdmp_document_node *at = node->child; at && !status; at = at->next, i++) status = all_finite ? finite(r, at, &x[i]) : number(r, at, &x[i]);
+  for (const psdmp_document_node *at = node->child; at && !status; at = at->next, i++)
+    status = all_finite ? finite(r, at, &x[i]) : number(r, at, &x[i]);
   return status;
 }
 
-static psdm_status list(const reader *r, const psdmp_document_node *node, int count, bool all_finite, const double **out) {
+static psdm_status list(const reader *r, const psdmp_document_node *node, int count, bool all_finite,
+                        const double **out) {
   double *x = NEW(r, count, double);
   if (!x) return no_memory(r);
   *out = x;
@@ -110,24 +119,29 @@ static psdm_status read_robot(const reader *r, const psdmp_document_node *node) 
   r->p->robot = psdmp_base_arena_text(r->arena, found[0]->text, found[0]->length);
   if (!r->p->robot) return no_memory(r);
   if (!found[1]) return PSDM_OK; /* an old or handmade file: whoever reads it is told */
-  if (found[1]->kind != PSDMP_DOCUMENT_SCALAR || !psdmp_robot_fingerprint_read(found[1]->text, found[1]->length, &r->p->kinematics))
+  if (found[1]->kind != PSDMP_DOCUMENT_SCALAR ||
+      !psdmp_robot_fingerprint_read(found[1]->text, found[1]->length, &r->p->kinematics))
     return expected(r, found[1], "a fingerprint of sixteen hexadecimal digits");
   if (r->p->kinematics == psdm_robot_fingerprint(r->robot)) return PSDM_OK;
   char name[80], own[80], hash[PSDMP_ROBOT_FINGERPRINT];
   psdmp_base_quote(found[0]->text, found[0]->length, name, sizeof name);
   psdmp_base_quote(psdm_robot_name(r->robot), strlen(psdm_robot_name(r->robot)), own, sizeof own);
   return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, found[1]->line, found[1]->column,
-                    "the parameters were found for robot '%s', whose kinematics (%.16s) are not those of '%s' (%s); without the key 'kinematics' they are taken all the same", name, found[1]->text, own,
-                    psdmp_robot_fingerprint_text(psdm_robot_fingerprint(r->robot), hash));
+                         "the parameters were found for robot '%s', whose kinematics (%.16s) are not those of '%s' "
+                         "(%s); without the key 'kinematics' they are taken all the same",
+                         name, found[1]->text, own,
+                         psdmp_robot_fingerprint_text(psdm_robot_fingerprint(r->robot), hash));
 }
 
 static psdm_status read_estimator(const reader *r, const psdmp_document_node *node) {
-  if (node->kind != PSDMP_DOCUMENT_SCALAR || !psdm_estimator_find(node->text, &r->p->estimator)) return expected(r, node, "the name of an estimator");
+  if (node->kind != PSDMP_DOCUMENT_SCALAR || !psdm_estimator_find(node->text, &r->p->estimator))
+    return expected(r, node, "the name of an estimator");
   return PSDM_OK;
 }
 
 static psdm_status read_truth(const reader *r, const psdmp_document_node *node, bool *truth) {
-  bool known = node->kind == PSDMP_DOCUMENT_SCALAR && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
+  bool known =
+      node->kind == PSDMP_DOCUMENT_SCALAR && (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
   *truth = known && node->text[0] == 't';
   return known ? PSDM_OK : expected(r, node, "true or false");
 }
@@ -160,7 +174,8 @@ static psdm_status read_theta(const reader *r, const psdmp_document_node *node) 
     const psdmp_document_node here = {.line = at->key_line, .column = at->key_column};
     char name[64];
     psdmp_base_quote(at->key, strlen(at->key), name, sizeof name);
-    if (psdmp_robot_standard_find(r->robot, at->key) < 0) return refuse(r, &here, "'%s' is no parameter of robot '%s'", name, psdm_robot_name(r->robot));
+    if (psdmp_robot_standard_find(r->robot, at->key) < 0)
+      return refuse(r, &here, "'%s' is no parameter of robot '%s'", name, psdm_robot_name(r->robot));
     for (int j = 0; j < r->p->base; j++)
       if (strcmp(theta[j].name, at->key) == 0) return refuse(r, &here, "base parameter '%s' stands twice", name);
     if (!(e->name = psdmp_base_arena_text(r->arena, at->key, strlen(at->key)))) return no_memory(r);
@@ -179,9 +194,11 @@ static psdm_status read_full(const reader *r, const psdmp_document_node *node) {
   psdm_status status = take(r, node, "pi", keys, COUNT(keys), COUNT(keys), found);
   double *pi = NEW(r, p->standard, double);
   if (!pi) return no_memory(r);
-  if (!status && (found[0]->kind != PSDMP_DOCUMENT_LIST || found[0]->count != p->links)) return refuse(r, found[0], "a list of %d links, ten numbers each, was expected", p->links);
+  if (!status && (found[0]->kind != PSDMP_DOCUMENT_LIST || found[0]->count != p->links))
+    return refuse(r, found[0], "a list of %d links, ten numbers each, was expected", p->links);
   int k = 0;
-  for (const psdmp_document_node *at = status ? NULL : found[0]->child; at && !status; at = at->next, k++) status = numbers(r, at, 10, true, pi + 10L * k);
+  for (const psdmp_document_node *at = status ? NULL : found[0]->child; at && !status; at = at->next, k++)
+    status = numbers(r, at, 10, true, pi + 10L * k);
   if (!status) status = numbers(r, found[1], p->standard - 10 * p->links, true, pi + 10L * p->links);
   p->pi = pi;
   return status;
@@ -194,7 +211,9 @@ static psdm_status read_column(const reader *r, const psdmp_document_node *node,
   psdm_status status = take(r, node, "a friction column", keys, COUNT(keys), 2, found);
   if (status) return status;
   int kind = 0;
-  while (kind < PSDM_COLUMN_KINDS && (found[0]->kind != PSDMP_DOCUMENT_SCALAR || strcmp(found[0]->text, psdm_column_text((psdm_column_kind)kind)) != 0)) kind++;
+  while (kind < PSDM_COLUMN_KINDS && (found[0]->kind != PSDMP_DOCUMENT_SCALAR ||
+                                      strcmp(found[0]->text, psdm_column_text((psdm_column_kind)kind)) != 0))
+    kind++;
   if (kind == PSDM_COLUMN_KINDS) return expected(r, found[0], "a column such as \"v\" or \"tanh(v/w)\"");
   *c = (psdm_column){.kind = (psdm_column_kind)kind, .sd = NAN};
   status = finite(r, found[1], &c->gain);
@@ -204,8 +223,10 @@ static psdm_status read_column(const reader *r, const psdmp_document_node *node,
   if (status) return status;
   if (load != 0 && load != 1 && load != 2) return expected(r, found[3], "0, 1 or 2");
   c->load = (int)load;
-  bool wide = kind == PSDM_COLUMN_TANH || kind == PSDM_COLUMN_STOP || kind == PSDM_COLUMN_STRIBECK || kind == PSDM_COLUMN_POWER;
-  return wide && !(c->width > 0) ? refuse(r, node, "column \"%s\" needs a width above zero", psdm_column_text(c->kind)) : PSDM_OK;
+  bool wide =
+      kind == PSDM_COLUMN_TANH || kind == PSDM_COLUMN_STOP || kind == PSDM_COLUMN_STRIBECK || kind == PSDM_COLUMN_POWER;
+  return wide && !(c->width > 0) ? refuse(r, node, "column \"%s\" needs a width above zero", psdm_column_text(c->kind))
+                                 : PSDM_OK;
 }
 
 static psdm_status read_friction(const reader *r, const psdmp_document_node *node) {
@@ -213,9 +234,11 @@ static psdm_status read_friction(const reader *r, const psdmp_document_node *nod
   int *columns = NEW(r, p->n, int), i = 0;
   const psdm_column **column = NEW(r, p->n, psdm_column *);
   if (!columns || !column) return no_memory(r);
-  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != p->n) return refuse(r, node, "friction needs a list of columns for each of %d drives", p->n);
+  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != p->n)
+    return refuse(r, node, "friction needs a list of columns for each of %d drives", p->n);
   for (const psdmp_document_node *drive = node->child; drive; drive = drive->next, i++) {
-    if (drive->kind != PSDMP_DOCUMENT_LIST || drive->count > 128) return expected(r, drive, "a list of friction columns");
+    if (drive->kind != PSDMP_DOCUMENT_LIST || drive->count > 128)
+      return expected(r, drive, "a list of friction columns");
     psdm_column *own = NEW(r, drive->count, psdm_column);
     if (!own) return no_memory(r);
     for (const psdmp_document_node *at = drive->child; at; at = at->next) {
@@ -235,7 +258,9 @@ static psdm_status read_choices(const reader *r, const psdmp_document_node *node
   psdm_parameters *p = r->p;
   double *target[] = {NULL, &p->cutoff, &p->delay, &p->lambda, &p->rest, &p->rate};
   psdm_status status = take(r, node, "choices", keys, COUNT(keys), 0, found);
-  if (!status && found[0] && (found[0]->kind != PSDMP_DOCUMENT_SCALAR || !psdm_kinematics_find(found[0]->text, &p->source))) return expected(r, found[0], "auto, q, qd or qdd");
+  if (!status && found[0] &&
+      (found[0]->kind != PSDMP_DOCUMENT_SCALAR || !psdm_kinematics_find(found[0]->text, &p->source)))
+    return expected(r, found[0], "auto, q, qd or qdd");
   for (int k = 1; k < COUNT(keys) && !status; k++)
     if (found[k]) status = number(r, found[k], target[k]);
   return status;
@@ -243,7 +268,8 @@ static psdm_status read_choices(const reader *r, const psdmp_document_node *node
 
 static psdm_joint_fit *new_fit(const reader *r) {
   psdm_joint_fit *joint = NEW(r, r->p->n, psdm_joint_fit);
-  for (int i = 0; i < r->p->n && joint; i++) joint[i] = (psdm_joint_fit){.rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
+  for (int i = 0; i < r->p->n && joint; i++)
+    joint[i] = (psdm_joint_fit){.rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
   return joint;
 }
 
@@ -284,7 +310,8 @@ static psdm_status read_covariance(const reader *r, const psdmp_document_node *n
   psdm_parameters *p = r->p;
   int wide = psdmp_parameters_wide(p), row = 0;
   if (node->kind != PSDMP_DOCUMENT_LIST || node->count != wide)
-    return refuse(r, node, "covariance needs %d rows, one for each %s", wide, r->steps ? "motor, base parameter and number of lugre" : "base parameter and friction column");
+    return refuse(r, node, "covariance needs %d rows, one for each %s", wide,
+                  r->steps ? "motor, base parameter and number of lugre" : "base parameter and friction column");
   double *V = NEW(r, (size_t)wide * (size_t)wide, double);
   if (!V) return no_memory(r);
   psdm_status status = PSDM_OK;
@@ -302,7 +329,8 @@ static psdm_status read_steps(const reader *r, const psdmp_document_node *node) 
   if (node->kind != PSDMP_DOCUMENT_LIST) return expected(r, node, "a list of steps");
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
     psdm_step step;
-    if (at->kind != PSDMP_DOCUMENT_SCALAR || !psdm_step_find(at->text, &step)) return expected(r, at, "motor, gravity, friction or inertia");
+    if (at->kind != PSDMP_DOCUMENT_SCALAR || !psdm_step_find(at->text, &step))
+      return expected(r, at, "motor, gravity, friction or inertia");
     if (r->p->steps >> step & 1) return refuse(r, at, "step '%s' stands twice", at->text);
     r->p->steps |= 1u << step;
   }
@@ -314,7 +342,8 @@ static psdm_status read_motors(const reader *r, const psdmp_document_node *node)
   const psdmp_document_node *found[COUNT(keys)];
   double *constant = NEW(r, r->p->n, double), *sd = NEW(r, r->p->n, double);
   if (!constant || !sd) return no_memory(r);
-  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != r->p->n) return refuse(r, node, "motors needs {constant, sd} of each of %d drives", r->p->n);
+  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != r->p->n)
+    return refuse(r, node, "motors needs {constant, sd} of each of %d drives", r->p->n);
   psdm_status status = PSDM_OK;
   int i = 0;
   for (const psdmp_document_node *at = node->child; at && !status; at = at->next, i++) {
@@ -336,14 +365,16 @@ static psdm_status read_bristles(const reader *r, const psdmp_document_node *nod
   memcpy(keys, psdmp_parameters_lugre_key, sizeof psdmp_parameters_lugre_key);
   keys[SD] = "sd";
   for (int k = 0; k < SD; k++) sd[k] = NAN;
-  if (node->kind == PSDMP_DOCUMENT_SCALAR) return strcmp(node->text, "none") == 0 ? PSDM_OK : expected(r, node, "a map of friction's numbers, or none,");
+  if (node->kind == PSDMP_DOCUMENT_SCALAR)
+    return strcmp(node->text, "none") == 0 ? PSDM_OK : expected(r, node, "a map of friction's numbers, or none,");
   psdm_status status = take(r, node, "a drive's friction", keys, KEYS, SD, found);
   for (int k = 0; k < SD && !status; k++) status = finite(r, found[k], psdmp_parameters_lugre_number(f, k));
   if (!status && found[SD]) status = numbers(r, found[SD], SD, false, sd);
   if (status) return status;
   f->given = true;
   const char *lacks = psdm_friction_lacks(f, f->sigma0 > 0 ? PSDM_FRICTION_LUGRE : PSDM_FRICTION_POWER);
-  if (!lacks && !(f->stribeck >= 0 && f->sigma0 >= 0 && f->sigma1 >= 0)) lacks = "stribeck, sigma0 or sigma1 is negative";
+  if (!lacks && !(f->stribeck >= 0 && f->sigma0 >= 0 && f->sigma1 >= 0))
+    lacks = "stribeck, sigma0 or sigma1 is negative";
   return lacks ? refuse(r, node, "%s", lacks) : PSDM_OK;
 }
 
@@ -354,10 +385,12 @@ static psdm_status read_lugre(const reader *r, const psdmp_document_node *node) 
   const psdm_column **column = NEW(r, p->n, psdm_column *);
   p->columns = NEW(r, p->n, int);
   if (!lugre || !sd || !column || !p->columns) return no_memory(r);
-  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != p->n) return refuse(r, node, "lugre needs the friction of each of %d drives", p->n);
+  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != p->n)
+    return refuse(r, node, "lugre needs the friction of each of %d drives", p->n);
   psdm_status status = PSDM_OK;
   int i = 0;
-  for (const psdmp_document_node *at = node->child; at && !status; at = at->next, i++) status = read_bristles(r, at, &lugre[i], sd + PSDM_FRICTION_NUMBERS * i);
+  for (const psdmp_document_node *at = node->child; at && !status; at = at->next, i++)
+    status = read_bristles(r, at, &lugre[i], sd + PSDM_FRICTION_NUMBERS * i);
   p->column = column;
   p->lugre = lugre;
   p->lugre_sd = sd;
@@ -391,25 +424,52 @@ static psdm_status find_known(const reader *r) {
 
 /* ---- the whole ---- */
 
-enum { FORMAT, ROBOT, THETA, SPEED, ROUTE, SIGMA, CHOICES, ERRORS, COVARIANCE, ESTIMATOR, FRICTION, PI, LOAD, MEAN_LOAD, STEPS, CURRENTS, MOTORS, LUGRE, TOOL, STEP_ERRORS, KEYS };
-static const char *const file_keys[KEYS] = {"format",    "robot",    "theta", "speed", "route",     "sigma", "choices",  "errors", "covariance",
-                                            "estimator", "friction", "pi",    "load",  "mean_load", "steps", "currents", "motors", "lugre",      "tool", "step_errors"};
+enum {
+  FORMAT,
+  ROBOT,
+  THETA,
+  SPEED,
+  ROUTE,
+  SIGMA,
+  CHOICES,
+  ERRORS,
+  COVARIANCE,
+  ESTIMATOR,
+  FRICTION,
+  PI,
+  LOAD,
+  MEAN_LOAD,
+  STEPS,
+  CURRENTS,
+  MOTORS,
+  LUGRE,
+  TOOL,
+  STEP_ERRORS,
+  KEYS
+};
+static const char *const file_keys[KEYS] = {
+    "format",   "robot", "theta", "speed",     "route", "sigma",    "choices", "errors", "covariance", "estimator",
+    "friction", "pi",    "load",  "mean_load", "steps", "currents", "motors",  "lugre",  "tool",       "step_errors"};
 
 /* a file is of one route: keys of the other do not belong into it, and some of its own must be there */
 static psdm_status check_route(reader *r, const psdmp_document_node *root, const psdmp_document_node *const *found) {
   static const struct {
     const char *route;
     int first, end, needed[6]; /* its own keys, and those that must be there */
-  } routes[] = {{"oneshot", ESTIMATOR, STEPS, {ESTIMATOR, FRICTION, KEYS}}, {"steps", STEPS, KEYS, {STEPS, CURRENTS, MOTORS, LUGRE, COVARIANCE, KEYS}}};
+  } routes[] = {{"oneshot", ESTIMATOR, STEPS, {ESTIMATOR, FRICTION, KEYS}},
+                {"steps", STEPS, KEYS, {STEPS, CURRENTS, MOTORS, LUGRE, COVARIANCE, KEYS}}};
   const psdmp_document_node *node = found[ROUTE];
   r->steps = node && node->kind == PSDMP_DOCUMENT_SCALAR && strcmp(node->text, "steps") == 0;
-  if (node && !r->steps && (node->kind != PSDMP_DOCUMENT_SCALAR || strcmp(node->text, "oneshot") != 0)) return expected(r, node, "oneshot or steps");
+  if (node && !r->steps && (node->kind != PSDMP_DOCUMENT_SCALAR || strcmp(node->text, "oneshot") != 0))
+    return expected(r, node, "oneshot or steps");
   for (const int *key = routes[r->steps].needed; *key < KEYS; key++)
-    if (!found[*key]) return refuse(r, root, "no '%s' in a parameter file of the route %s", file_keys[*key], routes[r->steps].route);
+    if (!found[*key])
+      return refuse(r, root, "no '%s' in a parameter file of the route %s", file_keys[*key], routes[r->steps].route);
   for (int key = routes[!r->steps].first; key < routes[!r->steps].end; key++)
     if (found[key]) {
       const psdmp_document_node here = {.line = found[key]->key_line, .column = found[key]->key_column};
-      return refuse(r, &here, "'%s' belongs to the route %s; this file is of %s", file_keys[key], routes[!r->steps].route, routes[r->steps].route);
+      return refuse(r, &here, "'%s' belongs to the route %s; this file is of %s", file_keys[key],
+                    routes[!r->steps].route, routes[r->steps].route);
     }
   return PSDM_OK;
 }
@@ -425,7 +485,8 @@ static psdm_status read_oneshot(const reader *r, const psdmp_document_node *cons
   if (!status && found[MEAN_LOAD]) status = list(r, found[MEAN_LOAD], p->n, true, &p->load);
   for (int i = 0; i < p->n && !status && !p->theta_load; i++)
     for (int k = 0; k < p->columns[i] && !status; k++)
-      if (p->column[i][k].load) status = refuse(r, found[FRICTION], "a friction column depends on the load, but 'load' is missing");
+      if (p->column[i][k].load)
+        status = refuse(r, found[FRICTION], "a friction column depends on the load, but 'load' is missing");
   return status;
 }
 
@@ -447,7 +508,8 @@ static psdm_status read_all(reader *r, const psdmp_document_node *root) {
   psdm_parameters *p = r->p;
   psdm_status status = take(r, root, "a parameter file", file_keys, KEYS, ROUTE, found);
   if (status) return status;
-  if (found[FORMAT]->kind != PSDMP_DOCUMENT_SCALAR || strcmp(found[FORMAT]->text, "psdm-parameters-1") != 0) return expected(r, found[FORMAT], "psdm-parameters-1");
+  if (found[FORMAT]->kind != PSDMP_DOCUMENT_SCALAR || strcmp(found[FORMAT]->text, "psdm-parameters-1") != 0)
+    return expected(r, found[FORMAT], "psdm-parameters-1");
   p->n = psdm_robot_n(r->robot);
   p->links = psdm_robot_links(r->robot);
   p->standard = psdm_robot_parameter_count(r->robot);
@@ -462,8 +524,8 @@ static psdm_status read_all(reader *r, const psdmp_document_node *root) {
   return !status && found[COVARIANCE] ? read_covariance(r, found[COVARIANCE]) : status;
 }
 
-psdm_status psdm_parameters_parse(const char *text, size_t length, const char *name, const psdm_robot *robot, const psdm_allocator *allocator, psdm_parameters **out,
-                                  psdm_error *error) {
+psdm_status psdm_parameters_parse(const char *text, size_t length, const char *name, const psdm_robot *robot,
+                                  const psdm_allocator *allocator, psdm_parameters **out, psdm_error *error) {
   *out = NULL;
   psdmp_base_arena arena = {.allocator = allocator}; /* of the tree, which goes */
   psdmp_document_node *root;
@@ -473,9 +535,7 @@ psdm_status psdm_parameters_parse(const char *text, size_t length, const char *n
   psdm_status status = psdmp_document_parse(text, length, name, &arena, &root, error);
   if (!status) status = read_all(&r, root);
   psdmp_base_arena_free(&arena);
-  if (status)
-    psdm_parameters_free(p);
-  else
-    *out = p;
+  if (status) psdm_parameters_free(p);
+  else *out = p;
   return status;
 }

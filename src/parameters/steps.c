@@ -48,7 +48,8 @@ static void add_tool(const psdm_robot *robot, const psdm_model *model, const dou
     for (int t = 0; t < psdm_model_base_terms(model, j); t++) {
       int standard;
       double coefficient = psdm_model_base_term(model, j, t, &standard);
-      if (standard >= 10 * link && standard < 10 * link + 10) theta[j].value += coefficient * tool[standard - 10 * link];
+      if (standard >= 10 * link && standard < 10 * link + 10)
+        theta[j].value += coefficient * tool[standard - 10 * link];
     }
 }
 
@@ -59,7 +60,8 @@ static psdm_status take_theta(const psdm_steps *s, psdm_parameters *p, psdm_erro
   if (!theta || !known) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   for (int j = 0; j < s->base; j++) {
     theta[j] = s->theta[j];
-    if (!(theta[j].name = psdmp_base_arena_text(arena, s->theta[j].name, strlen(s->theta[j].name)))) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    if (!(theta[j].name = psdmp_base_arena_text(arena, s->theta[j].name, strlen(s->theta[j].name))))
+      return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
     known[j] = !isnan(theta[j].value);
   }
   p->theta = theta;
@@ -68,10 +70,10 @@ static psdm_status take_theta(const psdm_steps *s, psdm_parameters *p, psdm_erro
   psdm_model *model;
   psdm_status status = psdm_parameters_model(s->robot, arena->allocator, &model, error);
   if (status) return status;
-  if (psdm_model_l(model) == s->base)
-    add_tool(s->robot, model, s->tool, theta);
+  if (psdm_model_l(model) == s->base) add_tool(s->robot, model, s->tool, theta);
   else
-    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d base parameters for a robot that has %d", s->base, psdm_model_l(model));
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d base parameters for a robot that has %d", s->base,
+                             psdm_model_l(model));
   psdm_model_free(model);
   return status;
 }
@@ -92,7 +94,8 @@ static bool take_friction(const psdm_steps *s, psdm_parameters *p) {
   if (!lugre || !column || !speed || !sd || !p->columns) return false;
   for (int i = 0; i < s->n; i++) {
     if (s->friction[i].given) lugre[i] = s->friction[i];
-    for (int k = 0, at = PSDM_FRICTION_NUMBERS * i; k < PSDM_FRICTION_NUMBERS; k++, at++) sd[at] = lugre[i].given ? s->sd[s->n + s->base + at] : NAN;
+    for (int k = 0, at = PSDM_FRICTION_NUMBERS * i; k < PSDM_FRICTION_NUMBERS; k++, at++)
+      sd[at] = lugre[i].given ? s->sd[s->n + s->base + at] : NAN;
     speed[i] = isfinite(s->speed[i]) ? s->speed[i] : 0;
   }
   return true;
@@ -130,10 +133,12 @@ static bool take_figures(const psdm_steps *s, psdm_parameters *p) {
   p->step_fit = fit;
   for (int k = 0; k < PSDM_STEPS && fit; k++) {
     const psdm_joint_fit *held = is_done(s, k) ? s->step[k].heldout : NULL;
-    for (int i = 0; i < s->n; i++) fit[k * s->n + i] = held ? held[i] : (psdm_joint_fit){.rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
+    for (int i = 0; i < s->n; i++)
+      fit[k * s->n + i] = held ? held[i] : (psdm_joint_fit){.rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
     if (is_done(s, k)) p->steps |= 1u << k;
   }
-  return fit && take_part(arena, last < 0 ? NULL : s->step[last].train, s->n, &p->train) && take_part(arena, last < 0 ? NULL : s->step[last].heldout, s->n, &p->heldout) &&
+  return fit && take_part(arena, last < 0 ? NULL : s->step[last].train, s->n, &p->train) &&
+         take_part(arena, last < 0 ? NULL : s->step[last].heldout, s->n, &p->heldout) &&
          copy(arena, &p->sigma, last < 0 ? NULL : s->step[last].sigma, s->n);
 }
 
@@ -156,20 +161,20 @@ static bool take_numbers(const psdm_steps *s, psdm_parameters *p) {
   p->n = s->n, p->links = psdm_robot_links(s->robot), p->base = s->base, p->standard = s->standard;
   p->rate = s->rate;
   p->currents = s->currents;
-  return p->robot && copy(arena, &p->torque_constant, s->torque_constant, s->n) && copy(arena, &p->torque_constant_sd, s->sd, s->n) && copy(arena, &p->tool, s->tool, 10) &&
+  return p->robot && copy(arena, &p->torque_constant, s->torque_constant, s->n) &&
+         copy(arena, &p->torque_constant_sd, s->sd, s->n) && copy(arena, &p->tool, s->tool, 10) &&
          take_friction(s, p) && take_figures(s, p) && take_covariance(s, p);
 }
 
-psdm_status psdm_parameters_from_steps(const psdm_steps *s, const psdm_allocator *allocator, psdm_parameters **out, psdm_error *error) {
+psdm_status psdm_parameters_from_steps(const psdm_steps *s, const psdm_allocator *allocator, psdm_parameters **out,
+                                       psdm_error *error) {
   *out = NULL;
   psdm_parameters *p = psdmp_parameters_new(allocator);
   psdm_status status = PSDM_OK;
   if (!p || !take_numbers(s, p)) status = psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   if (!status) status = take_theta(s, p, error);
-  if (status)
-    psdm_parameters_free(p);
-  else
-    *out = p;
+  if (status) psdm_parameters_free(p);
+  else *out = p;
   return status;
 }
 
@@ -182,7 +187,10 @@ psdm_status psdmp_parameters_shown(const psdm_parameters *p, psdm_error *error) 
   if (j == p->base) return PSDM_OK;
   for (int k = 0; k < 2; k++)
     if (!(p->steps >> shows[k] & 1))
-      return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "base parameter '%s' is not known: the step '%s' is missing (psdm calibrate --log %s:FILE)", p->theta[j].name,
-                        psdm_step_name(shows[k]), psdm_step_name(shows[k]));
-  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "base parameter '%s' is not known: none of the steps shows it", p->theta[j].name);
+      return psdmp_base_fail(
+          error, PSDM_E_MISSING, "", 0, 0,
+          "base parameter '%s' is not known: the step '%s' is missing (psdm calibrate --log %s:FILE)", p->theta[j].name,
+          psdm_step_name(shows[k]), psdm_step_name(shows[k]));
+  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0,
+                         "base parameter '%s' is not known: none of the steps shows it", p->theta[j].name);
 }

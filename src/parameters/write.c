@@ -8,10 +8,8 @@
 /* YAML's own words for what is no finite number */
 static void put(psdm_output *out, const char *before, double x) {
   psdm_output_text(out, before);
-  if (isfinite(x))
-    psdm_output_number(out, x);
-  else
-    psdm_output_text(out, isnan(x) ? ".nan" : x > 0 ? ".inf" : "-.inf");
+  if (isfinite(x)) psdm_output_number(out, x);
+  else psdm_output_text(out, isnan(x) ? ".nan" : x > 0 ? ".inf" : "-.inf");
 }
 
 static void put_list(psdm_output *out, const char *before, const double *x, int count, const char *after) {
@@ -25,7 +23,8 @@ static void put_name(psdm_output *out, const char *name) {
   psdm_output_text(out, "\"");
   for (const char *c = name; *c; c++) {
     unsigned char byte = (unsigned char)*c;
-    bool control = byte < 0x20 || byte == 0x7F || (byte == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0);
+    bool control =
+        byte < 0x20 || byte == 0x7F || (byte == 0xC2 && (unsigned char)c[1] >= 0x80 && (unsigned char)c[1] < 0xA0);
     const char plain[2] = {control ? '?' : *c, '\0'};
     if (control && byte == 0xC2) c++;
     if (*c == '"' || *c == '\\') psdm_output_text(out, "\\");
@@ -44,7 +43,8 @@ static void write_column(psdm_output *out, const psdm_column *c) {
 }
 
 static void write_friction(const psdm_parameters *p, psdm_output *out) {
-  psdm_output_text(out, "friction:  # of each drive: gain times column; x, v its position and speed, f its rigid torque, load: times |f| or f^2\n");
+  psdm_output_text(out, "friction:  # of each drive: gain times column; x, v its position and speed, f its rigid "
+                        "torque, load: times |f| or f^2\n");
   for (int i = 0; i < p->n; i++) {
     if (!p->columns[i]) psdm_output_text(out, "  - []\n");
     for (int k = 0; k < p->columns[i]; k++) {
@@ -56,7 +56,8 @@ static void write_friction(const psdm_parameters *p, psdm_output *out) {
 }
 
 static void write_joints(const psdm_joint_fit *joint, int n, psdm_output *out) {
-  static const size_t offset[] = {offsetof(psdm_joint_fit, rmse), offsetof(psdm_joint_fit, rel), offsetof(psdm_joint_fit, nrmse), offsetof(psdm_joint_fit, r2)};
+  static const size_t offset[] = {offsetof(psdm_joint_fit, rmse), offsetof(psdm_joint_fit, rel),
+                                  offsetof(psdm_joint_fit, nrmse), offsetof(psdm_joint_fit, r2)};
   static const char *const key[] = {"rmse", "rel", "nrmse", "r2"};
   psdm_output_text(out, "rows: [");
   for (int i = 0; i < n; i++) psdm_output_print(out, "%s%ld", i ? ", " : "", joint[i].rows);
@@ -104,8 +105,8 @@ static void write_steps(const psdm_parameters *p, psdm_output *out) {
   psdm_output_text(out, "route: steps\nsteps: [");
   for (int k = 0, count = 0; k < PSDM_STEPS; k++)
     if (p->steps >> k & 1) psdm_output_print(out, "%s%s", count++ ? ", " : "", psdm_step_name((psdm_step)k));
-  psdm_output_print(out, "]\ncurrents: %s\nmotors:  # torque constant of each drive, behind its gear: %s\n", p->currents ? "true" : "false",
-                    p->currents ? "Nm/A" : "a factor of the logged torque");
+  psdm_output_print(out, "]\ncurrents: %s\nmotors:  # torque constant of each drive, behind its gear: %s\n",
+                    p->currents ? "true" : "false", p->currents ? "Nm/A" : "a factor of the logged torque");
   for (int i = 0; i < p->n; i++) {
     put(out, "  - {constant: ", p->torque_constant[i]);
     put(out, ", sd: ", p->torque_constant_sd[i]);
@@ -138,7 +139,8 @@ static void write_step_errors(const psdm_parameters *p, psdm_output *out) {
 static void write_covariance(const psdm_parameters *p, psdm_output *out) {
   int wide = psdmp_parameters_wide(p);
   psdm_output_print(out, "covariance:  # of %s: rows of the lower triangle\n",
-                    p->lugre ? "the motors' constants, theta, then the numbers of lugre, drive by drive" : "theta, then of the gains");
+                    p->lugre ? "the motors' constants, theta, then the numbers of lugre, drive by drive"
+                             : "theta, then of the gains");
   for (int i = 0; i < wide; i++) put_list(out, "  - [", p->covariance + (long)i * wide, i + 1, "]\n");
 }
 
@@ -159,21 +161,18 @@ void psdm_parameters_write(const psdm_parameters *p, psdm_output *out) {
   put_name(out, p->robot);
   if (p->kinematics) psdm_output_print(out, ", kinematics: \"%016" PRIx64 "\"", p->kinematics);
   psdm_output_text(out, "}\n");
-  if (p->lugre)
-    write_steps(p, out);
-  else
-    psdm_output_print(out, "estimator: %s\n", psdm_estimator_name(p->estimator));
+  if (p->lugre) write_steps(p, out);
+  else psdm_output_print(out, "estimator: %s\n", psdm_estimator_name(p->estimator));
   write_theta(p, out);
   if (p->pi) write_full(p, out);
-  if (p->lugre)
-    write_lugre(p, out);
-  else
-    write_friction(p, out);
+  if (p->lugre) write_lugre(p, out);
+  else write_friction(p, out);
   if (p->theta_load) {
     psdm_output_text(out, "load:  # base parameters whose torque is f\n");
     put_list(out, "  [", p->theta_load, p->base, "]\n");
   }
-  if (p->tool) put_list(out, "tool: [", p->tool, 10, "]  # m mx my mz XX XY XZ YY YZ ZZ, known beforehand; theta has it\n");
+  if (p->tool)
+    put_list(out, "tool: [", p->tool, 10, "]  # m mx my mz XX XY XZ YY YZ ZZ, known beforehand; theta has it\n");
   if (p->sigma) put_list(out, "sigma: [", p->sigma, p->n, "]\n");
   put_list(out, "speed: [", p->speed, p->n, "]\n");
   if (p->load) put_list(out, "mean_load: [", p->load, p->n, "]\n");

@@ -1,8 +1,10 @@
 /* fit.c: the load from the factors of all drives, and what is known of it.
  *
- *   min |(A pi + D S u + F c - r) / sigma|^2 / 2 + |u|^2 / 2 + lambda D(pi | compact body)     pi of a body that can exist, or anything at all without the last term
+ *   min |(A pi + D S u + F c - r) / sigma|^2 / 2 + |u|^2 / 2 + lambda D(pi | compact body)     pi of a body that can
+ *   exist, or anything at all without the last term
  *
- * Columns stand in the order u, c, pi, r: what a triangle of them has in its last eleven columns is the problem of the load alone. */
+ * Columns stand in the order u, c, pi, r: what a triangle of them has in its last eleven columns is the problem of
+ * the load alone. */
 #include <cblas.h>
 #include <lapacke.h>
 #include <math.h>
@@ -13,24 +15,28 @@
 #include "payload/payload_priv.h"
 #include "linalg/linalg.h"
 
-static const double pull = 0.1;        /* nats of lambda: bodies ten times as heavy, or as large, cost little more than the noise of one number */
-static const double density = 2000;    /* kg/m^3 of the compact body: between plastics and steel with air in it */
-static const double drift_ridge = 1e-4; /* of a drift column's length: keeps drives that never move in hand, and moves others by 1e-8 */
+/* nats of lambda: bodies ten times as heavy, or as large, cost little more than the noise of one number */
+static const double pull = 0.1;
+static const double density = 2000; /* kg/m^3 of the compact body: between plastics and steel with air in it */
+/* of a drift column's length: keeps drives that never move in hand, and moves others by 1e-8 */
+static const double drift_ridge = 1e-4;
 
 typedef struct fitting {
   psdmp_payload *p;
-  int N, W;         /* u and c; with pi */
-  double *G;        /* ((W + 1)^2) triangle of everything */
-  double *X, *scratch; /* rows of one drive; of factors */
-  double *ridge;    /* (W) squares that are added to the diagonal */
-  double *y;        /* (W) u, c, pi */
-  double *T, *Z;    /* (W^2) triangle with the pull on pi, and its inverse */
-  double *C;        /* (10 x W) of pi, the inverse of the Hessian */
+  int N, W;                     /* u and c; with pi */
+  double *G;                    /* ((W + 1)^2) triangle of everything */
+  double *X, *scratch;          /* rows of one drive; of factors */
+  double *ridge;                /* (W) squares that are added to the diagonal */
+  double *y;                    /* (W) u, c, pi */
+  double *T, *Z;                /* (W^2) triangle with the pull on pi, and its inverse */
+  double *C;                    /* (10 x W) of pi, the inverse of the Hessian */
   double *M, *g, *mean, *error; /* (W^2), (W), (W), rows of one drive */
   double pi[10], V[100], share[10];
 } fitting;
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 void psdmp_payload_remark(psdmp_payload *p, const char *format, ...) {
   va_list args;
@@ -118,12 +124,14 @@ static psdm_status solve(fitting *f, const double *prior, double *gap, psdm_erro
   for (int row = 0; row < 11; row++)
     for (int k = 0; k < 11; k++) R[11 * row + k] = k < row ? 0 : f->G[(long)(f->N + row) * (f->W + 1) + f->N + k];
   for (int i = 0; i < f->p->run.n * PSDMP_IDENTIFY_BLOCKS; i++) count += f->p->count[i];
-  const psdmp_fit_rows rows = {.n = 1, .base = 10, .standard = 10, .links = 1, .K = K, .extras = &none, .R = &factor, .count = &count};
+  const psdmp_fit_rows rows = {
+      .n = 1, .base = 10, .standard = 10, .links = 1, .K = K, .extras = &none, .R = &factor, .count = &count};
   const psdmp_fit_options o = {.prior = prior, .lambda = pull};
   double theta[10], *scratch = psdmp_base_alloc(f->p->run.allocator, psdmp_fit_scratch(&rows) * sizeof *scratch);
   psdmp_fit fit = {.theta = theta, .pi = f->pi};
   if (!scratch) return no_memory(error);
-  psdm_status status = prior ? psdmp_fit_consistent(&rows, &o, scratch, &fit) : psdmp_fit_linear(&rows, &o, scratch, &fit);
+  psdm_status status =
+      prior ? psdmp_fit_consistent(&rows, &o, scratch, &fit) : psdmp_fit_linear(&rows, &o, scratch, &fit);
   psdmp_base_free(f->p->run.allocator, scratch);
   if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   memcpy(f->pi, theta, sizeof theta);
@@ -161,7 +169,8 @@ static psdm_status reweight(fitting *f, psdm_error *error) {
     for (int i = 0; i < p->run.n; i++) {
       double rows = 0;
       for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) rows += p->count[i * PSDMP_IDENTIFY_BLOCKS + b];
-      double free_rows = fmax(rows - p->columns[i].drifts - 10.0 / p->run.n, 1), floor = 1e-9 * sqrt(p->square[i] / fmax(rows, 1));
+      double free_rows = fmax(rows - p->columns[i].drifts - 10.0 / p->run.n, 1),
+             floor = 1e-9 * sqrt(p->square[i] / fmax(rows, 1));
       if (rows > 0) p->sigma[i] = fmax(sqrt(cost(f, i) / free_rows), floor > 0 ? floor : 1e-9);
     }
   }
@@ -170,8 +179,9 @@ static psdm_status reweight(fitting *f, psdm_error *error) {
 
 /* ---- doubt ---- */
 
-/* T: triangle of everything, with P (10 x 10), the Hessian of pull and barrier, or of next to nothing, so that what no row shows has no end of doubt. Z = T^-1, and Z Z^T
- * is the inverse of the whole Hessian: never formed, since noise far below the calibration's doubt would leave none of its digits. */
+/* T: triangle of everything, with P (10 x 10), the Hessian of pull and barrier, or of next to nothing, so that what
+ * no row shows has no end of doubt. Z = T^-1, and Z Z^T is the inverse of the whole Hessian: never formed, since
+ * noise far below the calibration's doubt would leave none of its digits. */
 static psdm_status set_triangle(fitting *f, const double P[100]) {
   int W = f->W;
   double root[100];
@@ -183,10 +193,12 @@ static psdm_status set_triangle(fitting *f, const double P[100]) {
     for (int k = row; k < 10; k++) f->X[(long)row * W + f->N + k] = root[10 * k + row];
   psdmp_linalg_factor_add(W, f->T, 10, f->X, f->scratch);
   memcpy(f->Z, f->T, (size_t)W * (size_t)W * sizeof *f->Z);
-  return LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', W, f->Z, W) ? PSDM_E_SINGULAR : PSDM_OK; /* by columns it is the transpose, and stays it */
+  /* by columns it is the transpose, and stays it */
+  return LAPACKE_dtrtri_work(LAPACK_COL_MAJOR, 'L', 'N', W, f->Z, W) ? PSDM_E_SINGULAR : PSDM_OK;
 }
 
-/* block b in the coordinates T y: M = Z^T X^T X Z, whose eigenvalues are its share of all that is known, and the gradient g = Z^T X^T (X y - r) */
+/* block b in the coordinates T y: M = Z^T X^T X Z, whose eigenvalues are its share of all that is known, and the
+ * gradient g = Z^T X^T (X y - r) */
 static void block_of(fitting *f, int b) {
   const psdmp_payload *p = f->p;
   int W = f->W;
@@ -196,14 +208,16 @@ static void block_of(fitting *f, int b) {
     int rows = p->columns[i].width;
     if (!(p->count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
     spread(f, i, p->R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
-    for (int row = 0; row < rows; row++) f->error[row] = cblas_ddot(W, f->X + (long)row * (W + 1), 1, f->y, 1) - f->X[(long)row * (W + 1) + W];
+    for (int row = 0; row < rows; row++)
+      f->error[row] = cblas_ddot(W, f->X + (long)row * (W + 1), 1, f->y, 1) - f->X[(long)row * (W + 1) + W];
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, rows, W, 1, f->T, W, f->X, W + 1);
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, W, rows, 1, f->X, W + 1, 1, f->M, W);
     for (int row = 0; row < rows; row++) cblas_daxpy(W, f->error[row], f->X + (long)row * (W + 1), 1, f->g, 1);
   }
 }
 
-/* V += (B - 1)/B sum of s_b s_b^T, s_b = (H - keep H_b)^-1 (g_b - mean): the jackknife over blocks, as psdmp_fit_sandwich has it */
+/* V += (B - 1)/B sum of s_b s_b^T, s_b = (H - keep H_b)^-1 (g_b - mean): the jackknife over blocks, as
+ * psdmp_fit_sandwich has it */
 static bool add_scatter(fitting *f) {
   const psdmp_payload *p = f->p;
   int W = f->W, blocks = 0;
@@ -230,8 +244,8 @@ static bool add_scatter(fitting *f) {
   return true;
 }
 
-/* V = scatter + C (Hessian of what is no data) C; share: of the pull to the compact body, or, where there is none, of what stands in for no knowledge at all, in a doubt
- * without scatter. C: ten rows of Z Z^T. */
+/* V = scatter + C (Hessian of what is no data) C; share: of the pull to the compact body, or, where there is none,
+ * of what stands in for no knowledge at all, in a doubt without scatter. C: ten rows of Z Z^T. */
 static psdm_status set_doubt(fitting *f, const double P[100], bool pulled) {
   int W = f->W, N = f->N;
   double held[100];
@@ -276,12 +290,13 @@ static void next_to_nothing(const fitting *f, double P[100]) {
 
 /* ---- the body to pull to ---- */
 
-/* a ball where the plain fit, whose doubt is known by now, has the centre of mass; what it does not see stays at the frame's origin, and a mass that it does not
- * see is a kilogram */
+/* a ball where the plain fit, whose doubt is known by now, has the centre of mass; what it does not see stays at the
+ * frame's origin, and a mass that it does not see is a kilogram */
 static void compact(const fitting *f, double prior[10]) {
   double mass = f->pi[0] > 2 * sqrt(f->V[0]) ? f->pi[0] : 1, com[3];
   double radius = cbrt(3 * mass / (4 * 3.14159265358979323846 * density)), own = 0.4 * mass * radius * radius;
-  for (int k = 0; k < 3; k++) com[k] = sqrt(f->V[11 * (1 + k)]) < 0.2 * mass ? fmax(-1, fmin(1, f->pi[1 + k] / mass)) : 0;
+  for (int k = 0; k < 3; k++)
+    com[k] = sqrt(f->V[11 * (1 + k)]) < 0.2 * mass ? fmax(-1, fmin(1, f->pi[1 + k] / mass)) : 0;
   const psdm_load ball = {.mass = mass, .com = {com[0], com[1], com[2]}, .inertia = {own, 0, 0, own, 0, own}};
   psdm_load_to_standard(&ball, prior);
 }
@@ -294,13 +309,19 @@ static void tell_unseen(psdmp_payload *p) {
   int unseen = 0;
   for (int k = 0; k < 10; k++) {
     size_t length = strlen(text);
-    if (p->answer.prior_share[k] > 0.5) snprintf(text + length, sizeof text - length, "%s%s", unseen++ ? ", " : "", names[k]);
+    if (p->answer.prior_share[k] > 0.5)
+      snprintf(text + length, sizeof text - length, "%s%s", unseen++ ? ", " : "", names[k]);
   }
-  if (unseen) psdmp_payload_remark(p, "the motion hardly shows %s: %s", text, p->options->unconstrained ? "no number is known there" : "these are the compact body's, not the log's");
+  if (unseen)
+    psdmp_payload_remark(
+        p, "the motion hardly shows %s: %s", text,
+        p->options->unconstrained ? "no number is known there" : "these are the compact body's, not the log's");
 }
 
 static void tell_impossible(psdmp_payload *p) {
-  if (!psdmp_fit_pseudo_positive(p->answer.pi)) psdmp_payload_remark(p, "no body has these numbers: %s", p->answer.pi[0] > 0 ? "its inertia is impossible" : "its mass is not above zero");
+  if (!psdmp_fit_pseudo_positive(p->answer.pi))
+    psdmp_payload_remark(p, "no body has these numbers: %s",
+                         p->answer.pi[0] > 0 ? "its inertia is impossible" : "its mass is not above zero");
 }
 
 static void tell_drift(psdmp_payload *p) {
@@ -308,12 +329,15 @@ static void tell_drift(psdmp_payload *p) {
   double most = 0;
   for (int i = 0; i < p->run.n && p->drift; i++) {
     const double *c = p->drifted + PSDMP_PAYLOAD_DRIFTS * i;
-    double speed = p->empty->speed ? p->empty->speed[i] : 1, size = (fabs(c[0]) + fabs(c[1]) + fabs(c[2]) * speed) / p->sigma[i];
+    double speed = p->empty->speed ? p->empty->speed[i] : 1,
+           size = (fabs(c[0]) + fabs(c[1]) + fabs(c[2]) * speed) / p->sigma[i];
     if (size > most) most = size, worst = i;
   }
   if (worst < 0) return;
   const double *c = p->drifted + PSDMP_PAYLOAD_DRIFTS * worst;
-  psdmp_payload_remark(p, "drift since the calibration, largest beside its noise at drive %d: offset %.3g, Coulomb %+.3g, viscous %+.3g", worst + 1, c[0], c[1], c[2]);
+  psdmp_payload_remark(
+      p, "drift since the calibration, largest beside its noise at drive %d: offset %.3g, Coulomb %+.3g, viscous %+.3g",
+      worst + 1, c[0], c[1], c[2]);
 }
 
 static void set_answer(fitting *f) {
@@ -337,12 +361,16 @@ static bool make(fitting *f, psdmp_base_arena *arena) {
   for (int i = 0; i < p->run.n; i++) widest = p->columns[i].width > widest ? p->columns[i].width : widest;
   size_t W = (size_t)f->W, rows = (size_t)widest > W ? (size_t)widest : W;
 #define PART(field, count) (f->field = psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof *f->field))
-  return PART(G, (W + 1) * (W + 1)) && PART(X, rows * (W + 1)) && PART(scratch, psdmp_linalg_factor_scratch(f->W + 1, (long)rows)) && PART(ridge, W) && PART(y, W) && PART(T, W * W) &&
-         PART(Z, W * W) && PART(C, 10 * W) && PART(M, W * W) && PART(g, W) && PART(mean, W) && PART(error, rows);
+  return PART(G, (W + 1) * (W + 1)) && PART(X, rows * (W + 1)) &&
+         PART(scratch, psdmp_linalg_factor_scratch(f->W + 1, (long)rows)) && PART(ridge, W) && PART(y, W) &&
+         PART(T, W * W) && PART(Z, W * W) && PART(C, 10 * W) && PART(M, W * W) && PART(g, W) && PART(mean, W) &&
+         PART(error, rows);
 #undef PART
 }
 
-static psdm_status singular(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_SINGULAR, "", 0, 0, "the load and its doubt cannot be told from these rows"); }
+static psdm_status singular(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_SINGULAR, "", 0, 0, "the load and its doubt cannot be told from these rows");
+}
 
 /* plain first: its doubt tells which of its numbers the compact body may be placed by */
 static psdm_status fit(fitting *f, psdm_error *error) {
@@ -365,7 +393,9 @@ psdm_status psdmp_payload_fit(psdmp_payload *p, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = p->run.allocator};
   int blocks = 0;
   for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) blocks += has_rows(p, b);
-  if (!p->rows || blocks < 2) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "too few rows are left to fit: the logs are too short, or joints hardly move in them");
+  if (!p->rows || blocks < 2)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "too few rows are left to fit: the logs are too short, or joints hardly move in them");
   psdm_status status = make(&f, &arena) ? fit(&f, error) : no_memory(error);
   p->remarks = 0;
   memset(p->answer.remark, 0, sizeof p->answer.remark);

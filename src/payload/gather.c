@@ -11,14 +11,18 @@ enum { CHUNK = 256 }; /* rows that wait for the factor */
 
 #define NEW(p, count, type) psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof(type))
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, int i) {
   const psdm_parameters *e = p->empty;
   return !e->speed || !(e->rest > 0) || fabs(row->v[i]) > e->rest * e->speed[i];
 }
 
-double psdmp_payload_rate(const psdmp_payload *p) { return 1 / (p->run.interval * psdmp_identify_band_stride(&p->run, &p->band)); }
+double psdmp_payload_rate(const psdmp_payload *p) {
+  return 1 / (p->run.interval * psdmp_identify_band_stride(&p->run, &p->band));
+}
 
 /* ---- all rows in their order ---- */
 
@@ -28,19 +32,22 @@ typedef struct walking {
   bool stopped;
 } walking;
 
-/* the drives' torque by the calibrated constants: of currents, which are the drives' own already, or factors of logged torques */
+/* the drives' torque by the calibrated constants: of currents, which are the drives' own already, or factors of
+ * logged torques */
 static void scale(const psdmp_payload *p, long rows, double *tau) {
   const psdm_parameters *e = p->empty;
   bool factors = e->torque_constant && !e->currents;
   for (long k = 0; k < rows && (p->currents || factors); k++, tau += e->n) {
     double own[PSDM_CALIBRATE_JOINTS];
     memcpy(own, tau, (size_t)e->n * sizeof *own);
-    if (p->currents) psdmp_identify_run_to_joints(&p->run, tau, own); /* as they were before rows were taken for joints' torques */
+    /* as they were before rows were taken for joints' torques */
+    if (p->currents) psdmp_identify_run_to_joints(&p->run, tau, own);
     for (int i = 0; i < e->n; i++) tau[i] = isfinite(e->torque_constant[i]) ? own[i] * e->torque_constant[i] : own[i];
   }
 }
 
-/* rows as blocks of time: the same share of the logs with and without the load belongs together, since errors of a motion that both make do */
+/* rows as blocks of time: the same share of the logs with and without the load belongs together, since errors of a
+ * motion that both make do */
 static int block_of(const psdmp_payload *p, long index, bool loaded) {
   double rows = (double)(loaded ? p->with : p->without), at = (double)(loaded ? index : index - p->with);
   int block = (int)(at / fmax(rows, 1) * PSDMP_IDENTIFY_BLOCKS);
@@ -68,18 +75,31 @@ static psdm_status walk_stretch(void *user, const psdmp_feed_stretch *s, psdm_er
     long at = made.index[k] - s->first;
     bool loaded = made.file < p->files;
     if (at < s->lead || at >= s->rows - s->trail) continue;
-    const psdmp_payload_row row = {.t = made.t[k], .segment = made.segment, .label = made.label[k] < 0 ? made.label[k] : block_of(p, made.index[k], loaded), .loaded = loaded, .bad = made.bad + k * n, .q = made.q + k * n,
-                                   .qd = made.qd + k * n, .qdd = made.qdd + k * n, .x = made.x + k * n, .v = made.v + k * n, .tau = made.tau + k * n, .raw = made.raw + k * n,
+    const psdmp_payload_row row = {.t = made.t[k],
+                                   .segment = made.segment,
+                                   .label = made.label[k] < 0 ? made.label[k] : block_of(p, made.index[k], loaded),
+                                   .loaded = loaded,
+                                   .bad = made.bad + k * n,
+                                   .q = made.q + k * n,
+                                   .qd = made.qd + k * n,
+                                   .qdd = made.qdd + k * n,
+                                   .x = made.x + k * n,
+                                   .v = made.v + k * n,
+                                   .tau = made.tau + k * n,
+                                   .raw = made.raw + k * n,
                                    .friction = made.friction ? made.friction + k * n : NULL};
     status = w->visitor->row(w->visitor->user, &row, &w->stopped, error);
   }
   psdmp_identify_prepared_free(&made, p->run.allocator);
   if (status) return status;
-  if (w->visitor->doing && !psdmp_identify_going_on(&p->run, w->visitor->doing, (double)(s->first + s->rows) / (double)p->run.rows)) w->stopped = true;
+  if (w->visitor->doing &&
+      !psdmp_identify_going_on(&p->run, w->visitor->doing, (double)(s->first + s->rows) / (double)p->run.rows))
+    w->stopped = true;
   return w->stopped ? PSDM_E_ARGUMENT : PSDM_OK; /* which ends the reading */
 }
 
-psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row, double *tau, double *friction) {
+psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row,
+                                  double *tau, double *friction) {
   psdm_status status = psdm_predictor_step(predictor, row->q, row->qd, row->qdd, tau, friction);
   if (status || !row->friction) return status;
   for (int i = 0; i < p->run.n; i++) tau[i] -= friction[i];
@@ -90,13 +110,15 @@ psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predic
 
 psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *visitor, psdm_error *error) {
   walking w = {.p = p, .visitor = visitor};
-  psdm_status status = psdmp_feed_each(p->run.feed, true, psdmp_identify_band_margin(&p->run, &p->band), walk_stretch, &w, error);
+  psdm_status status =
+      psdmp_feed_each(p->run.feed, true, psdmp_identify_band_margin(&p->run, &p->band), walk_stretch, &w, error);
   return w.stopped ? PSDM_OK : status;
 }
 
 /* ---- what is doubted ---- */
 
-/* numbers of the calibration that rows of drive i hang on: of steps its torque constant and theta (friction's eight are not linear), else theta and its columns */
+/* numbers of the calibration that rows of drive i hang on: of steps its torque constant and theta (friction's eight
+ * are not linear), else theta and its columns */
 static bool set_places(psdmp_payload *p, int i, int *first_column, bool doubts) {
   const psdm_parameters *e = p->empty;
   psdmp_payload_columns *c = &p->columns[i];
@@ -121,12 +143,14 @@ static double doubt_of(const psdm_parameters *e, int wide, int a, int b) {
   return e->column[i][column].sd * e->column[i][column].sd;
 }
 
-/* S = factor diag(sd) V diag(sqrt(eigenvalue)) of the correlations: no inverse, and numbers of any size keep their digits */
+/* S = factor diag(sd) V diag(sqrt(eigenvalue)) of the correlations: no inverse, and numbers of any size keep their
+ * digits */
 static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
   const psdm_parameters *e = p->empty;
   double factor = p->options->empty_files ? 100 : 1; /* as payload_priv.h has it */
   int m = p->doubted;
-  double *V = psdmp_base_alloc(p->run.allocator, (size_t)m * (size_t)m * sizeof *V), *sd = NEW(p, m, double), *value = NEW(p, m, double);
+  double *V = psdmp_base_alloc(p->run.allocator, (size_t)m * (size_t)m * sizeof *V), *sd = NEW(p, m, double),
+         *value = NEW(p, m, double);
   p->S = NEW(p, (size_t)m * (size_t)m, double);
   bool ok = V && sd && value && p->S;
   for (int a = 0; a < m && ok; a++) {
@@ -134,25 +158,31 @@ static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
     sd[a] = isfinite(own) && own > 0 ? sqrt(own) : 0;
   }
   for (int a = 0; a < m && ok; a++)
-    for (int b = 0; b < m; b++) V[(long)a * m + b] = a == b ? 1 : sd[a] > 0 && sd[b] > 0 ? doubt_of(e, wide, a, b) / (sd[a] * sd[b]) : 0;
-  int code = ok ? LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', m, V, m, value) : LAPACK_WORK_MEMORY_ERROR; /* rows of V: components, columns: vectors */
+    for (int b = 0; b < m; b++)
+      V[(long)a * m + b] = a == b ? 1 : sd[a] > 0 && sd[b] > 0 ? doubt_of(e, wide, a, b) / (sd[a] * sd[b]) : 0;
+  /* rows of V: components, columns: vectors */
+  int code = ok ? LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'L', m, V, m, value) : LAPACK_WORK_MEMORY_ERROR;
   ok = code == 0;
   for (int k = 0; k < m && ok; k++) {
     if (!(value[k] > 1e-12)) continue; /* correlations are of size one */
     for (int a = 0; a < m; a++) p->S[(long)a * m + p->axes] = factor * sd[a] * V[(long)a * m + k] * sqrt(value[k]);
     p->axes++;
   }
-  for (int a = 0; a < m && ok; a++) memmove(p->S + (long)a * p->axes, p->S + (long)a * m, (size_t)p->axes * sizeof *p->S);
+  for (int a = 0; a < m && ok; a++)
+    memmove(p->S + (long)a * p->axes, p->S + (long)a * m, (size_t)p->axes * sizeof *p->S);
   psdmp_base_free(p->run.allocator, V);
-  if (ok || code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR) return ok ? PSDM_OK : no_memory(error);
-  return psdmp_base_fail(error, PSDM_E_ACCURACY, "", 0, 0, "the covariance of the empty robot's parameters has no eigenvalues: it is not finite");
+  if (ok || code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR)
+    return ok ? PSDM_OK : no_memory(error);
+  return psdmp_base_fail(error, PSDM_E_ACCURACY, "", 0, 0,
+                         "the covariance of the empty robot's parameters has no eigenvalues: it is not finite");
 }
 
 /* Coulomb friction drifts in the shape that it was found in */
 static psdmp_parameters_column shape_of(const psdm_parameters *e, int i) {
   for (int k = 0; k < e->columns[i] && !e->lugre; k++) {
     const psdm_column *c = &e->column[i][k];
-    if (!c->load && (c->kind == PSDM_COLUMN_SIGN || c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP)) return (psdmp_parameters_column){c->kind, c->width, 0};
+    if (!c->load && (c->kind == PSDM_COLUMN_SIGN || c->kind == PSDM_COLUMN_TANH || c->kind == PSDM_COLUMN_STOP))
+      return (psdmp_parameters_column){c->kind, c->width, 0};
   }
   return (psdmp_parameters_column){.kind = PSDM_COLUMN_SIGN};
 }
@@ -160,10 +190,14 @@ static psdmp_parameters_column shape_of(const psdm_parameters *e, int i) {
 psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error) {
   const psdm_parameters *e = p->empty;
   int n = e->n, columns = 0;
-  bool doubts = e->covariance || (p->options->empty_files && !e->lugre); /* of standard deviations alone only a log without the load makes something */
-  p->columns = NEW(p, n, psdmp_payload_columns), p->coulomb = NEW(p, n, psdmp_parameters_column), p->square = NEW(p, n, double), p->sigma = NEW(p, n, double);
-  p->drifted = NEW(p, n * PSDMP_PAYLOAD_DRIFTS, double), p->R = NEW(p, n * PSDMP_IDENTIFY_BLOCKS, double *), p->count = NEW(p, n * PSDMP_IDENTIFY_BLOCKS, double);
-  if (!p->columns || !p->coulomb || !p->square || !p->sigma || !p->drifted || !p->R || !p->count) return no_memory(error);
+  /* of standard deviations alone only a log without the load makes something */
+  bool doubts = e->covariance || (p->options->empty_files && !e->lugre);
+  p->columns = NEW(p, n, psdmp_payload_columns), p->coulomb = NEW(p, n, psdmp_parameters_column),
+  p->square = NEW(p, n, double), p->sigma = NEW(p, n, double);
+  p->drifted = NEW(p, n * PSDMP_PAYLOAD_DRIFTS, double), p->R = NEW(p, n * PSDMP_IDENTIFY_BLOCKS, double *),
+  p->count = NEW(p, n * PSDMP_IDENTIFY_BLOCKS, double);
+  if (!p->columns || !p->coulomb || !p->square || !p->sigma || !p->drifted || !p->R || !p->count)
+    return no_memory(error);
   for (int i = 0; i < n; i++) {
     if (!set_places(p, i, &columns, doubts)) return no_memory(error);
     p->coulomb[i] = shape_of(e, i);
@@ -182,19 +216,20 @@ psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error) {
 
 typedef struct gathering {
   psdmp_payload *p;
-  psdm_predictor *empty, *loaded;  /* loaded: whose friction is taken in logs with the load; NULL: the empty one's */
-  psdmp_parameters_column **column;           /* (n) the calibrated friction's */
+  psdm_predictor *empty, *loaded;   /* loaded: whose friction is taken in logs with the load; NULL: the empty one's */
+  psdmp_parameters_column **column; /* (n) the calibrated friction's */
   psdmp_parameters_column_state *state, *coulomb; /* (n) */
-  double **chunk;                  /* (n) rows that wait, */
-  int *waiting;                    /* (n) how many, */
-  int block;                       /* and the block they belong to */
-  double *scratch, *Y, *A;         /* Y (n x base) on the drives' side; A (n x 10) */
-  double *tau, *friction, *rest, *value; /* (n); value: the most columns */
+  double **chunk;                                 /* (n) rows that wait, */
+  int *waiting;                                   /* (n) how many, */
+  int block;                                      /* and the block they belong to */
+  double *scratch, *Y, *A;                        /* Y (n x base) on the drives' side; A (n x 10) */
+  double *tau, *friction, *rest, *value;          /* (n); value: the most columns */
 } gathering;
 
 static void flush(gathering *g, int i) {
   psdmp_payload *p = g->p;
-  psdmp_linalg_factor_add(p->columns[i].width, p->R[i * PSDMP_IDENTIFY_BLOCKS + g->block], g->waiting[i], g->chunk[i], g->scratch);
+  psdmp_linalg_factor_add(p->columns[i].width, p->R[i * PSDMP_IDENTIFY_BLOCKS + g->block], g->waiting[i], g->chunk[i],
+                          g->scratch);
   p->count[i * PSDMP_IDENTIFY_BLOCKS + g->block] += g->waiting[i];
   g->waiting[i] = 0;
 }
@@ -257,9 +292,12 @@ static void doubt_columns(gathering *g, const psdmp_payload_row *row, int i, dou
   for (int j = 0; j < e->base && feel; j++) loading += Y[j] * feel[j];
   memcpy(out, Y, (size_t)e->base * sizeof *out);
   if (e->lugre) /* r = Y dtheta - (tau / Kt) dKt */
-    out[e->base] = e->torque_constant && isfinite(e->torque_constant[i]) && e->torque_constant[i] != 0 ? -row->tau[i] / e->torque_constant[i] : 0;
+    out[e->base] = e->torque_constant && isfinite(e->torque_constant[i]) && e->torque_constant[i] != 0
+                       ? -row->tau[i] / e->torque_constant[i]
+                       : 0;
   else
-    psdmp_parameters_columns_at(g->column[i], e->columns[i], row->x[i], row->v[i], fabs(loading), &g->state[i], out + e->base);
+    psdmp_parameters_columns_at(g->column[i], e->columns[i], row->x[i], row->v[i], fabs(loading), &g->state[i],
+                                out + e->base);
 }
 
 static psdm_status add_row(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error) {
@@ -300,12 +338,14 @@ static bool make(gathering *g, psdmp_base_arena *arena) {
 #define PART(field, count) (g->field = psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof *g->field))
   for (int i = 0; i < e->n; i++) widest = p->columns[i].width > widest ? p->columns[i].width : widest;
   size_t factor = psdmp_linalg_factor_scratch(widest, CHUNK), own = n * (size_t)(p->run.S + e->base);
-  if (!PART(column, n) || !PART(state, n) || !PART(coulomb, n) || !PART(chunk, n) || !PART(waiting, n) || !PART(scratch, factor > own ? factor : own) || !PART(Y, n * (size_t)e->base) ||
-      !PART(A, 10 * n) || !PART(tau, n) || !PART(friction, n) || !PART(rest, n) || !PART(value, widest))
+  if (!PART(column, n) || !PART(state, n) || !PART(coulomb, n) || !PART(chunk, n) || !PART(waiting, n) ||
+      !PART(scratch, factor > own ? factor : own) || !PART(Y, n * (size_t)e->base) || !PART(A, 10 * n) ||
+      !PART(tau, n) || !PART(friction, n) || !PART(rest, n) || !PART(value, widest))
     return false;
   for (int i = 0; i < e->n; i++) {
     if (!PART(column[i], e->columns[i]) || !PART(chunk[i], (size_t)CHUNK * (size_t)p->columns[i].width)) return false;
-    for (int k = 0; k < e->columns[i]; k++) g->column[i][k] = (psdmp_parameters_column){e->column[i][k].kind, e->column[i][k].width, e->column[i][k].load};
+    for (int k = 0; k < e->columns[i]; k++)
+      g->column[i][k] = (psdmp_parameters_column){e->column[i][k].kind, e->column[i][k].width, e->column[i][k].load};
   }
 #undef PART
   return true;
@@ -314,7 +354,8 @@ static bool make(gathering *g, psdmp_base_arena *arena) {
 static psdm_status predictors(gathering *g, psdm_error *error) {
   psdmp_payload *p = g->p;
   psdm_status status = psdm_predictor_new(p->empty, p->robot, p->run.allocator, &g->empty, error);
-  if (!status && p->loaded && p->loads) status = psdm_predictor_new(p->loaded, p->robot, p->run.allocator, &g->loaded, error);
+  if (!status && p->loaded && p->loads)
+    status = psdm_predictor_new(p->loaded, p->robot, p->run.allocator, &g->loaded, error);
   if (status) return status;
   psdm_predictor_rate(g->empty, psdmp_payload_rate(p));
   if (g->loaded) psdm_predictor_rate(g->loaded, psdmp_payload_rate(p));

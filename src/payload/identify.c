@@ -8,19 +8,30 @@
 #include "linalg/linalg.h"
 #include "robot/robot.h"
 
-enum { PASSES = 12 }; /* at most, where friction depends on the load: each pass knows the load of the one before, and its error shrinks by friction's share of the torque */
+/* at most, where friction depends on the load: each pass knows the load of the one before, and its error shrinks by
+ * friction's share of the torque */
+enum { PASSES = 12 };
 
 #define NEW(p, count, type) psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof(type))
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 /* ---- beginning ---- */
 
-static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, const psdm_payload_options *o, psdm_error *error) {
-  if (o->files < 1) return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "at least one log with the load is needed");
-  if (o->empty_files < 0 || !(o->cutoff >= 0)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "an option of the payload is out of its range");
-  if (robot->closure) return psdmp_base_fail(error, PSDM_E_ROBOT, robot->file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
-  if (e->n > PSDM_CALIBRATE_JOINTS) return psdmp_base_fail(error, PSDM_E_LIMIT, robot->file, 0, 0, "%d joints; at most %d are calibrated at once", e->n, PSDM_CALIBRATE_JOINTS);
+static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, const psdm_payload_options *o,
+                         psdm_error *error) {
+  if (o->files < 1)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "at least one log with the load is needed");
+  if (o->empty_files < 0 || !(o->cutoff >= 0))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "an option of the payload is out of its range");
+  if (robot->closure)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, robot->file, 0, 0,
+                           "robots with closed loops are not calibrated yet; couple their joints");
+  if (e->n > PSDM_CALIBRATE_JOINTS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, robot->file, 0, 0, "%d joints; at most %d are calibrated at once", e->n,
+                           PSDM_CALIBRATE_JOINTS);
   psdm_status status = psdmp_parameters_match(e, robot, error);
   if (!status) status = psdmp_parameters_shown(e, error);
   return status ? status : psdmp_parameters_complete(e, robot, "", 0, error);
@@ -34,18 +45,27 @@ static psdm_status set_logs(psdmp_payload *p, psdm_error *error) {
   for (int k = 0; k < o->files; k++) path[k] = o->path[k];
   for (int k = 0; k < o->empty_files; k++) path[o->files + k] = o->empty_path[k];
   p->files = o->files;
-  p->logs = (psdm_calibrate_options){.files = o->files + o->empty_files, .path = path, .log = o->log, .going_on = o->going_on, .going_on_user = o->going_on_user};
-  p->logs.log.currents = p->empty->torque_constant && p->empty->currents; /* then the calibrated constants count, not the robot file's */
+  p->logs = (psdm_calibrate_options){.files = o->files + o->empty_files,
+                                     .path = path,
+                                     .log = o->log,
+                                     .going_on = o->going_on,
+                                     .going_on_user = o->going_on_user};
+  /* then the calibrated constants count, not the robot file's */
+  p->logs.log.currents = p->empty->torque_constant && p->empty->currents;
   return PSDM_OK;
 }
 
 static psdm_status check_currents(psdmp_payload *p, psdm_error *error) {
   const psdm_parameters *e = p->empty;
   int some = p->logs.log.currents ? psdmp_feed_currents(p->run.feed) : 0;
-  if (some && some != p->logs.files) return psdmp_base_fail(error, PSDM_E_PARSE, p->logs.path[0], 0, 0, "some of the logs have currents, others torques; one or the other was expected");
+  if (some && some != p->logs.files)
+    return psdmp_base_fail(error, PSDM_E_PARSE, p->logs.path[0], 0, 0,
+                           "some of the logs have currents, others torques; one or the other was expected");
   p->currents = some > 0;
   for (int i = 0; i < e->n && some; i++)
-    if (!isfinite(e->torque_constant[i])) return psdmp_base_fail(error, PSDM_E_MISSING, p->logs.path[0], 0, 0, "currents need the torque constant of drive %d, which no step has shown", i + 1);
+    if (!isfinite(e->torque_constant[i]))
+      return psdmp_base_fail(error, PSDM_E_MISSING, p->logs.path[0], 0, 0,
+                             "currents need the torque constant of drive %d, which no step has shown", i + 1);
   return PSDM_OK;
 }
 
@@ -53,8 +73,16 @@ static psdm_status check_currents(psdmp_payload *p, psdm_error *error) {
 static psdm_status set_run(psdmp_payload *p, const psdm_allocator *allocator, psdm_error *error) {
   psdmp_identify_run *r = &p->run;
   const psdm_parameters *e = p->empty;
-  *r = (psdmp_identify_run){.robot = p->robot, .options = &p->logs, .allocator = allocator, .n = e->n, .l = e->base, .S = e->standard, .links = e->links};
-  if (!(r->kept = NEW(p, e->base, int)) || !psdmp_identify_run_transmission(r, &p->arena) || psdm_work_new(p->robot, allocator, &r->work)) return no_memory(error);
+  *r = (psdmp_identify_run){.robot = p->robot,
+                            .options = &p->logs,
+                            .allocator = allocator,
+                            .n = e->n,
+                            .l = e->base,
+                            .S = e->standard,
+                            .links = e->links};
+  if (!(r->kept = NEW(p, e->base, int)) || !psdmp_identify_run_transmission(r, &p->arena) ||
+      psdm_work_new(p->robot, allocator, &r->work))
+    return no_memory(error);
   for (int j = 0; j < e->base; j++) r->kept[j] = psdmp_robot_standard_find(p->robot, e->theta[j].name);
   psdm_status status = psdmp_feed_open(p->robot, &p->logs, allocator, &r->feed, error);
   if (!status) status = check_currents(p, error);
@@ -67,12 +95,15 @@ static psdm_status set_run(psdmp_payload *p, const psdm_allocator *allocator, ps
 /* the calibration's own filter: what it bends then bends the same way here */
 static void set_band(psdmp_payload *p) {
   const psdm_parameters *e = p->empty;
-  double cutoff = p->options->cutoff > 0 ? p->options->cutoff : e->cutoff > 0 ? e->cutoff : 15; /* 15 Hz: the inertia step's */
+  /* 15 Hz: the inertia step's */
+  double cutoff = p->options->cutoff > 0 ? p->options->cutoff : e->cutoff > 0 ? e->cutoff : 15;
   psdm_kinematics source = e->source;
   bool rates = psdmp_feed_has_rates(p->run.feed), both = rates && psdmp_feed_has_accelerations(p->run.feed);
-  if (source == PSDM_KINEMATICS_AUTO) source = both ? PSDM_KINEMATICS_ACCELERATION : rates ? PSDM_KINEMATICS_VELOCITY : PSDM_KINEMATICS_POSITION;
+  if (source == PSDM_KINEMATICS_AUTO)
+    source = both ? PSDM_KINEMATICS_ACCELERATION : rates ? PSDM_KINEMATICS_VELOCITY : PSDM_KINEMATICS_POSITION;
   p->run.lugre = e->lugre;
-  p->band = (psdmp_identify_band){.kinematics = source, .cutoff = cutoff, .delay = isfinite(e->delay) ? e->delay : 0, .wide = cutoff};
+  p->band = (psdmp_identify_band){
+      .kinematics = source, .cutoff = cutoff, .delay = isfinite(e->delay) ? e->delay : 0, .wide = cutoff};
 }
 
 static bool load_matters(const psdm_parameters *e) {
@@ -85,8 +116,12 @@ static bool load_matters(const psdm_parameters *e) {
 static void say_doubt(psdmp_payload *p) {
   const psdm_parameters *e = p->empty;
   if (e->covariance) return;
-  if (p->doubted) psdmp_payload_remark(p, "the parameter file has no covariance: its standard deviations stand in for it (psdm calibrate --covariance keeps it)");
-  else psdmp_payload_remark(p, "the parameter file has no covariance: the doubt of the calibrated parameters is not in the standard deviations (psdm calibrate --covariance, or logs without the load)");
+  if (p->doubted)
+    psdmp_payload_remark(p, "the parameter file has no covariance: its standard deviations stand in for it (psdm "
+                            "calibrate --covariance keeps it)");
+  else
+    psdmp_payload_remark(p, "the parameter file has no covariance: the doubt of the calibrated parameters is not in "
+                            "the standard deviations (psdm calibrate --covariance, or logs without the load)");
 }
 
 /* ---- torques of the logs with the load, without and with it ---- */
@@ -109,8 +144,8 @@ static void begin_segment(void *user, int segment) {
 static psdm_status look(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error) {
   evaluation *e = user;
   const psdmp_identify_run *r = &e->p->run;
-  double tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], empty[PSDM_CALIBRATE_JOINTS], loaded[PSDM_CALIBRATE_JOINTS],
-      friction[PSDM_CALIBRATE_JOINTS];
+  double tau[PSDM_CALIBRATE_JOINTS], raw[PSDM_CALIBRATE_JOINTS], empty[PSDM_CALIBRATE_JOINTS],
+      loaded[PSDM_CALIBRATE_JOINTS], friction[PSDM_CALIBRATE_JOINTS];
   psdm_status status = psdmp_payload_predict(e->p, e->empty, row, empty, friction);
   if (!status) status = psdmp_payload_predict(e->p, e->loaded, row, loaded, friction);
   if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
@@ -123,13 +158,23 @@ static psdm_status look(void *user, const psdmp_payload_row *row, bool *stop, ps
     psdmp_identify_tally_add(&e->after[i], tau[i], tau[i] - loaded[i]);
   }
   if (!e->write) return PSDM_OK;
-  const psdm_payload_row out = {.t = row->t, .segment = row->segment, .loaded = row->loaded, .q = row->q, .qd = row->qd, .qdd = row->qdd, .tau = tau, .raw = raw, .tau_empty = empty, .tau_loaded = loaded};
+  const psdm_payload_row out = {.t = row->t,
+                                .segment = row->segment,
+                                .loaded = row->loaded,
+                                .q = row->q,
+                                .qd = row->qd,
+                                .qdd = row->qdd,
+                                .tau = tau,
+                                .raw = raw,
+                                .tau_empty = empty,
+                                .tau_loaded = loaded};
   *stop = !e->write(e->user, &out);
   return PSDM_OK;
 }
 
 static psdm_status evaluate(psdmp_payload *p, evaluation *e, psdm_error *error) {
-  const psdmp_payload_visitor visitor = {.begin = begin_segment, .row = look, .user = e, .doing = e->write ? NULL : "evaluating"};
+  const psdmp_payload_visitor visitor = {
+      .begin = begin_segment, .row = look, .user = e, .doing = e->write ? NULL : "evaluating"};
   psdm_status status = psdm_predictor_new(p->empty, p->robot, p->run.allocator, &e->empty, error);
   if (!status) status = psdm_predictor_new(p->loaded, p->robot, p->run.allocator, &e->loaded, error);
   if (!status) {
@@ -146,9 +191,13 @@ static psdm_status evaluate(psdmp_payload *p, evaluation *e, psdm_error *error) 
 static void tell_fit(psdmp_payload *p) {
   const double much = 0.2; /* of the torque; a calibrated arm leaves a few percent */
   if (p->answer.global_after > 0.99 * p->answer.global_before && p->options->empty_files)
-    psdmp_payload_remark(p, "the load makes the torques no better: is there one, or are the logs with it and without it exchanged?");
+    psdmp_payload_remark(
+        p, "the load makes the torques no better: is there one, or are the logs with it and without it exchanged?");
   if (p->answer.global_after > much)
-    psdmp_payload_remark(p, "%.0f %% of the torque is not met with the load: these logs and parameters are not of one robot, or not in one unit", 100 * p->answer.global_after);
+    psdmp_payload_remark(p,
+                         "%.0f %% of the torque is not met with the load: these logs and parameters are not of one "
+                         "robot, or not in one unit",
+                         100 * p->answer.global_after);
 }
 
 static psdm_status set_fits(psdmp_payload *p, psdm_error *error) {
@@ -159,16 +208,21 @@ static psdm_status set_fits(psdmp_payload *p, psdm_error *error) {
   psdm_status status = evaluate(p, &e, error);
   if (status) return status;
   p->answer.before = before, p->answer.after = after;
-  for (int i = 0; i < n; i++) before[i] = psdmp_identify_tally_fit(&e.before[i]), after[i] = psdmp_identify_tally_fit(&e.after[i]);
+  for (int i = 0; i < n; i++)
+    before[i] = psdmp_identify_tally_fit(&e.before[i]), after[i] = psdmp_identify_tally_fit(&e.after[i]);
   p->answer.global_before = psdmp_identify_tally_rel(n, e.before);
   p->answer.global_after = psdmp_identify_tally_rel(n, e.after);
   tell_fit(p);
   return PSDM_OK;
 }
 
-psdm_status psdm_payload_predict(const psdm_payload_answer *answer, psdm_payload_write write, void *user, psdm_error *error) {
+psdm_status psdm_payload_predict(const psdm_payload_answer *answer, psdm_payload_write write, void *user,
+                                 psdm_error *error) {
   psdmp_payload *p = answer->internal;
-  evaluation e = {.p = p, .write = write, .user = user, .before = psdmp_base_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.before),
+  evaluation e = {.p = p,
+                  .write = write,
+                  .user = user,
+                  .before = psdmp_base_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.before),
                   .after = psdmp_base_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.after)};
   psdmp_linalg_blas_alone();
   psdm_status status = e.before && e.after ? evaluate(p, &e, error) : no_memory(error);
@@ -184,7 +238,8 @@ psdm_status psdm_payload_predict(const psdm_payload_answer *answer, psdm_payload
 static psdm_status take_load(psdmp_payload *p, psdm_error *error) {
   psdm_parameters_free(p->loaded);
   p->loaded = NULL;
-  return psdm_payload_parameters(p->robot, p->empty, p->mount.joint, p->answer.pi, NULL, p->run.allocator, &p->loaded, error);
+  return psdm_payload_parameters(p->robot, p->empty, p->mount.joint, p->answer.pi, NULL, p->run.allocator, &p->loaded,
+                                 error);
 }
 
 /* no number moves by a hundredth of its doubt any more */
@@ -227,7 +282,8 @@ void psdm_payload_free(psdm_payload_answer *answer) {
   psdmp_base_free(allocator, p);
 }
 
-psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters *parameters, const psdm_payload_options *options, const psdm_allocator *allocator,
+psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters *parameters,
+                                  const psdm_payload_options *options, const psdm_allocator *allocator,
                                   psdm_payload_answer **answer, psdm_error *error) {
   double started = psdmp_base_clock();
   *answer = NULL;
@@ -255,4 +311,6 @@ psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters
   return PSDM_OK;
 }
 
-const char *psdm_payload_fault(const psdm_payload_answer *answer, int index) { return psdmp_feed_fault(answer->internal->run.feed, index); }
+const char *psdm_payload_fault(const psdm_payload_answer *answer, int index) {
+  return psdmp_feed_fault(answer->internal->run.feed, index);
+}

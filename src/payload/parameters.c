@@ -5,7 +5,9 @@
 #include "parameters/parameters.h"
 #include "payload/payload_priv.h"
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 /* ---- a copy ---- */
 
@@ -47,13 +49,17 @@ static bool copy_columns(psdmp_base_arena *arena, psdm_parameters *p) {
 static bool own_all(psdmp_base_arena *arena, psdm_parameters *p) {
   size_t wide = (size_t)psdmp_parameters_wide(p), n = (size_t)p->n;
   p->robot = psdmp_base_arena_text(arena, p->robot, strlen(p->robot));
-  return p->robot && copy_columns(arena, p) && COPY(arena, p, columns, n) && copy_theta(arena, p) && COPY(arena, p, pi, p->standard) && COPY(arena, p, theta_load, p->base) &&
-         COPY(arena, p, sigma, n) && COPY(arena, p, speed, n) && COPY(arena, p, load, n) && COPY(arena, p, train.joint, n) && COPY(arena, p, heldout.joint, n) &&
-         COPY(arena, p, covariance, wide * wide) && COPY(arena, p, lugre, n) && COPY(arena, p, lugre_sd, PSDM_FRICTION_NUMBERS * n) && COPY(arena, p, torque_constant, n) &&
-         COPY(arena, p, torque_constant_sd, n) && COPY(arena, p, tool, 10) && COPY(arena, p, step_fit, PSDM_STEPS * n) && COPY(arena, p, theta_known, p->base);
+  return p->robot && copy_columns(arena, p) && COPY(arena, p, columns, n) && copy_theta(arena, p) &&
+         COPY(arena, p, pi, p->standard) && COPY(arena, p, theta_load, p->base) && COPY(arena, p, sigma, n) &&
+         COPY(arena, p, speed, n) && COPY(arena, p, load, n) && COPY(arena, p, train.joint, n) &&
+         COPY(arena, p, heldout.joint, n) && COPY(arena, p, covariance, wide * wide) && COPY(arena, p, lugre, n) &&
+         COPY(arena, p, lugre_sd, PSDM_FRICTION_NUMBERS * n) && COPY(arena, p, torque_constant, n) &&
+         COPY(arena, p, torque_constant_sd, n) && COPY(arena, p, tool, 10) &&
+         COPY(arena, p, step_fit, PSDM_STEPS * n) && COPY(arena, p, theta_known, p->base);
 }
 
-static psdm_status duplicate(const psdm_parameters *from, const psdm_allocator *allocator, psdm_parameters **out, psdm_error *error) {
+static psdm_status duplicate(const psdm_parameters *from, const psdm_allocator *allocator, psdm_parameters **out,
+                             psdm_error *error) {
   psdm_parameters *p = psdmp_parameters_new(allocator);
   if (!p) return no_memory(error);
   struct psdmp_parameters *inside = p->internal;
@@ -84,9 +90,11 @@ static void mirror(int count, int wide, double *V) {
 }
 
 /* the arrays are this file's own copies, whatever the public struct calls them */
-static psdm_status add_load(psdm_parameters *p, const double *L, const double pi_L[10], const double *C, psdm_error *error) {
+static psdm_status add_load(psdm_parameters *p, const double *L, const double pi_L[10], const double *C,
+                            psdm_error *error) {
   psdm_estimate *theta = (psdm_estimate *)p->theta;
-  double *load = (double *)p->theta_load, *V = psdmp_base_alloc(p->internal->arena.allocator, ((size_t)p->base * (size_t)p->base + 1) * sizeof *V);
+  double *load = (double *)p->theta_load,
+         *V = psdmp_base_alloc(p->internal->arena.allocator, ((size_t)p->base * (size_t)p->base + 1) * sizeof *V);
   if (!V) return no_memory(error);
   if (C) widen(p->base, L, C, p->base, V);
   for (int j = 0; j < p->base; j++) {
@@ -105,8 +113,10 @@ static psdm_status add_load(psdm_parameters *p, const double *L, const double pi
   return PSDM_OK;
 }
 
-/* L in the order of the parameters' theta, which a file may have as it likes; base parameters that are not there are refused */
-static psdm_status map_by_names(const psdm_robot *robot, const psdm_parameters *p, const psdmp_payload_mount *mount, double *L, psdm_error *error) {
+/* L in the order of the parameters' theta, which a file may have as it likes; base parameters that are not there are
+ * refused */
+static psdm_status map_by_names(const psdm_robot *robot, const psdm_parameters *p, const psdmp_payload_mount *mount,
+                                double *L, psdm_error *error) {
   psdm_model *model;
   psdm_status status = psdmp_parameters_complete(p, robot, "", 0, error);
   if (!status) status = psdm_parameters_model(robot, p->internal->arena.allocator, &model, error);
@@ -115,14 +125,16 @@ static psdm_status map_by_names(const psdm_robot *robot, const psdm_parameters *
   if (own) psdmp_payload_mount_map(mount, model, own);
   for (int j = 0; j < p->base && own; j++)
     for (int k = 0; k < psdm_model_l(model); k++)
-      if (strcmp(p->theta[j].name, psdm_model_base_name(model, k)) == 0) memcpy(L + 10L * j, own + 10L * k, 10 * sizeof *L);
+      if (strcmp(p->theta[j].name, psdm_model_base_name(model, k)) == 0)
+        memcpy(L + 10L * j, own + 10L * k, 10 * sizeof *L);
   psdmp_base_free(p->internal->arena.allocator, own);
   psdm_model_free(model);
   return own ? PSDM_OK : no_memory(error);
 }
 
-psdm_status psdm_payload_parameters(const psdm_robot *robot, const psdm_parameters *empty, int joint, const double pi_L[10], const double *covariance_L,
-                                    const psdm_allocator *allocator, psdm_parameters **out, psdm_error *error) {
+psdm_status psdm_payload_parameters(const psdm_robot *robot, const psdm_parameters *empty, int joint,
+                                    const double pi_L[10], const double *covariance_L, const psdm_allocator *allocator,
+                                    psdm_parameters **out, psdm_error *error) {
   psdmp_payload_mount mount;
   psdm_parameters *p = NULL;
   double moved[10];

@@ -1,7 +1,8 @@
 /* payload.c: what a load changes: ten numbers of one link, and so every base parameter that has them in its formula.
  *
- * Rule of change (De Luca, Robotics 2, "Adding a payload to the robot"): about the same frame mass, first moments and inertia of link and load add up, in any
- * convention of frames: pi_n -> pi_n + pi_L. With theta = K pi this is theta -> theta + L pi_L, L the columns of K that belong to the link. */
+ * Rule of change (De Luca, Robotics 2, "Adding a payload to the robot"): about the same frame mass, first moments
+ * and inertia of link and load add up, in any convention of frames: pi_n -> pi_n + pi_L. With theta = K pi this is
+ * theta -> theta + L pi_L, L the columns of K that belong to the link. */
 #include "psdm/payload.h"
 
 #include <math.h>
@@ -20,7 +21,9 @@ static void point_inertia(const double c[3], double out[6]) {
   for (int k = 0; k < 6; k++) out[k] = (row[k] == column[k] ? square : 0) - c[row[k]] * c[column[k]];
 }
 
-void psdm_load_to_standard(const psdm_load *load, double pi[10]) { psdmp_robot_standard_from_body(load->mass, load->com, load->inertia, pi); }
+void psdm_load_to_standard(const psdm_load *load, double pi[10]) {
+  psdmp_robot_standard_from_body(load->mass, load->com, load->inertia, pi);
+}
 
 bool psdm_load_from_standard(const double pi[10], psdm_load *load) {
   double point[6];
@@ -40,7 +43,8 @@ static double spread(const double g[10], const double V[100]) {
 }
 
 /* c = h / m, and J = I - (|h|^2 1 - h h^T) / m, by m, h and I */
-void psdmp_payload_load_doubt(const psdm_load *load, const double V[100], double *mass, double com[3], double inertia[6]) {
+void psdmp_payload_load_doubt(const psdm_load *load, const double V[100], double *mass, double com[3],
+                              double inertia[6]) {
   static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
   const double *c = load->com, m = load->mass;
   double point[6];
@@ -54,7 +58,9 @@ void psdmp_payload_load_doubt(const psdm_load *load, const double V[100], double
   for (int k = 0; k < 6; k++) {
     double g[10] = {0};
     g[0] = point[k];
-    for (int i = 0; i < 3; i++) g[1 + i] = (row[k] == i ? c[column[k]] : 0) + (column[k] == i ? c[row[k]] : 0) - (row[k] == column[k] ? 2 * c[i] : 0);
+    for (int i = 0; i < 3; i++)
+      g[1 + i] =
+          (row[k] == i ? c[column[k]] : 0) + (column[k] == i ? c[row[k]] : 0) - (row[k] == column[k] ? 2 * c[i] : 0);
     g[4 + k] = 1;
     inertia[k] = m > 0 ? spread(g, V) : NAN;
   }
@@ -62,16 +68,21 @@ void psdmp_payload_load_doubt(const psdm_load *load, const double V[100], double
 
 /* ---- on a link ---- */
 
-psdm_status psdmp_payload_mount_find(const psdm_robot *robot, int joint, psdmp_payload_mount *mount, psdm_error *error) {
+psdm_status psdmp_payload_mount_find(const psdm_robot *robot, int joint, psdmp_payload_mount *mount,
+                                     psdm_error *error) {
   const psdm_robot *r = robot->closure ? robot->closure->tree : robot;
-  if (joint < -1 || joint >= r->joints) return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "there is no joint of the number %d", joint);
+  if (joint < -1 || joint >= r->joints)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "there is no joint of the number %d", joint);
   if (joint < 0) joint = psdm_robot_default_link(r, NULL);
   const psdmp_robot_link *link = &r->link[joint];
   char name[80];
   psdmp_base_quote(link->name, strlen(link->name), name, sizeof name);
-  if (link->body < 0) return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "link '%s' is fixed to the base: no torque feels what it carries", name);
+  if (link->body < 0)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0,
+                           "link '%s' is fixed to the base: no torque feels what it carries", name);
   const psdmp_robot_body *body = &r->body[link->body];
-  psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[body->index].frame), place = psdmp_robot_pose_product(&back, &link->frame);
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[body->index].frame),
+                   place = psdmp_robot_pose_product(&back, &link->frame);
   if (joint == body->index) place = psdmp_robot_pose_identity(); /* to the last bit */
   mount->joint = joint, mount->link = body->number;
   for (int k = 0; k < 10; k++) {
@@ -113,8 +124,10 @@ void psdmp_payload_mount_map(const psdmp_payload_mount *m, const psdm_model *mod
   }
 }
 
-/* whether the load's torques are Y L at a state: of ten loads, each one unit of one number. scratch: kept (base); Y (n x standard) */
-static bool holds_at(const psdm_robot *robot, const psdmp_payload_mount *m, const psdm_model *model, const int *kept, const double *Y) {
+/* whether the load's torques are Y L at a state: of ten loads, each one unit of one number. scratch: kept (base); Y
+ * (n x standard) */
+static bool holds_at(const psdm_robot *robot, const psdmp_payload_mount *m, const psdm_model *model, const int *kept,
+                     const double *Y) {
   int n = psdm_robot_n(robot), S = psdm_robot_parameter_count(robot);
   for (int i = 0; i < n; i++) {
     double sum[10] = {0}, size = 0, own[10];
@@ -128,22 +141,28 @@ static bool holds_at(const psdm_robot *robot, const psdmp_payload_mount *m, cons
     }
     for (int k = 0; k < 10; k++) {
       double direct = Y[(long)i * S + 10L * m->link + k];
-      if (!(fabs(sum[k] - direct) <= 1e-6 * fmax(size, fabs(direct)))) return false; /* sampled formulas of coupled robots are known to 1e-10 */
+      /* sampled formulas of coupled robots are known to 1e-10 */
+      if (!(fabs(sum[k] - direct) <= 1e-6 * fmax(size, fabs(direct)))) return false;
     }
   }
   return true;
 }
 
 /* formulas of a model with assumptions, or of another robot, do not have the load's torques: seen at a few states */
-static psdm_status check_map(const psdm_robot *robot, const psdmp_payload_mount *m, const psdm_model *model, psdm_error *error) {
+static psdm_status check_map(const psdm_robot *robot, const psdmp_payload_mount *m, const psdm_model *model,
+                             psdm_error *error) {
   int n = psdm_robot_n(robot), l = psdm_model_l(model);
   psdmp_base_arena arena = {0};
   psdm_work *work = NULL;
   int *kept = psdmp_base_arena_alloc(&arena, ((size_t)l + 1) * sizeof *kept);
-  double *state = psdmp_base_arena_alloc(&arena, 3 * (size_t)n * sizeof *state), *Y = psdmp_base_arena_alloc(&arena, (size_t)n * (size_t)psdm_robot_parameter_count(robot) * sizeof *Y);
-  psdm_status status = kept && state && Y && !psdm_work_new(robot, NULL, &work) ? PSDM_OK : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  double *state = psdmp_base_arena_alloc(&arena, 3 * (size_t)n * sizeof *state),
+         *Y = psdmp_base_arena_alloc(&arena, (size_t)n * (size_t)psdm_robot_parameter_count(robot) * sizeof *Y);
+  psdm_status status = kept && state && Y && !psdm_work_new(robot, NULL, &work)
+                           ? PSDM_OK
+                           : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   bool holds = true;
-  for (int j = 0; j < l && !status && holds; j++) holds = (kept[j] = psdmp_robot_standard_find(robot, psdm_model_base_name(model, j))) >= 0;
+  for (int j = 0; j < l && !status && holds; j++)
+    holds = (kept[j] = psdmp_robot_standard_find(robot, psdm_model_base_name(model, j))) >= 0;
   unsigned random = 1;
   for (int round = 0; round < 3 && !status && holds; round++) {
     for (int i = 0; i < 3 * n; i++) { /* Lehmer's generator (Park, Miller 1988) */
@@ -156,11 +175,15 @@ static psdm_status check_map(const psdm_robot *robot, const psdmp_payload_mount 
   }
   psdm_work_free(work, NULL);
   psdmp_base_arena_free(&arena);
-  if (!status && !holds) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "the model's parameters are no formulas that a load fits into: it needs the standard basis of this robot, and no assumptions that the load breaks");
+  if (!status && !holds)
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0,
+                             "the model's parameters are no formulas that a load fits into: it needs the standard "
+                             "basis of this robot, and no assumptions that the load breaks");
   return status;
 }
 
-psdm_status psdm_payload_map(const psdm_robot *robot, const psdm_model *model, int joint, double *L, psdm_error *error) {
+psdm_status psdm_payload_map(const psdm_robot *robot, const psdm_model *model, int joint, double *L,
+                             psdm_error *error) {
   psdmp_payload_mount mount;
   psdm_status status = psdmp_payload_mount_find(robot, joint, &mount, error);
   if (status) return status;
@@ -195,7 +218,9 @@ psdm_status psdm_payload_attach(psdm_robot *robot, int joint, const double pi_L[
   }
   const char *link = robot->link[mount.joint].name;
   char name[80];
-  if (status) psdmp_base_fail(error, status, robot->file, 0, 0, "the inertia of link '%s', which is to carry a load, is unknown", psdmp_base_quote(link, strlen(link), name, sizeof name));
+  if (status)
+    psdmp_base_fail(error, status, robot->file, 0, 0, "the inertia of link '%s', which is to carry a load, is unknown",
+                    psdmp_base_quote(link, strlen(link), name, sizeof name));
   else psdm_robot_set_parameters(robot, pi);
   psdmp_base_free(robot->arena.allocator, pi);
   return status;

@@ -10,11 +10,13 @@
  *
  *   r = A pi_L + D d + F c + noise
  *
- * A: columns of the link that carries the load, zero in logs without it. D d: the error of the calibrated parameters, d = S u, S S^T their covariance and u
- * of variance one: what a calibration doubts is estimated beside the load, with that doubt for a prior. F c: friction and offset that have drifted since.
+ * A: columns of the link that carries the load, zero in logs without it. D d: the error of the calibrated parameters, d
+ * = S u, S S^T their covariance and u of variance one: what a calibration doubts is estimated beside the load, with
+ * that doubt for a prior. F c: friction and offset that have drifted since.
  *
- * With logs without the load the prior is made a hundred times as wide, so that d is theirs to tell. As A = D L, of two logs of one motion only the difference then
- * speaks of the load, and whatever is wrong with the model, in the span of D or not, falls out. Doubt is told by blocks of time, the same share of both. */
+ * With logs without the load the prior is made a hundred times as wide, so that d is theirs to tell. As A = D L, of
+ * two logs of one motion only the difference then speaks of the load, and whatever is wrong with the model, in the
+ * span of D or not, falls out. Doubt is told by blocks of time, the same share of both. */
 #ifndef PSDMP_PAYLOAD_PRIV_H
 #define PSDMP_PAYLOAD_PRIV_H
 
@@ -23,7 +25,8 @@
 
 /* ---- payload.c ---- */
 
-/* Where a load sits: the moving link that takes it over, and its standard parameters about that link's frame from those about the named one's. */
+/* Where a load sits: the moving link that takes it over, and its standard parameters about that link's frame from
+ * those about the named one's. */
 typedef struct psdmp_payload_mount {
   int joint, link;
   double move[100]; /* (10 x 10) */
@@ -38,7 +41,8 @@ void psdmp_payload_mount_move(const psdmp_payload_mount *mount, const double pi[
 void psdmp_payload_mount_map(const psdmp_payload_mount *mount, const psdm_model *model, double *L);
 
 /* Standard deviations of mass, centre and inertia by their derivatives (covariance of pi). */
-void psdmp_payload_load_doubt(const psdm_load *load, const double covariance[100], double *mass, double com[3], double inertia[6]);
+void psdmp_payload_load_doubt(const psdm_load *load, const double covariance[100], double *mass, double com[3],
+                              double inertia[6]);
 
 /* ---- payload_gather.c ---- */
 
@@ -55,31 +59,31 @@ typedef struct psdmp_payload {
   psdmp_base_arena arena;
   const psdm_robot *robot;
   const psdm_parameters *empty;
-  psdm_parameters *loaded;         /* with the load as it is known so far; NULL: not yet */
+  psdm_parameters *loaded;             /* with the load as it is known so far; NULL: not yet */
   const psdm_payload_options *options; /* during identification */
-  psdm_calibrate_options logs;     /* all files, those with the load first */
-  int files;                       /* with the load */
-  long with, without;              /* rows of logs with and without it */
+  psdm_calibrate_options logs;         /* all files, those with the load first */
+  int files;                           /* with the load */
+  long with, without;                  /* rows of logs with and without it */
   psdmp_payload_mount mount;
   psdmp_identify_run run;
   psdmp_identify_band band;
-  bool drift, loads;               /* drift is fitted; some friction depends on the load */
-  bool currents;                   /* logs have currents of the drives, not torques of the joints */
+  bool drift, loads; /* drift is fitted; some friction depends on the load */
+  bool currents;     /* logs have currents of the drives, not torques of the joints */
 
   /* what is doubted: d = S u */
-  int doubted, axes;               /* numbers, and columns of S */
-  double *S;                       /* (doubted x axes) */
-  psdmp_payload_columns *columns;  /* (n) */
-  psdmp_parameters_column *coulomb;           /* (n) shape of the drive's Coulomb friction */
+  int doubted, axes;                /* numbers, and columns of S */
+  double *S;                        /* (doubted x axes) */
+  psdmp_payload_columns *columns;   /* (n) */
+  psdmp_parameters_column *coulomb; /* (n) shape of the drive's Coulomb friction */
 
   /* rows */
-  double **R;                      /* (n x PSDMP_IDENTIFY_BLOCKS) each (width^2) */
-  double *count;                   /* (n x PSDMP_IDENTIFY_BLOCKS) */
-  double *square;                  /* (n) sum of the measured torque's squares */
-  long rows;                       /* of logs with the load that were used */
+  double **R;     /* (n x PSDMP_IDENTIFY_BLOCKS) each (width^2) */
+  double *count;  /* (n x PSDMP_IDENTIFY_BLOCKS) */
+  double *square; /* (n) sum of the measured torque's squares */
+  long rows;      /* of logs with the load that were used */
 
-  double *sigma;                   /* (n) */
-  double *drifted;                 /* (n x PSDMP_PAYLOAD_DRIFTS) */
+  double *sigma;   /* (n) */
+  double *drifted; /* (n x PSDMP_PAYLOAD_DRIFTS) */
   int remarks;
 } psdmp_payload;
 
@@ -95,22 +99,26 @@ typedef struct psdmp_payload_row {
 } psdmp_payload_row;
 
 typedef struct psdmp_payload_visitor {
-  void (*begin)(void *user, int segment);                                          /* a segment begins: friction forgets */
+  /* a segment begins: friction forgets */
+  void (*begin)(void *user, int segment);
   psdm_status (*row)(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error);
   void *user;
-  const char *doing;                                                               /* for going_on; NULL: it is not asked */
+  /* for going_on; NULL: it is not asked */
+  const char *doing;
 } psdmp_payload_visitor;
 
 /* Shows all rows of all logs in their order. */
 psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *visitor, psdm_error *error);
 
 /* Torques (n) of the joints at a row, and the part that is friction (n). */
-psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row, double *tau, double *friction);
+psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row,
+                                  double *tau, double *friction);
 
 double psdmp_payload_rate(const psdmp_payload *p); /* Hz of the rows that walk shows */
 
-psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error); /* sets what is doubted, columns, memory of the factors */
-psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error);  /* fills R, count, square, rows */
+/* sets what is doubted, columns, memory of the factors */
+psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error);
+psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error); /* fills R, count, square, rows */
 
 /* Whether drive i moves enough at this row to be fitted and judged. */
 bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, int drive);

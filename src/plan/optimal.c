@@ -13,23 +13,28 @@
 enum {
   NODES = 20,
   MOST_NODES = 10000,
-  PARTS = 64,         /* cubic pieces of the answer for each of the program's */
-  ROWS_ELASTIC = 640, /* quintic ones in all: fewer are too coarse for the fourth derivative, more lose it to rounding */
-  FINE = 2 * PARTS,   /* parts of a piece where the answer is checked: the ends of its cubic pieces, where accelerations are largest, and between them */
+  PARTS = 64, /* cubic pieces of the answer for each of the program's */
+  /* quintic ones in all: fewer are too coarse for the fourth derivative, more lose it to rounding */
+  ROWS_ELASTIC = 640,
+  /* parts of a piece where the answer is checked: the ends of its cubic pieces, where accelerations are largest, and
+   * between them */
+  FINE = 2 * PARTS,
   GUESS_POINTS = 40,
   ITERATIONS = 1000,
   STILL = 8,
   REFINEMENTS = 3,
   TIGHTENINGS = 2,
-  EASE = 64,          /* times its own width is what dry friction begins with, */
-  EASE_STEP = 4       /* and so many times less each time */
+  EASE = 64,    /* times its own width is what dry friction begins with, */
+  EASE_STEP = 4 /* and so many times less each time */
 };
 
 static const double seconds_allowed = 300, tolerance_asked = 1e-8;
-static const double broken_allowed = 1e-3; /* of a torque limit between the points where it is kept; more than that, and there must be more points */
-static const double worthwhile = 1e-4;     /* share of the objective that another grid must gain */
-static const double swing = 0.3;           /* of a torque limit from the piece before to the piece behind: a switch that wants a node of its own */
-static const double aligned = 0.001;       /* of a piece: so near to a node a switch is at it */
+/* of a torque limit between the points where it is kept; more than that, and there must be more points */
+static const double broken_allowed = 1e-3;
+static const double worthwhile = 1e-4; /* share of the objective that another grid must gain */
+/* of a torque limit from the piece before to the piece behind: a switch that wants a node of its own */
+static const double swing = 0.3;
+static const double aligned = 0.001; /* of a piece: so near to a node a switch is at it */
 
 struct psdmp_plan_optimal {
   psdm_optimal p;
@@ -45,23 +50,23 @@ typedef struct job {
   const psdm_allocator *allocator;
   psdm_error *error;
   struct psdmp_plan_optimal *answer;
-  psdmp_base_arena scratch;                /* limits, and what stays for all rounds */
-  psdmp_base_arena round;                  /* one program */
+  psdmp_base_arena scratch; /* limits, and what stays for all rounds */
+  psdmp_base_arena round;   /* one program */
   int n;
   double *lower, *upper, *velocity, *acceleration, *effort, *weight; /* (n) */
-  double *width;                      /* (n) */
-  double *tight;                      /* (n) effort limits as the program has them */
-  double *worst;                      /* (n) largest share of them on the fine grid */
-  double *z, *tau;                    /* (PSDM_MOTION_ORDERS x n), (n) */
-  bool limited;                       /* something bounds speeds or torques */
-  psdm_motion *motion;                /* the best so far; at first where it begins */
+  double *width;                                                     /* (n) */
+  double *tight;                                                     /* (n) effort limits as the program has them */
+  double *worst;                                                     /* (n) largest share of them on the fine grid */
+  double *z, *tau;                                                   /* (PSDM_MOTION_ORDERS x n), (n) */
+  bool limited;                                                      /* something bounds speeds or torques */
+  psdm_motion *motion;                                               /* the best so far; at first where it begins */
   double longest;
   int pieces;
-  double *share;                      /* (pieces) */
-  int *level;                         /* (pieces) */
-  double *over;                       /* (pieces) largest share of a torque limit within each, on the fine grid */
+  double *share; /* (pieces) */
+  int *level;    /* (pieces) */
+  double *over;  /* (pieces) largest share of a torque limit within each, on the fine grid */
   psdmp_plan_solve solve;
-  int iterations;                     /* left for all rounds */
+  int iterations; /* left for all rounds */
   double begun;
 } job;
 
@@ -71,11 +76,17 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static psdm_status no_memory(const job *j) { return psdmp_base_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(const job *j) {
+  return psdmp_base_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
-static psdm_status refuse(const job *j, const char *text) { return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%s", text); }
+static psdm_status refuse(const job *j, const char *text) {
+  return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%s", text);
+}
 
-static double *numbers(psdmp_base_arena *arena, size_t count) { return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
+static double *numbers(psdmp_base_arena *arena, size_t count) {
+  return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double));
+}
 
 /* ---- options and limits ---- */
 
@@ -85,15 +96,20 @@ static psdm_status check_options(job *j) {
   if ((unsigned)o->friction >= PSDM_FRICTION_KINDS) return refuse(j, "no friction model has this number");
   const double numbers_given[] = {o->time, o->energy, o->duration, o->longest, o->tolerance, o->wall};
   for (size_t k = 0; k < sizeof numbers_given / sizeof *numbers_given; k++)
-    if (!(numbers_given[k] >= 0) || !isfinite(numbers_given[k])) return refuse(j, "weights, times and tolerances are finite and not negative");
+    if (!(numbers_given[k] >= 0) || !isfinite(numbers_given[k]))
+      return refuse(j, "weights, times and tolerances are finite and not negative");
   if (o->nodes < 0 || o->nodes == 1 || o->nodes > MOST_NODES)
-    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%d intervals; 2 to %d were expected", o->nodes, MOST_NODES);
+    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%d intervals; 2 to %d were expected", o->nodes,
+                           MOST_NODES);
   if (o->iterations < 0) return refuse(j, "a negative number of iterations");
   if (o->time == 0 && o->energy == 0) o->time = 1;
-  if (o->time == 0 && o->duration == 0) return refuse(j, "only energy counts: the motion would take for ever; a duration is needed");
+  if (o->time == 0 && o->duration == 0)
+    return refuse(j, "only energy counts: the motion would take for ever; a duration is needed");
   if (o->guess && psdm_motion_n(o->guess) != j->n)
-    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "a guess of %d joints; the robot has %d", psdm_motion_n(o->guess), j->n);
-  if (o->guess && !(psdm_motion_end(o->guess) > psdm_motion_begin(o->guess))) return refuse(j, "the guess has no duration");
+    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "a guess of %d joints; the robot has %d",
+                           psdm_motion_n(o->guess), j->n);
+  if (o->guess && !(psdm_motion_end(o->guess) > psdm_motion_begin(o->guess)))
+    return refuse(j, "the guess has no duration");
   for (int i = 0; i < j->n; i++)
     if (!isfinite(o->from[i]) || !isfinite(o->to[i])) return refuse(j, "the ends of the motion must be finite");
   return PSDM_OK;
@@ -122,10 +138,12 @@ static psdm_status check_limits(job *j) {
   for (int i = 0; i < j->n; i++) {
     double from = j->options.from[i], to = j->options.to[i];
     if (!(j->velocity[i] > 0) || !(j->acceleration[i] > 0) || !(j->effort[i] > 0))
-      return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "limits of joint %d: positive numbers were expected", i + 1);
+      return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "limits of joint %d: positive numbers were expected",
+                             i + 1);
     if (!(from >= j->lower[i] && from <= j->upper[i] && to >= j->lower[i] && to <= j->upper[i]))
-      return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "joint %d: the motion goes from %.6g to %.6g, its limits are %.6g and %.6g", i + 1, from, to,
-                        j->lower[i], j->upper[i]);
+      return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0,
+                             "joint %d: the motion goes from %.6g to %.6g, its limits are %.6g and %.6g", i + 1, from,
+                             to, j->lower[i], j->upper[i]);
     moves |= from != to;
     j->limited |= isfinite(j->velocity[i]) || isfinite(j->acceleration[i]) || isfinite(j->effort[i]);
   }
@@ -137,7 +155,8 @@ static psdm_status check_limits(job *j) {
 
 static psdm_status prepare(job *j) {
   size_t n = (size_t)j->n;
-  double **const part[] = {&j->lower, &j->upper, &j->velocity, &j->acceleration, &j->effort, &j->weight, &j->width, &j->tight, &j->worst, &j->tau};
+  double **const part[] = {&j->lower,  &j->upper, &j->velocity, &j->acceleration, &j->effort,
+                           &j->weight, &j->width, &j->tight,    &j->worst,        &j->tau};
   size_t parts = sizeof part / sizeof *part;
   double *memory = numbers(&j->scratch, (parts + PSDM_MOTION_ORDERS) * n);
   if (!memory) return no_memory(j);
@@ -180,12 +199,17 @@ static psdm_status torques_at(job *j, const psdm_motion *motion, double at, doub
   return psdmp_plan_torques_at(t, j->z, j->tau);
 }
 
-/* over one interval, both ends included, by Simpson's formula in every two of its parts: the motion may jump at its ends */
-static psdm_status measure_interval(job *j, const psdm_motion *motion, double begin, double end, int parts, double stretch, measure *m) {
+/* over one interval, both ends included, by Simpson's formula in every two of its parts: the motion may jump at its
+ * ends */
+static psdm_status measure_interval(job *j, const psdm_motion *motion, double begin, double end, int parts,
+                                    double stretch, measure *m) {
   double h = end - begin;
   for (int k = 0; k <= parts; k++) {
     /* what is behind a node belongs to the next piece: a hair before it */
-    double at = k < parts ? begin + h * k / parts : end - 1e-10 * h, weight = stretch * h / (3 * parts) * (k == 0 || k == parts ? 1 : k % 2 ? 4 : 2);
+    double at = k < parts ? begin + h * k / parts : end - 1e-10 * h, weight = stretch * h / (3 * parts) *
+                                                                              (k == 0 || k == parts ? 1
+                                                                               : k % 2              ? 4
+                                                                                                    : 2);
     psdm_status status = torques_at(j, motion, at, stretch);
     if (status) return status;
     measure_limits(j, m);
@@ -225,7 +249,8 @@ static psdm_status measure_stretched(job *j, const psdm_motion *motion, double s
   return measure_interval(j, motion, psdm_motion_begin(motion), psdm_motion_end(motion), GUESS_POINTS, stretch, m);
 }
 
-/* the shortest duration of a motion of one second that keeps to its limits, to 1 %; where gravity alone breaks them, one at which going slower hardly helps */
+/* the shortest duration of a motion of one second that keeps to its limits, to 1 %; where gravity alone breaks them,
+ * one at which going slower hardly helps */
 static psdm_status least_stretch(job *j, const psdm_motion *motion, double *stretch) {
   measure m;
   double k = 1, before = INFINITY;
@@ -237,7 +262,8 @@ static psdm_status least_stretch(job *j, const psdm_motion *motion, double *stre
   }
   double low = k / 2, high = k;
   if (!status && !(m.broken > 1e-9)) {
-    for (status = measure_stretched(j, motion, low, &m); !status && !(m.broken > 1e-9) && low > 1e-6; status = measure_stretched(j, motion, low, &m))
+    for (status = measure_stretched(j, motion, low, &m); !status && !(m.broken > 1e-9) && low > 1e-6;
+         status = measure_stretched(j, motion, low, &m))
       high = low, low /= 2;
     while (!status && high / low > 1.01) {
       double middle = sqrt(low * high);
@@ -268,21 +294,25 @@ static psdm_status take_guess(job *j, double seconds, double *guess_seconds) {
   const psdm_optimal_options *o = &j->options;
   *guess_seconds = o->duration > 0 ? o->duration : seconds;
   if (o->guess) return PSDM_OK;
-  return psdm_motion_polynomial(j->n, j->answer->torques.orders == 5 ? 9 : 5, o->from, o->to, 0, *guess_seconds, j->allocator, &j->motion, j->error);
+  return psdm_motion_polynomial(j->n, j->answer->torques.orders == 5 ? 9 : 5, o->from, o->to, 0, *guess_seconds,
+                                j->allocator, &j->motion, j->error);
 }
 
-/* dry friction turns round within 1 % of a joint's velocity limit; where it has none, of the largest speed that a quintic has at any joint: 15/8 of the mean */
+/* dry friction turns round within 1 % of a joint's velocity limit; where it has none, of the largest speed that a
+ * quintic has at any joint: 15/8 of the mean */
 static void set_widths(job *j, double seconds) {
   double most = 0;
   for (int i = 0; i < j->n; i++) most = fmax(most, 15 / 8. * fabs(j->options.to[i] - j->options.from[i]) / seconds);
-  for (int i = 0; i < j->n; i++) j->answer->torques.width[i] = 0.01 * (isfinite(j->velocity[i]) ? j->velocity[i] : most);
+  for (int i = 0; i < j->n; i++)
+    j->answer->torques.width[i] = 0.01 * (isfinite(j->velocity[i]) ? j->velocity[i] : most);
 }
 
 static psdm_status begin(job *j) {
   const psdm_optimal_options *o = &j->options;
   psdm_motion *unit = NULL;
   double least = 0, stretch;
-  psdm_status status = psdm_motion_polynomial(j->n, j->answer->torques.orders == 5 ? 9 : 5, o->from, o->to, 0, 1, j->allocator, &unit, j->error);
+  psdm_status status = psdm_motion_polynomial(j->n, j->answer->torques.orders == 5 ? 9 : 5, o->from, o->to, 0, 1,
+                                              j->allocator, &unit, j->error);
   if (status) return status;
   status = least_stretch(j, unit, &least);
   stretch = least;
@@ -305,9 +335,11 @@ typedef struct watch {
   int still;     /* and how many did not change it */
 } watch;
 
-/* fourth derivatives lose digits, so that a slope may stay above any tolerance while the objective stands still to the last digits */
+/* fourth derivatives lose digits, so that a slope may stay above any tolerance while the objective stands still to
+ * the last digits */
 static bool stands_still(watch *w, double objective, double infeasibility, double barrier) {
-  bool same = fabs(objective - w->before) <= 1e-11 * fabs(objective) && infeasibility <= 1e-8 && (barrier <= 1e-6 || w->program.rows == 0);
+  bool same = fabs(objective - w->before) <= 1e-11 * fabs(objective) && infeasibility <= 1e-8 &&
+              (barrier <= 1e-6 || w->program.rows == 0);
   w->still = same ? w->still + 1 : 0;
   w->before = objective;
   return w->still >= STILL;
@@ -323,13 +355,27 @@ static bool going_on(void *user, int iteration, double objective, double infeasi
 
 static psdmp_plan_program describe(const job *j) {
   const psdm_optimal_options *o = &j->options;
-  return (psdmp_plan_program){.torques = &j->answer->torques, .pieces = j->pieces, .share = j->share, .level = j->level, .from = o->from, .to = o->to,
-                         .lower = j->lower, .upper = j->upper, .velocity = j->velocity, .acceleration = j->acceleration, .effort = j->tight,
-                         .weight = j->weight, .time = o->time, .energy = o->energy, .duration = o->duration,
-                         .shortest = 1e-3 * j->answer->p.guess_seconds, .longest = j->longest};
+  return (psdmp_plan_program){.torques = &j->answer->torques,
+                              .pieces = j->pieces,
+                              .share = j->share,
+                              .level = j->level,
+                              .from = o->from,
+                              .to = o->to,
+                              .lower = j->lower,
+                              .upper = j->upper,
+                              .velocity = j->velocity,
+                              .acceleration = j->acceleration,
+                              .effort = j->tight,
+                              .weight = j->weight,
+                              .time = o->time,
+                              .energy = o->energy,
+                              .duration = o->duration,
+                              .shortest = 1e-3 * j->answer->p.guess_seconds,
+                              .longest = j->longest};
 }
 
-/* x of a motion: derivatives in units of its mean piece do not depend on its duration. What jumps at a node is taken a hair inside of the piece */
+/* x of a motion: derivatives in units of its mean piece do not depend on its duration. What jumps at a node is taken
+ * a hair inside of the piece */
 static void sample(const job *j, const psdmp_plan_program *p, const psdm_motion *motion, double *x) {
   double begin_time = psdm_motion_begin(motion), length = psdm_motion_end(motion) - begin_time, s = 0;
   for (int piece = 0; piece < p->pieces; piece++) {
@@ -347,11 +393,13 @@ static void sample(const job *j, const psdmp_plan_program *p, const psdm_motion 
   if (!(p->duration > 0)) x[p->unknowns - 1] = fmin(fmax(length, p->shortest), p->longest);
 }
 
-/* the motion that x stands for: tables hold pieces of degree three (five where joints are elastic), several for one of the program's */
+/* the motion that x stands for: tables hold pieces of degree three (five where joints are elastic), several for one
+ * of the program's */
 static psdm_status to_motion(job *j, const psdmp_plan_program *p, const double *x, psdm_motion **motion) {
   int parts = p->orders == 5 ? (ROWS_ELASTIC + p->pieces - 1) / p->pieces : PARTS, orders = p->orders == 5 ? 3 : 2;
   size_t rows = (size_t)(p->pieces * parts) + 1, n = (size_t)j->n;
-  double *t = numbers(&j->round, rows), *part = numbers(&j->round, 3 * rows * n), seconds = psdmp_plan_program_seconds(p, x), s = 0;
+  double *t = numbers(&j->round, rows), *part = numbers(&j->round, 3 * rows * n),
+         seconds = psdmp_plan_program_seconds(p, x), s = 0;
   if (!t || !part) return no_memory(j);
   for (int piece = 0; piece < p->pieces; piece++) {
     for (int k = 0; k <= parts; k++) {
@@ -359,12 +407,15 @@ static psdm_status to_motion(job *j, const psdmp_plan_program *p, const double *
       double power = 1;
       t[row] = (s + p->share[piece] * k / parts) * seconds;
       for (int r = 0; r < orders; r++, power *= p->pieces / seconds)
-        for (int i = 0; i < j->n; i++) part[((size_t)r * rows + row) * n + (size_t)i] = power * psdmp_plan_program_at(p, x, piece, (double)k / parts, r, i);
+        for (int i = 0; i < j->n; i++)
+          part[((size_t)r * rows + row) * n + (size_t)i] =
+              power * psdmp_plan_program_at(p, x, piece, (double)k / parts, r, i);
     }
     s += p->share[piece];
   }
   t[rows - 1] = seconds;
-  return psdm_motion_table(j->n, (long)rows, t, part, part + rows * n, orders == 3 ? part + 2 * rows * n : NULL, j->allocator, motion, j->error);
+  return psdm_motion_table(j->n, (long)rows, t, part, part + rows * n, orders == 3 ? part + 2 * rows * n : NULL,
+                           j->allocator, motion, j->error);
 }
 
 /* solves on the grid and under the limits of the moment, from j->motion on; NULL where it fails */
@@ -372,10 +423,15 @@ static psdm_status solve_round(job *j, psdmp_plan_solver_answer *verdict, psdm_m
   watch w = {.program = describe(j), .j = j};
   psdmp_plan_solver_problem problem;
   *motion = NULL;
-  psdm_status status = psdmp_base_memory_ask("", "the program of the optimal motion", psdmp_plan_program_bytes(&w.program), psdm_robot_memory(j->robot), "; fewer --nodes need less", j->error);
+  psdm_status status =
+      psdmp_base_memory_ask("", "the program of the optimal motion", psdmp_plan_program_bytes(&w.program),
+                            psdm_robot_memory(j->robot), "; fewer --nodes need less", j->error);
   if (status) return status;
   status = psdmp_plan_program_init(&w.program, &j->round);
-  if (status) return psdmp_base_fail(j->error, status, "", 0, 0, "%s", status == PSDM_E_MEMORY ? "out of memory" : "the program is too large: fewer nodes would do");
+  if (status)
+    return psdmp_base_fail(
+        j->error, status, "", 0, 0, "%s",
+        status == PSDM_E_MEMORY ? "out of memory" : "the program is too large: fewer nodes would do");
   psdmp_plan_program_problem(&w.program, &problem);
   problem.going_on = going_on;
   problem.tolerance = j->options.tolerance > 0 ? j->options.tolerance : tolerance_asked;
@@ -384,7 +440,8 @@ static psdm_status solve_round(job *j, psdmp_plan_solver_answer *verdict, psdm_m
   if (!x) return no_memory(j);
   sample(j, &w.program, j->motion ? j->motion : j->options.guess, x);
   status = j->solve(&problem, x, verdict);
-  if (status == PSDM_E_MEMORY) return psdmp_base_fail(j->error, status, "", 0, 0, "out of memory: IPOPT could not do its work");
+  if (status == PSDM_E_MEMORY)
+    return psdmp_base_fail(j->error, status, "", 0, 0, "out of memory: IPOPT could not do its work");
   if (status) return psdmp_base_fail(j->error, status, "", 0, 0, "%s", verdict->words);
   j->iterations -= verdict->iterations;
   if (w.late) snprintf(verdict->words, sizeof verdict->words, "the time is used up");
@@ -427,7 +484,8 @@ static psdm_status piece_shares(job *j, double *shares) {
   return status;
 }
 
-/* where within piece k a joint's torque would jump from what it is before to what it is behind, with the same mean; false where it hardly changes, or at an end */
+/* where within piece k a joint's torque would jump from what it is before to what it is behind, with the same mean;
+ * false where it hardly changes, or at an end */
 static bool jump_within(const job *j, const double *shares, int k, int joint, double *sigma) {
   const double *own = shares + (long)k * PSDMP_PLAN_POINTS * j->n + joint;
   int n = j->n, last = (PSDMP_PLAN_POINTS - 1) * n;
@@ -448,11 +506,14 @@ static int insert_node(double *node, int count, double s, double near) {
   return kept + 1;
 }
 
-/* nodes where torques switch: a piece has no room for a jump, and the time it costs falls with the square of its length. False: nothing to be gained */
+/* nodes where torques switch: a piece has no room for a jump, and the time it costs falls with the square of its
+ * length. False: nothing to be gained */
 static psdm_status refine(job *j, bool *finer) {
   size_t most = (size_t)j->pieces * (size_t)(j->n + 1) + 2;
-  double *node = numbers(&j->round, most), *shares = numbers(&j->round, (size_t)j->pieces * PSDMP_PLAN_POINTS * (size_t)j->n), s = 0;
-  double near = 0.35 / (j->options.nodes ? j->options.nodes : NODES); /* a third of a piece: what is left beside a switch is no shorter */
+  double *node = numbers(&j->round, most),
+         *shares = numbers(&j->round, (size_t)j->pieces * PSDMP_PLAN_POINTS * (size_t)j->n), s = 0;
+  /* a third of a piece: what is left beside a switch is no shorter */
+  double near = 0.35 / (j->options.nodes ? j->options.nodes : NODES);
   if (!node || !shares) return no_memory(j);
   psdm_status status = piece_shares(j, shares);
   if (status) return fail_torques(j, status);
@@ -485,7 +546,8 @@ static bool has_dry(const psdmp_plan_torques *t) {
   return dry;
 }
 
-/* from the beginning. Dry friction is steep, behind springs even in the fourth derivative: it is made steeper step by step */
+/* from the beginning. Dry friction is steep, behind springs even in the fourth derivative: it is made steeper step
+ * by step */
 static psdm_status solve_first(job *j, psdmp_plan_solver_answer *verdict) {
   psdmp_plan_torques *t = &j->answer->torques;
   psdm_status status = PSDM_OK;
@@ -501,7 +563,9 @@ static psdm_status solve_first(job *j, psdmp_plan_solver_answer *verdict) {
   return status;
 }
 
-static double objective_of(const job *j, const measure *m) { return j->options.time * psdm_motion_end(j->motion) + j->options.energy * m->weighted; }
+static double objective_of(const job *j, const measure *m) {
+  return j->options.time * psdm_motion_end(j->motion) + j->options.energy * m->weighted;
+}
 
 static void take_measure(job *j, const measure *m) {
   psdm_optimal *p = &j->answer->p;
@@ -545,11 +609,14 @@ static psdm_status refine_rounds(job *j, measure *m, psdmp_plan_solver_answer *v
   return status;
 }
 
-/* where torques break their limits between the points there must be more of them; where that is not enough, the limits are drawn in by as much */
+/* where torques break their limits between the points there must be more of them; where that is not enough, the
+ * limits are drawn in by as much */
 static psdm_status keep_rounds(job *j, measure *m, psdmp_plan_solver_answer *verdict) {
   bool better = true;
   psdm_status status = PSDM_OK;
-  for (int k = 0; k < PSDMP_PLAN_LEVELS - 1 + TIGHTENINGS && m->effort > 1 + broken_allowed && better && !status && !verdict->stopped && j->iterations > 0; k++) {
+  for (int k = 0; k < PSDMP_PLAN_LEVELS - 1 + TIGHTENINGS && m->effort > 1 + broken_allowed && better && !status &&
+                  !verdict->stopped && j->iterations > 0;
+       k++) {
     for (int piece = 0; piece < j->pieces && k < PSDMP_PLAN_LEVELS - 1; piece++) {
       int more = (j->over[piece] > 1 + broken_allowed) + (j->over[piece] > 1 + 10 * broken_allowed);
       j->level[piece] = j->level[piece] + more < PSDMP_PLAN_LEVELS ? j->level[piece] + more : PSDMP_PLAN_LEVELS - 1;
@@ -591,9 +658,14 @@ static psdm_status run(job *j) {
 
 /* ---- public ---- */
 
-psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options *options, const psdm_allocator *allocator, psdm_optimal **out,
-                             psdm_error *error) {
-  job j = {.robot = robot, .options = *options, .allocator = allocator, .error = error, .n = psdm_robot_n(robot), .begun = now()};
+psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options *options,
+                             const psdm_allocator *allocator, psdm_optimal **out, psdm_error *error) {
+  job j = {.robot = robot,
+           .options = *options,
+           .allocator = allocator,
+           .error = error,
+           .n = psdm_robot_n(robot),
+           .begun = now()};
   j.scratch.allocator = j.round.allocator = allocator;
   *out = NULL;
   if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
@@ -603,18 +675,19 @@ psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options
   j.answer->p = (psdm_optimal){.n = j.n, .internal = j.answer};
   psdm_status status = check_options(&j);
   if (!status) status = prepare(&j);
-  if (!status) status = psdmp_plan_torques_init(&j.answer->torques, robot, options->friction, options->elastic, j.width, &j.answer->arena, error);
-  if (!status) status = (j.answer->z = numbers(&j.answer->arena, PSDM_MOTION_ORDERS * (size_t)j.n)) ? PSDM_OK : no_memory(&j);
+  if (!status)
+    status = psdmp_plan_torques_init(&j.answer->torques, robot, options->friction, options->elastic, j.width,
+                                     &j.answer->arena, error);
+  if (!status)
+    status = (j.answer->z = numbers(&j.answer->arena, PSDM_MOTION_ORDERS * (size_t)j.n)) ? PSDM_OK : no_memory(&j);
   if (!status) status = psdmp_plan_solver_load(&j.solve, error);
   if (!status) status = begin(&j);
   if (!status) status = run(&j);
   psdm_motion_free(j.motion);
   psdmp_base_arena_free(&j.round);
   psdmp_base_arena_free(&j.scratch);
-  if (status)
-    psdm_optimal_free(&j.answer->p);
-  else
-    *out = &j.answer->p;
+  if (status) psdm_optimal_free(&j.answer->p);
+  else *out = &j.answer->p;
   return status;
 }
 

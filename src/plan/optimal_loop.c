@@ -1,13 +1,17 @@
 /* optimal_loop.c: first derivatives of the torques of robots with closed loops.
  *
- * The tree's coordinates follow the independent ones, q_t = f(q), with G = df/dq, F_i = dG/dq_i, qd_t = G qd and qdd_t = G qdd + g, g = sum F_i qd_i qd; tau = G^T tau_t. So
+ * The tree's coordinates follow the independent ones, q_t = f(q), with G = df/dq, F_i = dG/dq_i, qd_t = G qd and qdd_t
+ * = G qdd + g, g = sum F_i qd_i qd; tau = G^T tau_t. So
  *
  *   dtau/dq_i  = F_i^T tau_t + G^T (B_t G_i + A_t F_i qd + M_t (F_i qdd + dg/dq_i))
- *   dtau/dqd_i = G^T (A_t G_i + 2 M_t F_i qd),   dtau/dqdd = G^T M_t G              (B_t, A_t, M_t: psdm/linearize.h, of the tree)
+ *   dtau/dqd_i = G^T (A_t G_i + 2 M_t F_i qd),   dtau/dqdd = G^T M_t G              (B_t, A_t, M_t:
+ *                                                                                   psdm/linearize.h, of the tree)
  *
- * Derivatives of the loops' gaps give all of these: with A = d gap / dq_t and dA(u) v its derivative along u, symmetric in u and v,
+ * Derivatives of the loops' gaps give all of these: with A = d gap / dq_t and dA(u) v its derivative along u, symmetric
+ * in u and v,
  *
- *   A G = 0,   A F_ij = -dA(G_i) G_j,   A g = -dA(qd_t) qd_t,   A dg/dq_i = -dA(G_i) g - d2A(G_i, qd_t) qd_t - 2 dA(qd_t) F_i qd
+ *   A G = 0,   A F_ij = -dA(G_i) G_j,   A g = -dA(qd_t) qd_t,   A dg/dq_i = -dA(G_i) g - d2A(G_i, qd_t) qd_t - 2
+ *                                                               dA(qd_t) F_i qd
  *
  * dA is exact, from the drift dA(v) v of psdm_loop_gaps at sums and differences; d2A is a central difference of it. */
 #include <math.h>
@@ -92,7 +96,8 @@ static psdm_status add_second(psdmp_plan_loop *l, const double *u, const double 
   for (int sign = -1; sign <= 1 && !status; sign += 2) {
     for (int k = 0; k < l->N; k++) l->side[k] = l->q[k] + sign * psdmp_plan_q_step * u[k];
     status = psdm_loop_gaps(l->robot, l->work, l->side, v, NULL, NULL, l->drift);
-    for (int e = 0; e < l->equations && !status; e++) l->right[e] += factor * sign * l->drift[e] / (2 * psdmp_plan_q_step);
+    for (int e = 0; e < l->equations && !status; e++)
+      l->right[e] += factor * sign * l->drift[e] / (2 * psdmp_plan_q_step);
   }
   return status;
 }
@@ -133,7 +138,8 @@ static psdm_status set_rates(psdmp_plan_loop *l, const double *qd, const double 
 static void put_column(const psdmp_plan_loop *l, const double *x, int i, int column, double *J) {
   for (int r = 0; r < l->n; r++) {
     double sum = 0;
-    for (int k = 0; k < l->N; k++) sum += l->G[(long)r * l->N + k] * x[k] + (i < 0 ? 0 : l->F[((long)i * l->n + r) * l->N + k] * l->tau[k]);
+    for (int k = 0; k < l->N; k++)
+      sum += l->G[(long)r * l->N + k] * x[k] + (i < 0 ? 0 : l->F[((long)i * l->n + r) * l->N + k] * l->tau[k]);
     J[(long)r * 3 * l->n + column] = sum;
   }
 }
@@ -195,22 +201,29 @@ void psdmp_plan_loop_stay(psdmp_plan_loop *l, bool near) {
   if (near) memcpy(l->home, l->q, sizeof *l->q * (size_t)l->N);
 }
 
-psdm_status psdmp_plan_loop_init(psdmp_plan_loop *l, const psdm_robot *robot, psdm_work *work, psdmp_base_arena *arena) {
-  *l = (psdmp_plan_loop){.robot = robot, .tree = psdm_robot_tree(robot), .work = work, .n = psdm_robot_n(robot), .passives = psdm_loop_passives(robot),
-                    .equations = psdm_loop_equations(robot)};
+psdm_status psdmp_plan_loop_init(psdmp_plan_loop *l, const psdm_robot *robot, psdm_work *work,
+                                 psdmp_base_arena *arena) {
+  *l = (psdmp_plan_loop){.robot = robot,
+                         .tree = psdm_robot_tree(robot),
+                         .work = work,
+                         .n = psdm_robot_n(robot),
+                         .passives = psdm_loop_passives(robot),
+                         .equations = psdm_loop_equations(robot)};
   l->N = psdm_robot_n(l->tree);
   size_t n = (size_t)l->n, N = (size_t)l->N, P = (size_t)l->passives, E = (size_t)l->equations;
   size_t work_bytes = psdm_work_bytes(l->tree), linear_bytes = psdm_linear_bytes(l->tree), at = 0;
   struct {
     double **to;
     size_t count;
-  } const part[] = {{&l->home, N},  {&l->q, N},          {&l->qd, N},    {&l->qdd, N},       {&l->g, N},     {&l->tau, N},
-                    {&l->side, N},  {&l->vector, 4 * N}, {&l->G, n * N}, {&l->F, n * n * N}, {&l->A, E * N}, {&l->S, P * P},
-                    {&l->small, P}, {&l->right, E},      {&l->drift, E}, {&l->B, N * N},     {&l->C, N * N}, {&l->M, N * N}};
+  } const part[] = {{&l->home, N},  {&l->q, N},     {&l->qd, N},         {&l->qdd, N},   {&l->g, N},
+                    {&l->tau, N},   {&l->side, N},  {&l->vector, 4 * N}, {&l->G, n * N}, {&l->F, n * n * N},
+                    {&l->A, E * N}, {&l->S, P * P}, {&l->small, P},      {&l->right, E}, {&l->drift, E},
+                    {&l->B, N * N}, {&l->C, N * N}, {&l->M, N * N}};
   size_t parts = sizeof part / sizeof *part, total = 0;
   for (size_t k = 0; k < parts; k++) total += part[k].count;
   double *memory = psdmp_base_arena_alloc(arena, total * sizeof *memory);
-  void *work_memory = psdmp_base_arena_alloc(arena, work_bytes), *linear_memory = psdmp_base_arena_alloc(arena, linear_bytes);
+  void *work_memory = psdmp_base_arena_alloc(arena, work_bytes),
+       *linear_memory = psdmp_base_arena_alloc(arena, linear_bytes);
   if (!memory || !work_memory || !linear_memory) return PSDM_E_MEMORY;
   for (size_t k = 0; k < parts; at += part[k++].count) *part[k].to = memory + at;
   psdm_status status = psdm_work_init(l->tree, work_memory, work_bytes, &l->tree_work);

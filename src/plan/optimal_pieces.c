@@ -1,7 +1,9 @@
-/* optimal_pieces.c: polynomial pieces between nodes in Bezier's form: values, derivatives and convex hulls, all linear in the derivatives at both ends.
+/* optimal_pieces.c: polynomial pieces between nodes in Bezier's form: values, derivatives and convex hulls, all linear
+ * in the derivatives at both ends.
  *
- * A piece of degree D = 2 held - 1 has the coefficients b_i = sum over r <= i of binomial(i, r) (D - r)! / D! x^(r) from its left end, and likewise
- * from its right end with alternating signs; its derivative of order k has D! / (D - k)! times their k-th differences (Farin, Curves and surfaces for CAGD). */
+ * A piece of degree D = 2 held - 1 has the coefficients b_i = sum over r <= i of binomial(i, r) (D - r)! / D! x^(r)
+ * from its left end, and likewise from its right end with alternating signs; its derivative of order k has D! / (D -
+ * k)! times their k-th differences (Farin, Curves and surfaces for CAGD). */
 #include <string.h>
 
 #include "plan/optimal_priv.h"
@@ -24,7 +26,8 @@ static void hull_point(int held, int i, double *c) {
   bool right = i >= held;
   int j = right ? degree - i : i;
   memset(c, 0, sizeof *c * 2 * (size_t)held);
-  for (int r = 0; r <= j; r++) c[(right ? held : 0) + r] = binomial(j, r) / falling(degree, r) * (right && r % 2 ? -1 : 1);
+  for (int r = 0; r <= j; r++)
+    c[(right ? held : 0) + r] = binomial(j, r) / falling(degree, r) * (right && r % 2 ? -1 : 1);
 }
 
 void psdmp_plan_piece_hull(int held, int k, int i, double *c) {
@@ -55,7 +58,8 @@ int psdmp_plan_points(int level) { return ((PSDMP_PLAN_POINTS - 1) << level) + 1
 
 double psdmp_plan_level_point(int level, int k) {
   int left = k >> level, part = k - (left << level);
-  return part ? psdmp_plan_point[left] + (psdmp_plan_point[left + 1] - psdmp_plan_point[left]) * part / (1 << level) : psdmp_plan_point[left];
+  return part ? psdmp_plan_point[left] + (psdmp_plan_point[left + 1] - psdmp_plan_point[left]) * part / (1 << level)
+              : psdmp_plan_point[left];
 }
 
 double psdmp_plan_level_weight(int level, int k) { return k % (1 << level) ? 0 : psdmp_plan_point_weight[k >> level]; }

@@ -1,11 +1,14 @@
 /* optimal_program.c: a motion as a nonlinear program.
  *
- * Unknowns: piece after piece the derivatives of q that are its own, at its left and its right end, then what it shares with the next one; T last where it is
- * free. In units of the mean piece's duration, T / pieces, a derivative of q of order p is (T / pieces)^-p times a sum of factors of the unknowns of its piece, all
- * of a size; torques follow by inverse dynamics, so that there are no defects: dynamics hold by construction.
+ * Unknowns: piece after piece the derivatives of q that are its own, at its left and its right end, then what it shares
+ * with the next one; T last where it is free. In units of the mean piece's duration, T / pieces, a derivative of q of
+ * order p is (T / pieces)^-p times a sum of factors of the unknowns of its piece, all of a size; torques follow by
+ * inverse dynamics, so that there are no defects: dynamics hold by construction.
  *
- *   objective   time T + energy T sum over points of weight sum_j w_j tau_j^2                       (Lobatto's formula in each piece)
- *   rows        tau_j / effort_j at those points; then lines: Bezier coefficients of q, qd and qdd, between which the piece stays
+ *   objective   time T + energy T sum over points of weight sum_j w_j tau_j^2                       (Lobatto's
+ *               formula in each piece)
+ *   rows        tau_j / effort_j at those points; then lines: Bezier coefficients of q, qd and qdd, between which
+ *               the piece stays
  *
  * The derivatives are the torques' by the chain rule, T's included: dz/dT = -p z / T, d2z/dT2 = p (p + 1) z / T^2. */
 #include <math.h>
@@ -26,7 +29,9 @@ int psdmp_plan_program_place(const psdmp_plan_program *p, int piece, int end, in
 
 static int seconds_place(const psdmp_plan_program *p) { return p->duration > 0 ? -1 : p->unknowns - 1; }
 
-double psdmp_plan_program_seconds(const psdmp_plan_program *p, const double *x) { return p->duration > 0 ? p->duration : x[p->unknowns - 1]; }
+double psdmp_plan_program_seconds(const psdmp_plan_program *p, const double *x) {
+  return p->duration > 0 ? p->duration : x[p->unknowns - 1];
+}
 
 double psdmp_plan_program_end(const psdmp_plan_program *p, const double *x, int piece, int end, int order, int joint) {
   int place = psdmp_plan_program_place(p, piece, end, order, joint);
@@ -37,11 +42,13 @@ double psdmp_plan_program_end(const psdmp_plan_program *p, const double *x, int 
 /* of a piece, in mean pieces */
 static double length_of(const psdmp_plan_program *p, int piece) { return p->share[piece] * p->pieces; }
 
-double psdmp_plan_program_at(const psdmp_plan_program *p, const double *x, int piece, double sigma, int order, int joint) {
+double psdmp_plan_program_at(const psdmp_plan_program *p, const double *x, int piece, double sigma, int order,
+                             int joint) {
   double c[2 * PSDMP_PLAN_MOST_HELD], sum = 0;
   psdmp_plan_piece_factors(p->held, sigma, order, c);
   for (int e = 0; e < 2 * p->held; e++)
-    sum += c[e] * pow(length_of(p, piece), e % p->held - order) * psdmp_plan_program_end(p, x, piece, e / p->held, e % p->held, joint);
+    sum += c[e] * pow(length_of(p, piece), e % p->held - order) *
+           psdmp_plan_program_end(p, x, piece, e / p->held, e % p->held, joint);
   return sum;
 }
 
@@ -52,7 +59,8 @@ static int points_of(const psdmp_plan_program *p, int piece) { return p->first[p
 /* place among x of local unknown e = (end, order, joint) of a piece; the last one is T. -1 where it is fixed */
 static int local_place(const psdmp_plan_program *p, int piece, int e) {
   int slot = e / p->n;
-  return e == p->local ? seconds_place(p) : psdmp_plan_program_place(p, piece, slot / p->held, slot % p->held, e % p->n);
+  return e == p->local ? seconds_place(p)
+                       : psdmp_plan_program_place(p, piece, slot / p->held, slot % p->held, e % p->n);
 }
 
 /* the same unknown as one of the piece before, -1 where that has none */
@@ -71,7 +79,8 @@ static void place_curves(psdmp_plan_program *p) {
   for (int piece = 0; piece < p->pieces; piece++)
     for (int e = 0; e <= p->local; e++)
       for (int f = 0; f <= e; f++) {
-        int *entry = &p->entry[piece * size + triangle(e, f)], i = local_place(p, piece, e), j = local_place(p, piece, f);
+        int *entry = &p->entry[piece * size + triangle(e, f)], i = local_place(p, piece, e),
+            j = local_place(p, piece, f);
         int before_e = in_piece_before(p, e), before_f = in_piece_before(p, f);
         *entry = -1;
         if (i < 0 || j < 0) continue;
@@ -132,7 +141,8 @@ typedef struct lister {
   int lines, entries;
 } lister;
 
-/* T^-k times scale c (2 held factors in sigma) of a piece and joint, between low and high; nothing where all of it is fixed */
+/* T^-k times scale c (2 held factors in sigma) of a piece and joint, between low and high; nothing where all of it
+ * is fixed */
 static void list_line(lister *l, int piece, int joint, int k, const double *c, double scale, double low, double high) {
   psdmp_plan_program *p = l->p;
   psdmp_plan_optimal_line line = {.power = k, .first = l->entries};
@@ -167,7 +177,8 @@ static void list_hull(lister *l, int piece, int joint, int k, double low, double
     /* nodes have bounds of q themselves, and what they share belongs to one of their two pieces */
     if ((k == 0 && (i == 0 || i == count - 1)) || (k < p->shared && i == count - 1 && piece < p->pieces - 1)) continue;
     psdmp_plan_piece_hull(p->held, k, i, c);
-    list_line(l, piece, joint, k, c, k ? pow(p->pieces / length_of(p, piece), k) / high : 1, k ? -1 : low, k ? 1 : high);
+    list_line(l, piece, joint, k, c, k ? pow(p->pieces / length_of(p, piece), k) / high : 1, k ? -1 : low,
+              k ? 1 : high);
   }
 }
 
@@ -201,14 +212,20 @@ static void set_basis(psdmp_plan_program *p) {
   for (int level = 0; level < PSDMP_PLAN_LEVELS; level++)
     for (int k = 0; k < psdmp_plan_points(level); k++)
       for (int o = 0; o < p->orders; o++)
-        psdmp_plan_piece_factors(p->held, psdmp_plan_level_point(level, k), o, p->basis[level] + (long)(k * p->orders + o) * 2 * p->held);
+        psdmp_plan_piece_factors(p->held, psdmp_plan_level_point(level, k), o,
+                                 p->basis[level] + (long)(k * p->orders + o) * 2 * p->held);
 }
 
-static double *doubles(psdmp_base_arena *arena, size_t count) { return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
-static int *integers(psdmp_base_arena *arena, size_t count) { return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(int)); }
+static double *doubles(psdmp_base_arena *arena, size_t count) {
+  return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double));
+}
+static int *integers(psdmp_base_arena *arena, size_t count) {
+  return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(int));
+}
 
 static bool allocate(psdmp_plan_program *p, psdmp_base_arena *arena) {
-  size_t unknowns = (size_t)p->unknowns, rows = (size_t)p->rows, points = (size_t)p->points, n = (size_t)p->n, z = n * (size_t)p->orders;
+  size_t unknowns = (size_t)p->unknowns, rows = (size_t)p->rows, points = (size_t)p->points, n = (size_t)p->n,
+         z = n * (size_t)p->orders;
   size_t local = (size_t)p->local + 1;
   p->low = doubles(arena, 2 * unknowns);
   p->row_low = doubles(arena, 2 * rows);
@@ -252,17 +269,20 @@ double psdmp_plan_program_bytes(const psdmp_plan_program *p) {
   set_sizes(&q);
   double points = 0, local = q.local + 1;
   for (int piece = 0; piece < q.pieces; piece++) points += psdmp_plan_points(q.level[piece]);
-  return PSDMP_PLAN_SOLVER_MARGIN + PSDMP_PLAN_SOLVER_BYTES * (q.pieces * local * (local + 1) / 2 + points * q.n * local);
+  return PSDMP_PLAN_SOLVER_MARGIN +
+         PSDMP_PLAN_SOLVER_BYTES * (q.pieces * local * (local + 1) / 2 + points * q.n * local);
 }
 
 psdm_status psdmp_plan_program_init(psdmp_plan_program *p, psdmp_base_arena *arena) {
   set_sizes(p);
   p->unknowns = p->pieces * piece_block(p) - p->shared * p->n + !(p->duration > 0);
-  if ((double)p->pieces * triangle(p->local + 1, 0) > 2e8) return PSDM_E_LIMIT; /* entries of the Hessian, counted in ints */
+  /* entries of the Hessian, counted in ints */
+  if ((double)p->pieces * triangle(p->local + 1, 0) > 2e8) return PSDM_E_LIMIT;
   p->torque_row = integers(arena, (size_t)p->n);
   p->first = integers(arena, (size_t)p->pieces + 1);
   if (!p->torque_row || !p->first) return PSDM_E_MEMORY;
-  for (int piece = 0; piece < p->pieces; piece++) p->first[piece + 1] = p->first[piece] + psdmp_plan_points(p->level[piece]);
+  for (int piece = 0; piece < p->pieces; piece++)
+    p->first[piece + 1] = p->first[piece] + psdmp_plan_points(p->level[piece]);
   p->points = p->first[p->pieces];
   p->torque_rows = 0;
   for (int j = 0; j < p->n; j++) p->torque_row[j] = isfinite(p->effort[j]) ? p->torque_rows++ : -1;
@@ -297,27 +317,35 @@ psdm_status psdmp_plan_program_init(psdmp_plan_program *p, psdmp_base_arena *are
 
 /* factor of held derivative r at end a in the derivative of order o at a point, in powers of the piece's length */
 static double factor_of(const psdmp_plan_program *p, int piece, int point, int o, int e) {
-  return p->basis[p->level[piece]][(long)(point * p->orders + o) * 2 * p->held + e] * pow(length_of(p, piece), e % p->held - o);
+  return p->basis[p->level[piece]][(long)(point * p->orders + o) * 2 * p->held + e] *
+         pow(length_of(p, piece), e % p->held - o);
 }
 
 /* all of one point: [o][e] */
-static void point_factors(const psdmp_plan_program *p, int piece, int point, double seconds, double c[PSDMP_PLAN_MOST_ORDERS][2 * PSDMP_PLAN_MOST_HELD]) {
+static void point_factors(const psdmp_plan_program *p, int piece, int point, double seconds,
+                          double c[PSDMP_PLAN_MOST_ORDERS][2 * PSDMP_PLAN_MOST_HELD]) {
   double power = 1;
   for (int o = 0; o < p->orders; o++, power *= p->pieces / seconds)
     for (int e = 0; e < 2 * p->held; e++) c[o][e] = factor_of(p, piece, point, o, e) * power;
 }
 
-static void point_state(const psdmp_plan_program *p, const double *x, int piece, double c[PSDMP_PLAN_MOST_ORDERS][2 * PSDMP_PLAN_MOST_HELD], double *z) {
+static void point_state(const psdmp_plan_program *p, const double *x, int piece,
+                        double c[PSDMP_PLAN_MOST_ORDERS][2 * PSDMP_PLAN_MOST_HELD], double *z) {
   for (int o = 0; o < p->orders; o++)
     for (int j = 0; j < p->n; j++) {
       double sum = 0;
-      for (int e = 0; e < 2 * p->held; e++) sum += c[o][e] * psdmp_plan_program_end(p, x, piece, e / p->held, e % p->held, j);
+      for (int e = 0; e < 2 * p->held; e++)
+        sum += c[o][e] * psdmp_plan_program_end(p, x, piece, e / p->held, e % p->held, j);
       z[o * p->n + j] = sum;
     }
 }
 
-static double *tau_of(const psdmp_plan_program *p, int piece, int point) { return p->tau + (long)(p->first[piece] + point) * p->n; }
-static double *slope_of(const psdmp_plan_program *p, int piece, int point) { return p->J + (long)(p->first[piece] + point) * p->n * p->n * p->orders; }
+static double *tau_of(const psdmp_plan_program *p, int piece, int point) {
+  return p->tau + (long)(p->first[piece] + point) * p->n;
+}
+static double *slope_of(const psdmp_plan_program *p, int piece, int point) {
+  return p->J + (long)(p->first[piece] + point) * p->n * p->n * p->orders;
+}
 
 static bool finite(const double *x, int count) {
   for (int i = 0; i < count; i++)
@@ -335,7 +363,8 @@ static bool see(psdmp_plan_program *p, const double *x, bool fresh, bool slope) 
       double *tau = tau_of(p, piece, k);
       point_factors(p, piece, k, seconds, c);
       point_state(p, x, piece, c, p->z);
-      psdm_status status = slope ? psdmp_plan_torques_slope(p->torques, p->z, tau, slope_of(p, piece, k)) : psdmp_plan_torques_at(p->torques, p->z, tau);
+      psdm_status status = slope ? psdmp_plan_torques_slope(p->torques, p->z, tau, slope_of(p, piece, k))
+                                 : psdmp_plan_torques_at(p->torques, p->z, tau);
       if (status || !finite(tau, p->n)) return false;
     }
   p->have_tau = true;
@@ -365,7 +394,9 @@ static void chain(const psdmp_plan_program *p, int piece, int point, const doubl
   }
 }
 
-static double point_weight(const psdmp_plan_program *p, int piece, int point) { return p->share[piece] * psdmp_plan_level_weight(p->level[piece], point); }
+static double point_weight(const psdmp_plan_program *p, int piece, int point) {
+  return p->share[piece] * psdmp_plan_level_weight(p->level[piece], point);
+}
 
 static double effort_sum(const psdmp_plan_program *p, const double *tau) {
   double sum = 0;
@@ -399,7 +430,8 @@ static bool gradient(void *user, const double *x, bool fresh, double *out) {
       if (last >= 0) out[last] += weight * effort_sum(p, tau);
       for (int e = 0; e <= local; e++) {
         int place = local_place(p, piece, e);
-        for (int j = 0; j < p->n && place >= 0; j++) out[place] += 2 * weight * seconds * p->weight[j] * tau[j] * p->D[(long)j * (local + 1) + e];
+        for (int j = 0; j < p->n && place >= 0; j++)
+          out[place] += 2 * weight * seconds * p->weight[j] * tau[j] * p->D[(long)j * (local + 1) + e];
       }
     }
   return true;
@@ -446,7 +478,8 @@ static bool slope(void *user, const double *x, bool fresh, double *values) {
 
 /* ---- second derivatives ---- */
 
-/* local += what the curvature of lambda . tau at a point contributes: C^T H C by the nodes, and T through all derivatives */
+/* local += what the curvature of lambda . tau at a point contributes: C^T H C by the nodes, and T through all
+ * derivatives */
 static void add_curvature(const psdmp_plan_program *p, int piece, int point, double seconds, double *sum) {
   int local = p->local, n = p->n, width = 2 * p->held, size = p->orders * n;
   const double *J = slope_of(p, piece, point);
@@ -462,7 +495,8 @@ static void add_curvature(const psdmp_plan_program *p, int piece, int point, dou
         }
         for (int f = 0; f < width; f++)
           for (int o = 0; o < p->orders; o++) sum[(long)(e * n + j) * (local + 1) + f * n + m] += half[o] * c[o][f];
-        for (int o = 1; o < p->orders; o++) sum[(long)local * (local + 1) + e * n + j] -= half[o] * o * p->z[o * n + m] / seconds;
+        for (int o = 1; o < p->orders; o++)
+          sum[(long)local * (local + 1) + e * n + j] -= half[o] * o * p->z[o * n + m] / seconds;
       }
   for (int o = 1; o < p->orders; o++)
     for (int j = 0; j < n; j++) {
@@ -489,13 +523,16 @@ static void add_squares(const psdmp_plan_program *p, const double *tau, double w
   }
 }
 
-static bool add_point(psdmp_plan_program *p, const double *x, int piece, int k, double factor, const double *multiplier, double seconds) {
+static bool add_point(psdmp_plan_program *p, const double *x, int piece, int k, double factor, const double *multiplier,
+                      double seconds) {
   const double *tau = tau_of(p, piece, k), *row = multiplier + (long)(p->first[piece] + k) * p->torque_rows;
   double weight = factor * p->energy * point_weight(p, piece, k);
   for (int j = 0; j < p->n; j++)
-    p->lambda[j] = (p->torque_row[j] >= 0 ? row[p->torque_row[j]] / p->effort[j] : 0) + 2 * weight * seconds * p->weight[j] * tau[j];
+    p->lambda[j] = (p->torque_row[j] >= 0 ? row[p->torque_row[j]] / p->effort[j] : 0) +
+                   2 * weight * seconds * p->weight[j] * tau[j];
   chain(p, piece, k, x, seconds, p->D); /* sets z, too */
-  if (psdmp_plan_torques_curve(p->torques, p->z, p->lambda, p->H) || !finite(p->H, p->orders * p->n * p->orders * p->n)) return false;
+  if (psdmp_plan_torques_curve(p->torques, p->z, p->lambda, p->H) || !finite(p->H, p->orders * p->n * p->orders * p->n))
+    return false;
   add_curvature(p, piece, k, seconds, p->sum);
   if (p->energy > 0) add_squares(p, tau, weight, seconds, p->sum);
   return true;
@@ -509,14 +546,16 @@ static void spread(const psdmp_plan_program *p, int piece, double *values) {
       if (*entry >= 0) values[*entry] += p->sum[(long)e * (p->local + 1) + f];
 }
 
-static void add_lines(const psdmp_plan_program *p, const double *x, const double *multiplier, double seconds, double *values) {
+static void add_lines(const psdmp_plan_program *p, const double *x, const double *multiplier, double seconds,
+                      double *values) {
   int last = seconds_place(p);
   for (int l = 0; l < p->lines && last >= 0; l++) {
     const psdmp_plan_optimal_line *line = &p->line[l];
     double m = multiplier[p->rows - p->lines + l] * pow(seconds, -line->power);
     int o = line->power;
     if (!o) continue;
-    for (int k = 0; k < line->count; k++) values[p->time_entry[p->place[line->first + k]]] -= m * o * p->factor[line->first + k] / seconds;
+    for (int k = 0; k < line->count; k++)
+      values[p->time_entry[p->place[line->first + k]]] -= m * o * p->factor[line->first + k] / seconds;
     values[p->time_entry[last]] += m * o * (o + 1) * line_sum(p, line, x) / (seconds * seconds);
   }
 }
@@ -538,8 +577,22 @@ static bool curve(void *user, const double *x, bool fresh, double factor, const 
 }
 
 void psdmp_plan_program_problem(psdmp_plan_program *p, psdmp_plan_solver_problem *problem) {
-  *problem = (psdmp_plan_solver_problem){.unknowns = p->unknowns, .rows = p->rows, .slopes = p->slopes, .curves = p->curves, .low = p->low, .high = p->high,
-                                    .row_low = p->row_low, .row_high = p->row_high, .slope_row = p->slope_row, .slope_column = p->slope_column,
-                                    .curve_row = p->curve_row, .curve_column = p->curve_column, .objective = objective, .gradient = gradient,
-                                    .constraints = constraints, .slope = slope, .curve = curve, .user = p};
+  *problem = (psdmp_plan_solver_problem){.unknowns = p->unknowns,
+                                         .rows = p->rows,
+                                         .slopes = p->slopes,
+                                         .curves = p->curves,
+                                         .low = p->low,
+                                         .high = p->high,
+                                         .row_low = p->row_low,
+                                         .row_high = p->row_high,
+                                         .slope_row = p->slope_row,
+                                         .slope_column = p->slope_column,
+                                         .curve_row = p->curve_row,
+                                         .curve_column = p->curve_column,
+                                         .objective = objective,
+                                         .gradient = gradient,
+                                         .constraints = constraints,
+                                         .slope = slope,
+                                         .curve = curve,
+                                         .user = p};
 }

@@ -3,8 +3,12 @@
 #include "plan/optimal_priv.h"
 
 static const psdmp_plugin_name ipopt = {
-    .file = "psdm_ipopt.so", .symbol = "psdm_solver", .key = PSDMP_PLAN_SOLVER_KEY, .alone = true,
-    .absent = "optimal motions need IPOPT, and its plug-in psdm_ipopt.so is not there: install coinor-libipopt-dev and build again, or name its folder in PSDM_PLUGINS"};
+    .file = "psdm_ipopt.so",
+    .symbol = "psdm_solver",
+    .key = PSDMP_PLAN_SOLVER_KEY,
+    .alone = true,
+    .absent = "optimal motions need IPOPT, and its plug-in psdm_ipopt.so is not there: install coinor-libipopt-dev and "
+              "build again, or name its folder in PSDM_PLUGINS"};
 
 psdm_status psdm_optimal_solver(char *where, size_t size) { return psdmp_plugin_where(&ipopt, where, size); }
 

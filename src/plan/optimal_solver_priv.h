@@ -1,8 +1,10 @@
-/* optimal_solver_priv.h: a nonlinear program as callbacks, and the plug-in that solves it. Private to the library and its plug-ins.
+/* optimal_solver_priv.h: a nonlinear program as callbacks, and the plug-in that solves it. Private to the library and
+ * its plug-ins.
  *
  *   minimise f(x)   such that   low <= x <= high,   row_low <= g(x) <= row_high
  *
- * IPOPT brings a sequential MUMPS along that exports MPI's names, so it stays in an object of its own, which is loaded when a program is to be solved. */
+ * IPOPT brings a sequential MUMPS along that exports MPI's names, so it stays in an object of its own, which is
+ * loaded when a program is to be solved. */
 #ifndef PSDMP_PLAN_OPTIMAL_SOLVER_H
 #define PSDMP_PLAN_OPTIMAL_SOLVER_H
 
@@ -16,19 +18,20 @@
 /* Bytes that the solver takes for each unknown, row and entry of its matrices, and beside them. */
 enum { PSDMP_PLAN_SOLVER_MARGIN = 16 << 20, PSDMP_PLAN_SOLVER_BYTES = 256 };
 
-/* Matrices have fixed places (row, column), counted from 0; of the Hessian the lower triangle alone. fresh: x is not the one of the call before.
- * Callbacks answer false where x cannot be evaluated. Infinite: no bound. */
+/* Matrices have fixed places (row, column), counted from 0; of the Hessian the lower triangle alone. fresh: x is not
+ * the one of the call before. Callbacks answer false where x cannot be evaluated. Infinite: no bound. */
 typedef struct psdmp_plan_solver_problem {
-  int unknowns, rows, slopes, curves;        /* slopes, curves: entries of Jacobian and Hessian */
-  const double *low, *high;                  /* (unknowns) */
-  const double *row_low, *row_high;          /* (rows) */
-  const int *slope_row, *slope_column;       /* (slopes) */
-  const int *curve_row, *curve_column;       /* (curves) */
+  int unknowns, rows, slopes, curves;  /* slopes, curves: entries of Jacobian and Hessian */
+  const double *low, *high;            /* (unknowns) */
+  const double *row_low, *row_high;    /* (rows) */
+  const int *slope_row, *slope_column; /* (slopes) */
+  const int *curve_row, *curve_column; /* (curves) */
   bool (*objective)(void *user, const double *x, bool fresh, double *f);
   bool (*gradient)(void *user, const double *x, bool fresh, double *gradient);
   bool (*constraints)(void *user, const double *x, bool fresh, double *g);
   bool (*slope)(void *user, const double *x, bool fresh, double *values);
-  bool (*curve)(void *user, const double *x, bool fresh, double factor, const double *multiplier, double *values); /* of factor f + multiplier . g */
+  /* of factor f + multiplier . g */
+  bool (*curve)(void *user, const double *x, bool fresh, double factor, const double *multiplier, double *values);
   bool (*going_on)(void *user, int iteration, double objective, double infeasibility, double barrier);
   void *user;
   double tolerance;
@@ -42,8 +45,10 @@ typedef struct psdmp_plan_solver_answer {
   char words[160]; /* the verdict */
 } psdmp_plan_solver_answer;
 
-/* x (unknowns) is where it begins and where it ends. PSDM_E_MEMORY; PSDM_E_ARGUMENT where the solver refuses the program or an option: words say so. */
-typedef psdm_status (*psdmp_plan_solve)(const psdmp_plan_solver_problem *problem, double *x, psdmp_plan_solver_answer *answer);
+/* x (unknowns) is where it begins and where it ends. PSDM_E_MEMORY; PSDM_E_ARGUMENT where the solver refuses the
+ * program or an option: words say so. */
+typedef psdm_status (*psdmp_plan_solve)(const psdmp_plan_solver_problem *problem, double *x,
+                                        psdmp_plan_solver_answer *answer);
 
 /* What the plug-in exports under the name psdm_solver. */
 typedef struct psdmp_plan_solver {

@@ -1,14 +1,17 @@
 /* optimal_torque.c: torques of a motion and their first two derivatives.
  *
  *   rigid     tau = M qdd + c + g + F(qd)
- *   elastic   tau = tau_q + B thetadd + F(thetad),   theta = q + tau_q / K        (De Luca, Robotics 2: elastic joints; K infinite where a joint is rigid)
+ *   elastic   tau = tau_q + B thetadd + F(thetad),   theta = q + tau_q / K        (De Luca, Robotics 2: elastic
+ *                                                                                 joints; K infinite where a joint
+ *                                                                                 is rigid)
  *
- * With y = (q, qd, qdd) and J = dtau_q / dy, tau_q' = J y' and tau_q'' = J y'' + (DJ y') y', so that by the derivatives of q of order p
+ * With y = (q, qd, qdd) and J = dtau_q / dy, tau_q' = J y' and tau_q'' = J y'' + (DJ y') y', so that by the derivatives
+ * of q of order p
  *
  *   d tau_q' / dq^(p) = (DJ y')_p + J_(p-1),   d tau_q'' / dq^(p) = (DJ y'' + D2J y' y')_p + 2 (DJ y')_(p-1) + J_(p-2)
  *
- * J and DJ are exact (psdm/linearize.h); D2J y' y' is a difference of DJ y' along y'. Second derivatives are differences of the first, which are the Lagrangian's
- * curvature and have no part in when its slope vanishes. */
+ * J and DJ are exact (psdm/linearize.h); D2J y' y' is a difference of DJ y' along y'. Second derivatives are
+ * differences of the first, which are the Lagrangian's curvature and have no part in when its slope vanishes. */
 #include <math.h>
 #include <string.h>
 
@@ -20,42 +23,56 @@ void psdmp_plan_smooth_friction(const psdm_friction *f, psdm_friction_kind kind,
   memset(out, 0, 3 * sizeof *out);
   if (!f || kind == PSDM_FRICTION_NONE) return;
   /* viscous: Fv v r^m with r = v^2 + w^2 */
-  double m = kind >= PSDM_FRICTION_POWER ? (f->exponent - 1) / 2 : 0, r = v * v + w * w, power = m == 0 ? f->viscous : f->viscous * pow(r, m);
+  double m = kind >= PSDM_FRICTION_POWER ? (f->exponent - 1) / 2 : 0, r = v * v + w * w,
+         power = m == 0 ? f->viscous : f->viscous * pow(r, m);
   out[0] = power * v + f->offset;
   out[1] = power * (1 + 2 * m * v * v / r);
   out[2] = power * 2 * m * v / r * (3 + 2 * (m - 1) * v * v / r);
   if (kind < PSDM_FRICTION_COULOMB) return;
   /* dry: (Fc + rise e^-(v/vs)^2) tanh(v / w) */
-  double rise = kind >= PSDM_FRICTION_STRIBECK && f->stribeck > 0 ? f->stat - f->coulomb : 0, vs = rise != 0 ? f->stribeck : 1;
+  double rise = kind >= PSDM_FRICTION_STRIBECK && f->stribeck > 0 ? f->stat - f->coulomb : 0,
+         vs = rise != 0 ? f->stribeck : 1;
   double bump = rise * exp(-(v / vs) * (v / vs)), dry = f->coulomb + bump, dry1 = -2 * v / (vs * vs) * bump;
-  double dry2 = (4 * v * v / (vs * vs) - 2) / (vs * vs) * bump, th = tanh(v / w), th1 = (1 - th * th) / w, th2 = -2 * th * th1 / w;
+  double dry2 = (4 * v * v / (vs * vs) - 2) / (vs * vs) * bump, th = tanh(v / w), th1 = (1 - th * th) / w,
+         th2 = -2 * th * th1 / w;
   out[0] += dry * th;
   out[1] += dry1 * th + dry * th1;
   out[2] += dry2 * th + 2 * dry1 * th1 + dry * th2;
 }
 
-static void friction_at(const psdmp_plan_torques *t, int i, double v, double f[3]) { psdmp_plan_smooth_friction(t->friction[i], t->kind, t->width[i], v, f); }
+static void friction_at(const psdmp_plan_torques *t, int i, double v, double f[3]) {
+  psdmp_plan_smooth_friction(t->friction[i], t->kind, t->width[i], v, f);
+}
 
 /* ---- setting up ---- */
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const char *text, psdm_error *error) {
   char name[64];
-  return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s", psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name), text);
+  return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s",
+                         psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name), text);
 }
 
 /* an elastic joint must be one of the open tree's independent ones, with a rotor behind its spring */
 static psdm_status check_spring(const psdm_robot *robot, const psdm_joint *joint, psdm_error *error) {
   if (psdm_robot_loops(robot))
-    return fail_joint(joint, PSDM_E_ROBOT, "it is elastic, and the robot has closed loops; springs are known for open robots only", error);
-  if (joint->q < 0) return fail_joint(joint, PSDM_E_ROBOT, "it has a stiffness and follows other joints; only independent joints can be elastic", error);
+    return fail_joint(joint, PSDM_E_ROBOT,
+                      "it is elastic, and the robot has closed loops; springs are known for open robots only", error);
+  if (joint->q < 0)
+    return fail_joint(joint, PSDM_E_ROBOT,
+                      "it has a stiffness and follows other joints; only independent joints can be elastic", error);
   if (joint->drive < 0)
-    return fail_joint(joint, PSDM_E_MISSING, "it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring", error);
+    return fail_joint(joint, PSDM_E_MISSING,
+                      "it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring",
+                      error);
   return PSDM_OK;
 }
 
-static psdm_status take_joints(psdmp_plan_torques *t, const psdm_robot *robot, bool elastic, bool *any, psdm_error *error) {
+static psdm_status take_joints(psdmp_plan_torques *t, const psdm_robot *robot, bool elastic, bool *any,
+                               psdm_error *error) {
   *any = false;
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
@@ -73,7 +90,8 @@ static psdm_status take_joints(psdmp_plan_torques *t, const psdm_robot *robot, b
 }
 
 /* the links without the rotors of independent joints, and those rotors alone */
-static psdm_status part_rotors(psdmp_plan_torques *t, const psdm_robot *robot, psdmp_base_arena *arena, psdm_error *error) {
+static psdm_status part_rotors(psdmp_plan_torques *t, const psdm_robot *robot, psdmp_base_arena *arena,
+                               psdm_error *error) {
   int parameters = psdm_robot_parameter_count(robot), inertial = parameters - psdm_robot_drives(robot);
   double *pi = psdmp_base_arena_alloc(arena, 2 * (size_t)parameters * sizeof *pi), *rest = pi + parameters;
   t->rotors = psdmp_base_arena_alloc(arena, (size_t)t->n * (size_t)t->n * sizeof *t->rotors);
@@ -95,7 +113,8 @@ static psdm_status part_rotors(psdmp_plan_torques *t, const psdm_robot *robot, p
 }
 
 static psdm_status place_scratch(psdmp_plan_torques *t, psdmp_base_arena *arena, psdm_error *error) {
-  size_t n = (size_t)t->n, z = (size_t)t->orders * n, work = psdm_work_bytes(t->robot), linear = psdm_linear_bytes(t->robot);
+  size_t n = (size_t)t->n, z = (size_t)t->orders * n, work = psdm_work_bytes(t->robot),
+         linear = psdm_linear_bytes(t->robot);
   size_t parts = sizeof t->part / sizeof *t->part;
   void *work_memory = psdmp_base_arena_alloc(arena, work), *linear_memory = psdmp_base_arena_alloc(arena, linear);
   double *memory = psdmp_base_arena_alloc(arena, (3 * n + parts * n * n + 2 * n * z + 2 * z) * sizeof *memory);
@@ -110,11 +129,13 @@ static psdm_status place_scratch(psdmp_plan_torques *t, psdmp_base_arena *arena,
   return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
-psdm_status psdmp_plan_torques_init(psdmp_plan_torques *t, const psdm_robot *robot, psdm_friction_kind friction, bool elastic, const double *width, psdmp_base_arena *arena,
-                               psdm_error *error) {
+psdm_status psdmp_plan_torques_init(psdmp_plan_torques *t, const psdm_robot *robot, psdm_friction_kind friction,
+                                    bool elastic, const double *width, psdmp_base_arena *arena, psdm_error *error) {
   bool any;
-  *t = (psdmp_plan_torques){
-      .n = psdm_robot_n(robot), .robot = robot, .kind = friction == PSDM_FRICTION_LUGRE ? PSDM_FRICTION_POWER : friction, .loops = psdm_robot_loops(robot) > 0};
+  *t = (psdmp_plan_torques){.n = psdm_robot_n(robot),
+                            .robot = robot,
+                            .kind = friction == PSDM_FRICTION_LUGRE ? PSDM_FRICTION_POWER : friction,
+                            .loops = psdm_robot_loops(robot) > 0};
   size_t n = (size_t)t->n;
   t->friction = psdmp_base_arena_alloc(arena, n * sizeof *t->friction);
   t->width = psdmp_base_arena_alloc(arena, n * sizeof *t->width);
@@ -176,12 +197,15 @@ psdm_status psdmp_plan_torques_at(psdmp_plan_torques *t, const double *z, double
 /* ---- first derivatives ---- */
 
 /* row i of the block of order p of a matrix (n x orders n) */
-static double *block(const psdmp_plan_torques *t, double *J, int p, int i) { return J + (long)i * t->orders * t->n + (long)p * t->n; }
+static double *block(const psdmp_plan_torques *t, double *J, int p, int i) {
+  return J + (long)i * t->orders * t->n + (long)p * t->n;
+}
 
 static psdm_status rigid_slope(psdmp_plan_torques *t, const double *z, double *tau, double *J) {
   int n = t->n;
   psdm_status status = psdmp_plan_torques_at(t, z, tau);
-  if (!status) status = psdm_linearize_inverse(t->robot, t->linear, z, z + n, z + 2 * n, t->part[0], t->part[1], t->part[2]);
+  if (!status)
+    status = psdm_linearize_inverse(t->robot, t->linear, z, z + n, z + 2 * n, t->part[0], t->part[1], t->part[2]);
   for (int i = 0; i < n && !status; i++) {
     double f[3];
     for (int p = 0; p < 3; p++) memcpy(block(t, J, p, i), t->part[p] + (long)i * n, sizeof *J * (size_t)n);
@@ -213,7 +237,8 @@ static psdm_status add_third(psdmp_plan_torques *t, const double *z) {
   psdm_status status = PSDM_OK;
   for (int side = -1; side <= 1 && !status; side += 2) {
     for (int c = 0; c < count; c++) shifted[c] = z[c] + side * e * rate[c];
-    status = psdm_linearize_inverse_second(t->robot, t->linear, shifted, shifted + n, shifted + 2 * n, &direction, t->part[9], t->part[10], t->part[11]);
+    status = psdm_linearize_inverse_second(t->robot, t->linear, shifted, shifted + n, shifted + 2 * n, &direction,
+                                           t->part[9], t->part[10], t->part[11]);
     for (int p = 0; p < 3; p++)
       for (long k = 0; k < (long)n * n && !status; k++) t->part[6 + p][k] += side * t->part[9 + p][k] / (2 * e);
   }
@@ -221,10 +246,13 @@ static psdm_status add_third(psdmp_plan_torques *t, const double *z) {
 }
 
 /* entry k of the derivative of tau_q', tau_q'' by order p */
-static double rate_slope(const psdmp_plan_torques *t, int p, long k) { return (p < 3 ? t->part[3 + p][k] : 0) + (p >= 1 && p <= 3 ? t->part[p - 1][k] : 0); }
+static double rate_slope(const psdmp_plan_torques *t, int p, long k) {
+  return (p < 3 ? t->part[3 + p][k] : 0) + (p >= 1 && p <= 3 ? t->part[p - 1][k] : 0);
+}
 
 static double second_slope(const psdmp_plan_torques *t, int p, long k) {
-  return (p < 3 ? t->part[6 + p][k] : 0) + (p >= 1 && p <= 3 ? 2 * t->part[3 + p - 1][k] : 0) + (p >= 2 ? t->part[p - 2][k] : 0);
+  return (p < 3 ? t->part[6 + p][k] : 0) + (p >= 1 && p <= 3 ? 2 * t->part[3 + p - 1][k] : 0) +
+         (p >= 2 ? t->part[p - 2][k] : 0);
 }
 
 static psdm_status elastic_slope(psdmp_plan_torques *t, const double *z, double *tau, double *J) {
@@ -233,8 +261,11 @@ static psdm_status elastic_slope(psdmp_plan_torques *t, const double *z, double 
   const psdm_direction first = {qd, qdd, jerk}, second = {qdd, jerk, snap};
   psdm_status status = elastic_at(t, z, tau);
   if (!status) status = psdm_linearize_inverse(t->robot, t->linear, q, qd, qdd, t->part[0], t->part[1], t->part[2]);
-  if (!status) status = psdm_linearize_inverse_second(t->robot, t->linear, q, qd, qdd, &first, t->part[3], t->part[4], t->part[5]);
-  if (!status) status = psdm_linearize_inverse_second(t->robot, t->linear, q, qd, qdd, &second, t->part[6], t->part[7], t->part[8]);
+  if (!status)
+    status = psdm_linearize_inverse_second(t->robot, t->linear, q, qd, qdd, &first, t->part[3], t->part[4], t->part[5]);
+  if (!status)
+    status =
+        psdm_linearize_inverse_second(t->robot, t->linear, q, qd, qdd, &second, t->part[6], t->part[7], t->part[8]);
   if (!status) status = add_third(t, z);
   for (int i = 0; i < n && !status; i++) {
     double f[3];
@@ -243,7 +274,8 @@ static psdm_status elastic_slope(psdmp_plan_torques *t, const double *z, double 
       for (int j = 0; j < n; j++) {
         long k = (long)i * n + j;
         double sum = (p < 3 ? t->part[p][k] : 0) + f[1] * (t->soft[i] * rate_slope(t, p, k) + (p == 1 && i == j));
-        for (int m = 0; m < n; m++) sum += t->rotors[(long)i * n + m] * (t->soft[m] * second_slope(t, p, (long)m * n + j) + (p == 2 && m == j));
+        for (int m = 0; m < n; m++)
+          sum += t->rotors[(long)i * n + m] * (t->soft[m] * second_slope(t, p, (long)m * n + j) + (p == 2 && m == j));
         block(t, J, p, i)[j] = sum;
       }
   }
@@ -263,7 +295,9 @@ static double contract(int n, const double *lambda, const double *matrix, int co
   return sum;
 }
 
-static void put(double *H, int size, int row, int column, double value) { H[(long)row * size + column] = H[(long)column * size + row] = value; }
+static void put(double *H, int size, int row, int column, double value) {
+  H[(long)row * size + column] = H[(long)column * size + row] = value;
+}
 
 /* the mean of both triangles of the first count rows and columns */
 static void make_symmetric(double *H, int size, int count) {
@@ -271,14 +305,15 @@ static void make_symmetric(double *H, int size, int count) {
     for (int c = 0; c < r; c++) put(H, size, r, c, (H[(long)r * size + c] + H[(long)c * size + r]) / 2);
 }
 
-/* part[0] = E = d(M lambda)/dq, and part[1] = D = dM along dq = lambda; rest: zeros. With them the second derivatives by qdd and q, and by qd twice: E, and
- * E + E^T - D (Christoffel's symbols contracted with lambda) */
+/* part[0] = E = d(M lambda)/dq, and part[1] = D = dM along dq = lambda; rest: zeros. With them the second
+ * derivatives by qdd and q, and by qd twice: E, and E + E^T - D (Christoffel's symbols contracted with lambda) */
 static psdm_status mass_curves(psdmp_plan_torques *t, const double *q, const double *lambda, const double *rest) {
   const psdm_direction along = {lambda, NULL, NULL};
   psdm_status status = psdm_linearize_inverse(t->robot, t->linear, q, rest, lambda, t->part[0], NULL, NULL);
   if (!status) status = psdm_linearize_inverse(t->robot, t->linear, q, rest, rest, t->part[1], NULL, NULL);
   for (long k = 0; k < (long)t->n * t->n && !status; k++) t->part[0][k] -= t->part[1][k];
-  return status ? status : psdm_linearize_inverse_second(t->robot, t->linear, q, rest, rest, &along, NULL, NULL, t->part[1]);
+  return status ? status
+                : psdm_linearize_inverse_second(t->robot, t->linear, q, rest, rest, &along, NULL, NULL, t->part[1]);
 }
 
 static psdm_status rigid_curve(psdmp_plan_torques *t, const double *z, const double *lambda, double *H) {
@@ -297,26 +332,30 @@ static psdm_status rigid_curve(psdmp_plan_torques *t, const double *z, const dou
     friction_at(t, i, z[n + i], f);
     H[(long)(n + i) * size + n + i] += lambda[i] * f[2];
   }
-  /* by q and q or qd: central differences of the exact first derivatives along q, 1e-10 of them; exact ones would take three times as long */
+  /* by q and q or qd: central differences of the exact first derivatives along q, 1e-10 of them; exact ones would
+   * take three times as long */
   double *shifted = t->step;
   memcpy(shifted, z, sizeof *z * (size_t)n);
   for (int i = 0; i < n && !status; i++) {
     shifted[i] = z[i] + psdmp_plan_q_step;
     status = psdm_linearize_inverse(t->robot, t->linear, shifted, z + n, z + 2 * n, t->part[2], t->part[3], NULL);
     shifted[i] = z[i] - psdmp_plan_q_step;
-    if (!status) status = psdm_linearize_inverse(t->robot, t->linear, shifted, z + n, z + 2 * n, t->part[4], t->part[5], NULL);
+    if (!status)
+      status = psdm_linearize_inverse(t->robot, t->linear, shifted, z + n, z + 2 * n, t->part[4], t->part[5], NULL);
     shifted[i] = z[i];
     for (int j = 0; j < n && !status; j++) {
-      H[(long)i * size + j] = (contract(n, lambda, t->part[2], j) - contract(n, lambda, t->part[4], j)) / (2 * psdmp_plan_q_step);
-      put(H, size, i, n + j, (contract(n, lambda, t->part[3], j) - contract(n, lambda, t->part[5], j)) / (2 * psdmp_plan_q_step));
+      H[(long)i * size + j] =
+          (contract(n, lambda, t->part[2], j) - contract(n, lambda, t->part[4], j)) / (2 * psdmp_plan_q_step);
+      put(H, size, i, n + j,
+          (contract(n, lambda, t->part[3], j) - contract(n, lambda, t->part[5], j)) / (2 * psdmp_plan_q_step));
     }
   }
   make_symmetric(H, size, n);
   return status;
 }
 
-/* does tau depend on derivative p otherwise than linearly, or only together with lower ones? The highest is linear; of an elastic joint's the last but one, too,
- * but in friction, which sees it through the spring */
+/* does tau depend on derivative p otherwise than linearly, or only together with lower ones? The highest is linear;
+ * of an elastic joint's the last but one, too, but in friction, which sees it through the spring */
 static bool bends(const psdmp_plan_torques *t, int p) {
   if (p == t->orders - 1) return false;
   return !t->links || p < 3 || t->kind != PSDM_FRICTION_NONE;

@@ -26,21 +26,24 @@ typedef struct job {
   psdm_work *work;
   int n;
   long points;
-  double step;                           /* of s */
+  double step;                              /* of s */
   double *velocity, *acceleration, *effort; /* (n) limits */
-  double *d1, *d2;                       /* (points x n) q', q'' */
-  double *a, *b, *c;                     /* (points x n) tau = a u + b x + c; NULL: torques have no limits */
-  double *viscous;                       /* (points x n) friction that depends on speed, of the answer before; NULL: none */
-  double *low, *high;                    /* (points) controllable interval of x */
-  double *x, *u;                         /* (points) */
-  psdmp_plan_line *line;                      /* (8n + 2) */
+  double *d1, *d2;                          /* (points x n) q', q'' */
+  double *a, *b, *c;                        /* (points x n) tau = a u + b x + c; NULL: torques have no limits */
+  /* (points x n) friction that depends on speed, of the answer before; NULL: none */
+  double *viscous;
+  double *low, *high;    /* (points) controllable interval of x */
+  double *x, *u;         /* (points) */
+  psdmp_plan_line *line; /* (8n + 2) */
   long reductions;
   psdm_error *error;
 } job;
 
 static psdm_status no_memory(job *j) { return psdmp_base_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
 
-static double *numbers(psdmp_base_arena *arena, size_t count) { return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double)); }
+static double *numbers(psdmp_base_arena *arena, size_t count) {
+  return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double));
+}
 
 /* ---- limits ---- */
 
@@ -59,7 +62,8 @@ static psdm_status check_limits(job *j, bool *torques) {
   *torques = false;
   for (int i = 0; i < j->n; i++) {
     if (!(j->velocity[i] > 0) || !(j->acceleration[i] > 0) || !(j->effort[i] > 0))
-      return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "limits of joint %d: positive numbers were expected", i + 1);
+      return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "limits of joint %d: positive numbers were expected",
+                             i + 1);
     *torques |= isfinite(j->effort[i]);
   }
   return PSDM_OK;
@@ -75,8 +79,9 @@ static void add_dry(const job *j, long k) {
     const psdm_joint *joint = psdm_robot_joint(j->robot, i);
     if (joint->q < 0 || !joint->friction.given) continue;
     double slope = j->d1[k * j->n + joint->q];
-    j->c[k * j->n + joint->q] += psdm_friction_most(&joint->friction, j->options.friction) * ((slope > 0) - (slope < 0)) +
-                                 (j->options.friction ? joint->friction.offset : 0);
+    j->c[k * j->n + joint->q] +=
+        psdm_friction_most(&joint->friction, j->options.friction) * ((slope > 0) - (slope < 0)) +
+        (j->options.friction ? joint->friction.offset : 0);
   }
 }
 
@@ -118,14 +123,17 @@ static int both_sides(psdmp_plan_line *line, double a, double b, double c, doubl
   return 2;
 }
 
-/* the limits at point k of an interval that begins at x: there (reach = 0), or at its end, where x has become x + reach u */
+/* the limits at point k of an interval that begins at x: there (reach = 0), or at its end, where x has become x +
+ * reach u */
 static int lines_at(const job *j, long k, double reach, psdmp_plan_line *line) {
   int count = 0;
   for (int i = 0; i < j->n; i++) {
     size_t at = (size_t)(k * j->n + i);
-    if (isfinite(j->acceleration[i])) count += both_sides(line + count, j->d1[at] + reach * j->d2[at], j->d2[at], 0, j->acceleration[i]);
+    if (isfinite(j->acceleration[i]))
+      count += both_sides(line + count, j->d1[at] + reach * j->d2[at], j->d2[at], 0, j->acceleration[i]);
     if (isfinite(j->effort[i]))
-      count += both_sides(line + count, j->a[at] + reach * j->b[at], j->b[at], j->c[at] + (j->viscous ? j->viscous[at] : 0), j->effort[i]);
+      count += both_sides(line + count, j->a[at] + reach * j->b[at], j->b[at],
+                          j->c[at] + (j->viscous ? j->viscous[at] : 0), j->effort[i]);
   }
   return count;
 }
@@ -142,9 +150,12 @@ static double fastest(const job *j, long k) {
 
 /* ---- the two passes ---- */
 
-static psdm_status fail_at(const job *j, long k, const char *why) { return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "s = %.6g: %s", s_of(j, k), why); }
+static psdm_status fail_at(const job *j, long k, const char *why) {
+  return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "s = %.6g: %s", s_of(j, k), why);
+}
 
-/* all that holds for (u, x) at the beginning of interval k: limits at both its ends, and x + 2 step u among what can go on */
+/* all that holds for (u, x) at the beginning of interval k: limits at both its ends, and x + 2 step u among what can
+ * go on */
 static int interval_lines(const job *j, long k) {
   int count = lines_at(j, k, 0, j->line);
   count += lines_at(j, k + 1, 2 * j->step, j->line + count);
@@ -157,13 +168,17 @@ static psdm_status backward(job *j) {
   double u;
   long last = j->points - 1;
   j->low[last] = j->high[last] = j->options.end * j->options.end;
-  if (j->high[last] > fastest(j, last)) return fail_at(j, last, "the speed that is asked for at the end is above a velocity limit");
+  if (j->high[last] > fastest(j, last))
+    return fail_at(j, last, "the speed that is asked for at the end is above a velocity limit");
   for (long k = last - 1; k >= 0; k--) {
     int count = interval_lines(j, k);
     double most = fastest(j, k);
-    if (!psdmp_plan_plane_largest(count, j->line, 0, most, 0, 1, &u, &j->high[k]) || !psdmp_plan_plane_largest(count, j->line, 0, most, 0, -1, &u, &j->low[k]))
+    if (!psdmp_plan_plane_largest(count, j->line, 0, most, 0, 1, &u, &j->high[k]) ||
+        !psdmp_plan_plane_largest(count, j->line, 0, most, 0, -1, &u, &j->low[k]))
       return fail_at(j, k, "from here on no speed along the path keeps to the limits");
-    if (j->high[k] >= 1e149) return fail_at(j, k, "nothing limits the speed along the path; a velocity, acceleration or torque limit is needed");
+    if (j->high[k] >= 1e149)
+      return fail_at(j, k,
+                     "nothing limits the speed along the path; a velocity, acceleration or torque limit is needed");
     j->low[k] = fmin(j->low[k], j->high[k]);
   }
   return PSDM_OK;
@@ -177,7 +192,9 @@ static bool quickest(job *j, long k, double x, double *u) {
 
 static psdm_status forward(job *j) {
   double x = j->options.begin * j->options.begin;
-  if (x > j->high[0] * (1 + 1e-9) || x < j->low[0] * (1 - 1e-9)) return fail_at(j, 0, "the path cannot be left behind within its limits at the speed that is asked for at the beginning");
+  if (x > j->high[0] * (1 + 1e-9) || x < j->low[0] * (1 - 1e-9))
+    return fail_at(j, 0,
+                   "the path cannot be left behind within its limits at the speed that is asked for at the beginning");
   for (long k = 0; k + 1 < j->points; k++) {
     x = fmin(fmax(x, j->low[k]), j->high[k]);
     /* rounding may put x a hair outside: then a little slower */
@@ -191,14 +208,16 @@ static psdm_status forward(job *j) {
     j->x[k] = x;
     x = fmin(fmax(x + 2 * j->step * u, j->low[k + 1]), j->high[k + 1]);
     j->u[k] = (x - j->x[k]) / (2 * j->step);
-    if (!(j->x[k] > 0) && !(x > 0)) return fail_at(j, k, "the path stands still: the limits leave no torque to move it");
+    if (!(j->x[k] > 0) && !(x > 0))
+      return fail_at(j, k, "the path stands still: the limits leave no torque to move it");
   }
   j->x[j->points - 1] = x;
   j->u[j->points - 1] = j->u[j->points - 2];
   return PSDM_OK;
 }
 
-/* viscous friction and Stribeck's fall at the speeds of the answer; true: it changed by more than a share of the effort */
+/* viscous friction and Stribeck's fall at the speeds of the answer; true: it changed by more than a share of the
+ * effort */
 static bool take_viscous(job *j) {
   bool changed = false;
   for (int i = 0; i < psdm_robot_joints(j->robot); i++) {
@@ -206,7 +225,8 @@ static bool take_viscous(job *j) {
     if (joint->q < 0 || !joint->friction.given) continue;
     for (long k = 0; k < j->points; k++) {
       const psdm_friction *f = &joint->friction;
-      double *now = &j->viscous[k * j->n + joint->q], slope = j->d1[k * j->n + joint->q], v = slope * sqrt(j->x[k]), before = *now;
+      double *now = &j->viscous[k * j->n + joint->q], slope = j->d1[k * j->n + joint->q], v = slope * sqrt(j->x[k]),
+             before = *now;
       /* and what dry friction lacks of its most at this speed */
       double less = psdm_friction_most(f, j->options.friction) - psdm_friction_dry(f, j->options.friction, fabs(v));
       *now = psdm_friction_smooth(f, j->options.friction, v) - f->offset - less * ((slope > 0) - (slope < 0));
@@ -246,7 +266,9 @@ static void usage_at(const job *j, long from, long k, user *best) {
     size_t at = (size_t)(k * j->n + i);
     take_share(best, fabs(j->d1[at]) * sqrt(x) / j->velocity[i], i, 0);
     take_share(best, fabs(j->d1[at] * u + j->d2[at] * x) / j->acceleration[i], i, 1);
-    if (j->a) take_share(best, fabs(j->a[at] * u + j->b[at] * x + j->c[at] + (j->viscous ? j->viscous[at] : 0)) / j->effort[i], i, 2);
+    if (j->a)
+      take_share(best, fabs(j->a[at] * u + j->b[at] * x + j->c[at] + (j->viscous ? j->viscous[at] : 0)) / j->effort[i],
+                 i, 2);
   }
 }
 
@@ -255,7 +277,8 @@ static psdm_status give(job *j, psdm_path_plan **out) {
   size_t points = (size_t)j->points;
   if (!answer) return no_memory(j);
   answer->arena.allocator = j->allocator;
-  double *s = numbers(&answer->arena, 5 * points), *t = s + points, *x = t + points, *u = x + points, *usage = u + points;
+  double *s = numbers(&answer->arena, 5 * points), *t = s + points, *x = t + points, *u = x + points,
+         *usage = u + points;
   int *joint = psdmp_base_arena_alloc(&answer->arena, 2 * points * sizeof *joint), *by = joint + points;
   if (!s || !joint) {
     psdmp_base_arena_free(&answer->arena);
@@ -275,8 +298,18 @@ static psdm_status give(job *j, psdm_path_plan **out) {
     joint[k] = best.joint;
     by[k] = best.by;
   }
-  answer->p = (psdm_path_plan){.n = j->n, .points = j->points, .seconds = t[points - 1], .s = s, .t = t, .x = x, .u = u, .usage = usage, .joint = joint, .by = by,
-                               .reductions = j->reductions, .internal = answer};
+  answer->p = (psdm_path_plan){.n = j->n,
+                               .points = j->points,
+                               .seconds = t[points - 1],
+                               .s = s,
+                               .t = t,
+                               .x = x,
+                               .u = u,
+                               .usage = usage,
+                               .joint = joint,
+                               .by = by,
+                               .reductions = j->reductions,
+                               .internal = answer};
   *out = &answer->p;
   return PSDM_OK;
 }
@@ -285,10 +318,14 @@ static psdm_status prepare(job *j) {
   const psdm_path_options *o = &j->options;
   double length = psdm_motion_end(j->path) - psdm_motion_begin(j->path);
   bool torques;
-  if (psdm_robot_loops(j->robot)) return psdmp_base_fail(j->error, PSDM_E_ROBOT, "", 0, 0, "paths of robots with closed loops are not planned");
-  if (psdm_motion_n(j->path) != j->n) return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "a path of %d joints; %d were expected", psdm_motion_n(j->path), j->n);
+  if (psdm_robot_loops(j->robot))
+    return psdmp_base_fail(j->error, PSDM_E_ROBOT, "", 0, 0, "paths of robots with closed loops are not planned");
+  if (psdm_motion_n(j->path) != j->n)
+    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "a path of %d joints; %d were expected",
+                           psdm_motion_n(j->path), j->n);
   if (!(length > 0)) return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "the path has no length");
-  if ((unsigned)o->friction >= PSDM_FRICTION_KINDS || o->points < 0 || o->points == 1 || o->points > MOST_POINTS || !(o->begin >= 0) || !(o->end >= 0) || !isfinite(o->begin + o->end))
+  if ((unsigned)o->friction >= PSDM_FRICTION_KINDS || o->points < 0 || o->points == 1 || o->points > MOST_POINTS ||
+      !(o->begin >= 0) || !(o->end >= 0) || !isfinite(o->begin + o->end))
     return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "an option is out of range");
   j->points = o->points ? o->points : POINTS;
   j->step = length / (double)(j->points - 1);
@@ -317,9 +354,14 @@ static psdm_status prepare(job *j) {
   return sample_path(j, torques);
 }
 
-psdm_status psdm_path_plan_new(const psdm_robot *robot, const psdm_motion *path, const psdm_path_options *options, const psdm_allocator *allocator,
-                               psdm_path_plan **out, psdm_error *error) {
-  job j = {.robot = robot, .path = path, .options = options ? *options : (psdm_path_options){0}, .allocator = allocator, .n = psdm_robot_n(robot), .error = error};
+psdm_status psdm_path_plan_new(const psdm_robot *robot, const psdm_motion *path, const psdm_path_options *options,
+                               const psdm_allocator *allocator, psdm_path_plan **out, psdm_error *error) {
+  job j = {.robot = robot,
+           .path = path,
+           .options = options ? *options : (psdm_path_options){0},
+           .allocator = allocator,
+           .n = psdm_robot_n(robot),
+           .error = error};
   j.scratch.allocator = allocator;
   *out = NULL;
   psdm_status status = prepare(&j);

@@ -3,18 +3,17 @@
 
 #include "plan/plan_priv.h"
 
-static const double far = 1e150;    /* u is as good as unbounded there */
-static const double slack = 1e-12;  /* relative: what a few roundings come to */
+static const double far = 1e150;   /* u is as good as unbounded there */
+static const double slack = 1e-12; /* relative: what a few roundings come to */
 
 /* interval [from, to] of the parameter along point + parameter direction, where a line and those before it hold */
 static bool cut(const psdmp_plan_line *l, double pu, double px, double du, double dx, double *from, double *to) {
   double slope = l->a * du + l->b * dx, left = l->c - l->a * pu - l->b * px, size = fabs(l->a * du) + fabs(l->b * dx);
-  if (fabs(slope) <= 1e-14 * size || slope == 0) return left >= -slack * (fabs(l->c) + fabs(l->a * pu) + fabs(l->b * px));
+  if (fabs(slope) <= 1e-14 * size || slope == 0)
+    return left >= -slack * (fabs(l->c) + fabs(l->a * pu) + fabs(l->b * px));
   double at = left / slope;
-  if (slope > 0)
-    *to = fmin(*to, at);
-  else
-    *from = fmax(*from, at);
+  if (slope > 0) *to = fmin(*to, at);
+  else *from = fmax(*from, at);
   return *from <= *to + slack * (fabs(*from) + fabs(*to));
 }
 
@@ -23,9 +22,11 @@ static bool inside(const psdmp_plan_line *l, double u, double x) {
 }
 
 /* best point on the border of line k */
-static bool along(int k, const psdmp_plan_line *line, double low, double high, double p, double r, double *u, double *x) {
+static bool along(int k, const psdmp_plan_line *line, double low, double high, double p, double r, double *u,
+                  double *x) {
   const psdmp_plan_line *l = &line[k];
-  double square = l->a * l->a + l->b * l->b, pu = l->a * l->c / square, px = l->b * l->c / square, du = -l->b, dx = l->a, from = -far, to = far;
+  double square = l->a * l->a + l->b * l->b, pu = l->a * l->c / square, px = l->b * l->c / square, du = -l->b,
+         dx = l->a, from = -far, to = far;
   const psdmp_plan_line box[2] = {{0, 1, high}, {0, -1, -low}};
   bool any = true;
   for (int i = 0; i < 2 && any; i++) any = cut(&box[i], pu, px, du, dx, &from, &to);
@@ -37,7 +38,8 @@ static bool along(int k, const psdmp_plan_line *line, double low, double high, d
   return true;
 }
 
-bool psdmp_plan_plane_largest(int count, const psdmp_plan_line *line, double low, double high, double p, double r, double *u, double *x) {
+bool psdmp_plan_plane_largest(int count, const psdmp_plan_line *line, double low, double high, double p, double r,
+                              double *u, double *x) {
   if (!(low <= high)) return false;
   *u = p > 0 ? far : p < 0 ? -far : 0;
   *x = r > 0 ? high : low;

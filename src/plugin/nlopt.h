@@ -8,9 +8,23 @@
 #include <nlopt.h>
 
 /* the functions that we call, by NLopt's own types: nlopt_NAME becomes table->NAME */
-#define PSDMP_PLUGIN_NLOPT_LIST(X)                                                                                                     \
-  X(version) X(create) X(destroy) X(optimize) X(set_min_objective) X(set_lower_bounds) X(set_upper_bounds) X(set_initial_step) \
-  X(set_xtol_abs1) X(set_ftol_rel) X(set_ftol_abs) X(set_maxeval) X(set_population) X(add_inequality_mconstraint) X(force_stop) X(srand)
+#define PSDMP_PLUGIN_NLOPT_LIST(X) \
+  X(version)                       \
+  X(create)                        \
+  X(destroy)                       \
+  X(optimize)                      \
+  X(set_min_objective)             \
+  X(set_lower_bounds)              \
+  X(set_upper_bounds)              \
+  X(set_initial_step)              \
+  X(set_xtol_abs1)                 \
+  X(set_ftol_rel)                  \
+  X(set_ftol_abs)                  \
+  X(set_maxeval)                   \
+  X(set_population)                \
+  X(add_inequality_mconstraint)    \
+  X(force_stop)                    \
+  X(srand)
 
 typedef struct psdmp_plugin_nlopt_table {
 #define PSDMP_PLUGIN_NLOPT_FIELD(name) __typeof__(&nlopt_##name) name;

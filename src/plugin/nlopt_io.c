@@ -31,7 +31,8 @@ static bool take_all(void *library) {
   for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
     void *symbol = dlsym(library, functions[k].name);
     all = all && symbol;
-    memcpy((char *)&table + functions[k].at, &symbol, sizeof symbol); /* dlsym gives a function's address as an object pointer */
+    /* dlsym gives a function's address as an object pointer */
+    memcpy((char *)&table + functions[k].at, &symbol, sizeof symbol);
   }
   return all;
 }
@@ -41,7 +42,8 @@ static void open_once(void) {
   static const char *const names[] = {"libnlopt.so.0", "libnlopt.so.1", "libnlopt.so"};
   const char *given = secure_getenv("PSDM_NLOPT");
   void *library = given && *given ? dlopen(given, RTLD_NOW | RTLD_LOCAL) : NULL;
-  for (size_t k = 0; !library && !(given && *given) && k < sizeof names / sizeof *names; k++) library = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
+  for (size_t k = 0; !library && !(given && *given) && k < sizeof names / sizeof *names; k++)
+    library = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
   if (!library) return;
   found = take_all(library);
   if (!found) {
@@ -63,7 +65,9 @@ const char *psdmp_plugin_nlopt_version(void) { return psdmp_plugin_nlopt_open() 
 psdm_status psdmp_plugin_nlopt_missing(psdm_error *error, const char *what) {
   const char *given = secure_getenv("PSDM_NLOPT");
   bool named = given && *given;
-  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "%s need NLopt, and %s is not there: install libnlopt0, or name the file in PSDM_NLOPT", what, named ? "what PSDM_NLOPT names" : "libnlopt.so.0");
+  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0,
+                         "%s need NLopt, and %s is not there: install libnlopt0, or name the file in PSDM_NLOPT", what,
+                         named ? "what PSDM_NLOPT names" : "libnlopt.so.0");
 }
 
 #else
@@ -73,6 +77,8 @@ const char *psdmp_plugin_nlopt_version(void) { return NULL; }
 psdm_status psdmp_plugin_nlopt_missing(psdm_error *error, const char *what) {
   const char *given = secure_getenv("PSDM_NLOPT");
   bool named = given && *given;
-  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "%s need NLopt, and this library was built without its header: install libnlopt-dev and build again", what);
+  return psdmp_base_fail(
+      error, PSDM_E_MISSING, "", 0, 0,
+      "%s need NLopt, and this library was built without its header: install libnlopt-dev and build again", what);
 }
 #endif

@@ -1,4 +1,5 @@
-/* plugin_io.c: finds and loads a plug-in: in $PSDM_PLUGINS, near the file that this code is in, or where it was installed. */
+/* plugin_io.c: finds and loads a plug-in: in $PSDM_PLUGINS, near the file that this code is in, or where it was
+ * installed. */
 #define _GNU_SOURCE /* dladdr, RTLD_DEEPBIND, secure_getenv */
 #include "plugin/plugin.h"
 
@@ -39,8 +40,7 @@ static bool own_folder(char *folder) {
   folder[0] = '\0';
   if (dladdr(here, &info) && info.dli_fname && strstr(info.dli_fname, ".so"))
     snprintf(folder, MOST_PATH, "%s", info.dli_fname);
-  else if ((length = readlink("/proc/self/exe", folder, MOST_PATH - 1)) > 0)
-    folder[length] = '\0';
+  else if ((length = readlink("/proc/self/exe", folder, MOST_PATH - 1)) > 0) folder[length] = '\0';
   char *slash = strrchr(folder, '/');
   if (slash) *slash = '\0';
   return slash != NULL;
@@ -77,7 +77,8 @@ static const psdmp_plugin *find_plugin(const psdmp_plugin_name *w, search *s) {
   const psdmp_plugin *plugin = NULL;
   if (given && *given) return try_folder(w, given, "", s);
   bool known = own_folder(folder);
-  for (size_t k = 0; known && !plugin && k < sizeof near / sizeof *near; k++) plugin = try_folder(w, folder, near[k], s);
+  for (size_t k = 0; known && !plugin && k < sizeof near / sizeof *near; k++)
+    plugin = try_folder(w, folder, near[k], s);
   return plugin ? plugin : try_folder(w, PSDM_PLUGINS_INSTALLED, "", s);
 }
 

@@ -47,30 +47,31 @@ static const char *built_in(void) { return "built in"; } /* its header tells no 
 static const struct component {
   const char *name;
   const char *(*version)(void);
-} components[] = {{"libyaml", yaml_get_version_string},
-                  {"libxml2", xml_version},
+} components[] = {
+    {"libyaml", yaml_get_version_string},
+    {"libxml2", xml_version},
 #ifdef PSDM_HAVE_SUNDIALS
-                  {"SUNDIALS", sundials_version},
+    {"SUNDIALS", sundials_version},
 #endif
 #ifdef PSDM_HAVE_ZLIB
-                  {"zlib", zlibVersion},
+    {"zlib", zlibVersion},
 #endif
 #ifdef PSDM_HAVE_HDF5
-                  {"HDF5", hdf5_version},
+    {"HDF5", hdf5_version},
 #endif
 #ifdef PSDM_HAVE_SQLITE
-                  {"SQLite", sqlite3_libversion},
+    {"SQLite", sqlite3_libversion},
 #endif
 #ifdef PSDM_HAVE_LZ4
-                  {"lz4", LZ4_versionString},
+    {"lz4", LZ4_versionString},
 #endif
 #ifdef PSDM_HAVE_ZSTD
-                  {"zstd", ZSTD_versionString},
+    {"zstd", ZSTD_versionString},
 #endif
 #ifdef PSDM_HAVE_CMINPACK
-                  {"cminpack", built_in},
+    {"cminpack", built_in},
 #endif
-                  {"NLopt", psdmp_plugin_nlopt_version}, /* last: it is opened at run time, and may not be there */
+    {"NLopt", psdmp_plugin_nlopt_version}, /* last: it is opened at run time, and may not be there */
 };
 
 const char *psdm_component(int index, const char **version) {

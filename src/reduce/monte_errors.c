@@ -1,5 +1,5 @@
-/* monte_errors.c: the program that counts errors of reduced models: the robot's inverse dynamics, and a kernel that draws a state from its number, as
- * reduce_states.c does, and evaluates a table of functions. */
+/* monte_errors.c: the program that counts errors of reduced models: the robot's inverse dynamics, and a kernel that
+ * draws a state from its number, as reduce_states.c does, and evaluates a table of functions. */
 #include "reduce/monte.h"
 
 #define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
@@ -12,42 +12,43 @@ typedef struct tables {
   const unsigned char *slides; /* (n) joint slides */
   const int *first;            /* (n + 1) where a joint's digits begin among all */
   int functions, forward;
-  const unsigned char *digit;  /* (functions x n) */
-  const int *from;             /* (functions) first joint whose digit is another than in the function before */
-  const int *rate_a, *rate_b;  /* (functions) -1 -1: gravity; a -1: qdd_a; a b: qd_a qd_b */
-  const int *start;            /* (functions + 1) into the entries */
-  const int *joint;            /* (entries) */
+  const unsigned char *digit; /* (functions x n) */
+  const int *from;            /* (functions) first joint whose digit is another than in the function before */
+  const int *rate_a, *rate_b; /* (functions) -1 -1: gravity; a -1: qdd_a; a b: qd_a qd_b */
+  const int *start;           /* (functions + 1) into the entries */
+  const int *joint;           /* (entries) */
   const double *value;
 } tables;
 
 /* ---- text ---- */
 
 /* tables as above, and states as reduce_states.c draws them */
-static const char head[] =
-    "struct tables {\n"
-    "  unsigned long long state;\n"
-    "  double gravity, qd, qdd;\n"
-    "  const double *low, *high;\n"
-    "  const unsigned char *slides;\n"
-    "  const int *first;\n"
-    "  int functions, forward;\n"
-    "  const unsigned char *digit;\n"
-    "  const int *from, *rate_a, *rate_b, *start, *joint;\n"
-    "  const double *value;\n"
-    "};\n\n"
-    "FN void draw(const tables &t, unsigned long long i, double *q, double *qd, double *qdd) {\n"
-    "  const unsigned long long block = mix(t.state + i/LANES + step);\n"
-    "  for (int j = 0; j < N; j++) {\n"
-    "    const unsigned long long at = block + step*((i % LANES)*3*N + 3*j + 1);\n"
-    "    q[j] = uniform(at, t.low[j], t.high[j]);\n"
-    "    qd[j] = uniform(at + step, -t.qd, t.qd);\n"
-    "    qdd[j] = uniform(at + 2*step, -t.qdd, t.qdd);\n"
-    "  }\n"
-    "}\n\n";
+static const char head[] = "struct tables {\n"
+                           "  unsigned long long state;\n"
+                           "  double gravity, qd, qdd;\n"
+                           "  const double *low, *high;\n"
+                           "  const unsigned char *slides;\n"
+                           "  const int *first;\n"
+                           "  int functions, forward;\n"
+                           "  const unsigned char *digit;\n"
+                           "  const int *from, *rate_a, *rate_b, *start, *joint;\n"
+                           "  const double *value;\n"
+                           "};\n\n"
+                           "FN void draw(const tables &t, unsigned long long i, double *q, double *qd, double *qdd) {\n"
+                           "  const unsigned long long block = mix(t.state + i/LANES + step);\n"
+                           "  for (int j = 0; j < N; j++) {\n"
+                           "    const unsigned long long at = block + step*((i % LANES)*3*N + 3*j + 1);\n"
+                           "    q[j] = uniform(at, t.low[j], t.high[j]);\n"
+                           "    qd[j] = uniform(at + step, -t.qd, t.qd);\n"
+                           "    qdd[j] = uniform(at + 2*step, -t.qdd, t.qdd);\n"
+                           "  }\n"
+                           "}\n\n";
 
 static const char table_of_functions[] =
-    "/* digits of all joints, then function by function: products of digits up to the first joint that differs stay */\n"
-    "FN void evaluate(const tables &t, const double *q, const double *qd, const double *qdd, double *tau, double *M) {\n"
+    "/* digits of all joints, then function by function: products of digits up to the first joint that differs stay "
+    "*/\n"
+    "FN void evaluate(const tables &t, const double *q, const double *qd, const double *qdd, double *tau, double *M) "
+    "{\n"
     "  double value[DIGITS], level[N + 1];\n"
     "  for (int j = 0; j < N; j++) {\n"
     "    double *v = value + t.first[j];\n"
@@ -92,27 +93,28 @@ static const char table_of_functions[] =
     "  return sqrt(sum);\n"
     "}\n\n";
 
-static const char errors[] =
-    "/* |tau - reduced tau| / |tau|, or |M^-1 (tau - reduced tau)| / |qdd| */\n"
-    "FN unsigned bin_of(const tables &t, unsigned long long i) {\n"
-    "  double q[N], qd[N], qdd[N], tau[N], r[N] = {0}, M[N*N];\n"
-    "  draw(t, i, q, qd, qdd);\n"
-    "  psdm_monte_inverse_device(q, qd, qdd, tau);\n"
-    "  for (int k = 0; t.forward && k < N*N; k++) M[k] = 0;\n"
-    "  evaluate(t, q, qd, qdd, r, M);\n"
-    "  for (int j = 0; j < N; j++) r[j] = tau[j] - r[j];\n"
-    "  const double size = norm(r);\n"
-    "  if (size == 0) return bin(0);\n"
-    "  if (!t.forward) return bin(size/norm(tau));\n"
-    "  return solve(M, r) ? bin(norm(r)/norm(qdd)) : BINS - 1;\n"
-    "}\n\n";
+static const char errors[] = "/* |tau - reduced tau| / |tau|, or |M^-1 (tau - reduced tau)| / |qdd| */\n"
+                             "FN unsigned bin_of(const tables &t, unsigned long long i) {\n"
+                             "  double q[N], qd[N], qdd[N], tau[N], r[N] = {0}, M[N*N];\n"
+                             "  draw(t, i, q, qd, qdd);\n"
+                             "  psdm_monte_inverse_device(q, qd, qdd, tau);\n"
+                             "  for (int k = 0; t.forward && k < N*N; k++) M[k] = 0;\n"
+                             "  evaluate(t, q, qd, qdd, r, M);\n"
+                             "  for (int j = 0; j < N; j++) r[j] = tau[j] - r[j];\n"
+                             "  const double size = norm(r);\n"
+                             "  if (size == 0) return bin(0);\n"
+                             "  if (!t.forward) return bin(size/norm(tau));\n"
+                             "  return solve(M, r) ? bin(norm(r)/norm(qdd)) : BINS - 1;\n"
+                             "}\n\n";
 
 static const char on_device[] =
     "static tables here; /* on a GPU its pointers are the device's */\n\n"
     "#if defined(__CUDACC__)\n"
     "static unsigned *counts;\n\n"
-    "static __global__ void count(const tables t, unsigned long long first, unsigned long long some, unsigned *counts) {\n"
-    "  for (unsigned long long i = blockIdx.x*(unsigned long long)blockDim.x + threadIdx.x; i < some; i += gridDim.x*(unsigned long long)blockDim.x)\n"
+    "static __global__ void count(const tables t, unsigned long long first, unsigned long long some, unsigned *counts) "
+    "{\n"
+    "  for (unsigned long long i = blockIdx.x*(unsigned long long)blockDim.x + threadIdx.x; i < some; i += "
+    "gridDim.x*(unsigned long long)blockDim.x)\n"
     "    atomicAdd(&counts[bin_of(t, first + i)], 1u);\n"
     "}\n\n"
     "extern \"C\" int psdm_monte_load(const tables *given) {\n"
@@ -120,8 +122,10 @@ static const char on_device[] =
     "  psdm_monte_close();\n"
     "  here = *given;\n"
     "  int code = 0;\n"
-    "  send(here.low, N, &code), send(here.high, N, &code), send(here.slides, N, &code), send(here.first, N + 1, &code), send(here.digit, functions*N, &code);\n"
-    "  send(here.from, functions, &code), send(here.rate_a, functions, &code), send(here.rate_b, functions, &code), send(here.start, functions + 1, &code);\n"
+    "  send(here.low, N, &code), send(here.high, N, &code), send(here.slides, N, &code), send(here.first, N + 1, "
+    "&code), send(here.digit, functions*N, &code);\n"
+    "  send(here.from, functions, &code), send(here.rate_a, functions, &code), send(here.rate_b, functions, &code), "
+    "send(here.start, functions + 1, &code);\n"
     "  send(here.joint, entries, &code), send(here.value, entries, &code);\n"
     "  counts = (unsigned *)room(BINS*sizeof(unsigned), &code);\n"
     "  return code;\n"
@@ -133,7 +137,8 @@ static const char on_device[] =
     "  int code = cudaGetLastError();\n"
     "  return code ? code : (int)cudaDeviceSynchronize();\n"
     "}\n\n"
-    "extern \"C\" int psdm_monte_take(unsigned *to) { return cudaMemcpy(to, counts, BINS*sizeof(unsigned), cudaMemcpyDeviceToHost); }\n\n";
+    "extern \"C\" int psdm_monte_take(unsigned *to) { return cudaMemcpy(to, counts, BINS*sizeof(unsigned), "
+    "cudaMemcpyDeviceToHost); }\n\n";
 
 static const char on_processor[] =
     "#else\n"
@@ -162,15 +167,21 @@ static void emit(psdmp_emit_writer *e, const void *user) {
   psdm_output_text(e->out, on_processor);
 }
 
-psdm_status psdmp_reduce_monte_errors_new(const psdm_robot *robot, const psdm_model *model, const char *compiler, const psdm_allocator *allocator, psdmp_reduce_monte **monte, psdm_error *error) {
+psdm_status psdmp_reduce_monte_errors_new(const psdm_robot *robot, const psdm_model *model, const char *compiler,
+                                          const psdm_allocator *allocator, psdmp_reduce_monte **monte,
+                                          psdm_error *error) {
   int digits = 0;
   for (int k = 0; k < model->n; k++) digits += model->radix[k];
-  return psdmp_reduce_monte_new(robot, &(psdmp_reduce_monte_text){.functions = 1u << PSDM_CODE_INVERSE, .emit = emit, .user = &digits}, compiler, allocator, monte, error);
+  return psdmp_reduce_monte_new(
+      robot, &(psdmp_reduce_monte_text){.functions = 1u << PSDM_CODE_INVERSE, .emit = emit, .user = &digits}, compiler,
+      allocator, monte, error);
 }
 
 /* ---- running it ---- */
 
-static int digit_of(const psdm_model *m, long function, int j) { return (int)(m->code[function] / m->weight[j] % (uint64_t)m->radix[j]); }
+static int digit_of(const psdm_model *m, long function, int j) {
+  return (int)(m->code[function] / m->weight[j] % (uint64_t)m->radix[j]);
+}
 
 /* first joint whose digit is not that of the function before */
 static int differs(const psdmp_reduce_part *part, long k) {
@@ -180,11 +191,12 @@ static int differs(const psdmp_reduce_part *part, long k) {
   return k > 0 ? m->n : 0;
 }
 
-static bool set_tables(const psdm_reducer *r, const psdmp_reduce_part *part, psdmp_reduce_stream stream, psdmp_base_arena *arena, tables *t) {
+static bool set_tables(const psdm_reducer *r, const psdmp_reduce_part *part, psdmp_reduce_stream stream,
+                       psdmp_base_arena *arena, tables *t) {
   const psdm_model *m = part->model;
   long functions = part->functions, entries = part->start[functions];
-  int n = m->n, *first = NEW(arena, n + 1, int), *from = NEW(arena, functions, int), *a = NEW(arena, functions, int), *b = NEW(arena, functions, int), *start = NEW(arena, functions + 1, int),
-      *joint = NEW(arena, entries, int);
+  int n = m->n, *first = NEW(arena, n + 1, int), *from = NEW(arena, functions, int), *a = NEW(arena, functions, int),
+      *b = NEW(arena, functions, int), *start = NEW(arena, functions + 1, int), *joint = NEW(arena, entries, int);
   unsigned char *digit = NEW(arena, functions * n, unsigned char), *slides = NEW(arena, n, unsigned char);
   double *value = NEW(arena, entries, double);
   if (!first || !from || !a || !b || !start || !joint || !digit || !slides || !value) return false;
@@ -198,8 +210,23 @@ static bool set_tables(const psdm_reducer *r, const psdmp_reduce_part *part, psd
   for (long e = 0; e < entries; e++) joint[e] = part->entry[e].joint, value[e] = part->entry[e].value;
   const psdm_profile *p = &r->options.profile;
   uint64_t state = r->options.seed * 4 + (uint64_t)stream;
-  *t = (tables){.state = psdmp_base_random_bits(&state), .gravity = m->gravity, .qd = p->qd, .qdd = p->qdd, .low = r->source.low, .high = r->source.high, .slides = slides,
-                            .first = first, .functions = (int)functions, .forward = r->options.forward, .digit = digit, .from = from, .rate_a = a, .rate_b = b, .start = start, .joint = joint, .value = value};
+  *t = (tables){.state = psdmp_base_random_bits(&state),
+                .gravity = m->gravity,
+                .qd = p->qd,
+                .qdd = p->qdd,
+                .low = r->source.low,
+                .high = r->source.high,
+                .slides = slides,
+                .first = first,
+                .functions = (int)functions,
+                .forward = r->options.forward,
+                .digit = digit,
+                .from = from,
+                .rate_a = a,
+                .rate_b = b,
+                .start = start,
+                .joint = joint,
+                .value = value};
   return true;
 }
 
@@ -209,16 +236,19 @@ static psdm_status going_on(const psdm_reducer *r, long done, long total, psdm_e
   return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
 }
 
-psdm_status psdmp_reduce_monte_errors(psdmp_reduce_monte *m, psdm_reducer *r, psdmp_reduce_stream stream, long total, psdm_error *error) {
+psdm_status psdmp_reduce_monte_errors(psdmp_reduce_monte *m, psdm_reducer *r, psdmp_reduce_stream stream, long total,
+                                      psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = r->arena.allocator};
   psdmp_reduce_part part;
   tables t;
   psdm_status status = PSDM_OK;
-  if (!psdmp_reduce_part_start(r->model, r->joints, r->theta_new, &scratch, &part) || !set_tables(r, &part, stream, &scratch, &t))
+  if (!psdmp_reduce_part_start(r->model, r->joints, r->theta_new, &scratch, &part) ||
+      !set_tables(r, &part, stream, &scratch, &t))
     status = psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model");
   if (!status) status = psdmp_reduce_monte_load(m, &t, error);
   for (long at = 0; at < total && !status; at += PSDMP_REDUCE_MONTE_CHUNK) {
-    status = psdmp_reduce_monte_run(m, at, total - at < PSDMP_REDUCE_MONTE_CHUNK ? total - at : PSDMP_REDUCE_MONTE_CHUNK, error);
+    status = psdmp_reduce_monte_run(
+        m, at, total - at < PSDMP_REDUCE_MONTE_CHUNK ? total - at : PSDMP_REDUCE_MONTE_CHUNK, error);
     if (!status) status = going_on(r, at, total, error);
   }
   if (!status) status = psdmp_reduce_monte_take(m, r->count, error);

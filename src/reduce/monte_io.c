@@ -40,7 +40,8 @@ typedef struct job {
 typedef enum file_kind { HEADER, DEVICE, PROGRAM, OBJECT, LOG, FILES } file_kind;
 static const char *const file_name[FILES] = {"psdm_monte.h", "psdm_monte.cuh", "monte.cu", "monte.so", "log"};
 
-/* CUDA's for all kinds of GPUs, at the same time, since the cache may be on a disk that several machines share; or a C++ compiler's, for loops on the processor */
+/* CUDA's for all kinds of GPUs, at the same time, since the cache may be on a disk that several machines share; or a
+ * C++ compiler's, for loops on the processor */
 static const char cuda_flags[] = "-O3 -std=c++17 -arch=all-major -t 0 -shared -Xcompiler -fPIC";
 static const char plain_flags[] = "-O2 -std=c++17 -x c++ -shared -fPIC";
 
@@ -51,10 +52,8 @@ static psdm_status write_file(job *j, file_kind kind) {
   psdm_status status = psdm_output_open(j->files.file[kind], j->arena.allocator, &e.out, j->error);
   if (status) return status;
   psdm_output_passing(e.out);
-  if (kind == HEADER)
-    psdmp_emit_header(&e);
-  else if (kind == DEVICE)
-    status = psdmp_emit_cuda_device(&e, &j->arena);
+  if (kind == HEADER) psdmp_emit_header(&e);
+  else if (kind == DEVICE) status = psdmp_emit_cuda_device(&e, &j->arena);
   else {
     psdmp_reduce_emit_monte(&e, j->key);
     j->text->emit(&e, j->text->user);
@@ -97,15 +96,19 @@ static psdm_status find_compiler(job *j, const char *compiler) {
   char shown[128];
   psdm_status status = psdmp_compile_compiler_find(&options, &j->arena, &j->command, j->error);
   if (status == PSDM_E_COMPILER)
-    return psdmp_base_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "a GPU needs CUDA's compiler: '%s' was not found; set NVCC to it",
-                      psdmp_base_quote(options.compiler, strlen(options.compiler), shown, sizeof shown));
-  return status ? status : psdmp_compile_command_add(&j->command, is_cuda(j->command.path) ? cuda_flags : plain_flags, &j->arena, j->error);
+    return psdmp_base_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0,
+                           "a GPU needs CUDA's compiler: '%s' was not found; set NVCC to it",
+                           psdmp_base_quote(options.compiler, strlen(options.compiler), shown, sizeof shown));
+  return status ? status
+                : psdmp_compile_command_add(&j->command, is_cuda(j->command.path) ? cuda_flags : plain_flags, &j->arena,
+                                            j->error);
 }
 
 static psdm_status compile(job *j) {
   struct stat info;
   psdmp_compile_command *c = &j->command;
-  if (c->words + 3 > PSDMP_COMPILE_WORDS) return psdmp_base_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
+  if (c->words + 3 > PSDMP_COMPILE_WORDS)
+    return psdmp_base_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
   c->word[c->words++] = "-o";
   c->word[c->words++] = j->files.file[OBJECT];
   c->word[c->words++] = j->files.file[PROGRAM];
@@ -114,18 +117,21 @@ static psdm_status compile(job *j) {
   if (!status) status = psdmp_compile_compiler_run(c, j->files.file[LOG], &j->arena, j->error);
   if (status) return status;
   j->object.fd = open(j->files.file[OBJECT], O_RDONLY | O_CLOEXEC);
-  if (j->object.fd < 0 || fstat(j->object.fd, &info)) return psdmp_base_fail(j->error, PSDM_E_COMPILER, c->path, 0, 0, "the compiler made no object");
+  if (j->object.fd < 0 || fstat(j->object.fd, &info))
+    return psdmp_base_fail(j->error, PSDM_E_COMPILER, c->path, 0, 0, "the compiler made no object");
   status = psdmp_compile_object_read(j->object.fd, (size_t)info.st_size, &j->arena, &j->object);
-  return status ? psdmp_base_fail(j->error, status, NULL, 0, 0, "%s while reading what was compiled", psdm_status_text(status)) : PSDM_OK;
+  return status ? psdmp_base_fail(j->error, status, NULL, 0, 0, "%s while reading what was compiled",
+                                  psdm_status_text(status))
+                : PSDM_OK;
 }
 
 /* ---- the object ---- */
 
-#define FIND(to, name)                                \
-  do {                                                \
-    void *found_ = dlsym(m->library, name);           \
-    memcpy(&(to), &found_, sizeof found_);            \
-    if (!found_) return false;                        \
+#define FIND(to, name)                      \
+  do {                                      \
+    void *found_ = dlsym(m->library, name); \
+    memcpy(&(to), &found_, sizeof found_);  \
+    if (!found_) return false;              \
   } while (0)
 
 static bool find_functions(const job *j, psdmp_reduce_monte *m) {
@@ -152,7 +158,8 @@ static psdm_status load_object(job *j, psdmp_reduce_monte *m) {
   if (!m->library) return PSDM_E_COMPILER;
   if (find_functions(j, m)) return PSDM_OK;
   unload(m);
-  return psdmp_base_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "the object that was loaded is not the one that was compiled");
+  return psdmp_base_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0,
+                         "the object that was loaded is not the one that was compiled");
 }
 
 static void drop_object(job *j) {
@@ -169,12 +176,14 @@ static psdm_status obtain(job *j, const char *compiler, psdmp_reduce_monte *m) {
   if (!status) status = set_key(j);
   if (status) return status;
   j->cache = psdmp_compile_cache_open(NULL, reason, sizeof reason);
-  if (j->cache >= 0 && psdmp_compile_cache_read(j->cache, j->key, &j->arena, &j->object, reason, sizeof reason)) return psdmp_base_fail(j->error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+  if (j->cache >= 0 && psdmp_compile_cache_read(j->cache, j->key, &j->arena, &j->object, reason, sizeof reason))
+    return psdmp_base_fail(j->error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
   if (j->object.fd >= 0 && load_object(j, m) == PSDM_OK) return PSDM_OK;
   drop_object(j);
   status = compile(j);
   if (!status) status = load_object(j, m);
-  if (!status && j->cache >= 0) psdmp_compile_cache_store(j->cache, j->key, &j->object, reason, sizeof reason); /* where it cannot be kept it is compiled again */
+  /* where it cannot be kept it is compiled again */
+  if (!status && j->cache >= 0) psdmp_compile_cache_store(j->cache, j->key, &j->object, reason, sizeof reason);
   return status;
 }
 
@@ -186,8 +195,13 @@ static void clean(job *j) {
   psdm_code_free(j->code);
 }
 
-psdm_status psdmp_reduce_monte_new(const psdm_robot *robot, const psdmp_reduce_monte_text *text, const char *compiler, const psdm_allocator *allocator, psdmp_reduce_monte **monte, psdm_error *error) {
-  psdm_code_options options = {.functions = text->functions, .target = PSDM_CODE_CUDA, .prefix = "psdm_monte", .method = PSDM_CODE_RECURSIVE, .effort = -1};
+psdm_status psdmp_reduce_monte_new(const psdm_robot *robot, const psdmp_reduce_monte_text *text, const char *compiler,
+                                   const psdm_allocator *allocator, psdmp_reduce_monte **monte, psdm_error *error) {
+  psdm_code_options options = {.functions = text->functions,
+                               .target = PSDM_CODE_CUDA,
+                               .prefix = "psdm_monte",
+                               .method = PSDM_CODE_RECURSIVE,
+                               .effort = -1};
   job j = {.text = text, .arena = {.allocator = allocator}, .cache = -1, .object = {.fd = -1}, .error = error};
   *monte = NULL;
   psdmp_reduce_monte *m = psdmp_base_alloc(allocator, sizeof *m);
@@ -197,7 +211,8 @@ psdm_status psdmp_reduce_monte_new(const psdm_robot *robot, const psdmp_reduce_m
   psdm_status status = psdm_code_build(robot, &options, allocator, &j.code, error);
   if (!status) status = obtain(&j, compiler, m);
   clean(&j);
-  if (!status && m->devices() <= 0) status = psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "no GPU that CUDA can use is here");
+  if (!status && m->devices() <= 0)
+    status = psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "no GPU that CUDA can use is here");
   if (status) {
     psdmp_reduce_monte_free(m);
     return status;
@@ -219,10 +234,14 @@ static psdm_status told(const psdmp_reduce_monte *m, int code, psdm_error *error
   return code ? psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "CUDA: %s", m->text(code)) : PSDM_OK;
 }
 
-psdm_status psdmp_reduce_monte_load(psdmp_reduce_monte *m, const void *tables, psdm_error *error) { return told(m, m->load(tables), error); }
+psdm_status psdmp_reduce_monte_load(psdmp_reduce_monte *m, const void *tables, psdm_error *error) {
+  return told(m, m->load(tables), error);
+}
 
 psdm_status psdmp_reduce_monte_run(psdmp_reduce_monte *m, long first, long some, psdm_error *error) {
   return told(m, m->run((unsigned long long)first, (unsigned long long)some), error);
 }
 
-psdm_status psdmp_reduce_monte_take(psdmp_reduce_monte *m, void *to, psdm_error *error) { return told(m, m->take(to), error); }
+psdm_status psdmp_reduce_monte_take(psdmp_reduce_monte *m, void *to, psdm_error *error) {
+  return told(m, m->take(to), error);
+}

@@ -33,7 +33,8 @@ static place *find_places(const psdm_model *m, const uint64_t *joints, psdmp_bas
 }
 
 /* entries of one function, added up by joint when theta is known */
-static long add_entries(const psdm_model *m, long f, uint64_t joints, const double *theta, psdmp_reduce_part_entry *out) {
+static long add_entries(const psdm_model *m, long f, uint64_t joints, const double *theta,
+                        psdmp_reduce_part_entry *out) {
   long made = 0;
   for (long e = m->P_start[f], end; e < m->P_start[f + 1]; e = end) {
     int joint = m->P[e].joint;
@@ -48,18 +49,25 @@ static long add_entries(const psdm_model *m, long f, uint64_t joints, const doub
   return made;
 }
 
-bool psdmp_reduce_part_start(const psdm_model *m, const uint64_t *joints, const double *theta, psdmp_base_arena *arena, psdmp_reduce_part *part) {
+bool psdmp_reduce_part_start(const psdm_model *m, const uint64_t *joints, const double *theta, psdmp_base_arena *arena,
+                             psdmp_reduce_part *part) {
   long count, entries = 0;
   place *places = find_places(m, joints, arena, &count);
   if (!places) return false;
   for (long k = 0; k < count; k++) entries += m->P_start[places[k].function + 1] - m->P_start[places[k].function];
-  *part = (psdmp_reduce_part){m, count, NEW(arena, count, long), NEW(arena, count, int), NEW(arena, count + 1, long), NEW(arena, entries, psdmp_reduce_part_entry)};
+  *part = (psdmp_reduce_part){m,
+                              count,
+                              NEW(arena, count, long),
+                              NEW(arena, count, int),
+                              NEW(arena, count + 1, long),
+                              NEW(arena, entries, psdmp_reduce_part_entry)};
   if (!part->function || !part->class || !part->start || !part->entry) return false;
   for (long k = 0; k < count; k++) {
     long f = places[k].function;
     part->function[k] = f;
     part->class[k] = places[k].class;
-    part->start[k + 1] = part->start[k] + add_entries(m, f, joints ? joints[f] : UINT64_MAX, theta, part->entry + part->start[k]);
+    part->start[k + 1] =
+        part->start[k] + add_entries(m, f, joints ? joints[f] : UINT64_MAX, theta, part->entry + part->start[k]);
   }
   return true;
 }
@@ -73,7 +81,8 @@ bool psdmp_reduce_products_start(int n, psdmp_base_arena *arena, psdmp_reduce_pr
 }
 
 /* level[j + 1] = level[j] * (digit of joint j), from the first joint whose digit differs */
-const double *psdmp_reduce_product(const psdm_model *m, const psdmp_reduce_states *s, psdmp_reduce_products *p, uint64_t code) {
+const double *psdmp_reduce_product(const psdm_model *m, const psdmp_reduce_states *s, psdmp_reduce_products *p,
+                                   uint64_t code) {
   bool fresh = !p->any;
   for (int j = 0; j < m->n; j++) {
     uint64_t digit = code / m->weight[j] % (uint64_t)m->radix[j];
@@ -84,8 +93,7 @@ const double *psdmp_reduce_product(const psdm_model *m, const psdmp_reduce_state
     double *restrict after = p->level + (j + 1) * PSDMP_REDUCE_LANES;
     if (digit)
       for (int k = 0; k < PSDMP_REDUCE_LANES; k++) after[k] = before[k] * value[k];
-    else
-      memcpy(after, before, PSDMP_REDUCE_LANES * sizeof *after);
+    else memcpy(after, before, PSDMP_REDUCE_LANES * sizeof *after);
   }
   p->any = true;
   p->code = code;
@@ -96,7 +104,8 @@ static void add_scaled(double factor, const double *restrict x, double *restrict
   for (int k = 0; k < PSDMP_REDUCE_LANES; k++) sum[k] += factor * x[k];
 }
 
-static const double *function_value(const psdmp_reduce_part *part, const psdmp_reduce_states *s, psdmp_reduce_products *p, long k, double *restrict y) {
+static const double *function_value(const psdmp_reduce_part *part, const psdmp_reduce_states *s,
+                                    psdmp_reduce_products *p, long k, double *restrict y) {
   const psdm_model *m = part->model;
   const double *restrict product = psdmp_reduce_product(m, s, p, m->code[part->function[k]]);
   const double *restrict rate = s->rate + part->class[k] * PSDMP_REDUCE_LANES;
@@ -104,7 +113,8 @@ static const double *function_value(const psdmp_reduce_part *part, const psdmp_r
   return product;
 }
 
-void psdmp_reduce_part_torque(const psdmp_reduce_part *part, const psdmp_reduce_states *s, psdmp_reduce_products *p, double *tau, double *M) {
+void psdmp_reduce_part_torque(const psdmp_reduce_part *part, const psdmp_reduce_states *s, psdmp_reduce_products *p,
+                              double *tau, double *M) {
   int n = part->model->n;
   double y[PSDMP_REDUCE_LANES];
   p->any = false;
@@ -121,14 +131,17 @@ void psdmp_reduce_part_torque(const psdmp_reduce_part *part, const psdmp_reduce_
   }
 }
 
-void psdmp_reduce_part_regressor(const psdmp_reduce_part *part, const psdmp_reduce_states *s, psdmp_reduce_products *p, double *Y) {
+void psdmp_reduce_part_regressor(const psdmp_reduce_part *part, const psdmp_reduce_states *s, psdmp_reduce_products *p,
+                                 double *Y) {
   int n = part->model->n, l = part->model->l;
   double y[PSDMP_REDUCE_LANES];
   p->any = false;
   memset(Y, 0, (size_t)(n * l) * PSDMP_REDUCE_LANES * sizeof *Y);
   for (long k = 0; k < part->functions; k++) {
     function_value(part, s, p, k, y);
-    for (long e = part->start[k]; e < part->start[k + 1]; e++) add_scaled(part->entry[e].value, y, Y + (part->entry[e].joint * l + part->entry[e].parameter) * PSDMP_REDUCE_LANES);
+    for (long e = part->start[k]; e < part->start[k + 1]; e++)
+      add_scaled(part->entry[e].value, y,
+                 Y + (part->entry[e].joint * l + part->entry[e].parameter) * PSDMP_REDUCE_LANES);
   }
 }
 

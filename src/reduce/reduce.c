@@ -1,5 +1,5 @@
-/* reduce.c: which functions of a model matter over a profile, and the smallest model that is good enough (Lloyd, Irani, Ahmadi 2021,
- * section 4.3). */
+/* reduce.c: which functions of a model matter over a profile, and the smallest model that is good enough (Lloyd,
+ * Irani, Ahmadi 2021, section 4.3). */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "reduce/monte.h"
 
@@ -14,17 +14,19 @@
 #define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
 
 enum {
-  SAMPLES = 1000000,       /* that verify */
-  CONTRIBUTIONS = 100000,  /* that rank, as in the paper */
-  SELECT_LEAST = 30000,    /* that a size is chosen with: its quantile is then good to a percent or two */
+  SAMPLES = 1000000,      /* that verify */
+  CONTRIBUTIONS = 100000, /* that rank, as in the paper */
+  SELECT_LEAST = 30000,   /* that a size is chosen with: its quantile is then good to a percent or two */
   SELECT_MOST = 100000,
-  TAIL = 1500,             /* states beyond the quantile that are wanted among them */
-  ROUNDS = 12              /* of verification, each a little larger */
+  TAIL = 1500, /* states beyond the quantile that are wanted among them */
+  ROUNDS = 12  /* of verification, each a little larger */
 };
 
 #define WHOLE 0.85 /* share of the error that goes into leaving out whole functions */
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model");
+}
 
 static double now(void) {
   struct timespec t;
@@ -40,7 +42,9 @@ static long at_most(const psdm_reducer *r, long count) {
 
 /* ---- contributions ---- */
 
-static psdm_status find_contributions(psdm_reducer *r, psdm_error *error) { return psdmp_reduce_rank(r, at_most(r, r->options.contributions), error); }
+static psdm_status find_contributions(psdm_reducer *r, psdm_error *error) {
+  return psdmp_reduce_rank(r, at_most(r, r->options.contributions), error);
+}
 
 /* ---- the ranking ---- */
 
@@ -101,7 +105,8 @@ static void list_weak(psdm_reducer *r) {
     double sum = 0;
     for (int i = 0; i < n; i++) sum += r->size[f * n + i] * r->size[f * n + i];
     for (int i = 0; i < n; i++)
-      if ((r->joints[f] >> i & 1) && r->size[f * n + i] > 0) r->weak[r->weaks++] = (struct psdmp_reduce_weak){f, i, r->mean[f] * r->size[f * n + i] / sqrt(sum)};
+      if ((r->joints[f] >> i & 1) && r->size[f * n + i] > 0)
+        r->weak[r->weaks++] = (struct psdmp_reduce_weak){f, i, r->mean[f] * r->size[f * n + i] / sqrt(sum)};
   }
   qsort(r->weak, (size_t)r->weaks, sizeof *r->weak, by_mean);
 }
@@ -109,21 +114,27 @@ static void list_weak(psdm_reducer *r) {
 static void choose(psdm_reducer *r, const psdmp_reduce_choice *c) {
   memset(r->joints, 0, (size_t)r->model->p * sizeof *r->joints);
   for (long k = 0; k < c->functions; k++)
-    if (k >= r->accelerations || k < r->accelerations - c->accelerations_out) r->joints[r->order[k]] = UINT64_MAX >> (64 - r->model->n);
+    if (k >= r->accelerations || k < r->accelerations - c->accelerations_out)
+      r->joints[r->order[k]] = UINT64_MAX >> (64 - r->model->n);
   if (r->options.forward) make_symmetric(r);
   if (!c->entries_out) return;
   list_weak(r);
-  for (long k = 0; k < c->entries_out && k < r->weaks; k++) r->joints[r->weak[k].function] &= ~((uint64_t)1 << r->weak[k].joint);
+  for (long k = 0; k < c->entries_out && k < r->weaks; k++)
+    r->joints[r->weak[k].function] &= ~((uint64_t)1 << r->weak[k].joint);
 }
 
 /* ---- errors ---- */
 
-/* bins of the errors of what is kept, with the refitted parameters; a GPU is for the many states that verify, so that what is chosen does not depend on it */
+/* bins of the errors of what is kept, with the refitted parameters; a GPU is for the many states that verify, so
+ * that what is chosen does not depend on it */
 static psdm_status measure(psdm_reducer *r, psdmp_reduce_stream stream, long total, psdm_error *error) {
-  return r->monte && stream == PSDMP_REDUCE_STREAM_VERIFY ? psdmp_reduce_monte_errors(r->monte, r, stream, total, error) : psdmp_reduce_errors(r, stream, total, error);
+  return r->monte && stream == PSDMP_REDUCE_STREAM_VERIFY ? psdmp_reduce_monte_errors(r->monte, r, stream, total, error)
+                                                          : psdmp_reduce_errors(r, stream, total, error);
 }
 
-static double error_at(const psdm_reducer *r, long total, double confidence) { return psdmp_reduce_quantile(r->count, PSDMP_REDUCE_BIN_BITS, (uint64_t)total, confidence); }
+static double error_at(const psdm_reducer *r, long total, double confidence) {
+  return psdmp_reduce_quantile(r->count, PSDMP_REDUCE_BIN_BITS, (uint64_t)total, confidence);
+}
 
 /* ---- parameters ---- */
 
@@ -175,7 +186,8 @@ static psdm_status judge(psdm_reducer *r, const psdmp_reduce_choice *c, const ai
 }
 
 /* bisection to half a percent: one end of *number is good, the other is not */
-static psdm_status bisect(psdm_reducer *r, psdmp_reduce_choice *c, long *number, long good, long bad, const aim *a, psdm_error *error) {
+static psdm_status bisect(psdm_reducer *r, psdmp_reduce_choice *c, long *number, long good, long bad, const aim *a,
+                          psdm_error *error) {
   psdm_status status = PSDM_OK;
   while (!status && labs(good - bad) > 1 + labs(good) / 200) {
     bool fine;
@@ -187,7 +199,8 @@ static psdm_status bisect(psdm_reducer *r, psdmp_reduce_choice *c, long *number,
   return status;
 }
 
-/* the fewest functions: upward in steps, without refitting and with few states; then refitted, which helps by a few percent */
+/* the fewest functions: upward in steps, without refitting and with few states; then refitted, which helps by a few
+ * percent */
 static psdm_status fewest(psdm_reducer *r, psdmp_reduce_choice *c, const aim *wanted, psdm_error *error) {
   long p = r->model->p, front = r->accelerations, low = front, high = front + 16;
   aim rough = {wanted->error, wanted->confidence, wanted->total / 3, false};
@@ -222,7 +235,8 @@ static void grow(const psdm_reducer *r, psdmp_reduce_choice *c) {
 }
 
 /* verified over many states that had no part in the choice; a tenth of them tells most failures */
-static psdm_status verify(psdm_reducer *r, psdmp_reduce_choice *c, double wanted, double confidence, psdm_reduce_info *info, psdm_error *error) {
+static psdm_status verify(psdm_reducer *r, psdmp_reduce_choice *c, double wanted, double confidence,
+                          psdm_reduce_info *info, psdm_error *error) {
   long all = r->options.profile.count > 0 ? r->options.profile.count : r->options.samples, total = all;
   psdm_status status = PSDM_OK;
   if (r->stopped && all > SELECT_MOST) all = SELECT_MOST; /* somebody waits */
@@ -231,7 +245,8 @@ static psdm_status verify(psdm_reducer *r, psdmp_reduce_choice *c, double wanted
     status = refit(r, at_most(r, SELECT_LEAST), error);
     total = r->options.profile.count > 0 || all < 10 * SELECT_LEAST ? all : all / 10;
     if (!status) status = measure(r, PSDMP_REDUCE_STREAM_VERIFY, total, error);
-    if (!status && total < all && error_at(r, total, confidence) <= wanted) status = measure(r, PSDMP_REDUCE_STREAM_VERIFY, total = all, error);
+    if (!status && total < all && error_at(r, total, confidence) <= wanted)
+      status = measure(r, PSDMP_REDUCE_STREAM_VERIFY, total = all, error);
     info->reached = error_at(r, total, confidence) <= wanted;
     if (status || info->reached || (c->functions == r->model->p && !c->accelerations_out && !c->entries_out)) break;
     grow(r, c);
@@ -245,13 +260,19 @@ static psdm_status verify(psdm_reducer *r, psdmp_reduce_choice *c, double wanted
 
 /* ---- the public functions ---- */
 
-static psdm_status check_options(const psdm_robot *robot, const psdm_model *m, const psdm_reduce_options *o, psdm_error *error) {
+static psdm_status check_options(const psdm_robot *robot, const psdm_model *m, const psdm_reduce_options *o,
+                                 psdm_error *error) {
   const psdm_profile *p = &o->profile;
-  if (!m->p || m->n > 64 || m->n != psdm_robot_n(robot)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the model has no functions, or is another robot's");
-  if (o->samples < 0 || o->contributions < 0 || p->count < 0 || (p->count > 0 && !p->states)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a number of states is negative");
+  if (!m->p || m->n > 64 || m->n != psdm_robot_n(robot))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the model has no functions, or is another robot's");
+  if (o->samples < 0 || o->contributions < 0 || p->count < 0 || (p->count > 0 && !p->states))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a number of states is negative");
   if (o->samples > UINT32_MAX || o->contributions > UINT32_MAX || p->count > UINT32_MAX)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "more than %lu states were asked for; they are counted in 32 bits", (unsigned long)UINT32_MAX);
-  if (p->count == 0 && !(p->q > 0 && p->qd >= 0 && p->qdd >= 0)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a profile needs ranges or states");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
+                           "more than %lu states were asked for; they are counted in 32 bits",
+                           (unsigned long)UINT32_MAX);
+  if (p->count == 0 && !(p->q > 0 && p->qd >= 0 && p->qdd >= 0))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a profile needs ranges or states");
   return psdm_robot_ready(robot, error);
 }
 
@@ -274,8 +295,10 @@ static bool allocate(psdm_reducer *r) {
   const psdm_model *m = r->model;
   psdmp_base_arena *a = &r->arena;
   int n = m->n, l = m->l;
-  double **const part[] = {&r->theta, &r->theta_new, &r->mean, &r->median, &r->largest, &r->G, &r->h, &r->unit, &r->source.low, &r->source.high};
-  const size_t size[] = {(size_t)l, (size_t)l, (size_t)m->p, (size_t)m->p, (size_t)m->p, (size_t)l * (size_t)l, (size_t)l, (size_t)l, (size_t)n, (size_t)n};
+  double **const part[] = {&r->theta, &r->theta_new, &r->mean, &r->median,     &r->largest,
+                           &r->G,     &r->h,         &r->unit, &r->source.low, &r->source.high};
+  const size_t size[] = {(size_t)l, (size_t)l, (size_t)m->p, (size_t)m->p, (size_t)m->p, (size_t)l * (size_t)l,
+                         (size_t)l, (size_t)l, (size_t)n,    (size_t)n};
   for (size_t k = 0; k < sizeof size / sizeof *size; k++)
     if (!(*part[k] = NEW(a, size[k], double))) return false;
   r->order = NEW(a, m->p, long);
@@ -301,14 +324,15 @@ psdm_status psdmp_reduce_reducer_start(psdm_reducer *r, psdm_error *error) {
 
 static psdm_status start(psdm_reducer *r, psdm_error *error) {
   psdm_status status = psdmp_reduce_reducer_start(r, error);
-  if (!status && r->options.cuda && !r->options.profile.count) status = psdmp_reduce_monte_errors_new(r->robot, r->model, r->options.nvcc, r->arena.allocator, &r->monte, error);
+  if (!status && r->options.cuda && !r->options.profile.count)
+    status = psdmp_reduce_monte_errors_new(r->robot, r->model, r->options.nvcc, r->arena.allocator, &r->monte, error);
   if (!status) status = psdmp_reduce_introduce(r, error);
   if (!status) status = find_contributions(r, error);
   return status ? status : rank_functions(r, error);
 }
 
-psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options, const psdm_allocator *allocator,
-                             psdm_reducer **out, psdm_error *error) {
+psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options,
+                             const psdm_allocator *allocator, psdm_reducer **out, psdm_error *error) {
   *out = NULL;
   psdm_status status = check_options(robot, model, options, error);
   if (!status) status = psdm_model_match(model, robot, error);
@@ -343,10 +367,12 @@ void psdm_reducer_contribution(const psdm_reducer *r, long f, double *mean, doub
   *largest = r->largest[f];
 }
 
-psdm_status psdm_reducer_errors(psdm_reducer *r, long functions, const double confidence[2], double error_found[2], psdm_error *error) {
+psdm_status psdm_reducer_errors(psdm_reducer *r, long functions, const double confidence[2], double error_found[2],
+                                psdm_error *error) {
   double larger = confidence[0] > confidence[1] ? confidence[0] : confidence[1];
   long total = select_count(r, larger);
-  if (functions < 1 || functions > r->model->p || !(larger < 1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
+  if (functions < 1 || functions > r->model->p || !(larger < 1))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
   bool good;
   psdm_status status = judge(r, &(psdmp_reduce_choice){functions, 0, 0}, &(aim){1, larger, total, true}, &good, error);
   for (int k = 0; k < 2; k++) error_found[k] = error_at(r, total, confidence[k]);
@@ -354,31 +380,36 @@ psdm_status psdm_reducer_errors(psdm_reducer *r, long functions, const double co
 }
 
 static psdm_status kept_model(psdm_reducer *r, psdm_model **reduced, psdm_error *error) {
-  if (psdmp_model_keep(r->model, r->joints, r->theta, r->theta_new, r->arena.allocator, reduced)) return no_memory(error);
+  if (psdmp_model_keep(r->model, r->joints, r->theta, r->theta_new, r->arena.allocator, reduced))
+    return no_memory(error);
   (*reduced)->robot.inertia = psdmp_robot_inertia(r->robot); /* what was left out is small for these inertias */
   return PSDM_OK;
 }
 
 psdm_status psdm_reducer_keep(psdm_reducer *r, long functions, psdm_model **reduced, psdm_error *error) {
   *reduced = NULL;
-  if (functions < 1 || functions > r->model->p) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
+  if (functions < 1 || functions > r->model->p)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "%ld of %ld functions", functions, r->model->p);
   choose(r, &(psdmp_reduce_choice){functions, 0, 0});
   psdm_status status = refit(r, at_most(r, SELECT_LEAST), error);
   return status ? status : kept_model(r, reduced, error);
 }
 
-psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info, psdm_error *error) {
+psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidence, psdm_model **reduced,
+                                psdm_reduce_info *info, psdm_error *error) {
   psdm_reduce_info own;
   double began = now();
   psdmp_reduce_choice c = {0};
   if (!info) info = &own;
   *info = (psdm_reduce_info){.functions_before = r->model->p, .parameters_before = r->model->l};
   *reduced = NULL;
-  if (!(wanted > 0 && wanted < 1 && confidence > 0 && confidence < 1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "error and confidence lie between 0 and 1");
+  if (!(wanted > 0 && wanted < 1 && confidence > 0 && confidence < 1))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "error and confidence lie between 0 and 1");
   aim all = {wanted, confidence, select_count(r, confidence), true}, first = all;
   r->from = 0.2, r->to = 0.3;
-  /* most of the error is spent on whole functions; in forward mode half, on those of velocities and gravity. The rest of it lets go what
-   * matters next to nothing of the accelerations' functions, or single torques of the others. */
+  /* most of the error is spent on whole functions; in forward mode half, on those of velocities and gravity. The
+   * rest of it lets go what matters next to nothing of the accelerations' functions, or single torques of the
+   * others. */
   first.error *= r->options.forward ? 0.5 : WHOLE;
   r->told = 0, r->stopped = false, r->best = (psdmp_reduce_choice){0};
   psdm_status status = fewest(r, &c, &first, error);

@@ -72,7 +72,8 @@ static void set_values(const psdm_model *m, psdmp_reduce_states *s) {
     for (int k = 0; k < PSDMP_REDUCE_LANES; k++) value[k] = 1;
     if (m->radix[j] > 1) memcpy(value + PSDMP_REDUCE_LANES, first, sizeof sine);
     for (int d = 2; d < m->radix[j]; d++)
-      for (int k = 0; k < PSDMP_REDUCE_LANES; k++) value[d * PSDMP_REDUCE_LANES + k] = second[k] * value[(d - 2) * PSDMP_REDUCE_LANES + k];
+      for (int k = 0; k < PSDMP_REDUCE_LANES; k++)
+        value[d * PSDMP_REDUCE_LANES + k] = second[k] * value[(d - 2) * PSDMP_REDUCE_LANES + k];
   }
 }
 
@@ -82,7 +83,9 @@ static void set_rates(const psdm_model *m, psdmp_reduce_states *s) {
     int a, b;
     psdm_model_class_rates(m, c, &a, &b);
     for (int k = 0; k < PSDMP_REDUCE_LANES; k++)
-      rate[k] = a < 0 ? m->gravity : b < 0 ? s->qdd[a * PSDMP_REDUCE_LANES + k] : s->qd[a * PSDMP_REDUCE_LANES + k] * s->qd[b * PSDMP_REDUCE_LANES + k];
+      rate[k] = a < 0   ? m->gravity
+                : b < 0 ? s->qdd[a * PSDMP_REDUCE_LANES + k]
+                        : s->qd[a * PSDMP_REDUCE_LANES + k] * s->qd[b * PSDMP_REDUCE_LANES + k];
   }
 }
 
@@ -96,7 +99,9 @@ static double norm(int n, const double *x) {
 static psdm_status set_torques(const psdmp_reduce_source *x, psdmp_reduce_states *s) {
   double q[64], qd[64], qdd[64], tau[64], bias[64];
   for (int k = 0; k < s->count; k++) {
-    for (int j = 0; j < s->n; j++) q[j] = s->q[j * PSDMP_REDUCE_LANES + k], qd[j] = s->qd[j * PSDMP_REDUCE_LANES + k], qdd[j] = s->qdd[j * PSDMP_REDUCE_LANES + k];
+    for (int j = 0; j < s->n; j++)
+      q[j] = s->q[j * PSDMP_REDUCE_LANES + k], qd[j] = s->qd[j * PSDMP_REDUCE_LANES + k],
+      qdd[j] = s->qdd[j * PSDMP_REDUCE_LANES + k];
     psdm_status status = psdm_inverse(x->robot, x->work, q, qd, qdd, tau);
     if (!status && x->options->forward) status = psdm_bias(x->robot, x->work, q, qd, bias);
     if (status) return status;
@@ -109,7 +114,8 @@ static psdm_status set_torques(const psdmp_reduce_source *x, psdmp_reduce_states
   return PSDM_OK;
 }
 
-psdm_status psdmp_reduce_states_fill(const psdmp_reduce_source *x, psdmp_reduce_stream stream, long block, long total, psdmp_reduce_states *s) {
+psdm_status psdmp_reduce_states_fill(const psdmp_reduce_source *x, psdmp_reduce_stream stream, long block, long total,
+                                     psdmp_reduce_states *s) {
   long left = total - block * PSDMP_REDUCE_LANES;
   s->count = left < PSDMP_REDUCE_LANES ? (int)left : PSDMP_REDUCE_LANES;
   if (s->count < PSDMP_REDUCE_LANES) { /* lanes that are not in use are zero, and weigh nothing */
@@ -117,10 +123,8 @@ psdm_status psdmp_reduce_states_fill(const psdmp_reduce_source *x, psdmp_reduce_
     memset(s->q, 0, bytes), memset(s->qd, 0, bytes), memset(s->qdd, 0, bytes), memset(s->tau, 0, bytes);
     memset(s->weight, 0, PSDMP_REDUCE_LANES * sizeof *s->weight);
   }
-  if (x->options->profile.count > 0)
-    copy_block(x, block, total, s);
-  else
-    draw_block(x, stream, block, s);
+  if (x->options->profile.count > 0) copy_block(x, block, total, s);
+  else draw_block(x, stream, block, s);
   set_values(x->model, s);
   set_rates(x->model, s);
   return set_torques(x, s);

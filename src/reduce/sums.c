@@ -1,5 +1,6 @@
-/* sums.c: sums over many states: contributions, errors, normal equations. Blocks of states are drawn from their number alone; so many of them are a unit, and
- * units are added along a tree (parallel/spread.c): threads and ranks change no bit. */
+/* sums.c: sums over many states: contributions, errors, normal equations. Blocks of states are drawn from their
+ * number alone; so many of them are a unit, and units are added along a tree (parallel/spread.c): threads and ranks
+ * change no bit. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -16,7 +17,9 @@ enum { LANES = PSDMP_REDUCE_LANES, MEDIANS = 96 << PSDMP_REDUCE_MEDIAN_BITS };
 enum { RANK, ERRORS, NORMAL, INTRODUCE, FORGET }; /* what is summed; what other ranks are told */
 static const long unit_blocks[] = {128, 64, 64};  /* bins of all functions are large: few units of RANK */
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model");
+}
 
 /* ---- what is asked for ---- */
 
@@ -27,10 +30,10 @@ typedef struct aim {
   psdmp_reduce_stream stream;
   long total;
   psdmp_reduce_part part;
-  double *size;           /* RANK: (functions) norms of the coefficients */
-  bool *used;             /* NORMAL: (n x l) */
+  double *size;                 /* RANK: (functions) norms of the coefficients */
+  bool *used;                   /* NORMAL: (n x l) */
   size_t sums, largest, counts; /* numbers of a part: added, the larger taken, and counted */
-  atomic_long done;       /* units */
+  atomic_long done;             /* units */
   long units;
 } aim;
 
@@ -76,7 +79,8 @@ static void relative_rates(const psdm_model *m, const psdmp_reduce_states *s, do
 }
 
 /* one function's sums over a block: mean, largest, and the bins of its median (nullable) */
-static void add_contribution(const double *restrict product, const double *restrict w, double size, int states, double *mean, double *most, uint32_t *bins) {
+static void add_contribution(const double *restrict product, const double *restrict w, double size, int states,
+                             double *mean, double *most, uint32_t *bins) {
   double x[LANES];
   for (int k = 0; k < LANES; k++) x[k] = fabs(product[k]);
   *mean += size * dot(x, w);
@@ -100,14 +104,15 @@ static void add_contributions(space *x, sums *to) {
   for (long k = 0; k < g->part.functions; k++) {
     long f = g->part.function[k];
     const double *product = psdmp_reduce_product(m, &x->states, &x->products, m->code[f]);
-    add_contribution(product, x->w + g->part.class[k] * LANES, g->size[k], x->states.count, &to->x[f], &to->x[m->p + f], g->counts ? to->count + f * MEDIANS : NULL);
+    add_contribution(product, x->w + g->part.class[k] * LANES, g -> size[k], x -> states.count, &to->x[f],
+                     &to->x[m->p + f], g->counts ? to->count + f *MEDIANS : NULL);
   }
 }
 
 /* ---- errors ---- */
 
-/* |M^-1 r| / |qdd|: with the reduced M and the exact motion this is the error of the reduced model's accelerations. Infinite where M is not
- * positive definite. */
+/* |M^-1 r| / |qdd|: with the reduced M and the exact motion this is the error of the reduced model's accelerations.
+ * Infinite where M is not positive definite. */
 static double forward_error(const space *x, int lane, const double *residual) {
   double *M = x->one, y[64], sum = 0;
   int n = x->states.n;
@@ -235,7 +240,9 @@ static void *space_new(void *user) {
   x->one = NEW(&x->arena, n * n, double);
   x->Y = g->kind == NORMAL ? NEW(&x->arena, (size_t)n * (size_t)m->l * LANES, double) : NULL;
   x->w = NEW(&x->arena, m->classes * LANES, double);
-  if (!status && x->tau && x->M && x->one && (x->Y || g->kind != NORMAL) && x->w && psdmp_reduce_states_start(m, &x->arena, &x->states) && psdmp_reduce_products_start(n, &x->arena, &x->products)) return x;
+  if (!status && x->tau && x->M && x->one && (x->Y || g->kind != NORMAL) && x->w &&
+      psdmp_reduce_states_start(m, &x->arena, &x->states) && psdmp_reduce_products_start(n, &x->arena, &x->products))
+    return x;
   space_free(user, x);
   return NULL;
 }
@@ -256,7 +263,7 @@ static psdm_status tell(aim *g, psdm_error *error) {
 }
 
 static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *error) {
-  static void (*const add[])(space *x, sums *to) = {add_contributions, add_errors, add_normal};
+  static void (*const add[])(space * x, sums * to) = {add_contributions, add_errors, add_normal};
   space *x = memory;
   aim *g = x->g;
   long first = unit * unit_blocks[g->kind], last = first + unit_blocks[g->kind], blocks = blocks_of(g->total);
@@ -302,7 +309,8 @@ static bool set_used(aim *g, psdmp_base_arena *arena) {
   return g->used != NULL;
 }
 
-static bool make_aim(psdm_reducer *r, int kind, psdmp_reduce_stream stream, long total, psdmp_base_arena *arena, aim *g) {
+static bool make_aim(psdm_reducer *r, int kind, psdmp_reduce_stream stream, long total, psdmp_base_arena *arena,
+                     aim *g) {
   size_t p = (size_t)r->model->p, l = (size_t)r->model->l;
   *g = (aim){.r = r, .kind = kind, .stream = stream, .total = total};
   atomic_init(&g->done, 0);
@@ -317,8 +325,18 @@ static bool make_aim(psdm_reducer *r, int kind, psdmp_reduce_stream stream, long
 
 static psdmp_parallel_spread spread_of(aim *g) {
   const psdm_reducer *r = g->r;
-  return (psdmp_parallel_spread){.ranks = r->options.ranks, .threads = r->options.threads, .allocator = r->arena.allocator, .units = g->units, .user = g, .space_new = space_new,
-                        .space_free = space_free, .make = make_unit, .merge = part_merge, .part_free = part_free, .put = part_put, .get = part_get};
+  return (psdmp_parallel_spread){.ranks = r->options.ranks,
+                                 .threads = r->options.threads,
+                                 .allocator = r->arena.allocator,
+                                 .units = g->units,
+                                 .user = g,
+                                 .space_new = space_new,
+                                 .space_free = space_free,
+                                 .make = make_unit,
+                                 .merge = part_merge,
+                                 .part_free = part_free,
+                                 .put = part_put,
+                                 .get = part_get};
 }
 
 static void put_request(const aim *g, psdmp_parallel_bytes *to) {
@@ -331,7 +349,8 @@ static void put_request(const aim *g, psdmp_parallel_bytes *to) {
 }
 
 /* x, counts: where the sums go */
-static psdm_status sum_up(psdm_reducer *r, int kind, psdmp_reduce_stream stream, long total, void (*take)(psdm_reducer *r, const aim *g, const sums *s), psdm_error *error) {
+static psdm_status sum_up(psdm_reducer *r, int kind, psdmp_reduce_stream stream, long total,
+                          void (*take)(psdm_reducer *r, const aim *g, const sums *s), psdm_error *error) {
   psdmp_base_arena arena = {.allocator = r->arena.allocator};
   psdmp_parallel_bytes request = {.allocator = r->arena.allocator};
   aim g;
@@ -355,11 +374,14 @@ static void take_rank(psdm_reducer *r, const aim *g, const sums *s) {
   for (long f = 0; f < p; f++) {
     r->mean[f] = s->x[f] / (double)g->total;
     r->largest[f] = s->x[p + f];
-    if (g->counts) r->median[f] = psdmp_reduce_quantile(s->count + f * MEDIANS, PSDMP_REDUCE_MEDIAN_BITS, (uint64_t)g->total, 0.5);
+    if (g->counts)
+      r->median[f] = psdmp_reduce_quantile(s->count + f * MEDIANS, PSDMP_REDUCE_MEDIAN_BITS, (uint64_t)g->total, 0.5);
   }
 }
 
-static void take_errors(psdm_reducer *r, const aim *g, const sums *s) { memcpy(r->count, s->count, g->counts * sizeof *r->count); }
+static void take_errors(psdm_reducer *r, const aim *g, const sums *s) {
+  memcpy(r->count, s->count, g->counts * sizeof *r->count);
+}
 
 static void take_normal(psdm_reducer *r, const aim *g, const sums *s) {
   size_t l = (size_t)r->model->l;
@@ -368,11 +390,17 @@ static void take_normal(psdm_reducer *r, const aim *g, const sums *s) {
   memcpy(r->h, s->x + l * l, l * sizeof *r->h);
 }
 
-psdm_status psdmp_reduce_rank(psdm_reducer *r, long total, psdm_error *error) { return sum_up(r, RANK, PSDMP_REDUCE_STREAM_RANK, total, take_rank, error); }
+psdm_status psdmp_reduce_rank(psdm_reducer *r, long total, psdm_error *error) {
+  return sum_up(r, RANK, PSDMP_REDUCE_STREAM_RANK, total, take_rank, error);
+}
 
-psdm_status psdmp_reduce_errors(psdm_reducer *r, psdmp_reduce_stream stream, long total, psdm_error *error) { return sum_up(r, ERRORS, stream, total, take_errors, error); }
+psdm_status psdmp_reduce_errors(psdm_reducer *r, psdmp_reduce_stream stream, long total, psdm_error *error) {
+  return sum_up(r, ERRORS, stream, total, take_errors, error);
+}
 
-psdm_status psdmp_reduce_normal(psdm_reducer *r, long total, psdm_error *error) { return sum_up(r, NORMAL, PSDMP_REDUCE_STREAM_SELECT, total, take_normal, error); }
+psdm_status psdmp_reduce_normal(psdm_reducer *r, long total, psdm_error *error) {
+  return sum_up(r, NORMAL, PSDMP_REDUCE_STREAM_SELECT, total, take_normal, error);
+}
 
 /* ---- ranks: every other one has a reducer for each of rank 0's ---- */
 
@@ -435,13 +463,16 @@ static psdm_status get_introduced(helper *h, const void *of, psdmp_parallel_byte
   int free_one = 0;
   while (free_one < MOST_REDUCERS && h->known[free_one].of) free_one++;
   PSDMP_PARALLEL_GET(request, o);
-  if (free_one == MOST_REDUCERS) return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "more than %d reducers at a time are too many for other ranks", MOST_REDUCERS);
+  if (free_one == MOST_REDUCERS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0,
+                           "more than %d reducers at a time are too many for other ranks", MOST_REDUCERS);
   psdm_reducer *r = psdmp_base_alloc(h->allocator, sizeof *r);
   if (!r || request->failed) return psdmp_base_free(h->allocator, r), no_memory(error);
   size_t states = (size_t)o.profile.count * 3 * (size_t)h->model->n;
   r->arena.allocator = h->allocator;
   r->robot = h->robot, r->model = h->model, r->options = o;
-  r->options.going_on = NULL, r->options.going_on_user = NULL, r->options.nvcc = NULL, r->options.cuda = false; /* rank 0's */
+  /* rank 0's */
+  r->options.going_on = NULL, r->options.going_on_user = NULL, r->options.nvcc = NULL, r->options.cuda = false;
   r->options.ranks = h->options->ranks, r->options.threads = h->options->threads;
   double *copy = states ? NEW(&r->arena, states, double) : NULL;
   if (copy) psdmp_parallel_bytes_get(request, copy, states * sizeof *copy);
@@ -451,7 +482,8 @@ static psdm_status get_introduced(helper *h, const void *of, psdmp_parallel_byte
   return psdmp_reduce_reducer_start(r, error);
 }
 
-static psdm_status sum_share(psdm_reducer *r, int kind, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status sum_share(psdm_reducer *r, int kind, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                             psdm_error *error) {
   psdmp_base_arena arena = {.allocator = r->arena.allocator};
   psdmp_reduce_stream stream;
   long total;
@@ -469,7 +501,8 @@ static psdm_status sum_share(psdm_reducer *r, int kind, psdmp_parallel_bytes *re
   return status;
 }
 
-static psdm_status work(void *user, int kind, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status work(void *user, int kind, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                        psdm_error *error) {
   helper *h = user;
   const void *of;
   PSDMP_PARALLEL_GET(request, of);
@@ -482,13 +515,17 @@ static psdm_status work(void *user, int kind, psdmp_parallel_bytes *request, psd
       if (h->known[k].of == of) h->known[k].of = NULL;
   }
   if (kind == FORGET) return PSDM_OK;
-  if (!known || kind > NORMAL) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "rank 0 reduces another model than rank %d", h->options->ranks->rank);
+  if (!known || kind > NORMAL)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "rank 0 reduces another model than rank %d",
+                           h->options->ranks->rank);
   return sum_share(*known, kind, request, answer, error);
 }
 
-psdm_status psdm_reducer_help(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options, const psdm_allocator *allocator, psdm_error *error) {
+psdm_status psdm_reducer_help(const psdm_robot *robot, const psdm_model *model, const psdm_reduce_options *options,
+                              const psdm_allocator *allocator, psdm_error *error) {
   helper h = {.robot = robot, .model = model, .options = options, .allocator = allocator};
-  if (!psdmp_parallel_team_member(options->ranks)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "only ranks other than 0 can help");
+  if (!psdmp_parallel_team_member(options->ranks))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "only ranks other than 0 can help");
   psdm_status status = psdm_model_match(model, robot, error);
   if (!status) status = psdmp_parallel_team_serve(options->ranks, work, &h, allocator, error);
   for (int k = 0; k < MOST_REDUCERS; k++) psdm_reducer_free(h.known[k].r);

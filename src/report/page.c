@@ -35,7 +35,9 @@ void psdmp_report_page_bytes(psdmp_report_page *page, const char *text, size_t l
   page->text[page->used] = '\0';
 }
 
-void psdmp_report_page_raw(psdmp_report_page *page, const char *html) { psdmp_report_page_bytes(page, html, strlen(html)); }
+void psdmp_report_page_raw(psdmp_report_page *page, const char *html) {
+  psdmp_report_page_bytes(page, html, strlen(html));
+}
 
 /* printing allocates, too: what could not be printed must not pass for whole */
 void psdmp_report_page_markup(psdmp_report_page *page, const char *format, ...) {
@@ -44,10 +46,8 @@ void psdmp_report_page_markup(psdmp_report_page *page, const char *format, ...) 
   va_start(args, format);
   int length = psdmp_base_vprint(text, sizeof text, format, args);
   va_end(args);
-  if (length >= 0 && (size_t)length < sizeof text)
-    psdmp_report_page_bytes(page, text, (size_t)length);
-  else if (!page->status)
-    page->status = PSDM_E_MEMORY;
+  if (length >= 0 && (size_t)length < sizeof text) psdmp_report_page_bytes(page, text, (size_t)length);
+  else if (!page->status) page->status = PSDM_E_MEMORY;
 }
 
 static const char *entity(char c) {
@@ -78,7 +78,9 @@ void psdmp_report_html_text(psdmp_report_page *page, const char *text, size_t le
   }
 }
 
-void psdmp_report_page_text(psdmp_report_page *page, const char *text) { psdmp_report_html_text(page, text, strlen(text)); }
+void psdmp_report_page_text(psdmp_report_page *page, const char *text) {
+  psdmp_report_html_text(page, text, strlen(text));
+}
 
 static void print(psdmp_report_page *page, const char *format, va_list args) {
   char text[2048];
@@ -160,10 +162,8 @@ static void add_entry(psdmp_report_page *page, const char *title, int heading) {
   char *copy = psdmp_report_page_memory(page, strlen(title) + 1);
   if (!entry || !copy) return;
   *entry = (psdmp_report_entry){strcpy(copy, title), page->sections, heading, NULL};
-  if (page->last_entry)
-    page->last_entry->next = entry;
-  else
-    page->entry = entry;
+  if (page->last_entry) page->last_entry->next = entry;
+  else page->entry = entry;
   page->last_entry = entry;
 }
 
@@ -209,7 +209,8 @@ void psdmp_report_page_table(psdmp_report_page *page, const char *const *header,
   page->in_table_row = false;
   page->numeric = numeric;
   page->columns = columns;
-  psdmp_report_page_raw(page, "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table>\n<thead><tr>");
+  psdmp_report_page_raw(page,
+                        "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table>\n<thead><tr>");
   for (int i = 0; i < columns; i++) {
     psdmp_report_page_raw(page, is_numeric(page, i) ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">");
     psdmp_report_page_text(page, header[i]);
@@ -230,7 +231,9 @@ void psdmp_report_page_row(psdmp_report_page *page) {
   psdmp_report_page_raw(page, "\n<tr>");
 }
 
-void psdmp_report_page_cell_begin(psdmp_report_page *page) { psdmp_report_page_raw(page, is_numeric(page, page->column++) ? "<td class=\"n\">" : "<td>"); }
+void psdmp_report_page_cell_begin(psdmp_report_page *page) {
+  psdmp_report_page_raw(page, is_numeric(page, page->column++) ? "<td class=\"n\">" : "<td>");
+}
 
 void psdmp_report_page_cell_end(psdmp_report_page *page) { psdmp_report_page_raw(page, "</td>"); }
 
@@ -296,10 +299,8 @@ void psdmp_report_page_plot(psdmp_report_page *page, const psdmp_report_plot *pl
   figure->number = ++page->figures;
   figure->at = page->used;
   figure->in_row = page->in_row;
-  if (page->last_figure)
-    page->last_figure->next = figure;
-  else
-    page->figure = figure;
+  if (page->last_figure) page->last_figure->next = figure;
+  else page->figure = figure;
   page->last_figure = figure;
 }
 

@@ -18,7 +18,8 @@ typedef struct encoder {
 } encoder;
 
 static void put_letters(encoder *e) {
-  uint32_t all = (uint32_t)e->byte[0] << 16 | (uint32_t)(e->bytes > 1 ? e->byte[1] : 0) << 8 | (e->bytes > 2 ? e->byte[2] : 0);
+  uint32_t all =
+      (uint32_t)e->byte[0] << 16 | (uint32_t)(e->bytes > 1 ? e->byte[1] : 0) << 8 | (e->bytes > 2 ? e->byte[2] : 0);
   char text[5] = "====";
   for (int i = 0; i <= e->bytes; i++) text[i] = base64_letters[all >> (18 - 6 * i) & 63];
   psdm_output_text(e->out, text);
@@ -61,33 +62,36 @@ static void put_hash(psdm_output *out, const char *text) {
 }
 
 static void put_head(psdm_output *out, const char *title) {
-  psdm_output_text(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src ");
+  psdm_output_text(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+                        "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src ");
   put_hash(out, psdmp_report_css);
   psdm_output_text(out, "; script-src ");
   put_hash(out, psdmp_report_js);
-  psdm_output_text(out, "; base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
-                        "<meta name=\"generator\" content=\"psdm " PSDM_VERSION "\">\n<title>");
+  psdm_output_text(out,
+                   "; base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, "
+                   "initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
+                   "<meta name=\"generator\" content=\"psdm " PSDM_VERSION "\">\n<title>");
   put_escaped(out, title);
   psdm_output_text(out, "</title>\n<style>");
   psdm_output_text(out, psdmp_report_css);
   psdm_output_text(out, "</style>\n</head>\n<body>\n<div class=\"sheet\">\n<header><div><h1>");
   put_escaped(out, title);
-  psdm_output_text(out, "</h1>\n<p>Robot dynamics, reported by psdm " PSDM_VERSION "</p></div>\n<button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n");
+  psdm_output_text(out, "</h1>\n<p>Robot dynamics, reported by psdm " PSDM_VERSION
+                        "</p></div>\n<button type=\"button\" id=\"theme\" hidden>Dark</button></header>\n");
 }
 
 static void put_contents(psdm_output *out, const psdmp_report_page *page) {
   bool inner = false;
-  psdm_output_text(out, "<div class=\"columns\">\n<nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n<ol>");
+  psdm_output_text(
+      out, "<div class=\"columns\">\n<nav aria-label=\"Contents\"><details open><summary>Contents</summary>\n<ol>");
   for (const psdmp_report_entry *e = page->entry; e; e = e->next) {
     char link[64];
     if (e->heading && !inner) psdm_output_text(out, "\n<ol>");
     if (!e->heading && inner) psdm_output_text(out, "</ol>");
     if (!e->heading && e != page->entry) psdm_output_text(out, "</li>");
     inner = e->heading > 0;
-    if (e->heading)
-      snprintf(link, sizeof link, "<li><a href=\"#s%d-%d\">", e->section, e->heading);
-    else
-      snprintf(link, sizeof link, "\n<li><a href=\"#s%d\">", e->section);
+    if (e->heading) snprintf(link, sizeof link, "<li><a href=\"#s%d-%d\">", e->section, e->heading);
+    else snprintf(link, sizeof link, "\n<li><a href=\"#s%d\">", e->section);
     psdm_output_text(out, link);
     put_escaped(out, e->title);
     psdm_output_text(out, e->heading ? "</a></li>" : "</a>");
@@ -113,8 +117,10 @@ static void put_legend(psdm_output *out, const psdmp_report_figure *f) {
   if (any) psdm_output_text(out, "</ul>\n");
 }
 
-/* float32, lowest byte first, as a browser's typed array has it on every machine of today; fill: what is no number is as its neighbour, so that the script can search */
-static void put_floats(psdm_output *out, const char *name, const double *value, size_t count, double origin, bool fill) {
+/* float32, lowest byte first, as a browser's typed array has it on every machine of today; fill: what is no number
+ * is as its neighbour, so that the script can search */
+static void put_floats(psdm_output *out, const char *name, const double *value, size_t count, double origin,
+                       bool fill) {
   encoder e = {.out = out};
   double last = NAN;
   size_t first = 0;
@@ -127,7 +133,8 @@ static void put_floats(psdm_output *out, const char *name, const double *value, 
     float single = (float)(last - origin);
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
-    unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16), (unsigned char)(bits >> 24)};
+    unsigned char bytes[4] = {(unsigned char)bits, (unsigned char)(bits >> 8), (unsigned char)(bits >> 16),
+                              (unsigned char)(bits >> 24)};
     encode(&e, bytes, sizeof bytes);
   }
   finish(&e);
@@ -140,7 +147,8 @@ static bool same_values(const double *a, const double *b, size_t count) {
   return true;
 }
 
-/* numbers behind a plot that can be zoomed; x counts from its first value, so that single precision is enough for long times */
+/* numbers behind a plot that can be zoomed; x counts from its first value, so that single precision is enough for
+ * long times */
 static void put_data(psdm_output *out, const psdmp_report_figure *f) {
   double origin = f->x_log ? 0 : f->range[0];
   psdm_output_text(out, "<div class=\"data\" hidden data-origin=\"");
@@ -151,12 +159,12 @@ static void put_data(psdm_output *out, const psdmp_report_figure *f) {
   for (int k = 0; k < f->curves; k++) {
     const psdmp_report_curve *c = &f->fine[k];
     int same = 0;
-    while (same < k && !(c->x && f->fine[same].x && f->fine[same].count == c->count && same_values(f->fine[same].x, c->x, c->count))) same++;
+    while (same < k && !(c->x && f->fine[same].x && f->fine[same].count == c->count &&
+                         same_values(f->fine[same].x, c->x, c->count)))
+      same++;
     psdm_output_print(out, "<i data-kind=\"%s\"", psdmp_report_plot_kind(c->kind));
-    if (same < k)
-      psdm_output_print(out, " data-same=\"%d\"", same);
-    else
-      put_floats(out, "x", c->x, c->count, origin, true);
+    if (same < k) psdm_output_print(out, " data-same=\"%d\"", same);
+    else put_floats(out, "x", c->x, c->count, origin, true);
     put_floats(out, "y", c->y, c->count, 0, false);
     put_floats(out, "low", c->low, c->count, 0, false);
     put_floats(out, "high", c->high, c->count, 0, false);
@@ -204,7 +212,8 @@ static void put_sources(psdm_output *out, const psdmp_report_results *results) {
   psdm_output_text(out, "</ul></footer>\n");
 }
 
-void psdmp_report_page_document(psdmp_report_page *page, const char *title, const char *missing, const psdmp_report_results *results, psdm_output *out) {
+void psdmp_report_page_document(psdmp_report_page *page, const char *title, const char *missing,
+                                const psdmp_report_results *results, psdm_output *out) {
   size_t at = 0;
   put_head(out, title);
   put_contents(out, page);

@@ -24,18 +24,18 @@ typedef struct psdmp_report_curve {
 enum { PSDMP_REPORT_WIDE, PSDMP_REPORT_NARROW, PSDMP_REPORT_SIZES };
 
 typedef struct psdmp_report_figure {
-  int number;       /* counted from 1 */
-  size_t at;        /* where it stands in the page's text */
-  bool in_row;      /* half the width */
+  int number;  /* counted from 1 */
+  size_t at;   /* where it stands in the page's text */
+  bool in_row; /* half the width */
   const char *title, *x_label, *y_label;
   bool x_log, y_log, zoom, tall;
   const char **tick;
   int ticks;
-  double range[4];  /* x from, to, y from, to */
-  double box;       /* width of a bar */
+  double range[4]; /* x from, to, y from, to */
+  double box;      /* width of a bar */
   psdmp_report_curve *curve;
   int curves;
-  psdmp_report_curve *fine; /* for zooming: the same series with more points; NULL: no zoom */
+  psdmp_report_curve *fine;            /* for zooming: the same series with more points; NULL: no zoom */
   const char *svg[PSDMP_REPORT_SIZES]; /* as psdmp_report_plot_distil made it; NULL: not drawn */
   struct psdmp_report_figure *next;
 } psdmp_report_figure;
@@ -55,21 +55,23 @@ struct psdmp_report_page {
 };
 
 void psdmp_report_page_free(psdmp_report_page *page);
-void psdmp_report_page_end(psdmp_report_page *page);                               /* closes the last section */
+void psdmp_report_page_end(psdmp_report_page *page);                                    /* closes the last section */
 void psdmp_report_page_bytes(psdmp_report_page *page, const char *text, size_t length); /* as they are */
 
-/* Escaped for HTML: text and quoted attributes. Bytes that are not UTF-8 and control characters become the replacement character. */
+/* Escaped for HTML: text and quoted attributes. Bytes that are not UTF-8 and control characters become the
+ * replacement character. */
 void psdmp_report_html_text(psdmp_report_page *page, const char *text, size_t length);
 
-/* The same, a letter at a time: what stands for text[0..left) begins with piece. Returns how many bytes of text it stands for. */
+/* The same, a letter at a time: what stands for text[0..left) begins with piece. Returns how many bytes of text it
+ * stands for. */
 size_t psdmp_report_html_letter(const char *text, size_t left, const char **piece, size_t *length);
 
 /* ---- plots ---- */
 
 const char *psdmp_report_plot_kind(psdmp_report_series_kind kind); /* "line", "dots", ...: a class of report.css */
 
-/* Indices of the values that are kept of many, in order: of each bucket the first, the lowest, the highest, the last, and one that breaks the line.
- * kept has room for most. Returns how many. */
+/* Indices of the values that are kept of many, in order: of each bucket the first, the lowest, the highest, the
+ * last, and one that breaks the line. kept has room for most. Returns how many. */
 size_t psdmp_report_plot_thin(const double *low, const double *high, size_t count, size_t most, size_t *kept);
 
 /* Size of a drawing in pixels. */
@@ -78,16 +80,20 @@ void psdmp_report_plot_size(const psdmp_report_figure *figure, int size, int *wi
 /* Copies what a section describes; false when there is nothing to draw (*empty) or no memory. */
 psdmp_report_figure *psdmp_report_plot_copy(psdmp_report_page *page, const psdmp_report_plot *plot, bool *empty);
 
-/* gnuplot's script for one drawing. Texts are quoted. The picture goes to standard output, and after it a line: the mark, figure, size, and the axes' left, right, bottom, top. */
+/* gnuplot's script for one drawing. Texts are quoted. The picture goes to standard output, and after it a line: the
+ * mark, figure, size, and the axes' left, right, bottom, top. */
 #define PSDMP_REPORT_PLOT_MARK "psdm-picture "
 void psdmp_report_plot_script(psdmp_report_page *text, const psdmp_report_figure *figure, int size);
 
-/* gnuplot's SVG as ours: numbers, texts and the report's own classes, nothing that is passed through. box: the plot's area (left, right, top, bottom). NULL: not understood, or no memory. */
-char *psdmp_report_plot_distil(psdmp_report_page *page, const psdmp_report_figure *figure, int size, const char *svg, size_t length, const double box[4]);
+/* gnuplot's SVG as ours: numbers, texts and the report's own classes, nothing that is passed through. box: the
+ * plot's area (left, right, top, bottom). NULL: not understood, or no memory. */
+char *psdmp_report_plot_distil(psdmp_report_page *page, const psdmp_report_figure *figure, int size, const char *svg,
+                               size_t length, const double box[4]);
 
 /* Draws all figures. missing: room for a sentence, "" when none is missing. */
-psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot, bool (*progress)(void *context, int done, int all), void *context,
-                            char *missing, size_t size, psdm_error *error);
+psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot,
+                                   bool (*progress)(void *context, int done, int all), void *context, char *missing,
+                                   size_t size, psdm_error *error);
 
 /* ---- the document ---- */
 
@@ -95,12 +101,15 @@ psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot,
 void psdmp_report_page_compose(psdmp_report_page *page, const psdmp_report_results *results);
 
 /* The whole page as HTML. */
-void psdmp_report_page_document(psdmp_report_page *page, const char *title, const char *missing, const psdmp_report_results *results, psdm_output *out);
+void psdmp_report_page_document(psdmp_report_page *page, const char *title, const char *missing,
+                                const psdmp_report_results *results, psdm_output *out);
 
 /* ---- results ---- */
 
-psdm_status psdmp_report_result_read(psdmp_base_arena *arena, const char *path, psdmp_report_result **result, psdm_error *error);
-psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path, char *text, size_t length, psdmp_report_result **result, psdm_error *error);
+psdm_status psdmp_report_result_read(psdmp_base_arena *arena, const char *path, psdmp_report_result **result,
+                                     psdm_error *error);
+psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path, char *text, size_t length,
+                                      psdmp_report_result **result, psdm_error *error);
 
 /* ---- files made by CMake from report.css and report.js ---- */
 

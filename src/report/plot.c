@@ -22,7 +22,8 @@ const char *psdmp_report_plot_kind(psdmp_report_series_kind kind) {
 
 /* ---- thinning ---- */
 
-/* of the values from..to: the first, the lowest, the highest, the last and the first that is none, in order, each once */
+/* of the values from..to: the first, the lowest, the highest, the last and the first that is none, in order, each
+ * once */
 static size_t keep_of_bucket(const double *low, const double *high, size_t from, size_t to, size_t *kept) {
   size_t pick[PER_BUCKET] = {from, from, from, to - 1, to};
   bool any = false;
@@ -62,13 +63,16 @@ size_t psdmp_report_plot_thin(const double *low, const double *high, size_t coun
 
 /* ---- one series ---- */
 
-static double drawable(double value, bool logarithmic) { return isfinite(value) && fabs(value) < MOST_VALUE && (!logarithmic || value > 0) ? value : NAN; }
+static double drawable(double value, bool logarithmic) {
+  return isfinite(value) && fabs(value) < MOST_VALUE && (!logarithmic || value > 0) ? value : NAN;
+}
 
 static bool has_ends(psdmp_report_series_kind kind) { return kind == PSDMP_REPORT_BAND || kind == PSDMP_REPORT_ERRORS; }
 static bool has_y(psdmp_report_series_kind kind) { return kind != PSDMP_REPORT_BAND; }
 
 /* a copy of values, those that cannot be drawn as NAN */
-static double *copy_values(psdmp_report_page *page, const double *value, const size_t *kept, size_t count, bool logarithmic) {
+static double *copy_values(psdmp_report_page *page, const double *value, const size_t *kept, size_t count,
+                           bool logarithmic) {
   double *copy = psdmp_report_page_memory(page, (count ? count : 1) * sizeof *copy);
   for (size_t i = 0; copy && i < count; i++) copy[i] = drawable(value[kept[i]], logarithmic);
   return copy;
@@ -77,7 +81,8 @@ static double *copy_values(psdmp_report_page *page, const double *value, const s
 /* everything or nothing at a point: what lacks one coordinate breaks the line */
 static void break_at_gaps(psdmp_report_curve *curve) {
   for (size_t i = 0; i < curve->count; i++) {
-    bool gap = isnan(curve->x[i]) || (curve->y && isnan(curve->y[i])) || (curve->kind == PSDMP_REPORT_BAND && (isnan(curve->low[i]) || isnan(curve->high[i])));
+    bool gap = isnan(curve->x[i]) || (curve->y && isnan(curve->y[i])) ||
+               (curve->kind == PSDMP_REPORT_BAND && (isnan(curve->low[i]) || isnan(curve->high[i])));
     if (!gap) continue;
     if (curve->y) curve->y[i] = NAN;
     if (curve->low) curve->low[i] = curve->high[i] = NAN;
@@ -90,17 +95,20 @@ static bool complete(const psdmp_report_series *s) {
   return s->x && (!has_y(s->kind) || s->y) && (!has_ends(s->kind) || (s->low && s->high));
 }
 
-static bool copy_series(psdmp_report_page *page, const psdmp_report_plot *plot, const psdmp_report_series *s, size_t most, psdmp_report_curve *curve) {
+static bool copy_series(psdmp_report_page *page, const psdmp_report_plot *plot, const psdmp_report_series *s,
+                        size_t most, psdmp_report_curve *curve) {
   bool level = s->kind == PSDMP_REPORT_LEVEL, thin = s->kind != PSDMP_REPORT_BARS && s->kind != PSDMP_REPORT_LEVEL;
   size_t count = level ? 1 : s->count, room = thin && count > most ? most : count;
   size_t *kept = psdmp_report_page_memory(page, (room ? room : 1) * sizeof *kept);
-  *curve = (psdmp_report_curve){.kind = s->kind, .title = s->title, .colour = s->colour < 0 || s->colour > 7 ? 8 : s->colour};
+  *curve = (psdmp_report_curve){
+      .kind = s->kind, .title = s->title, .colour = s->colour < 0 || s->colour > 7 ? 8 : s->colour};
   if (!kept) return false;
   const double *low = has_ends(s->kind) ? s->low : s->y, *high = has_ends(s->kind) ? s->high : s->y;
   curve->count = psdmp_report_plot_thin(low, high, count, room, kept);
   if (!level && !(curve->x = copy_values(page, s->x, kept, curve->count, plot->x_log))) return false;
   if (has_y(s->kind) && !(curve->y = copy_values(page, s->y, kept, curve->count, plot->y_log))) return false;
-  if (has_ends(s->kind) && (!(curve->low = copy_values(page, s->low, kept, curve->count, plot->y_log)) || !(curve->high = copy_values(page, s->high, kept, curve->count, plot->y_log))))
+  if (has_ends(s->kind) && (!(curve->low = copy_values(page, s->low, kept, curve->count, plot->y_log)) ||
+                            !(curve->high = copy_values(page, s->high, kept, curve->count, plot->y_log))))
     return false;
   if (!level) break_at_gaps(curve);
   return true;
@@ -129,7 +137,8 @@ static void widen(double range[2], bool logarithmic, double share) {
   }
   double size = range[1] - range[0], scale = fmax(fabs(range[0]), fabs(range[1]));
   /* what differs by rounding only is drawn as one level */
-  double room = size > 1e-9 * scale ? share * size : scale > DBL_MIN ? 0.1 * scale : 1; /* a tenth of less than that may be nothing */
+  /* a tenth of less than that may be nothing */
+  double room = size > 1e-9 * scale ? share * size : scale > DBL_MIN ? 0.1 * scale : 1;
   range[0] -= room;
   range[1] += room;
 }
@@ -142,7 +151,8 @@ static int compare_numbers(const void *a, const void *b) {
 /* bars are as wide as the smallest distance between two of them allows */
 static bool size_bars(psdmp_report_page *page, psdmp_report_figure *figure) {
   size_t count = 0, used = 0;
-  for (int k = 0; k < figure->curves; k++) count += figure->curve[k].kind == PSDMP_REPORT_BARS ? figure->curve[k].count : 0;
+  for (int k = 0; k < figure->curves; k++)
+    count += figure->curve[k].kind == PSDMP_REPORT_BARS ? figure->curve[k].count : 0;
   if (!count) return true;
   double *x = psdmp_report_page_memory(page, count * sizeof *x), least = INFINITY;
   if (!x) return false;
@@ -204,8 +214,10 @@ static bool copy_ticks(psdmp_report_page *page, const psdmp_report_plot *plot, p
   return true;
 }
 
-static psdmp_report_curve *copy_curves(psdmp_report_page *page, const psdmp_report_plot *plot, size_t most, int *count) {
-  psdmp_report_curve *curve = psdmp_report_page_memory(page, (size_t)(plot->count > 0 ? plot->count : 1) * sizeof *curve);
+static psdmp_report_curve *copy_curves(psdmp_report_page *page, const psdmp_report_plot *plot, size_t most,
+                                       int *count) {
+  psdmp_report_curve *curve =
+      psdmp_report_page_memory(page, (size_t)(plot->count > 0 ? plot->count : 1) * sizeof *curve);
   *count = 0;
   for (int k = 0; curve && k < plot->count; k++) {
     if (!complete(&plot->series[k])) continue;
@@ -235,5 +247,8 @@ psdmp_report_figure *psdmp_report_plot_copy(psdmp_report_page *page, const psdmp
 
 void psdmp_report_plot_size(const psdmp_report_figure *figure, int size, int *width, int *height) {
   *width = size == PSDMP_REPORT_NARROW ? 360 : figure->in_row ? 500 : 1000;
-  *height = size == PSDMP_REPORT_NARROW ? (figure->tall ? 400 : 270) : figure->in_row ? (figure->tall ? 460 : 320) : figure->tall ? 520 : 340;
+  *height = size == PSDMP_REPORT_NARROW ? (figure->tall ? 400 : 270)
+            : figure->in_row            ? (figure->tall ? 460 : 320)
+            : figure->tall              ? 520
+                                        : 340;
 }

@@ -1,4 +1,5 @@
-/* plot_io.c: gnuplot as a child process: a script on its standard input, pictures from its standard output. No file, no folder, no shell: nothing can be left behind. */
+/* plot_io.c: gnuplot as a child process: a script on its standard input, pictures from its standard output. No file,
+ * no folder, no shell: nothing can be left behind. */
 #define _GNU_SOURCE /* secure_getenv, memfd_create, pipe2, memmem */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,10 +26,10 @@ typedef struct painter {
   psdmp_report_page *page;
   const char *program;
   psdmp_report_page got; /* what gnuplot wrote since its last whole picture */
-  bool spilled;   /* that is more than a picture may have */
-  int done;       /* figures that are drawn, or never will be */
-  bool absent;    /* there is no such program */
-  int unreadable; /* why nothing more can be read from it, 0: all was */
+  bool spilled;          /* that is more than a picture may have */
+  int done;              /* figures that are drawn, or never will be */
+  bool absent;           /* there is no such program */
+  int unreadable;        /* why nothing more can be read from it, 0: all was */
   bool (*progress)(void *context, int done, int all);
   void *context;
 } painter;
@@ -59,7 +60,9 @@ static psdm_status script_of(painter *s, const psdmp_report_figure *from, int *s
     whole = wrote > 0 || (wrote < 0 && errno == EINTR);
     if (wrote > 0) at += (size_t)wrote;
   }
-  if (!whole) status = psdmp_base_fail(error, text.status ? text.status : PSDM_E_IO, s->program, 0, 0, text.status ? "out of memory" : "no script can be written for it: %s", strerror(errno));
+  if (!whole)
+    status = psdmp_base_fail(error, text.status ? text.status : PSDM_E_IO, s->program, 0, 0,
+                             text.status ? "out of memory" : "no script can be written for it: %s", strerror(errno));
   if (whole) lseek(file, 0, SEEK_SET);
   if (!whole && file >= 0) close(file);
   psdmp_report_page_free(&text);
@@ -85,7 +88,9 @@ static psdmp_report_figure *read_line(const painter *s, const char *text, const 
   psdmp_report_plot_size(figure, *size, &width, &height);
   /* gnuplot counts from below */
   box[0] = value[2], box[1] = value[3], box[2] = height - value[5], box[3] = height - value[4];
-  return box[0] >= 0 && box[0] < box[1] && box[1] <= width && box[2] >= 0 && box[2] < box[3] && box[3] <= height ? figure : NULL;
+  return box[0] >= 0 && box[0] < box[1] && box[1] <= width && box[2] >= 0 && box[2] < box[3] && box[3] <= height
+             ? figure
+             : NULL;
 }
 
 /* whole pictures of what is there; fresh: what came last begins here */
@@ -99,7 +104,8 @@ static void take_pictures(painter *s, size_t fresh) {
     int size;
     double box[4];
     psdmp_report_figure *figure = read_line(s, line + sizeof mark - 1, end, &size, box);
-    if (figure && !s->spilled) figure->svg[size] = psdmp_report_plot_distil(s->page, figure, size, got->text, (size_t)(line - got->text), box);
+    if (figure && !s->spilled)
+      figure->svg[size] = psdmp_report_plot_distil(s->page, figure, size, got->text, (size_t)(line - got->text), box);
     if (figure && size == PSDMP_REPORT_SIZES - 1 && figure->number > s->done) s->done = figure->number;
     s->spilled = false;
     got->used -= (size_t)(end - got->text);
@@ -113,8 +119,8 @@ static void take_pictures(painter *s, size_t fresh) {
 
 /* ---- the child ---- */
 
-/* gnuplot without the user's own settings (-d). It ends at the first error in a file, but not in its standard input: so that is named as a file.
- * When we end it does as well, as nobody reads what it writes. */
+/* gnuplot without the user's own settings (-d). It ends at the first error in a file, but not in its standard input:
+ * so that is named as a file. When we end it does as well, as nobody reads what it writes. */
 static int start(const painter *s, int script, int out, pid_t *child) {
   char *words[] = {(char *)s->program, "-d", "/dev/stdin", NULL};
   posix_spawn_file_actions_t actions;
@@ -191,7 +197,8 @@ static int draw_from(painter *s, int script, ending *end) {
 /* gnuplot ends at its first error: what comes after that figure gets a run of its own */
 static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *error) {
   int failures = 0;
-  for (psdmp_report_figure *from = s->page->figure; from && failures < MOST_FAILURES; from = figure_after(s->page, s->done)) {
+  for (psdmp_report_figure *from = s->page->figure; from && failures < MOST_FAILURES;
+       from = figure_after(s->page, s->done)) {
     ending end = ENDED;
     int script;
     psdm_status status = script_of(s, from, &script, error);
@@ -200,12 +207,15 @@ static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *
     close(script);
     if (failure) {
       s->absent = true;
-      snprintf(missing, size, "plots are missing: '%.100s' cannot be run (%s); Debian's package gnuplot-nox has it", s->program, strerror(failure));
+      snprintf(missing, size, "plots are missing: '%.100s' cannot be run (%s); Debian's package gnuplot-nox has it",
+               s->program, strerror(failure));
       return PSDM_OK;
     }
     if (s->got.status) return psdmp_base_fail(error, s->got.status, s->program, 0, 0, "out of memory");
-    if (end == HUNG) psdmp_base_print(missing, size, "'%.100s' draws nothing for %.0f seconds and was ended", s->program, PATIENCE);
-    if (end == UNREADABLE) snprintf(missing, size, "what '%.100s' draws cannot be read: %s", s->program, strerror(s->unreadable));
+    if (end == HUNG)
+      psdmp_base_print(missing, size, "'%.100s' draws nothing for %.0f seconds and was ended", s->program, PATIENCE);
+    if (end == UNREADABLE)
+      snprintf(missing, size, "what '%.100s' draws cannot be read: %s", s->program, strerror(s->unreadable));
     if (end == STOPPED && s->done < s->page->figures) snprintf(missing, size, "drawing was stopped");
     if (end != ENDED) return PSDM_OK;
     if (s->done < s->page->figures) s->done++, failures++;
@@ -225,10 +235,17 @@ static int drop_halves(psdmp_report_page *page) {
   return lost;
 }
 
-psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot, bool (*progress)(void *context, int done, int all), void *context,
-                            char *missing, size_t size, psdm_error *error) {
+psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot,
+                                   bool (*progress)(void *context, int done, int all), void *context, char *missing,
+                                   size_t size, psdm_error *error) {
   const char *named = from_environment("PSDM_GNUPLOT");
-  painter s = {.page = page, .program = gnuplot ? gnuplot : named ? named : "gnuplot", .got = {.arena = {.allocator = page->arena.allocator}}, .progress = progress, .context = context};
+  painter s = {.page = page,
+               .program = gnuplot ? gnuplot
+                          : named ? named
+                                  : "gnuplot",
+               .got = {.arena = {.allocator = page->arena.allocator}},
+               .progress = progress,
+               .context = context};
   missing[0] = '\0';
   if (!page->figures) return PSDM_OK;
   psdm_status status = draw_all(&s, missing, size, error);

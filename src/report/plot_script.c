@@ -1,11 +1,13 @@
-/* plot_script.c: a figure in gnuplot's language. Colours are codes that tell psdmp_report_plot_distil what a line or text is. */
+/* plot_script.c: a figure in gnuplot's language. Colours are codes that tell psdmp_report_plot_distil what a line or
+ * text is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/page_priv.h"
 
-enum { MOST_LETTERS = 40, LINE = 18 }; /* of a name at the axis; height of a line as gnuplot's margins count, in pixels */
+/* of a name at the axis; height of a line as gnuplot's margins count, in pixels */
+enum { MOST_LETTERS = 40, LINE = 18 };
 
 /* ---- texts and numbers ---- */
 
@@ -15,12 +17,9 @@ static void put_quoted(psdmp_report_page *out, const char *text) {
   for (size_t length = strlen(text), step; length; text += step, length -= step) {
     size_t valid = psdmp_base_utf8_length(text, length);
     step = valid ? valid : 1;
-    if (!valid || (unsigned char)*text < 0x20 || *text == 0x7F)
-      psdmp_report_page_raw(out, " ");
-    else if (*text == '\'')
-      psdmp_report_page_raw(out, "''");
-    else
-      psdmp_report_page_bytes(out, text, valid);
+    if (!valid || (unsigned char)*text < 0x20 || *text == 0x7F) psdmp_report_page_raw(out, " ");
+    else if (*text == '\'') psdmp_report_page_raw(out, "''");
+    else psdmp_report_page_bytes(out, text, valid);
   }
   psdmp_report_page_raw(out, "'");
 }
@@ -36,10 +35,8 @@ static void put(psdmp_report_page *out, const char *format, ...) {
 }
 
 static void put_value(psdmp_report_page *out, double value) {
-  if (isfinite(value))
-    put(out, " %.9g", value);
-  else
-    psdmp_report_page_raw(out, " nan");
+  if (isfinite(value)) put(out, " %.9g", value);
+  else psdmp_report_page_raw(out, " nan");
 }
 
 /* ---- data ---- */
@@ -88,13 +85,16 @@ static size_t longest_name(const psdmp_report_figure *figure) {
   return letters < MOST_LETTERS ? letters : MOST_LETTERS;
 }
 
-/* names instead of numbers: upright when they are too long to stand side by side, and only every other one when even that is too close */
+/* names instead of numbers: upright when they are too long to stand side by side, and only every other one when even
+ * that is too close */
 static void put_names(psdmp_report_page *out, const psdmp_report_figure *figure, int width) {
   size_t letters = longest_name(figure);
-  double room = (width - 80) / fmax(1, figure->range[1] - figure->range[0]); /* pixels from one name to the next; 80: left and right of the plot */
+  /* pixels from one name to the next; 80: left and right of the plot */
+  double room = (width - 80) / fmax(1, figure->range[1] - figure->range[0]);
   bool upright = 7.2 * (double)letters + 8 > room;
   int every = upright ? (int)ceil(13 / room) : 1;
-  put(out, "set bmargin %.1f\nset xtics %s (", upright ? 2.6 + 6.6 * (double)letters / LINE : 3.6, upright ? "rotate by 90 right" : "norotate");
+  put(out, "set bmargin %.1f\nset xtics %s (", upright ? 2.6 + 6.6 * (double)letters / LINE : 3.6,
+      upright ? "rotate by 90 right" : "norotate");
   for (int i = 0, first = 1; i < figure->ticks; i += every, first = 0) {
     char text[64];
     size_t length = strlen(figure->tick[i]);
@@ -122,33 +122,34 @@ static void put_decades(psdmp_report_page *out, char axis, const double range[2]
 
 static void put_axes(psdmp_report_page *out, const psdmp_report_figure *figure, int size, int width, int height) {
   int x_most = size == PSDMP_REPORT_NARROW ? 4 : figure->in_row ? 6 : 10, y_most = height / 52;
-  if (figure->x_log)
-    put_decades(out, 'x', figure->range, x_most);
-  else if (figure->ticks)
-    put_names(out, figure, width);
-  else
-    put(out, "set xtics norotate %.9g\n", nice_step(figure->range[1] - figure->range[0], x_most));
-  if (figure->y_log)
-    put_decades(out, 'y', figure->range + 2, y_most);
-  else
-    put(out, "set ytics %.9g\n", nice_step(figure->range[3] - figure->range[2], y_most));
-  put(out, "set xrange [%.9g:%.9g] noextend\nset yrange [%.9g:%.9g] noextend\n", figure->range[0], figure->range[1], figure->range[2], figure->range[3]);
+  if (figure->x_log) put_decades(out, 'x', figure->range, x_most);
+  else if (figure->ticks) put_names(out, figure, width);
+  else put(out, "set xtics norotate %.9g\n", nice_step(figure->range[1] - figure->range[0], x_most));
+  if (figure->y_log) put_decades(out, 'y', figure->range + 2, y_most);
+  else put(out, "set ytics %.9g\n", nice_step(figure->range[3] - figure->range[2], y_most));
+  put(out, "set xrange [%.9g:%.9g] noextend\nset yrange [%.9g:%.9g] noextend\n", figure->range[0], figure->range[1],
+      figure->range[2], figure->range[3]);
 }
 
 void psdmp_report_plot_script(psdmp_report_page *out, const psdmp_report_figure *figure, int size) {
   int width, height;
   psdmp_report_plot_size(figure, size, &width, &height);
   put(out, "reset\nset encoding utf8\nset terminal svg size %d,%d dynamic noenhanced font 'sans,12'\n", width, height);
-  psdmp_report_page_raw(out, "unset key\nset tics scale 0 nomirror\nset border 3 lc rgb '#f00000'\nset grid lt 1 lc rgb '#f00001'\nset format '%g'\nset bmargin 3.6\nset tmargin 0.8\n");
+  psdmp_report_page_raw(out, "unset key\nset tics scale 0 nomirror\nset border 3 lc rgb '#f00000'\nset grid lt 1 lc "
+                             "rgb '#f00001'\nset format '%g'\nset bmargin 3.6\nset tmargin 0.8\n");
   /* half of the last number at a logarithmic axis stands beside the axes: it is always at their end */
   put(out, "set rmargin %.1f\n", figure->x_log ? 3.2 : 1.6);
   put_axes(out, figure, size, width, height);
-  /* the label below is written by psdmp_report_plot_distil, which knows how much room the names at the axis really take */
+  /* the label below is written by psdmp_report_plot_distil, which knows how much room the names at the axis really
+   * take */
   psdmp_report_page_raw(out, "set xtics textcolor rgb '#f00002'\nset ytics textcolor rgb '#f00003'\nset ylabel ");
   put_quoted(out, figure->y_label);
   psdmp_report_page_raw(out, " noenhanced textcolor rgb '#f00004'\n");
   for (int k = 0; k < figure->curves; k++) put_data(out, figure, k);
   for (int k = 0; k < figure->curves; k++) put_curve(out, figure, k);
   /* the end of the picture, and where its axes are, in pixels from the lower left */
-  put(out, "\nset output\nset print '-'\nprint sprintf('" PSDMP_REPORT_PLOT_MARK "%d %d %%.9g %%.9g %%.9g %%.9g', GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_TERM_YMIN, GPVAL_TERM_YMAX)\n", figure->number, size);
+  put(out,
+      "\nset output\nset print '-'\nprint sprintf('" PSDMP_REPORT_PLOT_MARK
+      "%d %d %%.9g %%.9g %%.9g %%.9g', GPVAL_TERM_XMIN, GPVAL_TERM_XMAX, GPVAL_TERM_YMIN, GPVAL_TERM_YMAX)\n",
+      figure->number, size);
 }

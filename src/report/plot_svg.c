@@ -1,12 +1,20 @@
-/* plot_svg.c: gnuplot's picture, read as geometry and written again as ours. Nothing is passed through: numbers are parsed, texts are escaped, and
- * what has no colour code of psdmp_report_plot_script is left out. */
+/* plot_svg.c: gnuplot's picture, read as geometry and written again as ours. Nothing is passed through: numbers are
+ * parsed, texts are escaped, and what has no colour code of psdmp_report_plot_script is left out. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/page_priv.h"
 
-enum { ROLE_FRAME = 0xf00000, ROLE_GRID, ROLE_X_TICK, ROLE_Y_TICK, ROLE_Y_LABEL, ROLE_CURVE = 0xf00010, ROLE_MUTED = 0xf00018 };
+enum {
+  ROLE_FRAME = 0xf00000,
+  ROLE_GRID,
+  ROLE_X_TICK,
+  ROLE_Y_TICK,
+  ROLE_Y_LABEL,
+  ROLE_CURVE = 0xf00010,
+  ROLE_MUTED = 0xf00018
+};
 
 enum { FEW_DOTS = 40 }; /* drawn large: single measurements, not a cloud */
 
@@ -35,7 +43,9 @@ static bool next_tag(const char **at, const char *end, tag *t) {
   return true;
 }
 
-static bool is(const tag *t, const char *name) { return t->name_length == strlen(name) && memcmp(t->name, name, t->name_length) == 0; }
+static bool is(const tag *t, const char *name) {
+  return t->name_length == strlen(name) && memcmp(t->name, name, t->name_length) == 0;
+}
 
 /* the value of an attribute, NULL when there is none */
 static const char *attribute(const tag *t, const char *name, size_t *length) {
@@ -88,10 +98,10 @@ typedef struct drawing {
   bool ticks_open, dots_open;
   int curve, curve_depth; /* series that is open, -1: none */
   int depth;
-  int text_role;          /* of the group that a text stands in */
+  int text_role; /* of the group that a text stands in */
   double text_x, text_y;
-  bool turned;            /* text runs upwards */
-  char anchor;            /* of a text: s, m, e */
+  bool turned; /* text runs upwards */
+  char anchor; /* of a text: s, m, e */
 } drawing;
 
 static void put_number(psdmp_report_page *out, double value) {
@@ -168,7 +178,8 @@ static void take_polygon(drawing *d, const tag *t) {
   close_dots(d);
   if (!at || d->curve < 0 || !wanted(d, colour(t, "fill"))) return;
   psdmp_report_page_raw(d->out, "<path class=\"area\" d=\"");
-  for (char letter = 'M'; next_number(&at, end, &x) && next_number(&at, end, &y); letter = 'L') put_point(d->out, letter, x, y);
+  for (char letter = 'M'; next_number(&at, end, &x) && next_number(&at, end, &y); letter = 'L')
+    put_point(d->out, letter, x, y);
   psdmp_report_page_raw(d->out, "Z\"/>");
 }
 
@@ -177,7 +188,8 @@ static void take_point(drawing *d, const tag *t) {
   size_t length;
   const char *at = attribute(t, "transform", &length), *end = at ? at + length : NULL;
   double x, y;
-  if (!at || d->curve < 0 || !wanted(d, colour(t, "color")) || !next_number(&at, end, &x) || !next_number(&at, end, &y)) return;
+  if (!at || d->curve < 0 || !wanted(d, colour(t, "color")) || !next_number(&at, end, &x) || !next_number(&at, end, &y))
+    return;
   bool few = d->figure->curve[d->curve].count <= FEW_DOTS;
   if (!d->dots_open) psdmp_report_page_raw(d->out, few ? "<path class=\"dot few\" d=\"" : "<path class=\"dot\" d=\"");
   d->dots_open = true;
@@ -192,14 +204,16 @@ static void take_group(drawing *d, const tag *t) {
   close_dots(d);
   d->depth++;
   const char *text = attribute(t, "id", &length);
-  if (text && length > strlen(id) && memcmp(text, id, strlen(id)) == 0 && psdmp_base_parse_number(text + strlen(id), length - strlen(id), &number)) {
+  if (text && length > strlen(id) && memcmp(text, id, strlen(id)) == 0 &&
+      psdmp_base_parse_number(text + strlen(id), length - strlen(id), &number)) {
     close_ticks(d);
     close_curve(d);
     if (!(number >= 1 && number <= d->figure->curves)) return;
     d->curve = (int)number - 1;
     d->curve_depth = d->depth;
     const psdmp_report_curve *c = &d->figure->curve[d->curve];
-    psdmp_report_page_markup(d->out, "<g class=\"series %s c%d\" data-i=\"%d\">", psdmp_report_plot_kind(c->kind), c->colour, d->curve);
+    psdmp_report_page_markup(d->out, "<g class=\"series %s c%d\" data-i=\"%d\">", psdmp_report_plot_kind(c->kind),
+                             c->colour, d->curve);
     return;
   }
   const char *at = attribute(t, "transform", &length), *end = at ? at + length : NULL;
@@ -220,7 +234,10 @@ static void end_group(drawing *d) {
 
 /* what stands between > and <, with gnuplot's entities undone, so that it can be escaped as everything else is */
 static size_t plain_text(const char *at, const char *end, char *out, size_t size) {
-  static const struct { const char *name; char letter; } known[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}};
+  static const struct {
+    const char *name;
+    char letter;
+  } known[] = {{"&lt;", '<'}, {"&gt;", '>'}, {"&amp;", '&'}};
   size_t used = 0;
   while (at < end && *at == ' ') at++;
   while (at < end && *at != '<' && used + 1 < size) {
@@ -228,7 +245,8 @@ static size_t plain_text(const char *at, const char *end, char *out, size_t size
     size_t step = 1;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
       size_t length = strlen(known[k].name);
-      if ((size_t)(end - at) >= length && memcmp(at, known[k].name, length) == 0) letter = known[k].letter, step = length;
+      if ((size_t)(end - at) >= length && memcmp(at, known[k].name, length) == 0)
+        letter = known[k].letter, step = length;
     }
     out[used++] = letter;
     at += step;
@@ -240,7 +258,8 @@ static size_t plain_text(const char *at, const char *end, char *out, size_t size
 
 /* numbers at the axes for people: a real minus sign, 1e-06 as a power of ten */
 static void put_tick(psdmp_report_page *out, const char *text, size_t length, bool number) {
-  static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074", "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
+  static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
+                                       "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
   double value;
   if (!number || !psdmp_base_parse_number(text, length, &value)) {
     psdmp_report_html_text(out, text, length);
@@ -266,9 +285,12 @@ static void take_text(drawing *d, const tag *t, const char *end) {
   const char *kind = d->text_role == ROLE_X_TICK ? "tick x" : d->text_role == ROLE_Y_TICK ? "tick y" : "label y";
   const char *anchor = d->anchor == 'e' ? "end" : d->anchor == 'm' ? "middle" : "start";
   if (d->turned)
-    psdmp_report_page_markup(d->out, "<text class=\"%s\" text-anchor=\"%s\" transform=\"translate(%.1f %.1f) rotate(-90)\">", kind, anchor, d->text_x, d->text_y);
+    psdmp_report_page_markup(d->out,
+                             "<text class=\"%s\" text-anchor=\"%s\" transform=\"translate(%.1f %.1f) rotate(-90)\">",
+                             kind, anchor, d->text_x, d->text_y);
   else
-    psdmp_report_page_markup(d->out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", kind, anchor, d->text_x, d->text_y);
+    psdmp_report_page_markup(d->out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", kind, anchor,
+                             d->text_x, d->text_y);
   bool named = d->text_role == ROLE_X_TICK && d->figure->ticks;
   put_tick(d->out, text, length, tick && !named);
   psdmp_report_page_raw(d->out, "</text>");
@@ -278,8 +300,12 @@ static void take_text(drawing *d, const tag *t, const char *end) {
 
 static void put_head(drawing *d, int size, int width, const double box[4]) {
   const psdmp_report_figure *f = d->figure;
-  psdmp_report_page_markup(d->out, "<svg class=\"plot %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"p%d-%d\" data-box=\"%.2f %.2f %.2f %.2f\" data-range=\"%.9g %.9g %.9g %.9g\" data-log=\"%d %d\">\n",
-           size == PSDMP_REPORT_WIDE ? "wide" : "narrow", width, d->height, f->number, size, box[0], box[1], box[2], box[3], f->range[0], f->range[1], f->range[2], f->range[3], f->x_log, f->y_log);
+  psdmp_report_page_markup(d->out,
+                           "<svg class=\"plot %s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"p%d-%d\" "
+                           "data-box=\"%.2f %.2f %.2f %.2f\" data-range=\"%.9g %.9g %.9g %.9g\" data-log=\"%d %d\">\n",
+                           size == PSDMP_REPORT_WIDE ? "wide" : "narrow", width, d->height, f->number, size, box[0],
+                           box[1], box[2], box[3], f->range[0], f->range[1], f->range[2], f->range[3], f->x_log,
+                           f->y_log);
   psdmp_report_page_markup(d->out, "<title id=\"p%d-%d\">", f->number, size);
   psdmp_report_page_print(d->out, "%s: %s over %s", f->title, f->y_label, f->x_label);
   psdmp_report_page_raw(d->out, "</title>\n<g class=\"ticks\">");
@@ -288,12 +314,16 @@ static void put_head(drawing *d, int size, int width, const double box[4]) {
 
 /* the axes, and under whatever stands there the label of x */
 static void put_frame(drawing *d, const double box[4]) {
-  psdmp_report_page_markup(d->out, "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"label x\" text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">", box[0], box[2], box[3], box[1], (box[0] + box[1]) / 2, d->height - 8);
+  psdmp_report_page_markup(d->out,
+                           "<path class=\"frame\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n<text class=\"label x\" "
+                           "text-anchor=\"middle\" x=\"%.1f\" y=\"%d\">",
+                           box[0], box[2], box[3], box[1], (box[0] + box[1]) / 2, d->height - 8);
   psdmp_report_page_text(d->out, d->figure->x_label);
   psdmp_report_page_raw(d->out, "</text>\n</svg>");
 }
 
-char *psdmp_report_plot_distil(psdmp_report_page *page, const psdmp_report_figure *figure, int size, const char *svg, size_t length, const double box[4]) {
+char *psdmp_report_plot_distil(psdmp_report_page *page, const psdmp_report_figure *figure, int size, const char *svg,
+                               size_t length, const double box[4]) {
   psdmp_report_page out = {.arena = {.allocator = page->arena.allocator}};
   drawing d = {.out = &out, .figure = figure, .curve = -1, .text_role = -1};
   const char *at = svg, *end = svg + length;
@@ -302,18 +332,12 @@ char *psdmp_report_plot_distil(psdmp_report_page *page, const psdmp_report_figur
   psdmp_report_plot_size(figure, size, &width, &d.height);
   put_head(&d, size, width, box);
   while (next_tag(&at, end, &t)) {
-    if (is(&t, "g") && t.closing)
-      end_group(&d);
-    else if (is(&t, "g") && !t.empty)
-      take_group(&d, &t);
-    else if (is(&t, "path") && !t.closing)
-      take_path(&d, &t);
-    else if (is(&t, "polygon") && !t.closing)
-      take_polygon(&d, &t);
-    else if (is(&t, "use") && !t.closing)
-      take_point(&d, &t);
-    else if (is(&t, "text") && !t.closing)
-      take_text(&d, &t, end);
+    if (is(&t, "g") && t.closing) end_group(&d);
+    else if (is(&t, "g") && !t.empty) take_group(&d, &t);
+    else if (is(&t, "path") && !t.closing) take_path(&d, &t);
+    else if (is(&t, "polygon") && !t.closing) take_polygon(&d, &t);
+    else if (is(&t, "use") && !t.closing) take_point(&d, &t);
+    else if (is(&t, "text") && !t.closing) take_text(&d, &t, end);
   }
   close_curve(&d);
   close_ticks(&d);

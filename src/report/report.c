@@ -24,8 +24,10 @@ struct psdm_report {
 
 /* the order of the sections on the page */
 static void (*const sections[])(psdmp_report_page *page, const psdmp_report_results *results) = {
-    psdmp_report_section_robot,    psdmp_report_section_model, psdmp_report_section_calibration, psdmp_report_section_payload, psdmp_report_section_excite,  psdmp_report_section_simulate,
-    psdmp_report_section_plan,     psdmp_report_section_analyze, psdmp_report_section_reduce,    psdmp_report_section_scaling, psdmp_report_section_bench,
+    psdmp_report_section_robot,   psdmp_report_section_model,   psdmp_report_section_calibration,
+    psdmp_report_section_payload, psdmp_report_section_excite,  psdmp_report_section_simulate,
+    psdmp_report_section_plan,    psdmp_report_section_analyze, psdmp_report_section_reduce,
+    psdmp_report_section_scaling, psdmp_report_section_bench,
 };
 
 /* ---- making and feeding it ---- */
@@ -35,12 +37,14 @@ static bool copy_text(psdmp_base_arena *arena, const char *text, const char **co
   return !text || *copy;
 }
 
-psdm_status psdm_report_new(const psdm_report_options *options, const psdm_allocator *allocator, psdm_report **made, psdm_error *error) {
+psdm_status psdm_report_new(const psdm_report_options *options, const psdm_allocator *allocator, psdm_report **made,
+                            psdm_error *error) {
   *made = NULL;
   psdm_report *report = psdmp_base_alloc(allocator, sizeof *report);
   if (!report) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
   report->allocator = report->arena.allocator = allocator;
-  if (options && (!copy_text(&report->arena, options->title, &report->title) || !copy_text(&report->arena, options->gnuplot, &report->gnuplot))) {
+  if (options && (!copy_text(&report->arena, options->title, &report->title) ||
+                  !copy_text(&report->arena, options->gnuplot, &report->gnuplot))) {
     psdm_report_free(report);
     return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
   }
@@ -57,7 +61,9 @@ void psdm_report_free(psdm_report *report) {
 
 psdm_status psdm_report_add(psdm_report *report, const char *path, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = report->allocator};
-  if (report->count == MOST_RESULTS) return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "one result too many: at most %d make a page", MOST_RESULTS);
+  if (report->count == MOST_RESULTS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "one result too many: at most %d make a page",
+                           MOST_RESULTS);
   psdm_status status = psdmp_report_result_read(&arena, path, &report->item[report->count], error);
   if (status) {
     psdmp_base_arena_free(&arena);
@@ -110,8 +116,8 @@ static psdm_status write_page(psdm_report *report, psdmp_report_page *page, cons
   return psdm_output_commit(&out, error);
 }
 
-psdm_status psdm_report_write(psdm_report *report, const char *path, bool (*progress)(void *context, int done, int all), void *context,
-                              psdm_error *error) {
+psdm_status psdm_report_write(psdm_report *report, const char *path, bool (*progress)(void *context, int done, int all),
+                              void *context, psdm_error *error) {
   psdmp_report_page page = {.arena = {.allocator = report->allocator}};
   locale_t before, plain = plain_locale(&before);
   if (plain == (locale_t)0) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
@@ -119,8 +125,11 @@ psdm_status psdm_report_write(psdm_report *report, const char *path, bool (*prog
   psdmp_report_page_compose(&page, &(psdmp_report_results){report->item, report->count});
   report->sections = page.sections;
   report->missing[0] = '\0';
-  if (!page.sections && !page.status) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, path, 0, 0, "none of the results has anything to show");
-  if (!status && !page.status) status = psdmp_report_plot_draw(&page, report->gnuplot, progress, context, report->missing, sizeof report->missing, error);
+  if (!page.sections && !page.status)
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, path, 0, 0, "none of the results has anything to show");
+  if (!status && !page.status)
+    status = psdmp_report_plot_draw(&page, report->gnuplot, progress, context, report->missing, sizeof report->missing,
+                                    error);
   if (!status && page.status) status = psdmp_base_fail(error, page.status, path, 0, 0, "out of memory");
   report->plots = 0;
   for (const psdmp_report_figure *f = page.figure; f; f = f->next) report->plots += f->svg[PSDMP_REPORT_WIDE] != NULL;

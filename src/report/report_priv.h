@@ -1,8 +1,8 @@
 /* report_priv.h: a page, its sections, its plots.
  *
- * A section reads one kind of result (or several that belong together) and writes HTML through the page: psdmp_report_page_text escapes,
- * psdmp_report_page_raw is for the report's own markup only. Plots are described by data; psdmp_report_page_plot puts a figure there, drawn by gnuplot when
- * the page is written. */
+ * A section reads one kind of result (or several that belong together) and writes HTML through the page:
+ * psdmp_report_page_text escapes, psdmp_report_page_raw is for the report's own markup only. Plots are described by
+ * data; psdmp_report_page_plot puts a figure there, drawn by gnuplot when the page is written. */
 #ifndef PSDMP_REPORT_H
 #define PSDMP_REPORT_H
 
@@ -13,22 +13,28 @@
 /* ---- results ---- */
 
 /* One result as it was added. JSON and YAML are a tree; CSV rows are columns of numbers. */
-typedef enum psdmp_report_result_kind { PSDMP_REPORT_RESULT_JSON, PSDMP_REPORT_RESULT_CSV, PSDMP_REPORT_RESULT_YAML } psdmp_report_result_kind;
+typedef enum psdmp_report_result_kind {
+  PSDMP_REPORT_RESULT_JSON,
+  PSDMP_REPORT_RESULT_CSV,
+  PSDMP_REPORT_RESULT_YAML
+} psdmp_report_result_kind;
 
 typedef struct psdmp_report_result {
   psdmp_report_result_kind kind;
-  const char *path;    /* as given, for words */
-  const char *command; /* JSON: its "command"; YAML: "parameters"; CSV by its columns: "predict" (predicted1), "steps" (drive, measured, predicted; step: 0 to 3), "states" (t, q1, T, U: psdm simulate), "trajectory" (t, q1) */
-  const char *robot;   /* "name" or "robot", "" when unknown */
-  const char *fingerprint; /* of its kinematics, "" when unknown */
-  psdmp_document_node *root;    /* JSON, YAML */
-  int columns;         /* CSV */
+  const char *path; /* as given, for words */
+  /* JSON: its "command"; YAML: "parameters"; CSV by its columns: "predict" (predicted1), "steps" (drive, measured,
+   * predicted; step: 0 to 3), "states" (t, q1, T, U: psdm simulate), "trajectory" (t, q1) */
+  const char *command;
+  const char *robot;         /* "name" or "robot", "" when unknown */
+  const char *fingerprint;   /* of its kinematics, "" when unknown */
+  psdmp_document_node *root; /* JSON, YAML */
+  int columns;               /* CSV */
   const char *const *column;
   size_t rows;
-  double *const *value; /* CSV: value[column][row]; NAN for an empty cell */
-  bool used;            /* a section has shown it */
+  double *const *value;                /* CSV: value[column][row]; NAN for an empty cell */
+  bool used;                           /* a section has shown it */
   struct psdmp_report_result *matched; /* JSON: the rows that psdmp_report_rows_match found; NULL: none */
-  bool taken;           /* CSV: some JSON result has it */
+  bool taken;                          /* CSV: some JSON result has it */
 } psdmp_report_result;
 
 /* Whether two results are of one robot: the same name and, where both say, the same kinematics. */
@@ -36,35 +42,39 @@ bool psdmp_report_result_same_robot(const psdmp_report_result *a, const psdmp_re
 
 /* Tree access that forgives what is not there. path is "a.b.2.c" (names and counts from 0). */
 const psdmp_document_node *psdmp_report_result_node(const psdmp_document_node *from, const char *path);
-double psdmp_report_result_number(const psdmp_document_node *from, const char *path); /* NAN when absent, null, or no number */
+/* NAN when absent, null, or no number */
+double psdmp_report_result_number(const psdmp_document_node *from, const char *path);
 const char *psdmp_report_result_text(const psdmp_document_node *from, const char *path); /* "" when absent */
-int psdmp_report_result_numbers(const psdmp_document_node *list, double *value, int most); /* numbers of a list; returns how many */
+/* numbers of a list; returns how many */
+int psdmp_report_result_numbers(const psdmp_document_node *list, double *value, int most);
 int psdmp_report_result_column(const psdmp_report_result *csv, const char *name); /* -1 when absent */
 
 /* ---- plots ---- */
 
 typedef enum psdmp_report_series_kind {
-  PSDMP_REPORT_LINE, PSDMP_REPORT_DOTS, PSDMP_REPORT_STEPS, /* y over x */
-  PSDMP_REPORT_BAND,                          /* low..high over x, filled lightly */
-  PSDMP_REPORT_BARS,                          /* y over x: boxes from 0 (or from the axis' end when logarithmic) */
-  PSDMP_REPORT_ERRORS,                        /* dots with bars from low to high */
-  PSDMP_REPORT_LEVEL                          /* a dashed horizontal line at y[0]: a limit */
+  PSDMP_REPORT_LINE,
+  PSDMP_REPORT_DOTS,
+  PSDMP_REPORT_STEPS,  /* y over x */
+  PSDMP_REPORT_BAND,   /* low..high over x, filled lightly */
+  PSDMP_REPORT_BARS,   /* y over x: boxes from 0 (or from the axis' end when logarithmic) */
+  PSDMP_REPORT_ERRORS, /* dots with bars from low to high */
+  PSDMP_REPORT_LEVEL   /* a dashed horizontal line at y[0]: a limit */
 } psdmp_report_series_kind;
 
 typedef struct psdmp_report_series {
   psdmp_report_series_kind kind;
-  const char *title;          /* in the key; NULL: not there */
+  const char *title;                /* in the key; NULL: not there */
   const double *x, *y, *low, *high; /* as the kind needs; NAN breaks a line. Copied when the plot is added. */
   size_t count;
-  int colour;                 /* 0..7 of the palette, -1: muted */
+  int colour; /* 0..7 of the palette, -1: muted */
 } psdmp_report_series;
 
 typedef struct psdmp_report_plot {
   const char *title, *x_label, *y_label; /* every plot has all three */
   bool x_log, y_log;
-  bool zoom;                   /* wheel, drag and pinch zoom, and the axes follow */
-  bool tall;                   /* more height: many bars */
-  const char *const *tick;     /* names at x = 0, 1, ... in place of numbers; NULL: numbers */
+  bool zoom;               /* wheel, drag and pinch zoom, and the axes follow */
+  bool tall;               /* more height: many bars */
+  const char *const *tick; /* names at x = 0, 1, ... in place of numbers; NULL: numbers */
   int ticks;
   const psdmp_report_series *series;
   int count;
@@ -74,19 +84,26 @@ typedef struct psdmp_report_plot {
 
 typedef struct psdmp_report_page psdmp_report_page;
 
-/* The page's policy refuses style attributes, event handlers and scripts: raw markup uses the classes of report.css ("muted", "good", "bad", "note"). */
+/* The page's policy refuses style attributes, event handlers and scripts: raw markup uses the classes of report.css
+ * ("muted", "good", "bad", "note"). */
 
-void psdmp_report_page_section(psdmp_report_page *page, const char *title, const char *lead); /* begins a section (h2), ends the one before; lead: a sentence, NULL */
-void psdmp_report_page_heading(psdmp_report_page *page, const char *title);                   /* h3 inside a section */
+/* begins a section (h2), ends the one before; lead: a sentence, NULL */
+void psdmp_report_page_section(psdmp_report_page *page, const char *title, const char *lead);
+void psdmp_report_page_heading(psdmp_report_page *page, const char *title); /* h3 inside a section */
 void psdmp_report_page_raw(psdmp_report_page *page, const char *html);
-void psdmp_report_page_markup(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3); /* html as it is, up to 1023 bytes */
-void psdmp_report_page_text(psdmp_report_page *page, const char *text);                       /* escaped */
-void psdmp_report_page_print(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3); /* escaped after formatting */
+/* html as it is, up to 1023 bytes */
+void psdmp_report_page_markup(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
+void psdmp_report_page_text(psdmp_report_page *page, const char *text); /* escaped */
+/* escaped after formatting */
+void psdmp_report_page_print(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
 void psdmp_report_page_paragraph(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
-void psdmp_report_page_number(psdmp_report_page *page, double value, int digits);             /* for people: 1.23e-05 as 1.23 x 10^-5, a dash when not finite */
+/* for people: 1.23e-05 as 1.23 x 10^-5, a dash when not finite */
+void psdmp_report_page_number(psdmp_report_page *page, double value, int digits);
 
-/* A table that scrolls inside itself on a phone: header cells, then rows of cells; numeric columns are right-aligned. */
-void psdmp_report_page_table(psdmp_report_page *page, const char *const *header, int columns, const char *numeric); /* numeric: a letter per column, 'n' or 't' */
+/* A table that scrolls inside itself on a phone: header cells, then rows of cells; numeric columns are
+ * right-aligned. */
+/* numeric: a letter per column, 'n' or 't' */
+void psdmp_report_page_table(psdmp_report_page *page, const char *const *header, int columns, const char *numeric);
 void psdmp_report_page_row(psdmp_report_page *page);
 void psdmp_report_page_cell(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
 void psdmp_report_page_cell_number(psdmp_report_page *page, double value, int digits);
@@ -104,25 +121,36 @@ void psdmp_report_page_row_of_plots(psdmp_report_page *page);
 void psdmp_report_page_row_of_plots_end(psdmp_report_page *page);
 void psdmp_report_page_plot(psdmp_report_page *page, const psdmp_report_plot *plot);
 
-void *psdmp_report_page_memory(psdmp_report_page *page, size_t bytes); /* of the report, for what a section computes; NULL when there is none, which the page remembers */
+/* of the report, for what a section computes; NULL when there is none, which the page remembers */
+void *psdmp_report_page_memory(psdmp_report_page *page, size_t bytes);
 
-/* ---- sections: each looks through all results for what it knows, writes nothing when there is none, and marks what it used ---- */
+/* ---- sections: each looks through all results for what it knows, writes nothing when there is none, and marks what
+ * it used ---- */
 
 typedef struct psdmp_report_results {
   psdmp_report_result **item;
   int count;
 } psdmp_report_results;
 
-void psdmp_report_section_robot(psdmp_report_page *page, const psdmp_report_results *results);       /* inspect: sketch at a pose, joints, limits */
-void psdmp_report_section_model(psdmp_report_page *page, const psdmp_report_results *results);       /* derive, params: facts, classes, base parameters with formulas, values, error bars */
-void psdmp_report_section_calibration(psdmp_report_page *page, const psdmp_report_results *results); /* calibrate, predict rows, parameter files: torques, residuals, spectra, friction, steps */
+/* inspect: sketch at a pose, joints, limits */
+void psdmp_report_section_robot(psdmp_report_page *page, const psdmp_report_results *results);
+/* derive, params: facts, classes, base parameters with formulas, values, error bars */
+void psdmp_report_section_model(psdmp_report_page *page, const psdmp_report_results *results);
+/* calibrate, predict rows, parameter files: torques, residuals, spectra, friction, steps */
+void psdmp_report_section_calibration(psdmp_report_page *page, const psdmp_report_results *results);
 void psdmp_report_section_payload(psdmp_report_page *page, const psdmp_report_results *results);
-void psdmp_report_section_excite(psdmp_report_page *page, const psdmp_report_results *results);      /* trajectory within its limits, figures of merit */
-void psdmp_report_section_simulate(psdmp_report_page *page, const psdmp_report_results *results);    /* motion, torques, energy */
+/* trajectory within its limits, figures of merit */
+void psdmp_report_section_excite(psdmp_report_page *page, const psdmp_report_results *results);
+/* motion, torques, energy */
+void psdmp_report_section_simulate(psdmp_report_page *page, const psdmp_report_results *results);
 void psdmp_report_section_plan(psdmp_report_page *page, const psdmp_report_results *results);
-void psdmp_report_section_analyze(psdmp_report_page *page, const psdmp_report_results *results);     /* structure, bounds; linearize's modes */
-void psdmp_report_section_reduce(psdmp_report_page *page, const psdmp_report_results *results);      /* figures 2 and 7 of the PSDM paper */
-void psdmp_report_section_scaling(psdmp_report_page *page, const psdmp_report_results *results);     /* its figures 4 to 6: times against n, from bench/ */
-void psdmp_report_section_bench(psdmp_report_page *page, const psdmp_report_results *results);       /* psdm bench, and bars with the peers from bench/peers */
+/* structure, bounds; linearize's modes */
+void psdmp_report_section_analyze(psdmp_report_page *page, const psdmp_report_results *results);
+/* figures 2 and 7 of the PSDM paper */
+void psdmp_report_section_reduce(psdmp_report_page *page, const psdmp_report_results *results);
+/* its figures 4 to 6: times against n, from bench/ */
+void psdmp_report_section_scaling(psdmp_report_page *page, const psdmp_report_results *results);
+/* psdm bench, and bars with the peers from bench/peers */
+void psdmp_report_section_bench(psdmp_report_page *page, const psdmp_report_results *results);
 
 #endif

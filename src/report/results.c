@@ -27,7 +27,9 @@ static const psdmp_document_node *child_counted(const psdmp_document_node *list,
 const psdmp_document_node *psdmp_report_result_node(const psdmp_document_node *from, const char *path) {
   for (const char *at = path; from && *at;) {
     size_t length = strcspn(at, ".");
-    from = from->kind == PSDMP_DOCUMENT_MAP ? child_named(from, at, length) : from->kind == PSDMP_DOCUMENT_LIST ? child_counted(from, at, length) : NULL;
+    from = from->kind == PSDMP_DOCUMENT_MAP    ? child_named(from, at, length)
+           : from->kind == PSDMP_DOCUMENT_LIST ? child_counted(from, at, length)
+                                               : NULL;
     at += length;
     at += *at == '.';
   }
@@ -37,11 +39,15 @@ const psdmp_document_node *psdmp_report_result_node(const psdmp_document_node *f
 /* a number as it stands; a quoted one is a word */
 static double number_of(const psdmp_document_node *node) {
   double value;
-  if (!node || node->kind != PSDMP_DOCUMENT_SCALAR || node->quoted || !psdmp_base_parse_number(node->text, node->length, &value)) return NAN;
+  if (!node || node->kind != PSDMP_DOCUMENT_SCALAR || node->quoted ||
+      !psdmp_base_parse_number(node->text, node->length, &value))
+    return NAN;
   return value;
 }
 
-double psdmp_report_result_number(const psdmp_document_node *from, const char *path) { return number_of(psdmp_report_result_node(from, path)); }
+double psdmp_report_result_number(const psdmp_document_node *from, const char *path) {
+  return number_of(psdmp_report_result_node(from, path));
+}
 
 const char *psdmp_report_result_text(const psdmp_document_node *from, const char *path) {
   const psdmp_document_node *node = psdmp_report_result_node(from, path);
@@ -52,7 +58,8 @@ const char *psdmp_report_result_text(const psdmp_document_node *from, const char
 int psdmp_report_result_numbers(const psdmp_document_node *list, double *value, int most) {
   int count = 0;
   if (!list || list->kind != PSDMP_DOCUMENT_LIST) return 0;
-  for (const psdmp_document_node *child = list->child; child && count < most; child = child->next) value[count++] = number_of(child);
+  for (const psdmp_document_node *child = list->child; child && count < most; child = child->next)
+    value[count++] = number_of(child);
   return count;
 }
 
@@ -75,16 +82,19 @@ static const char *robot_of(const psdmp_document_node *root) {
 }
 
 bool psdmp_report_result_same_robot(const psdmp_report_result *a, const psdmp_report_result *b) {
-  return strcmp(a->robot, b->robot) == 0 && (!a->fingerprint[0] || !b->fingerprint[0] || strcmp(a->fingerprint, b->fingerprint) == 0);
+  return strcmp(a->robot, b->robot) == 0 &&
+         (!a->fingerprint[0] || !b->fingerprint[0] || strcmp(a->fingerprint, b->fingerprint) == 0);
 }
 
-static const char expected[] = "JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file was expected";
+static const char expected[] =
+    "JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file was expected";
 
 /* what a reader of texts found wrong, behind what a result is */
 static psdm_status no_result(psdm_error *error) {
   if (!error) return PSDM_E_PARSE;
   psdm_error found = *error;
-  return psdmp_base_fail(error, found.status, found.file, found.line, found.column, "not a result: %s (%s)", expected, found.text);
+  return psdmp_base_fail(error, found.status, found.file, found.line, found.column, "not a result: %s (%s)", expected,
+                         found.text);
 }
 
 /* more than the names of its command and robot */
@@ -101,13 +111,17 @@ static bool has_content(const psdmp_document_node *root) {
 static psdm_status take_tree(psdmp_report_result *result, bool braces, psdm_error *error) {
   const psdmp_document_node *root = result->root;
   const char *format = psdmp_report_result_text(root, "format");
-  if (root->kind != PSDMP_DOCUMENT_MAP) return psdmp_base_fail(error, PSDM_E_PARSE, result->path, root->line, root->column, "not a result: %s", expected);
+  if (root->kind != PSDMP_DOCUMENT_MAP)
+    return psdmp_base_fail(error, PSDM_E_PARSE, result->path, root->line, root->column, "not a result: %s", expected);
   result->robot = robot_of(root);
-  result->fingerprint = psdmp_report_result_text(root, psdmp_report_result_node(root, "fingerprint") ? "fingerprint" : "robot.kinematics");
+  result->fingerprint = psdmp_report_result_text(
+      root, psdmp_report_result_node(root, "fingerprint") ? "fingerprint" : "robot.kinematics");
   result->command = psdmp_report_result_text(root, "command");
   result->kind = braces ? PSDMP_REPORT_RESULT_JSON : PSDMP_REPORT_RESULT_YAML;
   if (result->command[0] && !has_content(root))
-    return psdmp_base_fail(error, PSDM_E_PARSE, result->path, root->line, root->column, "a result without content: all that the command writes with --json was expected, not its name alone");
+    return psdmp_base_fail(
+        error, PSDM_E_PARSE, result->path, root->line, root->column,
+        "a result without content: all that the command writes with --json was expected, not its name alone");
   if (result->command[0]) return PSDM_OK;
   if (strncmp(format, "psdm-parameters", strlen("psdm-parameters")) == 0) {
     result->kind = PSDMP_REPORT_RESULT_YAML;
@@ -115,8 +129,10 @@ static psdm_status take_tree(psdmp_report_result *result, bool braces, psdm_erro
     return PSDM_OK;
   }
   if (psdmp_report_result_node(root, "joints"))
-    return psdmp_base_fail(error, PSDM_E_ROBOT, result->path, root->line, root->column, "a robot file, not a result; psdm inspect, derive and params --json make results of it");
-  return psdmp_base_fail(error, PSDM_E_PARSE, result->path, root->line, root->column, "not a result, it has no \"command\": %s", expected);
+    return psdmp_base_fail(error, PSDM_E_ROBOT, result->path, root->line, root->column,
+                           "a robot file, not a result; psdm inspect, derive and params --json make results of it");
+  return psdmp_base_fail(error, PSDM_E_PARSE, result->path, root->line, root->column,
+                         "not a result, it has no \"command\": %s", expected);
 }
 
 /* ---- rows ---- */
@@ -154,12 +170,15 @@ static bool next_field(const char **line, size_t *left, const char **field, size
   return true;
 }
 
-static psdm_status take_header(psdmp_base_arena *arena, psdmp_report_result *result, const char *line, size_t length, int number, psdm_error *error) {
+static psdm_status take_header(psdmp_base_arena *arena, psdmp_report_result *result, const char *line, size_t length,
+                               int number, psdm_error *error) {
   const char *field, *at = line;
   size_t size, left = length;
   int columns = 1;
   for (size_t i = 0; i < length; i++) columns += line[i] == ',';
-  if (columns > MOST_COLUMNS) return psdmp_base_fail(error, PSDM_E_LIMIT, result->path, number, 0, "%d columns; at most %d are read", columns, MOST_COLUMNS);
+  if (columns > MOST_COLUMNS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, result->path, number, 0, "%d columns; at most %d are read", columns,
+                           MOST_COLUMNS);
   const char **name = psdmp_base_arena_alloc(arena, (size_t)columns * sizeof *name);
   for (int i = 0; name && next_field(&at, &left, &field, &size); i++)
     if (!(name[i] = psdmp_base_arena_text(arena, field, size))) name = NULL;
@@ -177,7 +196,8 @@ static double step_of(const char *text, size_t length) {
   return -1;
 }
 
-static psdm_status take_row(psdmp_report_result *result, double *const *value, size_t row, const char *line, size_t length, int number, psdm_error *error) {
+static psdm_status take_row(psdmp_report_result *result, double *const *value, size_t row, const char *line,
+                            size_t length, int number, psdm_error *error) {
   const char *field, *at = line;
   size_t size, left = length;
   int i = 0;
@@ -185,14 +205,15 @@ static psdm_status take_row(psdmp_report_result *result, double *const *value, s
     char shown[60];
     bool step = !strcmp(result->column[i], "step") && (value[i][row] = step_of(field, size)) >= 0;
     bool absent = !size || (size == 3 && (memcmp(field, "nan", 3) == 0 || memcmp(field, "NaN", 3) == 0));
-    if (step)
-      continue;
-    else if (absent)
-      value[i][row] = NAN;
+    if (step) continue;
+    else if (absent) value[i][row] = NAN;
     else if (!psdmp_base_parse_number(field, size, &value[i][row]))
-      return psdmp_base_fail(error, PSDM_E_PARSE, result->path, number, (int)(field - line) + 1, "'%s' is not a number", psdmp_base_quote(field, size, shown, sizeof shown));
+      return psdmp_base_fail(error, PSDM_E_PARSE, result->path, number, (int)(field - line) + 1, "'%s' is not a number",
+                             psdmp_base_quote(field, size, shown, sizeof shown));
   }
-  if (i < result->columns || at) return psdmp_base_fail(error, PSDM_E_PARSE, result->path, number, 0, "%s values than the %d columns of the header", at ? "more" : "fewer", result->columns);
+  if (i < result->columns || at)
+    return psdmp_base_fail(error, PSDM_E_PARSE, result->path, number, 0, "%s values than the %d columns of the header",
+                           at ? "more" : "fewer", result->columns);
   return PSDM_OK;
 }
 
@@ -201,23 +222,28 @@ static const char others[] = "JSON that a psdm command wrote with --json, a para
 /* which command rows are of, by their columns */
 static psdm_status name_rows(psdmp_report_result *result, int line, psdm_error *error) {
   bool t = psdmp_report_result_column(result, "t") >= 0, q = psdmp_report_result_column(result, "q1") >= 0;
-  if (t && psdmp_report_result_column(result, "predicted1") >= 0)
-    result->command = "predict";
-  else if (t && psdmp_report_result_column(result, "drive") >= 0 && psdmp_report_result_column(result, "measured") >= 0 && psdmp_report_result_column(result, "predicted") >= 0)
+  if (t && psdmp_report_result_column(result, "predicted1") >= 0) result->command = "predict";
+  else if (t && psdmp_report_result_column(result, "drive") >= 0 &&
+           psdmp_report_result_column(result, "measured") >= 0 && psdmp_report_result_column(result, "predicted") >= 0)
     result->command = "steps";
   else if (t && q && psdmp_report_result_column(result, "T") >= 0 && psdmp_report_result_column(result, "U") >= 0)
     result->command = "states";
-  else if (t && q)
-    result->command = "trajectory";
+  else if (t && q) result->command = "trajectory";
   else
-    return psdmp_base_fail(error, PSDM_E_PARSE, result->path, line, 1, "the columns are of no known result: t, q1... of a motion, or t, predicted1... of psdm calibrate --predict were expected; or %s", others);
+    return psdmp_base_fail(error, PSDM_E_PARSE, result->path, line, 1,
+                           "the columns are of no known result: t, q1... of a motion, or t, predicted1... of psdm "
+                           "calibrate --predict were expected; or %s",
+                           others);
   return PSDM_OK;
 }
 
-static psdm_status allocate_rows(psdmp_base_arena *arena, psdmp_report_result *result, size_t rows, double ***value, psdm_error *error) {
+static psdm_status allocate_rows(psdmp_base_arena *arena, psdmp_report_result *result, size_t rows, double ***value,
+                                 psdm_error *error) {
   size_t columns = (size_t)result->columns;
   double **column = psdmp_base_arena_alloc(arena, columns * sizeof *column);
-  double *all = rows < SIZE_MAX / 8 / columns ? psdmp_base_arena_alloc_raw(arena, (rows ? rows : 1) * columns * sizeof *all) : NULL;
+  double *all = rows < SIZE_MAX / 8 / columns
+                    ? psdmp_base_arena_alloc_raw(arena, (rows ? rows : 1) * columns * sizeof *all)
+                    : NULL;
   if (!column || !all) return psdmp_base_fail(error, PSDM_E_MEMORY, result->path, 0, 0, "out of memory");
   for (size_t i = 0; i < columns; i++) column[i] = all + i * rows;
   result->value = *value = column;
@@ -234,12 +260,14 @@ static bool any_number(const psdmp_report_result *result) {
   return false;
 }
 
-static psdm_status take_rows(psdmp_base_arena *arena, psdmp_report_result *result, char *text, size_t length, psdm_error *error) {
+static psdm_status take_rows(psdmp_base_arena *arena, psdmp_report_result *result, char *text, size_t length,
+                             psdm_error *error) {
   char *at = text, *end = text + length, *line;
   size_t size = 0, rows = 0;
   int number = 0;
   double **value = NULL;
-  if (!next_line(&at, end, &line, &size, &number)) return psdmp_base_fail(error, PSDM_E_PARSE, result->path, 1, 1, "the file is empty");
+  if (!next_line(&at, end, &line, &size, &number))
+    return psdmp_base_fail(error, PSDM_E_PARSE, result->path, 1, 1, "the file is empty");
   psdm_status status = take_header(arena, result, line, size, number, error);
   if (!status) status = name_rows(result, number, error);
   char *first = at;
@@ -248,9 +276,13 @@ static psdm_status take_rows(psdmp_base_arena *arena, psdmp_report_result *resul
   if (!status) status = allocate_rows(arena, result, rows, &value, error);
   result->kind = PSDMP_REPORT_RESULT_CSV;
   result->robot = result->fingerprint = "";
-  for (at = first, number = header; !status && next_line(&at, end, &line, &size, &number);) status = take_row(result, value, result->rows++, line, size, number, error);
+  for (at = first, number = header; !status && next_line(&at, end, &line, &size, &number);)
+    status = take_row(result, value, result->rows++, line, size, number, error);
   if (!status && !any_number(result))
-    status = psdmp_base_fail(error, PSDM_E_PARSE, result->path, header, 0, rows ? "rows without content: none has a time and a number that can be drawn; finite numbers below 1e100 were expected" : "a header without rows: rows of numbers were expected below it");
+    status = psdmp_base_fail(error, PSDM_E_PARSE, result->path, header, 0,
+                             rows ? "rows without content: none has a time and a number that can be drawn; finite "
+                                    "numbers below 1e100 were expected"
+                                  : "a header without rows: rows of numbers were expected below it");
   return status;
 }
 
@@ -270,7 +302,8 @@ static bool looks_like_rows(const char *text, size_t length) {
   return memchr(text, ',', line) && !memchr(text, ':', line) && !memchr(text, '{', line) && !memchr(text, '[', line);
 }
 
-psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path, char *text, size_t length, psdmp_report_result **made, psdm_error *error) {
+psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path, char *text, size_t length,
+                                      psdmp_report_result **made, psdm_error *error) {
   psdmp_report_result *result = psdmp_base_arena_alloc(arena, sizeof *result);
   char *name = psdmp_base_arena_text(arena, path, strlen(path));
   *made = NULL;
@@ -281,9 +314,12 @@ psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path,
   size_t blank = strspn(text, " \t\r\n");
   psdm_status status = PSDM_OK;
   if (blank < length && text[blank] == '<' && !strstr(text + blank, "<robot")) {
-    status = psdmp_base_fail(error, PSDM_E_PARSE, path, 1, 1, "not a result: %s (HTML or XML without <robot>)", expected);
+    status =
+        psdmp_base_fail(error, PSDM_E_PARSE, path, 1, 1, "not a result: %s (HTML or XML without <robot>)", expected);
   } else if (blank < length && text[blank] == '<') {
-    status = psdmp_base_fail(error, PSDM_E_ROBOT, path, 0, 0, "a robot file (XML), not a result; psdm inspect, derive and params --json make results of it");
+    status =
+        psdmp_base_fail(error, PSDM_E_ROBOT, path, 0, 0,
+                        "a robot file (XML), not a result; psdm inspect, derive and params --json make results of it");
   } else if (looks_like_rows(text, length)) {
     status = take_rows(arena, result, text, length, error);
   } else {
@@ -295,12 +331,15 @@ psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path,
   return status;
 }
 
-psdm_status psdmp_report_result_read(psdmp_base_arena *arena, const char *path, psdmp_report_result **result, psdm_error *error) {
+psdm_status psdmp_report_result_read(psdmp_base_arena *arena, const char *path, psdmp_report_result **result,
+                                     psdm_error *error) {
   char *text;
   size_t length;
   *result = NULL;
   psdm_status status = psdmp_document_file_read(path, ROWS_BYTES, arena, &text, &length, error);
   if (status && error && strncmp(error->text, "is a directory", strlen("is a directory")) == 0)
     return psdmp_base_fail(error, status, path, 0, 0, "is a directory, not a result: %s", expected);
-  return status ? status : psdmp_report_result_parse(arena, strcmp(path, "-") == 0 ? "<stdin>" : path, text, length, result, error);
+  return status
+             ? status
+             : psdmp_report_result_parse(arena, strcmp(path, "-") == 0 ? "<stdin>" : path, text, length, result, error);
 }

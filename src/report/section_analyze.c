@@ -1,11 +1,14 @@
-/* section_analyze.c: what a robot's model depends on, what would decouple or balance it, bounds that hold everywhere. */
+/* section_analyze.c: what a robot's model depends on, what would decouple or balance it, bounds that hold
+ * everywhere. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/section_parts_priv.h"
 
-void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result); /* section_analyze_modes.c */
+/* section_analyze_modes.c */
+void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results,
+                                  psdmp_report_result *result);
 
 enum { MOST_SHOWN = 12 };
 
@@ -18,8 +21,10 @@ static const char *entry_text(psdmp_report_page *page, const psdmp_document_node
   int count = 0;
   if (!entry) return "";
   if (psdmp_report_truth(entry, "zero")) return "0";
-  for (const psdmp_document_node *joint = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; joint && count < 100; joint = joint->next, count++)
-    if (joint->kind == PSDMP_DOCUMENT_SCALAR) text = psdmp_report_words(page, "%s%sq%.8s", text, count ? ", " : "(", joint->text);
+  for (const psdmp_document_node *joint = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL;
+       joint && count < 100; joint = joint->next, count++)
+    if (joint->kind == PSDMP_DOCUMENT_SCALAR)
+      text = psdmp_report_words(page, "%s%sq%.8s", text, count ? ", " : "(", joint->text);
   return count ? psdmp_report_words(page, "%s)", text) : text;
 }
 
@@ -33,7 +38,10 @@ static void mass_table(psdmp_report_page *page, const psdmp_document_node *root,
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%d", i + 1);
     for (int k = 0; k < n; k++)
-      psdmp_report_page_cell(page, "%s", entry_text(page, psdmp_report_result_node(root, psdmp_report_words(page, "M.%d.%d", i, k)), psdmp_report_words(page, n > 9 ? "m%d,%d" : "m%d%d", (i < k ? i : k) + 1, (i < k ? k : i) + 1)));
+      psdmp_report_page_cell(
+          page, "%s",
+          entry_text(page, psdmp_report_result_node(root, psdmp_report_words(page, "M.%d.%d", i, k)),
+                     psdmp_report_words(page, n > 9 ? "m%d,%d" : "m%d%d", (i < k ? i : k) + 1, (i < k ? k : i) + 1)));
   }
   psdmp_report_page_table_end(page);
 }
@@ -43,16 +51,20 @@ static const char *products(psdmp_report_page *page, const psdmp_document_node *
   enum { MOST = 60 };
   const char *text = "";
   int count = 0;
-  for (const psdmp_document_node *term = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; term; term = term->next) {
+  for (const psdmp_document_node *term = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; term;
+       term = term->next) {
     double three[3];
     if (psdmp_report_result_numbers(term, three, 3) != 3 || three[0] != axis + 1) continue;
     if (count++ >= MOST) continue;
-    text = three[1] == three[2] ? psdmp_report_words(page, "%s%sqd%g\xC2\xB2", text, text[0] ? ", " : "", three[1]) : psdmp_report_words(page, "%s%sqd%g qd%g", text, text[0] ? ", " : "", three[1], three[2]);
+    text = three[1] == three[2]
+               ? psdmp_report_words(page, "%s%sqd%g\xC2\xB2", text, text[0] ? ", " : "", three[1])
+               : psdmp_report_words(page, "%s%sqd%g qd%g", text, text[0] ? ", " : "", three[1], three[2]);
   }
   return count > MOST ? psdmp_report_words(page, "%s and %d more", text, count - MOST) : count ? text : "none";
 }
 
-static void torque_table(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes, int n) {
+static void torque_table(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes,
+                         int n) {
   static const char *const header[] = {"joint", "gravity", "velocity products"};
   if (!psdmp_report_result_node(root, "g") && !psdmp_report_result_node(root, "c")) return;
   psdmp_report_page_heading(page, "Gravity and velocity terms");
@@ -60,7 +72,9 @@ static void torque_table(psdmp_report_page *page, const psdmp_document_node *roo
   for (int i = 0; i < n; i++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
-    psdmp_report_page_cell(page, "%s", entry_text(page, psdmp_report_result_node(root, psdmp_report_words(page, "g.%d", i)), psdmp_report_words(page, "g%d", i + 1)));
+    psdmp_report_page_cell(page, "%s",
+                           entry_text(page, psdmp_report_result_node(root, psdmp_report_words(page, "g.%d", i)),
+                                      psdmp_report_words(page, "g%d", i + 1)));
     psdmp_report_page_cell(page, "%s", products(page, psdmp_report_result_node(root, "c"), i));
   }
   psdmp_report_page_table_end(page);
@@ -83,7 +97,9 @@ static void conditions(psdmp_report_page *page, const psdmp_document_node *root)
   }
 }
 
-static const char *yes(const psdmp_document_node *root, const char *path) { return !psdmp_report_result_node(root, path) ? "" : psdmp_report_truth(root, path) ? "yes" : "no"; }
+static const char *yes(const psdmp_document_node *root, const char *path) {
+  return !psdmp_report_result_node(root, path) ? "" : psdmp_report_truth(root, path) ? "yes" : "no";
+}
 
 static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
   psdmp_report_page_facts(page);
@@ -99,7 +115,10 @@ static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
 
 static const struct {
   const char *key, *words;
-} bound_list[] = {{"mass_least", "least eigenvalue of M"}, {"mass_small", "least norm of M, k0"}, {"mass", "largest norm of M, k1"}, {"coriolis", "largest norm of the velocity terms, k4"},
+} bound_list[] = {{"mass_least", "least eigenvalue of M"},
+                  {"mass_small", "least norm of M, k0"},
+                  {"mass", "largest norm of M, k1"},
+                  {"coriolis", "largest norm of the velocity terms, k4"},
                   {"gravity", "largest gravity torque, k6"}};
 
 enum { BOUNDS = sizeof bound_list / sizeof *bound_list };
@@ -109,7 +128,8 @@ static const char *position_text(psdmp_report_page *page, const psdmp_document_n
   double q[MOST];
   int count = psdmp_report_result_numbers(list, q, MOST);
   const char *text = "";
-  for (int i = 0; i < count; i++) text = psdmp_report_words(page, "%s%s%s", text, i ? ", " : "", psdmp_report_words_number(page, q[i], 3));
+  for (int i = 0; i < count; i++)
+    text = psdmp_report_words(page, "%s%s%s", text, i ? ", " : "", psdmp_report_words_number(page, q[i], 3));
   return list && list->count > MOST ? psdmp_report_words(page, "%s, \xE2\x80\xA6", text) : text;
 }
 
@@ -129,10 +149,13 @@ static void bounds(psdmp_report_page *page, const psdmp_document_node *root) {
     psdmp_report_page_cell(page, "%s", bound_list[k].words);
     psdmp_report_page_cell_number(page, y[0][k], 5);
     psdmp_report_page_cell_number(page, y[1][k], 5);
-    psdmp_report_page_cell(page, "%s", position_text(page, psdmp_report_result_node(node, psdmp_report_words(page, "%s.q", bound_list[k].key))));
+    psdmp_report_page_cell(
+        page, "%s",
+        position_text(page, psdmp_report_result_node(node, psdmp_report_words(page, "%s.q", bound_list[k].key))));
   }
   psdmp_report_page_table_end(page);
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, "Rigorous bounds, and the extremes that were met", "bound", "value (SI units)");
+  psdmp_report_drawing d =
+      psdmp_report_drawing_of(page, "Rigorous bounds, and the extremes that were met", "bound", "value (SI units)");
   d.plot.y_log = true;
   d.plot.tick = tick;
   d.plot.ticks = BOUNDS;
@@ -145,25 +168,36 @@ static void bounds(psdmp_report_page *page, const psdmp_document_node *root) {
 
 static const struct {
   const char *key, *words;
-} sample_list[] = {{"mass", "norm of M"}, {"mass_least", "least eigenvalue of M"}, {"coriolis", "norm of the velocity terms, random unit velocities"}, {"gravity", "gravity torque"}};
+} sample_list[] = {{"mass", "norm of M"},
+                   {"mass_least", "least eigenvalue of M"},
+                   {"coriolis", "norm of the velocity terms, random unit velocities"},
+                   {"gravity", "gravity torque"}};
 
 static void samples(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"", "least", "half", "95 %", "99.9 %", "largest"};
   static const char *const numbers[] = {"least", "half", "at_95", "at_999", "largest"};
-  double count = psdmp_report_result_number(root, "bounds.samples"), beyond = psdmp_report_result_number(root, "bounds.beyond");
+  double count = psdmp_report_result_number(root, "bounds.samples"),
+         beyond = psdmp_report_result_number(root, "bounds.beyond");
   if (!(count > 0)) return;
   psdmp_report_page_heading(page, psdmp_report_words(page, "At %.0f random positions", count));
   psdmp_report_page_table(page, header, 6, "tnnnnn");
   for (size_t k = 0; k < sizeof sample_list / sizeof *sample_list; k++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", sample_list[k].words);
-    for (int i = 0; i < 5; i++) psdmp_report_page_cell_number(page, psdmp_report_result_number(root, psdmp_report_words(page, "bounds.%s.samples.%s", sample_list[k].key, numbers[i])), 5);
+    for (int i = 0; i < 5; i++)
+      psdmp_report_page_cell_number(
+          page,
+          psdmp_report_result_number(root,
+                                     psdmp_report_words(page, "bounds.%s.samples.%s", sample_list[k].key, numbers[i])),
+          5);
   }
   psdmp_report_page_table_end(page);
   if (beyond > 0)
-    psdmp_report_page_paragraph(page, "%.0f samples break bounds that were proved: do not trust the bounds of this robot.", beyond);
+    psdmp_report_page_paragraph(
+        page, "%.0f samples break bounds that were proved: do not trust the bounds of this robot.", beyond);
   else
-    psdmp_report_page_paragraph(page, "Shares of the positions at which values are at most so large. No sample is beyond what is proved.");
+    psdmp_report_page_paragraph(
+        page, "Shares of the positions at which values are at most so large. No sample is beyond what is proved.");
 }
 
 static void path_facts(psdmp_report_page *page, const psdmp_document_node *root) {
@@ -171,9 +205,11 @@ static void path_facts(psdmp_report_page *page, const psdmp_document_node *root)
   psdmp_report_page_heading(page, "Along the path");
   psdmp_report_page_facts(page);
   psdmp_report_fact_number(page, "positions", psdmp_report_result_number(root, "path.positions"), 9, "");
-  psdmp_report_fact_number(page, "least manipulability", psdmp_report_result_number(root, "path.least.manipulability"), 4, "");
+  psdmp_report_fact_number(page, "least manipulability", psdmp_report_result_number(root, "path.least.manipulability"),
+                           4, "");
   psdmp_report_fact_number(page, "at", psdmp_report_result_number(root, "path.least.t"), 4, "s");
-  psdmp_report_fact_number(page, "largest manipulability", psdmp_report_result_number(root, "path.most.manipulability"), 4, "");
+  psdmp_report_fact_number(page, "largest manipulability", psdmp_report_result_number(root, "path.most.manipulability"),
+                           4, "");
   psdmp_report_page_facts_end(page);
 }
 
@@ -182,7 +218,8 @@ static void path_facts(psdmp_report_page *page, const psdmp_document_node *root)
 static void show(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, result);
   int n = axes.n < MOST_SHOWN ? axes.n : MOST_SHOWN;
-  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Structure"), "What M, c and g depend on, read from the model's exact coefficients.");
+  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Structure"),
+                            "What M, c and g depend on, read from the model's exact coefficients.");
   facts(page, result->root);
   if (n < axes.n) psdmp_report_page_paragraph(page, "Tables show the first %d of %d joints.", n, axes.n);
   mass_table(page, result->root, n);

@@ -5,7 +5,8 @@
 
 #include "report/section_parts_priv.h"
 
-void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result);
+void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results,
+                                  psdmp_report_result *result);
 
 enum { MOST_POINTS = 2000, MOST_MODES = 4000, MOST_TABLES = 4 };
 
@@ -16,7 +17,8 @@ typedef struct modes {
 
 /* eigenvalues of some list, added to those before */
 static void collect(const psdmp_document_node *list, modes *m) {
-  for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode && m->count < MOST_MODES; mode = mode->next) {
+  for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL;
+       mode && m->count < MOST_MODES; mode = mode->next) {
     m->re[m->count] = psdmp_report_result_number(mode, "re");
     m->im[m->count] = psdmp_report_result_number(mode, "im");
     m->count++;
@@ -39,35 +41,42 @@ static void reach(const modes *m, double range[4]) {
 }
 
 /* the unit circle of sampled systems; the axes of the others, which reach a little beyond all modes */
-static void draw_boundary(psdmp_report_drawing *d, bool sampled, const modes *open, const modes *closed, double x[], double y[], int points) {
+static void draw_boundary(psdmp_report_drawing *d, bool sampled, const modes *open, const modes *closed, double x[],
+                          double y[], int points) {
   const double full = 6.283185307179586;
   double range[4] = {0, 0, 0, 0}, size = 0;
   reach(open, range);
   reach(closed, range);
   for (int k = 0; k < 4; k++) size = fmax(size, fabs(range[k]));
   if (size == 0) size = 1;
-  for (int k = 0; k < 4; k++) range[k] = k % 2 ? fmax(range[k], 0.05 * size) : fmin(range[k], -0.05 * size); /* both axes have two sides */
+  /* both axes have two sides */
+  for (int k = 0; k < 4; k++) range[k] = k % 2 ? fmax(range[k], 0.05 * size) : fmin(range[k], -0.05 * size);
   for (int k = 0; k < points; k++) {
     double share = (double)k / (points - 1);
     x[k] = cos(full * share), y[k] = sin(full * share);
   }
   if (!sampled) {
     const double more_x = 0.06 * (range[1] - range[0]), more_y = 0.06 * (range[3] - range[2]);
-    const double cross[2][5] = {{range[0] - more_x, range[1] + more_x, NAN, 0, 0}, {0, 0, NAN, range[2] - more_y, range[3] + more_y}};
+    const double cross[2][5] = {{range[0] - more_x, range[1] + more_x, NAN, 0, 0},
+                                {0, 0, NAN, range[2] - more_y, range[3] + more_y}};
     points = 5;
     memcpy(x, cross[0], sizeof cross[0]);
     memcpy(y, cross[1], sizeof cross[1]);
   }
-  psdmp_report_draw_xy(d, PSDMP_REPORT_LINE, sampled ? "unit circle" : "axes: stable to the left", x, y, (size_t)points, -1);
+  psdmp_report_draw_xy(d, PSDMP_REPORT_LINE, sampled ? "unit circle" : "axes: stable to the left", x, y, (size_t)points,
+                       -1);
 }
 
-static void draw_plane(psdmp_report_page *page, const char *title, bool sampled, const modes *open, const modes *closed) {
+static void draw_plane(psdmp_report_page *page, const char *title, bool sampled, const modes *open,
+                       const modes *closed) {
   enum { BOUNDARY = 97 };
   double x[BOUNDARY], y[BOUNDARY];
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, title, sampled ? "real part" : "real part (1/s)", sampled ? "imaginary part" : "imaginary part (rad/s)");
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, title, sampled ? "real part" : "real part (1/s)",
+                                                   sampled ? "imaginary part" : "imaginary part (rad/s)");
   d.plot.tall = d.plot.zoom = true;
   draw_boundary(&d, sampled, open, closed, x, y, BOUNDARY);
-  psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, closed->count ? "open loop" : "modes", open->re, open->im, (size_t)open->count, 0);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, closed->count ? "open loop" : "modes", open->re, open->im,
+                       (size_t)open->count, 0);
   psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, "with the LQR gains", closed->re, closed->im, (size_t)closed->count, 1);
   psdmp_report_draw(&d);
 }
@@ -108,7 +117,8 @@ static void draw_modes(psdmp_report_page *page, const psdmp_document_node *root)
   modes open, closed;
   int count = 0;
   if (!start(page, &open) || !start(page, &closed)) return;
-  for (const psdmp_document_node *point = points && points->kind == PSDMP_DOCUMENT_LIST ? points->child : NULL; point && count < MOST_POINTS; point = point->next, count++) {
+  for (const psdmp_document_node *point = points && points->kind == PSDMP_DOCUMENT_LIST ? points->child : NULL;
+       point && count < MOST_POINTS; point = point->next, count++) {
     collect(psdmp_report_result_node(point, "eigenvalues"), &open);
     collect(psdmp_report_result_node(point, "lqr.closed_loop"), &closed);
   }
@@ -127,12 +137,14 @@ static const char *vector_text(psdmp_report_page *page, const psdmp_document_nod
   double value[MOST];
   int count = psdmp_report_result_numbers(list, value, MOST);
   const char *text = "";
-  for (int i = 0; i < count; i++) text = psdmp_report_words(page, "%s%s%s", text, i ? ", " : "", psdmp_report_words_number(page, value[i], 4));
+  for (int i = 0; i < count; i++)
+    text = psdmp_report_words(page, "%s%s%s", text, i ? ", " : "", psdmp_report_words_number(page, value[i], 4));
   return list && list->count > MOST ? psdmp_report_words(page, "%s, \xE2\x80\xA6", text) : text;
 }
 
 static void points_table(psdmp_report_page *page, const psdmp_document_node *points) {
-  static const char *const header[] = {"point", "q", "stability", "controllable", "slowest mode (rad/s)", "fastest mode (rad/s)"};
+  static const char *const header[] = {
+      "point", "q", "stability", "controllable", "slowest mode (rad/s)", "fastest mode (rad/s)"};
   enum { MOST = 50 };
   int at = 0;
   psdmp_report_page_heading(page, "Points");
@@ -140,13 +152,18 @@ static void points_table(psdmp_report_page *page, const psdmp_document_node *poi
   for (const psdmp_document_node *point = points->child; point && at < MOST; point = point->next, at++) {
     const psdmp_document_node *list = psdmp_report_result_node(point, "eigenvalues");
     double slow = NAN, fast = NAN;
-    for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode; mode = mode->next)
-      slow = fmin(slow, psdmp_report_result_number(mode, "frequency")), fast = fmax(fast, psdmp_report_result_number(mode, "frequency"));
+    for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode;
+         mode = mode->next)
+      slow = fmin(slow, psdmp_report_result_number(mode, "frequency")),
+      fast = fmax(fast, psdmp_report_result_number(mode, "frequency"));
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%d", at + 1);
     psdmp_report_page_cell(page, "%s", vector_text(page, psdmp_report_result_node(point, "q")));
     psdmp_report_page_cell(page, "%s", psdmp_report_result_text(point, "stability"));
-    psdmp_report_page_cell(page, "%s", psdmp_report_result_node(point, "controllable") ? psdmp_report_truth(point, "controllable") ? "yes" : "no" : "");
+    psdmp_report_page_cell(page, "%s",
+                           psdmp_report_result_node(point, "controllable")
+                               ? psdmp_report_truth(point, "controllable") ? "yes" : "no"
+                               : "");
     psdmp_report_page_cell_number(page, slow, 4);
     psdmp_report_page_cell_number(page, fast, 4);
   }
@@ -155,12 +172,15 @@ static void points_table(psdmp_report_page *page, const psdmp_document_node *poi
 }
 
 static void mode_rows(psdmp_report_page *page, const psdmp_document_node *list, const char *loop) {
-  for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode; mode = mode->next) {
+  for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode;
+       mode = mode->next) {
     double im = psdmp_report_result_number(mode, "im");
     if (im < 0) continue; /* its conjugate has been */
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", loop);
-    psdmp_report_page_cell(page, "%s%s%s", psdmp_report_words_number(page, psdmp_report_result_number(mode, "re"), 5), im > 0 ? " \xC2\xB1 " : "", im > 0 ? psdmp_report_words(page, "%s i", psdmp_report_words_number(page, im, 5)) : "");
+    psdmp_report_page_cell(page, "%s%s%s", psdmp_report_words_number(page, psdmp_report_result_number(mode, "re"), 5),
+                           im > 0 ? " \xC2\xB1 " : "",
+                           im > 0 ? psdmp_report_words(page, "%s i", psdmp_report_words_number(page, im, 5)) : "");
     psdmp_report_page_cell_number(page, psdmp_report_result_number(mode, "frequency"), 4);
     psdmp_report_page_cell_number(page, psdmp_report_result_number(mode, "damping"), 3);
   }
@@ -178,9 +198,12 @@ static void modes_tables(psdmp_report_page *page, const psdmp_document_node *poi
   }
 }
 
-void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
+void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results,
+                                  psdmp_report_result *result) {
   const psdmp_document_node *points = psdmp_report_result_node(result->root, "points");
-  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Linear models"), "The dynamics near a state, exact to first order: how it swings, whether it stays, what the motors can reach.");
+  psdmp_report_page_section(
+      page, psdmp_report_title(page, results, result, "Linear models"),
+      "The dynamics near a state, exact to first order: how it swings, whether it stays, what the motors can reach.");
   if (!points || points->kind != PSDMP_DOCUMENT_LIST || !points->count) {
     psdmp_report_page_paragraph(page, "The result has no points.");
     return;

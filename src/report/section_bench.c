@@ -1,4 +1,5 @@
-/* section_bench.c: times of generated code (psdm bench), and benchmarks other than those over the number of joints (section_scaling.c). */
+/* section_bench.c: times of generated code (psdm bench), and benchmarks other than those over the number of joints
+ * (section_scaling.c). */
 #include <math.h>
 #include <string.h>
 
@@ -7,14 +8,18 @@
 /* ---- psdm bench ---- */
 
 enum { CHOSEN, BATCH, OTHER, LIBRARY, TEXTBOOK, WAYS };
-static const char *const ways[WAYS] = {"generated code", "the same in batches", "generated, other method", "library's recursion", "textbook Newton-Euler"};
+static const char *const ways[WAYS] = {"generated code", "the same in batches", "generated, other method",
+                                       "library's recursion", "textbook Newton-Euler"};
 
 static double operations(const psdmp_document_node *form) {
-  return psdmp_report_result_number(form, "mult") + psdmp_report_result_number(form, "add") + psdmp_report_result_number(form, "div") + psdmp_report_result_number(form, "sqrt");
+  return psdmp_report_result_number(form, "mult") + psdmp_report_result_number(form, "add") +
+         psdmp_report_result_number(form, "div") + psdmp_report_result_number(form, "sqrt");
 }
 
 /* the first other form of a function that was measured */
-static const psdmp_document_node *other_of(const psdmp_document_node *function) { return psdmp_report_result_node(function, "others.0"); }
+static const psdmp_document_node *other_of(const psdmp_document_node *function) {
+  return psdmp_report_result_node(function, "others.0");
+}
 
 static const psdmp_document_node *functions_of(const psdmp_document_node *root) {
   const psdmp_document_node *functions = psdmp_report_result_node(root, "functions");
@@ -23,13 +28,21 @@ static const psdmp_document_node *functions_of(const psdmp_document_node *root) 
 
 static void show_facts(psdmp_report_page *page, const psdmp_document_node *root) {
   const psdmp_document_node *inverse = psdmp_report_result_node(root, "functions.inverse");
-  double ns = psdmp_report_result_number(inverse, "ns"), batch = psdmp_report_result_number(inverse, "ns_batch"), textbook = psdmp_report_result_number(root, "baseline.inverse.ns");
+  double ns = psdmp_report_result_number(inverse, "ns"), batch = psdmp_report_result_number(inverse, "ns_batch"),
+         textbook = psdmp_report_result_number(root, "baseline.inverse.ns");
   psdmp_report_page_facts(page);
-  if (isfinite(ns)) psdmp_report_page_fact(page, "inverse dynamics, one state", "%s ns", psdmp_report_words_number(page, ns, 3));
-  if (isfinite(batch)) psdmp_report_page_fact(page, "inverse dynamics, in batches", "%s ns", psdmp_report_words_number(page, batch, 3));
-  if (inverse) psdmp_report_page_fact(page, "operations of inverse dynamics", "%s", psdmp_report_words_number(page, operations(inverse), 6));
-  if (ns > 0 && isfinite(textbook)) psdmp_report_page_fact(page, "times as fast as a textbook's recursion", "%s\xC3\x97", psdmp_report_words_number(page, textbook / ns, 3));
-  psdmp_report_page_fact(page, "worst difference from the recursions", "%s", psdmp_report_words_number(page, psdmp_report_result_number(root, "error"), 2));
+  if (isfinite(ns))
+    psdmp_report_page_fact(page, "inverse dynamics, one state", "%s ns", psdmp_report_words_number(page, ns, 3));
+  if (isfinite(batch))
+    psdmp_report_page_fact(page, "inverse dynamics, in batches", "%s ns", psdmp_report_words_number(page, batch, 3));
+  if (inverse)
+    psdmp_report_page_fact(page, "operations of inverse dynamics", "%s",
+                           psdmp_report_words_number(page, operations(inverse), 6));
+  if (ns > 0 && isfinite(textbook))
+    psdmp_report_page_fact(page, "times as fast as a textbook's recursion", "%s\xC3\x97",
+                           psdmp_report_words_number(page, textbook / ns, 3));
+  psdmp_report_page_fact(page, "worst difference from the recursions", "%s",
+                         psdmp_report_words_number(page, psdmp_report_result_number(root, "error"), 2));
   psdmp_report_page_facts_end(page);
 }
 
@@ -37,8 +50,14 @@ static void show_facts(psdmp_report_page *page, const psdmp_document_node *root)
 static void plot_times(psdmp_report_page *page, const psdmp_document_node *root) {
   psdmp_report_groups *g = psdmp_report_page_memory(page, sizeof *g);
   if (!g) return;
-  *g = (psdmp_report_groups){.title = psdmp_report_words(page, "Time per call on %.100s, best of %.6g rounds", psdmp_report_result_text(root, "processor")[0] ? psdmp_report_result_text(root, "processor") : "this machine", psdmp_report_result_number(root, "repeat")),
-                      .unit = "ns per state", .label = "function", .kinds = WAYS};
+  *g = (psdmp_report_groups){
+      .title = psdmp_report_words(
+          page, "Time per call on %.100s, best of %.6g rounds",
+          psdmp_report_result_text(root, "processor")[0] ? psdmp_report_result_text(root, "processor") : "this machine",
+          psdmp_report_result_number(root, "repeat")),
+      .unit = "ns per state",
+      .label = "function",
+      .kinds = WAYS};
   for (int k = 0; k < WAYS; k++) g->kind[k] = ways[k];
   for (const psdmp_document_node *f = functions_of(root); f && g->groups < PSDMP_REPORT_MOST_GROUPS; f = f->next) {
     int at = g->groups++;
@@ -58,7 +77,8 @@ static void form_row(psdmp_report_page *page, const char *name, const psdmp_docu
   psdmp_report_page_row(page);
   psdmp_report_page_cell(page, "%s", name);
   psdmp_report_page_cell(page, "%s", psdmp_report_result_text(form, "method"));
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) psdmp_report_page_cell(page, "%s", psdmp_report_words_number(page, psdmp_report_result_number(form, counts[i]), 9));
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    psdmp_report_page_cell(page, "%s", psdmp_report_words_number(page, psdmp_report_result_number(form, counts[i]), 9));
   psdmp_report_page_cell_number(page, psdmp_report_result_number(form, "ns"), 4);
   psdmp_report_page_cell_number(page, psdmp_report_result_number(form, "ns_batch"), 4);
   psdmp_report_page_cell_number(page, library, 4);
@@ -66,22 +86,30 @@ static void form_row(psdmp_report_page *page, const char *name, const psdmp_docu
 }
 
 static void table_of_forms(psdmp_report_page *page, const psdmp_document_node *root) {
-  static const char *const header[] = {"function", "method", "mult", "add", "div", "sqrt", "sin and cos", "depth", "bytes", "ns", "ns in batches", "library, ns", "error"};
+  static const char *const header[] = {"function",      "method",      "mult",  "add",   "div",
+                                       "sqrt",          "sin and cos", "depth", "bytes", "ns",
+                                       "ns in batches", "library, ns", "error"};
   psdmp_report_page_table(page, header, sizeof header / sizeof *header, "ttnnnnnnnnnnn");
   for (const psdmp_document_node *f = functions_of(root); f; f = f->next) {
     const psdmp_document_node *others = psdmp_report_result_node(f, "others");
     form_row(page, f->key ? f->key : "", f, psdmp_report_result_number(f, "library_ns"));
-    for (const psdmp_document_node *o = others && others->kind == PSDMP_DOCUMENT_LIST ? others->child : NULL; o; o = o->next) form_row(page, "", o, NAN);
+    for (const psdmp_document_node *o = others && others->kind == PSDMP_DOCUMENT_LIST ? others->child : NULL; o;
+         o = o->next)
+      form_row(page, "", o, NAN);
   }
   psdmp_report_page_table_end(page);
 }
 
-static void show_bench(psdmp_report_page *page, const psdmp_report_results *results, const psdmp_report_result *result) {
+static void show_bench(psdmp_report_page *page, const psdmp_report_results *results,
+                       const psdmp_report_result *result) {
   psdmp_report_page_heading(page, psdmp_report_title(page, results, result, "Generated code"));
   psdmp_report_bench_place(page, result->root);
   show_facts(page, result->root);
   plot_times(page, result->root);
-  psdmp_report_page_paragraph(page, "Operations, nodes on the longest path, bytes of machine code, and times, the method that psdm codegen takes first; compiled by %s.", psdmp_report_result_text(result->root, "compiler"));
+  psdmp_report_page_paragraph(page,
+                              "Operations, nodes on the longest path, bytes of machine code, and times, the method "
+                              "that psdm codegen takes first; compiled by %s.",
+                              psdmp_report_result_text(result->root, "compiler"));
   table_of_forms(page, result->root);
 }
 
@@ -102,9 +130,13 @@ void psdmp_report_section_bench(psdmp_report_page *page, const psdmp_report_resu
   for (int i = 0; i < results->count; i++) {
     psdmp_report_result *result = results->item[i];
     bool tool = result->kind == PSDMP_REPORT_RESULT_JSON && strcmp(result->command, "bench") == 0;
-    bool script = result->kind == PSDMP_REPORT_RESULT_JSON && strncmp(result->command, "bench/", 6) == 0 && !psdmp_report_bench_against_n(result->command);
+    bool script = result->kind == PSDMP_REPORT_RESULT_JSON && strncmp(result->command, "bench/", 6) == 0 &&
+                  !psdmp_report_bench_against_n(result->command);
     if (!tool && !script) continue;
-    if (!begun) psdmp_report_page_section(page, "Benchmarks", "Times of one machine; less is better. Axes are logarithmic: equal distances are equal ratios.");
+    if (!begun)
+      psdmp_report_page_section(
+          page, "Benchmarks",
+          "Times of one machine; less is better. Axes are logarithmic: equal distances are equal ratios.");
     begun = result->used = true;
     if (tool) {
       show_bench(page, results, result);

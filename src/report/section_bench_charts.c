@@ -6,12 +6,17 @@
 
 /* ---- words ---- */
 
-static bool is_true(const psdmp_document_node *from, const char *path) { return strcmp(psdmp_report_result_text(from, path), "true") == 0; }
+static bool is_true(const psdmp_document_node *from, const char *path) {
+  return strcmp(psdmp_report_result_text(from, path), "true") == 0;
+}
 
 void psdmp_report_bench_place(psdmp_report_page *page, const psdmp_document_node *root) {
-  const char *how = psdmp_report_result_text(root, "how"), *processor = psdmp_report_result_text(root, "processor"), *date = psdmp_report_result_text(root, "date");
+  const char *how = psdmp_report_result_text(root, "how"), *processor = psdmp_report_result_text(root, "processor"),
+             *date = psdmp_report_result_text(root, "date");
   psdmp_report_page_raw(page, "<p class=\"muted\">");
-  psdmp_report_page_print(page, "Measured on %s%s%s%s%s%s.", processor[0] ? processor : "an unnamed processor", date[0] ? ", " : "", date, is_true(root, "quick") ? ", a quick run" : "", how[0] ? ": " : "", how);
+  psdmp_report_page_print(page, "Measured on %s%s%s%s%s%s.", processor[0] ? processor : "an unnamed processor",
+                          date[0] ? ", " : "", date, is_true(root, "quick") ? ", a quick run" : "", how[0] ? ": " : "",
+                          how);
   psdmp_report_page_raw(page, "</p>\n");
 }
 
@@ -28,7 +33,9 @@ static const char *chart_title(psdmp_report_page *page, const psdmp_document_nod
 
 /* ---- groups of bars ---- */
 
-static double times_first(const psdmp_report_groups *g, int kind, int group) { return g->value[kind][group] / g->value[0][group]; }
+static double times_first(const psdmp_report_groups *g, int kind, int group) {
+  return g->value[kind][group] / g->value[0][group];
+}
 
 /* two digits, and never a power of ten: 0.45, 7.1, 12000 */
 static const char *ratio_words(psdmp_report_page *page, double ratio) {
@@ -70,25 +77,48 @@ static void plot_single(psdmp_report_page *page, const psdmp_report_groups *g) {
   for (int k = 0; k < g->kinds; k++) {
     x[k] = k;
     tick[k] = kind_title(page, g, k);
-    series[k] = (psdmp_report_series){.kind = PSDMP_REPORT_BARS, .x = &x[k], .y = g->value[k], .count = 1, .colour = kind_colour(g, k)};
+    series[k] = (psdmp_report_series){
+        .kind = PSDMP_REPORT_BARS, .x = &x[k], .y = g->value[k], .count = 1, .colour = kind_colour(g, k)};
   }
   series[g->kinds] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE, .x = x, .y = &least, .count = 1, .colour = -1};
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = g->title, .x_label = g->group[0], .y_label = g->unit, .y_log = true, .tall = true, .tick = tick, .ticks = g->kinds, .series = series, .count = g->kinds + 1});
+  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = g->title,
+                                                    .x_label = g->group[0],
+                                                    .y_label = g->unit,
+                                                    .y_log = true,
+                                                    .tall = true,
+                                                    .tick = tick,
+                                                    .ticks = g->kinds,
+                                                    .series = series,
+                                                    .count = g->kinds + 1});
 }
 
 /* many groups: their names below, the kinds' in the key */
 static void plot_several(psdmp_report_page *page, const psdmp_report_groups *g) {
   static const double filled = 0.84; /* of the distance from group to group */
   psdmp_report_series series[PSDMP_REPORT_MOST_KINDS + 1];
-  double least = floor_of(g), *x = psdmp_report_page_memory(page, sizeof(double) * (size_t)g->kinds * (size_t)g->groups);
+  double least = floor_of(g),
+         *x = psdmp_report_page_memory(page, sizeof(double) * (size_t)g->kinds * (size_t)g->groups);
   if (!x) return;
   for (int k = 0; k < g->kinds; k++) {
     double *at = x + k * g->groups;
     for (int i = 0; i < g->groups; i++) at[i] = i + (k - (g->kinds - 1) / 2.0) * filled / g->kinds;
-    series[k] = (psdmp_report_series){.kind = PSDMP_REPORT_BARS, .title = kind_title(page, g, k), .x = at, .y = g->value[k], .count = (size_t)g->groups, .colour = kind_colour(g, k)};
+    series[k] = (psdmp_report_series){.kind = PSDMP_REPORT_BARS,
+                                      .title = kind_title(page, g, k),
+                                      .x = at,
+                                      .y = g->value[k],
+                                      .count = (size_t)g->groups,
+                                      .colour = kind_colour(g, k)};
   }
   series[g->kinds] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE, .x = x, .y = &least, .count = 1, .colour = -1};
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = g->title, .x_label = g->label, .y_label = g->unit, .y_log = true, .tall = true, .tick = g->group, .ticks = g->groups, .series = series, .count = g->kinds + 1});
+  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = g->title,
+                                                    .x_label = g->label,
+                                                    .y_label = g->unit,
+                                                    .y_log = true,
+                                                    .tall = true,
+                                                    .tick = g->group,
+                                                    .ticks = g->groups,
+                                                    .series = series,
+                                                    .count = g->kinds + 1});
 }
 
 void psdmp_report_groups_plot(psdmp_report_page *page, const psdmp_report_groups *g) {
@@ -110,10 +140,8 @@ void psdmp_report_groups_table(psdmp_report_page *page, const psdmp_report_group
     for (int k = 0; k < g->kinds; k++) {
       double ratio = times_first(g, k, i);
       const char *number = psdmp_report_words_number(page, g->value[k][i], 3);
-      if (k && isfinite(ratio))
-        psdmp_report_page_cell(page, "%s (%s\xC3\x97)", number, ratio_words(page, ratio));
-      else
-        psdmp_report_page_cell(page, "%s", number);
+      if (k && isfinite(ratio)) psdmp_report_page_cell(page, "%s (%s\xC3\x97)", number, ratio_words(page, ratio));
+      else psdmp_report_page_cell(page, "%s", number);
     }
   }
   psdmp_report_page_table_end(page);
@@ -122,14 +150,20 @@ void psdmp_report_groups_table(psdmp_report_page *page, const psdmp_report_group
 /* a benchmark's bars */
 static void draw_bars(psdmp_report_page *page, const psdmp_document_node *chart) {
   psdmp_report_groups *g = psdmp_report_page_memory(page, sizeof *g);
-  const psdmp_document_node *of = psdmp_report_result_node(chart, "of"), *series = psdmp_report_result_node(chart, "series");
+  const psdmp_document_node *of = psdmp_report_result_node(chart, "of"),
+                            *series = psdmp_report_result_node(chart, "series");
   if (!g || !of || of->kind != PSDMP_DOCUMENT_LIST || !series || series->kind != PSDMP_DOCUMENT_LIST) return;
-  *g = (psdmp_report_groups){.title = chart_title(page, chart), .unit = psdmp_report_result_text(chart, "unit"), .label = psdmp_report_result_text(chart, "x")};
+  *g = (psdmp_report_groups){.title = chart_title(page, chart),
+                             .unit = psdmp_report_result_text(chart, "unit"),
+                             .label = psdmp_report_result_text(chart, "x")};
   if (!g->label[0]) g->label = "compared";
-  for (const psdmp_document_node *name = of->child; name && g->groups < PSDMP_REPORT_MOST_GROUPS; name = name->next) g->group[g->groups++] = psdmp_report_result_text(name, "");
+  for (const psdmp_document_node *name = of->child; name && g->groups < PSDMP_REPORT_MOST_GROUPS; name = name->next)
+    g->group[g->groups++] = psdmp_report_result_text(name, "");
   for (const psdmp_document_node *kind = series->child; kind && g->kinds < PSDMP_REPORT_MOST_KINDS; kind = kind->next) {
     double *value = g->value[g->kinds];
-    for (int i = psdmp_report_result_numbers(psdmp_report_result_node(kind, "values"), value, g->groups); i < g->groups; i++) value[i] = NAN;
+    for (int i = psdmp_report_result_numbers(psdmp_report_result_node(kind, "values"), value, g->groups); i < g->groups;
+         i++)
+      value[i] = NAN;
     g->published[g->kinds] = is_true(kind, "published");
     g->kind[g->kinds++] = psdmp_report_result_text(kind, "name");
   }
@@ -153,12 +187,15 @@ typedef struct curves {
 static bool read_curve(psdmp_report_page *page, const psdmp_document_node *node, curves *c) {
   int k = c->count;
   const psdmp_document_node *list = psdmp_report_result_node(node, "x");
-  int room = list && list->kind == PSDMP_DOCUMENT_LIST ? list->count < PSDMP_REPORT_MOST_POINTS ? list->count : PSDMP_REPORT_MOST_POINTS : 0;
+  int room = list && list->kind == PSDMP_DOCUMENT_LIST
+                 ? list->count < PSDMP_REPORT_MOST_POINTS ? list->count : PSDMP_REPORT_MOST_POINTS
+                 : 0;
   if (!room) return true;
   c->x[k] = psdmp_report_page_memory(page, sizeof(double) * (size_t)room);
   c->y[k] = psdmp_report_page_memory(page, sizeof(double) * (size_t)room);
   if (!c->x[k] || !c->y[k]) return false;
-  int given = psdmp_report_result_numbers(list, c->x[k], room), known = psdmp_report_result_numbers(psdmp_report_result_node(node, "y"), c->y[k], room);
+  int given = psdmp_report_result_numbers(list, c->x[k], room),
+      known = psdmp_report_result_numbers(psdmp_report_result_node(node, "y"), c->y[k], room);
   c->points[k] = given < known ? given : known;
   c->name[k] = psdmp_report_result_text(node, "name");
   c->published[k] = is_true(node, "published");
@@ -186,14 +223,26 @@ static void plot_curves(psdmp_report_page *page, const psdmp_document_node *char
   int count = 0, ticks = x_log ? 0 : count_ticks(page, c, tick);
   for (int k = 0; k < c->count; k++) {
     int colour = c->published[k] || k > 7 ? -1 : k;
-    psdmp_report_series s = {.kind = PSDMP_REPORT_LINE, .title = c->name[k], .x = c->x[k], .y = c->y[k], .count = (size_t)c->points[k], .colour = colour};
+    psdmp_report_series s = {.kind = PSDMP_REPORT_LINE,
+                             .title = c->name[k],
+                             .x = c->x[k],
+                             .y = c->y[k],
+                             .count = (size_t)c->points[k],
+                             .colour = colour};
     /* published numbers and single ones are dots, measured ones a line with its dots */
     if (!c->published[k] && c->points[k] > 1) series[count++] = s, s.title = NULL;
     s.kind = PSDMP_REPORT_DOTS;
     series[count++] = s;
   }
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = chart_title(page, chart), .x_label = psdmp_report_result_text(chart, "x"), .y_label = psdmp_report_result_text(chart, "y"), .x_log = x_log,
-                                      .y_log = is_true(chart, "y_log"), .tick = ticks ? tick : NULL, .ticks = ticks, .series = series, .count = count});
+  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = chart_title(page, chart),
+                                                    .x_label = psdmp_report_result_text(chart, "x"),
+                                                    .y_label = psdmp_report_result_text(chart, "y"),
+                                                    .x_log = x_log,
+                                                    .y_log = is_true(chart, "y_log"),
+                                                    .tick = ticks ? tick : NULL,
+                                                    .ticks = ticks,
+                                                    .series = series,
+                                                    .count = count});
 }
 
 /* the next larger x of all curves; NAN: there is none */
@@ -231,7 +280,8 @@ static void table_of_curves(psdmp_report_page *page, const psdmp_document_node *
 static void draw_curves(psdmp_report_page *page, const psdmp_document_node *chart) {
   curves c = {0};
   const psdmp_document_node *series = psdmp_report_result_node(chart, "series");
-  for (const psdmp_document_node *s = series && series->kind == PSDMP_DOCUMENT_LIST ? series->child : NULL; s && c.count < PSDMP_REPORT_MOST_KINDS; s = s->next)
+  for (const psdmp_document_node *s = series && series->kind == PSDMP_DOCUMENT_LIST ? series->child : NULL;
+       s && c.count < PSDMP_REPORT_MOST_KINDS; s = s->next)
     if (!read_curve(page, s, &c)) return;
   if (!c.count) return;
   plot_curves(page, chart, &c);
@@ -240,8 +290,11 @@ static void draw_curves(psdmp_report_page *page, const psdmp_document_node *char
 
 /* ---- a whole result ---- */
 
-static void draw_all(psdmp_report_page *page, const psdmp_document_node *list, void (*draw)(psdmp_report_page *page, const psdmp_document_node *chart)) {
-  for (const psdmp_document_node *chart = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; chart; chart = chart->next) draw(page, chart);
+static void draw_all(psdmp_report_page *page, const psdmp_document_node *list,
+                     void (*draw)(psdmp_report_page *page, const psdmp_document_node *chart)) {
+  for (const psdmp_document_node *chart = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; chart;
+       chart = chart->next)
+    draw(page, chart);
 }
 
 void psdmp_report_bench_charts(psdmp_report_page *page, const psdmp_document_node *root) {

@@ -1,4 +1,5 @@
-/* section_bench_charts_priv.h: curves and bars as the benchmarks describe them (docs/bench.md), and bars that other sections put together. */
+/* section_bench_charts_priv.h: curves and bars as the benchmarks describe them (docs/bench.md), and bars that other
+ * sections put together. */
 #ifndef PSDMP_REPORT_SECTION_BENCH_CHARTS_H
 #define PSDMP_REPORT_SECTION_BENCH_CHARTS_H
 
@@ -8,15 +9,17 @@ enum { PSDMP_REPORT_MOST_GROUPS = 64, PSDMP_REPORT_MOST_KINDS = 16, PSDMP_REPORT
 
 /* Groups of bars on a logarithmic axis: kinds stand side by side in each group. Texts must live until it is drawn. */
 typedef struct psdmp_report_groups {
-  const char *title, *unit, *label;      /* label: what the groups are */
+  const char *title, *unit, *label; /* label: what the groups are */
   int groups, kinds;
   const char *group[PSDMP_REPORT_MOST_GROUPS], *kind[PSDMP_REPORT_MOST_KINDS];
-  bool published[PSDMP_REPORT_MOST_KINDS];  /* drawn muted */
+  bool published[PSDMP_REPORT_MOST_KINDS];                         /* drawn muted */
   double value[PSDMP_REPORT_MOST_KINDS][PSDMP_REPORT_MOST_GROUPS]; /* NAN where there is none */
 } psdmp_report_groups;
 
-void psdmp_report_groups_plot(psdmp_report_page *page, const psdmp_report_groups *g);  /* names carry how many times the first kind's they are */
-void psdmp_report_groups_table(psdmp_report_page *page, const psdmp_report_groups *g); /* numbers and times the first kind's */
+/* names carry how many times the first kind's they are */
+void psdmp_report_groups_plot(psdmp_report_page *page, const psdmp_report_groups *g);
+/* numbers and times the first kind's */
+void psdmp_report_groups_table(psdmp_report_page *page, const psdmp_report_groups *g);
 
 /* Sentences: where, when and how it was measured; what the benchmark has to say. */
 void psdmp_report_bench_place(psdmp_report_page *page, const psdmp_document_node *root);
@@ -25,7 +28,8 @@ void psdmp_report_bench_notes(psdmp_report_page *page, const psdmp_document_node
 /* All curves and bars of a benchmark's result, with their numbers. */
 void psdmp_report_bench_charts(psdmp_report_page *page, const psdmp_document_node *root);
 
-/* Heading of a benchmark that shows how cost grows with the number of joints (psdmp_report_section_scaling); NULL for any other. */
+/* Heading of a benchmark that shows how cost grows with the number of joints (psdmp_report_section_scaling); NULL
+ * for any other. */
 const char *psdmp_report_bench_against_n(const char *command);
 
 #endif

@@ -10,7 +10,8 @@
 /* everything that can be drawn of every axis; NULL without memory or rows */
 static psdmp_report_compared *all_compared(const psdmp_report_fit_view *view, int *count) {
   psdmp_report_timeline line;
-  psdmp_report_compared *list = psdmp_report_page_memory(view->page, (size_t)(view->axes.n ? view->axes.n : 1) * sizeof *list);
+  psdmp_report_compared *list =
+      psdmp_report_page_memory(view->page, (size_t)(view->axes.n ? view->axes.n : 1) * sizeof *list);
   *count = 0;
   if (!list || !psdmp_report_timeline_of(view->page, view->rows, &line)) return NULL;
   for (int i = 0; i < view->axes.n && i < PSDMP_REPORT_MOST_DRAWN; i++)
@@ -24,8 +25,11 @@ static void draw_rows(const psdmp_report_fit_view *view) {
   psdmp_report_compared *list = all_compared(view, &count);
   if (!list || !count) return;
   psdmp_report_page_heading(view->page, "Measured and predicted torque");
-  psdmp_report_page_paragraph(view->page, "Measured torque in the model's band, and as it was logged; the model's with two standard deviations, noise included, on either side.%s%s",
-                       list[0].heldout ? " Shaded: held out, the fit has not seen it." : "", list[0].shifted ? " Segments stand one behind the other." : "");
+  psdmp_report_page_paragraph(view->page,
+                              "Measured torque in the model's band, and as it was logged; the model's with two "
+                              "standard deviations, noise included, on either side.%s%s",
+                              list[0].heldout ? " Shaded: held out, the fit has not seen it." : "",
+                              list[0].shifted ? " Segments stand one behind the other." : "");
   psdmp_report_axes_drawn(view->page, &view->axes);
   for (int k = 0; k < count; k++) psdmp_report_draw_torque(view->page, &list[k]);
   psdmp_report_residual_sections(view->page, list, count);
@@ -36,9 +40,11 @@ static void draw_rows(const psdmp_report_fit_view *view) {
 static void lead_of(const psdmp_report_fit_view *view, char *out, size_t size) {
   const char *estimator = psdmp_report_result_text(view->root, "estimator");
   if (view->steps)
-    snprintf(out, size, "Motors, gravity, friction and inertia one after the other, each from an experiment of its own.");
+    snprintf(out, size,
+             "Motors, gravity, friction and inertia one after the other, each from an experiment of its own.");
   else
-    snprintf(out, size, "Inertias and friction from measured logs%s%s%s.", estimator[0] ? ", estimator '" : "", estimator, estimator[0] ? "'" : "");
+    snprintf(out, size, "Inertias and friction from measured logs%s%s%s.", estimator[0] ? ", estimator '" : "",
+             estimator, estimator[0] ? "'" : "");
 }
 
 static void show(psdmp_report_fit_view *view, const char *title) {
@@ -58,14 +64,16 @@ static void show(psdmp_report_fit_view *view, const char *title) {
 }
 
 /* as many as the result says something about: files have no "n" and no names */
-static psdmp_report_axes axes_of_file(psdmp_report_page *page, const psdmp_report_results *results, const psdmp_report_result *file) {
+static psdmp_report_axes axes_of_file(psdmp_report_page *page, const psdmp_report_results *results,
+                                      const psdmp_report_result *file) {
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, file);
   const psdmp_document_node *speed = psdmp_report_result_node(file->root, "speed");
   int n = speed && speed->kind == PSDMP_DOCUMENT_LIST && speed->count < PSDMP_REPORT_MOST_AXES ? speed->count : 0;
   if (axes.n || !n || !(axes.axis = psdmp_report_page_memory(page, (size_t)n * sizeof *axes.axis))) return axes;
   axes.n = n;
   for (int i = 0; i < n; i++)
-    axes.axis[i] = (psdmp_report_axis){.name = psdmp_report_words(page, "joint %d", i + 1), .lower = NAN, .upper = NAN, .most = {NAN, NAN, NAN, NAN}};
+    axes.axis[i] = (psdmp_report_axis){
+        .name = psdmp_report_words(page, "joint %d", i + 1), .lower = NAN, .upper = NAN, .most = {NAN, NAN, NAN, NAN}};
   return axes;
 }
 
@@ -77,8 +85,12 @@ static void take_names(psdmp_report_fit_view *view) {
   }
 }
 
-static bool is_calibration(const psdmp_report_result *result) { return result->root && strcmp(result->command, "calibrate") == 0; }
-static bool is_parameters(const psdmp_report_result *result) { return result->root && strcmp(result->command, "parameters") == 0; }
+static bool is_calibration(const psdmp_report_result *result) {
+  return result->root && strcmp(result->command, "calibrate") == 0;
+}
+static bool is_parameters(const psdmp_report_result *result) {
+  return result->root && strcmp(result->command, "parameters") == 0;
+}
 
 /* the JSON of the run that wrote the file has all that it has, and more */
 static bool said_already(const psdmp_report_results *results, const psdmp_report_result *file) {
@@ -87,7 +99,8 @@ static bool said_already(const psdmp_report_results *results, const psdmp_report
   return false;
 }
 
-static void show_result(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result, bool file) {
+static void show_result(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result,
+                        bool file) {
   psdmp_report_result *rows = file ? NULL : result->matched;
   psdmp_report_fit_view view = {.page = page, .result = result, .root = result->root, .rows = rows, .file = file};
   view.steps = strcmp(psdmp_report_result_text(result->root, "route"), "steps") == 0;
@@ -100,15 +113,18 @@ static void show_result(psdmp_report_page *page, const psdmp_report_results *res
 
 /* predictions without the calibration that they are of */
 static void show_rows(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *rows) {
-  psdmp_report_fit_view view = {.page = page, .result = rows, .rows = rows, .axes = psdmp_report_axes_of(page, results, rows)};
-  psdmp_report_page_section(page, psdmp_report_words(page, "Predicted torque: %s", psdmp_report_words_file(rows->path)), NULL);
+  psdmp_report_fit_view view = {
+      .page = page, .result = rows, .rows = rows, .axes = psdmp_report_axes_of(page, results, rows)};
+  psdmp_report_page_section(page, psdmp_report_words(page, "Predicted torque: %s", psdmp_report_words_file(rows->path)),
+                            NULL);
   draw_rows(&view);
   rows->used = true;
 }
 
 void psdmp_report_section_calibration(psdmp_report_page *page, const psdmp_report_results *results) {
   for (int k = 0; k < results->count; k++)
-    if (strcmp(results->item[k]->command, "predict") == 0 && !results->item[k]->taken) show_rows(page, results, results->item[k]);
+    if (strcmp(results->item[k]->command, "predict") == 0 && !results->item[k]->taken)
+      show_rows(page, results, results->item[k]);
   for (int k = 0; k < results->count; k++) {
     psdmp_report_result *result = results->item[k];
     bool file = is_parameters(result);

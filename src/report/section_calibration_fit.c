@@ -8,12 +8,14 @@
 
 /* a joint's figure of a part: in lists of a parameter file, in objects of JSON */
 static double joint_number(const psdmp_report_fit_view *view, const char *part, int axis, const char *key) {
-  const char *path = view->file ? psdmp_report_words(view->page, "errors.%s.%s.%d", part, key, axis) : psdmp_report_words(view->page, "%s.joints.%d.%s", part, axis, key);
+  const char *path = view->file ? psdmp_report_words(view->page, "errors.%s.%s.%d", part, key, axis)
+                                : psdmp_report_words(view->page, "%s.joints.%d.%s", part, axis, key);
   return psdmp_report_result_number(view->root, path);
 }
 
 static double global_number(const psdmp_report_fit_view *view, const char *part) {
-  return psdmp_report_result_number(view->root, psdmp_report_words(view->page, view->file ? "errors.%s.global_rel" : "%s.global_rel", part));
+  return psdmp_report_result_number(
+      view->root, psdmp_report_words(view->page, view->file ? "errors.%s.global_rel" : "%s.global_rel", part));
 }
 
 static bool has_part(const psdmp_report_fit_view *view, const char *part) {
@@ -22,7 +24,9 @@ static bool has_part(const psdmp_report_fit_view *view, const char *part) {
   return false;
 }
 
-static double choice(const psdmp_report_fit_view *view, const char *key) { return psdmp_report_result_number(view->root, psdmp_report_words(view->page, "choices.%s", key)); }
+static double choice(const psdmp_report_fit_view *view, const char *key) {
+  return psdmp_report_result_number(view->root, psdmp_report_words(view->page, "choices.%s", key));
+}
 
 /* ---- facts ---- */
 
@@ -34,7 +38,9 @@ static void fact_worst(const psdmp_report_fit_view *view, const char *part) {
     double r2 = joint_number(view, part, i, "r2");
     if (isfinite(r2) && r2 < least) least = r2, worst = i;
   }
-  if (worst >= 0) psdmp_report_page_fact(view->page, psdmp_report_words(view->page, "least R\xC2\xB2 (%s)", view->axes.axis[worst].name), "%.4f", least);
+  if (worst >= 0)
+    psdmp_report_page_fact(
+        view->page, psdmp_report_words(view->page, "least R\xC2\xB2 (%s)", view->axes.axis[worst].name), "%.4f", least);
 }
 
 void psdmp_report_fit_facts(const psdmp_report_fit_view *view) {
@@ -57,12 +63,14 @@ void psdmp_report_fit_facts(const psdmp_report_fit_view *view) {
 
 static void error_cells(const psdmp_report_fit_view *view, const char *part, int axis) {
   psdmp_report_page_cell_number(view->page, joint_number(view, part, axis, "rmse"), 3);
-  psdmp_report_page_cell(view->page, "%s", psdmp_report_words_percent(view->page, joint_number(view, part, axis, "rel")));
+  psdmp_report_page_cell(view->page, "%s",
+                         psdmp_report_words_percent(view->page, joint_number(view, part, axis, "rel")));
   psdmp_report_page_cell_number(view->page, joint_number(view, part, axis, "r2"), 4);
 }
 
 void psdmp_report_fit_errors(const psdmp_report_fit_view *view) {
-  static const char *const both[] = {"joint", "unit", "RMSE, training", "relative", "R\xC2\xB2", "RMSE, held out", "relative", "R\xC2\xB2"};
+  static const char *const both[] = {"joint",     "unit",           "RMSE, training", "relative",
+                                     "R\xC2\xB2", "RMSE, held out", "relative",       "R\xC2\xB2"};
   bool heldout = has_part(view, "heldout");
   if (!heldout && !has_part(view, "train")) return;
   psdmp_report_page_heading(view->page, "Errors of the joints");
@@ -75,7 +83,9 @@ void psdmp_report_fit_errors(const psdmp_report_fit_view *view) {
     if (heldout) error_cells(view, "heldout", i);
   }
   psdmp_report_page_table_end(view->page);
-  psdmp_report_page_paragraph(view->page, view->steps ? "Of the last step's own torque." : "Rows in motion: a joint faster than a small share of its usual speed. Relative: |error| / |torque| of the joint.");
+  psdmp_report_page_paragraph(view->page, view->steps ? "Of the last step's own torque."
+                                                      : "Rows in motion: a joint faster than a small share of its "
+                                                        "usual speed. Relative: |error| / |torque| of the joint.");
 }
 
 /* rows at rest, all rows, torque as logged: what the main figures leave out */
@@ -93,8 +103,12 @@ static void other_rows(const psdmp_report_fit_view *view) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     psdmp_report_page_row(view->page);
     psdmp_report_page_cell(view->page, "%s", rows[k].label);
-    psdmp_report_page_cell(view->page, "%s", psdmp_report_words_percent(view->page, psdmp_report_result_number(view->root, rows[k].train)));
-    psdmp_report_page_cell(view->page, "%s", psdmp_report_words_percent(view->page, psdmp_report_result_number(view->root, rows[k].heldout)));
+    psdmp_report_page_cell(
+        view->page, "%s",
+        psdmp_report_words_percent(view->page, psdmp_report_result_number(view->root, rows[k].train)));
+    psdmp_report_page_cell(
+        view->page, "%s",
+        psdmp_report_words_percent(view->page, psdmp_report_result_number(view->root, rows[k].heldout)));
   }
   psdmp_report_page_table_end(view->page);
 }
@@ -103,12 +117,16 @@ static void other_rows(const psdmp_report_fit_view *view) {
 
 void psdmp_report_fit_compared(const psdmp_report_fit_view *view) {
   static const char *const header[] = {"joint", "RMSE", "RMSE, compared", "unit"};
-  const psdmp_document_node *compare = psdmp_report_result_node(view->root, "compare"), *joints = psdmp_report_result_node(compare, "joints");
+  const psdmp_document_node *compare = psdmp_report_result_node(view->root, "compare"),
+                            *joints = psdmp_report_result_node(compare, "joints");
   int i = 0;
   if (!joints || joints->kind != PSDMP_DOCUMENT_LIST) return;
   psdmp_report_page_heading(view->page, "Beside the compared parameters");
-  psdmp_report_page_paragraph(view->page, "Global relative error %s, compared %s, on the same rows (%s).", psdmp_report_words_percent(view->page, psdmp_report_result_number(compare, "global_rel")),
-                       psdmp_report_words_percent(view->page, psdmp_report_result_number(compare, "global_rel_compared")), psdmp_report_result_text(compare, "part"));
+  psdmp_report_page_paragraph(
+      view->page, "Global relative error %s, compared %s, on the same rows (%s).",
+      psdmp_report_words_percent(view->page, psdmp_report_result_number(compare, "global_rel")),
+      psdmp_report_words_percent(view->page, psdmp_report_result_number(compare, "global_rel_compared")),
+      psdmp_report_result_text(compare, "part"));
   psdmp_report_page_table(view->page, header, 4, "tnnt");
   for (const psdmp_document_node *joint = joints->child; joint && i < view->axes.n; joint = joint->next, i++) {
     psdmp_report_page_row(view->page);
@@ -137,7 +155,10 @@ static const char *first_log(const psdmp_document_node *root) {
 static void log_rows(const psdmp_report_fit_view *view) {
   const psdmp_document_node *logs = psdmp_report_result_node(view->root, "logs");
   int count = logs && logs->kind == PSDMP_DOCUMENT_LIST ? logs->count : 0;
-  if (count) word_row(view->page, count > 1 ? "logs" : "log", count > 1 ? psdmp_report_words(view->page, "%s and %d more", first_log(view->root), count - 1) : first_log(view->root));
+  if (count)
+    word_row(view->page, count > 1 ? "logs" : "log",
+             count > 1 ? psdmp_report_words(view->page, "%s and %d more", first_log(view->root), count - 1)
+                       : first_log(view->root));
   psdmp_report_named_number(view->page, "rows in the logs", psdmp_report_result_number(view->root, "rows"), 9, "");
   psdmp_report_named_number(view->page, "segments", psdmp_report_result_number(view->root, "segments"), 9, "");
 }
@@ -170,11 +191,13 @@ static void singular_values(const psdmp_report_fit_view *view) {
   const psdmp_document_node *list = psdmp_report_result_node(view->root, "singular_values");
   enum { MOST = 2000 };
   int count = list && list->kind == PSDMP_DOCUMENT_LIST ? (list->count < MOST ? list->count : MOST) : 0;
-  double *y = psdmp_report_page_memory(view->page, (size_t)(count + 1) * sizeof *y), *x = psdmp_report_page_memory(view->page, (size_t)(count + 1) * sizeof *x);
+  double *y = psdmp_report_page_memory(view->page, (size_t)(count + 1) * sizeof *y),
+         *x = psdmp_report_page_memory(view->page, (size_t)(count + 1) * sizeof *x);
   if (!y || !x || count < 2) return;
   count = psdmp_report_result_numbers(list, y, count);
   for (int k = 0; k < count; k++) x[k] = k + 1;
-  psdmp_report_drawing d = psdmp_report_drawing_of(view->page, "Singular values of the scaled regressor", "number", "singular value");
+  psdmp_report_drawing d =
+      psdmp_report_drawing_of(view->page, "Singular values of the scaled regressor", "number", "singular value");
   d.plot.y_log = true;
   psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, NULL, x, y, (size_t)count, 0);
   psdmp_report_draw(&d);
@@ -187,12 +210,15 @@ static void folds(const psdmp_report_fit_view *view) {
   const char *header[MOST + 1] = {"joint"};
   if (count < 2) return;
   for (int k = 0; k < count; k++) header[k + 1] = psdmp_report_words(view->page, "part %d", k + 1);
-  psdmp_report_page_paragraph(view->page, "Cross-validation: RMSE on each contiguous part of the training rows, by the fit to the others.");
+  psdmp_report_page_paragraph(
+      view->page, "Cross-validation: RMSE on each contiguous part of the training rows, by the fit to the others.");
   psdmp_report_page_table(view->page, header, count + 1, "tnnnnnnnnnn");
   for (int i = 0; i < view->axes.n && i < JOINTS; i++) {
     psdmp_report_page_row(view->page);
     psdmp_report_page_cell(view->page, "%s", view->axes.axis[i].name);
-    for (int k = 0; k < count; k++) psdmp_report_page_cell_number(view->page, psdmp_report_result_number(list, psdmp_report_words(view->page, "%d.rmse.%d", k, i)), 3);
+    for (int k = 0; k < count; k++)
+      psdmp_report_page_cell_number(
+          view->page, psdmp_report_result_number(list, psdmp_report_words(view->page, "%d.rmse.%d", k, i)), 3);
   }
   psdmp_report_page_table_end(view->page);
 }
@@ -203,10 +229,14 @@ void psdmp_report_fit_worth(const psdmp_report_fit_view *view) {
   if (!psdmp_report_result_node(view->root, "cost_ratio") && !psdmp_report_result_node(view->root, "folds")) return;
   psdmp_report_page_heading(page, "What the fit is worth");
   psdmp_report_page_table(page, header, 2, "tt");
-  psdmp_report_named_number(page, "training cost over that of least squares with the same columns", psdmp_report_result_number(view->root, "cost_ratio"), 4, "");
-  psdmp_report_named_number(page, "Durbin-Watson (2: residuals are white)", psdmp_report_result_number(view->root, "durbin_watson"), 3, "");
-  psdmp_report_named_number(page, "residuals are uncorrelated after", psdmp_report_result_number(view->root, "correlation"), 3, "samples");
-  psdmp_report_named_number(page, "condition of the scaled regressor", psdmp_report_result_number(view->root, "condition"), 4, "");
+  psdmp_report_named_number(page, "training cost over that of least squares with the same columns",
+                            psdmp_report_result_number(view->root, "cost_ratio"), 4, "");
+  psdmp_report_named_number(page, "Durbin-Watson (2: residuals are white)",
+                            psdmp_report_result_number(view->root, "durbin_watson"), 3, "");
+  psdmp_report_named_number(page, "residuals are uncorrelated after",
+                            psdmp_report_result_number(view->root, "correlation"), 3, "samples");
+  psdmp_report_named_number(page, "condition of the scaled regressor",
+                            psdmp_report_result_number(view->root, "condition"), 4, "");
   psdmp_report_page_table_end(page);
   other_rows(view);
   folds(view);
@@ -225,15 +255,19 @@ static void verdict(const psdmp_report_fit_view *view) {
   psdmp_report_page_raw(view->page, fit_for_use ? "<p class=\"good\">Verdict: " : "<p class=\"bad\">Verdict: ");
   psdmp_report_page_text(view->page, word);
   psdmp_report_page_raw(view->page, "</p>\n");
-  for (const psdmp_document_node *child = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; child; child = child->next) {
+  for (const psdmp_document_node *child = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; child;
+       child = child->next) {
     psdmp_report_page_raw(view->page, "<p class=\"note\">");
-    psdmp_report_page_text(view->page, psdmp_report_words(view->page, "%s: %s", psdmp_report_result_text(child, "verdict"), psdmp_report_result_text(child, "text")));
+    psdmp_report_page_text(view->page,
+                           psdmp_report_words(view->page, "%s: %s", psdmp_report_result_text(child, "verdict"),
+                                              psdmp_report_result_text(child, "text")));
     psdmp_report_page_raw(view->page, "</p>\n");
   }
 }
 
 void psdmp_report_fit_remarks(const psdmp_report_fit_view *view) {
-  if (psdmp_report_truth(view->root, "stopped")) psdmp_report_page_paragraph(view->page, "The run was interrupted: this is the best result until then.");
+  if (psdmp_report_truth(view->root, "stopped"))
+    psdmp_report_page_paragraph(view->page, "The run was interrupted: this is the best result until then.");
   verdict(view);
   if (psdmp_report_truth(view->root, "verdict.asked")) {
     bool good = psdmp_report_truth(view->root, "verdict.good");

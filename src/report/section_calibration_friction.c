@@ -6,21 +6,30 @@
 
 /* ---- reading ---- */
 
-static const char *const lugre_keys[PSDMP_REPORT_LUGRE] = {"coulomb", "static", "stribeck", "viscous", "exponent", "sigma0", "sigma1", "offset"};
+static const char *const lugre_keys[PSDMP_REPORT_LUGRE] = {"coulomb",  "static", "stribeck", "viscous",
+                                                           "exponent", "sigma0", "sigma1",   "offset"};
 
 /* "tanh(v/w) |f|" of a parameter file, which has no words */
 static const char *term_text(psdmp_report_page *page, const psdmp_report_friction_term *term) {
   const char *load = term->load == 1 ? " |f|" : term->load == 2 ? " f^2" : "";
-  return isfinite(term->width) && strchr(term->kind, 'w') ? psdmp_report_words(page, "%s%s, w = %.3g", term->kind, load, term->width) : psdmp_report_words(page, "%s%s", term->kind, load);
+  return isfinite(term->width) && strchr(term->kind, 'w')
+             ? psdmp_report_words(page, "%s%s, w = %.3g", term->kind, load, term->width)
+             : psdmp_report_words(page, "%s%s", term->kind, load);
 }
 
-static void read_terms(const psdmp_report_fit_view *view, const psdmp_document_node *list, psdmp_report_friction_view *out) {
+static void read_terms(const psdmp_report_fit_view *view, const psdmp_document_node *list,
+                       psdmp_report_friction_view *out) {
   if (!list || list->kind != PSDMP_DOCUMENT_LIST) return;
-  for (const psdmp_document_node *node = list->child; node && out->terms < PSDMP_REPORT_FRICTION_TERMS; node = node->next) {
+  for (const psdmp_document_node *node = list->child; node && out->terms < PSDMP_REPORT_FRICTION_TERMS;
+       node = node->next) {
     psdmp_report_friction_term *term = &out->term[out->terms++];
     double load = psdmp_report_result_number(node, "load");
-    *term = (psdmp_report_friction_term){.kind = psdmp_report_result_text(node, "column"), .text = psdmp_report_result_text(node, "text"), .width = psdmp_report_result_number(node, "width"),
-                                  .gain = psdmp_report_result_number(node, "gain"), .sd = psdmp_report_result_number(node, "sd"), .load = load == 1 || load == 2 ? (int)load : 0};
+    *term = (psdmp_report_friction_term){.kind = psdmp_report_result_text(node, "column"),
+                                         .text = psdmp_report_result_text(node, "text"),
+                                         .width = psdmp_report_result_number(node, "width"),
+                                         .gain = psdmp_report_result_number(node, "gain"),
+                                         .sd = psdmp_report_result_number(node, "sd"),
+                                         .load = load == 1 || load == 2 ? (int)load : 0};
     if (!term->text[0]) term->text = term_text(view->page, term);
   }
 }
@@ -37,11 +46,13 @@ static bool read_covariance(const psdmp_document_node *matrix, int size, double 
   return size > 0;
 }
 
-static bool read_lugre(const psdmp_report_fit_view *view, const psdmp_document_node *drive, psdmp_report_friction_view *out) {
+static bool read_lugre(const psdmp_report_fit_view *view, const psdmp_document_node *drive,
+                       psdmp_report_friction_view *out) {
   bool any = false;
   for (int k = 0; k < PSDMP_REPORT_LUGRE; k++) {
     out->lugre[k] = psdmp_report_result_number(drive, lugre_keys[k]);
-    out->sd[k] = psdmp_report_result_number(drive, view->file ? psdmp_report_words(view->page, "sd.%d", k) : psdmp_report_words(view->page, "sd.%s", lugre_keys[k]));
+    out->sd[k] = psdmp_report_result_number(drive, view->file ? psdmp_report_words(view->page, "sd.%d", k)
+                                                              : psdmp_report_words(view->page, "sd.%s", lugre_keys[k]));
     any |= isfinite(out->lugre[k]);
   }
   return out->bristles = any;
@@ -49,13 +60,17 @@ static bool read_lugre(const psdmp_report_fit_view *view, const psdmp_document_n
 
 bool psdmp_report_friction_read(const psdmp_report_fit_view *view, int axis, psdmp_report_friction_view *out) {
   psdmp_report_page *page = view->page;
-  const psdmp_document_node *list = psdmp_report_result_node(view->root, view->file && view->steps ? "lugre" : "friction"), *drive = psdmp_report_result_node(list, psdmp_report_words(page, "%d", axis));
+  const psdmp_document_node *list =
+                                psdmp_report_result_node(view->root, view->file && view->steps ? "lugre" : "friction"),
+                            *drive = psdmp_report_result_node(list, psdmp_report_words(page, "%d", axis));
   const psdmp_document_node *at = view->file ? view->root : drive;
-  *out = (psdmp_report_friction_view){.speed = psdmp_report_result_number(at, view->file ? psdmp_report_words(page, "speed.%d", axis) : "speed")};
+  *out = (psdmp_report_friction_view){
+      .speed = psdmp_report_result_number(at, view->file ? psdmp_report_words(page, "speed.%d", axis) : "speed")};
   out->load = psdmp_report_result_number(at, view->file ? psdmp_report_words(page, "mean_load.%d", axis) : "mean_load");
   if (view->steps && !read_lugre(view, drive, out)) return false;
   if (!view->steps) read_terms(view, view->file ? drive : psdmp_report_result_node(drive, "columns"), out);
-  out->correlated = !view->file && read_covariance(psdmp_report_result_node(drive, "covariance"), view->steps ? PSDMP_REPORT_LUGRE : out->terms, out->covariance);
+  out->correlated = !view->file && read_covariance(psdmp_report_result_node(drive, "covariance"),
+                                                   view->steps ? PSDMP_REPORT_LUGRE : out->terms, out->covariance);
   return out->bristles || out->terms;
 }
 
@@ -71,15 +86,20 @@ static double value_stribeck(double v, double w) { return tanh(3 * v / w) * exp(
 static double value_power(double v, double w) { return pow(fabs(v), w) * sign(v); }
 static double value_absolute(double v, double w) { return (void)w, fabs(v); }
 
-/* a column's value once speed has been steady for long; a stop has given in by then. Those of the position are not here: 0 */
+/* a column's value once speed has been steady for long; a stop has given in by then. Those of the position are not
+ * here: 0 */
 static double term_value(const psdmp_report_friction_term *term, double v, double load) {
   static const struct {
     const char *kind;
     double (*value)(double v, double w);
-  } table[] = {{"v", value_v},          {"1", value_one},
-               {"sign(v)", value_sign}, {"tanh(v/w)", value_tanh},
-               {"stop(x/w)", value_sign}, {"tanh(3v/w) exp(-(v/w)^2)", value_stribeck},
-               {"|v|^w sign(v)", value_power}, {"|v|", value_absolute}};
+  } table[] = {{"v", value_v},
+               {"1", value_one},
+               {"sign(v)", value_sign},
+               {"tanh(v/w)", value_tanh},
+               {"stop(x/w)", value_sign},
+               {"tanh(3v/w) exp(-(v/w)^2)", value_stribeck},
+               {"|v|^w sign(v)", value_power},
+               {"|v|", value_absolute}};
   double factor = term->load ? pow(load, term->load) : 1;
   for (size_t k = 0; k < sizeof table / sizeof *table; k++)
     if (strcmp(term->kind, table[k].kind) == 0) return table[k].value(v, term->width) * factor;
@@ -90,7 +110,10 @@ static double term_value(const psdmp_report_friction_term *term, double v, doubl
 static double doubt(const psdmp_report_friction_view *f, const double *slope, const double *sd, int count) {
   double sum = 0;
   for (int i = 0; i < count; i++)
-    for (int k = 0; k < count; k++) sum += f->correlated ? slope[i] * slope[k] * f->covariance[i * count + k] : i == k && slope[i] != 0 ? slope[i] * slope[i] * sd[i] * sd[i] : 0;
+    for (int k = 0; k < count; k++)
+      sum += f->correlated             ? slope[i] * slope[k] * f->covariance[i * count + k]
+             : i == k && slope[i] != 0 ? slope[i] * slope[i] * sd[i] * sd[i]
+                                       : 0;
   return isfinite(sum) ? sqrt(fmax(sum, 0)) : NAN;
 }
 
@@ -105,11 +128,19 @@ static double steady_terms(const psdmp_report_friction_view *f, double v, double
   return sum;
 }
 
-/* (Fc + (Fs - Fc) exp(-(v/vs)^2)) sign v + Fv |v|^d sign v + offset, and its derivatives by the numbers in their order */
+/* (Fc + (Fs - Fc) exp(-(v/vs)^2)) sign v + Fv |v|^d sign v + offset, and its derivatives by the numbers in their
+ * order */
 static double steady_lugre(const psdmp_report_friction_view *f, double v, double *sd) {
   const double *x = f->lugre, size = fabs(v), e = x[2] > 0 ? exp(-(v / x[2]) * (v / x[2])) : 0, power = pow(size, x[4]);
-  const double slope[PSDMP_REPORT_LUGRE] = {(1 - e) * sign(v), e * sign(v), x[2] > 0 ? (x[1] - x[0]) * e * 2 * v * v / (x[2] * x[2] * x[2]) * sign(v) : 0, power * sign(v),
-                                     size > 0 ? x[3] * power * log(size) * sign(v) : 0, 0, 0, 1};
+  const double slope[PSDMP_REPORT_LUGRE] = {
+      (1 - e) * sign(v),
+      e * sign(v),
+      x[2] > 0 ? (x[1] - x[0]) * e * 2 * v * v / (x[2] * x[2] * x[2]) * sign(v) : 0,
+      power * sign(v),
+      size > 0 ? x[3] * power * log(size) * sign(v) : 0,
+      0,
+      0,
+      1};
   if (sd) *sd = doubt(f, slope, f->sd, PSDMP_REPORT_LUGRE);
   double stribeck = e > 0 ? (x[1] - x[0]) * e : 0, offset = isfinite(x[7]) ? x[7] : 0;
   return (x[0] + stribeck) * sign(v) + x[3] * power * sign(v) + offset;
@@ -154,7 +185,8 @@ static size_t step_rows(const psdmp_report_fit_view *view, int axis, double *x, 
   enum { FRICTION = 2 };
   psdmp_report_compared c;
   double *position;
-  size_t count = psdmp_report_step_points(view, FRICTION, axis, &c, &position), used = 0, every = (count + MOST_DOTS - 1) / MOST_DOTS;
+  size_t count = psdmp_report_step_points(view, FRICTION, axis, &c, &position), used = 0,
+         every = (count + MOST_DOTS - 1) / MOST_DOTS;
   for (size_t k = 0; every && k < count; k += every) x[used] = c.speed[k], y[used++] = c.measured[k];
   return used;
 }
@@ -170,9 +202,12 @@ static double fastest(const double *x, size_t count) {
 static void draw_friction(const psdmp_report_fit_view *view, int axis, const psdmp_report_friction_view *f) {
   psdmp_report_page *page = view->page;
   const psdmp_report_axis *a = &view->axes.axis[axis];
-  double *dot = psdmp_report_page_memory(page, 2 * (MOST_DOTS + 1) * sizeof *dot), v[POINTS], y[POINTS], low[POINTS], high[POINTS];
+  double *dot = psdmp_report_page_memory(page, 2 * (MOST_DOTS + 1) * sizeof *dot), v[POINTS], y[POINTS], low[POINTS],
+         high[POINTS];
   if (!dot) return;
-  size_t dots = view->drives ? 0 : view->steps ? step_rows(view, axis, dot, dot + MOST_DOTS + 1) : steady_rows(view, axis, dot, dot + MOST_DOTS + 1);
+  size_t dots = view->drives  ? 0
+                : view->steps ? step_rows(view, axis, dot, dot + MOST_DOTS + 1)
+                              : steady_rows(view, axis, dot, dot + MOST_DOTS + 1);
   double speed = f->speed > 0 ? f->speed : fastest(dot, dots);
   if (!(speed > 0)) return;
   /* closer together where speed changes its sign; never at rest, where friction has no single value */
@@ -182,9 +217,12 @@ static void draw_friction(const psdmp_report_fit_view *view, int axis, const psd
     y[k] = k == POINTS / 2 ? NAN : psdmp_report_friction_steady(f, v[k], &sd);
     low[k] = k == POINTS / 2 ? NAN : y[k] - 2 * sd, high[k] = k == POINTS / 2 ? NAN : y[k] + 2 * sd;
   }
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: friction at steady speed", a->name), psdmp_report_words(page, "velocity (%s)", psdmp_report_unit(a, PSDMP_REPORT_VELOCITY)),
-                                     psdmp_report_words(page, "friction (%s)", psdmp_report_unit(a, PSDMP_REPORT_TORQUE)));
-  psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, view->steps ? "measured" : "measured less rigid part", dot, dot + MOST_DOTS + 1, dots, -1);
+  psdmp_report_drawing d =
+      psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: friction at steady speed", a->name),
+                              psdmp_report_words(page, "velocity (%s)", psdmp_report_unit(a, PSDMP_REPORT_VELOCITY)),
+                              psdmp_report_words(page, "friction (%s)", psdmp_report_unit(a, PSDMP_REPORT_TORQUE)));
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, view->steps ? "measured" : "measured less rigid part", dot,
+                       dot + MOST_DOTS + 1, dots, -1);
   psdmp_report_draw_between(&d, PSDMP_REPORT_BAND, "\xC2\xB1 2 sd", v, NULL, low, high, POINTS, 0);
   psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "model", v, y, POINTS, 0);
   psdmp_report_draw(&d);
@@ -204,15 +242,18 @@ static void terms_table(const psdmp_report_fit_view *view) {
       psdmp_report_page_cell(view->page, "%s", f.term[k].text);
       psdmp_report_page_cell_number(view->page, f.term[k].gain, 4);
       psdmp_report_page_cell_number(view->page, f.term[k].sd, 2);
-      psdmp_report_page_cell(view->page, "%s", psdmp_report_words_percent(view->page, fabs(f.term[k].sd / f.term[k].gain)));
+      psdmp_report_page_cell(view->page, "%s",
+                             psdmp_report_words_percent(view->page, fabs(f.term[k].sd / f.term[k].gain)));
     }
   }
   psdmp_report_page_table_end(view->page);
-  psdmp_report_page_paragraph(view->page, "Friction is the sum of gain times column: v the speed, x the position, f the drive's own rigid torque; stop(x/w) turns over within a way w.");
+  psdmp_report_page_paragraph(view->page, "Friction is the sum of gain times column: v the speed, x the position, f "
+                                          "the drive's own rigid torque; stop(x/w) turns over within a way w.");
 }
 
 static void lugre_table(const psdmp_report_fit_view *view) {
-  static const char *const header[] = {"joint", "Fc", "Fs", "vs", "Fv", "exponent", "\xCF\x83\xE2\x82\x80", "\xCF\x83\xE2\x82\x81", "offset"};
+  static const char *const header[] = {
+      "joint", "Fc", "Fs", "vs", "Fv", "exponent", "\xCF\x83\xE2\x82\x80", "\xCF\x83\xE2\x82\x81", "offset"};
   psdmp_report_friction_view f;
   psdmp_report_page_table(view->page, header, 9, "tnnnnnnnn");
   for (int i = 0; i < view->axes.n; i++) {
@@ -223,7 +264,10 @@ static void lugre_table(const psdmp_report_fit_view *view) {
       psdmp_report_page_cell(view->page, "%s", psdmp_report_words_doubt(view->page, f.lugre[k], f.sd[k]));
   }
   psdmp_report_page_table_end(view->page);
-  psdmp_report_page_paragraph(view->page, "LuGre friction, in brackets one standard deviation in units of the last digits: Coulomb, static, Stribeck speed, viscous gain and exponent, stiffness and damping of the bristles, offset. SI units at the joint.");
+  psdmp_report_page_paragraph(
+      view->page,
+      "LuGre friction, in brackets one standard deviation in units of the last digits: Coulomb, static, Stribeck "
+      "speed, viscous gain and exponent, stiffness and damping of the bristles, offset. SI units at the joint.");
 }
 
 static bool known(const psdmp_report_fit_view *view) {
@@ -233,7 +277,9 @@ static bool known(const psdmp_report_fit_view *view) {
   return false;
 }
 
-static bool of_position(const char *kind) { return strcmp(kind, "x") == 0 || strcmp(kind, "sin(w x)") == 0 || strcmp(kind, "cos(w x)") == 0; }
+static bool of_position(const char *kind) {
+  return strcmp(kind, "x") == 0 || strcmp(kind, "sin(w x)") == 0 || strcmp(kind, "cos(w x)") == 0;
+}
 
 /* true when some curve is drawn with a band that takes its numbers as independent */
 static bool draw_all(const psdmp_report_fit_view *view, bool *left_out) {
@@ -255,13 +301,17 @@ void psdmp_report_fit_friction(const psdmp_report_fit_view *view) {
   psdmp_report_page_row_of_plots(view->page);
   bool independent = draw_all(view, &left_out);
   psdmp_report_page_row_of_plots_end(view->page);
-  if (view->rows && !view->steps && !view->drives) psdmp_report_page_paragraph(view->page, "Dots are rows in which the joint accelerates by less than half its usual acceleration.");
-  if (view->rows && view->steps) psdmp_report_page_paragraph(view->page, "Dots are rows of the friction experiment, gravity and inertia taken off; where speed turns over, bristles bend before they slide.");
-  if (independent) psdmp_report_page_paragraph(view->page, "The result has no covariance of friction: the bands take standard deviations as independent, which makes them too wide as a rule.");
+  if (view->rows && !view->steps && !view->drives)
+    psdmp_report_page_paragraph(
+        view->page, "Dots are rows in which the joint accelerates by less than half its usual acceleration.");
+  if (view->rows && view->steps)
+    psdmp_report_page_paragraph(view->page, "Dots are rows of the friction experiment, gravity and inertia taken off; "
+                                            "where speed turns over, bristles bend before they slide.");
+  if (independent)
+    psdmp_report_page_paragraph(view->page, "The result has no covariance of friction: the bands take standard "
+                                            "deviations as independent, which makes them too wide as a rule.");
   if (left_out) psdmp_report_page_paragraph(view->page, "Columns of the position are not in the curves.");
   if (view->drives) psdmp_report_page_paragraph(view->page, "Friction of the drives, in front of the transmission.");
-  if (view->steps)
-    lugre_table(view);
-  else
-    terms_table(view);
+  if (view->steps) lugre_table(view);
+  else terms_table(view);
 }

@@ -10,9 +10,10 @@ typedef struct psdmp_report_fit_view {
   const psdmp_report_result *result;
   const psdmp_document_node *root;
   const psdmp_report_result *rows; /* NULL: none */
-  bool file;                /* a parameter file */
-  bool steps;               /* --route steps */
-  bool drives;              /* drives move several joints or the other way round: friction is theirs, rows are the joints' */
+  bool file;                       /* a parameter file */
+  bool steps;                      /* --route steps */
+  /* drives move several joints or the other way round: friction is theirs, rows are the joints' */
+  bool drives;
   psdmp_report_axes axes;
 } psdmp_report_fit_view;
 
@@ -38,12 +39,16 @@ typedef struct psdmp_report_compared {
   bool shifted;                               /* the clock of the log began anew */
 } psdmp_report_compared;
 
-bool psdmp_report_compared_of(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_timeline *line, const psdmp_report_axis *axis, int index, psdmp_report_compared *out);
+bool psdmp_report_compared_of(psdmp_report_page *page, const psdmp_report_result *rows,
+                              const psdmp_report_timeline *line, const psdmp_report_axis *axis, int index,
+                              psdmp_report_compared *out);
 
-void psdmp_report_draw_torque(psdmp_report_page *page, const psdmp_report_compared *c);    /* over time, with the band and the held-out part */
+/* over time, with the band and the held-out part */
+void psdmp_report_draw_torque(psdmp_report_page *page, const psdmp_report_compared *c);
 void psdmp_report_draw_histogram(psdmp_report_page *page, const psdmp_report_compared *c);
 void psdmp_report_draw_spectrum(psdmp_report_page *page, const psdmp_report_compared *c);
-void psdmp_report_draw_scatter(psdmp_report_page *page, const psdmp_report_compared *c);   /* over velocity and over predicted torque */
+/* over velocity and over predicted torque */
+void psdmp_report_draw_scatter(psdmp_report_page *page, const psdmp_report_compared *c);
 void psdmp_report_residual_table(psdmp_report_page *page, const psdmp_report_compared *list, int count);
 void psdmp_report_residual_sections(psdmp_report_page *page, const psdmp_report_compared *list, int count);
 
@@ -60,14 +65,16 @@ typedef struct psdmp_report_friction_term {
 typedef struct psdmp_report_friction_view {
   int terms;
   psdmp_report_friction_term term[PSDMP_REPORT_FRICTION_TERMS];
-  bool bristles;                               /* the eight numbers of LuGre in place of terms */
+  bool bristles; /* the eight numbers of LuGre in place of terms */
   double lugre[PSDMP_REPORT_LUGRE], sd[PSDMP_REPORT_LUGRE];
-  bool correlated;                             /* covariance is known; else standard deviations are taken as independent */
+  /* covariance is known; else standard deviations are taken as independent */
+  bool correlated;
   double covariance[PSDMP_REPORT_FRICTION_TERMS * PSDMP_REPORT_FRICTION_TERMS];
-  double speed, load;                          /* largest tested, mean */
+  double speed, load; /* largest tested, mean */
 } psdmp_report_friction_view;
 
-bool psdmp_report_friction_read(const psdmp_report_fit_view *view, int axis, psdmp_report_friction_view *out); /* false: nothing is known */
+/* false: nothing is known */
+bool psdmp_report_friction_read(const psdmp_report_fit_view *view, int axis, psdmp_report_friction_view *out);
 
 /* Torque at a steady speed, position left out; *sd (nullable) its standard deviation, NAN when unknown. */
 double psdmp_report_friction_steady(const psdmp_report_friction_view *friction, double speed, double *sd);
@@ -76,8 +83,10 @@ void psdmp_report_fit_friction(const psdmp_report_fit_view *view);
 
 /* ---- section_calibration_steps.c ---- */
 
-void psdmp_report_fit_steps(const psdmp_report_fit_view *view);      /* motors, steps' own errors */
-void psdmp_report_fit_step_rows(const psdmp_report_fit_view *view);  /* rows of --predict, step by step */
-size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int drive, psdmp_report_compared *out, double **position); /* 0: none */
+void psdmp_report_fit_steps(const psdmp_report_fit_view *view);     /* motors, steps' own errors */
+void psdmp_report_fit_step_rows(const psdmp_report_fit_view *view); /* rows of --predict, step by step */
+/* 0: none */
+size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int drive, psdmp_report_compared *out,
+                                double **position);
 
 #endif

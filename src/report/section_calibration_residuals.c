@@ -1,4 +1,5 @@
-/* section_calibration_residuals.c: measured and predicted torque of one axis, and what is left between them: size, frequency, what it hangs on. */
+/* section_calibration_residuals.c: measured and predicted torque of one axis, and what is left between them: size,
+ * frequency, what it hangs on. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,9 @@
 
 enum { MEASURED = 1, PREDICTED = 0, HELDOUT = -1, MUTED = -1, MOST_DOTS = 2000 };
 
-static double *array(psdmp_report_page *page, size_t count) { return psdmp_report_page_memory(page, (count ? count : 1) * sizeof(double)); }
+static double *array(psdmp_report_page *page, size_t count) {
+  return psdmp_report_page_memory(page, (count ? count : 1) * sizeof(double));
+}
 
 static const char *torque_label(psdmp_report_page *page, const psdmp_report_compared *c, const char *what) {
   return psdmp_report_words(page, "%s (%s)", what, psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE));
@@ -15,8 +18,15 @@ static const char *torque_label(psdmp_report_page *page, const psdmp_report_comp
 
 /* ---- from rows ---- */
 
-bool psdmp_report_compared_of(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_timeline *line, const psdmp_report_axis *axis, int index, psdmp_report_compared *out) {
-  *out = (psdmp_report_compared){.axis = axis, .what = psdmp_report_quantity(axis, PSDMP_REPORT_TORQUE), .points = line->points, .t = line->t, .rate = line->rate, .shifted = line->shifted};
+bool psdmp_report_compared_of(psdmp_report_page *page, const psdmp_report_result *rows,
+                              const psdmp_report_timeline *line, const psdmp_report_axis *axis, int index,
+                              psdmp_report_compared *out) {
+  *out = (psdmp_report_compared){.axis = axis,
+                                 .what = psdmp_report_quantity(axis, PSDMP_REPORT_TORQUE),
+                                 .points = line->points,
+                                 .t = line->t,
+                                 .rate = line->rate,
+                                 .shifted = line->shifted};
   out->measured = psdmp_report_along(page, line, psdmp_report_rows_group(rows, "tau", index));
   out->predicted = psdmp_report_along(page, line, psdmp_report_rows_group(rows, "predicted", index));
   out->raw = psdmp_report_along(page, line, psdmp_report_rows_group(rows, "raw", index));
@@ -57,12 +67,16 @@ static void shade_heldout(psdmp_report_drawing *d, const psdmp_report_compared *
 
 static void draw_band(psdmp_report_drawing *d, const psdmp_report_compared *c) {
   double *low = array(d->page, c->points), *high = array(d->page, c->points);
-  for (size_t k = 0; low && high && c->band && k < c->points; k++) low[k] = c->predicted[k] - 2 * c->band[k], high[k] = c->predicted[k] + 2 * c->band[k];
-  if (c->band) psdmp_report_draw_between(d, PSDMP_REPORT_BAND, "\xC2\xB1 2 sd", c->t, NULL, low, high, c->points, PREDICTED);
+  for (size_t k = 0; low && high && c->band && k < c->points; k++)
+    low[k] = c->predicted[k] - 2 * c->band[k], high[k] = c->predicted[k] + 2 * c->band[k];
+  if (c->band)
+    psdmp_report_draw_between(d, PSDMP_REPORT_BAND, "\xC2\xB1 2 sd", c->t, NULL, low, high, c->points, PREDICTED);
 }
 
 void psdmp_report_draw_torque(psdmp_report_page *page, const psdmp_report_compared *c) {
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: measured and predicted %s", c->axis->name, c->what), "time (s)", torque_label(page, c, c->what));
+  psdmp_report_drawing d =
+      psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: measured and predicted %s", c->axis->name, c->what),
+                              "time (s)", torque_label(page, c, c->what));
   d.plot.zoom = true;
   shade_heldout(&d, c);
   draw_band(&d, c);
@@ -85,9 +99,14 @@ void psdmp_report_draw_histogram(psdmp_report_page *page, const psdmp_report_com
   double *order = array(page, c->points);
   int bins = order ? psdmp_report_histogram_bins(c->residual, c->points, order, lowest, highest) : 0;
   if (!bins || !psdmp_report_histogram(c->residual, c->points, lowest, highest, bins, middle, density)) return;
-  for (int k = 0; k < CURVE; k++) x[k] = lowest + (highest - lowest) * k / (CURVE - 1), normal[k] = psdmp_report_normal(s.mean, s.sd, x[k]);
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: residuals, sd %s %s", c->axis->name, psdmp_report_words_number(page, s.sd, 3), psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)),
-                                     torque_label(page, c, "measured less predicted"), psdmp_report_words(page, "density (1/%s)", psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)));
+  for (int k = 0; k < CURVE; k++)
+    x[k] = lowest + (highest - lowest) * k / (CURVE - 1), normal[k] = psdmp_report_normal(s.mean, s.sd, x[k]);
+  psdmp_report_drawing d = psdmp_report_drawing_of(
+      page,
+      psdmp_report_words(page, "%s: residuals, sd %s %s", c->axis->name, psdmp_report_words_number(page, s.sd, 3),
+                         psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)),
+      torque_label(page, c, "measured less predicted"),
+      psdmp_report_words(page, "density (1/%s)", psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)));
   psdmp_report_draw_xy(&d, PSDMP_REPORT_BARS, "residuals", middle, density, (size_t)bins, PREDICTED);
   psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "normal, same spread", x, normal, CURVE, MEASURED);
   psdmp_report_draw(&d);
@@ -107,7 +126,8 @@ static double inside_band(const psdmp_report_compared *c, double bands, const do
 /* residuals of training or held-out rows alone, the others as gaps */
 static double *part_of(psdmp_report_page *page, const psdmp_report_compared *c, bool heldout) {
   double *out = array(page, c->points);
-  for (size_t k = 0; out && k < c->points; k++) out[k] = c->heldout && (c->heldout[k] > 0) != heldout ? NAN : c->residual[k];
+  for (size_t k = 0; out && k < c->points; k++)
+    out[k] = c->heldout && (c->heldout[k] > 0) != heldout ? NAN : c->residual[k];
   return out;
 }
 
@@ -121,17 +141,23 @@ static void residual_row(psdmp_report_page *page, const psdmp_report_compared *c
   psdmp_report_page_cell_number(page, s.mean, 3);
   psdmp_report_page_cell_number(page, s.sd, 3);
   for (int k = 0; k < 3; k++) psdmp_report_page_cell(page, "%s", psdmp_report_words_percent(page, s.inside[k]));
-  for (int k = 1; c->band && k <= 2; k++) psdmp_report_page_cell(page, "%s", psdmp_report_words_percent(page, inside_band(c, k, c->heldout, heldout)));
+  for (int k = 1; c->band && k <= 2; k++)
+    psdmp_report_page_cell(page, "%s", psdmp_report_words_percent(page, inside_band(c, k, c->heldout, heldout)));
 }
 
 void psdmp_report_residual_table(psdmp_report_page *page, const psdmp_report_compared *list, int count) {
-  static const char *const header[] = {"joint", "rows", "mean", "sd", "in 1 sd", "in 2 sd", "in 3 sd", "in band", "in 2 bands"};
+  static const char *const header[] = {"joint",   "rows",    "mean",    "sd",        "in 1 sd",
+                                       "in 2 sd", "in 3 sd", "in band", "in 2 bands"};
   psdmp_report_page_table(page, header, list[0].band ? 9 : 7, "ttnnnnnnn");
   for (int k = 0; k < count; k++)
     for (int heldout = 0; heldout < (list[k].heldout ? 2 : 1); heldout++) residual_row(page, &list[k], heldout);
   psdmp_report_page_table_end(page);
-  psdmp_report_page_paragraph(page, "All rows, at rest too. Of a normal distribution 68.3 %%, 95.4 %% and 99.7 %% lie within 1, 2 and 3 standard deviations of their own mean%s.",
-                       list[0].band ? "; as many should lie in once and twice the band, the standard deviation that the model predicts" : "");
+  psdmp_report_page_paragraph(
+      page,
+      "All rows, at rest too. Of a normal distribution 68.3 %%, 95.4 %% and 99.7 %% lie within 1, 2 and 3 standard "
+      "deviations of their own mean%s.",
+      list[0].band ? "; as many should lie in once and twice the band, the standard deviation that the model predicts"
+                   : "");
 }
 
 /* ---- frequency ---- */
@@ -157,18 +183,22 @@ static double *density_of(psdmp_report_page *page, const double *value, size_t c
 void psdmp_report_draw_spectrum(psdmp_report_page *page, const psdmp_report_compared *c) {
   size_t length = c->rate > 0 ? psdmp_report_welch_length(longest_run(c->residual, c->points)) : 0;
   double *frequency = array(page, length / 2 + 1), *raw = c->raw ? array(page, c->points) : NULL;
-  if (!length) psdmp_report_page_paragraph(page, "%s: no run without a gap is long enough for a spectrum.", c->axis->name);
+  if (!length)
+    psdmp_report_page_paragraph(page, "%s: no run without a gap is long enough for a spectrum.", c->axis->name);
   if (!length || !frequency) return;
   /* without frequency 0, which has no place on a logarithmic axis and no mean left in it */
   for (size_t k = 0; k <= length / 2; k++) frequency[k] = k ? (double)k * c->rate / (double)length : NAN;
   for (size_t k = 0; raw && k < c->points; k++) raw[k] = c->raw[k] - c->predicted[k];
-  double *torque = density_of(page, c->measured, c->points, c->rate, length), *logged = raw ? density_of(page, raw, c->points, c->rate, length) : NULL,
+  double *torque = density_of(page, c->measured, c->points, c->rate, length),
+         *logged = raw ? density_of(page, raw, c->points, c->rate, length) : NULL,
          *residual = density_of(page, c->residual, c->points, c->rate, length);
   if (!residual) return;
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: spectrum of the residuals", c->axis->name), "frequency (Hz)",
-                                     psdmp_report_words(page, "density (%s/\xE2\x88\x9AHz)", psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)));
+  psdmp_report_drawing d = psdmp_report_drawing_of(
+      page, psdmp_report_words(page, "%s: spectrum of the residuals", c->axis->name), "frequency (Hz)",
+      psdmp_report_words(page, "density (%s/\xE2\x88\x9AHz)", psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)));
   d.plot.x_log = d.plot.y_log = true;
-  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, psdmp_report_words(page, "measured %s", c->what), frequency, torque, length / 2 + 1, MEASURED);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, psdmp_report_words(page, "measured %s", c->what), frequency, torque,
+                       length / 2 + 1, MEASURED);
   psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "logged less predicted", frequency, logged, length / 2 + 1, MUTED);
   psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "residuals", frequency, residual, length / 2 + 1, PREDICTED);
   psdmp_report_draw(&d);
@@ -188,22 +218,27 @@ static size_t thinned(const double *x, const double *y, size_t count, double *ou
   return used;
 }
 
-static void scatter(psdmp_report_page *page, const psdmp_report_compared *c, const double *x, const char *against, const char *x_label) {
+static void scatter(psdmp_report_page *page, const psdmp_report_compared *c, const double *x, const char *against,
+                    const char *x_label) {
   enum { BINS = 24 };
   double *dot_x = array(page, MOST_DOTS + 1), *dot_y = array(page, MOST_DOTS + 1), mean_x[BINS], mean_y[BINS];
   size_t *order = psdmp_report_page_memory(page, (c->points ? c->points : 1) * sizeof *order);
   if (!x || !dot_x || !dot_y || !order) return;
   size_t dots = thinned(x, c->residual, c->points, dot_x, dot_y);
   int means = psdmp_report_binned_means(x, c->residual, c->points, BINS, order, mean_x, mean_y);
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: residuals against %s", c->axis->name, against), x_label, torque_label(page, c, "measured less predicted"));
+  psdmp_report_drawing d =
+      psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: residuals against %s", c->axis->name, against),
+                              x_label, torque_label(page, c, "measured less predicted"));
   psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, "rows", dot_x, dot_y, dots, PREDICTED);
   psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "mean", mean_x, mean_y, (size_t)means, MEASURED);
   if (dots) psdmp_report_draw(&d);
 }
 
 void psdmp_report_draw_scatter(psdmp_report_page *page, const psdmp_report_compared *c) {
-  scatter(page, c, c->speed, "velocity", psdmp_report_words(page, "velocity (%s)", psdmp_report_unit(c->axis, PSDMP_REPORT_VELOCITY)));
-  scatter(page, c, c->predicted, psdmp_report_words(page, "predicted %s", c->what), torque_label(page, c, psdmp_report_words(page, "predicted %s", c->what)));
+  scatter(page, c, c->speed, "velocity",
+          psdmp_report_words(page, "velocity (%s)", psdmp_report_unit(c->axis, PSDMP_REPORT_VELOCITY)));
+  scatter(page, c, c->predicted, psdmp_report_words(page, "predicted %s", c->what),
+          torque_label(page, c, psdmp_report_words(page, "predicted %s", c->what)));
 }
 
 void psdmp_report_residual_sections(psdmp_report_page *page, const psdmp_report_compared *list, int count) {
@@ -212,8 +247,13 @@ void psdmp_report_residual_sections(psdmp_report_page *page, const psdmp_report_
     void (*draw)(psdmp_report_page *page, const psdmp_report_compared *c);
   } kinds[] = {
       {"Residuals: size", NULL, psdmp_report_draw_histogram},
-      {"Residuals: spectrum", "Welch's estimate, Hann windows that overlap by half. What rises above a flat floor is model error or a resonance, not noise.", psdmp_report_draw_spectrum},
-      {"Residuals: what they hang on", "A mean that is not zero at some speed or torque is friction or inertia that the model does not have.", psdmp_report_draw_scatter},
+      {"Residuals: spectrum",
+       "Welch's estimate, Hann windows that overlap by half. What rises above a flat floor is model error or a "
+       "resonance, not noise.",
+       psdmp_report_draw_spectrum},
+      {"Residuals: what they hang on",
+       "A mean that is not zero at some speed or torque is friction or inertia that the model does not have.",
+       psdmp_report_draw_scatter},
   };
   for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
     psdmp_report_page_heading(page, kinds[kind].heading);

@@ -1,4 +1,5 @@
-/* section_calibration_steps.c: a calibration step by step: motors, gravity, friction, inertia, and how well each explains its own rows. */
+/* section_calibration_steps.c: a calibration step by step: motors, gravity, friction, inertia, and how well each
+ * explains its own rows. */
 #include <math.h>
 #include <string.h>
 
@@ -11,12 +12,15 @@ static const char *const step_names[STEPS] = {"motor", "gravity", "friction", "i
 /* ---- tables ---- */
 
 static const psdmp_document_node *step_joint(const psdmp_report_fit_view *view, int step, int axis) {
-  return psdmp_report_result_node(view->root, psdmp_report_words(view->page, "steps.%s.joints.%d", step_names[step], axis));
+  return psdmp_report_result_node(view->root,
+                                  psdmp_report_words(view->page, "steps.%s.joints.%d", step_names[step], axis));
 }
 
 /* constants stand in the motor step of JSON, and under motors in a file */
 static double motor_number(const psdmp_report_fit_view *view, int axis, const char *key) {
-  const psdmp_document_node *node = view->file ? psdmp_report_result_node(view->root, psdmp_report_words(view->page, "motors.%d", axis)) : step_joint(view, MOTOR, axis);
+  const psdmp_document_node *node =
+      view->file ? psdmp_report_result_node(view->root, psdmp_report_words(view->page, "motors.%d", axis))
+                 : step_joint(view, MOTOR, axis);
   return psdmp_report_result_number(node, key);
 }
 
@@ -38,16 +42,21 @@ static void motor_table(const psdmp_report_fit_view *view) {
     psdmp_report_page_cell_number(view->page, psdmp_report_result_number(step_joint(view, MOTOR, i), "r2"), 5);
   }
   psdmp_report_page_table_end(view->page);
-  psdmp_report_page_paragraph(view->page, currents ? "Nm/A (N/A of a joint that slides), at the joint." : "The logs have torques: constants are factors of them, 1 where the logged torque is right.");
+  psdmp_report_page_paragraph(
+      view->page, currents
+                      ? "Nm/A (N/A of a joint that slides), at the joint."
+                      : "The logs have torques: constants are factors of them, 1 where the logged torque is right.");
 }
 
 static bool is_done(const psdmp_report_fit_view *view, int step) {
-  return strcmp(psdmp_report_result_text(view->root, psdmp_report_words(view->page, "steps.%s.done", step_names[step])), "true") == 0;
+  return strcmp(psdmp_report_result_text(view->root, psdmp_report_words(view->page, "steps.%s.done", step_names[step])),
+                "true") == 0;
 }
 
 /* R2 of each step's own torque on its held-out rows, then of the whole model */
 static void accuracy_table(const psdmp_report_fit_view *view) {
-  static const char *const header[] = {"joint", "motor", "gravity", "friction", "inertia", "whole model", "whole model, RMSE", "unit"};
+  static const char *const header[] = {"joint",   "motor",       "gravity",           "friction",
+                                       "inertia", "whole model", "whole model, RMSE", "unit"};
   if (!psdmp_report_result_node(view->root, "all")) return;
   psdmp_report_page_heading(view->page, "Accuracy of each step");
   psdmp_report_page_table(view->page, header, 8, "tnnnnnnt");
@@ -55,14 +64,17 @@ static void accuracy_table(const psdmp_report_fit_view *view) {
     const psdmp_document_node *all = psdmp_report_result_node(view->root, psdmp_report_words(view->page, "all.%d", i));
     psdmp_report_page_row(view->page);
     psdmp_report_page_cell(view->page, "%s", view->axes.axis[i].name);
-    for (int step = 0; step < STEPS; step++) psdmp_report_page_cell_number(view->page, psdmp_report_result_number(step_joint(view, step, i), "r2"), 4);
+    for (int step = 0; step < STEPS; step++)
+      psdmp_report_page_cell_number(view->page, psdmp_report_result_number(step_joint(view, step, i), "r2"), 4);
     psdmp_report_page_cell_number(view->page, psdmp_report_result_number(all, "r2"), 4);
     psdmp_report_page_cell_number(view->page, psdmp_report_result_number(all, "rmse"), 3);
     psdmp_report_page_cell(view->page, "%s", psdmp_report_unit(&view->axes.axis[i], PSDMP_REPORT_TORQUE));
   }
   psdmp_report_page_table_end(view->page);
-  psdmp_report_page_paragraph(view->page, "R\xC2\xB2 on held-out rows, of the torque that the step fits. Done here or before: %s%s%s%s.", is_done(view, MOTOR) ? "motor " : "",
-                       is_done(view, GRAVITY) ? "gravity " : "", is_done(view, FRICTION) ? "friction " : "", is_done(view, INERTIA) ? "inertia" : "");
+  psdmp_report_page_paragraph(
+      view->page, "R\xC2\xB2 on held-out rows, of the torque that the step fits. Done here or before: %s%s%s%s.",
+      is_done(view, MOTOR) ? "motor " : "", is_done(view, GRAVITY) ? "gravity " : "",
+      is_done(view, FRICTION) ? "friction " : "", is_done(view, INERTIA) ? "inertia" : "");
 }
 
 void psdmp_report_fit_steps(const psdmp_report_fit_view *view) {
@@ -87,7 +99,8 @@ static void reverse(double *value, size_t count) {
 }
 
 /* rows of one step and drive, in their order, gaps between runs as NAN */
-size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int drive, psdmp_report_compared *out, double **position) {
+size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int drive, psdmp_report_compared *out,
+                                double **position) {
   static const char *const names[] = {"t", "step", "drive", "heldout", "q", "qd", "measured", "predicted"};
   enum { T, STEP, DRIVE, HELD, Q, QD, MEASURED, PREDICTED, COLUMNS };
   const double *column[COLUMNS];
@@ -99,7 +112,8 @@ size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int
   for (size_t k = 0; k < rows->rows; k++) count += column[STEP][k] == step && column[DRIVE][k] == drive + 1;
   if (!count) return 0;
   /* the same columns without the others' rows; time becomes a clock of its own */
-  double *memory = psdmp_report_page_memory(view->page, COLUMNS * count * sizeof *memory), **value = psdmp_report_page_memory(view->page, COLUMNS * sizeof *value);
+  double *memory = psdmp_report_page_memory(view->page, COLUMNS * count * sizeof *memory),
+         **value = psdmp_report_page_memory(view->page, COLUMNS * sizeof *value);
   if (!memory || !value) return 0;
   for (int c = 0; c < COLUMNS; c++) {
     value[c] = memory + (size_t)c * count;
@@ -108,13 +122,21 @@ size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int
   }
   if (falls(value[T], count))
     for (int c = 0; c < COLUMNS; c++) reverse(value[c], count);
-  const psdmp_report_result part = {.kind = PSDMP_REPORT_RESULT_CSV, .columns = COLUMNS, .column = names, .rows = count, .value = value};
+  const psdmp_report_result part = {
+      .kind = PSDMP_REPORT_RESULT_CSV, .columns = COLUMNS, .column = names, .rows = count, .value = value};
   psdmp_report_timeline line;
   if (!psdmp_report_timeline_of(view->page, &part, &line)) return 0;
   double *residual = psdmp_report_page_memory(view->page, line.points * sizeof *residual);
-  *out = (psdmp_report_compared){.axis = &view->axes.axis[drive], .points = line.points, .t = line.t, .rate = line.rate, .shifted = line.shifted,
-                          .measured = psdmp_report_along(view->page, &line, value[MEASURED]), .predicted = psdmp_report_along(view->page, &line, value[PREDICTED]),
-                          .heldout = psdmp_report_along(view->page, &line, value[HELD]), .speed = psdmp_report_along(view->page, &line, value[QD]), .residual = residual};
+  *out = (psdmp_report_compared){.axis = &view->axes.axis[drive],
+                                 .points = line.points,
+                                 .t = line.t,
+                                 .rate = line.rate,
+                                 .shifted = line.shifted,
+                                 .measured = psdmp_report_along(view->page, &line, value[MEASURED]),
+                                 .predicted = psdmp_report_along(view->page, &line, value[PREDICTED]),
+                                 .heldout = psdmp_report_along(view->page, &line, value[HELD]),
+                                 .speed = psdmp_report_along(view->page, &line, value[QD]),
+                                 .residual = residual};
   *position = psdmp_report_along(view->page, &line, value[Q]);
   if (!residual || !out->measured || !out->predicted || !out->heldout || !out->speed || !*position) return 0;
   out->what = psdmp_report_quantity(out->axis, PSDMP_REPORT_TORQUE);
@@ -124,16 +146,19 @@ size_t psdmp_report_step_points(const psdmp_report_fit_view *view, int step, int
 
 /* torque of the known mass over the position: a straight comparison without time */
 static void draw_motor(psdmp_report_page *page, const psdmp_report_compared *c, const double *position) {
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: the known mass", c->axis->name), psdmp_report_words(page, "position (%s)", psdmp_report_unit(c->axis, PSDMP_REPORT_POSITION)),
-                                     psdmp_report_words(page, "%s (%s)", c->what, psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)));
+  psdmp_report_drawing d = psdmp_report_drawing_of(
+      page, psdmp_report_words(page, "%s: the known mass", c->axis->name),
+      psdmp_report_words(page, "position (%s)", psdmp_report_unit(c->axis, PSDMP_REPORT_POSITION)),
+      psdmp_report_words(page, "%s (%s)", c->what, psdmp_report_unit(c->axis, PSDMP_REPORT_TORQUE)));
   psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, "measured", position, c->measured, c->points, 1);
   psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, "predicted", position, c->predicted, c->points, 0);
   psdmp_report_draw(&d);
 }
 
 static void draw_step(const psdmp_report_fit_view *view, int step) {
-  static const char *const headings[STEPS] = {"Motor step: torque of the known mass", "Gravity step: measured and predicted", "Friction step: measured and predicted",
-                                              "Inertia step: measured and predicted"};
+  static const char *const headings[STEPS] = {
+      "Motor step: torque of the known mass", "Gravity step: measured and predicted",
+      "Friction step: measured and predicted", "Inertia step: measured and predicted"};
   bool begun = false;
   for (int i = 0; i < view->axes.n && i < PSDMP_REPORT_MOST_DRAWN; i++) {
     psdmp_report_compared c;
@@ -142,10 +167,8 @@ static void draw_step(const psdmp_report_fit_view *view, int step) {
     if (!begun) psdmp_report_page_heading(view->page, headings[step]);
     if (!begun) psdmp_report_page_row_of_plots(view->page);
     begun = true;
-    if (step == MOTOR)
-      draw_motor(view->page, &c, position);
-    else
-      psdmp_report_draw_torque(view->page, &c);
+    if (step == MOTOR) draw_motor(view->page, &c, position);
+    else psdmp_report_draw_torque(view->page, &c);
   }
   if (begun) psdmp_report_page_row_of_plots_end(view->page);
 }
@@ -155,7 +178,8 @@ static void draw_residuals(const psdmp_report_fit_view *view) {
   psdmp_report_compared *list = psdmp_report_page_memory(view->page, PSDMP_REPORT_MOST_DRAWN * sizeof *list);
   double *position;
   int count = 0;
-  for (int i = 0; list && i < view->axes.n && i < PSDMP_REPORT_MOST_DRAWN; i++) count += psdmp_report_step_points(view, INERTIA, i, &list[count], &position) > 0;
+  for (int i = 0; list && i < view->axes.n && i < PSDMP_REPORT_MOST_DRAWN; i++)
+    count += psdmp_report_step_points(view, INERTIA, i, &list[count], &position) > 0;
   if (count) psdmp_report_residual_sections(view->page, list, count);
 }
 

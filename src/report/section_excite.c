@@ -4,7 +4,9 @@
 
 #include "report/section_parts_priv.h"
 
-static const psdmp_document_node *joint_of(psdmp_report_page *page, const psdmp_report_result *result, int axis) { return psdmp_report_result_node(result->root, psdmp_report_words(page, "joints.%d", axis)); }
+static const psdmp_document_node *joint_of(psdmp_report_page *page, const psdmp_report_result *result, int axis) {
+  return psdmp_report_result_node(result->root, psdmp_report_words(page, "joints.%d", axis));
+}
 
 /* ---- figures ---- */
 
@@ -12,7 +14,9 @@ static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
   double better = psdmp_report_result_number(root, "times_better.median");
   psdmp_report_page_facts(page);
   psdmp_report_fact_number(page, "condition number", psdmp_report_result_number(root, "condition"), 4, "");
-  if (isfinite(better)) psdmp_report_page_fact(page, "times better than a random motion (median)", "%s", psdmp_report_words_number(page, better, 3));
+  if (isfinite(better))
+    psdmp_report_page_fact(page, "times better than a random motion (median)", "%s",
+                           psdmp_report_words_number(page, better, 3));
   psdmp_report_fact_number(page, "log det of the information", psdmp_report_result_number(root, "logdet"), 4, "");
   psdmp_report_fact_number(page, "parameters", psdmp_report_result_number(root, "parameters"), 6, "");
   psdmp_report_fact_number(page, "duration of a period", psdmp_report_result_number(root, "seconds"), 4, "s");
@@ -31,7 +35,8 @@ static void starts(psdmp_report_page *page, const psdmp_document_node *root) {
   if (!count) return;
   for (int k = 0; k < count; k++) x[k] = k, tick[k] = psdmp_report_words(page, "%d", k + 1);
   psdmp_report_page_heading(page, "What was tried");
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, "Condition number that each search found", "search", "condition number");
+  psdmp_report_drawing d =
+      psdmp_report_drawing_of(page, "Condition number that each search found", "search", "condition number");
   d.plot.y_log = true;
   d.plot.tick = tick;
   d.plot.ticks = count;
@@ -45,7 +50,8 @@ static void quality_table(psdmp_report_page *page, const psdmp_document_node *ro
   static const char *const header[] = {"regressor", "this motion", "best random motion", "median random motion"};
   static const struct {
     const char *label, *own, *best, *median;
-  } rows[] = {{"scaled by the limits", "condition", "random.best", "random.median"}, {"as it is", "condition_plain", "random.plain_best", "random.plain_median"}};
+  } rows[] = {{"scaled by the limits", "condition", "random.best", "random.median"},
+              {"as it is", "condition_plain", "random.plain_best", "random.plain_median"}};
   if (!psdmp_report_result_node(root, "condition")) return;
   psdmp_report_page_paragraph(page, "Condition numbers; every figure is of rows over the whole motion.");
   psdmp_report_page_table(page, header, 4, "tnnn");
@@ -57,14 +63,20 @@ static void quality_table(psdmp_report_page *page, const psdmp_document_node *ro
     psdmp_report_page_cell_number(page, psdmp_report_result_number(root, rows[k].median), 4);
   }
   psdmp_report_page_table_end(page);
-  double evaluations = psdmp_report_result_number(root, "evaluations"), wall = psdmp_report_result_number(root, "wall_seconds");
-  if (isfinite(evaluations)) psdmp_report_page_paragraph(page, "%s evaluations in %s s, shape %s, goal %s.", psdmp_report_words_number(page, evaluations, 9), psdmp_report_words_number(page, wall, 3), psdmp_report_result_text(root, "shape"), psdmp_report_result_text(root, "goal"));
+  double evaluations = psdmp_report_result_number(root, "evaluations"),
+         wall = psdmp_report_result_number(root, "wall_seconds");
+  if (isfinite(evaluations))
+    psdmp_report_page_paragraph(page, "%s evaluations in %s s, shape %s, goal %s.",
+                                psdmp_report_words_number(page, evaluations, 9),
+                                psdmp_report_words_number(page, wall, 3), psdmp_report_result_text(root, "shape"),
+                                psdmp_report_result_text(root, "goal"));
 }
 
 /* ---- limits ---- */
 
 static void limits(psdmp_report_page *page, const psdmp_report_result *result, const psdmp_report_axes *axes) {
-  static const char *const header[] = {"joint", "lowest", "highest", "peak velocity", "limit", "peak acceleration", "limit", "peak torque", "limit"};
+  static const char *const header[] = {"joint", "lowest",      "highest", "peak velocity", "limit", "peak acceleration",
+                                       "limit", "peak torque", "limit"};
   double *share = psdmp_report_page_memory(page, (size_t)(axes->n * PSDMP_REPORT_QUANTITIES + 1) * sizeof *share);
   if (!share || !psdmp_report_result_node(result->root, "joints")) return;
   psdmp_report_page_heading(page, "Limits");
@@ -72,12 +84,15 @@ static void limits(psdmp_report_page *page, const psdmp_report_result *result, c
   for (int i = 0; i < axes->n; i++) {
     const psdmp_document_node *joint = joint_of(page, result, i);
     const double ends[2] = {psdmp_report_result_number(joint, "lower"), psdmp_report_result_number(joint, "upper")};
-    const double peak[PSDMP_REPORT_QUANTITIES] = {NAN, psdmp_report_result_number(joint, "velocity"), psdmp_report_result_number(joint, "acceleration"), psdmp_report_result_number(joint, "effort")};
+    const double peak[PSDMP_REPORT_QUANTITIES] = {NAN, psdmp_report_result_number(joint, "velocity"),
+                                                  psdmp_report_result_number(joint, "acceleration"),
+                                                  psdmp_report_result_number(joint, "effort")};
     psdmp_report_limit_shares(axes, i, ends, peak, share + i * PSDMP_REPORT_QUANTITIES);
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
     for (int k = 0; k < 2; k++) psdmp_report_page_cell_number(page, ends[k], 4);
-    for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++) psdmp_report_page_cell_number(page, peak[k], 4), psdmp_report_page_cell_number(page, axes->axis[i].most[k], 4);
+    for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++)
+      psdmp_report_page_cell_number(page, peak[k], 4), psdmp_report_page_cell_number(page, axes->axis[i].most[k], 4);
   }
   psdmp_report_page_table_end(page);
   psdmp_report_limit_bars(page, axes, share);
@@ -113,9 +128,12 @@ static void show(psdmp_report_page *page, const psdmp_report_results *results, p
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, result);
   psdmp_report_result *rows = result->matched;
   const char *step = psdmp_report_result_text(result->root, "for");
-  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Exciting motion"), psdmp_report_words(page, "A motion for the robot to make while it is recorded%s%s.", step[0] ? ": it shows " : "", step));
+  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Exciting motion"),
+                            psdmp_report_words(page, "A motion for the robot to make while it is recorded%s%s.",
+                                               step[0] ? ": it shows " : "", step));
   facts(page, result->root);
-  if (psdmp_report_truth(result->root, "stopped") || psdmp_report_truth(result->root, "interrupted")) psdmp_report_page_paragraph(page, "The search was interrupted: this is the best motion until then.");
+  if (psdmp_report_truth(result->root, "stopped") || psdmp_report_truth(result->root, "interrupted"))
+    psdmp_report_page_paragraph(page, "The search was interrupted: this is the best motion until then.");
   limits(page, result, &axes);
   if (rows) {
     psdmp_report_page_heading(page, "The motion");

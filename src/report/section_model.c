@@ -1,4 +1,5 @@
-/* section_model.c: derive and params: facts, classes of functions, base parameters with formulas, values and what a calibration knows of them. */
+/* section_model.c: derive and params: facts, classes of functions, base parameters with formulas, values and what a
+ * calibration knows of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +20,22 @@ typedef struct known {
 typedef struct model {
   const char *robot;
   psdmp_report_result *derive, *params, *calibration, *file; /* file: parameters as YAML */
-  known *known; /* (knowns) by name */
+  known *known;                                              /* (knowns) by name */
   size_t knowns;
   bool apart; /* a calibration goes by this name, but not of this model */
 } model;
 
 /* ---- finding ---- */
 
-static bool is_command(const psdmp_report_result *r, const char *command) { return r->kind != PSDMP_REPORT_RESULT_CSV && strcmp(r->command, command) == 0; }
+static bool is_command(const psdmp_report_result *r, const char *command) {
+  return r->kind != PSDMP_REPORT_RESULT_CSV && strcmp(r->command, command) == 0;
+}
 
-static psdmp_report_result *find(const psdmp_report_results *results, const char *command, const psdmp_report_result *like) {
+static psdmp_report_result *find(const psdmp_report_results *results, const char *command,
+                                 const psdmp_report_result *like) {
   for (int i = 0; i < results->count; i++)
-    if (is_command(results->item[i], command) && psdmp_report_result_same_robot(results->item[i], like)) return results->item[i];
+    if (is_command(results->item[i], command) && psdmp_report_result_same_robot(results->item[i], like))
+      return results->item[i];
   return NULL;
 }
 
@@ -73,13 +78,15 @@ static bool same_parameters(const psdmp_document_node *a, const psdmp_document_n
 
 /* the parameters of the calibration, else of the file */
 static void find_known(psdmp_report_page *page, model *m) {
-  const psdmp_document_node *list = list_at(m->calibration, "parameters", PSDMP_DOCUMENT_LIST), *own = list_at(m->params, "base_parameters", PSDMP_DOCUMENT_LIST);
+  const psdmp_document_node *list = list_at(m->calibration, "parameters", PSDMP_DOCUMENT_LIST),
+                            *own = list_at(m->params, "base_parameters", PSDMP_DOCUMENT_LIST);
   if (!list) list = list_at(m->file, "theta", PSDMP_DOCUMENT_MAP);
   m->apart = list && own && !same_parameters(own, list);
   if (m->apart) return;
   m->known = list ? psdmp_report_page_memory(page, (size_t)list->count * sizeof *m->known) : NULL;
   for (const psdmp_document_node *p = m->known ? list->child : NULL; p; p = p->next, m->knowns++)
-    m->known[m->knowns] = (known){name_of(p), psdmp_report_result_number(p, "value"), psdmp_report_result_number(p, "sd"), m->knowns};
+    m->known[m->knowns] =
+        (known){name_of(p), psdmp_report_result_number(p, "value"), psdmp_report_result_number(p, "sd"), m->knowns};
   if (m->knowns) qsort(m->known, m->knowns, sizeof *m->known, by_name);
 }
 
@@ -88,10 +95,8 @@ static void identified(const model *m, const char *name, double *value, double *
   size_t low = 0, high = m->knowns;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (strcmp(m->known[middle].name, name) < 0)
-      low = middle + 1;
-    else
-      high = middle;
+    if (strcmp(m->known[middle].name, name) < 0) low = middle + 1;
+    else high = middle;
   }
   bool found = low < m->knowns && strcmp(m->known[low].name, name) == 0;
   *value = found ? m->known[low].value : NAN;
@@ -101,14 +106,19 @@ static void identified(const model *m, const char *name, double *value, double *
 /* ---- facts and classes ---- */
 
 static void put_facts(psdmp_report_page *page, const psdmp_document_node *derive) {
-  double n = psdmp_report_result_number(derive, "n"), p = psdmp_report_result_number(derive, "p"), l = psdmp_report_result_number(derive, "l");
-  double seconds = psdmp_report_result_number(derive, "seconds"), residual = psdmp_report_result_number(derive, "residual");
+  double n = psdmp_report_result_number(derive, "n"), p = psdmp_report_result_number(derive, "p"),
+         l = psdmp_report_result_number(derive, "l");
+  double seconds = psdmp_report_result_number(derive, "seconds"),
+         residual = psdmp_report_result_number(derive, "residual");
   psdmp_report_page_facts(page);
   if (isfinite(n)) psdmp_report_page_fact(page, "degrees of freedom, n", "%.0f", n);
   if (isfinite(p)) psdmp_report_page_fact(page, "functions of motion, p", "%.0f", p);
   if (isfinite(l)) psdmp_report_page_fact(page, "base parameters, l", "%.0f", l);
-  if (isfinite(seconds)) psdmp_report_page_fact(page, "to derive it", seconds < 1 ? "%.3g ms" : "%.3g s", seconds < 1 ? 1000 * seconds : seconds);
-  if (isfinite(residual)) psdmp_report_page_fact(page, "largest difference to the Newton\u2013Euler recursion", "%.1e", residual);
+  if (isfinite(seconds))
+    psdmp_report_page_fact(page, "to derive it", seconds < 1 ? "%.3g ms" : "%.3g s",
+                           seconds < 1 ? 1000 * seconds : seconds);
+  if (isfinite(residual))
+    psdmp_report_page_fact(page, "largest difference to the Newton\u2013Euler recursion", "%.1e", residual);
   psdmp_report_page_facts_end(page);
 }
 
@@ -125,10 +135,8 @@ static void add_class(classes *c, double size, const char *format, int joint) {
   if (c->count == MOST_CLASSES || !(size >= 0)) return;
   c->x[c->count] = c->count;
   c->size[c->count] = size > 0 ? size : NAN;
-  if (joint)
-    snprintf(c->text[c->count], NAME, "%s %d", format, joint);
-  else
-    snprintf(c->text[c->count], NAME, "%s", format);
+  if (joint) snprintf(c->text[c->count], NAME, "%s %d", format, joint);
+  else snprintf(c->text[c->count], NAME, "%s", format);
   c->name[c->count] = c->text[c->count];
   c->count++;
 }
@@ -136,7 +144,8 @@ static void add_class(classes *c, double size, const char *format, int joint) {
 static void add_classes(classes *c, const psdmp_document_node *list, const char *name) {
   int joint = 1;
   if (!list || list->kind != PSDMP_DOCUMENT_LIST) return;
-  for (const psdmp_document_node *node = list->child; node; node = node->next) add_class(c, psdmp_report_result_number(node, ""), name, joint++);
+  for (const psdmp_document_node *node = list->child; node; node = node->next)
+    add_class(c, psdmp_report_result_number(node, ""), name, joint++);
 }
 
 static void put_classes(psdmp_report_page *page, const psdmp_document_node *derive) {
@@ -148,7 +157,14 @@ static void put_classes(psdmp_report_page *page, const psdmp_document_node *deri
   add_class(c, psdmp_report_result_number(derive, "classes.coriolis"), "Coriolis", 0);
   if (!c->count) return;
   psdmp_report_series bars = {.kind = PSDMP_REPORT_BARS, .x = c->x, .y = c->size, .count = (size_t)c->count};
-  psdmp_report_plot plot = {.title = "Functions by class", .x_label = "class of functions, joint", .y_label = "functions", .y_log = true, .tick = c->name, .ticks = c->count, .series = &bars, .count = 1};
+  psdmp_report_plot plot = {.title = "Functions by class",
+                            .x_label = "class of functions, joint",
+                            .y_label = "functions",
+                            .y_log = true,
+                            .tick = c->name,
+                            .ticks = c->count,
+                            .series = &bars,
+                            .count = 1};
   psdmp_report_page_plot(page, &plot);
 }
 
@@ -170,7 +186,8 @@ static void put_formula(psdmp_report_page *page, const psdmp_document_node *para
   if (symbolic[0]) {
     psdmp_report_page_text(page, symbolic);
   } else if (formula && formula->kind == PSDMP_DOCUMENT_MAP) {
-    for (const psdmp_document_node *term = formula->child; term; term = term->next) put_term(page, term == formula->child, psdmp_report_result_number(term, ""), term->key ? term->key : "?");
+    for (const psdmp_document_node *term = formula->child; term; term = term->next)
+      put_term(page, term == formula->child, psdmp_report_result_number(term, ""), term->key ? term->key : "?");
   } else {
     psdmp_report_page_text(page, psdmp_report_result_text(parameter, "formula"));
   }
@@ -185,12 +202,18 @@ static void put_whisker(psdmp_report_page *page, double value, double sd) {
   double reach = fabs(value) + 2 * sd, at = 50 + 46 * value / reach, half = 46 * 2 * sd / reach;
   psdmp_report_page_cell_begin(page);
   if (isfinite(at) && isfinite(half))
-    psdmp_report_page_markup(page, "<svg class=\"whisker%s\" viewBox=\"0 0 100 16\" role=\"img\"><title>%s</title><path class=\"zero\" d=\"M50 0V16\"/><path class=\"bar\" d=\"M%.1f 8H%.1fM%.1f 4V12M%.1f 4V12\"/><circle cx=\"%.1f\" cy=\"8\" r=\"3\"/></svg>",
-             fabs(value) > 2 * sd ? "" : " weak", fabs(value) > 2 * sd ? "differs from zero" : "cannot be told from zero", at - half, at + half, at - half, at + half, at);
+    psdmp_report_page_markup(page,
+                             "<svg class=\"whisker%s\" viewBox=\"0 0 100 16\" role=\"img\"><title>%s</title><path "
+                             "class=\"zero\" d=\"M50 0V16\"/><path class=\"bar\" d=\"M%.1f 8H%.1fM%.1f 4V12M%.1f "
+                             "4V12\"/><circle cx=\"%.1f\" cy=\"8\" r=\"3\"/></svg>",
+                             fabs(value) > 2 * sd ? "" : " weak",
+                             fabs(value) > 2 * sd ? "differs from zero" : "cannot be told from zero", at - half,
+                             at + half, at - half, at + half, at);
   psdmp_report_page_cell_end(page);
 }
 
-static void put_row(psdmp_report_page *page, const model *m, const psdmp_document_node *parameter, bool with_values, bool with_doubt) {
+static void put_row(psdmp_report_page *page, const model *m, const psdmp_document_node *parameter, bool with_values,
+                    bool with_doubt) {
   const char *name = name_of(parameter);
   double value, sd;
   psdmp_report_page_row(page);
@@ -204,8 +227,7 @@ static void put_row(psdmp_report_page *page, const model *m, const psdmp_documen
   double percent = 100 * sd / fabs(value);
   if (isfinite(percent))
     psdmp_report_page_cell(page, percent < 100 ? "%.2g %%" : percent < 1e4 ? "%.0f %%" : "> 9999 %%", percent);
-  else
-    psdmp_report_page_cell(page, "\u2013");
+  else psdmp_report_page_cell(page, "\u2013");
   put_whisker(page, value, sd);
 }
 
@@ -223,9 +245,17 @@ static void put_doubts(psdmp_report_page *page, const model *m, const psdmp_docu
     y[count++] = 100 * sd / fabs(value);
   }
   double limit[] = {100};
-  psdmp_report_series series[] = {{.kind = PSDMP_REPORT_BARS, .title = "standard deviation of the value", .x = x, .y = y, .count = count},
-                           {.kind = PSDMP_REPORT_LEVEL, .title = "as large as the value itself", .y = limit, .count = 1, .colour = 1}};
-  psdmp_report_plot plot = {.title = "How well each base parameter is known", .x_label = "base parameter", .y_label = "standard deviation / value, %", .y_log = true, .tick = name, .ticks = (int)count, .series = series, .count = 2};
+  psdmp_report_series series[] = {
+      {.kind = PSDMP_REPORT_BARS, .title = "standard deviation of the value", .x = x, .y = y, .count = count},
+      {.kind = PSDMP_REPORT_LEVEL, .title = "as large as the value itself", .y = limit, .count = 1, .colour = 1}};
+  psdmp_report_plot plot = {.title = "How well each base parameter is known",
+                            .x_label = "base parameter",
+                            .y_label = "standard deviation / value, %",
+                            .y_log = true,
+                            .tick = name,
+                            .ticks = (int)count,
+                            .series = series,
+                            .count = 2};
   psdmp_report_page_plot(page, &plot);
 }
 
@@ -239,19 +269,26 @@ static void put_parameters(psdmp_report_page *page, const model *m, const psdmp_
   bool doubt = m->knowns > 0;
   /* values of the robot file; those of the calibration itself have their own columns */
   bool values = m->params && any_value(list);
-  static const char *const header[] = {"Parameter", "Formula", "Value in the robot file", "Identified", "Std. deviation", "Relative", "\u00b1 2 sd, beside 0"};
+  static const char *const header[] = {"Parameter",      "Formula",  "Value in the robot file", "Identified",
+                                       "Std. deviation", "Relative", "\u00b1 2 sd, beside 0"};
   const char *shown[7], *numeric = values && doubt ? "ttnnnnt" : doubt ? "ttnnnt" : "ttn";
   int columns = 0;
   for (int i = 0; i < 7; i++)
     if (i < 2 || (i == 2 && values) || (i > 2 && doubt)) shown[columns++] = header[i];
   psdmp_report_page_heading(page, "Base parameters");
-  psdmp_report_page_paragraph(page, "The torques depend on the inertias only through these sums. Names are standard parameters of each link about its own frame: mass m, first moments mx my mz, inertias XX to ZZ, drive inertia Ia.");
-  if (list->count > MOST_PARAMETERS) psdmp_report_page_paragraph(page, "There are %d; the first %d are shown.", list->count, MOST_PARAMETERS);
-  if (m->apart) psdmp_report_page_paragraph(page, "A calibration of a robot of this name has other base parameters: it is not of this model, and its values are not shown here.");
+  psdmp_report_page_paragraph(
+      page, "The torques depend on the inertias only through these sums. Names are standard parameters of each link "
+            "about its own frame: mass m, first moments mx my mz, inertias XX to ZZ, drive inertia Ia.");
+  if (list->count > MOST_PARAMETERS)
+    psdmp_report_page_paragraph(page, "There are %d; the first %d are shown.", list->count, MOST_PARAMETERS);
+  if (m->apart)
+    psdmp_report_page_paragraph(page, "A calibration of a robot of this name has other base parameters: it is not of "
+                                      "this model, and its values are not shown here.");
   if (doubt) put_doubts(page, m, list);
   psdmp_report_page_table(page, shown, columns, numeric);
   int shown_rows = 0;
-  for (const psdmp_document_node *p = list->child; p && shown_rows < MOST_PARAMETERS; p = p->next, shown_rows++) put_row(page, m, p, values, doubt);
+  for (const psdmp_document_node *p = list->child; p && shown_rows < MOST_PARAMETERS; p = p->next, shown_rows++)
+    put_row(page, m, p, values, doubt);
   psdmp_report_page_table_end(page);
 }
 
@@ -277,7 +314,9 @@ static void show(psdmp_report_page *page, model *m) {
   if (!list) list = list_at(m->file, "theta", PSDMP_DOCUMENT_MAP);
   if (!list && !m->derive) return;
   snprintf(title, sizeof title, "The model%s%.100s", m->robot[0] ? ": " : "", m->robot);
-  psdmp_report_page_section(page, title, "Torque as a product of known functions of the motion and constant parameters, \u03c4 = Y(q, q\u0307, q\u0308) \u03b8.");
+  psdmp_report_page_section(page, title,
+                            "Torque as a product of known functions of the motion and constant parameters, \u03c4 = "
+                            "Y(q, q\u0307, q\u0308) \u03b8.");
   if (m->derive) {
     put_facts(page, m->derive->root);
     put_classes(page, m->derive->root);
@@ -303,9 +342,15 @@ void psdmp_report_section_model(psdmp_report_page *page, const psdmp_report_resu
     /* one section for each robot, where its first result stands */
     for (int before = 0; before < i && first; before++)
       for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
-        if (is_command(results->item[before], commands[k]) && psdmp_report_result_same_robot(results->item[before], own)) first = false;
+        if (is_command(results->item[before], commands[k]) &&
+            psdmp_report_result_same_robot(results->item[before], own))
+          first = false;
     if (!first) continue;
-    model m = {.robot = own->robot, .derive = find(results, "derive", own), .params = find(results, "params", own), .calibration = find(results, "calibrate", own), .file = find(results, "parameters", own)};
+    model m = {.robot = own->robot,
+               .derive = find(results, "derive", own),
+               .params = find(results, "params", own),
+               .calibration = find(results, "calibrate", own),
+               .file = find(results, "parameters", own)};
     show(page, &m);
   }
 }

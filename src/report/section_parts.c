@@ -21,7 +21,8 @@ const char *psdmp_report_words(psdmp_report_page *page, const char *format, ...)
 
 /* U+2070 and its kin for an exponent */
 static void superscript(int exponent, char *out) {
-  static const char *const digit[] = {"\xE2\x81\xB0", "\xC2\xB9", "\xC2\xB2", "\xC2\xB3", "\xE2\x81\xB4", "\xE2\x81\xB5", "\xE2\x81\xB6", "\xE2\x81\xB7", "\xE2\x81\xB8", "\xE2\x81\xB9"};
+  static const char *const digit[] = {"\xE2\x81\xB0", "\xC2\xB9",     "\xC2\xB2",     "\xC2\xB3",     "\xE2\x81\xB4",
+                                      "\xE2\x81\xB5", "\xE2\x81\xB6", "\xE2\x81\xB7", "\xE2\x81\xB8", "\xE2\x81\xB9"};
   char text[16];
   snprintf(text, sizeof text, "%d", exponent < 0 ? -exponent : exponent);
   *out = '\0';
@@ -40,25 +41,37 @@ const char *psdmp_report_words_number(psdmp_report_page *page, double value, int
   sscanf(e + 1, "%d", &exponent);
   *e = '\0';
   superscript(exponent, power);
-  return psdmp_report_words(page, "%s%s\xC2\xA0\xC3\x97\xC2\xA0" "10%s", sign, plain, power);
+  return psdmp_report_words(page,
+                            "%s%s\xC2\xA0\xC3\x97\xC2\xA0"
+                            "10%s",
+                            sign, plain, power);
 }
 
 const char *psdmp_report_words_percent(psdmp_report_page *page, double share) {
   if (!isfinite(share)) return "\xE2\x80\x93";
-  if (fabs(share) >= 10 || (share != 0 && fabs(share) < 1e-6)) return psdmp_report_words(page, "%s\xC2\xA0%%", psdmp_report_words_number(page, 100 * share, 3));
+  if (fabs(share) >= 10 || (share != 0 && fabs(share) < 1e-6))
+    return psdmp_report_words(page, "%s\xC2\xA0%%", psdmp_report_words_number(page, 100 * share, 3));
   double size = fabs(100 * share);
-  return psdmp_report_words(page, "%s%.*f\xC2\xA0%%", share < 0 ? "\xE2\x88\x92" : "", size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 || size == 0 ? 2 : size >= 0.0995 ? 3 : 4, size);
+  return psdmp_report_words(page, "%s%.*f\xC2\xA0%%", share < 0 ? "\xE2\x88\x92" : "",
+                            size >= 99.95                 ? 0
+                            : size >= 9.995               ? 1
+                            : size >= 0.9995 || size == 0 ? 2
+                            : size >= 0.0995              ? 3
+                                                          : 4,
+                            size);
 }
 
 const char *psdmp_report_words_doubt(psdmp_report_page *page, double value, double sd) {
   if (!isfinite(value) || !(sd > 0) || !isfinite(sd)) return psdmp_report_words_number(page, value, 4);
-  /* two digits of the sd, and the value to the same place; powers of ten where that is long, or nothing of the value is left */
+  /* two digits of the sd, and the value to the same place; powers of ten where that is long, or nothing of the value
+   * is left */
   int place = 1 - (int)floor(log10(sd)), lead = value != 0 ? (int)floor(log10(fabs(value))) : 0;
   double digits = round(sd * pow(10, place));
   if (digits >= 100) digits = 10, place--;
   const char *sign = value < 0 ? "\xE2\x88\x92" : "";
   if (place < 0 || place > 9 || lead > 6)
-    return psdmp_report_words(page, "%s \xC2\xB1 %s", psdmp_report_words_number(page, value, 4), psdmp_report_words_number(page, sd, 2));
+    return psdmp_report_words(page, "%s \xC2\xB1 %s", psdmp_report_words_number(page, value, 4),
+                              psdmp_report_words_number(page, sd, 2));
   return psdmp_report_words(page, "%s%.*f(%g)", sign, place, fabs(value), digits);
 }
 
@@ -67,18 +80,26 @@ const char *psdmp_report_words_file(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-const char *psdmp_report_title(psdmp_report_page *page, const psdmp_report_results *results, const psdmp_report_result *result, const char *what) {
+const char *psdmp_report_title(psdmp_report_page *page, const psdmp_report_results *results,
+                               const psdmp_report_result *result, const char *what) {
   const char *file = psdmp_report_words_file(result->path);
   int count = 0;
-  for (int k = 0; k < results->count; k++) count += strcmp(results->item[k]->command, result->command) == 0 && psdmp_report_result_same_robot(results->item[k], result);
+  for (int k = 0; k < results->count; k++)
+    count += strcmp(results->item[k]->command, result->command) == 0 &&
+             psdmp_report_result_same_robot(results->item[k], result);
   if (!result->robot[0]) return psdmp_report_words(page, "%s: %s", what, file);
-  return count > 1 ? psdmp_report_words(page, "%s of %s: %s", what, result->robot, file) : psdmp_report_words(page, "%s of %s", what, result->robot);
+  return count > 1 ? psdmp_report_words(page, "%s of %s: %s", what, result->robot, file)
+                   : psdmp_report_words(page, "%s of %s", what, result->robot);
 }
 
-bool psdmp_report_truth(const psdmp_document_node *root, const char *path) { return strcmp(psdmp_report_result_text(root, path), "true") == 0; }
+bool psdmp_report_truth(const psdmp_document_node *root, const char *path) {
+  return strcmp(psdmp_report_result_text(root, path), "true") == 0;
+}
 
 void psdmp_report_fact_number(psdmp_report_page *page, const char *label, double value, int digits, const char *unit) {
-  if (isfinite(value)) psdmp_report_page_fact(page, label, "%s%s%s", psdmp_report_words_number(page, value, digits), unit[0] ? "\xC2\xA0" : "", unit);
+  if (isfinite(value))
+    psdmp_report_page_fact(page, label, "%s%s%s", psdmp_report_words_number(page, value, digits),
+                           unit[0] ? "\xC2\xA0" : "", unit);
 }
 
 void psdmp_report_fact_percent(psdmp_report_page *page, const char *label, double share) {
@@ -89,7 +110,9 @@ void psdmp_report_fact_text(psdmp_report_page *page, const char *label, const ch
   if (text[0]) psdmp_report_page_fact(page, label, "%s", text);
 }
 
-static bool says_something(const psdmp_document_node *node) { return node->kind == PSDMP_DOCUMENT_SCALAR && node->text[0]; }
+static bool says_something(const psdmp_document_node *node) {
+  return node->kind == PSDMP_DOCUMENT_SCALAR && node->text[0];
+}
 
 void psdmp_report_sentences(psdmp_report_page *page, const psdmp_document_node *list, const char *heading) {
   bool begun = false;
@@ -107,7 +130,8 @@ void psdmp_report_sentences(psdmp_report_page *page, const psdmp_document_node *
 }
 
 void psdmp_report_notes(psdmp_report_page *page, const psdmp_document_node *list) {
-  for (const psdmp_document_node *child = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; child; child = child->next) {
+  for (const psdmp_document_node *child = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; child;
+       child = child->next) {
     if (!says_something(child)) continue;
     psdmp_report_page_raw(page, "<p class=\"note\">");
     psdmp_report_page_text(page, child->text);
@@ -119,7 +143,8 @@ void psdmp_report_named_number(psdmp_report_page *page, const char *label, doubl
   if (!isfinite(value)) return;
   psdmp_report_page_row(page);
   psdmp_report_page_cell(page, "%s", label);
-  psdmp_report_page_cell(page, "%s%s%s", psdmp_report_words_number(page, value, digits), unit[0] ? "\xC2\xA0" : "", unit);
+  psdmp_report_page_cell(page, "%s%s%s", psdmp_report_words_number(page, value, digits), unit[0] ? "\xC2\xA0" : "",
+                         unit);
 }
 
 /* ---- axes ---- */
@@ -133,7 +158,8 @@ static void read_limits(const psdmp_document_node *joint, psdmp_report_axis *axi
   const psdmp_document_node *own = psdmp_report_result_node(joint, "limits"), *from = own ? own : joint;
   axis->lower = psdmp_report_result_number(from, "lower");
   axis->upper = psdmp_report_result_number(from, "upper");
-  for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++) axis->most[k] = psdmp_report_result_number(from, limit_keys[k]);
+  for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++)
+    axis->most[k] = psdmp_report_result_number(from, limit_keys[k]);
 }
 
 static void read_axis(const psdmp_document_node *joint, psdmp_report_axis *axis) {
@@ -163,15 +189,18 @@ static int count_axes(const psdmp_report_result *result) {
   return n < PSDMP_REPORT_MOST_AXES ? (int)n : PSDMP_REPORT_MOST_AXES;
 }
 
-psdmp_report_axes psdmp_report_axes_of(psdmp_report_page *page, const psdmp_report_results *results, const psdmp_report_result *result) {
+psdmp_report_axes psdmp_report_axes_of(psdmp_report_page *page, const psdmp_report_results *results,
+                                       const psdmp_report_result *result) {
   psdmp_report_axes axes = {.n = count_axes(result)};
   axes.axis = psdmp_report_page_memory(page, (size_t)(axes.n ? axes.n : 1) * sizeof *axes.axis);
   if (!axes.axis) return (psdmp_report_axes){0};
   for (int i = 0; i < axes.n; i++)
-    axes.axis[i] = (psdmp_report_axis){.name = psdmp_report_words(page, "joint %d", i + 1), .lower = NAN, .upper = NAN, .most = {NAN, NAN, NAN, NAN}};
+    axes.axis[i] = (psdmp_report_axis){
+        .name = psdmp_report_words(page, "joint %d", i + 1), .lower = NAN, .upper = NAN, .most = {NAN, NAN, NAN, NAN}};
   for (int k = 0; k < results->count && result->robot[0]; k++) {
     const psdmp_report_result *other = results->item[k];
-    if (other->root && strcmp(other->command, "inspect") == 0 && psdmp_report_result_same_robot(other, result)) read_axes(psdmp_report_result_node(other->root, "joints"), &axes);
+    if (other->root && strcmp(other->command, "inspect") == 0 && psdmp_report_result_same_robot(other, result))
+      read_axes(psdmp_report_result_node(other->root, "joints"), &axes);
   }
   if (result->root) read_axes(psdmp_report_result_node(result->root, "joints"), &axes);
   return axes;
@@ -184,7 +213,8 @@ int psdmp_report_axes_drawn(psdmp_report_page *page, const psdmp_report_axes *ax
 }
 
 const char *psdmp_report_unit(const psdmp_report_axis *axis, int quantity) {
-  static const char *const units[2][PSDMP_REPORT_QUANTITIES] = {{"rad", "rad/s", "rad/s\xC2\xB2", "Nm"}, {"m", "m/s", "m/s\xC2\xB2", "N"}};
+  static const char *const units[2][PSDMP_REPORT_QUANTITIES] = {{"rad", "rad/s", "rad/s\xC2\xB2", "Nm"},
+                                                                {"m", "m/s", "m/s\xC2\xB2", "N"}};
   return units[axis->sliding][quantity];
 }
 
@@ -192,7 +222,9 @@ const char *psdmp_report_unit_of_all(psdmp_report_page *page, const psdmp_report
   bool turning = !axes->n, sliding = false;
   for (int i = 0; i < axes->n; i++) turning |= !axes->axis[i].sliding, sliding |= axes->axis[i].sliding;
   const psdmp_report_axis kinds[2] = {{.sliding = false}, {.sliding = true}};
-  if (turning && sliding) return psdmp_report_words(page, "%s, %s", psdmp_report_unit(&kinds[0], quantity), psdmp_report_unit(&kinds[1], quantity));
+  if (turning && sliding)
+    return psdmp_report_words(page, "%s, %s", psdmp_report_unit(&kinds[0], quantity),
+                              psdmp_report_unit(&kinds[1], quantity));
   return psdmp_report_unit(&kinds[sliding], quantity);
 }
 
@@ -203,24 +235,28 @@ const char *psdmp_report_quantity(const psdmp_report_axis *axis, int quantity) {
 
 /* ---- drawings ---- */
 
-psdmp_report_drawing psdmp_report_drawing_of(psdmp_report_page *page, const char *title, const char *x_label, const char *y_label) {
+psdmp_report_drawing psdmp_report_drawing_of(psdmp_report_page *page, const char *title, const char *x_label,
+                                             const char *y_label) {
   return (psdmp_report_drawing){.page = page, .plot = {.title = title, .x_label = x_label, .y_label = y_label}};
 }
 
-static psdmp_report_series *next_series(psdmp_report_drawing *drawing, psdmp_report_series_kind kind, const char *title, size_t count, int colour) {
+static psdmp_report_series *next_series(psdmp_report_drawing *drawing, psdmp_report_series_kind kind, const char *title,
+                                        size_t count, int colour) {
   if (drawing->plot.count == PSDMP_REPORT_MOST_SERIES) return NULL;
   psdmp_report_series *series = &drawing->series[drawing->plot.count++];
   *series = (psdmp_report_series){.kind = kind, .title = title, .count = count, .colour = colour};
   return series;
 }
 
-void psdmp_report_draw_xy(psdmp_report_drawing *drawing, psdmp_report_series_kind kind, const char *title, const double *x, const double *y, size_t count, int colour) {
+void psdmp_report_draw_xy(psdmp_report_drawing *drawing, psdmp_report_series_kind kind, const char *title,
+                          const double *x, const double *y, size_t count, int colour) {
   psdmp_report_series *series = x && y && count ? next_series(drawing, kind, title, count, colour) : NULL;
   if (series) series->x = x, series->y = y;
 }
 
-void psdmp_report_draw_between(psdmp_report_drawing *drawing, psdmp_report_series_kind kind, const char *title, const double *x, const double *y, const double *low, const double *high,
-                        size_t count, int colour) {
+void psdmp_report_draw_between(psdmp_report_drawing *drawing, psdmp_report_series_kind kind, const char *title,
+                               const double *x, const double *y, const double *low, const double *high, size_t count,
+                               int colour) {
   psdmp_report_series *series = x && low && high && count ? next_series(drawing, kind, title, count, colour) : NULL;
   if (series) series->x = x, series->y = y, series->low = low, series->high = high;
 }

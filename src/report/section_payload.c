@@ -9,7 +9,9 @@ static const char *const pi_names[10] = {"m", "mx", "my", "mz", "XX", "XY", "XZ"
 static const char *pi_unit(int k) { return k == 0 ? "kg" : k < 4 ? "kg m" : "kg m\xC2\xB2"; }
 
 static void fact_with_sd(psdmp_report_page *page, const char *label, double value, double sd, const char *unit) {
-  const char *words = isfinite(sd) ? psdmp_report_words(page, "%s, \xC2\xB1\xC2\xA0%s\xC2\xA0%s", label, psdmp_report_words_number(page, sd, 2), unit) : label;
+  const char *words = isfinite(sd) ? psdmp_report_words(page, "%s, \xC2\xB1\xC2\xA0%s\xC2\xA0%s", label,
+                                                        psdmp_report_words_number(page, sd, 2), unit)
+                                   : label;
   psdmp_report_page_fact(page, words, "%s\xC2\xA0%s", psdmp_report_words_number(page, value, 4), unit);
 }
 
@@ -18,9 +20,11 @@ static void fact_with_sd(psdmp_report_page *page, const char *label, double valu
 static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const axes[] = {"x", "y", "z"};
   psdmp_report_page_facts(page);
-  fact_with_sd(page, "mass", psdmp_report_result_number(root, "load.mass"), psdmp_report_result_number(root, "load.mass_sd"), "kg");
+  fact_with_sd(page, "mass", psdmp_report_result_number(root, "load.mass"),
+               psdmp_report_result_number(root, "load.mass_sd"), "kg");
   for (int k = 0; k < 3; k++)
-    fact_with_sd(page, psdmp_report_words(page, "centre of mass, %s", axes[k]), psdmp_report_result_number(root, psdmp_report_words(page, "load.com.%d", k)),
+    fact_with_sd(page, psdmp_report_words(page, "centre of mass, %s", axes[k]),
+                 psdmp_report_result_number(root, psdmp_report_words(page, "load.com.%d", k)),
                  psdmp_report_result_number(root, psdmp_report_words(page, "load.com_sd.%d", k)), "m");
   psdmp_report_fact_percent(page, "error without the load", psdmp_report_result_number(root, "before.global_rel"));
   psdmp_report_fact_percent(page, "error with it", psdmp_report_result_number(root, "after.global_rel"));
@@ -36,8 +40,10 @@ static void inertia_table(psdmp_report_page *page, const psdmp_document_node *ro
   for (int k = 0; k < 6; k++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "I%s", pairs[k]);
-    psdmp_report_page_cell_number(page, psdmp_report_result_number(root, psdmp_report_words(page, "load.inertia.%s", pairs[k])), 4);
-    psdmp_report_page_cell_number(page, psdmp_report_result_number(root, psdmp_report_words(page, "load.inertia_sd.%s", pairs[k])), 2);
+    psdmp_report_page_cell_number(
+        page, psdmp_report_result_number(root, psdmp_report_words(page, "load.inertia.%s", pairs[k])), 4);
+    psdmp_report_page_cell_number(
+        page, psdmp_report_result_number(root, psdmp_report_words(page, "load.inertia_sd.%s", pairs[k])), 2);
   }
   psdmp_report_page_table_end(page);
 }
@@ -51,10 +57,15 @@ static void pi_table(psdmp_report_page *page, const psdmp_document_node *root) {
   for (int k = 0; k < 10; k++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", pi_names[k]);
-    psdmp_report_page_cell_number(page, psdmp_report_result_number(root, psdmp_report_words(page, "pi.%s", pi_names[k])), 4);
-    psdmp_report_page_cell_number(page, psdmp_report_result_number(root, psdmp_report_words(page, "pi_sd.%s", pi_names[k])), 2);
+    psdmp_report_page_cell_number(page,
+                                  psdmp_report_result_number(root, psdmp_report_words(page, "pi.%s", pi_names[k])), 4);
+    psdmp_report_page_cell_number(
+        page, psdmp_report_result_number(root, psdmp_report_words(page, "pi_sd.%s", pi_names[k])), 2);
     psdmp_report_page_cell(page, "%s", pi_unit(k));
-    psdmp_report_page_cell(page, "%s", psdmp_report_words_percent(page, psdmp_report_result_number(root, psdmp_report_words(page, "prior_share.%s", pi_names[k]))));
+    psdmp_report_page_cell(
+        page, "%s",
+        psdmp_report_words_percent(
+            page, psdmp_report_result_number(root, psdmp_report_words(page, "prior_share.%s", pi_names[k]))));
   }
   psdmp_report_page_table_end(page);
 }
@@ -62,15 +73,19 @@ static void pi_table(psdmp_report_page *page, const psdmp_document_node *root) {
 /* ---- what it changes ---- */
 
 static void errors(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes) {
-  static const char *const header[] = {"joint", "RMSE without", "RMSE with the load", "R\xC2\xB2 without", "R\xC2\xB2 with the load", "unit"};
-  static const char *const keys[] = {"before.joints.%d.rmse", "after.joints.%d.rmse", "before.joints.%d.r2", "after.joints.%d.r2"};
+  static const char *const header[] = {
+      "joint", "RMSE without", "RMSE with the load", "R\xC2\xB2 without", "R\xC2\xB2 with the load", "unit"};
+  static const char *const keys[] = {"before.joints.%d.rmse", "after.joints.%d.rmse", "before.joints.%d.r2",
+                                     "after.joints.%d.r2"};
   if (!psdmp_report_result_node(root, "before.joints")) return;
   psdmp_report_page_heading(page, "Torque errors without and with the load");
   psdmp_report_page_table(page, header, 6, "tnnnnt");
   for (int i = 0; i < axes->n; i++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
-    for (int k = 0; k < 4; k++) psdmp_report_page_cell_number(page, psdmp_report_result_number(root, psdmp_report_words(page, keys[k], i)), k < 2 ? 3 : 4);
+    for (int k = 0; k < 4; k++)
+      psdmp_report_page_cell_number(page, psdmp_report_result_number(root, psdmp_report_words(page, keys[k], i)),
+                                    k < 2 ? 3 : 4);
     psdmp_report_page_cell(page, "%s", psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_TORQUE));
   }
   psdmp_report_page_table_end(page);
@@ -97,9 +112,12 @@ static void theta_table(psdmp_report_page *page, const psdmp_document_node *root
 }
 
 /* the whole height behind runs without the load */
-static void shade_empty(psdmp_report_drawing *d, const psdmp_report_result *rows, const psdmp_report_timeline *line, int axis) {
+static void shade_empty(psdmp_report_drawing *d, const psdmp_report_result *rows, const psdmp_report_timeline *line,
+                        int axis) {
   const double *loaded = psdmp_report_rows_column(rows, "loaded"), *tau = psdmp_report_rows_group(rows, "tau", axis);
-  double *low = psdmp_report_page_memory(d->page, (line->points + 1) * sizeof *low), *high = psdmp_report_page_memory(d->page, (line->points + 1) * sizeof *high), least = INFINITY, most = -INFINITY;
+  double *low = psdmp_report_page_memory(d->page, (line->points + 1) * sizeof *low),
+         *high = psdmp_report_page_memory(d->page, (line->points + 1) * sizeof *high), least = INFINITY,
+         most = -INFINITY;
   bool any = false;
   if (!low || !high || !loaded || !tau) return;
   for (size_t k = 0; k < rows->rows; k++) least = fmin(least, tau[k]), most = fmax(most, tau[k]);
@@ -108,7 +126,8 @@ static void shade_empty(psdmp_report_drawing *d, const psdmp_report_result *rows
     low[k] = empty ? least : NAN, high[k] = empty ? most : NAN;
     any |= empty;
   }
-  if (any) psdmp_report_draw_between(d, PSDMP_REPORT_BAND, "run without the load", line->t, NULL, low, high, line->points, -1);
+  if (any)
+    psdmp_report_draw_between(d, PSDMP_REPORT_BAND, "run without the load", line->t, NULL, low, high, line->points, -1);
 }
 
 static void torques(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
@@ -119,12 +138,17 @@ static void torques(psdmp_report_page *page, const psdmp_report_result *rows, co
   for (int i = 0; i < drawn; i++) {
     const psdmp_report_axis *axis = &axes->axis[i];
     const char *what = psdmp_report_quantity(axis, PSDMP_REPORT_TORQUE);
-    psdmp_report_drawing d = psdmp_report_drawing_of(page, psdmp_report_words(page, "%s: %s with the load", axis->name, what), "time (s)", psdmp_report_words(page, "%s (%s)", what, psdmp_report_unit(axis, PSDMP_REPORT_TORQUE)));
+    psdmp_report_drawing d = psdmp_report_drawing_of(
+        page, psdmp_report_words(page, "%s: %s with the load", axis->name, what), "time (s)",
+        psdmp_report_words(page, "%s (%s)", what, psdmp_report_unit(axis, PSDMP_REPORT_TORQUE)));
     d.plot.zoom = true;
     shade_empty(&d, rows, &line, i);
-    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "measured", line.t, psdmp_report_along(page, &line, psdmp_report_rows_group(rows, "tau", i)), line.points, 1);
-    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "predicted, empty", line.t, psdmp_report_along(page, &line, psdmp_report_rows_group(rows, "empty", i)), line.points, -1);
-    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "predicted, with the load", line.t, psdmp_report_along(page, &line, psdmp_report_rows_group(rows, "with", i)), line.points, 0);
+    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "measured", line.t,
+                         psdmp_report_along(page, &line, psdmp_report_rows_group(rows, "tau", i)), line.points, 1);
+    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "predicted, empty", line.t,
+                         psdmp_report_along(page, &line, psdmp_report_rows_group(rows, "empty", i)), line.points, -1);
+    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "predicted, with the load", line.t,
+                         psdmp_report_along(page, &line, psdmp_report_rows_group(rows, "with", i)), line.points, 0);
     psdmp_report_draw(&d);
   }
 }
@@ -135,7 +159,9 @@ static void show(psdmp_report_page *page, const psdmp_report_results *results, p
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, result);
   psdmp_report_result *rows = result->matched;
   const char *link = psdmp_report_result_text(result->root, "link");
-  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Load"), psdmp_report_words(page, "What the robot carries%s%s, with one standard deviation.", link[0] ? " on " : "", link));
+  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Load"),
+                            psdmp_report_words(page, "What the robot carries%s%s, with one standard deviation.",
+                                               link[0] ? " on " : "", link));
   facts(page, result->root);
   psdmp_report_notes(page, psdmp_report_result_node(result->root, "remarks"));
   errors(page, result->root, &axes);

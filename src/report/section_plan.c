@@ -9,7 +9,9 @@ static const char *const peak_keys[PSDMP_REPORT_QUANTITIES] = {"", "peak_velocit
 static const char *what_of(const psdmp_document_node *root) {
   static const struct {
     const char *key, *words;
-  } list[] = {{"time", "The quickest motion"}, {"energy", "The motion with the least squared torques"}, {"scale", "A trajectory, slower or quicker"}};
+  } list[] = {{"time", "The quickest motion"},
+              {"energy", "The motion with the least squared torques"},
+              {"scale", "A trajectory, slower or quicker"}};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++)
     if (strcmp(psdmp_report_result_text(root, "what"), list[k].key) == 0) return list[k].words;
   return "A motion";
@@ -19,15 +21,19 @@ static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
   psdmp_report_page_facts(page);
   psdmp_report_fact_number(page, "duration", psdmp_report_result_number(root, "seconds"), 5, "s");
   psdmp_report_fact_percent(page, "most of any limit", psdmp_report_result_number(root, "limit_used"));
-  psdmp_report_fact_number(page, "integral of squared torques", psdmp_report_result_number(root, "energy"), 4, "N\xC2\xB2m\xC2\xB2s");
+  psdmp_report_fact_number(page, "integral of squared torques", psdmp_report_result_number(root, "energy"), 4,
+                           "N\xC2\xB2m\xC2\xB2s");
   psdmp_report_fact_number(page, "factor of time", psdmp_report_result_number(root, "factor"), 4, "");
   psdmp_report_fact_text(page, "limited by", psdmp_report_result_text(root, "limited_by"));
-  psdmp_report_fact_number(page, "duration of the first guess", psdmp_report_result_number(root, "guess_seconds"), 4, "s");
+  psdmp_report_fact_number(page, "duration of the first guess", psdmp_report_result_number(root, "guess_seconds"), 4,
+                           "s");
   psdmp_report_fact_number(page, "iterations", psdmp_report_result_number(root, "iterations"), 6, "");
   psdmp_report_fact_number(page, "took", psdmp_report_result_number(root, "wall"), 3, "s");
   psdmp_report_page_facts_end(page);
-  if (psdmp_report_result_text(root, "solver")[0]) psdmp_report_page_paragraph(page, "Solver: %s.", psdmp_report_result_text(root, "solver"));
-  if (psdmp_report_result_node(root, "converged") && !psdmp_report_truth(root, "converged")) psdmp_report_page_paragraph(page, "The search did not converge: this is the best motion until then.");
+  if (psdmp_report_result_text(root, "solver")[0])
+    psdmp_report_page_paragraph(page, "Solver: %s.", psdmp_report_result_text(root, "solver"));
+  if (psdmp_report_result_node(root, "converged") && !psdmp_report_truth(root, "converged"))
+    psdmp_report_page_paragraph(page, "The search did not converge: this is the best motion until then.");
 }
 
 /* ---- limits ---- */
@@ -41,8 +47,10 @@ static void ends_of(const psdmp_report_result *rows, int axis, double ends[2]) {
   }
 }
 
-static void limits(psdmp_report_page *page, const psdmp_report_result *result, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
-  static const char *const header[] = {"joint", "peak velocity", "limit", "peak acceleration", "limit", "peak torque", "limit"};
+static void limits(psdmp_report_page *page, const psdmp_report_result *result, const psdmp_report_result *rows,
+                   const psdmp_report_axes *axes) {
+  static const char *const header[] = {"joint", "peak velocity", "limit", "peak acceleration",
+                                       "limit", "peak torque",   "limit"};
   double *share = psdmp_report_page_memory(page, (size_t)(axes->n * PSDMP_REPORT_QUANTITIES + 1) * sizeof *share);
   if (!share || !psdmp_report_result_node(result->root, peak_keys[PSDMP_REPORT_VELOCITY])) return;
   psdmp_report_page_heading(page, "Limits");
@@ -64,12 +72,14 @@ static void limits(psdmp_report_page *page, const psdmp_report_result *result, c
 }
 
 /* the largest share of any joint's limit at each moment */
-static double *largest_share(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes, int quantity) {
+static double *largest_share(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes,
+                             int quantity) {
   double *out = psdmp_report_page_memory(page, (rows->rows ? rows->rows : 1) * sizeof *out);
   bool any = false;
   for (size_t k = 0; out && k < rows->rows; k++) out[k] = NAN;
   for (int i = 0; out && i < axes->n; i++) {
-    const double *value = psdmp_report_rows_group(rows, psdmp_report_group[quantity], i), limit = axes->axis[i].most[quantity];
+    const double *value = psdmp_report_rows_group(rows, psdmp_report_group[quantity], i),
+                 limit = axes->axis[i].most[quantity];
     if (!value || !(limit > 0)) continue;
     any = true;
     for (size_t k = 0; k < rows->rows; k++) out[k] = fmax(out[k], 100 * fabs(value[k]) / limit);
@@ -79,11 +89,16 @@ static double *largest_share(psdmp_report_page *page, const psdmp_report_result 
 
 static void limits_over_time(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
   static const char *const titles[PSDMP_REPORT_QUANTITIES] = {"", "velocity", "acceleration", "torque"};
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, "The limit that is nearest at each moment", "time (s)", "largest share of a joint's limit (%)");
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, "The limit that is nearest at each moment", "time (s)",
+                                                   "largest share of a joint's limit (%)");
   d.plot.zoom = true;
   for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++) {
     double *share = largest_share(page, rows, axes, k);
-    if (share) psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, titles[k], psdmp_report_rows_column(rows, "t"), share, rows->rows, k == 1 ? 2 : k == 2 ? 3 : 4);
+    if (share)
+      psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, titles[k], psdmp_report_rows_column(rows, "t"), share, rows->rows,
+                           k == 1   ? 2
+                           : k == 2 ? 3
+                                    : 4);
   }
   if (!d.plot.count) return;
   psdmp_report_draw_level(&d, "limit", 100, 1);
@@ -98,7 +113,8 @@ static void path_speed(psdmp_report_page *page, const psdmp_document_node *root)
   double *s = psdmp_report_page_memory(page, 3 * MOST * sizeof *s);
   if (!path || !s) return;
   double *speed = s + MOST, *usage = speed + MOST;
-  int count = psdmp_report_result_numbers(psdmp_report_result_node(path, "s"), s, MOST), speeds = psdmp_report_result_numbers(psdmp_report_result_node(path, "speed"), speed, MOST);
+  int count = psdmp_report_result_numbers(psdmp_report_result_node(path, "s"), s, MOST),
+      speeds = psdmp_report_result_numbers(psdmp_report_result_node(path, "speed"), speed, MOST);
   int usages = psdmp_report_result_numbers(psdmp_report_result_node(path, "usage"), usage, MOST);
   if (count < 2 || speeds != count) return;
   psdmp_report_page_heading(page, "Speed along the path");
@@ -108,7 +124,8 @@ static void path_speed(psdmp_report_page *page, const psdmp_document_node *root)
   psdmp_report_draw(&d);
   if (usages != count) return;
   for (int k = 0; k < count; k++) usage[k] *= 100;
-  d = psdmp_report_drawing_of(page, "How much of some limit is used along the path", "path parameter s", "largest share of a limit (%)");
+  d = psdmp_report_drawing_of(page, "How much of some limit is used along the path", "path parameter s",
+                              "largest share of a limit (%)");
   d.plot.zoom = true;
   psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "largest share", s, usage, (size_t)count, 0);
   psdmp_report_draw_level(&d, "limit", 100, 1);
@@ -120,7 +137,9 @@ static void path_speed(psdmp_report_page *page, const psdmp_document_node *root)
 static void show(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, result);
   psdmp_report_result *rows = result->matched;
-  psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Planned motion"), psdmp_report_words(page, "%s, checked on a grid ten times finer than its rows.", what_of(result->root)));
+  psdmp_report_page_section(
+      page, psdmp_report_title(page, results, result, "Planned motion"),
+      psdmp_report_words(page, "%s, checked on a grid ten times finer than its rows.", what_of(result->root)));
   facts(page, result->root);
   limits(page, result, rows, &axes);
   if (rows) {

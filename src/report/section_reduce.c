@@ -1,4 +1,5 @@
-/* section_reduce.c: what psdm reduce left out, what it is worth, and the trade-off (Lloyd, Irani, Ahmadi 2021, Figures 2 and 7, Table 3). */
+/* section_reduce.c: what psdm reduce left out, what it is worth, and the trade-off (Lloyd, Irani, Ahmadi 2021,
+ * Figures 2 and 7, Table 3). */
 #include <math.h>
 #include <string.h>
 
@@ -8,38 +9,59 @@ enum { MOST_BINS = 256, MOST_SIZES = 64, MOST_PROFILES = 4 };
 
 static double operations(const psdmp_document_node *root, const char *form) {
   const psdmp_document_node *node = psdmp_report_result_node(root, form);
-  return psdmp_report_result_number(node, "mult") + psdmp_report_result_number(node, "add") + psdmp_report_result_number(node, "div");
+  return psdmp_report_result_number(node, "mult") + psdmp_report_result_number(node, "add") +
+         psdmp_report_result_number(node, "div");
 }
 
-static void count_cell(psdmp_report_page *page, double count) { psdmp_report_page_cell(page, "%s", psdmp_report_words_number(page, count, 9)); }
+static void count_cell(psdmp_report_page *page, double count) {
+  psdmp_report_page_cell(page, "%s", psdmp_report_words_number(page, count, 9));
+}
 
-static const char *share(psdmp_report_page *page, double part) { return psdmp_report_words(page, "%s\xC2\xA0%%", psdmp_report_words_number(page, 100 * part, 3)); }
+static const char *share(psdmp_report_page *page, double part) {
+  return psdmp_report_words(page, "%s\xC2\xA0%%", psdmp_report_words_number(page, 100 * part, 3));
+}
 
 /* ---- the answer ---- */
 
 static void show_facts(psdmp_report_page *page, const psdmp_document_node *root) {
   bool reached = strcmp(psdmp_report_result_text(root, "reached"), "true") == 0;
   psdmp_report_page_facts(page);
-  psdmp_report_page_fact(page, "functions kept", "%s of %s", psdmp_report_words_number(page, psdmp_report_result_number(root, "p"), 9), psdmp_report_words_number(page, psdmp_report_result_number(root, "p_before"), 9));
-  psdmp_report_page_fact(page, "base parameters kept", "%s of %s", psdmp_report_words_number(page, psdmp_report_result_number(root, "l"), 9), psdmp_report_words_number(page, psdmp_report_result_number(root, "l_before"), 9));
-  psdmp_report_page_fact(page, psdmp_report_words(page, "error in %s of the states%s", share(page, psdmp_report_result_number(root, "confidence")), reached ? "" : ", which is more than was asked for"), "%s",
-                  share(page, psdmp_report_result_number(root, "error")));
+  psdmp_report_page_fact(page, "functions kept", "%s of %s",
+                         psdmp_report_words_number(page, psdmp_report_result_number(root, "p"), 9),
+                         psdmp_report_words_number(page, psdmp_report_result_number(root, "p_before"), 9));
+  psdmp_report_page_fact(page, "base parameters kept", "%s of %s",
+                         psdmp_report_words_number(page, psdmp_report_result_number(root, "l"), 9),
+                         psdmp_report_words_number(page, psdmp_report_result_number(root, "l_before"), 9));
+  psdmp_report_page_fact(page,
+                         psdmp_report_words(page, "error in %s of the states%s",
+                                            share(page, psdmp_report_result_number(root, "confidence")),
+                                            reached ? "" : ", which is more than was asked for"),
+                         "%s", share(page, psdmp_report_result_number(root, "error")));
   psdmp_report_page_fact(page, "operations", "%s", psdmp_report_words_number(page, operations(root, "reduced"), 9));
   psdmp_report_page_facts_end(page);
   bool wins = strcmp(psdmp_report_result_text(root, "wins"), "reduced") == 0;
-  psdmp_report_page_paragraph(page, "The %s profile, error asked for %s, verified at %s states: half of them are within %s, 99.9 %% within %s. %s", psdmp_report_result_text(root, "profile"), share(page, psdmp_report_result_number(root, "error_wanted")),
-                       psdmp_report_words_number(page, psdmp_report_result_number(root, "samples"), 9), share(page, psdmp_report_result_number(root, "error_half")), share(page, psdmp_report_result_number(root, "error_999")),
-                       wins ? "The reduced model has fewer operations than the exact recursion." : "The exact recursion has fewer operations, and no error.");
+  psdmp_report_page_paragraph(
+      page,
+      "The %s profile, error asked for %s, verified at %s states: half of them are within %s, 99.9 %% within %s. %s",
+      psdmp_report_result_text(root, "profile"), share(page, psdmp_report_result_number(root, "error_wanted")),
+      psdmp_report_words_number(page, psdmp_report_result_number(root, "samples"), 9),
+      share(page, psdmp_report_result_number(root, "error_half")),
+      share(page, psdmp_report_result_number(root, "error_999")),
+      wins ? "The reduced model has fewer operations than the exact recursion."
+           : "The exact recursion has fewer operations, and no error.");
 }
 
 static void table_of_operations(psdmp_report_page *page, const psdmp_document_node *root) {
-  static const char *const form[] = {"full", "reduced", "recursion"}, *const name[] = {"full closed form", "reduced", "exact recursion"}, *const count[] = {"mult", "add", "div"};
+  static const char *const form[] = {"full", "reduced", "recursion"},
+                           *const name[] = {"full closed form", "reduced", "exact recursion"},
+                           *const count[] = {"mult", "add", "div"};
   static const char *const header[] = {"", "mult", "add", "div", "in all", "of the full closed form"};
   psdmp_report_page_table(page, header, 6, "tnnnnn");
   for (int k = 0; k < 3; k++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", name[k]);
-    for (int i = 0; i < 3; i++) count_cell(page, psdmp_report_result_number(psdmp_report_result_node(root, form[k]), count[i]));
+    for (int i = 0; i < 3; i++)
+      count_cell(page, psdmp_report_result_number(psdmp_report_result_node(root, form[k]), count[i]));
     count_cell(page, operations(root, form[k]));
     psdmp_report_page_cell(page, "%s", share(page, operations(root, form[k]) / operations(root, "full")));
   }
@@ -60,15 +82,24 @@ static void plot_contributions(psdmp_report_page *page, const psdmp_document_nod
   static const char *const which[] = {"median", "maximum"};
   double edge[MOST_BINS + 1], count[2][MOST_BINS + 1];
   psdmp_report_series series[2];
-  int drawn = 0, edges = psdmp_report_result_numbers(psdmp_report_result_node(figure, "contributions.log10_edges"), edge, MOST_BINS + 1);
+  int drawn = 0, edges = psdmp_report_result_numbers(psdmp_report_result_node(figure, "contributions.log10_edges"),
+                                                     edge, MOST_BINS + 1);
   for (int k = 0; k < 2; k++) {
-    int counts = psdmp_report_result_numbers(psdmp_report_result_node(psdmp_report_result_node(figure, "contributions"), which[k]), count[k], MOST_BINS);
+    int counts = psdmp_report_result_numbers(
+        psdmp_report_result_node(psdmp_report_result_node(figure, "contributions"), which[k]), count[k], MOST_BINS);
     size_t points = outline(edges, count[k], counts);
-    if (points) series[drawn++] = (psdmp_report_series){.kind = PSDMP_REPORT_STEPS, .title = which[k], .x = edge, .y = count[k], .count = points, .colour = k};
+    if (points)
+      series[drawn++] = (psdmp_report_series){
+          .kind = PSDMP_REPORT_STEPS, .title = which[k], .x = edge, .y = count[k], .count = points, .colour = k};
   }
   if (drawn)
-    psdmp_report_page_plot(page, &(psdmp_report_plot){.title = psdmp_report_words(page, "Contributions of the functions, %.40s profile", psdmp_report_result_text(figure, "profile")), .x_label = "log10 of the share of the torque",
-                                        .y_label = "functions", .series = series, .count = drawn});
+    psdmp_report_page_plot(
+        page, &(psdmp_report_plot){.title = psdmp_report_words(page, "Contributions of the functions, %.40s profile",
+                                                               psdmp_report_result_text(figure, "profile")),
+                                   .x_label = "log10 of the share of the torque",
+                                   .y_label = "functions",
+                                   .series = series,
+                                   .count = drawn});
 }
 
 /* ---- figure 7 ---- */
@@ -83,7 +114,8 @@ typedef struct tradeoff {
 static void read_tradeoff(const psdmp_document_node *figure, tradeoff *t) {
   const psdmp_document_node *sizes = psdmp_report_result_node(figure, "sizes");
   *t = (tradeoff){.profile = psdmp_report_result_text(figure, "profile")};
-  for (const psdmp_document_node *s = sizes && sizes->kind == PSDMP_DOCUMENT_LIST ? sizes->child : NULL; s && t->count < MOST_SIZES; s = s->next) {
+  for (const psdmp_document_node *s = sizes && sizes->kind == PSDMP_DOCUMENT_LIST ? sizes->child : NULL;
+       s && t->count < MOST_SIZES; s = s->next) {
     t->less[t->count] = psdmp_report_result_number(s, "left_out_percent");
     t->digits[0][t->count] = psdmp_report_result_number(s, "digits_95");
     t->digits[1][t->count] = psdmp_report_result_number(s, "digits_999");
@@ -98,8 +130,12 @@ typedef struct choice {
 } choice;
 
 static choice choice_of(psdmp_report_page *page, const psdmp_document_node *root) {
-  return (choice){.title = psdmp_report_words(page, "chosen: %.40s profile, %s", psdmp_report_result_text(root, "profile"), share(page, psdmp_report_result_number(root, "confidence"))),
-                  .less = 100 * (1 - psdmp_report_result_number(root, "p") / psdmp_report_result_number(root, "p_before")), .digits = psdmp_report_result_number(root, "digits"), .operations = operations(root, "reduced")};
+  return (choice){
+      .title = psdmp_report_words(page, "chosen: %.40s profile, %s", psdmp_report_result_text(root, "profile"),
+                                  share(page, psdmp_report_result_number(root, "confidence"))),
+      .less = 100 * (1 - psdmp_report_result_number(root, "p") / psdmp_report_result_number(root, "p_before")),
+      .digits = psdmp_report_result_number(root, "digits"),
+      .operations = operations(root, "reduced")};
 }
 
 /* the full model is right to rounding; a point there would flatten all others */
@@ -113,34 +149,74 @@ static void plot_digits(psdmp_report_page *page, tradeoff *t, int profiles, cons
     for (int c = 0; c < 2; c++) {
       for (size_t i = 0; i < t[k].count; i++)
         if (!(t[k].digits[c][i] <= most_digits)) t[k].digits[c][i] = NAN;
-      series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE, .title = psdmp_report_words(page, "%.40s, %s", t[k].profile, confidence[c]), .x = t[k].less, .y = t[k].digits[c], .count = t[k].count, .colour = 2 * k + c};
+      series[count++] =
+          (psdmp_report_series){.kind = PSDMP_REPORT_LINE,
+                                .title = psdmp_report_words(page, "%.40s, %s", t[k].profile, confidence[c]),
+                                .x = t[k].less,
+                                .y = t[k].digits[c],
+                                .count = t[k].count,
+                                .colour = 2 * k + c};
     }
-  series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_DOTS, .title = chosen->title, .x = &chosen->less, .y = &chosen->digits, .count = 1, .colour = 7};
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = "Accuracy against size", .x_label = "functions left out [%]", .y_label = "correct digits", .series = series, .count = count});
+  series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_DOTS,
+                                          .title = chosen->title,
+                                          .x = &chosen->less,
+                                          .y = &chosen->digits,
+                                          .count = 1,
+                                          .colour = 7};
+  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = "Accuracy against size",
+                                                    .x_label = "functions left out [%]",
+                                                    .y_label = "correct digits",
+                                                    .series = series,
+                                                    .count = count});
 }
 
-static void plot_operations(psdmp_report_page *page, const psdmp_document_node *root, const tradeoff *t, int profiles, const choice *chosen) {
+static void plot_operations(psdmp_report_page *page, const psdmp_document_node *root, const tradeoff *t, int profiles,
+                            const choice *chosen) {
   psdmp_report_series series[MOST_PROFILES + 3];
   double full = operations(root, "full"), recursion = operations(root, "recursion");
   int count = 0;
   for (int k = 0; k < profiles; k++)
-    series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE, .title = t[k].profile, .x = t[k].less, .y = t[k].operations, .count = t[k].count, .colour = 2 * k};
-  series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_DOTS, .title = chosen->title, .x = &chosen->less, .y = &chosen->operations, .count = 1, .colour = 7};
-  if (isfinite(full)) series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_LEVEL, .title = "full closed form", .y = &full, .count = 1, .colour = -1};
-  if (isfinite(recursion)) series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_LEVEL, .title = "exact recursion", .y = &recursion, .count = 1, .colour = 5};
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = "Operations against size", .x_label = "functions left out [%]", .y_label = "multiplications + additions", .series = series, .count = count});
+    series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE,
+                                            .title = t[k].profile,
+                                            .x = t[k].less,
+                                            .y = t[k].operations,
+                                            .count = t[k].count,
+                                            .colour = 2 * k};
+  series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_DOTS,
+                                          .title = chosen->title,
+                                          .x = &chosen->less,
+                                          .y = &chosen->operations,
+                                          .count = 1,
+                                          .colour = 7};
+  if (isfinite(full))
+    series[count++] = (psdmp_report_series){
+        .kind = PSDMP_REPORT_LEVEL, .title = "full closed form", .y = &full, .count = 1, .colour = -1};
+  if (isfinite(recursion))
+    series[count++] = (psdmp_report_series){
+        .kind = PSDMP_REPORT_LEVEL, .title = "exact recursion", .y = &recursion, .count = 1, .colour = 5};
+  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = "Operations against size",
+                                                    .x_label = "functions left out [%]",
+                                                    .y_label = "multiplications + additions",
+                                                    .series = series,
+                                                    .count = count});
 }
 
 static void table_of_sizes(psdmp_report_page *page, const psdmp_document_node *figures) {
-  static const char *const header[] = {"profile", "functions", "left out, %", "error, 95 %", "error, 99.9 %", "operations"}, *const key[] = {"functions", "left_out_percent", "error_95", "error_999", "operations"};
+  static const char *const header[] = {"profile",     "functions",     "left out, %",
+                                       "error, 95 %", "error, 99.9 %", "operations"},
+                           *const key[] = {"functions", "left_out_percent", "error_95", "error_999", "operations"};
   psdmp_report_page_raw(page, "<details><summary>Numbers</summary>\n");
   psdmp_report_page_table(page, header, 6, "tnnnnn");
   for (const psdmp_document_node *f = figures->child; f; f = f->next) {
     const psdmp_document_node *sizes = psdmp_report_result_node(f, "sizes");
-    for (const psdmp_document_node *s = sizes && sizes->kind == PSDMP_DOCUMENT_LIST ? sizes->child : NULL; s; s = s->next) {
+    for (const psdmp_document_node *s = sizes && sizes->kind == PSDMP_DOCUMENT_LIST ? sizes->child : NULL; s;
+         s = s->next) {
       psdmp_report_page_row(page);
       psdmp_report_page_cell(page, "%s", psdmp_report_result_text(f, "profile"));
-      for (int i = 0; i < 5; i++) psdmp_report_page_cell(page, "%s", psdmp_report_words_number(page, psdmp_report_result_number(s, key[i]), i == 0 || i == 4 ? 9 : 3));
+      for (int i = 0; i < 5; i++)
+        psdmp_report_page_cell(
+            page, "%s",
+            psdmp_report_words_number(page, psdmp_report_result_number(s, key[i]), i == 0 || i == 4 ? 9 : 3));
     }
   }
   psdmp_report_page_table_end(page);
@@ -153,17 +229,22 @@ static void show_figures(psdmp_report_page *page, const psdmp_document_node *roo
   int profiles = 0;
   if (!t) return;
   if (!figures || figures->kind != PSDMP_DOCUMENT_LIST || !figures->child) {
-    psdmp_report_page_paragraph(page, "psdm reduce --figures --json has the functions' contributions and the trade-off, too.");
+    psdmp_report_page_paragraph(
+        page, "psdm reduce --figures --json has the functions' contributions and the trade-off, too.");
     return;
   }
-  psdmp_report_page_paragraph(page, "How many functions contribute how much to the torque, by their median and their largest share over random states (as Figure 2 of the PSDM paper):");
+  psdmp_report_page_paragraph(page, "How many functions contribute how much to the torque, by their median and their "
+                                    "largest share over random states (as Figure 2 of the PSDM paper):");
   psdmp_report_page_row_of_plots(page);
   for (const psdmp_document_node *f = figures->child; f; f = f->next) plot_contributions(page, f);
   psdmp_report_page_row_of_plots_end(page);
-  for (const psdmp_document_node *f = figures->child; f && profiles < MOST_PROFILES; f = f->next) read_tradeoff(f, &t[profiles++]);
+  for (const psdmp_document_node *f = figures->child; f && profiles < MOST_PROFILES; f = f->next)
+    read_tradeoff(f, &t[profiles++]);
   choice chosen = choice_of(page, root);
-  psdmp_report_page_paragraph(page, "What leaving functions out costs and brings (as Figure 7 of the PSDM paper): digits that are right in 95 %% and 99.9 %% of the states, and operations of the generated code. "
-                       "The chosen model also leaves out single entries, which the curves do not.");
+  psdmp_report_page_paragraph(
+      page, "What leaving functions out costs and brings (as Figure 7 of the PSDM paper): digits that are right in 95 "
+            "%% and 99.9 %% of the states, and operations of the generated code. "
+            "The chosen model also leaves out single entries, which the curves do not.");
   psdmp_report_page_row_of_plots(page);
   plot_digits(page, t, profiles, &chosen);
   plot_operations(page, root, t, profiles, &chosen);
@@ -174,10 +255,13 @@ static void show_figures(psdmp_report_page *page, const psdmp_document_node *roo
 /* ---- table 3 ---- */
 
 static void table_of_digits(psdmp_report_page *page, const psdmp_document_node *root) {
-  static const char *const header[] = {"error asked for", "profile", "confidence", "functions", "operations", "of the full closed form", "of the recursion"};
+  static const char *const header[] = {"error asked for", "profile",    "confidence",
+                                       "functions",       "operations", "of the full closed form",
+                                       "of the recursion"};
   const psdmp_document_node *table = psdmp_report_result_node(root, "table");
   if (!table || table->kind != PSDMP_DOCUMENT_LIST || !table->child) return;
-  psdmp_report_page_paragraph(page, "The smallest models for two and three digits (as Table 3 of the PSDM paper, in operations):");
+  psdmp_report_page_paragraph(
+      page, "The smallest models for two and three digits (as Table 3 of the PSDM paper, in operations):");
   psdmp_report_page_table(page, header, 7, "nttnnnn");
   for (const psdmp_document_node *c = table->child; c; c = c->next) {
     double count = psdmp_report_result_number(c, "operations");
@@ -198,10 +282,13 @@ void psdmp_report_section_reduce(psdmp_report_page *page, const psdmp_report_res
   for (int i = 0; i < results->count; i++) {
     psdmp_report_result *result = results->item[i];
     if (result->kind != PSDMP_REPORT_RESULT_JSON || strcmp(result->command, "reduce") != 0) continue;
-    if (!begun) psdmp_report_page_section(page, "Smaller models", "What can be left out of the model at a stated error, and what that is worth.");
+    if (!begun)
+      psdmp_report_page_section(page, "Smaller models",
+                                "What can be left out of the model at a stated error, and what that is worth.");
     begun = result->used = true;
     bool forward = strcmp(psdmp_report_result_text(result->root, "forward"), "true") == 0;
-    psdmp_report_page_heading(page, psdmp_report_title(page, results, result, forward ? "Reduced forward dynamics" : "Reduced model"));
+    psdmp_report_page_heading(
+        page, psdmp_report_title(page, results, result, forward ? "Reduced forward dynamics" : "Reduced model"));
     show_facts(page, result->root);
     table_of_operations(page, result->root);
     show_figures(page, result->root);

@@ -5,28 +5,30 @@
 
 #include "report/sketch_priv.h"
 
-
 /* angles in degrees, lengths in millimetres: what is painted on a robot's data sheet */
 static void cell_range(psdmp_report_page *page, const psdmp_document_node *joint, bool slides) {
-  double scale = slides ? 1000 : 180 / acos(-1), lower = psdmp_report_result_number(joint, "limits.lower"), upper = psdmp_report_result_number(joint, "limits.upper");
-  if (isnan(lower) && isnan(upper))
-    psdmp_report_page_cell(page, "\u2013");
+  double scale = slides ? 1000 : 180 / acos(-1), lower = psdmp_report_result_number(joint, "limits.lower"),
+         upper = psdmp_report_result_number(joint, "limits.upper");
+  if (isnan(lower) && isnan(upper)) psdmp_report_page_cell(page, "\u2013");
   else if (isnan(lower) || isnan(upper))
-    psdmp_report_page_cell(page, "%s %.4g%s", isnan(lower) ? "to" : "from", (isnan(lower) ? upper : lower) * scale, slides ? " mm" : "\u00b0");
-  else
-    psdmp_report_page_cell(page, "%.4g \u2026 %.4g%s", lower * scale, upper * scale, slides ? " mm" : "\u00b0");
+    psdmp_report_page_cell(page, "%s %.4g%s", isnan(lower) ? "to" : "from", (isnan(lower) ? upper : lower) * scale,
+                           slides ? " mm" : "\u00b0");
+  else psdmp_report_page_cell(page, "%.4g \u2026 %.4g%s", lower * scale, upper * scale, slides ? " mm" : "\u00b0");
 }
 
 /* what of the friction is known, in the units of the joint */
 static void cell_friction(psdmp_report_page *page, const psdmp_document_node *joint, bool slides) {
-  double coulomb = psdmp_report_result_number(joint, "friction.coulomb"), viscous = psdmp_report_result_number(joint, "friction.viscous");
-  if (!psdmp_report_result_node(joint, "friction"))
-    psdmp_report_page_cell(page, "unknown");
+  double coulomb = psdmp_report_result_number(joint, "friction.coulomb"),
+         viscous = psdmp_report_result_number(joint, "friction.viscous");
+  if (!psdmp_report_result_node(joint, "friction")) psdmp_report_page_cell(page, "unknown");
   else
-    psdmp_report_page_cell(page, "%.3g %s + %.3g %s", isnan(coulomb) ? 0 : coulomb, slides ? "N" : "Nm", isnan(viscous) ? 0 : viscous, slides ? "Ns/m" : "Nms/rad");
+    psdmp_report_page_cell(page, "%.3g %s + %.3g %s", isnan(coulomb) ? 0 : coulomb, slides ? "N" : "Nm",
+                           isnan(viscous) ? 0 : viscous, slides ? "Ns/m" : "Nms/rad");
 }
 
-static bool slides(const psdmp_document_node *joint) { return strcmp(psdmp_report_result_text(joint, "type"), "prismatic") == 0; }
+static bool slides(const psdmp_document_node *joint) {
+  return strcmp(psdmp_report_result_text(joint, "type"), "prismatic") == 0;
+}
 
 static const char *how_it_moves(const psdmp_document_node *joint) {
   if (strcmp(psdmp_report_result_text(joint, "passive"), "true") == 0) return " (by a closed loop)";
@@ -37,10 +39,13 @@ static const char *how_it_moves(const psdmp_document_node *joint) {
 typedef enum column { NAME, TYPE, PARENT, RANGE, SPEED, EFFORT, GEAR, FRICTION, MASS, COLUMNS } column;
 
 static bool is_known(const psdmp_document_node *joints, column c) {
-  static const char *const paths[COLUMNS] = {[RANGE] = "limits.lower", [SPEED] = "limits.velocity", [EFFORT] = "limits.effort", [MASS] = "at.mass"};
+  static const char *const paths[COLUMNS] = {
+      [RANGE] = "limits.lower", [SPEED] = "limits.velocity", [EFFORT] = "limits.effort", [MASS] = "at.mass"};
   for (const psdmp_document_node *joint = joints->child; joint; joint = joint->next) {
     if (!paths[c] && c != GEAR) return true;
-    if (c == GEAR && !(psdmp_report_result_number(joint, "gear") == 1) && isfinite(psdmp_report_result_number(joint, "gear"))) return true;
+    if (c == GEAR && !(psdmp_report_result_number(joint, "gear") == 1) &&
+        isfinite(psdmp_report_result_number(joint, "gear")))
+      return true;
     if (c == RANGE && isfinite(psdmp_report_result_number(joint, "limits.upper"))) return true;
     if (paths[c] && isfinite(psdmp_report_result_number(joint, paths[c]))) return true;
   }
@@ -48,10 +53,8 @@ static bool is_known(const psdmp_document_node *joints, column c) {
 }
 
 static void cell_amount(psdmp_report_page *page, double value, const char *unit) {
-  if (isnan(value))
-    psdmp_report_page_cell(page, "\u2013");
-  else
-    psdmp_report_page_cell(page, "%.4g%s%s", value, unit[0] ? " " : "", unit);
+  if (isnan(value)) psdmp_report_page_cell(page, "\u2013");
+  else psdmp_report_page_cell(page, "%.4g%s%s", value, unit[0] ? " " : "", unit);
 }
 
 static void put_cell(psdmp_report_page *page, const psdmp_document_node *joint, column c) {
@@ -70,7 +73,8 @@ static void put_cell(psdmp_report_page *page, const psdmp_document_node *joint, 
 }
 
 static void put_joints(psdmp_report_page *page, const psdmp_document_node *joints) {
-  static const char *const header[COLUMNS] = {"Joint", "Type", "Carried by", "Range", "Speed", "Effort", "Gear", "Friction", "Mass of link"};
+  static const char *const header[COLUMNS] = {"Joint",  "Type", "Carried by", "Range",       "Speed",
+                                              "Effort", "Gear", "Friction",   "Mass of link"};
   const char *shown[COLUMNS];
   char numeric[COLUMNS + 1] = "";
   column list[COLUMNS];
@@ -93,7 +97,8 @@ static void put_joints(psdmp_report_page *page, const psdmp_document_node *joint
 static double whole_mass(const psdmp_document_node *joints) {
   double sum = 0;
   for (const psdmp_document_node *joint = joints->child; joint; joint = joint->next)
-    if (strcmp(psdmp_report_result_text(joint, "type"), "fixed") != 0) sum += psdmp_report_result_number(joint, "at.mass");
+    if (strcmp(psdmp_report_result_text(joint, "type"), "fixed") != 0)
+      sum += psdmp_report_result_number(joint, "at.mass");
   return sum;
 }
 
@@ -103,8 +108,10 @@ static void put_facts(psdmp_report_page *page, const psdmp_document_node *root, 
   if (isfinite(n)) psdmp_report_page_fact(page, "degrees of freedom", "%.0f", n);
   psdmp_report_page_fact(page, "joints in the file", "%d", joints->count);
   if (isfinite(mass)) psdmp_report_page_fact(page, "mass of what moves", "%.4g\u00a0kg", mass);
-  if (psdmp_report_result_numbers(psdmp_report_result_node(root, "gravity"), gravity, 3) == 3 && isfinite(gravity[0] + gravity[1] + gravity[2]))
-    psdmp_report_page_fact(page, "gravity, m/s\u00b2", "%.4g,\u00a0%.4g,\u00a0%.4g", gravity[0], gravity[1], gravity[2]);
+  if (psdmp_report_result_numbers(psdmp_report_result_node(root, "gravity"), gravity, 3) == 3 &&
+      isfinite(gravity[0] + gravity[1] + gravity[2]))
+    psdmp_report_page_fact(page, "gravity, m/s\u00b2", "%.4g,\u00a0%.4g,\u00a0%.4g", gravity[0], gravity[1],
+                           gravity[2]);
   psdmp_report_page_facts_end(page);
 }
 
@@ -122,10 +129,13 @@ static void put_pose(psdmp_report_page *page, const psdmp_document_node *root, c
     psdmp_report_page_text(page, "Drawn at");
     for (const psdmp_document_node *joint = joints->child; joint; joint = joint->next) {
       double number = psdmp_report_result_number(joint, "q");
-      if (number >= 1 && number <= n) psdmp_report_page_print(page, "%s %s = %.3g", number == 1 ? "" : ",", psdmp_report_result_text(joint, "name"), q[(int)number - 1]);
+      if (number >= 1 && number <= n)
+        psdmp_report_page_print(page, "%s %s = %.3g", number == 1 ? "" : ",", psdmp_report_result_text(joint, "name"),
+                                q[(int)number - 1]);
     }
   }
-  psdmp_report_page_text(page, ". Blue cylinders turn, green boxes slide; dots are centres of mass, larger where more mass is.");
+  psdmp_report_page_text(
+      page, ". Blue cylinders turn, green boxes slide; dots are centres of mass, larger where more mass is.");
   psdmp_report_page_raw(page, "</p>\n");
 }
 
@@ -154,7 +164,10 @@ static void show(psdmp_report_page *page, const psdmp_report_result *result) {
 void psdmp_report_section_robot(psdmp_report_page *page, const psdmp_report_results *results) {
   for (int i = 0; i < results->count; i++) {
     psdmp_report_result *result = results->item[i];
-    const psdmp_document_node *joints = result->kind == PSDMP_REPORT_RESULT_JSON && strcmp(result->command, "inspect") == 0 ? psdmp_report_result_node(result->root, "joints") : NULL;
+    const psdmp_document_node *joints =
+        result->kind == PSDMP_REPORT_RESULT_JSON && strcmp(result->command, "inspect") == 0
+            ? psdmp_report_result_node(result->root, "joints")
+            : NULL;
     if (!joints || joints->kind != PSDMP_DOCUMENT_LIST || !joints->count) continue;
     show(page, result);
     result->used = true;

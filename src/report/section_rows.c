@@ -30,19 +30,22 @@ static int writer_of(const psdmp_report_result *json) {
 
 static bool could_be(const psdmp_report_result *csv, int writer) {
   if (csv->kind != PSDMP_REPORT_RESULT_CSV) return false;
-  return psdmp_report_result_column(csv, writers[writer].column) >= 0 || (writers[writer].other_column && psdmp_report_result_column(csv, writers[writer].other_column) >= 0);
+  return psdmp_report_result_column(csv, writers[writer].column) >= 0 ||
+         (writers[writer].other_column && psdmp_report_result_column(csv, writers[writer].other_column) >= 0);
 }
 
 /* as many axes and rows as the result says */
 static bool fits(const psdmp_report_result *json, const psdmp_report_result *csv, int writer) {
   double n = psdmp_report_result_number(json->root, "n"), rows = psdmp_report_result_number(json->root, "rows");
-  bool axes = psdmp_report_result_column(csv, "drive") >= 0 || psdmp_report_rows_axes(csv, "q") == (int)(n >= 0 && n <= PSDMP_REPORT_MOST_AXES ? n : -1);
+  bool axes = psdmp_report_result_column(csv, "drive") >= 0 ||
+              psdmp_report_rows_axes(csv, "q") == (int)(n >= 0 && n <= PSDMP_REPORT_MOST_AXES ? n : -1);
   return could_be(csv, writer) && axes && (!writers[writer].counted || rows == (double)csv->rows);
 }
 
 static size_t folder_length(const char *path) { return (size_t)(psdmp_report_words_file(path) - path); }
 
-/* How surely a result means these rows. The name is what the command was given; it and the result may have been moved together since. */
+/* How surely a result means these rows. The name is what the command was given; it and the result may have been
+ * moved together since. */
 typedef enum likeness { OTHER, ALONE, SAME_NAME, SAME_FOLDER, SAME_PATH } likeness;
 
 static likeness likeness_of(const psdmp_report_result *json, const psdmp_report_result *csv) {
@@ -57,7 +60,8 @@ static likeness likeness_of(const psdmp_report_result *json, const psdmp_report_
 }
 
 /* the only rows so like a result that nobody has yet; where several are, none is sure */
-static psdmp_report_result *only_one(const psdmp_report_results *results, const psdmp_report_result *json, likeness like) {
+static psdmp_report_result *only_one(const psdmp_report_results *results, const psdmp_report_result *json,
+                                     likeness like) {
   psdmp_report_result *found = NULL;
   for (int k = 0; k < results->count; k++) {
     psdmp_report_result *csv = results->item[k];
@@ -127,7 +131,8 @@ bool psdmp_report_timeline_of(psdmp_report_page *page, const psdmp_report_result
   double step = usual_step(page, t, csv->rows), shift = 0, last = 0; /* last: the time that was drawn last */
   line->rate = 1 / step;
   for (size_t k = 0; k < csv->rows; k++) {
-    bool broken = k && ((segment && segment[k] != segment[k - 1]) || !(t[k] > t[k - 1]) || t[k] - t[k - 1] > 1.5 * step);
+    bool broken =
+        k && ((segment && segment[k] != segment[k - 1]) || !(t[k] > t[k - 1]) || t[k] - t[k - 1] > 1.5 * step);
     if (broken) {
       /* a clock that begins anew goes on one step behind the end of the run before */
       if (t[k] <= t[k - 1]) shift = last + step - t[k], line->shifted = true;

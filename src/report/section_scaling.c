@@ -20,7 +20,10 @@ void psdmp_report_section_scaling(psdmp_report_page *page, const psdmp_report_re
     psdmp_report_result *result = results->item[i];
     const char *title = result->kind == PSDMP_REPORT_RESULT_JSON ? psdmp_report_bench_against_n(result->command) : NULL;
     if (!title) continue;
-    if (!begun) psdmp_report_page_section(page, "Cost against the number of joints", "How time and operations grow with the robot, beside what was published for the PSDM toolbox (Lloyd, Irani, Ahmadi 2021).");
+    if (!begun)
+      psdmp_report_page_section(page, "Cost against the number of joints",
+                                "How time and operations grow with the robot, beside what was published for the PSDM "
+                                "toolbox (Lloyd, Irani, Ahmadi 2021).");
     begun = result->used = true;
     psdmp_report_page_heading(page, title);
     psdmp_report_bench_place(page, result->root);

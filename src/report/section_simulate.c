@@ -12,13 +12,16 @@ static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
   psdmp_report_fact_text(page, "ended", psdmp_report_result_text(root, "end_text"));
   psdmp_report_fact_text(page, "control", psdmp_report_result_text(root, "control"));
   psdmp_report_fact_number(page, "times real time", psdmp_report_result_number(root, "speed"), 3, "");
-  psdmp_report_fact_number(page, "energy not accounted for, of the largest", psdmp_report_result_number(root, "energy_balance"), 2, "");
+  psdmp_report_fact_number(page, "energy not accounted for, of the largest",
+                           psdmp_report_result_number(root, "energy_balance"), 2, "");
   psdmp_report_fact_text(page, "integrator", psdmp_report_result_text(root, "integrator"));
   psdmp_report_fact_number(page, "evaluations", psdmp_report_result_number(root, "evaluations"), 9, "");
   psdmp_report_page_facts_end(page);
 }
 
-static double listed(psdmp_report_page *page, const psdmp_document_node *root, const char *path, int axis) { return psdmp_report_result_number(root, psdmp_report_words(page, "%s.%d", path, axis)); }
+static double listed(psdmp_report_page *page, const psdmp_document_node *root, const char *path, int axis) {
+  return psdmp_report_result_number(root, psdmp_report_words(page, "%s.%d", path, axis));
+}
 
 static void final_state(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes) {
   static const char *const header[] = {"joint", "position", "velocity", "acceleration", "torque"};
@@ -29,14 +32,19 @@ static void final_state(psdmp_report_page *page, const psdmp_document_node *root
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
     for (int k = 0; k < PSDMP_REPORT_QUANTITIES; k++)
-      psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, psdmp_report_words(page, "final_state.%s", psdmp_report_group[k]), i), 5), psdmp_report_unit(&axes->axis[i], k));
+      psdmp_report_page_cell(
+          page, "%s %s",
+          psdmp_report_words_number(
+              page, listed(page, root, psdmp_report_words(page, "final_state.%s", psdmp_report_group[k]), i), 5),
+          psdmp_report_unit(&axes->axis[i], k));
   }
   psdmp_report_page_table_end(page);
 }
 
 /* ---- how well a controller follows ---- */
 
-static void tracking(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
+static void tracking(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows,
+                     const psdmp_report_axes *axes) {
   static const char *const header[] = {"joint", "rms", "rms, last quarter", "peak", "at the end", "unit"};
   static const char *const keys[] = {"tracking.rms", "tracking.rms_last_quarter", "tracking.peak", "tracking.final"};
   if (!psdmp_report_result_node(root, "tracking")) return;
@@ -50,7 +58,9 @@ static void tracking(psdmp_report_page *page, const psdmp_document_node *root, c
   }
   psdmp_report_page_table_end(page);
   if (rows && psdmp_report_rows_group(rows, "error", 0))
-    psdmp_report_motion_column(page, rows, axes, "error", "Reference less position", psdmp_report_words(page, "error (%s)", psdmp_report_unit_of_all(page, axes, PSDMP_REPORT_POSITION)));
+    psdmp_report_motion_column(
+        page, rows, axes, "error", "Reference less position",
+        psdmp_report_words(page, "error (%s)", psdmp_report_unit_of_all(page, axes, PSDMP_REPORT_POSITION)));
 }
 
 /* ---- energy ---- */
@@ -78,27 +88,42 @@ static double *in_all(psdmp_report_page *page, const psdmp_report_result *rows, 
   return terms > 1 ? sum : NULL;
 }
 
-static void draw_stocks(psdmp_report_page *page, const psdmp_report_result *rows, const char *title, const stock *list, int count, bool total) {
+static void draw_stocks(psdmp_report_page *page, const psdmp_report_result *rows, const char *title, const stock *list,
+                        int count, bool total) {
   psdmp_report_drawing d = psdmp_report_drawing_of(page, title, "time (s)", "energy (J)");
   d.plot.zoom = true;
   for (int k = 0; k < count; k++)
-    if (any(psdmp_report_rows_column(rows, list[k].column), rows->rows)) psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, list[k].title, psdmp_report_rows_column(rows, "t"), psdmp_report_rows_column(rows, list[k].column), rows->rows, k);
-  if (total) psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "in all", psdmp_report_rows_column(rows, "t"), in_all(page, rows, list, count), rows->rows, -1);
+    if (any(psdmp_report_rows_column(rows, list[k].column), rows->rows))
+      psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, list[k].title, psdmp_report_rows_column(rows, "t"),
+                           psdmp_report_rows_column(rows, list[k].column), rows->rows, k);
+  if (total)
+    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "in all", psdmp_report_rows_column(rows, "t"),
+                         in_all(page, rows, list, count), rows->rows, -1);
   psdmp_report_draw(&d);
 }
 
 static void energy_plots(psdmp_report_page *page, const psdmp_report_result *rows) {
   static const stock kept[] = {{"T", "kinetic"}, {"U", "gravity's"}, {"Ue", "springs'"}, {"Ub", "bristles'"}};
-  static const stock moved[] = {{"supplied", "supplied by motors"}, {"dissipated", "dissipated"}, {"external", "by the wrench"}, {"payload", "by changes of load"}};
+  static const stock moved[] = {{"supplied", "supplied by motors"},
+                                {"dissipated", "dissipated"},
+                                {"external", "by the wrench"},
+                                {"payload", "by changes of load"}};
   draw_stocks(page, rows, "Energy in the robot", kept, 4, true);
   draw_stocks(page, rows, "Energy in and out since the start", moved, 4, false);
 }
 
 static void energy_table(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"energy", "at the end (J)"};
-  static const stock list[] = {{"energy.start", "in all, at the start"}, {"energy.end", "in all, at the end"}, {"energy.kinetic", "kinetic"}, {"energy.potential", "gravity's"},
-                               {"energy.elastic", "springs'"}, {"energy.bristles", "bristles'"}, {"energy.supplied", "supplied by motors"}, {"energy.dissipated", "dissipated"},
-                               {"energy.external", "by the wrench"}, {"energy.payload", "by changes of load"}};
+  static const stock list[] = {{"energy.start", "in all, at the start"},
+                               {"energy.end", "in all, at the end"},
+                               {"energy.kinetic", "kinetic"},
+                               {"energy.potential", "gravity's"},
+                               {"energy.elastic", "springs'"},
+                               {"energy.bristles", "bristles'"},
+                               {"energy.supplied", "supplied by motors"},
+                               {"energy.dissipated", "dissipated"},
+                               {"energy.external", "by the wrench"},
+                               {"energy.payload", "by changes of load"}};
   if (!psdmp_report_result_node(root, "energy")) return;
   psdmp_report_page_table(page, header, 2, "tn");
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
@@ -109,16 +134,22 @@ static void energy_table(psdmp_report_page *page, const psdmp_document_node *roo
     psdmp_report_page_cell_number(page, value, 6);
   }
   psdmp_report_page_table_end(page);
-  double supplied = psdmp_report_result_number(root, "energy.supplied"), dissipated = psdmp_report_result_number(root, "energy.dissipated");
+  double supplied = psdmp_report_result_number(root, "energy.supplied"),
+         dissipated = psdmp_report_result_number(root, "energy.dissipated");
   if (supplied == 0 && dissipated == 0)
-    psdmp_report_page_paragraph(page, "Nothing drives or brakes it: the total drifts by at most %s of the peak kinetic energy.", psdmp_report_words_number(page, psdmp_report_result_number(root, "energy_drift"), 2));
+    psdmp_report_page_paragraph(
+        page, "Nothing drives or brakes it: the total drifts by at most %s of the peak kinetic energy.",
+        psdmp_report_words_number(page, psdmp_report_result_number(root, "energy_drift"), 2));
 }
 
 static void events(psdmp_report_page *page, const psdmp_document_node *root) {
-  double reversals = psdmp_report_result_number(root, "events.reversals"), sticks = psdmp_report_result_number(root, "events.sticks"), limits = psdmp_report_result_number(root, "events.limits");
+  double reversals = psdmp_report_result_number(root, "events.reversals"),
+         sticks = psdmp_report_result_number(root, "events.sticks"),
+         limits = psdmp_report_result_number(root, "events.limits");
   if (!(reversals + sticks + limits > 0)) return;
-  psdmp_report_page_paragraph(page, "Events: %s changes of direction, %s times a joint came to rest, %s stops hit.", psdmp_report_words_number(page, reversals, 9), psdmp_report_words_number(page, sticks, 9),
-                       psdmp_report_words_number(page, limits, 9));
+  psdmp_report_page_paragraph(page, "Events: %s changes of direction, %s times a joint came to rest, %s stops hit.",
+                              psdmp_report_words_number(page, reversals, 9), psdmp_report_words_number(page, sticks, 9),
+                              psdmp_report_words_number(page, limits, 9));
 }
 
 /* torques that a given motion takes: peaks in place of a final state */
@@ -129,9 +160,12 @@ static void inverse_table(psdmp_report_page *page, const psdmp_document_node *ro
   for (int i = 0; i < axes->n; i++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
-    psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, "peak_speed", i), 4), psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_VELOCITY));
-    psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, "peak_torque", i), 4), psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_TORQUE));
-    psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, "rms_torque", i), 4), psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_TORQUE));
+    psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, "peak_speed", i), 4),
+                           psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_VELOCITY));
+    psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, "peak_torque", i), 4),
+                           psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_TORQUE));
+    psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, "rms_torque", i), 4),
+                           psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_TORQUE));
   }
   psdmp_report_page_table_end(page);
 }
@@ -141,51 +175,69 @@ static void inverse_table(psdmp_report_page *page, const psdmp_document_node *ro
 static void motion(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
   psdmp_report_motion_together(page, rows, axes);
   if (psdmp_report_rows_group(rows, "friction", 0))
-    psdmp_report_motion_column(page, rows, axes, "friction", "Friction", psdmp_report_words(page, "friction (%s)", psdmp_report_unit_of_all(page, axes, PSDMP_REPORT_TORQUE)));
+    psdmp_report_motion_column(
+        page, rows, axes, "friction", "Friction",
+        psdmp_report_words(page, "friction (%s)", psdmp_report_unit_of_all(page, axes, PSDMP_REPORT_TORQUE)));
 }
 
 /* what a quantity of an axis reaches: in the rows, else at the end, else as a peak; false when unknown */
-static bool reached(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows, int axis, int quantity, double range[2]) {
+static bool reached(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows, int axis,
+                    int quantity, double range[2]) {
   const double *value = rows ? psdmp_report_rows_group(rows, psdmp_report_group[quantity], axis) : NULL;
-  double last = listed(page, root, psdmp_report_words(page, "final_state.%s", psdmp_report_group[quantity]), axis), peak = quantity == PSDMP_REPORT_VELOCITY ? listed(page, root, "peak_speed", axis) : quantity == PSDMP_REPORT_TORQUE ? listed(page, root, "peak_torque", axis) : NAN;
+  double last = listed(page, root, psdmp_report_words(page, "final_state.%s", psdmp_report_group[quantity]), axis),
+         peak = quantity == PSDMP_REPORT_VELOCITY ? listed(page, root, "peak_speed", axis)
+                : quantity == PSDMP_REPORT_TORQUE ? listed(page, root, "peak_torque", axis)
+                                                  : NAN;
   range[0] = fmin(last, -peak), range[1] = fmax(last, peak);
   for (size_t k = 0; value && k < rows->rows; k++)
     if (isfinite(value[k])) range[0] = fmin(range[0], value[k]), range[1] = fmax(range[1], value[k]);
   return isfinite(range[0]) && isfinite(range[1]);
 }
 
-/* "shoulder: position 3.1 rad (limit 2 rad)" when it is beyond, "" when not. Stops are met to within the integrator's tolerance. */
+/* "shoulder: position 3.1 rad (limit 2 rad)" when it is beyond, "" when not. Stops are met to within the
+ * integrator's tolerance. */
 static const char *excess(psdmp_report_page *page, const psdmp_report_axis *axis, int quantity, const double range[2]) {
   const double near = 1e-3;
-  double low = quantity == PSDMP_REPORT_POSITION ? axis->lower : -axis->most[quantity], high = quantity == PSDMP_REPORT_POSITION ? axis->upper : axis->most[quantity];
+  double low = quantity == PSDMP_REPORT_POSITION ? axis->lower : -axis->most[quantity],
+         high = quantity == PSDMP_REPORT_POSITION ? axis->upper : axis->most[quantity];
   double slack = near * (isfinite(high - low) ? high - low : 1);
   bool above = range[1] > high + slack, below = range[0] < low - slack;
   if (!above && !below) return "";
   if (above && below) above = range[1] - high >= low - range[0];
-  return psdmp_report_words(page, "%s: %s %s %s (limit %s)", axis->name, psdmp_report_quantity(axis, quantity), psdmp_report_words_number(page, above ? range[1] : range[0], 4), psdmp_report_unit(axis, quantity), psdmp_report_words_number(page, above ? high : low, 4));
+  return psdmp_report_words(page, "%s: %s %s %s (limit %s)", axis->name, psdmp_report_quantity(axis, quantity),
+                            psdmp_report_words_number(page, above ? range[1] : range[0], 4),
+                            psdmp_report_unit(axis, quantity), psdmp_report_words_number(page, above ? high : low, 4));
 }
 
 /* limits are ignored unless they are asked for: where the motion leaves them, the reader should know */
-static void beyond_limits(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
+static void beyond_limits(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows,
+                          const psdmp_report_axes *axes) {
   enum { MOST = 12 };
   int count = 0;
   for (int i = 0; i < axes->n && count <= MOST; i++)
     for (int quantity = 0; quantity < PSDMP_REPORT_QUANTITIES && count <= MOST; quantity++) {
       double range[2];
-      const char *words = reached(page, root, rows, i, quantity, range) ? excess(page, &axes->axis[i], quantity, range) : "";
+      const char *words =
+          reached(page, root, rows, i, quantity, range) ? excess(page, &axes->axis[i], quantity, range) : "";
       if (!words[0]) continue;
       psdmp_report_page_raw(page, count++ ? "; " : "<p class=\"note\">Beyond the robot's limits: ");
       psdmp_report_page_text(page, count > MOST ? "and more" : words);
     }
-  if (count) psdmp_report_page_raw(page, psdmp_report_truth(root, "settings.inverse") ? ".</p>\n" : ". psdm simulate ignores limits unless --limits (of position) or --saturate (of torque) asks for them.</p>\n");
+  if (count)
+    psdmp_report_page_raw(page, psdmp_report_truth(root, "settings.inverse")
+                                    ? ".</p>\n"
+                                    : ". psdm simulate ignores limits unless --limits (of position) or --saturate (of "
+                                      "torque) asks for them.</p>\n");
 }
 
 static void show(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, result);
   psdmp_report_result *rows = result->matched;
   bool inverse = psdmp_report_truth(result->root, "settings.inverse");
-  psdmp_report_page_section(page, psdmp_report_title(page, results, result, inverse ? "Torques of a motion" : "Simulation"),
-                     inverse ? "The torques that a given motion takes, without integrating anything." : "The robot in motion, and where its energy went.");
+  psdmp_report_page_section(page,
+                            psdmp_report_title(page, results, result, inverse ? "Torques of a motion" : "Simulation"),
+                            inverse ? "The torques that a given motion takes, without integrating anything."
+                                    : "The robot in motion, and where its energy went.");
   facts(page, result->root);
   beyond_limits(page, result->root, rows, &axes);
   inverse_table(page, result->root, &axes);
@@ -196,7 +248,8 @@ static void show(psdmp_report_page *page, const psdmp_report_results *results, p
   }
   events(page, result->root);
   tracking(page, result->root, rows, &axes);
-  if (psdmp_report_result_node(result->root, "energy") || (rows && psdmp_report_rows_column(rows, "T"))) psdmp_report_page_heading(page, "Energy");
+  if (psdmp_report_result_node(result->root, "energy") || (rows && psdmp_report_rows_column(rows, "T")))
+    psdmp_report_page_heading(page, "Energy");
   if (rows) energy_plots(page, rows);
   energy_table(page, result->root);
   final_state(page, result->root, &axes);
@@ -217,7 +270,10 @@ static bool says_anything(const psdmp_report_result *result) {
   return result->matched != NULL;
 }
 
-static bool is_motion(const psdmp_report_result *result) { return result->kind == PSDMP_REPORT_RESULT_CSV && (strcmp(result->command, "states") == 0 || strcmp(result->command, "trajectory") == 0); }
+static bool is_motion(const psdmp_report_result *result) {
+  return result->kind == PSDMP_REPORT_RESULT_CSV &&
+         (strcmp(result->command, "states") == 0 || strcmp(result->command, "trajectory") == 0);
+}
 
 void psdmp_report_section_simulate(psdmp_report_page *page, const psdmp_report_results *results) {
   for (int k = 0; k < results->count; k++) {
@@ -226,9 +282,7 @@ void psdmp_report_section_simulate(psdmp_report_page *page, const psdmp_report_r
     if (simulated && !says_anything(result)) continue; /* named as a result that no section shows */
     if (!simulated && (!is_motion(result) || result->taken)) continue;
     result->used = true;
-    if (simulated)
-      show(page, results, result);
-    else
-      show_rows(page, results, result);
+    if (simulated) show(page, results, result);
+    else show_rows(page, results, result);
   }
 }

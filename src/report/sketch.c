@@ -12,10 +12,10 @@ enum { MOST_JOINTS = 400, MOST_PIECES = 4 * MOST_JOINTS };
 
 typedef struct body {
   const char *name;
-  char type;      /* r, p, f */
-  int parent;     /* -1: the base */
+  char type;                                       /* r, p, f */
+  int parent;                                      /* -1: the base */
   double point[3], axis[3], link[3], com[3], mass; /* mass, com: NAN when unknown */
-  bool leaf;      /* carries nothing */
+  bool leaf;                                       /* carries nothing */
 } body;
 
 typedef struct robot {
@@ -58,9 +58,16 @@ static int find_body(const robot *r, double number) { return number >= 1 && numb
 static bool read_body(robot *r, const psdmp_document_node *joint) {
   body *b = &r->body[r->count];
   const char *type = psdmp_report_result_text(joint, "type");
-  *b = (body){.name = psdmp_report_result_text(joint, "name"), .type = type[0] == 'p' ? 'p' : type[0] == 'f' ? 'f' : 'r', .mass = psdmp_report_result_number(joint, "at.mass"), .leaf = true};
+  *b = (body){.name = psdmp_report_result_text(joint, "name"),
+              .type = type[0] == 'p'   ? 'p'
+                      : type[0] == 'f' ? 'f'
+                                       : 'r',
+              .mass = psdmp_report_result_number(joint, "at.mass"),
+              .leaf = true};
   b->parent = find_body(r, psdmp_report_result_number(joint, "at.carried_by"));
-  if (!read_vector(joint, "at.point", b->point) || !read_vector(joint, "at.axis", b->axis) || !read_vector(joint, "at.link", b->link)) return false;
+  if (!read_vector(joint, "at.point", b->point) || !read_vector(joint, "at.axis", b->axis) ||
+      !read_vector(joint, "at.link", b->link))
+    return false;
   if (!read_vector(joint, "at.com", b->com)) b->mass = NAN;
   double length = sqrt(b->axis[0] * b->axis[0] + b->axis[1] * b->axis[1] + b->axis[2] * b->axis[2]);
   if (!(length > 1e-9)) return false;
@@ -109,13 +116,15 @@ static void widen(const view *v, const double point[3], double low[2], double hi
 
 /* scale and place such that the whole robot and its base are in the picture */
 static void fit(view *v, const robot *r) {
-  double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, margin = v->large ? 56 : 44, plate = PLATE * r->size;
+  double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, margin = v->large ? 56 : 44,
+         plate = PLATE * r->size;
   for (int i = 0; i < r->count; i++) {
     widen(v, r->body[i].point, low, high);
     widen(v, r->body[i].link, low, high);
     if (r->body[i].mass > 0) widen(v, r->body[i].com, low, high);
   }
-  for (int corner = 0; corner < 4; corner++) widen(v, (double[3]){corner & 1 ? plate : -plate, corner & 2 ? plate : -plate, 0}, low, high);
+  for (int corner = 0; corner < 4; corner++)
+    widen(v, (double[3]){corner & 1 ? plate : -plate, corner & 2 ? plate : -plate, 0}, low, high);
   double room_x = v->width - 2 * margin, room_y = v->height - 2 * margin;
   v->scale = fmin(room_x / fmax(high[0] - low[0], 1e-3 * r->size), room_y / fmax(high[1] - low[1], 1e-3 * r->size));
   v->x = v->width / 2.0 - v->scale * (low[0] + high[0]) / 2;
@@ -156,25 +165,33 @@ static void draw_link(psdmp_report_page *page, const view *v, const robot *r, in
   if (b->leaf) draw_run(page, v, b, b->link);
 }
 
-/* a turning joint: a cylinder around its axis. The rim is an ellipse whose short axis lies along the axis on the screen; seen from the side it keeps
- * some width, since it would be a square otherwise. */
+/* a turning joint: a cylinder around its axis. The rim is an ellipse whose short axis lies along the axis on the
+ * screen; seen from the side it keeps some width, since it would be a square otherwise. */
 static void draw_cylinder(psdmp_report_page *page, const view *v, const body *b, double radius, double half) {
-  double right = dot(v->row[0], b->axis), up = dot(v->row[1], b->axis), toward = dot(v->row[2], b->axis), flat = hypot(right, up), s[2];
-  double angle = flat > 1e-9 ? atan2(-up, right) * 180 / acos(-1) : 0, sign = toward >= 0 ? 1 : -1, length = half * flat, thin = radius * fmax(fabs(toward), 0.3);
+  double right = dot(v->row[0], b->axis), up = dot(v->row[1], b->axis), toward = dot(v->row[2], b->axis),
+         flat = hypot(right, up), s[2];
+  double angle = flat > 1e-9 ? atan2(-up, right) * 180 / acos(-1) : 0, sign = toward >= 0 ? 1 : -1,
+         length = half * flat, thin = radius * fmax(fabs(toward), 0.3);
   to_screen(v, b->point, s);
   /* in a frame whose x axis is the joint's axis on the screen; the near end is at sign * length */
-  psdmp_report_page_markup(page, "<g class=\"joint\" transform=\"translate(%.1f %.1f) rotate(%.1f)\"><path d=\"M%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fL%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fZ\"/>", s[0], s[1], angle, -sign * length, -radius, thin, radius,
-       sign > 0 ? 0 : 1, -sign * length, radius, sign * length, radius, thin, radius, sign > 0 ? 0 : 1, sign * length, -radius);
-  psdmp_report_page_markup(page, "<ellipse class=\"cap\" cx=\"%.1f\" cy=\"0\" rx=\"%.1f\" ry=\"%.1f\"/></g>", sign * length, thin, radius);
+  psdmp_report_page_markup(page,
+                           "<g class=\"joint\" transform=\"translate(%.1f %.1f) rotate(%.1f)\"><path d=\"M%.1f "
+                           "%.1fA%.1f %.1f 0 0 %d %.1f %.1fL%.1f %.1fA%.1f %.1f 0 0 %d %.1f %.1fZ\"/>",
+                           s[0], s[1], angle, -sign * length, -radius, thin, radius, sign > 0 ? 0 : 1, -sign * length,
+                           radius, sign * length, radius, thin, radius, sign > 0 ? 0 : 1, sign * length, -radius);
+  psdmp_report_page_markup(page, "<ellipse class=\"cap\" cx=\"%.1f\" cy=\"0\" rx=\"%.1f\" ry=\"%.1f\"/></g>",
+                           sign * length, thin, radius);
 }
 
 static void across(const double axis[3], double first[3], double second[3]) {
   double help[3] = {0, 0, 0};
   help[fabs(axis[2]) < 0.9 ? 2 : 0] = 1;
-  first[0] = axis[1] * help[2] - axis[2] * help[1], first[1] = axis[2] * help[0] - axis[0] * help[2], first[2] = axis[0] * help[1] - axis[1] * help[0];
+  first[0] = axis[1] * help[2] - axis[2] * help[1], first[1] = axis[2] * help[0] - axis[0] * help[2],
+  first[2] = axis[0] * help[1] - axis[1] * help[0];
   double length = sqrt(dot(first, first));
   for (int i = 0; i < 3; i++) first[i] /= length;
-  second[0] = axis[1] * first[2] - axis[2] * first[1], second[1] = axis[2] * first[0] - axis[0] * first[2], second[2] = axis[0] * first[1] - axis[1] * first[0];
+  second[0] = axis[1] * first[2] - axis[2] * first[1], second[1] = axis[2] * first[0] - axis[0] * first[2],
+  second[2] = axis[0] * first[1] - axis[1] * first[0];
 }
 
 /* a sliding joint: a box along its axis; of its six faces the three that look at us */
@@ -189,7 +206,9 @@ static void draw_box(psdmp_report_page *page, const view *v, const body *b, doub
     if (sign * dot(v->row[2], e[k]) <= 1e-9) continue;
     for (int c = 0; c < 4; c++)
       for (int i = 0; i < 3; i++)
-        corner[c][i] = b->point[i] + sign * size[k] * e[k][i] + (c == 1 || c == 2 ? 1 : -1) * size[first] * e[first][i] + (c > 1 ? 1 : -1) * size[second] * e[second][i];
+        corner[c][i] = b->point[i] + sign * size[k] * e[k][i] +
+                       (c == 1 || c == 2 ? 1 : -1) * size[first] * e[first][i] +
+                       (c > 1 ? 1 : -1) * size[second] * e[second][i];
     draw_path(page, v, k == 2 ? "cap" : "side", (const double(*)[3])corner, 4);
   }
   psdmp_report_page_raw(page, "</g>");
@@ -203,19 +222,22 @@ static void draw_joint(psdmp_report_page *page, const view *v, const body *b) {
     draw_cylinder(page, v, b, radius, 1.1 * radius);
   } else {
     to_screen(v, b->point, s);
-    psdmp_report_page_markup(page, "<circle class=\"fixed\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], 0.35 * radius);
+    psdmp_report_page_markup(page, "<circle class=\"fixed\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1],
+                             0.35 * radius);
   }
 }
 
 static void draw_mass(psdmp_report_page *page, const view *v, const body *b, double largest) {
   double s[2], radius = (v->large ? 8 : 5.5) * cbrt(b->mass / largest);
   to_screen(v, b->com, s);
-  psdmp_report_page_markup(page, "<circle class=\"mass\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1], fmax(radius, 1.5));
+  psdmp_report_page_markup(page, "<circle class=\"mass\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>", s[0], s[1],
+                           fmax(radius, 1.5));
 }
 
 /* a plate under the base's origin, and the way from there to the joints that it carries */
 static void draw_base(psdmp_report_page *page, const view *v, const robot *r) {
-  double half = PLATE * r->size, plate[4][3] = {{-half, -half, 0}, {half, -half, 0}, {half, half, 0}, {-half, half, 0}}, origin[3] = {0, 0, 0};
+  double half = PLATE * r->size, plate[4][3] = {{-half, -half, 0}, {half, -half, 0}, {half, half, 0}, {-half, half, 0}},
+         origin[3] = {0, 0, 0};
   draw_path(page, v, "base", (const double(*)[3])plate, 4);
   for (int i = 0; i < r->count; i++)
     if (r->body[i].parent < 0) {
@@ -260,7 +282,8 @@ typedef struct label {
 static bool is_free(const label *placed, int count, const label *l, const view *v) {
   if (l->x < 2 || l->x + l->width > v->width - 2 || l->y < 14 || l->y > v->height - 4) return false;
   for (int i = 0; i < count; i++)
-    if (l->x < placed[i].x + placed[i].width + 4 && placed[i].x < l->x + l->width + 4 && fabs(l->y - placed[i].y) < 14) return false;
+    if (l->x < placed[i].x + placed[i].width + 4 && placed[i].x < l->x + l->width + 4 && fabs(l->y - placed[i].y) < 14)
+      return false;
   return true;
 }
 
@@ -305,7 +328,8 @@ static void draw_name(psdmp_report_page *page, const label *l, const char *shown
 
 /* beside the joint, where nothing else is written and the text is inside of the picture */
 static bool find_place(const view *v, const double at[2], const label *placed, int count, label *l) {
-  static const double offset[][2] = {{20, 4}, {20, -14}, {20, 22}, {-20, 4}, {-20, -14}, {-20, 22}, {30, -30}, {-30, -30}, {30, 38}, {-30, 38}};
+  static const double offset[][2] = {{20, 4},   {20, -14}, {20, 22},   {-20, 4}, {-20, -14},
+                                     {-20, 22}, {30, -30}, {-30, -30}, {30, 38}, {-30, 38}};
   for (size_t k = 0; k < sizeof offset / sizeof *offset; k++) {
     l->x = at[0] + offset[k][0] - (offset[k][0] < 0 ? l->width : 0);
     l->y = at[1] + offset[k][1];
@@ -343,21 +367,29 @@ static void draw_triad(psdmp_report_page *page, const view *v) {
   for (int i = 0; i < 3; i++) {
     double right = v->row[0][i], up = v->row[1][i];
     if (hypot(right, up) < 0.1) continue;
-    psdmp_report_page_markup(page, "<path class=\"triad c%d\" d=\"M%.1f %.1fL%.1f %.1f\"/>", i == 0 ? 1 : i == 1 ? 2 : 0, x, y, x + length * right, y - length * up);
-    psdmp_report_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%c</text>", x + 1.4 * length * right, y - 1.4 * length * up + 4, names[i]);
+    psdmp_report_page_markup(page, "<path class=\"triad c%d\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
+                             i == 0   ? 1
+                             : i == 1 ? 2
+                                      : 0,
+                             x, y, x + length * right, y - length * up);
+    psdmp_report_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">%c</text>",
+                             x + 1.4 * length * right, y - 1.4 * length * up + 4, names[i]);
   }
 }
 
 /* a round length in metres, about a fifth of the picture */
 static void draw_scale(psdmp_report_page *page, const view *v) {
-  double raw = 0.2 * v->width / v->scale, power = pow(10, floor(log10(raw))), lead = raw / power, length = power * (lead < 2 ? 1 : lead < 5 ? 2 : 5);
+  double raw = 0.2 * v->width / v->scale, power = pow(10, floor(log10(raw))), lead = raw / power,
+         length = power * (lead < 2   ? 1
+                           : lead < 5 ? 2
+                                      : 5);
   double right = v->width - 16, y = v->height - 14, left = right - length * v->scale;
-  psdmp_report_page_markup(page, "<path class=\"ruler\" d=\"M%.1f %.1fv-5M%.1f %.1fH%.1fM%.1f %.1fv-5\"/>", left, y, left, y, right, right, y);
-  psdmp_report_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">", (left + right) / 2, y - 8);
-  if (length < 1)
-    psdmp_report_page_markup(page, "%.4g mm</text>", 1000 * length);
-  else
-    psdmp_report_page_markup(page, "%.4g m</text>", length);
+  psdmp_report_page_markup(page, "<path class=\"ruler\" d=\"M%.1f %.1fv-5M%.1f %.1fH%.1fM%.1f %.1fv-5\"/>", left, y,
+                           left, y, right, right, y);
+  psdmp_report_page_markup(page, "<text class=\"small\" text-anchor=\"middle\" x=\"%.1f\" y=\"%.1f\">",
+                           (left + right) / 2, y - 8);
+  if (length < 1) psdmp_report_page_markup(page, "%.4g mm</text>", 1000 * length);
+  else psdmp_report_page_markup(page, "%.4g m</text>", length);
 }
 
 /* ---- the whole ---- */
@@ -367,7 +399,9 @@ static void draw_view(psdmp_report_page *page, view *v, const robot *r, const ch
   fit(v, r);
   for (int i = 0; i < r->count; i++)
     if (r->body[i].mass > largest) largest = r->body[i].mass;
-  psdmp_report_page_markup(page, "<figure class=\"sketch\"><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>", v->title, v->width, v->height);
+  psdmp_report_page_markup(
+      page, "<figure class=\"sketch\"><figcaption>%s</figcaption><svg viewBox=\"0 0 %d %d\" role=\"img\"><title>",
+      v->title, v->width, v->height);
   psdmp_report_page_print(page, "%s: %s", name[0] ? name : "robot", v->title);
   psdmp_report_page_raw(page, "</title>");
   int count = list_pieces(v, r, list);

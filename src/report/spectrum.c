@@ -68,7 +68,8 @@ static void windowed(const double *value, size_t length, double *out) {
   for (size_t k = 0; k < length; k++) out[k] = (value[k] - mean) * hann(k, length);
 }
 
-size_t psdmp_report_welch(const double *value, size_t count, double rate, size_t length, double *power, double *scratch) {
+size_t psdmp_report_welch(const double *value, size_t count, double rate, size_t length, double *power,
+                          double *scratch) {
   double *re = scratch, *im = scratch + length, *cosine = scratch + 2 * length, *sine = cosine + length / 2, square = 0;
   size_t windows = 0, from = 0;
   psdmp_report_fourier_table(length, cosine, sine);
@@ -87,7 +88,8 @@ size_t psdmp_report_welch(const double *value, size_t count, double rate, size_t
     from += length / 2;
   }
   /* all but the ends stand for their negative frequency as well */
-  for (size_t k = 0; windows && k <= length / 2; k++) power[k] *= (k && k < length / 2 ? 2 : 1) / (square * rate * (double)windows);
+  for (size_t k = 0; windows && k <= length / 2; k++)
+    power[k] *= (k && k < length / 2 ? 2 : 1) / (square * rate * (double)windows);
   return windows;
 }
 
@@ -122,11 +124,15 @@ int psdmp_report_histogram_bins(const double *value, size_t count, double *scrat
   if (!used) return PSDMP_REPORT_LEAST_BINS;
   qsort(scratch, used, sizeof *scratch, compare);
   /* twice the range of the middle half over the cube root of the count: outliers have no say */
-  double width = 2 * (scratch[3 * used / 4] - scratch[used / 4]) / cbrt((double)used), bins = (highest - lowest) / width;
-  return !(bins >= PSDMP_REPORT_LEAST_BINS) ? PSDMP_REPORT_LEAST_BINS : bins > PSDMP_REPORT_MOST_BINS ? PSDMP_REPORT_MOST_BINS : (int)ceil(bins);
+  double width = 2 * (scratch[3 * used / 4] - scratch[used / 4]) / cbrt((double)used),
+         bins = (highest - lowest) / width;
+  return !(bins >= PSDMP_REPORT_LEAST_BINS) ? PSDMP_REPORT_LEAST_BINS
+         : bins > PSDMP_REPORT_MOST_BINS    ? PSDMP_REPORT_MOST_BINS
+                                            : (int)ceil(bins);
 }
 
-bool psdmp_report_histogram(const double *value, size_t count, double lowest, double highest, int bins, double *middle, double *density) {
+bool psdmp_report_histogram(const double *value, size_t count, double lowest, double highest, int bins, double *middle,
+                            double *density) {
   double width = (highest - lowest) / bins;
   size_t all = 0;
   if (!(width > 0) || !isfinite(width)) return false;
@@ -142,7 +148,9 @@ bool psdmp_report_histogram(const double *value, size_t count, double lowest, do
   return all > 0;
 }
 
-double psdmp_report_normal(double mean, double sd, double x) { return exp(-0.5 * (x - mean) / sd * ((x - mean) / sd)) / (sd * sqrt(2 * pi)); }
+double psdmp_report_normal(double mean, double sd, double x) {
+  return exp(-0.5 * (x - mean) / sd * ((x - mean) / sd)) / (sd * sqrt(2 * pi));
+}
 
 /* ---- means in bins ---- */
 
@@ -169,7 +177,8 @@ static void sort_places(size_t *order, size_t count, const double *value) {
   }
 }
 
-int psdmp_report_binned_means(const double *x, const double *y, size_t count, int bins, size_t *order, double *mean_x, double *mean_y) {
+int psdmp_report_binned_means(const double *x, const double *y, size_t count, int bins, size_t *order, double *mean_x,
+                              double *mean_y) {
   size_t used = 0;
   int made = 0;
   for (size_t k = 0; k < count; k++)
@@ -180,7 +189,8 @@ int psdmp_report_binned_means(const double *x, const double *y, size_t count, in
     size_t to = used / (size_t)bins * (size_t)(b + 1) + used % (size_t)bins * (size_t)(b + 1) / (size_t)bins;
     if (from == to) continue;
     mean_x[made] = mean_y[made] = 0;
-    for (size_t k = from; k < to; k++) mean_x[made] += x[order[k]] / (double)(to - from), mean_y[made] += y[order[k]] / (double)(to - from);
+    for (size_t k = from; k < to; k++)
+      mean_x[made] += x[order[k]] / (double)(to - from), mean_y[made] += y[order[k]] / (double)(to - from);
     made++;
   }
   return made;

@@ -1,5 +1,5 @@
-/* closed.c: robots with closed loops through their open tree. Passive joints follow by Newton's method from the file's position on, in steps that
- * stay on its branch; rates follow from the loops' derivative. */
+/* closed.c: robots with closed loops through their open tree. Passive joints follow by Newton's method from the
+ * file's position on, in steps that stay on its branch; rates follow from the loops' derivative. */
 #include "rigid/closed_priv.h"
 
 #include <math.h>
@@ -15,12 +15,15 @@ static void row_times_G(const psdm_robot *r, const psdmp_rigid_closed_work *w, c
 }
 
 /* tau = G^T tree */
-static void restrict_torque(const psdm_robot *r, const psdmp_rigid_closed_work *w, const double *tree, double *tau) { row_times_G(r, w, tree, tau); }
+static void restrict_torque(const psdm_robot *r, const psdmp_rigid_closed_work *w, const double *tree, double *tau) {
+  row_times_G(r, w, tree, tau);
+}
 
 /* ---- the loops' gaps and their derivative ---- */
 
 /* adds sign times the position of a point of a link, and its derivative, to the three rows of one loop */
-static void add_point(const psdm_robot *tree, psdmp_rigid_closed_work *w, int joint, const double point[3], double sign, double *gap, double *A) {
+static void add_point(const psdm_robot *tree, psdmp_rigid_closed_work *w, int joint, const double point[3], double sign,
+                      double *gap, double *A) {
   double pose[12], arm[3];
   int N = tree->n;
   psdm_pose(tree, w->tree, w->q, joint, pose);
@@ -29,7 +32,8 @@ static void add_point(const psdm_robot *tree, psdmp_rigid_closed_work *w, int jo
   if (!A) return;
   psdm_jacobian(tree, w->tree, w->q, joint, w->J);
   for (int k = 0; k < N; k++) { /* velocity of the point: v + w x arm */
-    const double v[3] = {w->J[k], w->J[N + k], w->J[2 * N + k]}, turn[3] = {w->J[3 * N + k], w->J[4 * N + k], w->J[5 * N + k]};
+    const double v[3] = {w->J[k], w->J[N + k], w->J[2 * N + k]},
+                 turn[3] = {w->J[3 * N + k], w->J[4 * N + k], w->J[5 * N + k]};
     double whole[3] = {v[0], v[1], v[2]};
     psdmp_rigid_cross_add(turn, arm, whole);
     for (int i = 0; i < 3; i++) A[(long)i * N + k] += sign * whole[i];
@@ -43,7 +47,8 @@ static void set_gaps(const psdm_robot *r, psdmp_rigid_closed_work *w, bool deriv
   if (derivative) memset(w->A, 0, sizeof *w->A * (size_t)e * (size_t)N);
   for (int l = 0; l < c->loops; l++)
     for (int side = 0; side < 2; side++)
-      add_point(c->tree, w, c->loop[l].joint[side], c->loop[l].point[side], side ? -1 : 1, w->gap + 3 * l, derivative ? w->A + 3L * l * N : NULL);
+      add_point(c->tree, w, c->loop[l].joint[side], c->loop[l].point[side], side ? -1 : 1, w->gap + 3 * l,
+                derivative ? w->A + 3L * l * N : NULL);
 }
 
 /* Q R of the passive columns of A, by Gram-Schmidt twice; false when they are dependent: the loop is singular here */
@@ -104,8 +109,8 @@ static bool newton(const psdm_robot *r, psdmp_rigid_closed_work *w, double toler
   return true; /* as near as it gets; the caller looks at the gap */
 }
 
-/* where the passive joints go to first order when the independent ones move to home + part (q - home); false when that is far, as near
- * a singular position, where a step too long would land on the other branch */
+/* where the passive joints go to first order when the independent ones move to home + part (q - home); false when
+ * that is far, as near a singular position, where a step too long would land on the other branch */
 static bool predict(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q, double part) {
   const psdmp_robot_closure *c = r->closure;
   double move[PSDM_MAX_JOINTS], rate[PSDM_MAX_JOINTS];
@@ -127,8 +132,8 @@ static bool predict(const psdm_robot *r, psdmp_rigid_closed_work *w, const doubl
   return true;
 }
 
-/* whether the passive columns kept their orientation since Q_before: it changes sign where a branch ends, so a step that went past a
- * singular position shows. The determinant of Q_before^T A_p, by elimination. */
+/* whether the passive columns kept their orientation since Q_before: it changes sign where a branch ends, so a step
+ * that went past a singular position shows. The determinant of Q_before^T A_p, by elimination. */
 static bool same_branch(const psdm_robot *r, psdmp_rigid_closed_work *w) {
   const psdmp_robot_closure *c = r->closure;
   int e = 3 * c->loops, m = c->passives;
@@ -136,7 +141,8 @@ static bool same_branch(const psdm_robot *r, psdmp_rigid_closed_work *w) {
   for (int i = 0; i < m; i++)
     for (int j = 0; j < m; j++) {
       w->turn[(long)i * m + j] = 0;
-      for (int k = 0; k < e; k++) w->turn[(long)i * m + j] += w->Q_before[(long)i * e + k] * w->A[(long)k * c->tree->n + c->passive[j]];
+      for (int k = 0; k < e; k++)
+        w->turn[(long)i * m + j] += w->Q_before[(long)i * e + k] * w->A[(long)k * c->tree->n + c->passive[j]];
     }
   for (int k = 0; k < m; k++) {
     int pivot = k;
@@ -152,7 +158,8 @@ static bool same_branch(const psdm_robot *r, psdmp_rigid_closed_work *w) {
     if (p == 0) return false;
     if (p < 0) sign = -sign;
     for (int i = k + 1; i < m; i++)
-      for (int j = m - 1; j >= k; j--) w->turn[(long)i * m + j] -= w->turn[(long)i * m + k] / p * w->turn[(long)k * m + j];
+      for (int j = m - 1; j >= k; j--)
+        w->turn[(long)i * m + j] -= w->turn[(long)i * m + k] / p * w->turn[(long)k * m + j];
   }
   return sign > 0;
 }
@@ -171,8 +178,8 @@ static bool advance(const psdm_robot *r, psdmp_rigid_closed_work *w, const doubl
   return ok;
 }
 
-/* From the file's position to q in steps of a tenth of a radian, shorter where the passive joints turn fast, so that the loop stays on
- * that position's branch. */
+/* From the file's position to q in steps of a tenth of a radian, shorter where the passive joints turn fast, so that
+ * the loop stays on that position's branch. */
 static psdm_status close_loops(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q) {
   const psdmp_robot_closure *c = r->closure;
   double farthest = 0;
@@ -229,7 +236,8 @@ static void expand(const psdm_robot *r, const double *G, const double *x, double
 }
 
 /* rate of A: d/dt (v + w x arm) column by column */
-static void add_point_rate(const psdm_robot *tree, psdmp_rigid_closed_work *w, int joint, const double point[3], double sign, double *A) {
+static void add_point_rate(const psdm_robot *tree, psdmp_rigid_closed_work *w, int joint, const double point[3],
+                           double sign, double *A) {
   double pose[12], arm[3], spin[3] = {0}, arm_rate[3];
   int N = tree->n;
   psdm_pose(tree, w->tree, w->q, joint, pose);
@@ -278,7 +286,8 @@ static psdm_status set_G_rate(const psdm_robot *r, psdmp_rigid_closed_work *w, c
 }
 
 /* q, qd and qdd of the tree; qdd NULL is zero */
-static psdm_status set_motion(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q, const double *qd, const double *qdd) {
+static psdm_status set_motion(const psdm_robot *r, psdmp_rigid_closed_work *w, const double *q, const double *qd,
+                              const double *qdd) {
   psdm_status status = set_G_rate(r, w, q, qd);
   if (status) return status;
   expand(r, w->G_rate, qd, w->qdd);
@@ -294,7 +303,8 @@ psdm_status psdmp_rigid_closed_q(const psdm_robot *r, psdm_work *work, const dou
   return close_loops(r, work->closed, q);
 }
 
-psdm_status psdmp_rigid_closed_inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
+psdm_status psdmp_rigid_closed_inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd,
+                                       const double *qdd, double *tau) {
   psdmp_rigid_closed_work *w = work->closed;
   psdm_status status = set_motion(r, w, q, qd, qdd);
   if (!status) status = psdm_inverse(r->closure->tree, w->tree, w->q, w->qd, w->qdd, w->tau);
@@ -329,7 +339,8 @@ psdm_status psdmp_rigid_closed_mass(const psdm_robot *r, psdm_work *work, const 
   return PSDM_OK;
 }
 
-psdm_status psdmp_rigid_closed_regressor(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *Y) {
+psdm_status psdmp_rigid_closed_regressor(const psdm_robot *r, psdm_work *work, const double *q, const double *qd,
+                                         const double *qdd, double *Y) {
   psdmp_rigid_closed_work *w = work->closed;
   int n = r->n, N = r->closure->tree->n, S = psdm_robot_parameter_count(r);
   psdm_status status = set_motion(r, w, q, qd, qdd);
@@ -342,7 +353,8 @@ psdm_status psdmp_rigid_closed_regressor(const psdm_robot *r, psdm_work *work, c
   return PSDM_OK;
 }
 
-psdm_status psdmp_rigid_closed_energy(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *kinetic, double *potential) {
+psdm_status psdmp_rigid_closed_energy(const psdm_robot *r, psdm_work *work, const double *q, const double *qd,
+                                      double *kinetic, double *potential) {
   psdmp_rigid_closed_work *w = work->closed;
   psdm_status status = set_G(r, w, q);
   if (status) return status;
@@ -360,7 +372,8 @@ psdm_status psdmp_rigid_closed_jacobian(const psdm_robot *r, psdm_work *work, co
 }
 
 /* J_tree G and J_tree dG/dt + (dJ_tree/dt) G */
-psdm_status psdmp_rigid_closed_jacobian_rate(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, int joint, double *J) {
+psdm_status psdmp_rigid_closed_jacobian_rate(const psdm_robot *r, psdm_work *work, const double *q, const double *qd,
+                                             int joint, double *J) {
   psdmp_rigid_closed_work *w = work->closed;
   int n = r->n, N = r->closure->tree->n;
   psdm_status status = set_G_rate(r, w, q, qd);
@@ -374,7 +387,8 @@ psdm_status psdmp_rigid_closed_jacobian_rate(const psdm_robot *r, psdm_work *wor
   return status;
 }
 
-psdm_status psdmp_rigid_closed_wrench(const psdm_robot *r, psdm_work *work, const double *q, int count, const psdm_wrench *wrenches, double *tau) {
+psdm_status psdmp_rigid_closed_wrench(const psdm_robot *r, psdm_work *work, const double *q, int count,
+                                      const psdm_wrench *wrenches, double *tau) {
   psdmp_rigid_closed_work *w = work->closed;
   psdm_status status = set_G(r, w, q);
   if (!status) status = psdm_wrench_torque(r->closure->tree, w->tree, w->q, count, wrenches, w->tau);
@@ -396,7 +410,8 @@ int psdm_loop_passive(const psdm_robot *r, int index) {
   return r->closure && index >= 0 && index < r->closure->passives ? r->closure->passive[index] : -1;
 }
 
-psdm_status psdm_loop_close(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *tree_q, double *tree_qd) {
+psdm_status psdm_loop_close(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *tree_q,
+                            double *tree_qd) {
   psdmp_rigid_closed_work *w = work->closed;
   if (!w) return PSDM_E_ARGUMENT;
   psdm_status status = set_G(r, w, q);
@@ -406,8 +421,8 @@ psdm_status psdm_loop_close(const psdm_robot *r, psdm_work *work, const double *
   return PSDM_OK;
 }
 
-psdm_status psdm_loop_gaps(const psdm_robot *r, psdm_work *work, const double *tree_q, const double *tree_qd, double *gap, double *A,
-                           double *drift) {
+psdm_status psdm_loop_gaps(const psdm_robot *r, psdm_work *work, const double *tree_q, const double *tree_qd,
+                           double *gap, double *A, double *drift) {
   psdmp_rigid_closed_work *w = work->closed;
   if (!w) return PSDM_E_ARGUMENT;
   int N = r->closure->tree->n, e = 3 * r->closure->loops;

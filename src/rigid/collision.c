@@ -1,11 +1,12 @@
 /* collision.c: gaps between capsules, and between capsules and the floor, with their gradients.
  *
- * The distance of two segments p + s u and q + t v, 0 <= s, t <= 1, is taken either where both are inside, or at an end of one of them (Lumelsky,
- * On fast computation of distance between line segments, 1985): the least of the inner solution and the four distances of an end from the other
- * segment. Points of no length and parallel segments need no case of their own, as the inner solution is only a candidate.
+ * The distance of two segments p + s u and q + t v, 0 <= s, t <= 1, is taken either where both are inside, or at an end
+ * of one of them (Lumelsky, On fast computation of distance between line segments, 1985): the least of the inner
+ * solution and the four distances of an end from the other segment. Points of no length and parallel segments need no
+ * case of their own, as the inner solution is only a candidate.
  *
- * With n the unit vector between the nearest points a and b, the gap changes by n . (J_a - J_b) qd: nearest points that slide along the
- * segments do so at right angles to n. */
+ * With n the unit vector between the nearest points a and b, the gap changes by n . (J_a - J_b) qd: nearest points
+ * that slide along the segments do so at right angles to n. */
 #include "psdm/collision.h"
 
 #include <math.h>
@@ -28,7 +29,8 @@ typedef struct nearest {
 
 static double clamp(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
-/* the parameter of the point of an axis nearest to a point; where its length is zero, or its square vanishes, the beginning */
+/* the parameter of the point of an axis nearest to a point; where its length is zero, or its square vanishes, the
+ * beginning */
 static double project(const axis *x, const double point[3]) {
   double arm[3], length = psdmp_rigid_dot(x->along, x->along);
   for (int i = 0; i < 3; i++) arm[i] = point[i] - x->from[i];
@@ -57,18 +59,18 @@ static void consider_ends(const axis *x, const axis *y, bool swapped, nearest *b
     double point[3];
     point_at(x, end, point);
     double other = project(y, point);
-    if (swapped)
-      consider(y, x, other, end, best);
-    else
-      consider(x, y, end, other, best);
+    if (swapped) consider(y, x, other, end, best);
+    else consider(x, y, end, other, best);
   }
 }
 
-/* both lines' nearest points: (u.u)(v.v) - (u.v)^2 is what is left of two directions; projecting there and back repairs what it loses by rounding */
+/* both lines' nearest points: (u.u)(v.v) - (u.v)^2 is what is left of two directions; projecting there and back
+ * repairs what it loses by rounding */
 static void consider_inside(const axis *x, const axis *y, nearest *best) {
   double w[3], point[3];
   for (int i = 0; i < 3; i++) w[i] = x->from[i] - y->from[i];
-  double uu = psdmp_rigid_dot(x->along, x->along), vv = psdmp_rigid_dot(y->along, y->along), uv = psdmp_rigid_dot(x->along, y->along);
+  double uu = psdmp_rigid_dot(x->along, x->along), vv = psdmp_rigid_dot(y->along, y->along),
+         uv = psdmp_rigid_dot(x->along, y->along);
   double left = uu * vv - uv * uv;
   if (!(left > 0)) return;
   double s = clamp((uv * psdmp_rigid_dot(y->along, w) - vv * psdmp_rigid_dot(x->along, w)) / left);
@@ -135,7 +137,8 @@ static int body_of(const psdm_robot *r, int joint) { return joint < 0 ? -1 : r->
 /* ---- gradients ---- */
 
 /* adds sign times n . (velocity of a point per unit rate of tree joint b) to the joints that move it */
-static void add_joint(const psdm_robot *r, const psdm_work *work, int b, const double n[3], const double point[3], double sign, double *gradient) {
+static void add_joint(const psdm_robot *r, const psdm_work *work, int b, const double n[3], const double point[3],
+                      double sign, double *gradient) {
   const double *world = work->world + 12 * b, z[3] = {world[2], world[5], world[8]};
   double arm[3], v[3];
   for (int i = 0; i < 3; i++) arm[i] = point[i] - world[9 + i];
@@ -144,8 +147,10 @@ static void add_joint(const psdm_robot *r, const psdm_work *work, int b, const d
   for (int g = r->g_row[b]; g < r->g_row[b + 1]; g++) gradient[r->g_col[g]] += r->g_val[g] * rate;
 }
 
-/* joints that carry both capsules move both points alike and leave the gap as it is, so both walks end where they meet */
-static void set_gradient(const psdm_robot *r, const psdm_work *work, int a, int b, const nearest *at, double *gradient) {
+/* joints that carry both capsules move both points alike and leave the gap as it is, so both walks end where they
+ * meet */
+static void set_gradient(const psdm_robot *r, const psdm_work *work, int a, int b, const nearest *at,
+                         double *gradient) {
   memset(gradient, 0, (size_t)r->n * sizeof *gradient);
   while (a != b) {
     if (a > b) {
@@ -159,7 +164,8 @@ static void set_gradient(const psdm_robot *r, const psdm_work *work, int a, int 
 }
 
 /* closed loops: the torque of a unit force on one link and of its opposite on the other */
-static psdm_status closed_gradient(const psdm_robot *r, psdm_work *work, const double *q, const int joint[2], const nearest *at, double *gradient) {
+static psdm_status closed_gradient(const psdm_robot *r, psdm_work *work, const double *q, const int joint[2],
+                                   const nearest *at, double *gradient) {
   psdm_wrench wrench[2];
   int count = 0;
   for (int side = 0; side < 2; side++) {
@@ -221,10 +227,8 @@ psdm_status psdm_collision_at(const psdm_robot *r, psdm_work *work, const double
     if (!gradient) continue;
     const int joint[2] = {a->joint, b ? b->joint : -1};
     double *row = gradient + (long)k * r->n;
-    if (r->closure)
-      status = closed_gradient(r, work, q, joint, &at, row);
-    else
-      set_gradient(r, work, body_of(r, joint[0]), body_of(r, joint[1]), &at, row);
+    if (r->closure) status = closed_gradient(r, work, q, joint, &at, row);
+    else set_gradient(r, work, body_of(r, joint[0]), body_of(r, joint[1]), &at, row);
     if (status) return status;
   }
   return PSDM_OK;

@@ -8,15 +8,17 @@
 #include "rigid/rigid.h"
 
 /* the acceleration that the joint's own velocity adds: (w, v) x S qd */
-static inline void set_product(const psdmp_robot_body *body, const psdmp_rigid_motion *m, double qd, psdmp_rigid_articulated *restrict A) {
+static inline void set_product(const psdmp_robot_body *body, const psdmp_rigid_motion *m, double qd,
+                               psdmp_rigid_articulated *restrict A) {
   A->cw[0] = body->prismatic ? 0 : m->w[1] * qd;
   A->cw[1] = body->prismatic ? 0 : -m->w[0] * qd;
   A->cv[0] = (body->prismatic ? m->w[1] : m->v[1]) * qd;
   A->cv[1] = -(body->prismatic ? m->w[0] : m->v[0]) * qd;
 }
 
-/* the body's own inertia, and the wrench that its velocity asks for: the rate of its momentum (L, P) by the turning frame. Of v x P only the part by
- * w x h is taken: m v x v is zero, and its rounding would be much beside the torques of small, fast bodies. */
+/* the body's own inertia, and the wrench that its velocity asks for: the rate of its momentum (L, P) by the turning
+ * frame. Of v x P only the part by w x h is taken: m v x v is zero, and its rounding would be much beside the
+ * torques of small, fast bodies. */
 static inline void start_body(const double pi[10], const psdmp_rigid_motion *m, psdmp_rigid_articulated *restrict A) {
   const double *h = pi + 1, *w = m->w, *v = m->v;
   double turned[3], P[3], L[3];
@@ -80,7 +82,8 @@ static inline void rotate_matrix(const double R[9], const double A[9], double ou
 
 /* adds the projected inertia to the parent's. With everything rotated into the parent's axes and P = [p]x:
  * M' = M, H' = H + P M, J' = J + H' P^T + P H^T */
-static inline void pass_inertia(const psdmp_rigid_motion *m, const psdmp_rigid_articulated *A, psdmp_rigid_articulated *restrict parent) {
+static inline void pass_inertia(const psdmp_rigid_motion *m, const psdmp_rigid_articulated *A,
+                                psdmp_rigid_articulated *restrict parent) {
   double M[6], H[9], J[6], G[9], x = m->p[0], y = m->p[1], z = m->p[2];
   psdmp_rigid_rotate_symmetric(m->R, A->M, M);
   rotate_matrix(m->R, A->H, H);
@@ -103,7 +106,8 @@ static inline void pass_inertia(const psdmp_rigid_motion *m, const psdmp_rigid_a
 }
 
 /* adds the bias wrench p + I c + U u/D to the parent's */
-static inline void pass_wrench(const psdmp_rigid_motion *m, const psdmp_rigid_articulated *A, psdmp_rigid_articulated *restrict parent) {
+static inline void pass_wrench(const psdmp_rigid_motion *m, const psdmp_rigid_articulated *A,
+                               psdmp_rigid_articulated *restrict parent) {
   const double *J = A->J, *H = A->H, *M = A->M;
   double k = A->u * A->g, w0 = A->cw[0], w1 = A->cw[1], v0 = A->cv[0], v1 = A->cv[1], Rn[3], Rf[3];
   const double n[3] = {A->n[0] + A->Un[0] * k + J[0] * w0 + J[1] * w1 + H[0] * v0 + H[1] * v1,
@@ -119,7 +123,8 @@ static inline void pass_wrench(const psdmp_rigid_motion *m, const psdmp_rigid_ar
 }
 
 /* acceleration of the body behind its joint, and so of the joint */
-static inline double accelerate(const psdmp_robot_body *body, psdmp_rigid_motion *restrict m, const psdmp_rigid_motion *parent, const double up[3],
+static inline double accelerate(const psdmp_robot_body *body, psdmp_rigid_motion *restrict m,
+                                const psdmp_rigid_motion *parent, const double up[3],
                                 const psdmp_rigid_articulated *A) {
   double d[3] = {0}, a[3];
   if (parent) {
@@ -138,8 +143,8 @@ static inline double accelerate(const psdmp_robot_body *body, psdmp_rigid_motion
   return qdd;
 }
 
-static psdm_status articulated_bodies(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *tau,
-                                      double *qdd) {
+static psdm_status articulated_bodies(const psdm_robot *r, psdm_work *work, const double *q, const double *qd,
+                                      const double *tau, double *qdd) {
   const double up[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
   psdmp_rigid_motion *motion = work->motion;
   psdmp_rigid_articulated *articulated = work->articulated;
@@ -166,7 +171,8 @@ static psdm_status articulated_bodies(const psdm_robot *r, psdm_work *work, cons
   return PSDM_OK;
 }
 
-psdm_status psdm_forward(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *tau, double *qdd) {
+psdm_status psdm_forward(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *tau,
+                         double *qdd) {
   if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   if (r->coupled || r->closure || r->drive_mass) return psdm_forward_cholesky(r, work, q, qd, tau, qdd);
   if (r->direct) return articulated_bodies(r, work, q, qd, tau, qdd);

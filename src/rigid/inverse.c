@@ -38,20 +38,23 @@ static inline void gather(const psdm_robot *r, psdmp_rigid_motion *motion, doubl
   }
 }
 
-static void newton_euler(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
+static void newton_euler(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd,
+                         double *tau) {
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
   psdmp_rigid_motion *motion = work->motion;
   psdmp_rigid_set_frames(r, work, q);
   for (int b = 0; b < r->bodies; b++) {
     const psdmp_robot_body *body = &r->body[b];
-    psdmp_rigid_move_body(body, &motion[b], body->parent < 0 ? NULL : &motion[body->parent], base, qd[b], qdd ? qdd[b] : 0);
+    psdmp_rigid_move_body(body, &motion[b], body->parent < 0 ? NULL : &motion[body->parent], base, qd[b],
+                          qdd ? qdd[b] : 0);
     body_wrench(body->pi, &motion[b]);
   }
   gather(r, motion, tau);
   for (int b = 0; qdd && b < r->bodies; b++) tau[b] += r->body_drive[b] * qdd[b];
 }
 
-static psdm_status inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
+static psdm_status inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd,
+                           double *tau) {
   if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   if (r->closure) return psdmp_rigid_closed_inverse(r, work, q, qd, qdd, tau);
   const double *tree_q = psdmp_rigid_expand_q(r, q, work->q), *tree_qd = psdmp_rigid_expand_rate(r, qd, work->qd);
@@ -64,7 +67,8 @@ static psdm_status inverse(const psdm_robot *r, psdm_work *work, const double *q
   return PSDM_OK;
 }
 
-psdm_status psdm_inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd, double *tau) {
+psdm_status psdm_inverse(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd,
+                         double *tau) {
   return inverse(r, work, q, qd, qdd, tau);
 }
 

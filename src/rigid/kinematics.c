@@ -121,8 +121,10 @@ static void set_velocities(const psdm_robot *r, psdm_work *work, const double *q
   }
 }
 
-/* columns are z x arm and z; with dz/dt = w_parent x z (z is fixed in the parent too), d(arm)/dt = velocity difference */
-psdm_status psdm_jacobian_rate(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, int joint, double *J) {
+/* columns are z x arm and z; with dz/dt = w_parent x z (z is fixed in the parent too), d(arm)/dt = velocity
+ * difference */
+psdm_status psdm_jacobian_rate(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, int joint,
+                               double *J) {
   if (joint < 0 || joint >= r->joints) return PSDM_E_ARGUMENT;
   if (r->closure) return psdmp_rigid_closed_jacobian_rate(r, work, q, qd, joint, J);
   double R[9], p[3], z[3], zd[3], arm[3], armd[3], v[3], vp[3] = {0, 0, 0};
@@ -163,7 +165,8 @@ static inline void set_height(const psdm_robot *r, psdm_work *work, int b) {
 }
 
 /* T = sum of (w.Iw + m v.v)/2 + v.(w x h), U = -g.(m p + R h) */
-psdm_status psdm_energy(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *kinetic, double *potential) {
+psdm_status psdm_energy(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *kinetic,
+                        double *potential) {
   if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   if (r->closure) return psdmp_rigid_closed_energy(r, work, q, qd, kinetic, potential);
   double T = 0, U = 0;
@@ -178,7 +181,9 @@ psdm_status psdm_energy(const psdm_robot *r, psdm_work *work, const double *q, c
     set_height(r, work, b);
     psdmp_rigid_symmetric(pi + 4, m->w, Iw);
     psdmp_rigid_cross(m->w, pi + 1, wh);
-    T += 0.5 * (psdmp_rigid_dot(m->w, Iw) + pi[0] * psdmp_rigid_dot(m->v, m->v) + r->body_drive[b] * tree_qd[b] * tree_qd[b]) + psdmp_rigid_dot(m->v, wh);
+    T += 0.5 * (psdmp_rigid_dot(m->w, Iw) + pi[0] * psdmp_rigid_dot(m->v, m->v) +
+                r->body_drive[b] * tree_qd[b] * tree_qd[b]) +
+         psdmp_rigid_dot(m->v, wh);
     U += pi[0] * work->height[b] - psdmp_rigid_dot(m->a, pi + 1);
   }
   for (int i = 0; r->drive_mass && i < r->n; i++)
@@ -188,8 +193,8 @@ psdm_status psdm_energy(const psdm_robot *r, psdm_work *work, const double *q, c
   return PSDM_OK;
 }
 
-psdm_status psdm_wrench_torque(const psdm_robot *r, psdm_work *work, const double *q, int count, const psdm_wrench *wrenches,
-                               double *tau) {
+psdm_status psdm_wrench_torque(const psdm_robot *r, psdm_work *work, const double *q, int count,
+                               const psdm_wrench *wrenches, double *tau) {
   if (r->closure) return psdmp_rigid_closed_wrench(r, work, q, count, wrenches, tau);
   psdmp_rigid_set_arms(r, work, q);
   memset(tau, 0, sizeof *tau * (size_t)r->n);

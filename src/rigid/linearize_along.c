@@ -1,12 +1,13 @@
 /* linearize_along.c: the inverse dynamics' derivatives along one direction (Algorithm 1) and along two, O(n) each.
  *
- * Newton-Euler in the links' frames, differentiated as it stands: with T = R^T y turned into the link's frame, z the joint's axis,
+ * Newton-Euler in the links' frames, differentiated as it stands: with T = R^T y turned into the link's frame, z the
+ * joint's axis,
  *
  *   revolute   T1 = R^T y1 + dq1 T x z,   T12 = R^T y12 + dq2 T1 x z + dq1 T2 x z - dq1 dq2 (T x z) x z
  *   prismatic  p1 = dq1 z                 T12 of U p: U12 p + U1 p2 + U2 p1
  *
- * and a body's wrench is linear in (a, d, w w^T), so its derivative is the same function of their derivatives. This gives the dtau of
- * Jain and Rodriguez' Algorithm 1, whose beta and theta stand in one frame, with fewer operations. */
+ * and a body's wrench is linear in (a, d, w w^T), so its derivative is the same function of their derivatives. This
+ * gives the dtau of Jain and Rodriguez' Algorithm 1, whose beta and theta stand in one frame, with fewer operations. */
 #include <string.h>
 
 #include "rigid/linearize_priv.h"
@@ -16,7 +17,9 @@ typedef struct change {
   double q, qd, qdd;
 } change;
 
-static inline psdmp_rigid_wave *wave_of(const psdm_linear *l, int b, int level) { return &l->wave[PSDMP_RIGID_LEVELS * b + level]; }
+static inline psdmp_rigid_wave *wave_of(const psdm_linear *l, int b, int level) {
+  return &l->wave[PSDMP_RIGID_LEVELS * b + level];
+}
 
 static inline change change_of(const psdm_linear *l, int b, int level) {
   double *const *d = l->direction + (level == PSDMP_RIGID_SECOND ? 3 : 0);
@@ -66,7 +69,8 @@ static inline void set_wrench(const double pi[10], psdmp_rigid_wave *restrict k)
 }
 
 /* adds a wrench turned into the parent's frame to the parent's; out: the force there */
-static inline void pass(const psdmp_rigid_motion *m, const double f[3], const double n[3], psdmp_rigid_wave *restrict parent, double out[3]) {
+static inline void pass(const psdmp_rigid_motion *m, const double f[3], const double n[3],
+                        psdmp_rigid_wave *restrict parent, double out[3]) {
   double moment[3];
   psdmp_rigid_rotate(m->R, f, out);
   psdmp_rigid_rotate(m->R, n, moment);
@@ -91,7 +95,9 @@ static inline void lever(const psdmp_rigid_motion *m, const double f[3], double 
   psdmp_rigid_cross_add(z, force, moment);
 }
 
-static inline double along_joint(const psdmp_robot_body *body, const psdmp_rigid_wave *k) { return body->prismatic ? k->f[2] : k->n[2]; }
+static inline double along_joint(const psdmp_robot_body *body, const psdmp_rigid_wave *k) {
+  return body->prismatic ? k->f[2] : k->n[2];
+}
 
 /* ---- the motion itself ---- */
 
@@ -137,7 +143,8 @@ static void sweep_nominal(const psdm_robot *r, psdm_linear *l, const double *q, 
 
 /* ---- along one direction ---- */
 
-static inline void move_first(const psdmp_robot_body *body, double qd, change x, const psdmp_rigid_wave *o, psdmp_rigid_wave *k) {
+static inline void move_first(const psdmp_robot_body *body, double qd, change x, const psdmp_rigid_wave *o,
+                              psdmp_rigid_wave *k) {
   if (body->prismatic) {
     k->a[0] += 2 * (k->w[1] * qd + o->w[1] * x.qd);
     k->a[1] -= 2 * (k->w[0] * qd + o->w[0] * x.qd);
@@ -193,15 +200,16 @@ static void sweep_first(const psdm_robot *r, psdm_linear *l, const double *qd, i
 /* ---- along two directions ---- */
 
 /* x += q2 y1 x z + q1 y2 x z + q1 q2 y, in the plane */
-static inline void turn_mixed(double q1, double q2, const double y[2], const double y1[2], const double y2[2], double x[3]) {
+static inline void turn_mixed(double q1, double q2, const double y[2], const double y1[2], const double y2[2],
+                              double x[3]) {
   turn(q2, y1, x);
   turn(q1, y2, x);
   x[0] += q1 * q2 * y[0];
   x[1] += q1 * q2 * y[1];
 }
 
-static inline void move_mixed(const psdmp_robot_body *body, double qd, change x1, change x2, const psdmp_rigid_wave *o, const psdmp_rigid_wave *k1,
-                              const psdmp_rigid_wave *k2, psdmp_rigid_wave *k) {
+static inline void move_mixed(const psdmp_robot_body *body, double qd, change x1, change x2, const psdmp_rigid_wave *o,
+                              const psdmp_rigid_wave *k1, const psdmp_rigid_wave *k2, psdmp_rigid_wave *k) {
   if (body->prismatic) {
     k->a[0] += 2 * (k->w[1] * qd + k1->w[1] * x2.qd + k2->w[1] * x1.qd);
     k->a[1] -= 2 * (k->w[0] * qd + k1->w[0] * x2.qd + k2->w[0] * x1.qd);
@@ -249,7 +257,8 @@ static void sweep_mixed(const psdm_robot *r, psdm_linear *l, const double *qd, d
         slide(&motion[b], wave_of(l, body->parent, PSDMP_RIGID_SECOND), x1.q, k->a);
       }
     }
-    move_mixed(body, qd[b], x1, x2, wave_of(l, b, PSDMP_RIGID_NOMINAL), wave_of(l, b, PSDMP_RIGID_FIRST), wave_of(l, b, PSDMP_RIGID_SECOND), k);
+    move_mixed(body, qd[b], x1, x2, wave_of(l, b, PSDMP_RIGID_NOMINAL), wave_of(l, b, PSDMP_RIGID_FIRST),
+               wave_of(l, b, PSDMP_RIGID_SECOND), k);
     set_U(k);
     set_wrench(body->pi, k);
   }
@@ -271,16 +280,17 @@ static void set_direction(const psdm_robot *r, psdm_linear *l, const psdm_direct
 }
 
 /* nominal motion and the first direction; *tree_qd is needed for more */
-static void start(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd, const psdm_direction *first,
-                  double *dtau, const double **tree_qd) {
+static void start(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
+                  const psdm_direction *first, double *dtau, const double **tree_qd) {
   *tree_qd = psdmp_rigid_expand_rate(r, qd, l->qd);
   sweep_nominal(r, l, psdmp_rigid_expand_q(r, q, l->q), *tree_qd, psdmp_rigid_expand_rate(r, qdd, l->qdd));
   set_direction(r, l, first, PSDMP_RIGID_FIRST);
   sweep_first(r, l, *tree_qd, PSDMP_RIGID_FIRST, dtau);
 }
 
-psdm_status psdm_linear_inverse_along(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
-                                      const double *dq, const double *dqd, const double *dqdd, double *dtau) {
+psdm_status psdm_linear_inverse_along(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                      const double *qdd, const double *dq, const double *dqd, const double *dqdd,
+                                      double *dtau) {
   psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   const double *tree_qd;
@@ -291,8 +301,9 @@ psdm_status psdm_linear_inverse_along(const psdm_robot *r, psdm_linear *l, const
   return PSDM_OK;
 }
 
-psdm_status psdm_linear_inverse_second(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
-                                       const psdm_direction *first, const psdm_direction *second, double *d2tau) {
+psdm_status psdm_linear_inverse_second(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                       const double *qdd, const psdm_direction *first, const psdm_direction *second,
+                                       double *d2tau) {
   psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   const double *tree_qd;
@@ -305,8 +316,9 @@ psdm_status psdm_linear_inverse_second(const psdm_robot *r, psdm_linear *l, cons
 }
 
 /* column by column: the second direction is one joint's q, qd or qdd */
-psdm_status psdm_linearize_inverse_second(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
-                                          const psdm_direction *direction, double *d_dtau_dq, double *d_dtau_dqd, double *dM) {
+psdm_status psdm_linearize_inverse_second(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                          const double *qdd, const psdm_direction *direction, double *d_dtau_dq,
+                                          double *d_dtau_dqd, double *dM) {
   psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   double *const out[3] = {d_dtau_dq, d_dtau_dqd, dM}, *unit = l->vector, *column = l->vector + r->n;

@@ -1,13 +1,15 @@
-/* linearize_dense.c: the conventional route to the linearized forward dynamics, through a factorised mass matrix, O(n^3)
- * (Jain and Rodriguez 1993, Algorithms 3 and 4). The plain twins of linearize_forward.c, and what coupled robots use. */
+/* linearize_dense.c: the conventional route to the linearized forward dynamics, through a factorised mass matrix,
+ * O(n^3) (Jain and Rodriguez 1993, Algorithms 3 and 4). The plain twins of linearize_forward.c, and what coupled
+ * robots use. */
 #include <string.h>
 
 #include "linalg/linalg.h"
 #include "rigid/linearize_priv.h"
 
 /* Algorithm 3: M dqdd = dtau - (dtau/dq) dq - (dtau/dqd) dqd */
-psdm_status psdm_linear_forward_along_dense(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
-                                            const double *dq, const double *dqd, const double *dtau, double *dqdd) {
+psdm_status psdm_linear_forward_along_dense(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                            const double *qdd, const double *dq, const double *dqd, const double *dtau,
+                                            double *dqdd) {
   psdm_status status = psdm_linear_inverse_along(r, l, q, qd, qdd, dq, dqd, NULL, dqdd);
   if (!status) status = psdm_mass(r, l->work, q, l->M);
   if (status) return status;
@@ -37,8 +39,8 @@ static void solve_identity(int n, const double *factor, double *column, double *
 }
 
 /* Algorithm 4 */
-psdm_status psdm_linearize_forward_dense(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
-                                         double *dqdd_dq, double *dqdd_dqd, double *Minv) {
+psdm_status psdm_linearize_forward_dense(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                         const double *qdd, double *dqdd_dq, double *dqdd_dqd, double *Minv) {
   double *column = l->vector + r->n; /* qdd may be the first */
   psdm_status status = psdm_linearize_inverse(r, l, q, qd, qdd, l->B, l->A, l->M);
   if (status) return status;

@@ -1,5 +1,5 @@
-/* linearize_forward.c: the linearized forward dynamics without a mass matrix (Jain and Rodriguez 1993): Algorithm 5 along a direction,
- * O(n), and Algorithm 6 as matrices, O(n^2); and the factors M = L D L^T that they rest on.
+/* linearize_forward.c: the linearized forward dynamics without a mass matrix (Jain and Rodriguez 1993): Algorithm 5
+ * along a direction, O(n), and Algorithm 6 as matrices, O(n^2); and the factors M = L D L^T that they rest on.
  *
  *   inward   P = M + sum P+,  D = h.P h + Ia,  G = P h/D,  P+ = P - G (P h)^T
  *            Ph = Mb + sum Ph+,  Gh = Ph^T h/D,  Ph+ = Ph - G (Ph^T h)^T
@@ -8,8 +8,9 @@
  *            c = S_p^T G,  S = S_p + h (Gh - c)^T,  Qr = 2 (Gh - c)
  *            EA = 2 hd - Ups YA + 2 S h,  EB = hdd - Ups YB + 2 S hd
  *
- * A drive's inertia Ia adds to D alone: the Riccati step P+ = (1 - G h^T) P is all that the lemmas use of it. The paper's Algorithm 6
- * is for chains; on a tree the pairs on different branches need the row of M^-1 H phi at their nearest common ancestor, -W Ups. */
+ * A drive's inertia Ia adds to D alone: the Riccati step P+ = (1 - G h^T) P is all that the lemmas use of it. The
+ * paper's Algorithm 6 is for chains; on a tree the pairs on different branches need the row of M^-1 H phi at their
+ * nearest common ancestor, -W Ups. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static inline void six_times(const psdmp_rigid_six *S, const double *x, double *
   for (int i = 0; i < 3; i++) {
     static const int row[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
     const int *e = row[i];
-    out[i] = J[e[0]] * x[0] + J[e[1]] * x[1] + J[e[2]] * x[2] + H[3 * i] * x[3] + H[3 * i + 1] * x[4] + H[3 * i + 2] * x[5];
+    out[i] =
+        J[e[0]] * x[0] + J[e[1]] * x[1] + J[e[2]] * x[2] + H[3 * i] * x[3] + H[3 * i + 1] * x[4] + H[3 * i + 2] * x[5];
     out[3 + i] = H[i] * x[0] + H[3 + i] * x[1] + H[6 + i] * x[2] + M[e[0]] * x[3] + M[e[1]] * x[4] + M[e[2]] * x[5];
   }
 }
@@ -53,7 +55,8 @@ static inline void tall_times(const double *B, const double *x, double *out) {
 
 /* out = B^T x (3) */
 static inline void tall_transposed(const double *B, const double *x, double *out) {
-  for (int i = 0; i < 3; i++) out[i] = B[i] * x[0] + B[3 + i] * x[1] + B[6 + i] * x[2] + B[9 + i] * x[3] + B[12 + i] * x[4] + B[15 + i] * x[5];
+  for (int i = 0; i < 3; i++)
+    out[i] = B[i] * x[0] + B[3 + i] * x[1] + B[6 + i] * x[2] + B[9 + i] * x[3] + B[12 + i] * x[4] + B[15 + i] * x[5];
 }
 
 /* ---- inward: the articulated bodies ---- */
@@ -88,8 +91,9 @@ static inline void add_body(const psdmp_rigid_spatial *k, psdmp_rigid_factor *re
   f->Ph[15] += b[1], f->Ph[16] -= b[0];
 }
 
-/* Inertias here are about one point for all bodies. Where a joint's own is so much smaller than what is about that point, or than what joints behind it have
- * taken from the same numbers (links whose sizes differ a thousandfold), it has lost its digits: the dense route keeps them. Arms have 3 to 12 bits. */
+/* Inertias here are about one point for all bodies. Where a joint's own is so much smaller than what is about that
+ * point, or than what joints behind it have taken from the same numbers (links whose sizes differ a thousandfold),
+ * it has lost its digits: the dense route keeps them. Arms have 3 to 12 bits. */
 enum { MOST_BITS = 12 };
 
 /* the binary exponent: the sizes of two numbers are compared without a multiplication */
@@ -120,8 +124,10 @@ static inline bool kept_digits(const psdmp_rigid_spatial *k, const psdmp_rigid_f
   return (turns ? larger(size, f->size_J) : size) - exponent_of(f->D) <= MOST_BITS;
 }
 
-/* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive, or has lost its digits */
-static inline bool resolve(const psdmp_rigid_spatial *k, double drive, psdmp_rigid_factor *f, psdmp_rigid_factor *restrict parent) {
+/* D, G, Gh of a joint, and what is left of P and Ph to its parent; false when D is not positive, or has lost its
+ * digits */
+static inline bool resolve(const psdmp_rigid_spatial *k, double drive, psdmp_rigid_factor *f,
+                           psdmp_rigid_factor *restrict parent) {
   double Ph[6], row[3];
   six_times(&f->P, k->h, Ph);
   f->D = psdmp_rigid_dot6(k->h, Ph) + drive;
@@ -151,10 +157,8 @@ static inline bool resolve(const psdmp_rigid_spatial *k, double drive, psdmp_rig
 static bool factorise(const psdm_robot *r, psdm_linear *l) {
   for (int b = r->bodies - 1; b >= 0; b--) {
     int parent = r->body[b].parent;
-    if (l->factor[b].tip)
-      start_factor(&l->spatial[b], &l->factor[b]);
-    else
-      add_body(&l->spatial[b], &l->factor[b]);
+    if (l->factor[b].tip) start_factor(&l->spatial[b], &l->factor[b]);
+    else add_body(&l->spatial[b], &l->factor[b]);
     if (!resolve(&l->spatial[b], r->body_drive[b], &l->factor[b], parent < 0 ? NULL : &l->factor[parent])) return false;
     if (parent < 0) continue;
     for (int i = 0; i < 6; i++) l->spatial[parent].f[i] += l->spatial[b].f[i];
@@ -164,7 +168,8 @@ static bool factorise(const psdm_robot *r, psdm_linear *l) {
 
 /* ---- Algorithm 5 ---- */
 
-/* z = sum z+ + P x + Ph t + dq h x* f with x = 2 hd dqd + hdd dq, t = 2 (h dqd + hd dq)'s angular part; eps = dtau - h.z */
+/* z = sum z+ + P x + Ph t + dq h x* f with x = 2 hd dqd + hdd dq, t = 2 (h dqd + hd dq)'s angular part; eps = dtau -
+ * h.z */
 static inline void gather_change(const psdmp_rigid_spatial *k, double dq, double dtau, psdmp_rigid_factor *f) {
   double inertia[6], bar[6], force[6];
   six_times(&f->P, f->x, inertia);
@@ -211,15 +216,17 @@ static void sweep_out(const psdm_robot *r, psdm_linear *l, double *dqdd) {
   }
 }
 
-psdm_status psdm_linear_forward_along(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
-                                      const double *dq, const double *dqd, const double *dtau, double *dqdd) {
+psdm_status psdm_linear_forward_along(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                      const double *qdd, const double *dq, const double *dqd, const double *dtau,
+                                      double *dqdd) {
   psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   bool plain = psdmp_rigid_linear_plain(r);
   if (plain) psdmp_rigid_spatial_set(r, l, q, qd, qdd);
   if (!plain || !factorise(r, l)) return psdm_linear_forward_along_dense(r, l, q, qd, qdd, dq, dqd, dtau, dqdd);
   /* rates and torques expand alike where nothing is coupled */
-  sweep_in(r, l, psdmp_rigid_expand_rate(r, dq ? dq : l->zero, l->direction[0]), psdmp_rigid_expand_rate(r, dqd ? dqd : l->zero, l->direction[1]),
+  sweep_in(r, l, psdmp_rigid_expand_rate(r, dq ? dq : l->zero, l->direction[0]),
+           psdmp_rigid_expand_rate(r, dqd ? dqd : l->zero, l->direction[1]),
            psdmp_rigid_expand_rate(r, dtau ? dtau : l->zero, l->direction[2]));
   sweep_out(r, l, l->tree);
   psdmp_rigid_restrict(r, l->tree, dqdd);
@@ -306,7 +313,8 @@ static inline void climb(const psdm_robot *r, psdm_linear *l, int i, const targe
   }
 }
 
-/* row i at every body that is not its ancestor, outward from i and from branching ancestors; other trees of the forest have zeros */
+/* row i at every body that is not its ancestor, outward from i and from branching ancestors; other trees of the
+ * forest have zeros */
 static inline void descend(const psdm_robot *r, psdm_linear *l, int i, const target *out) {
   for (int j = 0; j < r->bodies; j++) {
     int parent = r->body[j].parent;
@@ -332,7 +340,8 @@ static void mirror(const psdm_robot *r, double *X) {
   for (int top = 0; top < n; top += SIDE)
     for (int left = 0; left <= top; left += SIDE)
       for (int i = top; i < top + SIDE && i < n; i++)
-        for (int j = left; j < left + SIDE && j < i; j++) put(r, i, j, X[(long)psdmp_rigid_joint_of(r, j) * r->n + psdmp_rigid_joint_of(r, i)], X);
+        for (int j = left; j < left + SIDE && j < i; j++)
+          put(r, i, j, X[(long)psdmp_rigid_joint_of(r, j) * r->n + psdmp_rigid_joint_of(r, i)], X);
 }
 
 static void draw_row(const psdm_robot *r, psdm_linear *l, int i, double diagonal, const target *out) {
@@ -346,8 +355,8 @@ static void draw_row(const psdm_robot *r, psdm_linear *l, int i, double diagonal
   descend(r, l, i, out);
 }
 
-psdm_status psdm_linearize_forward_at(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
-                                      double *dqdd_dq, double *dqdd_dqd, double *Minv) {
+psdm_status psdm_linearize_forward_at(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                      const double *qdd, double *dqdd_dq, double *dqdd_dqd, double *Minv) {
   psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   bool plain = psdmp_rigid_linear_plain(r);
@@ -373,8 +382,8 @@ psdm_status psdm_linearize_forward_at(const psdm_robot *r, psdm_linear *l, const
   return PSDM_OK;
 }
 
-psdm_status psdm_linearize_forward(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *tau,
-                                   double *dqdd_dq, double *dqdd_dqd, double *Minv) {
+psdm_status psdm_linearize_forward(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                   const double *tau, double *dqdd_dq, double *dqdd_dqd, double *Minv) {
   double *qdd = l->vector;
   psdm_status status = psdmp_rigid_linear_check(r);
   if (!status) status = psdm_forward(r, l->work, q, qd, tau, qdd);
@@ -418,7 +427,8 @@ static void invert_unit(int n, const double *L, double *inverse) {
   }
 }
 
-psdm_status psdm_innovations(const psdm_robot *r, psdm_linear *l, const double *q, double *L, double *L_inverse, double *D) {
+psdm_status psdm_innovations(const psdm_robot *r, psdm_linear *l, const double *q, double *L, double *L_inverse,
+                             double *D) {
   psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   size_t bytes = sizeof *L * (size_t)r->n * (size_t)r->n;

@@ -1,14 +1,16 @@
 /* linearize_inverse.c: M, dtau/dqd and dtau/dq from composite bodies, O(n^2) (Jain and Rodriguez 1993, Algorithm 2).
  *
- *   outward  V = V_p + h qd,  hd = V_p x h,  a = a_p + h qdd + hd qd,  hdd = a_p x h + V_p x hd;  the base: V = 0, a = (0; -g)
+ *   outward  V = V_p + h qd,  hd = V_p x h,  a = a_p + h qdd + hd qd,  hdd = a_p x h + V_p x hd;  the base: V = 0, a
+ *                                                                      = (0; -g)
  *            Mb = [[ [w]x (J - tr J/2) - [c]x[u]x, 0 ], [ -[b]x, 0 ]],  b = m u + w x c
  *   inward   f = sum f + M a + Mb V,  R = sum R + M,  Rb = sum Rb + Mb
  *            X = R h,  Xb = 2 Rb^T h,  XA = 2 (R hd + Rb h),  XB = 2 Rb hd + R hdd + h x* f
  *   for j = i and its ancestors   M_ji = h_j.X,  A_ji = h_j.XA,  B_ji = h_j.XB,
  *   for its ancestors             A_ij = 2 hd_j.X + h_j.Xb,  B_ij = hdd_j.X + hd_j.Xb
  *
- * The common point and axes are those of body 0, so precision does not depend on where the robot stands. Torques are the same of reduced
- * bodies (robot/reduced.c), which cost less: Algorithm 2 takes those; forward dynamics and sensitivities the bodies as they are. */
+ * The common point and axes are those of body 0, so precision does not depend on where the robot stands. Torques are
+ * the same of reduced bodies (robot/reduced.c), which cost less: Algorithm 2 takes those; forward dynamics and
+ * sensitivities the bodies as they are. */
 #include <string.h>
 
 #include "rigid/linearize_priv.h"
@@ -16,7 +18,8 @@
 /* ---- outward ---- */
 
 /* a body's frame in its parent's: x and z are turned and carried, y completes them */
-static inline void set_axes(const psdmp_robot_body *body, double q, double sine, double cosine, const double *Rp, const double *pp, double *R, double *p) {
+static inline void set_axes(const psdmp_robot_body *body, double q, double sine, double cosine, const double *Rp,
+                            const double *pp, double *R, double *p) {
   const double *E = body->joint.R, local_z[3] = {E[2], E[5], E[8]};
   double local_x[3] = {E[0], E[3], E[6]}, x[3], y[3], z[3], at[3];
   for (int i = 0; i < 3 && !body->prismatic; i++) local_x[i] = E[3 * i] * cosine + E[3 * i + 1] * sine;
@@ -82,7 +85,8 @@ static void set_first(const psdmp_robot_body *body, psdmp_rigid_spatial *k) {
   memcpy(k->J, body->pi + 4, sizeof k->J);
 }
 
-static inline void set_motion(const psdmp_rigid_spatial *parent, double qd, double qdd, psdmp_rigid_spatial *restrict k) {
+static inline void set_motion(const psdmp_rigid_spatial *parent, double qd, double qdd,
+                              psdmp_rigid_spatial *restrict k) {
   double turned[6];
   psdmp_rigid_cross6(parent->V, k->h, k->hd);
   psdmp_rigid_cross6(parent->a, k->h, k->hdd);
@@ -101,7 +105,8 @@ static inline void start_motion(const double up[3], double qd, double qdd, psdmp
   for (int i = 0; i < 3; i++) k->a[3 + i] += up[i];
 }
 
-/* A = tr N - N with N = [w]x S + u c^T, the moments of velocities, and b = m u + w x c; S are the second moments tr J/2 - J, xx yy zz in d */
+/* A = tr N - N with N = [w]x S + u c^T, the moments of velocities, and b = m u + w x c; S are the second moments tr
+ * J/2 - J, xx yy zz in d */
 static inline void set_bar(const double d[3], psdmp_rigid_spatial *restrict k) {
   const double *w = k->V, *u = k->V + 3, *c = k->c, xy = -k->J[1], xz = -k->J[2], yz = -k->J[4];
   double x = w[0] * yz, y = w[1] * xz, z = w[2] * xy;
@@ -126,8 +131,9 @@ static inline void set_wrench(psdmp_rigid_spatial *restrict k) {
   for (int i = 0; i < 6; i++) k->f[i] += bar[i];
 }
 
-/* y = z x x passes the errors of both on, and they grow by some 1.2 a joint: nothing for an arm, everything after a hundred joints. There
- * the axes are made orthonormal again now and then: first order corrections do, since errors are small. */
+/* y = z x x passes the errors of both on, and they grow by some 1.2 a joint: nothing for an arm, everything after a
+ * hundred joints. There the axes are made orthonormal again now and then: first order corrections do, since errors
+ * are small. */
 enum { LONG = 64, OFTEN = 8 };
 
 static void square_up(double *R) {
@@ -142,7 +148,8 @@ static void square_up(double *R) {
   for (int i = 0; i < 3; i++) R[3 * i] = x[i], R[3 * i + 1] = y[i], R[3 * i + 2] = z[i];
 }
 
-void psdmp_rigid_spatial_set(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd) {
+void psdmp_rigid_spatial_set(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                             const double *qdd) {
   const double *tree_qd = psdmp_rigid_expand_rate(r, qd, l->qd), *tree_qdd = psdmp_rigid_expand_rate(r, qdd, l->qdd);
   const double *tree_q = psdmp_rigid_expand_q(r, q, l->q);
   psdmp_rigid_sines(r->bodies, tree_q, l->work->sine, l->work->cosine);
@@ -156,15 +163,14 @@ void psdmp_rigid_spatial_set(const psdm_robot *r, psdm_linear *l, const double *
     if (b == 0) {
       set_first(body, k);
     } else {
-      set_axes(body, tree_q[b], l->work->sine[b], l->work->cosine[b], parent ? parent->R : l->base, parent ? parent->p : l->base + 9, k->R, k->p);
+      set_axes(body, tree_q[b], l->work->sine[b], l->work->cosine[b], parent ? parent->R : l->base,
+               parent ? parent->p : l->base + 9, k->R, k->p);
       if (r->bodies > LONG && b % OFTEN == 0) square_up(k->R);
       set_twist(body->prismatic, k);
       set_inertia(body->pi, k);
     }
-    if (parent)
-      set_motion(parent, tree_qd[b], tree_qdd[b], k);
-    else
-      start_motion(l->up, tree_qd[b], tree_qdd[b], k);
+    if (parent) set_motion(parent, tree_qd[b], tree_qdd[b], k);
+    else start_motion(l->up, tree_qd[b], tree_qdd[b], k);
     double half = 0.5 * (k->J[0] + k->J[3] + k->J[5]), d[3] = {half - k->J[0], half - k->J[3], half - k->J[5]};
     set_bar(d, k);
     set_wrench(k);
@@ -173,7 +179,8 @@ void psdmp_rigid_spatial_set(const psdm_robot *r, psdm_linear *l, const double *
 
 /* ---- outward, for torques alone: reduced frames and inertias ---- */
 
-static inline void step_axes(const psdmp_robot_reduced *j, bool prismatic, double q, double sine, double cosine, const double *Rp, const double *pp, double *restrict R, double *restrict p) {
+static inline void step_axes(const psdmp_robot_reduced *j, bool prismatic, double q, double sine, double cosine,
+                             const double *Rp, const double *pp, double *restrict R, double *restrict p) {
   double turned[9];
   for (int i = 0; i < 9 && j->turned; i += 3) {
     turned[i] = j->turn[0] * Rp[i] + j->turn[1] * Rp[i + 1];
@@ -205,7 +212,8 @@ static inline void rotate_moments(const double R[9], const double S[6], double o
 }
 
 /* moments about the common point: S + p c^T + c p^T, to which a prismatic body adds its mass; d gets xx, yy, zz */
-static inline void set_moments(const psdmp_robot_reduced *j, bool prismatic, psdmp_rigid_spatial *restrict k, double d[3]) {
+static inline void set_moments(const psdmp_robot_reduced *j, bool prismatic, psdmp_rigid_spatial *restrict k,
+                               double d[3]) {
   const double *R = k->R, *p = k->p;
   double S[6], c[3], g[3];
   if (prismatic) {
@@ -228,10 +236,12 @@ static void set_reduced(const psdm_robot *r, psdm_linear *l, const double *q, co
   const double *tree_qd = psdmp_rigid_expand_rate(r, qd, l->qd), *tree_qdd = psdmp_rigid_expand_rate(r, qdd, l->qdd);
   const double *tree_q = psdmp_rigid_expand_q(r, q, l->q);
   double *angle = l->tree;
-  for (int b = 0; b < r->bodies; b++) angle[b] = r->body[b].prismatic ? r->body[b].reduced.angle : tree_q[b] + r->body[b].reduced.angle;
+  for (int b = 0; b < r->bodies; b++)
+    angle[b] = r->body[b].prismatic ? r->body[b].reduced.angle : tree_q[b] + r->body[b].reduced.angle;
   psdmp_rigid_sines(r->bodies, angle, l->work->sine, l->work->cosine);
   double R[9], p[3];
-  step_axes(&r->body[0].reduced, r->body[0].prismatic, tree_q[0], l->work->sine[0], l->work->cosine[0], base_axes, base_origin, R, p);
+  step_axes(&r->body[0].reduced, r->body[0].prismatic, tree_q[0], l->work->sine[0], l->work->cosine[0], base_axes,
+            base_origin, R, p);
   set_base(r, R, p, l);
   for (int b = 0; b < r->bodies; b++) {
     const psdmp_robot_body *body = &r->body[b];
@@ -241,14 +251,13 @@ static void set_reduced(const psdm_robot *r, psdm_linear *l, const double *q, co
     if (b == 0) {
       set_first_frame(body->prismatic, k);
     } else {
-      step_axes(&body->reduced, body->prismatic, tree_q[b], l->work->sine[b], l->work->cosine[b], parent ? parent->R : l->base, parent ? parent->p : l->base + 9, k->R, k->p);
+      step_axes(&body->reduced, body->prismatic, tree_q[b], l->work->sine[b], l->work->cosine[b],
+                parent ? parent->R : l->base, parent ? parent->p : l->base + 9, k->R, k->p);
       set_twist(body->prismatic, k);
     }
     set_moments(&body->reduced, body->prismatic, k, d);
-    if (parent)
-      set_motion(parent, tree_qd[b], tree_qdd[b], k);
-    else
-      start_motion(l->up, tree_qd[b], tree_qdd[b], k);
+    if (parent) set_motion(parent, tree_qd[b], tree_qdd[b], k);
+    else start_motion(l->up, tree_qd[b], tree_qdd[b], k);
     set_bar(d, k);
     set_wrench(k);
   }
@@ -298,7 +307,8 @@ static inline void put(const psdm_robot *r, int i, int j, double value, double *
     return;
   }
   for (int k = r->g_row[i]; k < r->g_row[i + 1]; k++)
-    for (int m = r->g_row[j]; m < r->g_row[j + 1]; m++) X[(long)r->g_col[k] * r->n + r->g_col[m]] += r->g_val[k] * r->g_val[m] * value;
+    for (int m = r->g_row[j]; m < r->g_row[j + 1]; m++)
+      X[(long)r->g_col[k] * r->n + r->g_col[m]] += r->g_val[k] * r->g_val[m] * value;
 }
 
 /* out = sum a_i P_i of pairs, which SIMD takes at once */
@@ -315,9 +325,12 @@ static inline void set_pairs(const psdmp_rigid_spatial *k, double (*restrict out
   double force[6], e[3] = {2 * k->h[0], 2 * k->h[1], 2 * k->h[2]};
   const double y[3][2] = {{e[0], x[0][0]}, {e[1], x[1][0]}, {e[2], x[2][0]}};
   for (int s = 0; s < 2; s++) {
-    out[0][s] = J[0] * x[0][s] + J[1] * x[1][s] + J[2] * x[2][s] + (c[1] * x[5][s] - c[2] * x[4][s]) + (A[0] * y[0][s] + A[1] * y[1][s] + A[2] * y[2][s]);
-    out[1][s] = J[1] * x[0][s] + J[3] * x[1][s] + J[4] * x[2][s] + (c[2] * x[3][s] - c[0] * x[5][s]) + (A[3] * y[0][s] + A[4] * y[1][s] + A[5] * y[2][s]);
-    out[2][s] = J[2] * x[0][s] + J[4] * x[1][s] + J[5] * x[2][s] + (c[0] * x[4][s] - c[1] * x[3][s]) + (A[6] * y[0][s] + A[7] * y[1][s] + A[8] * y[2][s]);
+    out[0][s] = J[0] * x[0][s] + J[1] * x[1][s] + J[2] * x[2][s] + (c[1] * x[5][s] - c[2] * x[4][s]) +
+                (A[0] * y[0][s] + A[1] * y[1][s] + A[2] * y[2][s]);
+    out[1][s] = J[1] * x[0][s] + J[3] * x[1][s] + J[4] * x[2][s] + (c[2] * x[3][s] - c[0] * x[5][s]) +
+                (A[3] * y[0][s] + A[4] * y[1][s] + A[5] * y[2][s]);
+    out[2][s] = J[2] * x[0][s] + J[4] * x[1][s] + J[5] * x[2][s] + (c[0] * x[4][s] - c[1] * x[3][s]) +
+                (A[6] * y[0][s] + A[7] * y[1][s] + A[8] * y[2][s]);
     out[3][s] = x[1][s] * c[2] - x[2][s] * c[1] + (y[1][s] * b[2] - y[2][s] * b[1]);
     out[4][s] = x[2][s] * c[0] - x[0][s] * c[2] + (y[2][s] * b[0] - y[0][s] * b[2]);
     out[5][s] = x[0][s] * c[1] - x[1][s] * c[0] + (y[0][s] * b[1] - y[1][s] * b[0]);
@@ -328,7 +341,8 @@ static inline void set_pairs(const psdmp_rigid_spatial *k, double (*restrict out
 }
 
 /* the diagonal of joint i, and its row and column at every ancestor */
-static inline void put_body(const psdm_robot *r, const psdmp_rigid_spatial *spatial, int i, double *B, double *A, double *M) {
+static inline void put_body(const psdm_robot *r, const psdmp_rigid_spatial *spatial, int i, double *B, double *A,
+                            double *M) {
   const psdmp_rigid_spatial *k = &spatial[i];
   double both[6][2], X[9], outer[2], inner[2];
   set_pairs(k, both);
@@ -352,8 +366,8 @@ static inline void put_body(const psdm_robot *r, const psdmp_rigid_spatial *spat
   }
 }
 
-psdm_status psdm_linearize_inverse(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd, const double *qdd,
-                                   double *dtau_dq, double *dtau_dqd, double *M) {
+psdm_status psdm_linearize_inverse(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                   const double *qdd, double *dtau_dq, double *dtau_dqd, double *M) {
   psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
   size_t bytes = sizeof *M * (size_t)r->n * (size_t)r->n;

@@ -1,8 +1,9 @@
 /* linearize_priv.h: scratch of the linearized dynamics. Private to the library.
  *
- * Two pictures of the same motion. Waves are in each link's own frame and serve what is asked along directions. Spatials are about
- * one point and in one set of axes, those of body 0 at this instant, so that nothing is carried from link to link: what is asked as
- * matrices needs n^2 scalar products and no transform. Six-vectors are (angular; linear) and (moment; force). */
+ * Two pictures of the same motion. Waves are in each link's own frame and serve what is asked along directions.
+ * Spatials are about one point and in one set of axes, those of body 0 at this instant, so that nothing is carried
+ * from link to link: what is asked as matrices needs n^2 scalar products and no transform. Six-vectors are (angular;
+ * linear) and (moment; force). */
 #ifndef PSDMP_RIGID_LINEARIZE_PRIV_H
 #define PSDMP_RIGID_LINEARIZE_PRIV_H
 
@@ -24,28 +25,30 @@ typedef struct psdmp_rigid_six {
   double J[6], H[9], M[6]; /* symmetric ones as xx xy xz yy yz zz */
 } psdmp_rigid_six;
 
-/* A body about the common point. Mb = [[A, 0], [-[b]x, 0]] is Jain and Rodriguez' M-bar: Mb V is the wrench of velocities. */
+/* A body about the common point. Mb = [[A, 0], [-[b]x, 0]] is Jain and Rodriguez' M-bar: Mb V is the wrench of
+ * velocities. */
 typedef struct psdmp_rigid_spatial {
   double R[9], p[3];          /* its frame in the common one */
   double h[6], hd[6], hdd[6]; /* the joint's unit twist, and its first and second rate (the base accelerating upward) */
   double V[6], a[6];
-  double mass, c[3], J[6];    /* inertia; in the inverse dynamics then of all that the joint carries */
-  double A[9], b[3];          /* the same of Mb */
-  double f[6];                /* wrench through the joint */
-  double own;                 /* h.R h */
-  double rates[9][2];         /* 2 hd beside hdd, then h beside hd, angular alone: what X and Xb are multiplied with */
-  double X[6], Xb[3];         /* R h, 2 Rb^T h of the composites; the last three of Xb are zero */
+  double mass, c[3], J[6]; /* inertia; in the inverse dynamics then of all that the joint carries */
+  double A[9], b[3];       /* the same of Mb */
+  double f[6];             /* wrench through the joint */
+  double own;              /* h.R h */
+  double rates[9][2];      /* 2 hd beside hdd, then h beside hd, angular alone: what X and Xb are multiplied with */
+  double X[6], Xb[3];      /* R h, 2 Rb^T h of the composites; the last three of Xb are zero */
 } psdmp_rigid_spatial;
 
-/* The articulated body behind a joint (Lemma 4.7, Algorithms 5 and 6). Ph, Gh, S, Qr stand for P-hat, G-hat, J, Q there; of those only
- * the first three columns are not zero. */
+/* The articulated body behind a joint (Lemma 4.7, Algorithms 5 and 6). Ph, Gh, S, Qr stand for P-hat, G-hat, J, Q
+ * there; of those only the first three columns are not zero. */
 typedef struct psdmp_rigid_factor {
   psdmp_rigid_six P, Ups;
   double g, D, G[6]; /* 1/D, D, P h/D */
   double Ph[18], Gh[3], S[18];
   double YA[6], YB[6], EA[6], EB[6], Qr[3], U[6];
-  double x[6], t[3], z[6]; /* Algorithm 5: what dq and dqd add to the perturbed acceleration and velocity; bias wrench */
-  double row[6];           /* Algorithm 6: row of M^-1 H phi that is being drawn */
+  /* Algorithm 5: what dq and dqd add to the perturbed acceleration and velocity; bias wrench */
+  double x[6], t[3], z[6];
+  double row[6]; /* Algorithm 6: row of M^-1 H phi that is being drawn */
   double eps;
   int size_J, size_M;       /* binary exponents of the largest that P's numbers were, here or behind */
   bool tip, branches, last; /* carries none, more than one; comes after its siblings */
@@ -56,13 +59,13 @@ struct psdm_linear {
   psdmp_rigid_wave *wave;       /* (PSDMP_RIGID_LEVELS bodies) */
   psdmp_rigid_spatial *spatial; /* (bodies) */
   psdmp_rigid_factor *factor;   /* (bodies) */
-  double base[12], up[3]; /* the base frame and its acceleration in the common one */
-  double *q, *qd, *qdd;   /* (bodies) tree coordinates */
-  double *direction[6];   /* (bodies) each: dq, dqd, dqdd of two directions */
-  double *zero, *tree;    /* (bodies) zeros; a result */
-  double *vector;         /* (3 n) */
-  double *M, *A, *B;      /* (n x n) */
-  int *mark;              /* (bodies) */
+  double base[12], up[3];       /* the base frame and its acceleration in the common one */
+  double *q, *qd, *qdd;         /* (bodies) tree coordinates */
+  double *direction[6];         /* (bodies) each: dq, dqd, dqdd of two directions */
+  double *zero, *tree;          /* (bodies) zeros; a result */
+  double *vector;               /* (3 n) */
+  double *M, *A, *B;            /* (n x n) */
+  int *mark;                    /* (bodies) */
 };
 
 /* PSDM_OK when the robot can be linearized. */
@@ -119,7 +122,8 @@ static inline void psdmp_rigid_bar_times(const psdmp_rigid_spatial *k, const dou
 }
 
 /* X B of a small change of h: 2 Rb hd + R hdd + h x* f, with the composites of k; twice is 2 hd */
-static inline void psdmp_rigid_change_of(const psdmp_rigid_spatial *k, const double *h, const double *twice, const double *hdd, double *out) {
+static inline void psdmp_rigid_change_of(const psdmp_rigid_spatial *k, const double *h, const double *twice,
+                                         const double *hdd, double *out) {
   double bar[6], inertia[6];
   psdmp_rigid_bar_times(k, twice, bar);
   psdmp_rigid_inertia_times(k, hdd, inertia);

@@ -1,9 +1,10 @@
 /* linearize_sensitivity.c: how torques and accelerations depend on the robot's own numbers, exactly.
  *
  * Inertial: tau = Y pi, so dtau/dpi = Y and dqdd/dpi = -M^-1 Y.
- * Kinematic: a fixed transform that moves a little acts like one more joint at that place which stands still. Its column of dtau/dq
- * is Algorithm 2's, with the twist s in the place of h and rates sd = V x s, sdd = a x s + V x sd of the body that it is fixed to:
- * h_i.(2 Rb sd + R sdd + s x* f) at the joints that carry it, sdd.X_i + sd.Xb_i at those it carries. */
+ * Kinematic: a fixed transform that moves a little acts like one more joint at that place which stands still. Its
+ * column of dtau/dq is Algorithm 2's, with the twist s in the place of h and rates sd = V x s, sdd = a x s + V x sd
+ * of the body that it is fixed to: h_i.(2 Rb sd + R sdd + s x* f) at the joints that carry it, sdd.X_i + sd.Xb_i at
+ * those it carries. */
 #include <string.h>
 
 #include "rigid/linearize_priv.h"
@@ -19,7 +20,8 @@ static bool moves(const psdm_robot *r, const psdm_small_motion *m) {
 }
 
 /* the twist of a motion given in a frame that is fixed to a body (-1: the base) */
-static void set_twist(const psdm_linear *l, int body, const psdmp_robot_pose *frame, const psdm_small_motion *m, double s[6]) {
+static void set_twist(const psdm_linear *l, int body, const psdmp_robot_pose *frame, const psdm_small_motion *m,
+                      double s[6]) {
   const double *R = body < 0 ? l->base : l->spatial[body].R, *p = body < 0 ? l->base + 9 : l->spatial[body].p;
   double turn[3], shift[3], at[3];
   psdmp_rigid_rotate(frame->R, m->turn, turn);
@@ -46,7 +48,10 @@ static void set_rates(const psdm_linear *l, int body, const double s[6], double 
 static void set_column(const psdm_robot *r, psdm_linear *l, const psdm_small_motion *m, double *tree) {
   int b = r->link[m->joint].body, parent = r->body[b].parent, outer = r->joint[m->joint].parent;
   bool behind = m->place == PSDM_AT_LINK;
-  const psdmp_robot_pose *frame = behind ? &r->link[m->joint].frame : m->place == PSDM_AT_JOINT ? &r->body[b].joint : outer < 0 ? &r->base : &r->link[outer].frame;
+  const psdmp_robot_pose *frame = behind                      ? &r->link[m->joint].frame
+                                  : m->place == PSDM_AT_JOINT ? &r->body[b].joint
+                                  : outer < 0                 ? &r->base
+                                                              : &r->link[outer].frame;
   double s[6], sd[6], sdd[6], twice[3], X[6];
   int fixed_to = behind ? b : parent;
   set_twist(l, fixed_to, frame, m, s);
@@ -65,11 +70,12 @@ static void set_column(const psdm_robot *r, psdm_linear *l, const psdm_small_mot
 
 /* Y stands at the front of out in rows of its own width: moves them apart, the last first */
 static void spread_rows(int n, int width, int columns, double *out) {
-  for (int i = n - 1; i > 0 && width < columns; i--) memmove(out + (long)i * columns, out + (long)i * width, sizeof *out * (size_t)width);
+  for (int i = n - 1; i > 0 && width < columns; i--)
+    memmove(out + (long)i * columns, out + (long)i * width, sizeof *out * (size_t)width);
 }
 
-psdm_status psdm_sensitivity_inverse(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p, const double *q, const double *qd,
-                                     const double *qdd, double *dtau_dp) {
+psdm_status psdm_sensitivity_inverse(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p, const double *q,
+                                     const double *qd, const double *qdd, double *dtau_dp) {
   int columns = psdm_sensitivity_columns(r, p), width = columns - p->motions;
   psdm_status status = psdmp_rigid_linear_check(r);
   for (int m = 0; m < p->motions && !status; m++)
@@ -101,8 +107,8 @@ static void solve(int n, int columns, const double *Minv, double *column, double
   }
 }
 
-psdm_status psdm_sensitivity_forward(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p, const double *q, const double *qd,
-                                     const double *qdd, double *dqdd_dp) {
+psdm_status psdm_sensitivity_forward(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p, const double *q,
+                                     const double *qd, const double *qdd, double *dqdd_dp) {
   psdm_status status = psdm_sensitivity_inverse(r, l, p, q, qd, qdd, dqdd_dp);
   /* the dense fallback factorises in l->M and reads l->A, l->B only for what is asked */
   if (!status) status = psdm_linearize_forward_at(r, l, q, qd, qdd, NULL, NULL, l->A);
@@ -117,7 +123,8 @@ typedef struct slope {
   double *Aq, *Ad, *B; /* (n x n), (n x n), (n x columns) */
 } slope;
 
-static psdm_status set_slope(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p, const psdm_sample *at, const slope *s) {
+static psdm_status set_slope(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p, const psdm_sample *at,
+                             const slope *s) {
   double *qdd = l->vector;
   psdm_status status = psdm_forward(r, l->work, at->q, at->qd, at->tau, qdd);
   if (!status) status = psdm_sensitivity_forward(r, l, p, at->q, at->qd, qdd, s->B);
@@ -130,7 +137,8 @@ static void apply(int n, int columns, const slope *s, const double *S, double *r
   for (int i = 0; i < n; i++)
     for (int c = 0; c < columns; c++) {
       double sum = s->B[(long)i * columns + c];
-      for (int k = 0; k < n; k++) sum += s->Aq[(long)i * n + k] * S[(long)k * columns + c] + s->Ad[(long)i * n + k] * Sv[(long)k * columns + c];
+      for (int k = 0; k < n; k++)
+        sum += s->Aq[(long)i * n + k] * S[(long)k * columns + c] + s->Ad[(long)i * n + k] * Sv[(long)k * columns + c];
       rate[(long)(n + i) * columns + c] = sum;
     }
 }
@@ -140,9 +148,12 @@ size_t psdm_sensitivity_scratch(const psdm_robot *r, const psdm_sensitivity *p) 
   return 2 * n * n + 7 * n * columns;
 }
 
-psdm_status psdm_sensitivity_step(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p, const psdm_sample samples[3],
-                                  double dt, double *scratch, double *S) {
-  static const struct { int sample; double reach, weight; } stage[4] = {{0, 0, 1}, {1, 0.5, 2}, {1, 0.5, 2}, {2, 1, 1}};
+psdm_status psdm_sensitivity_step(const psdm_robot *r, psdm_linear *l, const psdm_sensitivity *p,
+                                  const psdm_sample samples[3], double dt, double *scratch, double *S) {
+  static const struct {
+    int sample;
+    double reach, weight;
+  } stage[4] = {{0, 0, 1}, {1, 0.5, 2}, {1, 0.5, 2}, {2, 1, 1}};
   int n = r->n, columns = psdm_sensitivity_columns(r, p);
   long square = (long)n * n, size = 2L * n * columns;
   const slope s = {scratch, scratch + square, scratch + 2 * square};

@@ -4,7 +4,8 @@
 #include "linalg/linalg.h"
 #include "rigid/closed_priv.h"
 
-/* adds body b's composite to its parent's: rotate, then shift by p (as psdmp_robot_standard_move, without its generality) */
+/* adds body b's composite to its parent's: rotate, then shift by p (as psdmp_robot_standard_move, without its
+ * generality) */
 static inline void add_composite(const psdmp_rigid_motion *m, const double c[10], double *restrict parent) {
   double h[3], I[6], mass = c[0], x = m->p[0], y = m->p[1], z = m->p[2];
   psdmp_rigid_rotate(m->R, c + 1, h);
@@ -33,14 +34,13 @@ static void spread_entry(const psdm_robot *r, int i, int j, double value, double
 }
 
 static inline void put_entry(const psdm_robot *r, int i, int j, double value, double *M) {
-  if (r->direct)
-    M[i * r->n + j] = M[j * r->n + i] = value;
-  else
-    spread_entry(r, i, j, value, M);
+  if (r->direct) M[i * r->n + j] = M[j * r->n + i] = value;
+  else spread_entry(r, i, j, value, M);
 }
 
 /* the wrench of a unit acceleration of joint b, carried inward: its component at each ancestor is an entry of M */
-static inline void put_column(const psdm_robot *r, const psdmp_rigid_motion *motion, int b, const double c[10], double *restrict M) {
+static inline void put_column(const psdm_robot *r, const psdmp_rigid_motion *motion, int b, const double c[10],
+                              double *restrict M) {
   const psdmp_robot_body *body = r->body;
   double f[3] = {-c[2], c[1], 0}, n[3] = {c[6], c[8], c[9]};
   if (body[b].prismatic) {
@@ -55,7 +55,8 @@ static inline void put_column(const psdm_robot *r, const psdmp_rigid_motion *mot
     double nz = psdmp_rigid_dot(R + 6, n) + p[0] * Rf[1] - p[1] * Rf[0];
     put_entry(r, parent, b, body[parent].prismatic ? Rf[2] : nz, M);
     if (body[parent].parent < 0) break; /* nobody asks for the other components */
-    double nx = psdmp_rigid_dot(R, n) + p[1] * Rf[2] - p[2] * Rf[1], ny = psdmp_rigid_dot(R + 3, n) + p[2] * Rf[0] - p[0] * Rf[2];
+    double nx = psdmp_rigid_dot(R, n) + p[1] * Rf[2] - p[2] * Rf[1],
+           ny = psdmp_rigid_dot(R + 3, n) + p[2] * Rf[0] - p[0] * Rf[2];
     f[0] = Rf[0], f[1] = Rf[1], f[2] = Rf[2];
     n[0] = nx, n[1] = ny, n[2] = nz;
   }
@@ -70,7 +71,8 @@ static void composite_bodies(const psdm_robot *r, psdm_work *work, double *M) {
   for (int b = r->bodies - 1; b >= 0; b--) {
     const double *c = composite + PSDMP_ROBOT_STANDARD * b;
     put_column(r, work->motion, b, c, M);
-    if (r->body[b].parent >= 0) add_composite(&work->motion[b], c, composite + PSDMP_ROBOT_STANDARD * r->body[b].parent);
+    if (r->body[b].parent >= 0)
+      add_composite(&work->motion[b], c, composite + PSDMP_ROBOT_STANDARD * r->body[b].parent);
   }
   for (int i = 0; r->drive_mass && i < r->n * r->n; i++) M[i] += r->drive_mass[i];
 }
@@ -83,14 +85,12 @@ psdm_status psdm_mass(const psdm_robot *r, psdm_work *work, const double *q, dou
   return PSDM_OK;
 }
 
-psdm_status psdm_forward_cholesky(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *tau,
-                                  double *qdd) {
+psdm_status psdm_forward_cholesky(const psdm_robot *r, psdm_work *work, const double *q, const double *qd,
+                                  const double *tau, double *qdd) {
   psdm_status status = psdm_bias(r, work, q, qd, work->row);
   if (status) return status;
-  if (r->closure)
-    status = psdmp_rigid_closed_mass(r, work, q, work->M);
-  else
-    composite_bodies(r, work, work->M); /* the frames are those of the bias */
+  if (r->closure) status = psdmp_rigid_closed_mass(r, work, q, work->M);
+  else composite_bodies(r, work, work->M); /* the frames are those of the bias */
   if (status) return status;
   for (int i = 0; i < r->n; i++) qdd[i] = tau[i] - work->row[i];
   if (!psdmp_linalg_cholesky(r->n, work->M)) return PSDM_E_SINGULAR;

@@ -1,12 +1,15 @@
 /* momentum.c: generalised momentum, and the gradient of the kinetic energy, from the momenta of subtrees.
  *
  *   outward  w, v of each body;  P = m v + w x h,  L = I w + h x v                      about the origin of its frame
- *   inward   P_parent += R P,  L_parent += R L + p x R P                                 then (L, P) is of all bodies behind the joint
- *   p_j = S_j . (L, P)_j,   dT/dq_j = (V_j x S_j) . (L, P)_j                             S_j the joint's axis, V_j = (w, v)_j
+ *   inward   P_parent += R P,  L_parent += R L + p x R P                                 then (L, P) is of all
+ *                              bodies behind the joint
+ *   p_j = S_j . (L, P)_j,   dT/dq_j = (V_j x S_j) . (L, P)_j                             S_j the joint's axis, V_j =
+ *                           (w, v)_j
  *
- * The first is M qd read as momentum: row j of M is the momentum behind joint j per unit rate of each joint (Featherstone, Rigid Body Dynamics Algorithms,
- * 2008, ch. 6). The second: a change of q_j displaces everything behind the joint rigidly along S_j. Were the velocities displaced with the
- * bodies, no energy would change; but the share V_j of a body's velocity is that of axes which stay behind, so that V_body changes by S_j x (V_body - V_j)
+ * The first is M qd read as momentum: row j of M is the momentum behind joint j per unit rate of each joint
+ * (Featherstone, Rigid Body Dynamics Algorithms, 2008, ch. 6). The second: a change of q_j displaces everything
+ * behind the joint rigidly along S_j. Were the velocities displaced with the bodies, no energy would change; but the
+ * share V_j of a body's velocity is that of axes which stay behind, so that V_body changes by S_j x (V_body - V_j)
  * where S_j x V_body would leave T as it is. What is missing, -S_j x V_j = V_j x S_j, does work on the momentum. */
 #include "rigid/closed_priv.h"
 
@@ -41,7 +44,8 @@ static void gather(const psdm_robot *r, psdmp_rigid_motion *motion, const double
   }
 }
 
-psdm_status psdm_momentum(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *p, double *dT_dq) {
+psdm_status psdm_momentum(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *p,
+                          double *dT_dq) {
   if (r->closure) return PSDM_E_ROBOT;
   if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   const double *tree_qd = psdmp_rigid_expand_rate(r, qd, work->qd);

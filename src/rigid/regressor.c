@@ -34,13 +34,14 @@ typedef struct wrench_map {
 static void set_map(const frame_motion *k, wrench_map *A) {
   const double *w = k->w, *d = k->dw;
   double xx = w[0] * w[0], xy = w[0] * w[1], xz = w[0] * w[2], yy = w[1] * w[1], yz = w[1] * w[2], zz = w[2] * w[2];
-  *A = (wrench_map){.U = {-yy - zz, xy - d[2], xz + d[1], xy + d[2], -xx - zz, yz - d[0], xz - d[1], yz + d[0], -xx - yy},
-                    .N = {{d[0], xz, -xy},
-                          {d[1] - xz, d[0] + yz, xx - yy},
-                          {d[2] + xy, zz - xx, d[0] - yz},
-                          {-yz, d[1], xy},
-                          {yy - zz, d[2] - xy, d[1] + xz},
-                          {yz, -xz, d[2]}}};
+  *A = (wrench_map){
+      .U = {-yy - zz, xy - d[2], xz + d[1], xy + d[2], -xx - zz, yz - d[0], xz - d[1], yz + d[0], -xx - yy},
+      .N = {{d[0], xz, -xy},
+            {d[1] - xz, d[0] + yz, xx - yy},
+            {d[2] + xy, zz - xx, d[0] - yz},
+            {-yz, d[1], xy},
+            {yy - zz, d[2] - xy, d[1] + xz},
+            {yz, -xz, d[2]}}};
 }
 
 /* ten entries of joint i's row: the power of each parameter's wrench on the twist (sw, sv) */
@@ -76,11 +77,12 @@ static void spread_row(const psdm_robot *r, int i, const double row[10], double 
   }
 }
 
-psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd,
-                                    double *Y) {
+psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const double *q, const double *qd,
+                                    const double *qdd, double *Y) {
   if (r->closure) return psdmp_rigid_closed_regressor(r, work, q, qd, qdd, Y);
   const double base[3] = {-r->gravity[0], -r->gravity[1], -r->gravity[2]};
-  const double *tree_qd = psdmp_rigid_expand_rate(r, qd, work->qd), *tree_qdd = psdmp_rigid_expand_rate(r, qdd, work->qdd);
+  const double *tree_qd = psdmp_rigid_expand_rate(r, qd, work->qd),
+               *tree_qdd = psdmp_rigid_expand_rate(r, qdd, work->qdd);
   int columns = psdm_robot_parameter_count(r);
   psdmp_rigid_set_arms(r, work, q);
   memset(Y, 0, sizeof *Y * (size_t)r->n * (size_t)columns);
@@ -88,7 +90,8 @@ psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const 
     const psdmp_robot_body *body = &r->body[b];
     frame_motion k;
     wrench_map A;
-    psdmp_rigid_move_body(body, &work->motion[b], body->parent < 0 ? NULL : &work->motion[body->parent], base, tree_qd[b], tree_qdd[b]);
+    psdmp_rigid_move_body(body, &work->motion[b], body->parent < 0 ? NULL : &work->motion[body->parent], base,
+                          tree_qd[b], tree_qdd[b]);
     set_link(&r->link[body->index], &work->motion[b], work->world + 12 * b, &k);
     set_map(&k, &A);
     for (int i = b; i >= 0; i = r->body[i].parent) {
@@ -102,7 +105,8 @@ psdm_status psdm_regressor_standard(const psdm_robot *r, psdm_work *work, const 
   for (int d = 0; d < r->drives; d++) {
     double rate = 0;
     for (int i = 0; i < r->n; i++) rate += r->drive[d].a[i] * qdd[i];
-    for (int i = 0; i < r->n; i++) Y[(long)i * columns + PSDMP_ROBOT_STANDARD * r->bodies + d] = r->drive[d].a[i] * rate;
+    for (int i = 0; i < r->n; i++)
+      Y[(long)i * columns + PSDMP_ROBOT_STANDARD * r->bodies + d] = r->drive[d].a[i] * rate;
   }
   return PSDM_OK;
 }

@@ -25,15 +25,15 @@ typedef struct psdmp_rigid_articulated {
 } psdmp_rigid_articulated;
 
 struct psdm_work {
-  psdmp_rigid_motion *motion;           /* (bodies) */
-  psdmp_rigid_articulated *articulated; /* (bodies) */
-  double *composite;              /* (10 bodies) */
-  double *world;                  /* (12 bodies) R, p of each body in the base frame */
-  double *q, *qd, *qdd, *tau;     /* (bodies) tree coordinates */
-  double *sine, *cosine;          /* (bodies) of q, revolute or not */
-  double *height;                 /* (bodies) potential of a unit mass at the body's origin */
-  double *M;                      /* (n x n) */
-  double *row;                    /* (n) */
+  psdmp_rigid_motion *motion;             /* (bodies) */
+  psdmp_rigid_articulated *articulated;   /* (bodies) */
+  double *composite;                      /* (10 bodies) */
+  double *world;                          /* (12 bodies) R, p of each body in the base frame */
+  double *q, *qd, *qdd, *tau;             /* (bodies) tree coordinates */
+  double *sine, *cosine;                  /* (bodies) of q, revolute or not */
+  double *height;                         /* (bodies) potential of a unit mass at the body's origin */
+  double *M;                              /* (n x n) */
+  double *row;                            /* (n) */
   struct psdmp_rigid_closed_work *closed; /* NULL: no closed loops */
 };
 
@@ -88,7 +88,9 @@ static inline void psdmp_rigid_cross_add(const double a[3], const double b[3], d
   out[2] += a[0] * b[1] - a[1] * b[0];
 }
 
-static inline double psdmp_rigid_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline double psdmp_rigid_dot(const double a[3], const double b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 /* out = S x for a symmetric S = xx xy xz yy yz zz */
 static inline void psdmp_rigid_symmetric(const double S[6], const double x[3], double out[3]) {
@@ -115,7 +117,8 @@ static inline void psdmp_rigid_rotate_symmetric(const double R[9], const double 
 /* ---- motion of a body from its parent's (NULL: the base) ---- */
 
 /* w and v */
-static inline void psdmp_rigid_set_velocity(const psdmp_robot_body *body, psdmp_rigid_motion *restrict m, const psdmp_rigid_motion *parent, double qd) {
+static inline void psdmp_rigid_set_velocity(const psdmp_robot_body *body, psdmp_rigid_motion *restrict m,
+                                            const psdmp_rigid_motion *parent, double qd) {
   double w[3] = {0}, v[3] = {0};
   if (parent) {
     double at[3];
@@ -129,8 +132,9 @@ static inline void psdmp_rigid_set_velocity(const psdmp_robot_body *body, psdmp_
 }
 
 /* w, dw, a and U; the base does not turn, and accelerates by base */
-static inline void psdmp_rigid_move_body(const psdmp_robot_body *body, psdmp_rigid_motion *restrict m, const psdmp_rigid_motion *parent, const double base[3],
-                                   double qd, double qdd) {
+static inline void psdmp_rigid_move_body(const psdmp_robot_body *body, psdmp_rigid_motion *restrict m,
+                                         const psdmp_rigid_motion *parent, const double base[3], double qd,
+                                         double qdd) {
   double w[3] = {0}, d[3] = {0}, a[3];
   if (parent) {
     double at[3];

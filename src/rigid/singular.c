@@ -1,7 +1,7 @@
 /* singular.c: whether a robot's mass matrix can be inverted at all, and which joints have no inertia where it cannot.
  *
- * M is looked at in states drawn at random, with rows and columns scaled to ones on the diagonal, which takes units and sizes out. What is singular in all of
- * them is singular everywhere. */
+ * M is looked at in states drawn at random, with rows and columns scaled to ones on the diagonal, which takes units
+ * and sizes out. What is singular in all of them is singular everywhere. */
 #include <float.h>
 #include <lapacke.h>
 #include <math.h>
@@ -35,10 +35,12 @@ static bool make_room(look *l, psdmp_base_arena *arena) {
   l->floor = NEW(arena, n, double);
   l->bare = NEW(arena, n, bool);
   l->loose = NEW(arena, n, bool);
-  return work && l->q && l->M && l->scale && l->eigen && l->words && l->floor && l->bare && l->loose && !psdm_work_init(l->robot, work, psdm_work_bytes(l->robot), &l->work);
+  return work && l->q && l->M && l->scale && l->eigen && l->words && l->floor && l->bare && l->loose &&
+         !psdm_work_init(l->robot, work, psdm_work_bytes(l->robot), &l->work);
 }
 
-/* what rounding leaves on the diagonal where a turning joint carries mass on its axis alone: moments across it, added and taken away again */
+/* what rounding leaves on the diagonal where a turning joint carries mass on its axis alone: moments across it,
+ * added and taken away again */
 static bool find_floors(look *l, psdmp_base_arena *arena) {
   const psdm_robot *r = l->robot->closure ? l->robot->closure->tree : l->robot;
   double *carried = NEW(arena, r->bodies, double);
@@ -55,10 +57,12 @@ static bool find_floors(look *l, psdmp_base_arena *arena) {
 
 static void draw(look *l, uint64_t *seed) {
   const psdm_robot *r = l->robot;
-  const double pi = 3.14159265358979323846, unit = psdmp_robot_unit(r); /* a slide much longer than the arms on it hides their inertias */
+  /* a slide much longer than the arms on it hides their inertias */
+  const double pi = 3.14159265358979323846, unit = psdmp_robot_unit(r);
   for (int j = 0; j < r->joints; j++) {
     double span = r->closure ? 0.05 : r->joint[j].type == PSDM_PRISMATIC ? 0.5 * unit : pi;
-    if (r->joint[j].q >= 0) l->q[r->joint[j].q] = (r->closure ? r->closure->home[r->joint[j].q] : 0) + psdmp_base_random(seed, -span, span);
+    if (r->joint[j].q >= 0)
+      l->q[r->joint[j].q] = (r->closure ? r->closure->home[r->joint[j].q] : 0) + psdmp_base_random(seed, -span, span);
   }
 }
 
@@ -79,7 +83,8 @@ static bool look_at(look *l) {
   l->condition = most / least;
   l->singular = !(least > zero * most);
   for (int k = 0; k < n; k++)
-    for (int i = 0; i < n && !(fabs(l->eigen[k]) > zero * most); i++) l->loose[i] |= !l->bare[i] && fabs(l->M[i + (long)k * n]) > 1e-6;
+    for (int i = 0; i < n && !(fabs(l->eigen[k]) > zero * most); i++)
+      l->loose[i] |= !l->bare[i] && fabs(l->M[i + (long)k * n]) > 1e-6;
   return true;
 }
 
@@ -102,17 +107,22 @@ static psdm_status tell(const look *l, psdm_error *error) {
   char names[600];
   int bare = name_joints(l->robot, l->bare, names, sizeof names);
   if (bare)
-    return psdmp_base_fail(error, PSDM_E_SINGULAR, l->robot->file, 0, 0, "%s move%s nothing that has inertia: accelerations under torques do not exist", names, bare == 1 ? "s" : "");
+    return psdmp_base_fail(error, PSDM_E_SINGULAR, l->robot->file, 0, 0,
+                           "%s move%s nothing that has inertia: accelerations under torques do not exist", names,
+                           bare == 1 ? "s" : "");
   int loose = name_joints(l->robot, l->loose, names, sizeof names);
-  return psdmp_base_fail(error, PSDM_E_SINGULAR, l->robot->file, 0, 0, "%s can move%s without moving anything that has inertia: accelerations under torques do not exist", names,
-                    loose == 1 ? "" : " together");
+  return psdmp_base_fail(
+      error, PSDM_E_SINGULAR, l->robot->file, 0, 0,
+      "%s can move%s without moving anything that has inertia: accelerations under torques do not exist", names,
+      loose == 1 ? "" : " together");
 }
 
 static psdm_status search(look *l, psdmp_base_arena *arena, psdm_error *error) {
   uint64_t seed = 20;
   double best = INFINITY;
   bool seen = false, regular = false;
-  if (!make_room(l, arena) || !find_floors(l, arena)) return psdmp_base_fail(error, PSDM_E_MEMORY, l->robot->file, 0, 0, "out of memory");
+  if (!make_room(l, arena) || !find_floors(l, arena))
+    return psdmp_base_fail(error, PSDM_E_MEMORY, l->robot->file, 0, 0, "out of memory");
   for (int k = 0; k < (l->robot->n > LARGE ? 1 : STATES); k++) {
     draw(l, &seed);
     psdm_status status = psdm_mass(l->robot, l->work, l->q, l->M);
@@ -126,7 +136,8 @@ static psdm_status search(look *l, psdmp_base_arena *arena, psdm_error *error) {
   return seen && !regular ? tell(l, error) : PSDM_OK;
 }
 
-psdm_status psdm_mass_condition(const psdm_robot *robot, const psdm_allocator *allocator, double *condition, psdm_error *error) {
+psdm_status psdm_mass_condition(const psdm_robot *robot, const psdm_allocator *allocator, double *condition,
+                                psdm_error *error) {
   psdmp_base_arena arena = {.allocator = allocator};
   look l = {.robot = robot};
   psdm_status status = search(&l, &arena, error);

@@ -1,4 +1,5 @@
-/* work.c: scratch of the recursions, laid out in the caller's memory; coupled joints and their tree; frames of all bodies at q. */
+/* work.c: scratch of the recursions, laid out in the caller's memory; coupled joints and their tree; frames of all
+ * bodies at q. */
 #include <string.h>
 
 #include "rigid/closed_priv.h"
@@ -8,7 +9,8 @@ static psdm_work *lay_out(const psdm_robot *r, void *memory, size_t *bytes);
 /* a closed robot works on its tree's scratch and some of its own */
 static psdmp_rigid_closed_work *lay_out_closed(const psdm_robot *r, psdmp_rigid_carver *c) {
   const psdm_robot *tree = r->closure->tree;
-  size_t N = (size_t)tree->n, n = (size_t)r->n, e = 3 * (size_t)r->closure->loops, m = (size_t)r->closure->passives, bytes;
+  size_t N = (size_t)tree->n, n = (size_t)r->n, e = 3 * (size_t)r->closure->loops, m = (size_t)r->closure->passives,
+         bytes;
   psdmp_rigid_closed_work *w = psdmp_rigid_carve(c, 1, sizeof *w), count;
   psdmp_rigid_closed_work *at = w ? w : &count;
   at->q = psdmp_rigid_carve(c, N, sizeof(double));

@@ -15,7 +15,8 @@ static bool parse_body_name(const char *text, size_t length, int links, int *kin
   if (number < 1 || number > links) return false;
   *link = number - 1;
   for (*kind = 0; *kind < PSDMP_ROBOT_BODY_NAMES; ++*kind)
-    if (strlen(psdmp_robot_body_names[*kind]) == letters && memcmp(psdmp_robot_body_names[*kind], text, letters) == 0) return true;
+    if (strlen(psdmp_robot_body_names[*kind]) == letters && memcmp(psdmp_robot_body_names[*kind], text, letters) == 0)
+      return true;
   return false;
 }
 

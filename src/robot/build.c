@@ -15,7 +15,8 @@ static psdm_status no_memory(const psdmp_robot_spec *spec, psdm_error *error) {
 static psdm_status fail_joint(const psdmp_robot_spec *spec, int j, psdm_error *error, const char *what) {
   char name[80];
   psdmp_base_quote(spec->joint[j].name, strlen(spec->joint[j].name), name, sizeof name);
-  return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->joint[j].line, spec->joint[j].column, "joint '%s': %s", name, what);
+  return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->joint[j].line, spec->joint[j].column, "joint '%s': %s",
+                         name, what);
 }
 
 /* ---- order: parents before children, otherwise as in the file ---- */
@@ -59,7 +60,8 @@ static psdm_status place_bodies(const psdmp_robot_spec *spec, psdm_robot *r, psd
   for (int j = 0; j < spec->joints; j++) r->bodies += spec->joint[j].type != PSDM_FIXED;
   if (!r->bodies) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, 1, 1, "no joint moves");
   if (r->bodies > PSDM_MAX_JOINTS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, spec->file, 1, 1, "%d moving joints; at most %d are accepted", r->bodies, PSDM_MAX_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, spec->file, 1, 1, "%d moving joints; at most %d are accepted",
+                           r->bodies, PSDM_MAX_JOINTS);
   r->joint = NEW(arena, r->joints, psdm_joint);
   r->link = NEW(arena, r->joints, psdmp_robot_link);
   r->body = NEW(arena, r->bodies, psdmp_robot_body);
@@ -72,13 +74,23 @@ static psdm_status place_bodies(const psdmp_robot_spec *spec, psdm_robot *r, psd
   for (int j = 0; j < spec->joints; j++) {
     const psdmp_robot_spec_joint *s = &spec->joint[j];
     bool moves = s->type != PSDM_FIXED;
-    r->joint[j] = (psdm_joint){.name = s->name, .type = s->type, .parent = s->parent, .limits = s->limits,
-                               .friction = s->friction, .stiffness = s->stiffness, .damping = s->damping, .torque_constant = s->torque_constant,
-                               .gear = s->gear, .drive = -1, .link = moves ? number : -1,
+    r->joint[j] = (psdm_joint){.name = s->name,
+                               .type = s->type,
+                               .parent = s->parent,
+                               .limits = s->limits,
+                               .friction = s->friction,
+                               .stiffness = s->stiffness,
+                               .damping = s->damping,
+                               .torque_constant = s->torque_constant,
+                               .gear = s->gear,
+                               .drive = -1,
+                               .link = moves ? number : -1,
                                .q = moves && !s->coupled ? r->n++ : -1};
     number += moves;
   }
-  if (!r->n) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, 1, 1, "every joint follows another; at least one must be independent");
+  if (!r->n)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, 1, 1,
+                           "every joint follows another; at least one must be independent");
 
   int body = 0;
   for (int k = 0; k < spec->joints; k++) {
@@ -86,9 +98,11 @@ static psdm_status place_bodies(const psdmp_robot_spec *spec, psdm_robot *r, psd
     const psdmp_robot_spec_joint *s = &spec->joint[j];
     int carrier = s->parent < 0 ? -1 : r->link[s->parent].body;
     r->place[j] = (psdmp_robot_placement){s->before, s->after};
-    r->link[j] = (psdmp_robot_link){.name = s->link_name, .line = s->link_line, .body = s->type == PSDM_FIXED ? carrier : body};
+    r->link[j] =
+        (psdmp_robot_link){.name = s->link_name, .line = s->link_line, .body = s->type == PSDM_FIXED ? carrier : body};
     if (s->type == PSDM_FIXED) continue;
-    r->body[body++] = (psdmp_robot_body){.parent = carrier, .prismatic = s->type == PSDM_PRISMATIC, .number = r->joint[j].link, .index = j};
+    r->body[body++] = (psdmp_robot_body){
+        .parent = carrier, .prismatic = s->type == PSDM_PRISMATIC, .number = r->joint[j].link, .index = j};
   }
   r->base = spec->base;
   if (!find_last(r)) return no_memory(spec, error);
@@ -98,7 +112,8 @@ static psdm_status place_bodies(const psdmp_robot_spec *spec, psdm_robot *r, psd
 
 /* ---- inertia: each moving link carries its own numbers, its fixed links, motors and the tool ---- */
 
-/* standard parameters given in the frame of joint j's link, about the frame of the moving link it belongs to; that link's joint, -1 when it never moves */
+/* standard parameters given in the frame of joint j's link, about the frame of the moving link it belongs to; that
+ * link's joint, -1 when it never moves */
 static int carried(const psdm_robot *r, int j, const double pi[10], double moved[10]) {
   if (r->link[j].body < 0) return -1; /* fixed to the base */
   int index = r->body[r->link[j].body].index;
@@ -144,7 +159,8 @@ typedef struct expansion {
 } expansion;
 
 /* expands joint j when all that it follows is expanded; *done says whether it was */
-static psdm_status expand_joint(const psdmp_robot_spec *spec, psdm_robot *r, expansion *e, int j, bool *done, psdm_error *error) {
+static psdm_status expand_joint(const psdmp_robot_spec *spec, psdm_robot *r, expansion *e, int j, bool *done,
+                                psdm_error *error) {
   const psdmp_robot_spec_joint *s = &spec->joint[j];
   *done = false;
   for (int i = 0; i < s->couples; i++)
@@ -175,7 +191,8 @@ static psdm_status expand_joints(const psdmp_robot_spec *spec, psdm_robot *r, ex
     }
   }
   for (int j = 0; j < spec->joints; j++)
-    if (!e[j].row && spec->joint[j].type != PSDM_FIXED) return fail_joint(spec, j, error, "what it follows leads back to itself");
+    if (!e[j].row && spec->joint[j].type != PSDM_FIXED)
+      return fail_joint(spec, j, error, "what it follows leads back to itself");
   return PSDM_OK;
 }
 
@@ -220,20 +237,22 @@ static psdm_status build_transmission(const psdmp_robot_spec *spec, psdm_robot *
   if (!spec->transmission && !gears) return PSDM_OK;
   if (spec->transmission && spec->transmission_rows != n)
     return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
-                      "transmission has %d rows; one for each of the %d independent joints was expected", spec->transmission_rows, n);
+                           "transmission has %d rows; one for each of the %d independent joints was expected",
+                           spec->transmission_rows, n);
   r->transmission = NEW(&r->arena, n * n, double);
   r->transmission_inv = NEW(&r->arena, n * n, double);
   double *copy = NEW(&r->arena, n * n, double);
   if (!r->transmission || !r->transmission_inv || !copy) return no_memory(spec, error);
   for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++) r->transmission[i * n + j] = spec->transmission ? spec->transmission[i * n + j] : i == j;
+    for (int j = 0; j < n; j++)
+      r->transmission[i * n + j] = spec->transmission ? spec->transmission[i * n + j] : i == j;
   for (int j = 0; j < r->joints; j++)
     if (r->joint[j].q >= 0)
       for (int i = 0; i < n; i++) r->transmission[i * n + r->joint[j].q] /= r->joint[j].gear;
   memcpy(copy, r->transmission, sizeof *copy * (size_t)n * (size_t)n);
   if (!psdmp_linalg_invert(n, copy, r->transmission_inv, PSDMP_LINALG_PIVOT))
     return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
-                      "transmission is singular; some joint motion moves no motor");
+                           "transmission is singular; some joint motion moves no motor");
   return PSDM_OK;
 }
 
@@ -243,7 +262,9 @@ static psdm_status drive_row(const psdmp_robot_spec *spec, const psdm_robot *r, 
   int q = r->joint[j].q, n = r->n;
   if (q >= 0 && r->transmission_inv) {
     double own = r->transmission_inv[q * n + q];
-    if (own == 0) return fail_joint(spec, j, error, "its motor does not move with it (transmission), so its drive inertia has no meaning");
+    if (own == 0)
+      return fail_joint(spec, j, error,
+                        "its motor does not move with it (transmission), so its drive inertia has no meaning");
     for (int k = 0; k < n; k++) a[k] = r->transmission_inv[q * n + k] / own;
     return PSDM_OK;
   }
@@ -290,20 +311,28 @@ static psdm_status check_fixed(const psdmp_robot_spec *spec, psdm_error *error) 
   return PSDM_OK;
 }
 
-/* ---- closed loops: the robot becomes its own tree, and what stands in its place has the passive joints taken away ---- */
+/* ---- closed loops: the robot becomes its own tree, and what stands in its place has the passive joints taken away
+ * ---- */
 
 static psdm_status close_loops(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   psdmp_base_arena *arena = &r->arena;
   if (!spec->loops) return PSDM_OK;
   if (r->transmission)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "closed loops do not go with gears or a transmission");
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column,
+                           "closed loops do not go with gears or a transmission");
   psdm_robot *tree = NEW(arena, 1, psdm_robot);
   psdmp_robot_closure *c = NEW(arena, 1, psdmp_robot_closure);
   psdm_joint *joint = NEW(arena, r->joints, psdm_joint);
   if (!tree || !c || !joint) return no_memory(spec, error);
   *tree = *r;
   tree->arena = (psdmp_base_arena){.allocator = r->arena.allocator};
-  *c = (psdmp_robot_closure){.tree = tree, .loops = spec->loops, .loop = spec->loop, .passive = NEW(arena, r->n, int), .home = NEW(arena, r->n, double), .start = NEW(arena, r->n, double), .independent = NEW(arena, r->n, int)};
+  *c = (psdmp_robot_closure){.tree = tree,
+                             .loops = spec->loops,
+                             .loop = spec->loop,
+                             .passive = NEW(arena, r->n, int),
+                             .home = NEW(arena, r->n, double),
+                             .start = NEW(arena, r->n, double),
+                             .independent = NEW(arena, r->n, int)};
   if (!c->passive || !c->home || !c->start || !c->independent) return no_memory(spec, error);
   memcpy(joint, r->joint, (size_t)r->joints * sizeof *joint);
   int n = 0;
@@ -320,8 +349,12 @@ static psdm_status close_loops(const psdmp_robot_spec *spec, psdm_robot *r, psdm
     }
     joint[j].q = joint[j].passive ? -1 : n++;
   }
-  if (c->passives > 3 * c->loops) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "%d passive joints for %d loops; a loop moves three at most", c->passives, c->loops);
-  if (!n) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column, "every joint is passive; at least one must be independent");
+  if (c->passives > 3 * c->loops)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column,
+                           "%d passive joints for %d loops; a loop moves three at most", c->passives, c->loops);
+  if (!n)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column,
+                           "every joint is passive; at least one must be independent");
   r->joint = joint;
   r->closure = c;
   r->n = n;
@@ -336,22 +369,34 @@ static psdm_status check_thetas(psdmp_robot_spec *spec, psdm_robot *r, psdm_erro
   for (int k = 0; k < spec->thetas; k++) {
     const psdmp_robot_theta *t = &spec->theta[k];
     if (psdmp_robot_standard_find(r, t->name) < 0 &&
-        psdmp_robot_list_add(&spec->warnings, &r->arena, "line %d: theta '%s' is not a parameter of the robot (names such as ZZ1, mx2 or Ia3 were expected) and is not used", t->line, psdmp_base_quote(t->name, strlen(t->name), name, sizeof name)))
+        psdmp_robot_list_add(&spec->warnings, &r->arena,
+                             "line %d: theta '%s' is not a parameter of the robot (names such as ZZ1, mx2 or Ia3 were "
+                             "expected) and is not used",
+                             t->line, psdmp_base_quote(t->name, strlen(t->name), name, sizeof name)))
       return no_memory(spec, error);
   }
   if (!spec->thetas || psdm_robot_ready(r, NULL)) return PSDM_OK;
-  return psdmp_robot_list_add(&spec->warnings, &r->arena, "theta is not used: masses and inertias of all links are known") ? no_memory(spec, error) : PSDM_OK;
+  return psdmp_robot_list_add(&spec->warnings, &r->arena,
+                              "theta is not used: masses and inertias of all links are known")
+             ? no_memory(spec, error)
+             : PSDM_OK;
 }
 
 /* negative friction adds energy */
 static psdm_status check_friction(psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   for (int j = 0; j < r->joints; j++) {
     const psdm_friction *f = &r->joint[j].friction;
-    const char *what = !f->given ? NULL : f->coulomb < 0 ? "coulomb" : f->viscous < 0 ? "viscous" : f->stat < 0 ? "static" : NULL;
+    const char *what = !f->given        ? NULL
+                       : f->coulomb < 0 ? "coulomb"
+                       : f->viscous < 0 ? "viscous"
+                       : f->stat < 0    ? "static"
+                                        : NULL;
     char name[80];
     if (!what) continue;
     psdmp_base_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
-    if (psdmp_robot_list_add(&spec->warnings, &r->arena, "joint '%s': %s friction is negative, so it drives the joint", name, what)) return no_memory(spec, error);
+    if (psdmp_robot_list_add(&spec->warnings, &r->arena, "joint '%s': %s friction is negative, so it drives the joint",
+                             name, what))
+      return no_memory(spec, error);
   }
   return PSDM_OK;
 }

@@ -4,7 +4,8 @@
 
 #include "robot/spec_priv.h"
 
-void psdmp_robot_spec_add_length(psdmp_robot_spec_joint *joint, char kind, double value, const double R[9], int axis, bool after) {
+void psdmp_robot_spec_add_length(psdmp_robot_spec_joint *joint, char kind, double value, const double R[9], int axis,
+                                 bool after) {
   psdmp_robot_length *length = &joint->length[joint->lengths++];
   *length = (psdmp_robot_length){.kind = kind, .value = value};
   for (int i = 0; i < 3; i++) (after ? length->after : length->before)[i] = R[3 * i + axis];

@@ -1,7 +1,8 @@
-/* missing.c: links of a file that say nothing of their inertia: which are mere frames, which are unknown, and what is told of them.
+/* missing.c: links of a file that say nothing of their inertia: which are mere frames, which are unknown, and what is
+ * told of them.
  *
- * Links that are fixed to each other are one rigid body, and the moving link leads it. A link without numbers on a body that has numbers elsewhere
- * is a frame (a flange, a tool's tip, a camera) unless it has a shape. */
+ * Links that are fixed to each other are one rigid body, and the moving link leads it. A link without numbers on a
+ * body that has numbers elsewhere is a frame (a flange, a tool's tip, a camera) unless it has a shape. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@
 
 enum { BASE = -1, NOT_YET = -2 };
 
-/* the joint whose link leads the body that link j belongs to, BASE where nothing moves it; a cycle, which the builder refuses, ends at the base */
+/* the joint whose link leads the body that link j belongs to, BASE where nothing moves it; a cycle, which the
+ * builder refuses, ends at the base */
 static void find_leaders(const psdmp_robot_spec *spec, int *leader) {
   for (int j = 0; j < spec->joints; j++) leader[j] = spec->joint[j].type == PSDM_FIXED ? NOT_YET : j;
   for (int j = 0; j < spec->joints; j++) {
@@ -31,10 +33,11 @@ static bool weighs(const psdmp_robot_spec_joint *joint) {
 /* what becomes of one link without numbers */
 typedef enum fate { FRAME, BOLTED, UNKNOWN } fate;
 
-static fate fate_of(const psdmp_robot_spec *spec, const psdmp_robot_spec_joint *joint, bool informed, psdm_missing_inertia rule) {
+static fate fate_of(const psdmp_robot_spec *spec, const psdmp_robot_spec_joint *joint, bool informed,
+                    psdm_missing_inertia rule) {
   bool fixed = joint->type == PSDM_FIXED;
   if (!spec->urdf || joint->half) return UNKNOWN; /* YAML has no shapes to tell frames by */
-  if (!informed) return fixed ? FRAME : UNKNOWN; /* its leader is unknown, which is enough */
+  if (!informed) return fixed ? FRAME : UNKNOWN;  /* its leader is unknown, which is enough */
   if (!joint->shaped) return FRAME;
   return fixed && rule != PSDM_MISSING_UNKNOWN ? BOLTED : UNKNOWN;
 }
@@ -57,14 +60,17 @@ static void add_name(names *list, const char *name) {
 }
 
 /* a sentence about them, which names them at its end; none when there are none */
-static psdm_status tell(psdmp_robot_text_list *to, psdmp_base_arena *arena, const names *list, const char *one, const char *many, const char *what) {
+static psdm_status tell(psdmp_robot_text_list *to, psdmp_base_arena *arena, const names *list, const char *one,
+                        const char *many, const char *what) {
   char more[24] = "";
   if (!list->count) return PSDM_OK;
   if (list->shown < list->count) snprintf(more, sizeof more, " and %d more", list->count - list->shown);
-  return psdmp_robot_list_add(to, arena, "%d %s%s: %s%s", list->count, list->count == 1 ? one : many, what, list->text, more);
+  return psdmp_robot_list_add(to, arena, "%d %s%s: %s%s", list->count, list->count == 1 ? one : many, what, list->text,
+                              more);
 }
 
-psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inertia rule, psdmp_base_arena *arena, psdm_error *error) {
+psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inertia rule, psdmp_base_arena *arena,
+                                     psdm_error *error) {
   if (!spec->urdf && rule != PSDM_MISSING_ZERO) return PSDM_OK;
   int *leader = NEW(arena, spec->joints, int);
   bool *informed = NEW(arena, spec->joints, bool);
@@ -83,9 +89,19 @@ psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inerti
     joint->known = f != UNKNOWN || taken; /* pi is zero where the file says nothing */
   }
   psdmp_robot_text_list *warnings = &spec->warnings;
-  psdm_status status = tell(warnings, arena, &unknown, "moving link has", "moving links have", " no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero)");
-  if (!status) status = tell(warnings, arena, &half, "link has", "links have", " a mass but no moments of inertia, which leaves these unknown (--missing-inertia zero takes them as zero)");
-  if (!status) status = tell(warnings, arena, &bolted, "fixed link has", "fixed links: each has", " a shape but no <inertial>, and adds nothing to the link that carries it (--missing-inertia unknown makes that one unknown)");
-  if (!status) status = tell(&spec->notes, arena, &zero, "link has", "links have", " an inertia that the file does not give and --missing-inertia zero takes as zero");
+  psdm_status status =
+      tell(warnings, arena, &unknown, "moving link has", "moving links have",
+           " no <inertial>, which leaves the inertia unknown (--missing-inertia zero takes it as zero)");
+  if (!status)
+    status = tell(
+        warnings, arena, &half, "link has", "links have",
+        " a mass but no moments of inertia, which leaves these unknown (--missing-inertia zero takes them as zero)");
+  if (!status)
+    status = tell(warnings, arena, &bolted, "fixed link has", "fixed links: each has",
+                  " a shape but no <inertial>, and adds nothing to the link that carries it (--missing-inertia unknown "
+                  "makes that one unknown)");
+  if (!status)
+    status = tell(&spec->notes, arena, &zero, "link has", "links have",
+                  " an inertia that the file does not give and --missing-inertia zero takes as zero");
   return status ? psdmp_base_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory") : PSDM_OK;
 }

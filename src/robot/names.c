@@ -30,10 +30,8 @@ int psdmp_robot_names_find(const psdmp_robot_names *names, const char *name) {
   int low = 0, high = names->count; /* the first that is not below name lies in [low, high] */
   while (low < high) {
     int middle = low + (high - low) / 2;
-    if (strcmp(names->name[names->sorted[middle]], name) < 0)
-      low = middle + 1;
-    else
-      high = middle;
+    if (strcmp(names->name[names->sorted[middle]], name) < 0) low = middle + 1;
+    else high = middle;
   }
   return low < names->count && strcmp(names->name[names->sorted[low]], name) == 0 ? names->sorted[low] : -1;
 }

@@ -39,7 +39,8 @@ double psdmp_robot_nearest_15(double angle) { return round(angle / STEP) * STEP;
 
 /* sine of k steps of 15 degrees, k in 0..6, each the double nearest to the true value */
 static double sine_of_step(int k) {
-  static const double value[] = {0, 0.25881904510252074, 0.5, 0.70710678118654757, 0.86602540378443860, 0.96592582628906831, 1};
+  static const double value[] = {
+      0, 0.25881904510252074, 0.5, 0.70710678118654757, 0.86602540378443860, 0.96592582628906831, 1};
   return value[k];
 }
 
@@ -67,7 +68,8 @@ psdmp_robot_pose psdmp_robot_pose_rotation(int axis, double angle) {
 }
 
 psdmp_robot_pose psdmp_robot_pose_rpy(const double xyz[3], const double rpy[3]) {
-  psdmp_robot_pose x = psdmp_robot_pose_rotation(0, rpy[0]), y = psdmp_robot_pose_rotation(1, rpy[1]), z = psdmp_robot_pose_rotation(2, rpy[2]);
+  psdmp_robot_pose x = psdmp_robot_pose_rotation(0, rpy[0]), y = psdmp_robot_pose_rotation(1, rpy[1]),
+                   z = psdmp_robot_pose_rotation(2, rpy[2]);
   psdmp_robot_pose t = psdmp_robot_pose_product(&y, &x);
   t = psdmp_robot_pose_product(&z, &t);
   memcpy(t.p, xyz, sizeof t.p);
@@ -79,15 +81,15 @@ static void rotate_inertia(const double R[9], const double in[6], double out[6])
   const double I[9] = {in[0], in[1], in[2], in[1], in[3], in[4], in[2], in[4], in[5]};
   double RI[9];
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++)
-      RI[3 * i + j] = R[3 * i] * I[j] + R[3 * i + 1] * I[3 + j] + R[3 * i + 2] * I[6 + j];
+    for (int j = 0; j < 3; j++) RI[3 * i + j] = R[3 * i] * I[j] + R[3 * i + 1] * I[3 + j] + R[3 * i + 2] * I[6 + j];
   int k = 0;
   for (int i = 0; i < 3; i++)
     for (int j = i; j < 3; j++)
       out[k++] = RI[3 * i] * R[3 * j] + RI[3 * i + 1] * R[3 * j + 1] + RI[3 * i + 2] * R[3 * j + 2];
 }
 
-/* with x' = R x + p: h' = R h + m p, and I' = R I R^T + (p.h~ + h~.p) 1 - p h~^T - h~ p^T + m (p.p 1 - p p^T), h~ = R h */
+/* with x' = R x + p: h' = R h + m p, and I' = R I R^T + (p.h~ + h~.p) 1 - p h~^T - h~ p^T + m (p.p 1 - p p^T), h~ =
+ * R h */
 void psdmp_robot_standard_move(const psdmp_robot_pose *frame, const double from[10], double to[10]) {
   const double *R = frame->R, *p = frame->p;
   double m = from[0], h[3], I[6];

@@ -1,8 +1,9 @@
 /* reduced.c: frames and inertias that say the same about torques with fewer numbers.
  *
- * A body's frame may turn about and slide along its joint's axis: it is chosen so that the step from a parent to its first child is Rx(alpha), a
- * shift with two components and Rz; other children need one more turn about the parent's z. Mass on the axis of a revolute joint does not
- * feel the joint, so it can be the parent's: m, mz and the second moment zz of every revolute body become zero, and whole arms have no mass. */
+ * A body's frame may turn about and slide along its joint's axis: it is chosen so that the step from a parent to its
+ * first child is Rx(alpha), a shift with two components and Rz; other children need one more turn about the parent's
+ * z. Mass on the axis of a revolute joint does not feel the joint, so it can be the parent's: m, mz and the second
+ * moment zz of every revolute body become zero, and whole arms have no mass. */
 #include <math.h>
 #include <string.h>
 
@@ -24,9 +25,11 @@ static void find_turn(const double z[3], double *c, double *s) {
 }
 
 /* second moments of an inertia xx xy xz yy yz zz: tr/2 - J */
-static void set_moments(const double pi[PSDMP_ROBOT_STANDARD], double c, double s, double slide, psdmp_robot_reduced *k) {
+static void set_moments(const double pi[PSDMP_ROBOT_STANDARD], double c, double s, double slide,
+                        psdmp_robot_reduced *k) {
   const double *J = pi + 4, half = (J[0] + J[3] + J[5]) / 2;
-  double at[3] = {pi[1], pi[2], pi[3]}, x[3] = {half - J[0], -J[1], -J[2]}, y[3] = {-J[1], half - J[3], -J[4]}, z[3] = {-J[2], -J[4], half - J[5]};
+  double at[3] = {pi[1], pi[2], pi[3]}, x[3] = {half - J[0], -J[1], -J[2]}, y[3] = {-J[1], half - J[3], -J[4]},
+         z[3] = {-J[2], -J[4], half - J[5]};
   turn_back(c, s, at);
   turn_back(c, s, x), turn_back(c, s, y), turn_back(c, s, z);
   double first[3] = {x[0], y[0], z[0]}, second[3] = {x[1], y[1], z[1]};
@@ -46,15 +49,19 @@ static void lump(psdmp_robot_reduced *k, const double z[3], const double p[3], p
   parent->mass += m;
   for (int i = 0, e = 0; i < 3; i++) {
     parent->c[i] += m * p[i] + mz * z[i];
-    for (int j = i; j < 3; j++, e++) parent->S[e] += m * p[i] * p[j] + mz * (p[i] * z[j] + z[i] * p[j]) + zz * z[i] * z[j];
+    for (int j = i; j < 3; j++, e++)
+      parent->S[e] += m * p[i] * p[j] + mz * (p[i] * z[j] + z[i] * p[j]) + zz * z[i] * z[j];
   }
 }
 
-/* the step from the parent's frame, which was turned by (c, s) and slid, origin in it as it was; returns how far this one slides */
-static double set_step(const psdmp_robot_body *body, double c, double s, double slid, const double origin[3], bool first, psdmp_robot_reduced *k) {
+/* the step from the parent's frame, which was turned by (c, s) and slid, origin in it as it was; returns how far
+ * this one slides */
+static double set_step(const psdmp_robot_body *body, double c, double s, double slid, const double origin[3],
+                       bool first, psdmp_robot_reduced *k) {
   enum { X, Y, Z };
   double p[3] = {body->joint.p[X] - origin[X], body->joint.p[Y] - origin[Y], body->joint.p[Z] - origin[Z] - slid};
-  double x[3] = {body->joint.R[0], body->joint.R[3], body->joint.R[6]}, y[3] = {body->joint.R[1], body->joint.R[4], body->joint.R[7]};
+  double x[3] = {body->joint.R[0], body->joint.R[3], body->joint.R[6]},
+         y[3] = {body->joint.R[1], body->joint.R[4], body->joint.R[7]};
   double z[3] = {body->joint.R[2], body->joint.R[5], body->joint.R[8]};
   turn_back(c, s, p), turn_back(c, s, x), turn_back(c, s, y), turn_back(c, s, z);
   k->turned = !first;
@@ -89,13 +96,15 @@ void psdmp_robot_reduce(psdm_robot *r) {
       const double *R = r->body[k->child].joint.R, z[3] = {R[2], R[5], R[8]};
       find_turn(z, &k->own[0], &k->own[1]);
     }
-    k->slide = set_step(body, parent ? parent->own[0] : 1, parent ? parent->own[1] : 0, parent ? parent->slide : 0, parent ? parents : first, parent && parent->child == b, k);
+    k->slide = set_step(body, parent ? parent->own[0] : 1, parent ? parent->own[1] : 0, parent ? parent->slide : 0,
+                        parent ? parents : first, parent && parent->child == b, k);
     k->angle += atan2(k->own[1], k->own[0]);
     set_moments(body->pi, k->own[0], k->own[1], k->slide, k);
   }
   for (int b = r->bodies - 1; b >= 0; b--) {
     psdmp_robot_reduced *k = &r->body[b].reduced;
-    double z[3] = {0, -k->sine, k->cosine}, p[3] = {k->along_x, k->flat ? k->along_other : 0, k->flat ? 0 : k->along_other};
+    double z[3] = {0, -k->sine, k->cosine},
+           p[3] = {k->along_x, k->flat ? k->along_other : 0, k->flat ? 0 : k->along_other};
     turn_back(k->turn[0], -k->turn[1], z), turn_back(k->turn[0], -k->turn[1], p);
     if (!r->body[b].prismatic) lump(k, z, p, r->body[b].parent < 0 ? NULL : &r->body[r->body[b].parent].reduced);
   }

@@ -14,7 +14,9 @@ typedef struct cutter {
   psdm_error *error;
 } cutter;
 
-static psdm_status no_memory(const cutter *c) { return psdmp_base_fail(c->error, PSDM_E_MEMORY, c->spec->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(const cutter *c) {
+  return psdmp_base_fail(c->error, PSDM_E_MEMORY, c->spec->file, 0, 0, "out of memory");
+}
 
 static psdm_status refuse(const cutter *c, const char *option, const char *name, const char *why) {
   char text[80];
@@ -36,10 +38,12 @@ static psdm_status not_there(const cutter *c, const char *option, const char *na
   const char **words = NEW(c->arena, 2 * spec->joints, const char *);
   char why[160], text[80];
   if (!words) return no_memory(c);
-  for (int j = 0; j < spec->joints; j++) words[j] = spec->joint[j].name, words[spec->joints + j] = spec->joint[j].link_name;
+  for (int j = 0; j < spec->joints; j++)
+    words[j] = spec->joint[j].name, words[spec->joints + j] = spec->joint[j].link_name;
   const char *near = name[0] ? psdmp_base_nearest(name, words, 2 * (size_t)spec->joints) : NULL;
   if (near) psdmp_base_quote(near, strlen(near), text, sizeof text);
-  snprintf(why, sizeof why, "the robot has no such %s%s%s%s", what, near ? "; did you mean '" : "", near ? text : "", near ? "'?" : "");
+  snprintf(why, sizeof why, "the robot has no such %s%s%s%s", what, near ? "; did you mean '" : "", near ? text : "",
+           near ? "'?" : "");
   return refuse(c, option, name, why);
 }
 
@@ -48,7 +52,8 @@ static psdm_status not_there(const cutter *c, const char *option, const char *na
 /* holds a joint at its couple_offset: the motion becomes part of the transform before it */
 static void hold(psdmp_robot_spec_joint *joint) {
   double value = joint->couple_offset;
-  psdmp_robot_pose motion = joint->type == PSDM_PRISMATIC ? psdmp_robot_pose_translation(0, 0, value) : psdmp_robot_pose_rotation(2, value);
+  psdmp_robot_pose motion =
+      joint->type == PSDM_PRISMATIC ? psdmp_robot_pose_translation(0, 0, value) : psdmp_robot_pose_rotation(2, value);
   joint->before = psdmp_robot_pose_product(&joint->before, &motion);
   joint->type = PSDM_FIXED;
   joint->has_drive = joint->coupled = false;
@@ -148,7 +153,10 @@ static psdm_status compact_collision(const cutter *c, const int *to, int base_jo
   collision->aparts = aparts;
   if (base_joint < 0 || !collision->floor) return PSDM_OK;
   collision->floor = false;
-  return psdmp_robot_list_add(&c->spec->notes, c->arena, "the floor stands still in the file's base frame and is left out") ? no_memory(c) : PSDM_OK;
+  return psdmp_robot_list_add(&c->spec->notes, c->arena,
+                              "the floor stands still in the file's base frame and is left out")
+             ? no_memory(c)
+             : PSDM_OK;
 }
 
 /* drops every joint that is not kept and renumbers what points at joints; base_joint's link becomes the base */
@@ -171,10 +179,13 @@ static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
   if (status) return status;
   if (spec->has_tool && to[spec->tool_on] < 0) {
     spec->has_tool = false;
-    if (psdmp_robot_list_add(&spec->notes, c->arena, "the tool's link is left out, and the tool with it")) return no_memory(c);
+    if (psdmp_robot_list_add(&spec->notes, c->arena, "the tool's link is left out, and the tool with it"))
+      return no_memory(c);
   }
   spec->tool_on = spec->has_tool ? to[spec->tool_on] : 0;
-  if (dropped && psdmp_robot_list_add(&spec->notes, c->arena, "%d joint%s left out", dropped, dropped == 1 ? " is" : "s are")) return no_memory(c);
+  if (dropped &&
+      psdmp_robot_list_add(&spec->notes, c->arena, "%d joint%s left out", dropped, dropped == 1 ? " is" : "s are"))
+    return no_memory(c);
   return PSDM_OK;
 }
 
@@ -223,7 +234,9 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
   for (int i = 0; i < spec->assumptions; i++) {
     psdmp_robot_assumption a = spec->assumption[i];
     bool gone = to[a.link] < 0 || (a.second_kind >= 0 && to[a.second_link] < 0);
-    if (gone && psdmp_robot_list_add(&spec->notes, c->arena, "assumption %d is dropped: its link does not move any more", i + 1)) return no_memory(c);
+    if (gone && psdmp_robot_list_add(&spec->notes, c->arena,
+                                     "assumption %d is dropped: its link does not move any more", i + 1))
+      return no_memory(c);
     if (gone) continue;
     a.link = to[a.link];
     if (a.second_kind >= 0) a.second_link = to[a.second_link];
@@ -237,21 +250,27 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
 static void flatten(psdmp_robot_spec *spec) {
   for (int j = 0; j < spec->joints; j++) {
     psdmp_robot_spec_joint *joint = &spec->joint[j];
-    for (int steps = 0; joint->couples == 1 && steps < spec->joints; steps++) { /* a cycle is left for the builder to refuse */
+    /* a cycle is left for the builder to refuse */
+    for (int steps = 0; joint->couples == 1 && steps < spec->joints; steps++) {
       const psdmp_robot_spec_joint *master = &spec->joint[joint->couple[0].joint];
       if (!master->coupled || master->couples != 1 || joint->couple[0].joint == j) break;
       joint->couple_offset += joint->couple[0].factor * master->couple_offset;
-      joint->couple[0] = (psdmp_robot_couple){master->couple[0].joint, joint->couple[0].factor * master->couple[0].factor};
+      joint->couple[0] =
+          (psdmp_robot_couple){master->couple[0].joint, joint->couple[0].factor * master->couple[0].factor};
     }
   }
 }
 
-psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_options *o, psdmp_base_arena *arena, psdm_error *error) {
+psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_options *o, psdmp_base_arena *arena,
+                                      psdm_error *error) {
   if (!o->root && !o->tip && !o->lock_count) return PSDM_OK;
   cutter c = {spec, arena, error};
-  if (spec->loops) return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, 0, "a robot with closed loops cannot be cut or locked");
+  if (spec->loops)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, 0,
+                           "a robot with closed loops cannot be cut or locked");
   if (spec->transmission)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, 0, "a robot with a transmission matrix cannot be cut or locked");
+    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, 0,
+                           "a robot with a transmission matrix cannot be cut or locked");
   const char **links = NEW(arena, spec->joints, const char *);
   int *held = NEW(arena, spec->joints, int);
   if (!links || !held) return no_memory(&c);
@@ -264,7 +283,9 @@ psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_o
   if (!status && o->root) status = take_root(&c, o->root);
   if (!status && o->tip) status = take_tip(&c, o->tip);
   if (status) return status;
-  if (spec->thetas && psdmp_robot_list_add(&spec->notes, arena, "the file's theta does not apply to a part of the robot and is dropped")) return no_memory(&c);
+  if (spec->thetas && psdmp_robot_list_add(&spec->notes, arena,
+                                           "the file's theta does not apply to a part of the robot and is dropped"))
+    return no_memory(&c);
   spec->thetas = 0;
   return spec->assumptions ? renumber_assumptions(&c, links, count) : PSDM_OK;
 }

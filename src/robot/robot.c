@@ -8,9 +8,10 @@
 #include "document/document.h"
 #include "robot/spec_priv.h"
 
-const char *const psdmp_robot_standard_names[PSDMP_ROBOT_STANDARD] = {"m", "mx", "my", "mz", "XX", "XY", "XZ", "YY", "YZ", "ZZ"};
+const char *const psdmp_robot_standard_names[PSDMP_ROBOT_STANDARD] = {"m",  "mx", "my", "mz", "XX",
+                                                                      "XY", "XZ", "YY", "YZ", "ZZ"};
 const char *const psdmp_robot_body_names[PSDMP_ROBOT_BODY_NAMES] = {"m",   "rx",  "ry",  "rz",  "Ixx", "Iyy",
-                                                        "Izz", "Ixy", "Ixz", "Iyz", "Ia"};
+                                                                    "Izz", "Ixy", "Ixz", "Iyz", "Ia"};
 
 /* ---- in ---- */
 
@@ -29,9 +30,12 @@ static bool looks_like_xml(const char *text, size_t length) {
 }
 
 /* what every source shares once its spec is filled */
-static psdm_status finish(psdmp_robot_spec *spec, const psdm_robot_options *options, psdm_robot *robot, psdm_error *error) {
+static psdm_status finish(psdmp_robot_spec *spec, const psdm_robot_options *options, psdm_robot *robot,
+                          psdm_error *error) {
   psdm_status status = options ? psdmp_robot_spec_restrict(spec, options, &robot->arena, error) : PSDM_OK;
-  if (!status) status = psdmp_robot_spec_missing(spec, options ? options->missing_inertia : PSDM_MISSING_AUTO, &robot->arena, error);
+  if (!status)
+    status =
+        psdmp_robot_spec_missing(spec, options ? options->missing_inertia : PSDM_MISSING_AUTO, &robot->arena, error);
   if (!status) status = psdmp_robot_spec_snap_axes(spec, options ? options->snap_axes : 0, &robot->arena, error);
   if (status) return status;
   if (!spec->name || !spec->name[0]) spec->name = stem(&robot->arena, spec->file);
@@ -45,7 +49,9 @@ static psdm_status read_text(const char *text, size_t length, const char *name, 
                              psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error) {
   char *file = psdmp_base_arena_text(arena, name, strlen(name));
   if (!file) return psdmp_base_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
-  if (length > PSDMP_DOCUMENT_DOC_BYTES) return psdmp_base_fail(error, PSDM_E_LIMIT, name, 0, 0, "%zu bytes; at most %d are read", length, PSDMP_DOCUMENT_DOC_BYTES);
+  if (length > PSDMP_DOCUMENT_DOC_BYTES)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, name, 0, 0, "%zu bytes; at most %d are read", length,
+                           PSDMP_DOCUMENT_DOC_BYTES);
   return looks_like_xml(text, length) ? psdmp_robot_spec_from_urdf(text, length, file, options, arena, spec, error)
                                       : psdmp_robot_spec_from_yaml(text, length, file, options, arena, spec, error);
 }
@@ -62,17 +68,15 @@ typedef struct source {
   size_t length;
 } source;
 
-static psdm_status make(const source *from, const psdm_robot_options *options, const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
+static psdm_status make(const source *from, const psdm_robot_options *options, const psdm_allocator *allocator,
+                        psdm_robot **out, psdm_error *error) {
   *out = NULL;
   psdm_robot *robot = new_robot(allocator);
   psdmp_robot_spec *spec = robot ? psdmp_base_arena_alloc(&robot->arena, sizeof *spec) : NULL;
   psdm_status status;
-  if (!spec)
-    status = psdmp_base_fail(error, PSDM_E_MEMORY, from->name, 0, 0, "out of memory");
-  else if (from->text)
-    status = read_text(from->text, from->length, from->name, options, &robot->arena, spec, error);
-  else
-    status = psdmp_robot_spec_from_tables(from->name, from->x_path, options, &robot->arena, spec, error);
+  if (!spec) status = psdmp_base_fail(error, PSDM_E_MEMORY, from->name, 0, 0, "out of memory");
+  else if (from->text) status = read_text(from->text, from->length, from->name, options, &robot->arena, spec, error);
+  else status = psdmp_robot_spec_from_tables(from->name, from->x_path, options, &robot->arena, spec, error);
   if (!status) status = finish(spec, options, robot, error);
   if (status) {
     psdm_robot_free(robot);
@@ -84,7 +88,9 @@ static psdm_status make(const source *from, const psdm_robot_options *options, c
 
 size_t psdm_robot_memory(const psdm_robot *robot) { return robot->memory; }
 
-psdm_status psdm_robot_fits(const psdm_robot *robot, const char *what, double bytes, psdm_error *error) { return psdmp_base_memory_ask("", what, bytes, robot->memory, "", error); }
+psdm_status psdm_robot_fits(const psdm_robot *robot, const char *what, double bytes, psdm_error *error) {
+  return psdmp_base_memory_ask("", what, bytes, robot->memory, "", error);
+}
 
 psdm_status psdm_robot_parse(const char *text, size_t length, const char *name, const psdm_robot_options *options,
                              const psdm_allocator *allocator, psdm_robot **out, psdm_error *error) {
@@ -126,8 +132,8 @@ static void refresh_drives(psdm_robot *r) {
     const psdmp_robot_drive *drive = &r->drive[d];
     if (!isfinite(drive->inertia) && r->unknown_drive < 0) r->unknown_drive = drive->index;
     if (r->plain_drives) r->body_drive[r->link[drive->index].body] = drive->inertia;
-    for (int i = 0; r->drive_mass && i < r->n; i++)
-      for (int j = 0; j < r->n; j++) r->drive_mass[i * r->n + j] += drive->inertia * (drive->a[i] * drive->a[j]); /* symmetric to the last bit */
+    for (int i = 0; r->drive_mass && i < r->n; i++) /* symmetric to the last bit */
+      for (int j = 0; j < r->n; j++) r->drive_mass[i * r->n + j] += drive->inertia * (drive->a[i] * drive->a[j]);
   }
 }
 
@@ -168,16 +174,18 @@ psdm_status psdm_robot_ready(const psdm_robot *r, psdm_error *error) {
     const psdmp_robot_link *link = &r->link[by >= 0 ? by : r->unknown_link];
     psdmp_base_quote(link->name, strlen(link->name), name, sizeof name);
     if (r->urdf)
-      return psdmp_base_fail(error, PSDM_E_MISSING, r->file, link->line, 0,
-                        "link '%s' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)", name);
+      return psdmp_base_fail(
+          error, PSDM_E_MISSING, r->file, link->line, 0,
+          "link '%s' has no <inertial> with mass and inertia; this command needs it (or --missing-inertia zero)", name);
     return psdmp_base_fail(error, PSDM_E_MISSING, r->file, 0, 0,
-                      "link '%s' has no mass, centre of mass and inertia; this command needs them ('links:')", name);
+                           "link '%s' has no mass, centre of mass and inertia; this command needs them ('links:')",
+                           name);
   }
   if (r->unknown_drive >= 0) {
     const char *joint = r->joint[r->unknown_drive].name;
     psdmp_base_quote(joint, strlen(joint), name, sizeof name);
     return psdmp_base_fail(error, PSDM_E_MISSING, r->file, 0, 0,
-                      "joint '%s' has drive_inertia: unknown; this command needs a number", name);
+                           "joint '%s' has drive_inertia: unknown; this command needs a number", name);
   }
   return PSDM_OK;
 }
@@ -216,7 +224,10 @@ static void closed_coupling(const psdm_robot *r, double *G, double *c) {
 bool psdm_robot_body(const psdm_robot *r, int index, psdm_body *body) {
   if (index < 0 || index >= r->bodies) return false;
   const psdmp_robot_body *b = &r->body[index];
-  *body = (psdm_body){.parent = b->parent, .prismatic = b->prismatic, .link = b->number, .drive = r->plain_drives ? r->body_drive[index] : NAN};
+  *body = (psdm_body){.parent = b->parent,
+                      .prismatic = b->prismatic,
+                      .link = b->number,
+                      .drive = r->plain_drives ? r->body_drive[index] : NAN};
   memcpy(body->R, b->joint.R, sizeof body->R);
   memcpy(body->p, b->joint.p, sizeof body->p);
   memcpy(body->pi, b->pi, sizeof body->pi);
@@ -252,7 +263,9 @@ int psdm_robot_find(const psdm_robot *r, const char *name) {
   return -1;
 }
 
-bool psdm_robot_moves(const psdm_robot *r, int joint) { return joint >= 0 && joint < r->joints && r->link[joint].body >= 0; }
+bool psdm_robot_moves(const psdm_robot *r, int joint) {
+  return joint >= 0 && joint < r->joints && r->link[joint].body >= 0;
+}
 
 /* how many joints move a body */
 static int moving_depth(const psdm_robot *r, int body) {
@@ -278,8 +291,7 @@ char *psdm_robot_parameter_name(const psdm_robot *r, int k, char *buf, size_t si
     snprintf(buf, size, "%s%d", psdmp_robot_standard_names[k % PSDMP_ROBOT_STANDARD], k / PSDMP_ROBOT_STANDARD + 1);
   else if (k >= inertial && k < inertial + r->drives)
     snprintf(buf, size, "Ia%d", r->joint[r->drive[k - inertial].index].link + 1);
-  else if (size)
-    buf[0] = '\0';
+  else if (size) buf[0] = '\0';
   return buf;
 }
 
@@ -319,7 +331,8 @@ void psdm_robot_drive_mass(const psdm_robot *r, double *B) {
   for (int d = 0; d < r->drives; d++)
     for (int i = 0; i < n; i++)
       for (int j = 0; j < n; j++)
-        if (r->drive[d].a[i] != 0 && r->drive[d].a[j] != 0) B[(long)i * n + j] += r->drive[d].a[i] * r->drive[d].inertia * r->drive[d].a[j];
+        if (r->drive[d].a[i] != 0 && r->drive[d].a[j] != 0)
+          B[(long)i * n + j] += r->drive[d].a[i] * r->drive[d].inertia * r->drive[d].a[j];
 }
 
 /* ---- motors ---- */
@@ -361,10 +374,10 @@ char *psdm_robot_assumption(const psdm_robot *r, int i, char *buf, size_t size) 
   if (size) buf[0] = '\0';
   if (i < 0 || i >= r->assumptions) return buf;
   const psdmp_robot_assumption *a = &r->assumption[i];
-  if (a->second_kind < 0)
-    snprintf(buf, size, "%s%d = 0", psdmp_robot_body_names[a->kind], a->link + 1);
+  if (a->second_kind < 0) snprintf(buf, size, "%s%d = 0", psdmp_robot_body_names[a->kind], a->link + 1);
   else
-    snprintf(buf, size, "%s%d = %s%d", psdmp_robot_body_names[a->kind], a->link + 1, psdmp_robot_body_names[a->second_kind], a->second_link + 1);
+    snprintf(buf, size, "%s%d = %s%d", psdmp_robot_body_names[a->kind], a->link + 1,
+             psdmp_robot_body_names[a->second_kind], a->second_link + 1);
   return buf;
 }
 

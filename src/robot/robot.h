@@ -17,36 +17,38 @@ typedef struct psdmp_robot_pose {
 
 enum { PSDMP_ROBOT_STANDARD = 10 }; /* standard parameters of a link: m, mx my mz, XX XY XZ YY YZ ZZ */
 
-/* The same body for torques alone (reduced.c): its frame turned about and slid along the joint's axis, no mass on a revolute axis. In its
- * parent's frame it is Rz(turn) T Rx(alpha) Rz(angle + q), or Rz(turn) T Rx(alpha) Tz(q) Rz(angle) where prismatic. */
+/* The same body for torques alone (reduced.c): its frame turned about and slid along the joint's axis, no mass on a
+ * revolute axis. In its parent's frame it is Rz(turn) T Rx(alpha) Rz(angle + q), or Rz(turn) T Rx(alpha) Tz(q)
+ * Rz(angle) where prismatic. */
 typedef struct psdmp_robot_reduced {
   double turn[2], cosine, sine; /* cosine and sine of turn; of alpha */
   double along_x, along_other;  /* T: along x, and along y (flat) or z */
   double angle;
-  double mass, c[3], S[6];      /* mass, first and second moments (xx xy xz yy yz zz) */
-  double own[2], slide;         /* how the canonical frame was turned (cosine, sine) and slid */
-  int child;                    /* the first one, -1: none */
+  double mass, c[3], S[6]; /* mass, first and second moments (xx xy xz yy yz zz) */
+  double own[2], slide;    /* how the canonical frame was turned (cosine, sine) and slid */
+  int child;               /* the first one, -1: none */
   bool turned, flat;
 } psdmp_robot_reduced;
 
 typedef struct psdmp_robot_body {
   psdmp_robot_pose joint;          /* X_j0: this joint's frame at q = 0 in the parent's canonical frame */
   double pi[PSDMP_ROBOT_STANDARD]; /* standard parameters about the canonical origin; computed from robot->pi */
-  int parent;                /* body, -1: the base */
+  int parent;                      /* body, -1: the base */
   bool prismatic;
-  int number;                /* moving link in file order: block of the standard parameters */
-  int index;                 /* joint in file order */
-  psdmp_robot_reduced reduced;     /* computed from all bodies' joints and pi */
+  int number;                  /* moving link in file order: block of the standard parameters */
+  int index;                   /* joint in file order */
+  psdmp_robot_reduced reduced; /* computed from all bodies' joints and pi */
 } psdmp_robot_body;
 
 /* A link as the user knows it: a frame fixed to a body (or to the base, body -1). */
 typedef struct psdmp_robot_link {
   const char *name;
-  int body, line; /* line of the file, 0: not known */
+  int body, line;         /* line of the file, 0: not known */
   psdmp_robot_pose frame; /* the link frame in the body's canonical frame */
 } psdmp_robot_link;
 
-/* A length of the file: it moves the transforms around a joint by value times a direction (before: in the parent's link frame). */
+/* A length of the file: it moves the transforms around a joint by value times a direction (before: in the parent's
+ * link frame). */
 typedef struct psdmp_robot_length {
   char kind; /* a, d: of the joint's row; x, y, z: of whatever else stands before it */
   int joint; /* in file order */
@@ -67,7 +69,7 @@ typedef struct psdmp_robot_drive {
 
 /* "A = 0" or "A = B" over body parameters; second is -1 for zero. */
 typedef struct psdmp_robot_assumption {
-  int kind, link;               /* index into psdmp_robot_body_names; link or joint number counted from 0 */
+  int kind, link; /* index into psdmp_robot_body_names; link or joint number counted from 0 */
   int second_kind, second_link;
 } psdmp_robot_assumption;
 
@@ -104,49 +106,52 @@ typedef struct psdmp_robot_collision {
 typedef struct psdmp_robot_closure {
   const psdm_robot *tree; /* the same robot with the passive joints free */
   int loops, passives;
-  psdmp_robot_loop *loop;       /* (loops) */
+  psdmp_robot_loop *loop; /* (loops) */
   int *passive;           /* (passives) index of each passive joint among the tree's q */
-  double *home, *start;   /* (n), (passives) a closed position nearly: every other is reached from it, so it chooses the branch */
-  int *independent;       /* (n) index of each independent joint among the tree's q */
+  /* (n), (passives) a closed position nearly: every other is reached from it, so it chooses the branch */
+  double *home, *start;
+  int *independent; /* (n) index of each independent joint among the tree's q */
 } psdmp_robot_closure;
 
 struct psdm_robot {
-  psdmp_base_arena arena; /* owns everything below */
+  psdmp_base_arena arena;       /* owns everything below */
   psdmp_robot_closure *closure; /* NULL: no closed loops */
   const char *file, *name, *base_name;
   size_t memory; /* bytes that one job may take, 0: half of the machine's; for psdmp_base_memory_ask */
-  bool urdf; /* how the file is written: in which words messages speak of it */
+  bool urdf;     /* how the file is written: in which words messages speak of it */
   double gravity[3];
 
   int n, bodies, joints, drives;
-  psdm_joint *joint;        /* (joints) in file order */
-  psdmp_robot_link *link;         /* (joints) the link behind each joint */
-  psdmp_robot_body *body;         /* (bodies) canonical order */
-  psdmp_robot_drive *drive;       /* (drives) */
-  double *pi;               /* (10 bodies) standard parameters, user frames, file order, tool included */
-  psdmp_robot_pose base;          /* where the tree stands */
-  psdmp_robot_placement *place;       /* (joints) what body and link poses are computed from */
-  int *order;               /* (joints) parents before children */
-  int last;                 /* joint of the link that is meant where none is named: the tip of the longest moving chain */
+  psdm_joint *joint;            /* (joints) in file order */
+  psdmp_robot_link *link;       /* (joints) the link behind each joint */
+  psdmp_robot_body *body;       /* (bodies) canonical order */
+  psdmp_robot_drive *drive;     /* (drives) */
+  double *pi;                   /* (10 bodies) standard parameters, user frames, file order, tool included */
+  psdmp_robot_pose base;        /* where the tree stands */
+  psdmp_robot_placement *place; /* (joints) what body and link poses are computed from */
+  int *order;                   /* (joints) parents before children */
+  /* joint of the link that is meant where none is named: the tip of the longest moving chain */
+  int last;
   int lengths;
-  psdmp_robot_length *length;     /* (lengths) by joint; all that the places' translations are made of */
-  int tool_joint;           /* joint of the moving link that carries the tool, -1: no tool that moves */
-  double tool[PSDMP_ROBOT_STANDARD]; /* its standard parameters about that link's frame */
+  psdmp_robot_length *length;             /* (lengths) by joint; all that the places' translations are made of */
+  int tool_joint;                         /* joint of the moving link that carries the tool, -1: no tool that moves */
+  double tool[PSDMP_ROBOT_STANDARD];      /* its standard parameters about that link's frame */
   const psdmp_robot_collision *collision; /* NULL: nothing is watched */
-  int *unknown_by;          /* (bodies) in file order: joint whose link made that moving link unknown in the file, -1: none */
-  int unknown_link;         /* joint of the first link without numbers, -1 when all are known */
-  int unknown_drive;        /* the same for drive inertias */
+  /* (bodies) in file order: joint whose link made that moving link unknown in the file, -1: none */
+  int *unknown_by;
+  int unknown_link;  /* joint of the first link without numbers, -1 when all are known */
+  int unknown_drive; /* the same for drive inertias */
 
   /* q_tree = G q + c in canonical body order, compressed rows; direct when it is the identity */
   bool direct, coupled;
-  int *g_row;               /* (bodies + 1) */
-  int *g_col;               /* (g_row[bodies]) */
-  double *g_val;            /* (g_row[bodies]) */
-  double *c;                /* (bodies) */
+  int *g_row;    /* (bodies + 1) */
+  int *g_col;    /* (g_row[bodies]) */
+  double *g_val; /* (g_row[bodies]) */
+  double *c;     /* (bodies) */
 
-  bool plain_drives;        /* every drive acts on one tree joint alone */
-  double *body_drive;       /* (bodies) drive inertia that acts on each tree joint alone, zero when not plain */
-  double *drive_mass;       /* (n x n) sum of a Ia a^T, NULL when plain */
+  bool plain_drives;  /* every drive acts on one tree joint alone */
+  double *body_drive; /* (bodies) drive inertia that acts on each tree joint alone, zero when not plain */
+  double *drive_mass; /* (n x n) sum of a Ia a^T, NULL when plain */
 
   double *transmission;     /* (n x n) q = transmission q_motor, gears included; NULL: identity */
   double *transmission_inv; /* (n x n) */
@@ -182,7 +187,8 @@ void psdmp_robot_standard_from_body(double mass, const double com[3], const doub
 /* Recomputes the poses of bodies and links from base and place. */
 void psdmp_robot_place(psdm_robot *robot);
 
-/* A copy that can take other lengths and shares all else, its inertias included, which then mean nothing. False: out of memory. */
+/* A copy that can take other lengths and shares all else, its inertias included, which then mean nothing. False: out
+ * of memory. */
 bool psdmp_robot_copy(const psdm_robot *robot, psdmp_base_arena *arena, psdm_robot *copy);
 void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
 
@@ -208,14 +214,16 @@ bool psdmp_robot_collision_watch(const psdm_robot *robot, psdmp_base_arena *aren
 /* The longest way from the first joint to a body's centre of mass. */
 double psdmp_robot_reach(const psdm_robot *robot);
 
-/* One metre for robots of the usual size; else a power of four near the reach, so that inertias in it are of the usual size. */
+/* One metre for robots of the usual size; else a power of four near the reach, so that inertias in it are of the
+ * usual size. */
 double psdmp_robot_unit(const psdm_robot *robot);
 
 /* ---- which robot a file belongs to: fingerprint.c; psdm_robot_fingerprint has the kinematics ---- */
 
-enum { PSDMP_ROBOT_FINGERPRINT = 17 }; /* sixteen hexadecimal digits and the end */
+enum { PSDMP_ROBOT_FINGERPRINT = 17 };                 /* sixteen hexadecimal digits and the end */
 uint64_t psdmp_robot_inertia(const psdm_robot *robot); /* of all standard parameters */
-psdm_status psdmp_robot_description(const psdm_robot *robot, const psdm_allocator *allocator, uint64_t *hash); /* of all that a robot file says; PSDM_E_MEMORY */
+/* of all that a robot file says; PSDM_E_MEMORY */
+psdm_status psdmp_robot_description(const psdm_robot *robot, const psdm_allocator *allocator, uint64_t *hash);
 char *psdmp_robot_fingerprint_text(uint64_t hash, char text[PSDMP_ROBOT_FINGERPRINT]);
 bool psdmp_robot_fingerprint_read(const char *text, size_t length, uint64_t *hash);
 

@@ -1,5 +1,6 @@
-/* snap_axes.c: successive axes that are nearly parallel or perpendicular are made so, where it is asked for. A joint's frame turns about a point of its axis, and
- * all that the joint carries moves with it as one body; inertias stay in the frames of their links. */
+/* snap_axes.c: successive axes that are nearly parallel or perpendicular are made so, where it is asked for. A
+ * joint's frame turns about a point of its axis, and all that the joint carries moves with it as one body; inertias
+ * stay in the frames of their links. */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ static int axis_before(const psdmp_robot_spec *spec, int j, double u[3], double 
   return a;
 }
 
-/* The direction that z is taken for: +-u, or z without its part along u. Returns the angle between both, -1: none is near. */
+/* The direction that z is taken for: +-u, or z without its part along u. Returns the angle between both, -1: none is
+ * near. */
 static double aligned(const double u[3], const double z[3], double most, double to[3], bool *square) {
   double along = dot(u, z), across[3], sine, cosine = along;
   for (int i = 0; i < 3; i++) across[i] = z[i] - along * u[i];
@@ -39,9 +41,11 @@ static double aligned(const double u[3], const double z[3], double most, double 
 
 /* R <- the smallest turn that takes z to `to`, times R */
 static void turn(const double z[3], const double to[3], double R[9]) {
-  double v[3] = {z[1] * to[2] - z[2] * to[1], z[2] * to[0] - z[0] * to[2], z[0] * to[1] - z[1] * to[0]}, c = 1 + dot(z, to), turned[9];
+  double v[3] = {z[1] * to[2] - z[2] * to[1], z[2] * to[0] - z[0] * to[2], z[0] * to[1] - z[1] * to[0]},
+         c = 1 + dot(z, to), turned[9];
   for (int k = 0; k < 3; k++) {
-    double x[3] = {R[k], R[3 + k], R[6 + k]}, w[3] = {v[1] * x[2] - v[2] * x[1], v[2] * x[0] - v[0] * x[2], v[0] * x[1] - v[1] * x[0]};
+    double x[3] = {R[k], R[3 + k], R[6 + k]},
+           w[3] = {v[1] * x[2] - v[2] * x[1], v[2] * x[0] - v[0] * x[2], v[0] * x[1] - v[1] * x[0]};
     double w2[3] = {v[1] * w[2] - v[2] * w[1], v[2] * w[0] - v[0] * w[2], v[0] * w[1] - v[1] * w[0]};
     for (int i = 0; i < 3; i++) turned[3 * i + k] = x[i] + w[i] + w2[i] / c;
   }
@@ -49,9 +53,11 @@ static void turn(const double z[3], const double to[3], double R[9]) {
   for (int i = 0; i < 3; i++) R[3 * i + 2] = to[i];
 }
 
-/* How far the joint's origin lies behind the foot of the common normal, along its axis z; 0 where the origin is the foot but for rounding. */
+/* How far the joint's origin lies behind the foot of the common normal, along its axis z; 0 where the origin is the
+ * foot but for rounding. */
 static double behind_foot(const double u[3], const double origin[3], const double z[3], const double p[3]) {
-  double from[3] = {p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]}, c = dot(u, z), behind = (dot(from, z) - c * dot(from, u)) / (1 - c * c);
+  double from[3] = {p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]}, c = dot(u, z),
+         behind = (dot(from, z) - c * dot(from, u)) / (1 - c * c);
   return fabs(behind) <= 1e-12 * size(from) ? 0 : behind;
 }
 
@@ -75,16 +81,20 @@ static double snap_joint(psdmp_robot_spec *spec, int j, double most) {
   int a = axis_before(spec, j, u, origin);
   double angle = a < 0 ? -1 : aligned(u, z, most, to, &square);
   if (angle <= 1e-15) return 0; /* as exact as numbers are */
-  bool crossing = square && s->type == PSDM_REVOLUTE && spec->joint[a].type == PSDM_REVOLUTE; /* axes that meet still do */
+  /* axes that meet still do */
+  bool crossing = square && s->type == PSDM_REVOLUTE && spec->joint[a].type == PSDM_REVOLUTE;
   double held = turn_lengths(s, z, to), behind = crossing ? behind_foot(u, origin, z, s->before.p) : held;
   for (int i = 0; i < 3; i++) s->before.p[i] += behind * (to[i] - z[i]);
   turn(z, to, s->before.R);
   return angle;
 }
 
-psdm_status psdmp_robot_spec_snap_axes(psdmp_robot_spec *spec, double most, psdmp_base_arena *arena, psdm_error *error) {
+psdm_status psdmp_robot_spec_snap_axes(psdmp_robot_spec *spec, double most, psdmp_base_arena *arena,
+                                       psdm_error *error) {
   if (most == 0) return PSDM_OK;
-  if (!(most > 0 && most <= 0.1)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, spec->file, 0, 0, "axes can be snapped within 0 to 0.1 rad, not %.6g", most);
+  if (!(most > 0 && most <= 0.1))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, spec->file, 0, 0,
+                           "axes can be snapped within 0 to 0.1 rad, not %.6g", most);
   int changed = 0, worst = -1;
   double largest = 0;
   for (int j = 0; j < spec->joints; j++) {
@@ -95,12 +105,17 @@ psdm_status psdmp_robot_spec_snap_axes(psdmp_robot_spec *spec, double most, psdm
   }
   psdm_status status;
   if (!changed) {
-    status = psdmp_robot_list_add(&spec->notes, arena, "no axis is within %.3g rad of parallel or perpendicular to the one before it, but for those that are so already", most);
+    status = psdmp_robot_list_add(&spec->notes, arena,
+                                  "no axis is within %.3g rad of parallel or perpendicular to the one before it, but "
+                                  "for those that are so already",
+                                  most);
   } else {
     char name[80];
     psdmp_base_quote(spec->joint[worst].name, strlen(spec->joint[worst].name), name, sizeof name);
-    status = psdmp_robot_list_add(&spec->notes, arena, "%d %s turned to be parallel or perpendicular to the one before, by %.3g rad at most (joint '%s')", changed,
-                            changed == 1 ? "axis was" : "axes were", largest, name);
+    status = psdmp_robot_list_add(
+        &spec->notes, arena,
+        "%d %s turned to be parallel or perpendicular to the one before, by %.3g rad at most (joint '%s')", changed,
+        changed == 1 ? "axis was" : "axes were", largest, name);
   }
   return status ? psdmp_base_fail(error, status, spec->file, 0, 0, "out of memory") : PSDM_OK;
 }

@@ -1,4 +1,5 @@
-/* spec_priv.h: what a robot file says, before it becomes a canonical tree. Every reader fills one; build.c checks it. */
+/* spec_priv.h: what a robot file says, before it becomes a canonical tree. Every reader fills one; build.c checks
+ * it. */
 #ifndef PSDMP_ROBOT_SPEC_H
 #define PSDMP_ROBOT_SPEC_H
 
@@ -13,17 +14,17 @@ typedef struct psdmp_robot_spec_joint {
   const char *name, *link_name;
   int line, column, link_line, link_column;
   psdm_joint_type type;
-  int parent;               /* joint in file order, -1: the base */
+  int parent;                     /* joint in file order, -1: the base */
   psdmp_robot_pose before, after; /* parent's link frame -> joint frame (z is the axis) -> this link's frame */
-  int lengths;              /* a and d, where the file has them; the rest of the translations is x, y, z */
+  int lengths;                    /* a and d, where the file has them; the rest of the translations is x, y, z */
   psdmp_robot_length length[2];
   psdm_limits limits;
   psdm_friction friction;
   double stiffness, damping, torque_constant, gear;
   bool has_drive;
   double drive_inertia; /* NAN: unknown */
-  bool passive; /* a closed loop moves it */
-  double start; /* with loops: its value in a position where they nearly close */
+  bool passive;         /* a closed loop moves it */
+  double start;         /* with loops: its value in a position where they nearly close */
   bool coupled;
   int couples;
   psdmp_robot_couple *couple;
@@ -51,7 +52,7 @@ enum {
 typedef struct psdmp_robot_spec {
   const char *file, *name; /* name NULL: the file's */
   bool urdf;
-  const char *base_name;   /* what the file calls the base */
+  const char *base_name; /* what the file calls the base */
   double gravity[3];
   psdmp_robot_pose base;
   int joints;
@@ -72,35 +73,43 @@ typedef struct psdmp_robot_spec {
 } psdmp_robot_spec;
 
 /* Appends a sentence (arena copy). */
-psdm_status psdmp_robot_list_add(psdmp_robot_text_list *list, psdmp_base_arena *arena, const char *format, ...) PSDM_PRINTF(3, 4);
+psdm_status psdmp_robot_list_add(psdmp_robot_text_list *list, psdmp_base_arena *arena, const char *format, ...)
+    PSDM_PRINTF(3, 4);
 
-/* Takes an angle within 1e-4 rad of a multiple of 15 degrees for that multiple: real files say 1.5708. Differences above what
- * printing 15 digits loses are worth a note, "line N: where: key X snapped to Y deg". */
-psdm_status psdmp_robot_spec_snap(psdmp_robot_spec *spec, psdmp_base_arena *arena, double *angle, int line, const char *where, const char *key);
+/* Takes an angle within 1e-4 rad of a multiple of 15 degrees for that multiple: real files say 1.5708. Differences
+ * above what printing 15 digits loses are worth a note, "line N: where: key X snapped to Y deg". */
+psdm_status psdmp_robot_spec_snap(psdmp_robot_spec *spec, psdmp_base_arena *arena, double *angle, int line,
+                                  const char *where, const char *key);
 
 /* Fills a spec from YAML text. */
-psdm_status psdmp_robot_spec_from_yaml(const char *text, size_t length, const char *file, const psdm_robot_options *options,
-                                 psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error);
+psdm_status psdmp_robot_spec_from_yaml(const char *text, size_t length, const char *file,
+                                       const psdm_robot_options *options, psdmp_base_arena *arena,
+                                       psdmp_robot_spec *spec, psdm_error *error);
 
 /* Fills a spec from URDF text. */
-psdm_status psdmp_robot_spec_from_urdf(const char *text, size_t length, const char *file, const psdm_robot_options *options,
-                                 psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error);
+psdm_status psdmp_robot_spec_from_urdf(const char *text, size_t length, const char *file,
+                                       const psdm_robot_options *options, psdmp_base_arena *arena,
+                                       psdmp_robot_spec *spec, psdm_error *error);
 
 /* Fills a spec from the PSDM toolbox's tables; x_path may be NULL. */
-psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options, psdmp_base_arena *arena,
-                                   psdmp_robot_spec *spec, psdm_error *error);
+psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
+                                         psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error);
 
 /* Locks joints, takes another root, keeps only the chain to a tip: what the options ask for. */
-psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_options *options, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_options *options,
+                                      psdmp_base_arena *arena, psdm_error *error);
 
 /* Decides which links without numbers are frames, which are unknown and which the rule takes as massless, and tells. */
-psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inertia rule, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inertia rule, psdmp_base_arena *arena,
+                                     psdm_error *error);
 
-/* Turns axes that are within `most` rad of parallel or perpendicular to the moving joint's before them, and notes how many; 0: none. PSDM_E_ARGUMENT above 0.1. */
+/* Turns axes that are within `most` rad of parallel or perpendicular to the moving joint's before them, and notes
+ * how many; 0: none. PSDM_E_ARGUMENT above 0.1. */
 psdm_status psdmp_robot_spec_snap_axes(psdmp_robot_spec *spec, double most, psdmp_base_arena *arena, psdm_error *error);
 
 /* Says that a length moves the joint's transforms: value * column `axis` of R, before or after the motion. */
-void psdmp_robot_spec_add_length(psdmp_robot_spec_joint *joint, char kind, double value, const double R[9], int axis, bool after);
+void psdmp_robot_spec_add_length(psdmp_robot_spec_joint *joint, char kind, double value, const double R[9], int axis,
+                                 bool after);
 
 /* Fills robot->length. False: out of memory. */
 bool psdmp_robot_keep_lengths(const psdmp_robot_spec *spec, psdm_robot *robot);
@@ -109,7 +118,8 @@ bool psdmp_robot_keep_lengths(const psdmp_robot_spec *spec, psdm_robot *robot);
 void psdmp_robot_spec_joint_init(psdmp_robot_spec_joint *joint);
 
 /* Warns about implausible inertia of a link: mass, definiteness, triangle inequality. */
-psdm_status psdmp_robot_spec_check_link(psdmp_robot_spec *spec, psdmp_base_arena *arena, const char *link_name, const double pi[10]);
+psdm_status psdmp_robot_spec_check_link(psdmp_robot_spec *spec, psdmp_base_arena *arena, const char *link_name,
+                                        const double pi[10]);
 
 /* The canonical robot. robot->arena is already set and owns what spec points to. */
 psdm_status psdmp_robot_build(psdmp_robot_spec *spec, psdm_robot *robot, psdm_error *error);

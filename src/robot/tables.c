@@ -1,5 +1,5 @@
-/* tables.c: the tables of the PSDM MATLAB toolbox (Lloyd, Irani, Ahmadi 2021): DH rows [a alpha d theta (type) (sign)] and X rows
- * [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)]. */
+/* tables.c: the tables of the PSDM MATLAB toolbox (Lloyd, Irani, Ahmadi 2021): DH rows [a alpha d theta (type)
+ * (sign)] and X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)]. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,24 +11,34 @@ static psdm_status no_memory(const psdmp_robot_spec *spec, psdm_error *error) {
   return psdmp_base_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
 }
 
-static psdm_status check_shape(const psdmp_table_matrix *m, const char *file, int rows, int least, int most, psdm_error *error) {
+static psdm_status check_shape(const psdmp_table_matrix *m, const char *file, int rows, int least, int most,
+                               psdm_error *error) {
   if (m->columns < least || m->columns > most)
-    return psdmp_base_fail(error, PSDM_E_PARSE, file, 1, 0, "rows of %d numbers; %d to %d were expected", m->columns, least, most);
-  if (rows && m->rows != rows) return psdmp_base_fail(error, PSDM_E_PARSE, file, 0, 0, "%d rows for %d joints", m->rows, rows);
-  if (m->rows > PSDM_MAX_JOINTS) return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are accepted", m->rows, PSDM_MAX_JOINTS);
+    return psdmp_base_fail(error, PSDM_E_PARSE, file, 1, 0, "rows of %d numbers; %d to %d were expected", m->columns,
+                           least, most);
+  if (rows && m->rows != rows)
+    return psdmp_base_fail(error, PSDM_E_PARSE, file, 0, 0, "%d rows for %d joints", m->rows, rows);
+  if (m->rows > PSDM_MAX_JOINTS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are accepted", m->rows,
+                           PSDM_MAX_JOINTS);
   return PSDM_OK;
 }
 
-/* one DH row. A negative sign reverses q: Rz(theta - q) Tz(d) = Rx(pi) Rz(q - theta) Tz(-d) Rx(pi), so the joint is turned over. */
-static psdm_status fill_row(psdmp_robot_spec *spec, psdmp_base_arena *arena, const psdmp_table_matrix *dh, int j, bool snap, psdm_error *error) {
+/* one DH row. A negative sign reverses q: Rz(theta - q) Tz(d) = Rx(pi) Rz(q - theta) Tz(-d) Rx(pi), so the joint is
+ * turned over. */
+static psdm_status fill_row(psdmp_robot_spec *spec, psdmp_base_arena *arena, const psdmp_table_matrix *dh, int j,
+                            bool snap, psdm_error *error) {
   const double *v = dh->value + (long)j * dh->columns;
-  double a = v[0], alpha = v[1], d = v[2], theta = v[3], type = dh->columns > 4 ? v[4] : 0, sign = dh->columns > 5 ? v[5] : 1;
+  double a = v[0], alpha = v[1], d = v[2], theta = v[3], type = dh->columns > 4 ? v[4] : 0,
+         sign = dh->columns > 5 ? v[5] : 1;
   psdmp_robot_spec_joint *joint = &spec->joint[j];
   char name[32], where[48];
   if ((type != 0 && type != 1) || (sign != 1 && sign != -1))
-    return psdmp_base_fail(error, PSDM_E_PARSE, spec->file, j + 1, 0, "row %d: type is %g and sign %g; 0 or 1 and 1 or -1 were expected", j + 1, type, sign);
+    return psdmp_base_fail(error, PSDM_E_PARSE, spec->file, j + 1, 0,
+                           "row %d: type is %g and sign %g; 0 or 1 and 1 or -1 were expected", j + 1, type, sign);
   snprintf(where, sizeof where, "row %d", j + 1);
-  if (snap && (psdmp_robot_spec_snap(spec, arena, &alpha, j + 1, where, "alpha") || psdmp_robot_spec_snap(spec, arena, &theta, j + 1, where, "theta")))
+  if (snap && (psdmp_robot_spec_snap(spec, arena, &alpha, j + 1, where, "alpha") ||
+               psdmp_robot_spec_snap(spec, arena, &theta, j + 1, where, "theta")))
     return no_memory(spec, error);
   psdmp_robot_spec_joint_init(joint);
   snprintf(name, sizeof name, "joint%d", j + 1);
@@ -61,8 +71,8 @@ static psdm_status fill_link(psdmp_robot_spec *spec, psdmp_base_arena *arena, co
   return psdmp_robot_spec_check_link(spec, arena, joint->link_name, joint->pi);
 }
 
-psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options, psdmp_base_arena *arena,
-                                   psdmp_robot_spec *spec, psdm_error *error) {
+psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
+                                         psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error) {
   static const char *const dh_names[] = {"DH", "DH_ext", NULL}, *const x_names[] = {"X", NULL};
   psdmp_table_matrix dh, x = {0};
   spec->file = psdmp_base_arena_text(arena, dh_path, strlen(dh_path));

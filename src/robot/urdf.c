@@ -22,7 +22,7 @@ typedef struct reader {
 typedef struct link_node {
   const char *name;
   int line;
-  int parent_joint; /* joint whose child it is, -1: none */
+  int parent_joint;         /* joint whose child it is, -1: none */
   bool known, half, shaped; /* it has an <inertial>, one without moments, a <visual> or <collision> */
   double pi[PSDMP_ROBOT_STANDARD];
 } link_node;
@@ -49,7 +49,9 @@ typedef struct urdf {
 
 static int line_of(const xmlNode *node) { return (int)xmlGetLineNo((xmlNode *)node); }
 
-static psdm_status no_memory(reader *r) { return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(reader *r) {
+  return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory");
+}
 
 static psdm_status refuse(reader *r, const xmlNode *node, const char *format, ...) PSDM_PRINTF(3, 4);
 static psdm_status refuse(reader *r, const xmlNode *node, const char *format, ...) {
@@ -62,7 +64,9 @@ static psdm_status refuse(reader *r, const xmlNode *node, const char *format, ..
 }
 
 /* a name fit for a message, in one of a few buffers */
-typedef struct quoted { char text[72]; } quoted;
+typedef struct quoted {
+  char text[72];
+} quoted;
 static quoted quote(const char *name) {
   quoted q;
   psdmp_base_quote(name, strlen(name), q.text, sizeof q.text);
@@ -112,7 +116,8 @@ static psdm_status attribute(reader *r, const xmlNode *node, const char *name, c
   xmlFree(text);
   if (!*value) return no_memory(r);
   if (strstr(*value, "${") || strstr(*value, "$("))
-    return refuse(r, node, "attribute %s is '%s': this is a xacro file; run 'xacro FILE > robot.urdf' and read that", name, quote(*value).text);
+    return refuse(r, node, "attribute %s is '%s': this is a xacro file; run 'xacro FILE > robot.urdf' and read that",
+                  name, quote(*value).text);
   return PSDM_OK;
 }
 
@@ -125,7 +130,8 @@ static psdm_status required(reader *r, const xmlNode *node, const char *name, co
 /* names are as long as YAML's at most, so that what is read can be written */
 static psdm_status check_name(reader *r, const xmlNode *node, const char *name) {
   if (strlen(name) <= 200) return PSDM_OK;
-  return refuse(r, node, "name of <%s> is '%s'; a name of 1 to 200 characters was expected", (const char *)node->name, quote(name).text);
+  return refuse(r, node, "name of <%s> is '%s'; a name of 1 to 200 characters was expected", (const char *)node->name,
+                quote(name).text);
 }
 
 static psdm_status read_name(reader *r, const xmlNode *node, const char **name) {
@@ -152,8 +158,11 @@ static psdm_status numbers(reader *r, const xmlNode *node, const char *name, int
     at += length;
   }
   if (found == count) return PSDM_OK;
-  return refuse(r, node, "%s of <%s> is '%s'; %d finite decimal number%s expected%s", name, (const char *)node->name, quote(text).text, count,
-                count == 1 ? " was" : "s were", !strchr(text, ',') ? "" : count == 1 ? ", with a point" : ", with blanks between them, not commas");
+  return refuse(r, node, "%s of <%s> is '%s'; %d finite decimal number%s expected%s", name, (const char *)node->name,
+                quote(text).text, count, count == 1 ? " was" : "s were",
+                !strchr(text, ',') ? ""
+                : count == 1       ? ", with a point"
+                                   : ", with blanks between them, not commas");
 }
 
 static psdm_status snap(reader *r, const xmlNode *node, double *angle) {
@@ -179,7 +188,8 @@ static psdm_status read_origin(reader *r, const xmlNode *parent, bool snapped, p
 
 /* products of inertia may be left out; a moment that is left out is not known to be zero */
 static bool has_moments(const xmlNode *inertia) {
-  return inertia && xmlHasProp((xmlNode *)inertia, BAD_CAST "ixx") && xmlHasProp((xmlNode *)inertia, BAD_CAST "iyy") && xmlHasProp((xmlNode *)inertia, BAD_CAST "izz");
+  return inertia && xmlHasProp((xmlNode *)inertia, BAD_CAST "ixx") && xmlHasProp((xmlNode *)inertia, BAD_CAST "iyy") &&
+         xmlHasProp((xmlNode *)inertia, BAD_CAST "izz");
 }
 
 static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *link) {
@@ -207,7 +217,8 @@ static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *
 static psdm_status read_link(reader *r, const xmlNode *node, link_node *link) {
   const xmlNode *inertial;
   *link = (link_node){.line = line_of(node), .parent_joint = -1};
-  for (const xmlNode *at = node->children; at; at = at->next) link->shaped |= is_element(at, "visual") || is_element(at, "collision");
+  for (const xmlNode *at = node->children; at; at = at->next)
+    link->shaped |= is_element(at, "visual") || is_element(at, "collision");
   psdm_status status = read_name(r, node, &link->name);
   if (!status) status = only_child(r, node, "inertial", &inertial);
   return status || !inertial ? status : read_inertial(r, inertial, link);
@@ -219,7 +230,8 @@ static psdm_status read_type(reader *r, const xmlNode *node, joint_node *joint) 
   static const struct {
     const char *name;
     psdm_joint_type type;
-  } types[] = {{"revolute", PSDM_REVOLUTE}, {"continuous", PSDM_REVOLUTE}, {"prismatic", PSDM_PRISMATIC}, {"fixed", PSDM_FIXED}};
+  } types[] = {
+      {"revolute", PSDM_REVOLUTE}, {"continuous", PSDM_REVOLUTE}, {"prismatic", PSDM_PRISMATIC}, {"fixed", PSDM_FIXED}};
   const char *text;
   psdm_status status = required(r, node, "type", &text);
   if (status) return status;
@@ -228,7 +240,8 @@ static psdm_status read_type(reader *r, const xmlNode *node, joint_node *joint) 
       joint->type = types[i].type;
       return PSDM_OK;
     }
-  return refuse(r, node, "joint '%s' has type '%s'; supported are revolute, continuous, prismatic and fixed", quote(joint->name).text, quote(text).text);
+  return refuse(r, node, "joint '%s' has type '%s'; supported are revolute, continuous, prismatic and fixed",
+                quote(joint->name).text, quote(text).text);
 }
 
 static psdm_status read_end(reader *r, const joint_node *joint, const char *which, const char **name) {
@@ -246,7 +259,8 @@ static psdm_status read_axis(reader *r, joint_node *joint) {
   if (!status && node) status = numbers(r, node, "xyz", 3, a);
   if (status || joint->type == PSDM_FIXED) return status;
   double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-  if (!(length > 1e-9) || !isfinite(length)) return refuse(r, node ? node : joint->node, "joint '%s': its axis has no direction", quote(joint->name).text);
+  if (!(length > 1e-9) || !isfinite(length))
+    return refuse(r, node ? node : joint->node, "joint '%s': its axis has no direction", quote(joint->name).text);
   for (int i = 0; i < 3; i++) a[i] /= length;
   return PSDM_OK;
 }
@@ -298,7 +312,9 @@ static psdm_status read_limit(reader *r, const joint_node *joint, psdmp_robot_sp
   if (velocity > 0) l->velocity = velocity;
   if (effort > 0) l->effort = effort;
   if (lower < upper && strcmp(type, "continuous") != 0) l->lower = lower, l->upper = upper;
-  if (lower > upper) return refuse(r, node, "joint '%s': lower limit %g is above the upper limit %g", quote(joint->name).text, lower, upper);
+  if (lower > upper)
+    return refuse(r, node, "joint '%s': lower limit %g is above the upper limit %g", quote(joint->name).text, lower,
+                  upper);
   return PSDM_OK;
 }
 
@@ -327,8 +343,8 @@ static psdm_status read_mimic(reader *r, const urdf *u, const joint_node *joint,
   int other = psdmp_robot_names_find(&u->joint_names, name);
   if (other < 0) {
     const char *near = psdmp_robot_names_nearest(&u->joint_names, name);
-    return refuse(r, node, "joint '%s' mimics '%s', which is no joint of this file%s%s%s", quote(joint->name).text, quote(name).text,
-                  near ? "; did you mean '" : "", near ? quote(near).text : "", near ? "'?" : "");
+    return refuse(r, node, "joint '%s' mimics '%s', which is no joint of this file%s%s%s", quote(joint->name).text,
+                  quote(name).text, near ? "; did you mean '" : "", near ? quote(near).text : "", near ? "'?" : "");
   }
   out->coupled = true;
   out->couples = 1;
@@ -344,7 +360,7 @@ enum { MOST_STRANGERS = 20 };
 
 /* elements that URDF and its users know and that say nothing about dynamics */
 static bool passed_over(const char *name) {
-  static const char *const known[] = {"link",  "joint",       "material", "transmission", "gazebo", "sensor",
+  static const char *const known[] = {"link",  "joint",        "material", "transmission", "gazebo", "sensor",
                                       "group", "ros2_control", "plugin",   "mujoco",       "drake",  "actuator"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strcmp(known[i], name) == 0) return true;
@@ -354,8 +370,10 @@ static bool passed_over(const char *name) {
 /* the first few by name, the rest as a number: a file may hold millions */
 static psdm_status note_stranger(reader *r, const xmlNode *node, int *strangers) {
   if (has_prefix(node) || passed_over((const char *)node->name) || (*strangers)++ >= MOST_STRANGERS) return PSDM_OK;
-  return psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was passed over", line_of(node),
-                        quote((const char *)node->name).text) ? no_memory(r) : PSDM_OK;
+  return psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was passed over",
+                              line_of(node), quote((const char *)node->name).text)
+             ? no_memory(r)
+             : PSDM_OK;
 }
 
 static psdm_status look_over(reader *r, const xmlNode *root, urdf *u) {
@@ -368,10 +386,12 @@ static psdm_status look_over(reader *r, const xmlNode *root, urdf *u) {
     if (note_stranger(r, at, &strangers)) return PSDM_E_MEMORY;
   }
   if (strangers > MOST_STRANGERS &&
-      psdmp_robot_list_add(&r->spec->notes, r->arena, "%d more elements are not of URDF and were passed over", strangers - MOST_STRANGERS))
+      psdmp_robot_list_add(&r->spec->notes, r->arena, "%d more elements are not of URDF and were passed over",
+                           strangers - MOST_STRANGERS))
     return no_memory(r);
   if (u->links > PSDMP_ROBOT_MAX_LINKS || u->joints > PSDMP_ROBOT_MAX_LINKS)
-    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%d links and %d joints; at most %d of each are read", u->links, u->joints, PSDMP_ROBOT_MAX_LINKS);
+    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%d links and %d joints; at most %d of each are read",
+                           u->links, u->joints, PSDMP_ROBOT_MAX_LINKS);
   if (!u->joints) return refuse(r, root, "<robot> has no <joint>");
   return PSDM_OK;
 }
@@ -381,22 +401,28 @@ static psdm_status index_names(reader *r, urdf *u) {
   if (!links || !joints) return no_memory(r);
   for (int i = 0; i < u->links; i++) links[i] = u->link[i].name;
   for (int i = 0; i < u->joints; i++) joints[i] = u->joint[i].name;
-  if (!psdmp_robot_names_init(&u->link_names, r->arena, links, u->links) || !psdmp_robot_names_init(&u->joint_names, r->arena, joints, u->joints)) return no_memory(r);
+  if (!psdmp_robot_names_init(&u->link_names, r->arena, links, u->links) ||
+      !psdmp_robot_names_init(&u->joint_names, r->arena, joints, u->joints))
+    return no_memory(r);
   int first, twin = psdmp_robot_names_twin(&u->link_names, &first);
   if (twin >= 0)
-    return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, u->link[twin].line, 0, "link name '%s' stands twice (first on line %d)",
-                      quote(links[twin]).text, u->link[first].line);
+    return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, u->link[twin].line, 0,
+                           "link name '%s' stands twice (first on line %d)", quote(links[twin]).text,
+                           u->link[first].line);
   twin = psdmp_robot_names_twin(&u->joint_names, &first);
-  if (twin >= 0) return refuse(r, u->joint[twin].node, "joint name '%s' stands twice (first on line %d)", quote(joints[twin]).text, line_of(u->joint[first].node));
+  if (twin >= 0)
+    return refuse(r, u->joint[twin].node, "joint name '%s' stands twice (first on line %d)", quote(joints[twin]).text,
+                  line_of(u->joint[first].node));
   return PSDM_OK;
 }
 
-static psdm_status find_end(reader *r, const urdf *u, const joint_node *joint, const char *name, const char *which, int *link) {
+static psdm_status find_end(reader *r, const urdf *u, const joint_node *joint, const char *name, const char *which,
+                            int *link) {
   *link = psdmp_robot_names_find(&u->link_names, name);
   if (*link >= 0) return PSDM_OK;
   const char *near = psdmp_robot_names_nearest(&u->link_names, name);
-  return refuse(r, joint->node, "joint '%s': its %s '%s' is no link of this file%s%s%s", quote(joint->name).text, which, quote(name).text,
-                near ? "; did you mean '" : "", near ? quote(near).text : "", near ? "'?" : "");
+  return refuse(r, joint->node, "joint '%s': its %s '%s' is no link of this file%s%s%s", quote(joint->name).text, which,
+                quote(name).text, near ? "; did you mean '" : "", near ? quote(near).text : "", near ? "'?" : "");
 }
 
 static psdm_status connect(reader *r, urdf *u) {
@@ -407,19 +433,22 @@ static psdm_status connect(reader *r, urdf *u) {
     if (status) return status;
     link_node *child = &u->link[joint->child_link];
     if (child->parent_joint >= 0)
-      return refuse(r, joint->node, "link '%s' is the child of two joints, '%s' and '%s'; closed loops are not read from URDF", quote(child->name).text,
-                    quote(u->joint[child->parent_joint].name).text, quote(joint->name).text);
+      return refuse(r, joint->node,
+                    "link '%s' is the child of two joints, '%s' and '%s'; closed loops are not read from URDF",
+                    quote(child->name).text, quote(u->joint[child->parent_joint].name).text, quote(joint->name).text);
     child->parent_joint = j;
   }
   int root = -1;
   for (int l = 0; l < u->links; l++) {
     if (u->link[l].parent_joint >= 0) continue;
     if (root >= 0)
-      return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, u->link[l].line, 0, "two links have no parent, '%s' and '%s'; one root was expected",
-                        quote(u->link[root].name).text, quote(u->link[l].name).text);
+      return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, u->link[l].line, 0,
+                             "two links have no parent, '%s' and '%s'; one root was expected",
+                             quote(u->link[root].name).text, quote(u->link[l].name).text);
     root = l;
   }
-  if (root < 0) return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, 1, 0, "every link has a parent: the joints form a cycle");
+  if (root < 0)
+    return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, 1, 0, "every link has a parent: the joints form a cycle");
   r->spec->base_name = u->link[root].name;
   return PSDM_OK;
 }
@@ -454,7 +483,8 @@ static psdm_status read_robot(reader *r, const xmlNode *root) {
   urdf u = {0};
   psdmp_robot_spec *spec = r->spec;
   if (!root || !is_element(root, "robot"))
-    return refuse(r, root, "the outermost element is <%s>; <robot> was expected", root ? quote((const char *)root->name).text : "");
+    return refuse(r, root, "the outermost element is <%s>; <robot> was expected",
+                  root ? quote((const char *)root->name).text : "");
   psdm_status status = attribute(r, root, "name", &spec->name);
   if (!status && spec->name) status = check_name(r, root, spec->name);
   if (!status) status = look_over(r, root, &u);
@@ -483,8 +513,9 @@ static psdm_status refuse_byte(reader *r, const char *text, const char *at, psdm
   return psdmp_base_fail(r->error, status, r->file, line, 0, "%s", why);
 }
 
-/* libxml2 compares each attribute with the others of its tag, and each prefix with all declared ones: hours for a hostile file.
- * No tag holds a '<', so what stands between two of them bounds its attributes, whatever else is wrong with the text. */
+/* libxml2 compares each attribute with the others of its tag, and each prefix with all declared ones: hours for a
+ * hostile file. No tag holds a '<', so what stands between two of them bounds its attributes, whatever else is wrong
+ * with the text. */
 static psdm_status check_crowds(reader *r, const char *text, size_t length) {
   enum { MOST_ATTRIBUTES = 200, MOST_NAMESPACES = 200 }; /* a second for the largest file */
   int attributes = 0, namespaces = 0;
@@ -493,7 +524,8 @@ static psdm_status check_crowds(reader *r, const char *text, size_t length) {
     if (*at == '<') attributes = 0;
     if (equals && (*at == '"' || *at == '\'')) attributes++;
     if (*at == 'x' && end - at > 5 && memcmp(at, "xmlns", 5) == 0) namespaces++;
-    if (attributes > MOST_ATTRIBUTES) return refuse_byte(r, text, at, PSDM_E_LIMIT, "a tag of more than 200 attributes");
+    if (attributes > MOST_ATTRIBUTES)
+      return refuse_byte(r, text, at, PSDM_E_LIMIT, "a tag of more than 200 attributes");
     if (namespaces > MOST_NAMESPACES) return refuse_byte(r, text, at, PSDM_E_LIMIT, "more than 200 namespaces (xmlns)");
     equals = *at == '=' || (equals && strchr(" \t\r\n", *at));
   }
@@ -508,7 +540,8 @@ static psdm_status check_text(reader *r, const char *text, size_t length) {
   for (const char *at = text, *end = text + length; at < end;) {
     size_t step = psdmp_base_utf8_length(at, (size_t)(end - at));
     if (!*at) return refuse_byte(r, text, at, PSDM_E_PARSE, "a NUL byte; this is not a text file");
-    if (!step) return refuse_byte(r, text, at, PSDM_E_PARSE, "a byte that is not UTF-8; save the file in that encoding");
+    if (!step)
+      return refuse_byte(r, text, at, PSDM_E_PARSE, "a byte that is not UTF-8; save the file in that encoding");
     at += step;
   }
   return check_crowds(r, text, length);
@@ -526,10 +559,11 @@ static const char *version_of(const char *declaration, const char *end, size_t *
   return close ? at + 1 : NULL;
 }
 
-/* Blank lines before <?xml and versions that XML never had ("0.0") are common, and say nothing: the text is UTF-8 whatever stands there. Then the declaration is
- * made blank in a copy, with a note; every line keeps its number. */
+/* Blank lines before <?xml and versions that XML never had ("0.0") are common, and say nothing: the text is UTF-8
+ * whatever stands there. Then the declaration is made blank in a copy, with a note; every line keeps its number. */
 static psdm_status pass_over_declaration(reader *r, const char **text, size_t length) {
-  const char *begin = *text + (length >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0), *at = begin, *end = *text + length;
+  const char *begin = *text + (length >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0), *at = begin,
+             *end = *text + length;
   while (at < end && strchr(" \t\r\n", *at)) at++;
   if (end - at < 6 || memcmp(at, "<?xml", 5) != 0 || !strchr(" \t\r\n", at[5])) return PSDM_OK;
   const char *close = at;
@@ -545,8 +579,12 @@ static psdm_status pass_over_declaration(reader *r, const char **text, size_t le
   for (const char *c = *text; c < at; c++) line += *c == '\n';
   for (char *c = copy + (at - *text); c < copy + (close + 2 - *text); c++) *c = strchr("\r\n", *c) ? *c : ' ';
   *text = copy;
-  psdm_status status = odd ? psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: there is no XML version %s; the file is read as version 1.0", line, psdmp_base_quote(version, size, shown, sizeof shown))
-                           : psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: an XML declaration belongs at the very beginning; it is passed over", line);
+  psdm_status status =
+      odd ? psdmp_robot_list_add(&r->spec->notes, r->arena,
+                                 "line %d: there is no XML version %s; the file is read as version 1.0", line,
+                                 psdmp_base_quote(version, size, shown, sizeof shown))
+          : psdmp_robot_list_add(&r->spec->notes, r->arena,
+                                 "line %d: an XML declaration belongs at the very beginning; it is passed over", line);
   return status ? no_memory(r) : PSDM_OK;
 }
 
@@ -565,7 +603,7 @@ static void stop_at_dtd(void *context, const xmlChar *name, const xmlChar *exter
   watch *w = parser->_private;
   if (!w->status)
     w->status = psdmp_base_fail(w->r->error, PSDM_E_PARSE, w->r->file, parser->input ? parser->input->line : 0, 0,
-                           "a document type declaration (<!DOCTYPE>) is not accepted");
+                                "a document type declaration (<!DOCTYPE>) is not accepted");
   xmlStopParser(parser);
 }
 
@@ -578,9 +616,11 @@ static void keep_first_error(void *context, const xmlError *e) {
   char text[200];
   psdmp_base_quote(message, strcspn(message, "\n"), text, sizeof text);
   if (strstr(message, "XML_PARSE_HUGE")) /* its way to say so */
-    w->status = psdmp_base_fail(w->r->error, PSDM_E_LIMIT, w->r->file, e->line, 0, "elements are nested more than 256 deep");
+    w->status =
+        psdmp_base_fail(w->r->error, PSDM_E_LIMIT, w->r->file, e->line, 0, "elements are nested more than 256 deep");
   else
-    w->status = psdmp_base_fail(w->r->error, PSDM_E_PARSE, w->r->file, e->line, e->int2 > 0 ? e->int2 : 0, "malformed XML: %s", text);
+    w->status = psdmp_base_fail(w->r->error, PSDM_E_PARSE, w->r->file, e->line, e->int2 > 0 ? e->int2 : 0,
+                                "malformed XML: %s", text);
 }
 
 /* what is no parser's: the tree is built without memory, and libxml2 would tell standard error */
@@ -595,8 +635,8 @@ static psdm_status read_document(watch *w, xmlParserCtxtPtr parser, const char *
   parser->sax->internalSubset = stop_at_dtd;
   parser->sax->serror = (xmlStructuredErrorFunc)keep_first_error; /* const since libxml2 2.12 */
   xmlDocPtr document = xmlCtxtReadMemory(parser, text, (int)length, r->file, NULL,
-                                         XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA | XML_PARSE_COMPACT |
-                                             XML_PARSE_BIG_LINES | XML_PARSE_IGNORE_ENC);
+                                         XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA |
+                                             XML_PARSE_COMPACT | XML_PARSE_BIG_LINES | XML_PARSE_IGNORE_ENC);
   if (parser->errNo == XML_ERR_NO_MEMORY) w->status = no_memory(r); /* whatever else came of it */
   psdm_status status = w->status;
   if (!status) status = document ? read_robot(r, xmlDocGetRootElement(document)) : refuse(r, NULL, "malformed XML");
@@ -605,8 +645,9 @@ static psdm_status read_document(watch *w, xmlParserCtxtPtr parser, const char *
   return status;
 }
 
-psdm_status psdmp_robot_spec_from_urdf(const char *text, size_t length, const char *file, const psdm_robot_options *options, psdmp_base_arena *arena,
-                                 psdmp_robot_spec *spec, psdm_error *error) {
+psdm_status psdmp_robot_spec_from_urdf(const char *text, size_t length, const char *file,
+                                       const psdm_robot_options *options, psdmp_base_arena *arena,
+                                       psdmp_robot_spec *spec, psdm_error *error) {
   reader r = {.file = file, .arena = arena, .error = error, .spec = spec, .snap = !(options && options->no_snap)};
   spec->file = file;
   spec->urdf = true;

@@ -2,7 +2,9 @@
 #include "robot/robot.h"
 
 /* the body that carries a capsule, -1: the base */
-static int body_of(const psdm_robot *r, const psdm_capsule *capsule) { return capsule->joint < 0 ? -1 : r->link[capsule->joint].body; }
+static int body_of(const psdm_robot *r, const psdm_capsule *capsule) {
+  return capsule->joint < 0 ? -1 : r->link[capsule->joint].body;
+}
 
 /* the same body, or two that a single joint connects: their capsules touch where the joint is */
 static bool neighbours(const psdm_robot *r, int a, int b) {
@@ -32,7 +34,8 @@ static int watch(const psdm_robot *r, const psdmp_robot_collision *c, int a, int
 bool psdmp_robot_collision_watch(const psdm_robot *r, psdmp_base_arena *arena, psdmp_robot_collision *c) {
   int *mark = psdmp_base_arena_alloc(arena, ((size_t)r->joints + 1) * sizeof *mark), count = 0;
   if (!mark) return false;
-  for (int a = 0; a < c->capsules; a++) count += watch(r, c, a, mark, NULL) + (c->floor && body_of(r, &c->capsule[a]) >= 0);
+  for (int a = 0; a < c->capsules; a++)
+    count += watch(r, c, a, mark, NULL) + (c->floor && body_of(r, &c->capsule[a]) >= 0);
   c->gap = psdmp_base_arena_alloc(arena, ((size_t)count + 1) * sizeof *c->gap);
   if (!c->gap) return false;
   for (int a = 0; a < c->capsules; a++) c->gaps += watch(r, c, a, mark, c->gap + c->gaps);

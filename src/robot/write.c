@@ -34,13 +34,16 @@ static psdmp_robot_pose tidy(const psdm_robot *r, psdmp_robot_pose t) {
 
 static placement place(const psdm_robot *r, int j) {
   const psdm_joint *joint = &r->joint[j];
-  psdmp_robot_pose parent = joint->parent < 0 ? psdmp_robot_pose_identity() : psdmp_robot_pose_inverse(&r->link[joint->parent].frame);
-  if (joint->type == PSDM_FIXED) return (placement){tidy(r, psdmp_robot_pose_product(&parent, &r->link[j].frame)), psdmp_robot_pose_identity()};
-  return (placement){tidy(r, psdmp_robot_pose_product(&parent, &r->body[r->link[j].body].joint)), tidy(r, r->link[j].frame)};
+  psdmp_robot_pose parent =
+      joint->parent < 0 ? psdmp_robot_pose_identity() : psdmp_robot_pose_inverse(&r->link[joint->parent].frame);
+  if (joint->type == PSDM_FIXED)
+    return (placement){tidy(r, psdmp_robot_pose_product(&parent, &r->link[j].frame)), psdmp_robot_pose_identity()};
+  return (placement){tidy(r, psdmp_robot_pose_product(&parent, &r->body[r->link[j].body].joint)),
+                     tidy(r, r->link[j].frame)};
 }
 
-/* roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll). Roll is read off after yaw is undone, so that near pitch = 90 degrees, where
- * the two cannot be told apart, their errors cancel. */
+/* roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll). Roll is read off after yaw is undone, so that near pitch = 90
+ * degrees, where the two cannot be told apart, their errors cancel. */
 static void rpy_of(const double R[9], double rpy[3]) {
   double yaw = zero(R[0]) && zero(R[3]) ? 0 : atan2(R[3], R[0]), c = cos(yaw), s = sin(yaw);
   rpy[2] = yaw;
@@ -76,7 +79,8 @@ static void put_number(psdm_output *out, const char *before, double x) {
   psdm_output_text(out, text);
 }
 
-static void put_list(psdm_output *out, const char *before, const double *x, int count, const char *between, const char *after) {
+static void put_list(psdm_output *out, const char *before, const double *x, int count, const char *between,
+                     const char *after) {
   psdm_output_text(out, before);
   for (int i = 0; i < count; i++) put_number(out, i ? between : "", x[i]);
   psdm_output_text(out, after);
@@ -88,9 +92,9 @@ static void put_yaml_name(psdm_output *out, const char *before, const char *name
   psdm_output_text(out, "\"");
   for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
     const char plain[2] = {(char)*c, '\0'};
-    if (*c < 0x20 || *c == 0x7F)
-      psdm_output_print(out, "\\x%02x", *c);
-    else if (*c == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0) /* U+0080 .. U+009F may not stand in YAML, and U+0085 is a line break */
+    if (*c < 0x20 || *c == 0x7F) psdm_output_print(out, "\\x%02x", *c);
+    else if (*c == 0xC2 && c[1] >= 0x80 &&
+             c[1] < 0xA0) /* U+0080 .. U+009F may not stand in YAML, and U+0085 is a line break */
       psdm_output_print(out, "\\x%02x", *++c);
     else if (*c == 0xE2 && c[1] == 0x80 && (c[2] == 0xA8 || c[2] == 0xA9)) { /* U+2028, U+2029 are line breaks too */
       psdm_output_print(out, "\\u20%02x", c[2] - 0x80);
@@ -113,12 +117,9 @@ static void put_xml_name(psdm_output *out, const char *before, const char *name,
       case '>': psdm_output_text(out, "&gt;"); break;
       case '"': psdm_output_text(out, "&quot;"); break;
       default:
-        if ((unsigned char)*c == 0x7F || *c == '\t' || *c == '\n' || *c == '\r')
-          psdm_output_print(out, "&#%d;", *c);
-        else if ((unsigned char)*c < 0x20)
-          psdm_output_text(out, "&#xFFFD;"); /* XML has no other control characters */
-        else
-          psdm_output_text(out, plain);
+        if ((unsigned char)*c == 0x7F || *c == '\t' || *c == '\n' || *c == '\r') psdm_output_print(out, "&#%d;", *c);
+        else if ((unsigned char)*c < 0x20) psdm_output_text(out, "&#xFFFD;"); /* XML has no other control characters */
+        else psdm_output_text(out, plain);
     }
   }
   psdm_output_text(out, after);
@@ -148,9 +149,11 @@ static bool row_of(const psdmp_robot_pose *t, dh_row *row) {
   return fabs(c * t->p[1] - s * t->p[0]) <= 1e-15 * fabs(row->a);
 }
 
-/* a transform that only turns about and slides along z belongs into the row; the cosine of a tilt would hide it up to 4e-8 rad */
+/* a transform that only turns about and slides along z belongs into the row; the cosine of a tilt would hide it up
+ * to 4e-8 rad */
 static bool absorb(const psdmp_robot_pose *before, dh_row *row) {
-  if (before->R[8] < 0 || !zero(before->R[2]) || !zero(before->R[5]) || before->p[0] != 0 || before->p[1] != 0) return false;
+  if (before->R[8] < 0 || !zero(before->R[2]) || !zero(before->R[5]) || before->p[0] != 0 || before->p[1] != 0)
+    return false;
   row->theta += atan2(before->R[3], before->R[0]);
   row->d += before->p[2];
   return true;
@@ -219,10 +222,8 @@ static void yaml_joint_rest(psdm_output *out, const psdm_robot *r, int j) {
   yaml_friction(out, &joint->friction);
   if (joint->drive >= 0) {
     double inertia = r->drive[joint->drive].inertia;
-    if (isfinite(inertia))
-      put_number(out, ", drive_inertia: ", inertia);
-    else
-      psdm_output_text(out, ", drive_inertia: unknown");
+    if (isfinite(inertia)) put_number(out, ", drive_inertia: ", inertia);
+    else psdm_output_text(out, ", drive_inertia: unknown");
   }
   if (isfinite(joint->stiffness)) put_number(out, ", stiffness: ", joint->stiffness);
   if (joint->damping > 0) put_number(out, ", damping: ", joint->damping);
@@ -251,12 +252,10 @@ static void yaml_joint(psdm_output *out, const psdm_robot *r, int j) {
   }
   put_yaml_name(out, "  - {name: ", joint->name);
   psdm_output_print(out, ", type: %s", types[joint->type]);
-  if (joint->parent < 0)
-    psdm_output_text(out, psdm_robot_find(r, "base") < 0 ? ", parent: base" : ", parent: \"\"");
+  if (joint->parent < 0) psdm_output_text(out, psdm_robot_find(r, "base") < 0 ? ", parent: base" : ", parent: \"\"");
   else if (yaml_needs_frame(r, joint->parent))
     put_yaml_name(out, ", parent: ", fresh_name(r, r->joint[joint->parent].name, "__frame", name, sizeof name));
-  else
-    put_yaml_name(out, ", parent: ", r->joint[joint->parent].name);
+  else put_yaml_name(out, ", parent: ", r->joint[joint->parent].name);
   if (!absorbed) yaml_origin(out, &p.before);
   put_number(out, ", theta: ", row.theta);
   put_number(out, ", d: ", row.d);
@@ -301,10 +300,8 @@ static void yaml_link(psdm_output *out, const psdm_robot *r, int j) {
     psdm_output_text(out, ", mass: 0}\n");
   }
   put_yaml_name(out, "  - {name: ", r->link[j].name);
-  if (fixed)
-    psdm_output_text(out, ", mass: 0"); /* its inertia is part of the link that carries it */
-  else
-    yaml_inertia(out, r->pi + (long)PSDMP_ROBOT_STANDARD * r->joint[j].link);
+  if (fixed) psdm_output_text(out, ", mass: 0"); /* its inertia is part of the link that carries it */
+  else yaml_inertia(out, r->pi + (long)PSDMP_ROBOT_STANDARD * r->joint[j].link);
   psdm_output_text(out, "}\n");
 }
 
@@ -376,12 +373,14 @@ static void yaml_top(psdm_output *out, const psdm_robot *r) {
     for (int i = 0; i < r->n; i++) {
       psdm_output_text(out, "  - [");
       for (int j = 0, k = 0; j < r->joints; j++)
-        if (r->joint[j].q >= 0) put_number(out, k++ ? ", " : "", r->transmission[i * r->n + r->joint[j].q] * r->joint[j].gear);
+        if (r->joint[j].q >= 0)
+          put_number(out, k++ ? ", " : "", r->transmission[i * r->n + r->joint[j].q] * r->joint[j].gear);
       psdm_output_text(out, "]\n");
     }
   }
   for (int i = 0; i < r->assumptions; i++)
-    psdm_output_print(out, "%s%s%s", i ? ", " : "assume: [", psdm_robot_assumption(r, i, text, sizeof text), i + 1 == r->assumptions ? "]\n" : "");
+    psdm_output_print(out, "%s%s%s", i ? ", " : "assume: [", psdm_robot_assumption(r, i, text, sizeof text),
+                      i + 1 == r->assumptions ? "]\n" : "");
   if (r->thetas) psdm_output_text(out, "theta:\n");
   for (int i = 0; i < r->thetas; i++) {
     put_yaml_name(out, "  ", r->theta[i].name);
@@ -479,12 +478,9 @@ static void urdf_joint(psdm_output *out, const psdm_robot *r, int j) {
   const char *turning = limited(&joint->limits) ? "revolute" : "continuous";
   const char *type = joint->type == PSDM_FIXED ? "fixed" : joint->type == PSDM_PRISMATIC ? "prismatic" : turning;
   fresh_name(r, r->link[j].name, "__body", body, sizeof body);
-  if (joint->type == PSDM_FIXED)
-    urdf_link(out, r->link[j].name, NULL);
-  else if (two)
-    urdf_link(out, body, r->body[r->link[j].body].pi), urdf_link(out, r->link[j].name, NULL);
-  else
-    urdf_link(out, r->link[j].name, r->pi + (long)PSDMP_ROBOT_STANDARD * joint->link);
+  if (joint->type == PSDM_FIXED) urdf_link(out, r->link[j].name, NULL);
+  else if (two) urdf_link(out, body, r->body[r->link[j].body].pi), urdf_link(out, r->link[j].name, NULL);
+  else urdf_link(out, r->link[j].name, r->pi + (long)PSDMP_ROBOT_STANDARD * joint->link);
 
   put_xml_name(out, "  <joint name=\"", joint->name, "\"");
   psdm_output_print(out, " type=\"%s\">\n", type);
@@ -494,7 +490,8 @@ static void urdf_joint(psdm_output *out, const psdm_robot *r, int j) {
   if (joint->type != PSDM_FIXED) urdf_motion(out, r, j, two ? z : along);
   psdm_output_text(out, "  </joint>\n");
   if (!two) return;
-  put_xml_name(out, "  <joint name=\"", fresh_name(r, joint->name, "__frame", frame, sizeof frame), "\" type=\"fixed\">\n");
+  put_xml_name(out, "  <joint name=\"", fresh_name(r, joint->name, "__frame", frame, sizeof frame),
+               "\" type=\"fixed\">\n");
   urdf_ends(out, after, body, r->link[j].name);
   psdm_output_text(out, "  </joint>\n");
 }
@@ -508,10 +505,8 @@ static void write_urdf(const psdm_robot *r, psdm_output *out) {
 }
 
 void psdm_robot_write(const psdm_robot *r, psdm_robot_format format, psdm_output *out) {
-  if (format == PSDM_FORMAT_URDF)
-    write_urdf(r, out);
-  else
-    write_yaml(r, out);
+  if (format == PSDM_FORMAT_URDF) write_urdf(r, out);
+  else write_yaml(r, out);
 }
 
 /* ---- what URDF cannot say ---- */
@@ -540,7 +535,8 @@ static const char *joint_loss(const psdm_robot *r, int j, int *index) {
       {joint->drive >= 0, "a drive inertia"},
       {joint->q < 0 && r->g_row[b + 1] - r->g_row[b] != 1, "a coupling to more or less than one joint"},
       {isfinite(pi[0]) && !has_body(pi), "first moments without a mass"},
-      {f->given && (f->exponent != 1 || f->stribeck > 0 || f->offset != 0 || f->sigma0 != 0 || f->sigma1 != 0), "friction beyond viscous and Coulomb"},
+      {f->given && (f->exponent != 1 || f->stribeck > 0 || f->offset != 0 || f->sigma0 != 0 || f->sigma1 != 0),
+       "friction beyond viscous and Coulomb"},
       {isfinite(joint->stiffness), "a stiffness"},
       {!isnan(joint->torque_constant), "a torque constant"},
       {isfinite(l->acceleration), "an acceleration limit"},
@@ -563,8 +559,10 @@ const char *psdm_robot_loss(const psdm_robot *r, psdm_robot_format format, int i
     snprintf(buf, size, "joint '%s' has %s", name, what);
     return buf;
   }
-  const char *const rest[] = {r->transmission ? "the gears and the transmission" : NULL, r->assumptions ? "the assumptions" : NULL,
-                              r->thetas ? "the base parameters (theta)" : NULL, r->closure ? "the closed loops" : NULL, r->collision ? "the collision geometry" : NULL};
+  const char *const rest[] = {r->transmission ? "the gears and the transmission" : NULL,
+                              r->assumptions ? "the assumptions" : NULL,
+                              r->thetas ? "the base parameters (theta)" : NULL, r->closure ? "the closed loops" : NULL,
+                              r->collision ? "the collision geometry" : NULL};
   for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
     if (rest[i] && index-- == 0) {
       snprintf(buf, size, "%s", rest[i]);

@@ -14,7 +14,7 @@ typedef struct reader {
   psdmp_robot_spec *spec;
   bool snap;
   psdmp_robot_names joints, links; /* once all are read */
-  char where[96]; /* "joint 'A1'": put before every message */
+  char where[96];                  /* "joint 'A1'": put before every message */
 } reader;
 
 typedef psdm_status (*field_read)(reader *r, const psdmp_document_node *node, void *target);
@@ -30,7 +30,9 @@ typedef struct field {
 
 /* ---- messages ---- */
 
-static psdm_status no_memory(reader *r) { return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory"); }
+static psdm_status no_memory(reader *r) {
+  return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory");
+}
 
 static psdm_status refuse(reader *r, int line, int column, const char *format, ...) PSDM_PRINTF(4, 5);
 static psdm_status refuse(reader *r, int line, int column, const char *format, ...) {
@@ -39,7 +41,8 @@ static psdm_status refuse(reader *r, int line, int column, const char *format, .
   va_start(args, format);
   psdmp_base_vprint(text, sizeof text, format, args);
   va_end(args);
-  return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, line, column, "%s%s%s", r->where, r->where[0] ? ": " : "", text);
+  return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, line, column, "%s%s%s", r->where, r->where[0] ? ": " : "",
+                         text);
 }
 
 /* "alpha is 'abc'; an angle was expected" */
@@ -50,12 +53,14 @@ static psdm_status expected(reader *r, const psdmp_document_node *node, const ch
   bool empty = node->kind == PSDMP_DOCUMENT_SCALAR ? !node->length : !node->count;
   if (empty) return refuse(r, node->line, node->column, "%s is empty; %s was expected", key, what);
   if (node->kind != PSDMP_DOCUMENT_SCALAR)
-    return refuse(r, node->line, node->column, "%s is a %s; %s was expected", key, node->kind == PSDMP_DOCUMENT_MAP ? "map" : "list", what);
+    return refuse(r, node->line, node->column, "%s is a %s; %s was expected", key,
+                  node->kind == PSDMP_DOCUMENT_MAP ? "map" : "list", what);
   psdmp_base_quote(node->text, node->length, found, sizeof found);
   return refuse(r, node->line, node->column, "%s is '%s'; %s was expected", key, found, what);
 }
 
-static psdm_status unknown_key(reader *r, const psdmp_document_node *node, const char *what, const field *fields, size_t count) {
+static psdm_status unknown_key(reader *r, const psdmp_document_node *node, const char *what, const field *fields,
+                               size_t count) {
   const char *known[32];
   char list[256] = "", found[64];
   for (size_t i = 0; i < count; i++) {
@@ -66,7 +71,8 @@ static psdm_status unknown_key(reader *r, const psdmp_document_node *node, const
   const char *near = psdmp_base_nearest(node->key, known, count);
   psdmp_base_quote(node->key, strlen(node->key), found, sizeof found);
   if (near)
-    return refuse(r, node->key_line, node->key_column, "unknown key '%s' in %s; did you mean '%s'? (known: %s)", found, what, near, list);
+    return refuse(r, node->key_line, node->key_column, "unknown key '%s' in %s; did you mean '%s'? (known: %s)", found,
+                  what, near, list);
   return refuse(r, node->key_line, node->key_column, "unknown key '%s' in %s (known: %s)", found, what, list);
 }
 
@@ -79,19 +85,22 @@ static psdm_status read_number(reader *r, const psdmp_document_node *node, void 
 
 static psdm_status read_positive(reader *r, const psdmp_document_node *node, void *target) {
   double *value = target;
-  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(node->text, node->length, value) && *value > 0) return PSDM_OK;
+  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(node->text, node->length, value) && *value > 0)
+    return PSDM_OK;
   return expected(r, node, "a number above zero");
 }
 
 static psdm_status read_not_negative(reader *r, const psdmp_document_node *node, void *target) {
   double *value = target;
-  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(node->text, node->length, value) && *value >= 0) return PSDM_OK;
+  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(node->text, node->length, value) && *value >= 0)
+    return PSDM_OK;
   return expected(r, node, "a number that is not negative");
 }
 
 static psdm_status read_nonzero(reader *r, const psdmp_document_node *node, void *target) {
   double *value = target;
-  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(node->text, node->length, value) && *value != 0) return PSDM_OK;
+  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(node->text, node->length, value) && *value != 0)
+    return PSDM_OK;
   return expected(r, node, "a number other than zero");
 }
 
@@ -103,20 +112,25 @@ static psdm_status read_quantity(reader *r, const psdmp_document_node *node, voi
 
 static psdm_status read_magnitude(reader *r, const psdmp_document_node *node, void *target) {
   double *value = target;
-  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_angle(node->text, node->length, value) && *value > 0) return PSDM_OK;
+  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_angle(node->text, node->length, value) && *value > 0)
+    return PSDM_OK;
   return expected(r, node, "a number above zero");
 }
 
 static psdm_status read_angle(reader *r, const psdmp_document_node *node, void *target) {
   psdm_status status = read_quantity(r, node, target);
   if (status || !r->snap) return status;
-  return psdmp_robot_spec_snap(r->spec, r->arena, target, node->line, r->where, node->key ? node->key : "rpy") ? no_memory(r) : PSDM_OK;
+  return psdmp_robot_spec_snap(r->spec, r->arena, target, node->line, r->where, node->key ? node->key : "rpy")
+             ? no_memory(r)
+             : PSDM_OK;
 }
 
-static psdm_status read_vector(reader *r, const psdmp_document_node *node, double out[3], field_read read, const char *what) {
+static psdm_status read_vector(reader *r, const psdmp_document_node *node, double out[3], field_read read,
+                               const char *what) {
   if (node->kind != PSDMP_DOCUMENT_LIST || node->count != 3) {
     if (node->kind == PSDMP_DOCUMENT_LIST)
-      return refuse(r, node->line, node->column, "%s has %d entries; %s was expected", node->key ? node->key : "entry", node->count, what);
+      return refuse(r, node->line, node->column, "%s has %d entries; %s was expected", node->key ? node->key : "entry",
+                    node->count, what);
     return expected(r, node, what);
   }
   int i = 0;
@@ -136,7 +150,8 @@ static psdm_status read_angles3(reader *r, const psdmp_document_node *node, void
 }
 
 static psdm_status read_name(reader *r, const psdmp_document_node *node, void *target) {
-  if (node->kind != PSDMP_DOCUMENT_SCALAR || !node->length || node->length > 200) return expected(r, node, "a name of 1 to 200 characters");
+  if (node->kind != PSDMP_DOCUMENT_SCALAR || !node->length || node->length > 200)
+    return expected(r, node, "a name of 1 to 200 characters");
   *(const char **)target = node->text;
   return PSDM_OK;
 }
@@ -151,8 +166,8 @@ static psdm_status read_node(reader *r, const psdmp_document_node *node, void *t
 /* ---- maps ---- */
 
 /* reads each entry by its field; *seen gets one bit per field */
-static psdm_status read_map(reader *r, const psdmp_document_node *node, const char *what, const field *fields, size_t count, void *target,
-                            unsigned *seen) {
+static psdm_status read_map(reader *r, const psdmp_document_node *node, const char *what, const field *fields,
+                            size_t count, void *target, unsigned *seen) {
   *seen = 0;
   if (node->kind != PSDMP_DOCUMENT_MAP) {
     char expectation[80];
@@ -192,7 +207,8 @@ static psdm_status read_limits(reader *r, const psdmp_document_node *node, void 
   psdm_limits *limits = target;
   psdm_status status = read_map(r, node, "limits", fields, COUNT(fields), limits, &seen);
   if (!status && !(limits->lower < limits->upper))
-    return refuse(r, node->line, node->column, "lower limit %g is not below the upper limit %g", limits->lower, limits->upper);
+    return refuse(r, node->line, node->column, "lower limit %g is not below the upper limit %g", limits->lower,
+                  limits->upper);
   return status;
 }
 
@@ -211,7 +227,8 @@ static psdm_status read_friction(reader *r, const psdmp_document_node *node, voi
   psdm_status status = read_map(r, node, "friction", fields, COUNT(fields), f, &seen);
   if (status) return status;
   if (!(seen >> STATIC & 1) != !(seen >> STRIBECK & 1))
-    return refuse(r, node->line, node->column, "friction has only one of 'static' and 'stribeck'; they belong together");
+    return refuse(r, node->line, node->column,
+                  "friction has only one of 'static' and 'stribeck'; they belong together");
   if (!(seen >> STATIC & 1)) f->stat = f->coulomb;
   f->given = true;
   return PSDM_OK;
@@ -223,7 +240,8 @@ static psdm_status read_drive(reader *r, const psdmp_document_node *node, void *
   joint->has_drive = true;
   joint->drive_inertia = NAN;
   if (node->kind == PSDMP_DOCUMENT_SCALAR && strcmp(node->text, "unknown") == 0) return PSDM_OK;
-  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(node->text, node->length, &joint->drive_inertia)) return PSDM_OK;
+  if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_number(node->text, node->length, &joint->drive_inertia))
+    return PSDM_OK;
   return expected(r, node, "a number or the word 'unknown'");
 }
 
@@ -288,7 +306,8 @@ static psdm_status read_joint(reader *r, const psdmp_document_node *node, int in
   char label[80];
   snprintf(label, sizeof label, "%d", index + 1);
   for (const psdmp_document_node *at = node->kind == PSDMP_DOCUMENT_MAP ? node->child : NULL; at; at = at->next)
-    if (strcmp(at->key, "name") == 0 && at->kind == PSDMP_DOCUMENT_SCALAR) psdmp_base_quote(at->text, at->length, label, sizeof label);
+    if (strcmp(at->key, "name") == 0 && at->kind == PSDMP_DOCUMENT_SCALAR)
+      psdmp_base_quote(at->text, at->length, label, sizeof label);
   snprintf(r->where, sizeof r->where, "joint '%s'", label);
   unsigned seen;
   psdm_status status = read_map(r, node, "a joint", fields, COUNT(fields), w, &seen);
@@ -316,8 +335,8 @@ static psdm_status no_such_joint(reader *r, int line, int column, const char *na
   const char *near = psdmp_robot_names_nearest(&r->joints, name);
   psdmp_base_quote(name, strlen(name), found, sizeof found);
   if (near) psdmp_base_quote(near, strlen(near), other, sizeof other);
-  return refuse(r, line, column, "%s names '%s', which is no joint of this file%s%s%s", what, found, near ? "; did you mean '" : "",
-                near ? other : "", near ? "'?" : "");
+  return refuse(r, line, column, "%s names '%s', which is no joint of this file%s%s%s", what, found,
+                near ? "; did you mean '" : "", near ? other : "", near ? "'?" : "");
 }
 
 /* base, or "" where something else is called so, is the base */
@@ -334,7 +353,8 @@ static psdm_status resolve_parent(reader *r, const psdmp_document_node *node, in
 }
 
 static psdm_status resolve_couple(reader *r, const psdmp_document_node *node, psdmp_robot_spec_joint *joint) {
-  if (node->kind != PSDMP_DOCUMENT_MAP || !node->count) return expected(r, node, "a map {joint: factor, ..., offset: value}");
+  if (node->kind != PSDMP_DOCUMENT_MAP || !node->count)
+    return expected(r, node, "a map {joint: factor, ..., offset: value}");
   joint->coupled = true;
   joint->couple = NEW(r, node->count, psdmp_robot_couple);
   if (!joint->couple) return no_memory(r);
@@ -342,7 +362,8 @@ static psdm_status resolve_couple(reader *r, const psdmp_document_node *node, ps
     psdm_status status;
     int other = find_joint(r, at->key, false);
     if (strcmp(at->key, "offset") == 0) {
-      if (other >= 0) return refuse(r, at->key_line, at->key_column, "'offset' is also the name of a joint; rename that joint");
+      if (other >= 0)
+        return refuse(r, at->key_line, at->key_column, "'offset' is also the name of a joint; rename that joint");
       status = read_quantity(r, at, &joint->couple_offset);
       if (status) return status;
       continue;
@@ -351,7 +372,8 @@ static psdm_status resolve_couple(reader *r, const psdmp_document_node *node, ps
     char name[80];
     psdmp_base_quote(at->key, strlen(at->key), name, sizeof name);
     for (int i = 0; i < joint->couples; i++)
-      if (joint->couple[i].joint == other) return refuse(r, at->key_line, at->key_column, "couple names '%s' twice", name);
+      if (joint->couple[i].joint == other)
+        return refuse(r, at->key_line, at->key_column, "couple names '%s' twice", name);
     status = read_number(r, at, &joint->couple[joint->couples].factor);
     if (status) return status;
     joint->couple[joint->couples++].joint = other;
@@ -378,7 +400,8 @@ static psdm_status resolve_motor(reader *r, const psdmp_document_node *node, psd
   joint->motor_on = joint->parent;
   if (v.on) status = resolve_parent(r, v.on, &joint->motor_on);
   if (status || isnan(v.inertia)) return status;
-  if (joint->has_drive) return refuse(r, node->line, node->column, "both drive_inertia and motor inertia are given; keep one");
+  if (joint->has_drive)
+    return refuse(r, node->line, node->column, "both drive_inertia and motor inertia are given; keep one");
   joint->has_drive = true;
   joint->drive_inertia = v.inertia * joint->gear * joint->gear;
   return PSDM_OK;
@@ -390,15 +413,19 @@ static psdm_status index_names(reader *r) {
   const char **joints = NEW(r, spec->joints, const char *), **links = NEW(r, spec->joints, const char *);
   if (!joints || !links) return no_memory(r);
   for (int j = 0; j < spec->joints; j++) joints[j] = spec->joint[j].name, links[j] = spec->joint[j].link_name;
-  if (!psdmp_robot_names_init(&r->joints, r->arena, joints, spec->joints) || !psdmp_robot_names_init(&r->links, r->arena, links, spec->joints)) return no_memory(r);
-  int first = 0, joint = psdmp_robot_names_twin(&r->joints, &first), link = joint < 0 ? psdmp_robot_names_twin(&r->links, &first) : -1;
+  if (!psdmp_robot_names_init(&r->joints, r->arena, joints, spec->joints) ||
+      !psdmp_robot_names_init(&r->links, r->arena, links, spec->joints))
+    return no_memory(r);
+  int first = 0, joint = psdmp_robot_names_twin(&r->joints, &first),
+      link = joint < 0 ? psdmp_robot_names_twin(&r->links, &first) : -1;
   if (joint < 0 && link < 0) return PSDM_OK;
   char name[80];
   const psdmp_robot_spec_joint *twin = &spec->joint[joint < 0 ? link : joint], *before = &spec->joint[first];
   const char *text = joint < 0 ? twin->link_name : twin->name;
   psdmp_base_quote(text, strlen(text), name, sizeof name);
   return refuse(r, joint < 0 ? twin->link_line : twin->line, joint < 0 ? twin->link_column : twin->column,
-                "%s name '%s' stands twice (first on line %d)", joint < 0 ? "link" : "joint", name, joint < 0 ? before->link_line : before->line);
+                "%s name '%s' stands twice (first on line %d)", joint < 0 ? "link" : "joint", name,
+                joint < 0 ? before->link_line : before->line);
 }
 
 /* ---- links ---- */
@@ -420,13 +447,15 @@ static psdm_status read_inertia(reader *r, const psdmp_document_node *node, void
 
 static psdm_status read_standard(reader *r, const psdmp_document_node *node, void *target) {
   field fields[PSDMP_ROBOT_STANDARD];
-  for (size_t i = 0; i < PSDMP_ROBOT_STANDARD; i++) fields[i] = (field){psdmp_robot_standard_names[i], read_number, i * sizeof(double)};
+  for (size_t i = 0; i < PSDMP_ROBOT_STANDARD; i++)
+    fields[i] = (field){psdmp_robot_standard_names[i], read_number, i * sizeof(double)};
   unsigned seen;
   return read_map(r, node, "standard", fields, COUNT(fields), target, &seen);
 }
 
 /* mass, com and inertia, or standard parameters; *known is false when neither is there */
-static psdm_status read_body(reader *r, const psdmp_document_node *node, const char *what, body *b, bool *known, double pi[10]) {
+static psdm_status read_body(reader *r, const psdmp_document_node *node, const char *what, body *b, bool *known,
+                             double pi[10]) {
   static const field fields[] = {{"mass", read_number, offsetof(body, mass)},
                                  {"com", read_vector3, offsetof(body, com)},
                                  {"inertia", read_inertia, offsetof(body, inertia)},
@@ -438,13 +467,13 @@ static psdm_status read_body(reader *r, const psdmp_document_node *node, const c
   psdm_status status = read_map(r, node, what, fields, COUNT(fields), b, &seen);
   if (status) return status;
   if ((seen & STANDARD) && (seen & (MASS | COM | INERTIA)))
-    return refuse(r, node->line, node->column, "both 'standard' and mass, com or inertia are given; keep one of the two");
-  if ((seen & (COM | INERTIA)) && !(seen & MASS)) return refuse(r, node->line, node->column, "com or inertia without a mass");
+    return refuse(r, node->line, node->column,
+                  "both 'standard' and mass, com or inertia are given; keep one of the two");
+  if ((seen & (COM | INERTIA)) && !(seen & MASS))
+    return refuse(r, node->line, node->column, "com or inertia without a mass");
   *known = (seen & (MASS | STANDARD)) != 0;
-  if (seen & STANDARD)
-    memcpy(pi, b->standard, sizeof b->standard);
-  else
-    psdmp_robot_standard_from_body(b->mass, b->com, b->inertia, pi);
+  if (seen & STANDARD) memcpy(pi, b->standard, sizeof b->standard);
+  else psdmp_robot_standard_from_body(b->mass, b->com, b->inertia, pi);
   return PSDM_OK;
 }
 
@@ -452,7 +481,8 @@ static psdm_status read_links(reader *r, const psdmp_document_node *node) {
   psdmp_robot_spec *spec = r->spec;
   if (node && node->kind != PSDMP_DOCUMENT_LIST) return expected(r, node, "a list with one link per joint");
   if (node && node->count != spec->joints)
-    return refuse(r, node->line, node->column, "%d links for %d joints; one link per joint was expected", node->count, spec->joints);
+    return refuse(r, node->line, node->column, "%d links for %d joints; one link per joint was expected", node->count,
+                  spec->joints);
   int j = 0;
   for (const psdmp_document_node *at = node ? node->child : NULL; at; at = at->next, j++) {
     body b;
@@ -501,7 +531,8 @@ static psdm_status read_transmission(reader *r, const psdmp_document_node *node)
   for (const psdmp_document_node *line = node->child; line; line = line->next) {
     if (line->kind != PSDMP_DOCUMENT_LIST) return expected(r, line, "a row of numbers");
     if (line->count != n)
-      return refuse(r, line->line, line->column, "row %d of transmission has %d entries; %d were expected", i / n + 1, line->count, n);
+      return refuse(r, line->line, line->column, "row %d of transmission has %d entries; %d were expected", i / n + 1,
+                    line->count, n);
     for (const psdmp_document_node *at = line->child; at; at = at->next) {
       psdm_status status = read_number(r, at, &matrix[i++]);
       if (status) return status;
@@ -522,8 +553,10 @@ static psdm_status read_assume(reader *r, const psdmp_document_node *node) {
   spec->assumption = NEW(r, node->count, psdmp_robot_assumption);
   if (!spec->assumption) return no_memory(r);
   for (const psdmp_document_node *at = node->child; at; at = at->next)
-    if (at->kind != PSDMP_DOCUMENT_SCALAR || !psdmp_robot_parse_assumption(at->text, links, &spec->assumption[spec->assumptions++]))
-      return expected(r, at, "'NAME = 0' or 'NAME = NAME', NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number,");
+    if (at->kind != PSDMP_DOCUMENT_SCALAR ||
+        !psdmp_robot_parse_assumption(at->text, links, &spec->assumption[spec->assumptions++]))
+      return expected(
+          r, at, "'NAME = 0' or 'NAME = NAME', NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number,");
   return PSDM_OK;
 }
 
@@ -535,7 +568,8 @@ static psdm_status read_theta(reader *r, const psdmp_document_node *node) {
   if (!spec->theta) return no_memory(r);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
     for (int i = 0; i < spec->thetas; i++)
-      if (strcmp(spec->theta[i].name, at->key) == 0) return refuse(r, at->key_line, at->key_column, "base parameter stands twice");
+      if (strcmp(spec->theta[i].name, at->key) == 0)
+        return refuse(r, at->key_line, at->key_column, "base parameter stands twice");
     psdm_status status = read_number(r, at, &spec->theta[spec->thetas].value);
     if (status) return status;
     spec->theta[spec->thetas].line = at->key_line;
@@ -545,7 +579,8 @@ static psdm_status read_theta(reader *r, const psdmp_document_node *node) {
 }
 
 static psdm_status read_points(reader *r, const psdmp_document_node *node, psdmp_robot_loop *loop) {
-  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != 2) return expected(r, node, "two points, one in each link's frame,");
+  if (node->kind != PSDMP_DOCUMENT_LIST || node->count != 2)
+    return expected(r, node, "two points, one in each link's frame,");
   psdm_status status = read_vector3(r, node->child, loop->point[0]);
   return status ? status : read_vector3(r, node->child->next, loop->point[1]);
 }
@@ -553,7 +588,8 @@ static psdm_status read_points(reader *r, const psdmp_document_node *node, psdmp
 /* names the joints that the loop moves, and where their closure is looked for */
 static psdm_status read_passive(reader *r, const psdmp_document_node *joints, const psdmp_document_node *start) {
   if (joints->kind != PSDMP_DOCUMENT_LIST) return expected(r, joints, "a list of the joints that the loop moves");
-  if (start && (start->kind != PSDMP_DOCUMENT_LIST || start->count != joints->count)) return expected(r, start, "a list with one value per passive joint");
+  if (start && (start->kind != PSDMP_DOCUMENT_LIST || start->count != joints->count))
+    return expected(r, start, "a list with one value per passive joint");
   const psdmp_document_node *value = start ? start->child : NULL;
   for (const psdmp_document_node *at = joints->child; at; at = at->next) {
     const char *name = NULL;
@@ -563,7 +599,9 @@ static psdm_status read_passive(reader *r, const psdmp_document_node *joints, co
     if (j < 0) return no_such_joint(r, at->line, at->column, name, "loop");
     psdmp_robot_spec_joint *joint = &r->spec->joint[j];
     if (joint->passive || joint->coupled || joint->type == PSDM_FIXED || joint->gear != 1)
-      return refuse(r, at->line, at->column, "joint '%s' is fixed, coupled, geared or in another loop already; a loop moves free joints", joint->name);
+      return refuse(r, at->line, at->column,
+                    "joint '%s' is fixed, coupled, geared or in another loop already; a loop moves free joints",
+                    joint->name);
     joint->passive = true;
     if (value) status = read_quantity(r, value, &joint->start);
     if (status) return status;
@@ -597,10 +635,13 @@ static psdm_status read_loop(reader *r, const psdmp_document_node *node, psdmp_r
   psdm_status status = read_map(r, node, "a loop", fields, COUNT(fields), &v, &seen);
   if (status) return status;
   if (!v.links || !v.joints || v.links->kind != PSDMP_DOCUMENT_LIST || v.links->count != 2)
-    return refuse(r, node->line, node->column, "a loop needs links: [A, B], points: [[x, y, z], [x, y, z]] and joints: [passive joints]");
+    return refuse(r, node->line, node->column,
+                  "a loop needs links: [A, B], points: [[x, y, z], [x, y, z]] and joints: [passive joints]");
   status = resolve_parent(r, v.links->child, &loop->joint[0]);
   if (!status) status = resolve_parent(r, v.links->child->next, &loop->joint[1]);
-  if (!status && (loop->joint[0] < 0 || loop->joint[1] < 0)) return refuse(r, v.links->line, v.links->column, "a loop ties two links; fix one of them to the base with a fixed joint");
+  if (!status && (loop->joint[0] < 0 || loop->joint[1] < 0))
+    return refuse(r, v.links->line, v.links->column,
+                  "a loop ties two links; fix one of them to the base with a fixed joint");
   if (!status && v.points) status = read_points(r, v.points, loop);
   if (!status && v.at) status = read_home(r, v.at);
   return status ? status : read_passive(r, v.joints, v.start);
@@ -634,7 +675,8 @@ static psdm_status resolve_link(reader *r, const psdmp_document_node *node, int 
 
 static psdm_status read_floor(reader *r, const psdmp_document_node *node, void *target) {
   psdmp_robot_collision *c = target;
-  static const field fields[] = {{"normal", read_vector3, offsetof(psdmp_robot_collision, normal)}, {"height", read_number, offsetof(psdmp_robot_collision, height)}};
+  static const field fields[] = {{"normal", read_vector3, offsetof(psdmp_robot_collision, normal)},
+                                 {"height", read_number, offsetof(psdmp_robot_collision, height)}};
   unsigned seen;
   c->normal[2] = 1;
   psdm_status status = read_map(r, node, "floor", fields, COUNT(fields), c, &seen);
@@ -642,8 +684,10 @@ static psdm_status read_floor(reader *r, const psdmp_document_node *node, void *
   /* a direction: its length says nothing. Scaled first, since squares of huge or tiny numbers overflow */
   double largest = fmax(fmax(fabs(c->normal[0]), fabs(c->normal[1])), fabs(c->normal[2]));
   if (largest == 0) return refuse(r, node->line, node->column, "the floor's normal has no direction");
-  double x = c->normal[0] / largest, y = c->normal[1] / largest, z = c->normal[2] / largest, length = sqrt(x * x + y * y + z * z);
-  if (fabs(largest * length - 1) > 4e-16) c->normal[0] = x / length, c->normal[1] = y / length, c->normal[2] = z / length;
+  double x = c->normal[0] / largest, y = c->normal[1] / largest, z = c->normal[2] / largest,
+         length = sqrt(x * x + y * y + z * z);
+  if (fabs(largest * length - 1) > 4e-16)
+    c->normal[0] = x / length, c->normal[1] = y / length, c->normal[2] = z / length;
   c->floor = true;
   return PSDM_OK;
 }
@@ -662,7 +706,9 @@ static psdm_status read_capsule(reader *r, const psdmp_document_node *node, psdm
   unsigned seen;
   psdm_status status = read_map(r, node, "a capsule", fields, COUNT(fields), &v, &seen);
   if (status) return status;
-  if (!v.link || !(seen & FROM) || !(seen & RADIUS)) return refuse(r, node->line, node->column, "a capsule needs link, from and radius; to is from where it is a sphere");
+  if (!v.link || !(seen & FROM) || !(seen & RADIUS))
+    return refuse(r, node->line, node->column,
+                  "a capsule needs link, from and radius; to is from where it is a sphere");
   if (!(seen & TO)) memcpy(v.capsule.to, v.capsule.from, sizeof v.capsule.to);
   *capsule = v.capsule;
   return resolve_link(r, v.link, &capsule->joint);
@@ -672,7 +718,8 @@ static psdm_status read_capsules(reader *r, const psdmp_document_node *node, voi
   psdmp_robot_collision *c = target;
   if (node->kind != PSDMP_DOCUMENT_LIST) return expected(r, node, "a list of capsules {link, from, to, radius}");
   if (node->count > PSDMP_ROBOT_MAX_CAPSULES)
-    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d capsules; at most %d are read", node->count, PSDMP_ROBOT_MAX_CAPSULES);
+    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column,
+                           "%d capsules; at most %d are read", node->count, PSDMP_ROBOT_MAX_CAPSULES);
   c->capsule = NEW(r, node->count, psdm_capsule);
   if (!c->capsule) return no_memory(r);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
@@ -688,7 +735,8 @@ static psdm_status read_apart(reader *r, const psdmp_document_node *node, void *
   psdmp_robot_collision *c = target;
   if (node->kind != PSDMP_DOCUMENT_LIST) return expected(r, node, "a list of pairs of links such as [[A1, A3]]");
   if (node->count > PSDMP_ROBOT_MAX_APART)
-    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d pairs of links; at most %d are read", node->count, PSDMP_ROBOT_MAX_APART);
+    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column,
+                           "%d pairs of links; at most %d are read", node->count, PSDMP_ROBOT_MAX_APART);
   c->apart = psdmp_base_arena_alloc(r->arena, (size_t)(node->count + 1) * sizeof *c->apart);
   if (!c->apart) return no_memory(r);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
@@ -731,7 +779,8 @@ static psdm_status resolve_names(reader *r, const row *rows) {
     psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name);
     snprintf(r->where, sizeof r->where, "joint '%s'", name);
     if (rows[j].parent) status = resolve_parent(r, rows[j].parent, &joint->parent);
-    if (!status && joint->parent == j) status = refuse(r, rows[j].parent->line, rows[j].parent->column, "it is its own parent");
+    if (!status && joint->parent == j)
+      status = refuse(r, rows[j].parent->line, rows[j].parent->column, "it is its own parent");
     if (!status && rows[j].couple) status = resolve_couple(r, rows[j].couple, joint);
     if (!status && rows[j].motor) status = resolve_motor(r, rows[j].motor, joint);
     if (status) return status;
@@ -744,7 +793,8 @@ static psdm_status read_joints(reader *r, const psdmp_document_node *node, bool 
   psdmp_robot_spec *spec = r->spec;
   if (node->kind != PSDMP_DOCUMENT_LIST || !node->count) return expected(r, node, "a list of joints");
   if (node->count > PSDMP_ROBOT_MAX_LINKS)
-    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d joints; at most %d are read", node->count, PSDMP_ROBOT_MAX_LINKS);
+    return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d joints; at most %d are read",
+                           node->count, PSDMP_ROBOT_MAX_LINKS);
   *rows = NEW(r, node->count, row);
   spec->joint = NEW(r, node->count, psdmp_robot_spec_joint);
   if (!*rows || !spec->joint) return no_memory(r);
@@ -786,8 +836,9 @@ static psdm_status read_top(reader *r, const psdmp_document_node *root, top *t) 
   return PSDM_OK;
 }
 
-psdm_status psdmp_robot_spec_from_yaml(const char *text, size_t length, const char *file, const psdm_robot_options *options,
-                                 psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error) {
+psdm_status psdmp_robot_spec_from_yaml(const char *text, size_t length, const char *file,
+                                       const psdm_robot_options *options, psdmp_base_arena *arena,
+                                       psdmp_robot_spec *spec, psdm_error *error) {
   reader r = {.file = file, .arena = arena, .error = error, .spec = spec, .snap = !(options && options->no_snap)};
   psdmp_document_node *root;
   top t;

@@ -1,8 +1,9 @@
 /* filter.c: Butterworth's low pass, there and back.
  *
- * The prototype 1 / prod(s^2 + c_k s + 1), c_k = 2 sin((2k + 1) pi / 2N) (Butterworth 1930), with s = (1/g)(z - 1)/(z + 1), g = tan(pi cutoff / rate). Each
- * section runs as two trapezoidal integrators in a loop: the same transfer function as its coefficients b, a, but at a low cutoff, where a is 1 -2 1 up to
- * g^2, rounding weighs eps / g and not eps / g^2; and the steady state of a constant is that constant, to the bit. */
+ * The prototype 1 / prod(s^2 + c_k s + 1), c_k = 2 sin((2k + 1) pi / 2N) (Butterworth 1930), with s = (1/g)(z -
+ * 1)/(z + 1), g = tan(pi cutoff / rate). Each section runs as two trapezoidal integrators in a loop: the same
+ * transfer function as its coefficients b, a, but at a low cutoff, where a is 1 -2 1 up to g^2, rounding weighs eps
+ * / g and not eps / g^2; and the steady state of a constant is that constant, to the bit. */
 #include "psdm/filter.h"
 
 #include <math.h>
@@ -10,10 +11,11 @@
 
 #define PI 3.14159265358979323846
 
-enum { LANES = 4, TIMES = 64 }; /* columns that are filtered side by side; how often a short signal is continued by itself, at most */
+/* columns that are filtered side by side; how often a short signal is continued by itself, at most */
+enum { LANES = 4, TIMES = 64 };
 
-static const long LONGEST = 1L << 30;   /* samples of reach */
-static const double SPILL = 1e-13;      /* what lies beyond reach, of a sum of one */
+static const long LONGEST = 1L << 30; /* samples of reach */
+static const double SPILL = 1e-13;    /* what lies beyond reach, of a sum of one */
 
 /* ---- coefficients ---- */
 
@@ -25,7 +27,8 @@ static void set_second_order(psdm_filter *f, int k, double angle) {
   f->damping[k] = c;
   memcpy(f->b[k], (double[3]){b, 2 * b, b}, sizeof f->b[k]);
   /* 1 - c g + g^2 = (1 - g)^2 + (2 - c) g, 2 - c = 4 half^2 */
-  memcpy(f->a[k], (double[3]){1, 2 * (g - 1) * (g + 1) / whole, ((1 - g) * (1 - g) + 4 * half * half * g) / whole}, sizeof f->a[k]);
+  memcpy(f->a[k], (double[3]){1, 2 * (g - 1) * (g + 1) / whole, ((1 - g) * (1 - g) + 4 * half * half * g) / whole},
+         sizeof f->a[k]);
 }
 
 static void set_first_order(psdm_filter *f, int k) {
@@ -36,10 +39,11 @@ static void set_first_order(psdm_filter *f, int k) {
 
 /* ---- reach ---- */
 
-/* Bound of the sum over |m| > reach of |h(m)|, h the answer to an impulse there and back. H(s) H(-s) = 1 / (1 + (-s^2)^N) has residues -s_k / 2N, all of one
- * size; with z = (1 + g s)/(1 - g s), dz/ds = 2 g / (1 - g s)^2,
+/* Bound of the sum over |m| > reach of |h(m)|, h the answer to an impulse there and back. H(s) H(-s) = 1 / (1 +
+ * (-s^2)^N) has residues -s_k / 2N, all of one size; with z = (1 + g s)/(1 - g s), dz/ds = 2 g / (1 - g s)^2,
  *
- *   h(m) = -sum_k s_k / 2N  2 g / (1 - g s_k)^2  p_k^(|m| - 1),  p_k = (1 + g s_k)/(1 - g s_k),  |1 -+ g s_k|^2 = 1 +- c_k g + g^2 */
+ *   h(m) = -sum_k s_k / 2N  2 g / (1 - g s_k)^2  p_k^(|m| - 1),  p_k = (1 + g s_k)/(1 - g s_k),  |1 -+ g s_k|^2 = 1
+ *                                                                +- c_k g + g^2 */
 static double tail(const psdm_filter *f, int order, double reach) {
   double sum = 0;
   for (int k = 0; k < f->sections; k++) {
@@ -63,7 +67,8 @@ static long reach_of(const psdm_filter *f, int order) {
 }
 
 psdm_status psdm_filter_butterworth(int order, double cutoff, double rate, psdm_filter *f) {
-  if (order < 1 || order > 2 * PSDM_FILTER_SECTIONS || !(cutoff > 0) || !(cutoff < 0.5 * rate) || isinf(rate)) return PSDM_E_ARGUMENT;
+  if (order < 1 || order > 2 * PSDM_FILTER_SECTIONS || !(cutoff > 0) || !(cutoff < 0.5 * rate) || isinf(rate))
+    return PSDM_E_ARGUMENT;
   memset(f, 0, sizeof *f);
   f->sections = (order + 1) / 2;
   f->g = prewarped(cutoff / rate);
@@ -73,7 +78,8 @@ psdm_status psdm_filter_butterworth(int order, double cutoff, double rate, psdm_
   return PSDM_OK;
 }
 
-/* ---- one pass of one section over count rows of LANES, forward or backward, begun in the steady state of the first row ---- */
+/* ---- one pass of one section over count rows of LANES, forward or backward, begun in the steady state of the first
+ * row ---- */
 
 /* v = (first + g (x - second)) / (1 + c g + g^2) is the middle's value of one integrator, second + g v the output */
 static void pass_second_order(double g, double c, long count, long step, double *x) {
@@ -113,9 +119,12 @@ static long extension(const psdm_filter *f, long rows) {
   return f->reach < most ? f->reach : most;
 }
 
-static double line(double from, double to, long i, long last) { return from + (to - from) * ((double)i / (double)last); }
+static double line(double from, double to, long i, long last) {
+  return from + (to - from) * ((double)i / (double)last);
+}
 
-/* the rest above the line from first to last row: a filter without phase leaves the line as it is, and the rest is zero at both ends */
+/* the rest above the line from first to last row: a filter without phase leaves the line as it is, and the rest is
+ * zero at both ends */
 static void take_rest(long rows, int columns, int lanes, const double *x, double *rest) {
   const double *end = x + (rows - 1) * columns;
   for (long i = 0; i < rows; i++)
@@ -130,7 +139,8 @@ static void put_back(long rows, int columns, int lanes, const double *rest, doub
   }
 }
 
-/* the signal's point reflection at each end is the same line and the odd, periodic continuation of the rest: r(-i) = -r(i), r(i + 2 last) = r(i) */
+/* the signal's point reflection at each end is the same line and the odd, periodic continuation of the rest: r(-i) =
+ * -r(i), r(i + 2 last) = r(i) */
 static void continue_rest(long rows, long outside, double *rest) {
   long last = rows - 1;
   double *end = rest + last * LANES;
@@ -162,6 +172,7 @@ void psdm_filter_zero_phase(const psdm_filter *f, long rows, int columns, double
 /* |1 / (1 - w^2 + i c w)| of each section at s = i w */
 double psdm_filter_gain(const psdm_filter *f, double frequency, double rate) {
   double ratio = fabs(frequency) / rate, w = (ratio < 0.5 ? prewarped(ratio) : tan(PI * ratio)) / f->g, gain = 1;
-  for (int k = 0; k < f->sections; k++) gain /= f->damping[k] > 0 ? hypot((1 - w) * (1 + w), f->damping[k] * w) : hypot(1, w);
+  for (int k = 0; k < f->sections; k++)
+    gain /= f->damping[k] > 0 ? hypot((1 - w) * (1 + w), f->damping[k] * w) : hypot(1, w);
   return gain;
 }

@@ -17,7 +17,8 @@ void psdm_difference(long rows, int columns, double dt, const double *x, double 
 
 /* ---- resampling: an answer is a sum over rows piece - 1 .. piece + 2 with weights that all columns share ---- */
 
-/* adds scale times the slope at row i of the parabola through the three rows around it, the nearest three at the ends; w[0] weighs row `origin` */
+/* adds scale times the slope at row i of the parabola through the three rows around it, the nearest three at the
+ * ends; w[0] weighs row `origin` */
 static void add_slope(long rows, const double *t, long i, double scale, long origin, double *w) {
   if (rows == 2) {
     w[0 - origin] -= scale / (t[1] - t[0]), w[1 - origin] += scale / (t[1] - t[0]);
@@ -26,7 +27,8 @@ static void add_slope(long rows, const double *t, long i, double scale, long ori
   long middle = i < 1 ? 1 : i > rows - 2 ? rows - 2 : i;
   double before = t[middle] - t[middle - 1], after = t[middle + 1] - t[middle];
   /* p' = d + (d' - d) share, d and d' the secants before and after the middle (Newton's divided differences) */
-  double share = ((t[i] - t[middle - 1]) + (t[i] - t[middle])) / (before + after), left = scale * (1 - share) / before, right = scale * share / after;
+  double share = ((t[i] - t[middle - 1]) + (t[i] - t[middle])) / (before + after), left = scale * (1 - share) / before,
+         right = scale * share / after;
   w += middle - origin;
   w[-1] -= left, w[0] += left - right, w[1] += right;
 }
@@ -49,7 +51,8 @@ static void weigh(long rows, int columns, const double *x, long piece, const dou
   }
 }
 
-void psdm_resample(long rows, int columns, const double *t, const double *x, double start, double dt, long count, double *out) {
+void psdm_resample(long rows, int columns, const double *t, const double *x, double start, double dt, long count,
+                   double *out) {
   size_t bytes = sizeof *out * (size_t)columns;
   long piece = 0;
   for (long k = 0; k < count; k++, out += columns) {

@@ -1,9 +1,10 @@
 /* along.c: inverse dynamics along a motion, with rotors, gears, friction and springs.
  *
- * All rotors turn with the motors, theta, which are the joints' positions where there is no spring. With tau_q = M qdd + c + g of the robot
- * without the rotors of its independent joints, and B the mass matrix of those rotors,
+ * All rotors turn with the motors, theta, which are the joints' positions where there is no spring. With tau_q = M qdd
+ * + c + g of the robot without the rotors of its independent joints, and B the mass matrix of those rotors,
  *
- *   K (theta - q) + D (thetad - qd) = tau_q            at elastic joints,        tau = B thetadd + tau_q + friction(thetad)        at all
+ *   K (theta - q) + D (thetad - qd) = tau_q            at elastic joints,        tau = B thetadd + tau_q +
+ *                                                                                friction(thetad)        at all
  *
  * (De Luca, Robotics 2: elastic joints; B is not diagonal where a transmission lets several motors move a joint). */
 #include "psdm/along.h"
@@ -23,10 +24,10 @@ enum { FINE = 16 }; /* parts of an interval, in which the velocity that bends br
 typedef struct train {
   const psdm_joint *joint;
   bool spring;
-  double load[3];  /* tau_q and its derivatives */
-  double stretch;  /* theta - q */
-  double v[2];     /* thetad, thetadd */
-  double z;        /* bristles */
+  double load[3]; /* tau_q and its derivatives */
+  double stretch; /* theta - q */
+  double v[2];    /* thetad, thetadd */
+  double z;       /* bristles */
 } train;
 
 typedef struct job {
@@ -46,30 +47,43 @@ typedef struct job {
   double *theta, *thetad, *thetadd, *tau, *friction, *q_motor, *tau_motor, *current; /* (n) */
 } job;
 
-static psdm_status no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+static psdm_status no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const char *text, psdm_error *error) {
   char name[64];
-  return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s", psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name), text);
+  return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s",
+                         psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name), text);
 }
 
 /* ---- what there is ---- */
 
 static psdm_status check_options(const job *j, psdm_error *error) {
-  if ((unsigned)j->options.friction >= PSDM_FRICTION_KINDS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no friction model has this number");
+  if ((unsigned)j->options.friction >= PSDM_FRICTION_KINDS)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no friction model has this number");
   if (!(j->options.output >= 0) || !isfinite(j->options.output))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s between rows; a positive number was expected", j->options.output);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s between rows; a positive number was expected",
+                           j->options.output);
   if (psdm_motion_n(j->motion) != j->n)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a motion of %d joints; the robot has %d", psdm_motion_n(j->motion), j->n);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a motion of %d joints; the robot has %d",
+                           psdm_motion_n(j->motion), j->n);
   return psdm_robot_ready(j->robot, error);
 }
 
 /* an elastic joint must be one of the open tree's independent ones, with a rotor behind its spring */
 static psdm_status check_spring(const job *j, const psdm_joint *joint, psdm_error *error) {
   if (psdm_robot_loops(j->robot))
-    return fail_joint(joint, PSDM_E_ROBOT, "it is elastic, and the robot has closed loops; the motion of its motor is known for open robots only", error);
-  if (joint->q < 0) return fail_joint(joint, PSDM_E_ROBOT, "it has a stiffness and follows other joints; only independent joints can be elastic", error);
-  if (joint->drive < 0) return fail_joint(joint, PSDM_E_MISSING, "it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring", error);
+    return fail_joint(
+        joint, PSDM_E_ROBOT,
+        "it is elastic, and the robot has closed loops; the motion of its motor is known for open robots only", error);
+  if (joint->q < 0)
+    return fail_joint(joint, PSDM_E_ROBOT,
+                      "it has a stiffness and follows other joints; only independent joints can be elastic", error);
+  if (joint->drive < 0)
+    return fail_joint(joint, PSDM_E_MISSING,
+                      "it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring",
+                      error);
   return PSDM_OK;
 }
 
@@ -79,7 +93,8 @@ static psdm_status take_joints(job *j, psdm_error *error) {
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(j->robot, k);
     bool spring = j->options.elastic && isfinite(joint->stiffness) && joint->type != PSDM_FIXED;
-    const char *lacks = joint->q >= 0 && joint->friction.given ? psdm_friction_lacks(&joint->friction, j->options.friction) : NULL;
+    const char *lacks =
+        joint->q >= 0 && joint->friction.given ? psdm_friction_lacks(&joint->friction, j->options.friction) : NULL;
     psdm_status status = spring ? check_spring(j, joint, error) : PSDM_OK;
     if (!status && lacks) status = fail_joint(joint, PSDM_E_MISSING, lacks, error);
     if (status) return status;
@@ -114,10 +129,11 @@ static psdm_status part_rotors(job *j, psdm_error *error) {
 static psdm_status allocate(job *j, psdm_error *error) {
   const psdm_robot *moving = j->elastic ? j->links : j->robot;
   size_t n = (size_t)j->n, work = psdm_work_bytes(moving), linear = j->elastic ? psdm_linear_bytes(moving) : 0;
-  double **const part[] = {&j->load[0], &j->load[1], &j->load[2], &j->theta,     &j->thetad, &j->thetadd, &j->tau,
-                           &j->friction, &j->q_motor, &j->tau_motor, &j->current};
+  double **const part[] = {&j->load[0], &j->load[1],  &j->load[2], &j->theta,     &j->thetad, &j->thetadd,
+                           &j->tau,     &j->friction, &j->q_motor, &j->tau_motor, &j->current};
   size_t parts = sizeof part / sizeof *part;
-  void *work_memory = psdmp_base_arena_alloc(&j->arena, work), *linear_memory = linear ? psdmp_base_arena_alloc(&j->arena, linear) : NULL;
+  void *work_memory = psdmp_base_arena_alloc(&j->arena, work),
+       *linear_memory = linear ? psdmp_base_arena_alloc(&j->arena, linear) : NULL;
   double *memory = j->x = psdmp_base_arena_alloc(&j->arena, (PSDM_MOTION_ORDERS + parts) * n * sizeof *memory);
   if (!work_memory || (linear && !linear_memory) || !memory) return no_memory(error);
   for (size_t k = 0; k < parts; k++) *part[k] = memory + (PSDM_MOTION_ORDERS + k) * n;
@@ -136,7 +152,8 @@ static psdm_status rigid_torques(job *j) {
   return psdm_inverse(j->robot, j->work, j->x, j->x + j->n, j->x + 2 * j->n, j->tau);
 }
 
-/* tau_q and its first two derivatives in time: with y = (q, qd, qdd), tau_q'' = its second derivative along y' twice + its first along y'' */
+/* tau_q and its first two derivatives in time: with y = (q, qd, qdd), tau_q'' = its second derivative along y' twice
+ * + its first along y'' */
 static psdm_status loads(job *j) {
   const double *q = j->x, *qd = q + j->n, *qdd = qd + j->n, *jerk = qdd + j->n, *snap = jerk + j->n;
   const psdm_direction rate = {qd, qdd, jerk};
@@ -154,10 +171,8 @@ static void place_motor(job *j, int i, double h) {
   train *own = &j->train[i];
   double load[3] = {j->load[0][i], j->load[1][i], j->load[2][i]}, x[3] = {0};
   double K = own->joint->stiffness, D = own->joint->damping;
-  if (own->spring && h > 0)
-    psdmp_sim_spring_step(K, D, h, own->load, load, own->stretch, x);
-  else if (own->spring)
-    psdmp_sim_spring_start(K, D, load, x);
+  if (own->spring && h > 0) psdmp_sim_spring_step(K, D, h, own->load, load, own->stretch, x);
+  else if (own->spring) psdmp_sim_spring_start(K, D, load, x);
   memcpy(own->load, load, sizeof load);
   own->stretch = x[0];
   j->theta[i] = j->x[i] + x[0];
@@ -201,7 +216,8 @@ static void add_friction(job *j, double t, double h) {
     const double v[2] = {j->thetad[i], j->thetadd[i]};
     j->friction[i] = 0;
     if (own->joint->friction.given && kind != PSDM_FRICTION_NONE)
-      j->friction[i] = kind == PSDM_FRICTION_LUGRE ? bristle_torque(own, t, h, v) : psdm_friction_steady(&own->joint->friction, kind, v[0]);
+      j->friction[i] = kind == PSDM_FRICTION_LUGRE ? bristle_torque(own, t, h, v)
+                                                   : psdm_friction_steady(&own->joint->friction, kind, v[0]);
     j->tau[i] += j->friction[i];
     memcpy(own->v, v, sizeof v);
   }
@@ -211,7 +227,8 @@ static void add_friction(job *j, double t, double h) {
 static void motor_side(job *j) {
   psdm_robot_joint_to_motor(j->robot, j->theta, j->q_motor);
   psdm_robot_motor_torque(j->robot, j->tau, j->tau_motor);
-  for (int i = 0; i < j->n; i++) j->current[i] = j->tau_motor[i] * j->train[i].joint->gear / j->train[i].joint->torque_constant;
+  for (int i = 0; i < j->n; i++)
+    j->current[i] = j->tau_motor[i] * j->train[i].joint->gear / j->train[i].joint->torque_constant;
 }
 
 static psdm_status make_row(job *j, double t, double h, psdm_along_row *row, psdm_error *error) {
@@ -220,18 +237,31 @@ static psdm_status make_row(job *j, double t, double h, psdm_along_row *row, psd
   if (status) return psdmp_base_fail(error, status, "", 0, 0, "at t = %g s: %s", t, psdm_status_text(status));
   add_friction(j, t, h);
   motor_side(j);
-  *row = (psdm_along_row){.t = t, .n = j->n, .q = j->x, .qd = j->x + j->n, .qdd = j->x + 2 * j->n, .tau = j->tau, .friction = j->friction,
-                          .theta = j->theta, .thetad = j->thetad, .thetadd = j->thetadd, .q_motor = j->q_motor, .tau_motor = j->tau_motor,
+  *row = (psdm_along_row){.t = t,
+                          .n = j->n,
+                          .q = j->x,
+                          .qd = j->x + j->n,
+                          .qdd = j->x + 2 * j->n,
+                          .tau = j->tau,
+                          .friction = j->friction,
+                          .theta = j->theta,
+                          .thetad = j->thetad,
+                          .thetadd = j->thetadd,
+                          .q_motor = j->q_motor,
+                          .tau_motor = j->tau_motor,
                           .current = j->current};
   return PSDM_OK;
 }
 
 /* rows at the beginning, at every period behind it, and at the end; a last period that is short by rounding is none */
 static psdm_status walk(job *j, psdm_along_write write, void *user, psdm_error *error) {
-  double begin = psdm_motion_begin(j->motion), end = psdm_motion_end(j->motion), period = j->options.output > 0 ? j->options.output : 0.01;
+  double begin = psdm_motion_begin(j->motion), end = psdm_motion_end(j->motion),
+         period = j->options.output > 0 ? j->options.output : 0.01;
   double last = ceil((end - begin) / period * (1 - 1e-12)), before = begin;
   if (!(last <= PSDMP_SIM_ROWS))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s in intervals of %g s would take %.3g rows; at most %.0e are made", end - begin, period, last + 1, PSDMP_SIM_ROWS);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                           "%g s in intervals of %g s would take %.3g rows; at most %.0e are made", end - begin, period,
+                           last + 1, PSDMP_SIM_ROWS);
   for (double k = 0; k <= last; k++) {
     double t = k < last ? begin + k * period : end;
     psdm_along_row row;
@@ -243,8 +273,8 @@ static psdm_status walk(job *j, psdm_along_write write, void *user, psdm_error *
   return PSDM_OK;
 }
 
-psdm_status psdm_along(const psdm_robot *robot, const psdm_motion *motion, const psdm_along_options *options, const psdm_allocator *allocator,
-                       psdm_along_write write, void *user, psdm_error *error) {
+psdm_status psdm_along(const psdm_robot *robot, const psdm_motion *motion, const psdm_along_options *options,
+                       const psdm_allocator *allocator, psdm_along_write write, void *user, psdm_error *error) {
   job j = {.arena = {.allocator = allocator}, .robot = robot, .motion = motion, .n = psdm_robot_n(robot)};
   if (!write) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no function to write the rows was given");
   if (options) j.options = *options;

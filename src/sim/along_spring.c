@@ -1,9 +1,11 @@
 /* along_spring.c: D x' + K x = f along a motion.
  *
- * With a = D / K and f a polynomial, P = (f - a f' + a^2 f'' - ...) / K is a solution, and every other one differs from it by a multiple of
- * exp(-t / a). Where a is long beside the interval these terms are large and cancel; there the integral
+ * With a = D / K and f a polynomial, P = (f - a f' + a^2 f'' - ...) / K is a solution, and every other one differs from
+ * it by a multiple of exp(-t / a). Where a is long beside the interval these terms are large and cancel; there the
+ * integral
  *
- *   x(h) = x(0) exp(-r) + r / K sum_j c_j I_j,   I_j = integral of s^j exp(-r (1 - s)) from 0 to 1,   r = h / a,   f = sum_j c_j s^j, s = t / h
+ *   x(h) = x(0) exp(-r) + r / K sum_j c_j I_j,   I_j = integral of s^j exp(-r (1 - s)) from 0 to 1,   r = h / a,   f
+ *                                                = sum_j c_j s^j, s = t / h
  *
  * takes over, with I_5 from its series and I_(j-1) = (1 - r I_j) / j. */
 #include "sim/along_priv.h"
@@ -48,8 +50,10 @@ static void step_stiff(double K, double h, double r, const double c[DEGREE + 1],
   x[2] = slow(c, r, 2, 1) / (K * h * h) + rest * rate * rate;
 }
 
-static void step_soft(double K, double D, double r, const double c[DEGREE + 1], const double f1[3], double x0, double x[3]) {
-  /* the integral of s^5 exp(-r (1 - s)): sum of (-r)^m 5! / (6 + m)!; r <= 1, so that 16 terms are more than doubles hold */
+static void step_soft(double K, double D, double r, const double c[DEGREE + 1], const double f1[3], double x0,
+                      double x[3]) {
+  /* the integral of s^5 exp(-r (1 - s)): sum of (-r)^m 5! / (6 + m)!; r <= 1, so that 16 terms are more than doubles
+   * hold */
   double term = 1.0 / (DEGREE + 1), I = 0, sum = 0;
   for (int m = 0; m < 16; m++) {
     I += term;
@@ -71,15 +75,14 @@ void psdmp_sim_spring_start(double K, double D, const double f[3], double x[3]) 
   x[2] = f[2] / K;
 }
 
-void psdmp_sim_spring_step(double K, double D, double h, const double f0[3], const double f1[3], double x0, double x[3]) {
+void psdmp_sim_spring_step(double K, double D, double h, const double f0[3], const double f1[3], double x0,
+                           double x[3]) {
   double c[DEGREE + 1], r = D > 0 ? h * K / D : INFINITY;
   if (!isfinite(r)) {
     psdmp_sim_spring_start(K, 0, f1, x);
     return;
   }
   interpolate(h, f0, f1, c);
-  if (r >= 1)
-    step_stiff(K, h, r, c, x0, x);
-  else
-    step_soft(K, D, r, c, f1, x0, x);
+  if (r >= 1) step_stiff(K, h, r, c, x0, x);
+  else step_soft(K, D, r, c, f1, x0, x);
 }

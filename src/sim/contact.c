@@ -1,8 +1,9 @@
 /* contact.c: dry friction that sticks and slips, and hard stops.
  *
- * A joint with dry friction slides in a direction or sticks. Sliding, its friction has that direction's sign whatever its speed, so that the motion is
- * smooth up to the event that its speed is zero. Stuck, it is held like a locked joint, until the torque that holds it is more than friction
- * has to give. A joint at a stop is held in the same way, by a torque that can only push. */
+ * A joint with dry friction slides in a direction or sticks. Sliding, its friction has that direction's sign
+ * whatever its speed, so that the motion is smooth up to the event that its speed is zero. Stuck, it is held like a
+ * locked joint, until the torque that holds it is more than friction has to give. A joint at a stop is held in the
+ * same way, by a torque that can only push. */
 #include <math.h>
 #include <string.h>
 
@@ -11,18 +12,25 @@
 /* a joint is let go when it is held by this much more than friction can, so that it surely moves on */
 static const double margin = 1e-9;
 
-/* how far beyond zero a speed (rad/s, m/s) or a distance (rad, m) is an event, so that one that begins at zero is not: it turns round before it shows */
+/* how far beyond zero a speed (rad/s, m/s) or a distance (rad, m) is an event, so that one that begins at zero is
+ * not: it turns round before it shows */
 static const double beyond_speed = 1e-12, beyond_distance = 1e-13;
 
-/* slower than this (rad/s, m/s) nothing bounces: the jumps of a bouncing joint shrink without end, and from beyond_distance it comes with 1e-6 again */
+/* slower than this (rad/s, m/s) nothing bounces: the jumps of a bouncing joint shrink without end, and from
+ * beyond_distance it comes with 1e-6 again */
 static const double too_slow_to_bounce = 1e-4;
 
-static double hold(const psdm_sim *s, const psdmp_sim_drive_train *j) { return j->dry ? psdm_friction_dry(&j->friction, s->options.friction, 0) : 0; }
+static double hold(const psdm_sim *s, const psdmp_sim_drive_train *j) {
+  return j->dry ? psdm_friction_dry(&j->friction, s->options.friction, 0) : 0;
+}
 
 /* how much friction has left for a stuck joint; negative: it breaks away */
-static double left_of_friction(const psdm_sim *s, int i) { return hold(s, &s->joint[i]) * (1 + margin) - fabs(s->reaction[i]); }
+static double left_of_friction(const psdm_sim *s, int i) {
+  return hold(s, &s->joint[i]) * (1 + margin) - fabs(s->reaction[i]);
+}
 
-/* how firmly a joint rests at its stop; negative: it leaves. Friction holds a rigid joint there too, an elastic one's is on its motor. */
+/* how firmly a joint rests at its stop; negative: it leaves. Friction holds a rigid joint there too, an elastic
+ * one's is on its motor. */
 static double rest_at_stop(const psdm_sim *s, int i) {
   const psdmp_sim_drive_train *j = &s->joint[i];
   double friction = j->motor < 0 ? hold(s, j) : 0;
@@ -43,9 +51,12 @@ static bool some_held(const psdm_sim *s) {
 void psdmp_sim_event_values(const psdm_sim *s, const double *y, double *g) {
   for (int i = 0; i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
-    double lower = isfinite(j->lower) ? y[j->at] - j->lower + beyond_distance : 1, upper = isfinite(j->upper) ? j->upper - y[j->at] + beyond_distance : 1;
+    double lower = isfinite(j->lower) ? y[j->at] - j->lower + beyond_distance : 1,
+           upper = isfinite(j->upper) ? j->upper - y[j->at] + beyond_distance : 1;
     bool limits = s->stops || s->ends;
-    g[i] = stuck(j) ? left_of_friction(s, i) : j->dry && j->mode ? j->mode * psdmp_sim_speed(s, y, i) + beyond_speed : 1;
+    g[i] = stuck(j)            ? left_of_friction(s, i)
+           : j->dry && j->mode ? j->mode * psdmp_sim_speed(s, y, i) + beyond_speed
+                               : 1;
     g[s->n + 2 * i] = !limits || j->stop > 0 ? 1 : j->stop < 0 ? rest_at_stop(s, i) : lower;
     g[s->n + 2 * i + 1] = !limits || j->stop < 0 ? 1 : j->stop > 0 ? rest_at_stop(s, i) : upper;
   }
@@ -68,7 +79,8 @@ static int side_of(const psdm_sim *s, int i) {
 /* how fast a joint at its limit goes on beyond it */
 static double into_stop(const psdm_sim *s, int i) { return side_of(s, i) * s->y[s->at_qd + s->joint[i].at]; }
 
-typedef enum bearing { FREE, STRUCK, HELD, RESTING } bearing; /* RESTING: held by a stop, which pushes but does not pull */
+/* RESTING: held by a stop, which pushes but does not pull */
+typedef enum bearing { FREE, STRUCK, HELD, RESTING } bearing;
 
 /* one row for each joint that is not free; the struck one changes its velocity by `change` */
 static int impulse_rows(psdm_sim *s, const bearing *as, double change) {
@@ -96,7 +108,8 @@ static int pulled_off(const psdm_sim *s, const bearing *as, int rows) {
   return worst;
 }
 
-/* an impulse gives the struck joint i the velocity v; loops stay closed, held joints stay at rest. What that takes is dissipated. */
+/* an impulse gives the struck joint i the velocity v; loops stay closed, held joints stay at rest. What that takes
+ * is dissipated. */
 static psdm_status strike(psdm_sim *s, int i, double v, bearing *as) {
   double *qd = s->y + s->at_qd, before[4], after[4];
   int rows = 0, off = -1;
@@ -125,7 +138,8 @@ static psdm_status rest(psdm_sim *s, int i) {
   if (j->motor < 0 && !s->loops) s->y[s->at_qd + j->at] = 0;
   if (!s->loops || s->y[s->at_qd + j->at] == 0) return PSDM_OK;
   bearing as[PSDM_MAX_JOINTS];
-  for (int k = 0; k < s->n; k++) as[k] = (s->joint[k].dry || s->joint[k].stop) && s->y[s->at_qd + s->joint[k].at] == 0 ? HELD : FREE;
+  for (int k = 0; k < s->n; k++)
+    as[k] = (s->joint[k].dry || s->joint[k].stop) && s->y[s->at_qd + s->joint[k].at] == 0 ? HELD : FREE;
   return strike(s, i, 0, as);
 }
 
@@ -138,8 +152,9 @@ static int fastest_into_stop(const psdm_sim *s, double *speed) {
   return fastest;
 }
 
-/* joints that run into their stops, the fastest first, until none does. Slow blows throw nobody off a stop, or two joints would rattle for ever; after
- * many blows none bounces any more, and in the end all that touch a stop come to rest. */
+/* joints that run into their stops, the fastest first, until none does. Slow blows throw nobody off a stop, or two
+ * joints would rattle for ever; after many blows none bounces any more, and in the end all that touch a stop come to
+ * rest. */
 static psdm_status impacts(psdm_sim *s) {
   psdm_status status = PSDM_OK;
   double share = s->options.at_limit == PSDM_AT_LIMIT_BOUNCE ? s->options.restitution : 0, speed;
@@ -147,9 +162,10 @@ static psdm_status impacts(psdm_sim *s) {
     bearing as[PSDM_MAX_JOINTS];
     int struck = fastest_into_stop(s, &speed);
     if (struck < 0) return PSDM_OK;
-    bool slow = speed < too_slow_to_bounce, last = round > 40 * s->n;
+    bool slow = speed<too_slow_to_bounce, last = round> 40 * s->n;
     double back = round < 20 * s->n ? share * speed : 0;
-    for (int k = 0; k < s->n; k++) as[k] = side_of(s, k) && (last || s->y[s->at_qd + s->joint[k].at] == 0) ? last || slow ? HELD : RESTING : FREE;
+    for (int k = 0; k < s->n; k++)
+      as[k] = side_of(s, k) && (last || s->y[s->at_qd + s->joint[k].at] == 0) ? last || slow ? HELD : RESTING : FREE;
     s->limits++;
     status = strike(s, struck, back < too_slow_to_bounce ? 0 : -side_of(s, struck) * back, as);
   }
@@ -165,7 +181,8 @@ static bool let_go(psdm_sim *s) {
   double excess = 0;
   for (int i = 0; i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
-    double off = j->stop ? 0.5 * margin - rest_at_stop(s, i) : 0, away = stuck(j) ? 0.5 * margin * hold(s, j) - left_of_friction(s, i) : 0;
+    double off = j->stop ? 0.5 * margin - rest_at_stop(s, i) : 0,
+           away = stuck(j) ? 0.5 * margin * hold(s, j) - left_of_friction(s, i) : 0;
     if (off > excess) excess = off, worst = i, off_stop = true;
     if (away > excess) excess = away, worst = i, off_stop = false;
   }

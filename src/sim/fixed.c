@@ -53,12 +53,14 @@ static psdm_status cut(psdm_sim *s, double h, double *part) {
   return status ? status : fires(s, s->t + high, s->save, &any);
 }
 
-/* the fastest rate in the state, 1/s: bristles that follow a sliding joint, springs and bristles against what they move */
+/* the fastest rate in the state, 1/s: bristles that follow a sliding joint, springs and bristles against what they
+ * move */
 static psdm_status stiffness(psdm_sim *s, double *fastest) {
   *fastest = 0;
   if (s->at_z < 0 && !s->motors) return PSDM_OK;
   psdm_status status = psdmp_sim_mass(s, s->y, s->M);
-  if (status || !psdmp_linalg_invert(s->N, s->M, s->W, psdmp_linalg_rounding(s->N))) return status ? status : PSDM_E_SINGULAR;
+  if (status || !psdmp_linalg_invert(s->N, s->M, s->W, psdmp_linalg_rounding(s->N)))
+    return status ? status : PSDM_E_SINGULAR;
   for (int i = 0; i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
     double v = psdmp_sim_speed(s, s->y, i), lightness = s->W[(long)j->at * s->N + j->at], stiff = 0, damp = 0;
@@ -76,7 +78,8 @@ static psdm_status stiffness(psdm_sim *s, double *fastest) {
   return PSDM_OK;
 }
 
-enum { MOST_PARTS = 1000, MOST_PIECES = 1000 }; /* of a step; between events: a joint that bounces falls short of a step more and more often */
+/* of a step; between events: a joint that bounces falls short of a step more and more often */
+enum { MOST_PARTS = 1000, MOST_PIECES = 1000 };
 
 static psdm_status rk4_part(psdm_sim *s, double h, int *hit) {
   bool events = psdmp_sim_has_events(s);
@@ -111,11 +114,13 @@ psdm_status psdmp_sim_rk4(psdm_sim *s, double h, int *hit) {
   return PSDM_OK;
 }
 
-/* ---- semi-implicit Euler: M v' = M v + h (all forces at q, v, but friction, springs and stops at v'), q' = q + h v' ----
+/* ---- semi-implicit Euler: M v' = M v + h (all forces at q, v, but friction, springs and stops at v'), q' = q + h v'
+ * ----
  *
- * Velocities of coordinates and motors are the unknowns x of A x + h friction(x) = b, A = [M + S, -S; -S, B + S], S = h^2 K + h D. Friction and
- * stops act on each unknown alone. Unknown by unknown (Gauss-Seidel: the descent of a convex function, so that it converges) they say who
- * sticks and who touches a stop, and Newton's step on the others makes it fast. */
+ * Velocities of coordinates and motors are the unknowns x of A x + h friction(x) = b, A = [M + S, -S; -S, B + S], S
+ * = h^2 K + h D. Friction and stops act on each unknown alone. Unknown by unknown (Gauss-Seidel: the descent of a
+ * convex function, so that it converges) they say who sticks and who touches a stop, and Newton's step on the others
+ * makes it fast. */
 
 /* what a joint's friction is at velocity x at the end of the step, without its dry part; and its slope */
 static double resist(const psdm_sim *s, int i, double h, double x, double *slope) {
@@ -193,14 +198,16 @@ static psdm_status set_implicit(psdm_sim *s, double h, double *A, double *b) {
   }
   for (int i = 0; i < m; i++) {
     b[N + i] = 0;
-    for (int k = 0; k < m; k++) A[(long)(N + i) * G + N + k] = s->B[(long)i * m + k], b[N + i] += s->B[(long)i * m + k] * thetad[k];
+    for (int k = 0; k < m; k++)
+      A[(long)(N + i) * G + N + k] = s->B[(long)i * m + k], b[N + i] += s->B[(long)i * m + k] * thetad[k];
   }
   for (int i = 0; i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
     int x = j->motor < 0 ? j->at : N + j->motor;
     b[x] += h * s->tau[i];
     if (j->motor < 0) continue;
-    double S = h * h * j->stiffness + h * j->damping, stretch = h * j->stiffness * (s->y[s->at_theta + j->motor] - s->y[j->at]);
+    double S = h * h * j->stiffness + h * j->damping,
+           stretch = h * j->stiffness * (s->y[s->at_theta + j->motor] - s->y[j->at]);
     A[(long)x * G + x] += S, A[(long)j->at * G + j->at] += S;
     A[(long)x * G + j->at] -= S, A[(long)j->at * G + x] -= S;
     b[x] -= stretch, b[j->at] += stretch;
@@ -208,8 +215,8 @@ static psdm_status set_implicit(psdm_sim *s, double h, double *A, double *b) {
   return PSDM_OK;
 }
 
-/* every unknown from the others, once; false when none changed but for rounding. What friction and stops took is left in friction and, for
- * elastic joints, stop_reaction; fired says who touches a stop. */
+/* every unknown from the others, once; false when none changed but for rounding. What friction and stops took is
+ * left in friction and, for elastic joints, stop_reaction; fired says who touches a stop. */
 static bool sweep(psdm_sim *s, double h, const double *A, const double *b, double *x) {
   int N = s->N, G = N + s->motors;
   bool changed = false;
@@ -246,7 +253,8 @@ static void newton(psdm_sim *s, double h, const double *A, const double *b, doub
   double *J = s->implicit + (long)G * G, *step = s->k2;
   for (int k = 0; k < G; k++) {
     int joint = s->rubs[k];
-    double slope = 0, torque = joint >= 0 ? resist(s, joint, h, x[k], &slope) : 0, dry = joint >= 0 && s->joint[joint].dry ? dry_impulse(s, joint, h) : 0;
+    double slope = 0, torque = joint >= 0 ? resist(s, joint, h, x[k], &slope) : 0,
+           dry = joint >= 0 && s->joint[joint].dry ? dry_impulse(s, joint, h) : 0;
     bool free = !pinned(s, k, x[k]);
     step[k] = free ? b[k] - h * torque - (x[k] > 0 ? dry : -dry) : 0;
     for (int c = 0; c < G; c++) {
@@ -293,7 +301,8 @@ static void euler_move(psdm_sim *s, double h, const double *x) {
   double *work = s->y + s->at_work;
   for (int i = 0; i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
-    double old = psdmp_sim_speed(s, s->y, i), new = x[j->motor < 0 ? j->at : N + j->motor], mean = (old + new) / 2, stored = 0;
+    double old = psdmp_sim_speed(s, s->y, i), new = x[j->motor < 0 ? j->at : N + j->motor], mean = (old + new) / 2,
+           stored = 0;
     if (s->at_z >= 0) {
       double z = s->y[s->at_z + i], bent = psdm_lugre_step(&j->friction, new, z, h);
       stored = 0.5 * j->friction.sigma0 * (bent * bent - z * z);
@@ -371,5 +380,6 @@ psdm_status psdmp_sim_euler(psdm_sim *s, double h, int *hit) {
 }
 
 bool psdmp_sim_implicit(const psdm_sim *s) {
-  return s->integrator == PSDM_INTEGRATOR_EULER && !s->loops && (s->options.friction != PSDM_FRICTION_NONE || s->motors || s->stops);
+  return s->integrator == PSDM_INTEGRATOR_EULER && !s->loops &&
+         (s->options.friction != PSDM_FRICTION_NONE || s->motors || s->stops);
 }

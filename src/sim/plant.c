@@ -25,7 +25,8 @@ void psdmp_sim_look(psdm_sim *s, const double *y) {
 /* ---- torques ---- */
 
 static void saturate(const psdm_sim *s, double *tau) {
-  for (int i = 0; s->options.saturate && i < s->n; i++) tau[i] = fmax(-s->joint[i].effort, fmin(s->joint[i].effort, tau[i]));
+  for (int i = 0; s->options.saturate && i < s->n; i++)
+    tau[i] = fmax(-s->joint[i].effort, fmin(s->joint[i].effort, tau[i]));
 }
 
 static psdm_status motor_torques(psdm_sim *s, double t, const double *y, double *rate) {
@@ -48,10 +49,10 @@ static void friction_torques(psdm_sim *s, const double *y, double *rate) {
   for (int i = 0; kind != PSDM_FRICTION_NONE && i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
     double v = psdmp_sim_speed(s, y, i);
-    if (kind == PSDM_FRICTION_LUGRE)
-      psdm_lugre(&j->friction, v, y[s->at_z + i], &rate[s->at_z + i], &s->friction[i]);
+    if (kind == PSDM_FRICTION_LUGRE) psdm_lugre(&j->friction, v, y[s->at_z + i], &rate[s->at_z + i], &s->friction[i]);
     else
-      s->friction[i] = psdm_friction_smooth(&j->friction, kind, v) + (j->dry ? j->mode * psdm_friction_dry(&j->friction, kind, fabs(v)) : 0);
+      s->friction[i] = psdm_friction_smooth(&j->friction, kind, v) +
+                       (j->dry ? j->mode * psdm_friction_dry(&j->friction, kind, fabs(v)) : 0);
   }
 }
 
@@ -76,7 +77,8 @@ static void set_loads(psdm_sim *s, const double *y) {
     const psdmp_sim_drive_train *j = &s->joint[i];
     double net = s->tau[i] - s->friction[i];
     if (j->motor >= 0) {
-      double spring = j->stiffness * (y[s->at_theta + j->motor] - y[j->at]) + j->damping * (y[s->at_thetad + j->motor] - y[s->at_qd + j->at]);
+      double spring = j->stiffness * (y[s->at_theta + j->motor] - y[j->at]) +
+                      j->damping * (y[s->at_thetad + j->motor] - y[s->at_qd + j->at]);
       s->u_motor[j->motor] = net - spring;
       net = spring;
     }
@@ -101,13 +103,15 @@ static psdm_status free_forward(psdm_sim *s, const double *q, const double *qd, 
     return psdm_forward(s->moving, s->work, q, qd, u, qdd);
   }
   if (finite_all(qdd, s->N)) return PSDM_OK;
-  return finite_all(q, s->N) && finite_all(qd, s->N) && finite_all(u, s->N) ? psdm_forward(s->moving, s->work, q, qd, u, qdd) : PSDM_E_ARGUMENT;
+  return finite_all(q, s->N) && finite_all(qd, s->N) && finite_all(u, s->N)
+             ? psdm_forward(s->moving, s->work, q, qd, u, qdd)
+             : PSDM_E_ARGUMENT;
 }
 
 psdm_status psdmp_sim_mass(psdm_sim *s, const double *y, double *M) { return psdm_mass(s->moving, s->work, y, M); }
 
-/* Q R of W = L^-1 C^T with the longest column first, by Gram-Schmidt twice; the rank. Column k of Q is in Q[k], R column-major (rows x rows) in
- * the order of `order`. */
+/* Q R of W = L^-1 C^T with the longest column first, by Gram-Schmidt twice; the rank. Column k of Q is in Q[k], R
+ * column-major (rows x rows) in the order of `order`. */
 static int factorise(int size, int rows, double *W, double *R, int *order) {
   double first = 0;
   for (int k = 0; k < rows; k++) order[k] = k;
@@ -140,7 +144,8 @@ static int factorise(int size, int rows, double *W, double *R, int *order) {
   return rows;
 }
 
-bool psdmp_sim_constrained(psdm_sim *s, int size, int rows, double *M, const double *C, const double *d, double *b, double *x, double *lambda) {
+bool psdmp_sim_constrained(psdm_sim *s, int size, int rows, double *M, const double *C, const double *d, double *b,
+                           double *x, double *lambda) {
   double *W = s->W, *R = s->R;
   int *order = s->order;
   if (!psdmp_linalg_cholesky(size, M)) return false;
@@ -180,7 +185,8 @@ bool psdmp_sim_constrained(psdm_sim *s, int size, int rows, double *M, const dou
 /* how fast a loop that opened by rounding closes again, 1/s (Baumgarte 1972) */
 static const double closing = 20;
 
-/* rows of the constraints on coordinates: closed loops, stuck joints, joints at a stop. Their number; row[] says whose they are. */
+/* rows of the constraints on coordinates: closed loops, stuck joints, joints at a stop. Their number; row[] says
+ * whose they are. */
 static psdm_status set_constraints(psdm_sim *s, const double *y, int *rows) {
   psdm_status status = PSDM_OK;
   int N = s->N;
@@ -292,7 +298,8 @@ psdm_status psdmp_sim_energies(psdm_sim *s, const double *y, double energy[4]) {
   psdm_status status = psdm_energy(s->moving, s->work, y, y + s->at_qd, &energy[0], &energy[1]);
   energy[2] = energy[3] = 0;
   for (int i = 0; i < s->motors; i++)
-    for (int j = 0; j < s->motors; j++) energy[0] += 0.5 * y[s->at_thetad + i] * s->B[(long)i * s->motors + j] * y[s->at_thetad + j];
+    for (int j = 0; j < s->motors; j++)
+      energy[0] += 0.5 * y[s->at_thetad + i] * s->B[(long)i * s->motors + j] * y[s->at_thetad + j];
   for (int i = 0; i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
     double stretch = j->motor < 0 ? 0 : y[s->at_theta + j->motor] - y[j->at];
@@ -312,11 +319,13 @@ static psdm_status total(psdm_sim *s, double *sum) {
 }
 
 /* the load, given about the last link's frame, as part of the moving link that carries that */
-static void move_load(const psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD], double moved[PSDMP_ROBOT_STANDARD], int *number) {
+static void move_load(const psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD], double moved[PSDMP_ROBOT_STANDARD],
+                      int *number) {
   const psdm_robot *r = s->plant;
   const psdmp_robot_link *last = &r->link[r->last];
   const psdmp_robot_body *body = &r->body[last->body];
-  psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[body->index].frame), there = psdmp_robot_pose_product(&back, &last->frame);
+  psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[body->index].frame),
+                   there = psdmp_robot_pose_product(&back, &last->frame);
   psdmp_robot_standard_move(&there, load, moved);
   *number = body->number;
 }
@@ -326,7 +335,9 @@ static void hang(psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]) {
   double moved[PSDMP_ROBOT_STANDARD];
   int number;
   move_load(s, load, moved, &number);
-  for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++) s->plant->pi[PSDMP_ROBOT_STANDARD * (long)number + i] = s->robot->pi[PSDMP_ROBOT_STANDARD * (long)number + i] + moved[i];
+  for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++)
+    s->plant->pi[PSDMP_ROBOT_STANDARD * (long)number + i] =
+        s->robot->pi[PSDMP_ROBOT_STANDARD * (long)number + i] + moved[i];
   psdmp_robot_refresh(s->plant);
 }
 
@@ -343,8 +354,11 @@ psdm_status psdmp_sim_loads_regular(psdm_sim *s, double end, psdm_error *error) 
     if (past) continue;
     hang(s, k < 0 ? nothing : o->payload[k].pi);
     status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, &why);
-    if (status && k < 0) status = psdmp_base_fail(error, status, why.file, 0, 0, "%s (before the first payload is taken up)", why.text);
-    if (status && k >= 0) status = psdmp_base_fail(error, status, why.file, 0, 0, "%s (with the payload of t = %g)", why.text, o->payload[k].t);
+    if (status && k < 0)
+      status = psdmp_base_fail(error, status, why.file, 0, 0, "%s (before the first payload is taken up)", why.text);
+    if (status && k >= 0)
+      status =
+          psdmp_base_fail(error, status, why.file, 0, 0, "%s (with the payload of t = %g)", why.text, o->payload[k].t);
     if (status) break;
   }
   hang(s, s->load);

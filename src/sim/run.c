@@ -36,7 +36,8 @@ static void measure(psdm_sim *s) {
   if (quantum == 0) return;
   for (int i = 0; i < s->n; i++) {
     bool elastic = s->joint[i].motor >= 0;
-    double seen = quantum * round((elastic ? s->theta[i] : s->q[i]) / quantum), rate = s->samples ? (seen - s->seen_before[i]) / period : 0;
+    double seen = quantum * round((elastic ? s->theta[i] : s->q[i]) / quantum),
+           rate = s->samples ? (seen - s->seen_before[i]) / period : 0;
     s->seen_before[i] = seen;
     s->theta[i] = seen, s->thetad[i] = rate;
     s->q[i] = elastic ? quantum * round(s->q[i] / quantum) : seen;
@@ -72,11 +73,28 @@ static void fill_row(psdm_sim *s, psdm_sim_row *row) {
   psdmp_sim_look(s, s->y);
   for (int i = 0; i < s->n; i++) s->acceleration[i] = known ? s->rate[s->at_qd + s->joint[i].at] : NAN;
   for (int k = 0; k < s->N - s->n; k++) s->u[k] = s->y[psdm_loop_passive(s->plant, k)];
-  *row = (psdm_sim_row){.t = s->t, .n = s->n, .joints = s->N - s->n, .q = s->q, .qd = s->qd, .qdd = s->acceleration, .passive = s->loops ? s->u : NULL,
-                        .theta = s->motors ? s->theta : NULL, .thetad = s->motors ? s->thetad : NULL, .z = s->at_z >= 0 ? s->y + s->at_z : NULL,
-                        .tau = s->tau, .friction = s->friction, .control = s->y + s->at_control, .control_states = s->control_states,
-                        .kinetic = e[0], .potential = e[1], .elastic = e[2], .bristles = e[3], .supplied = work[PSDMP_SIM_SUPPLIED],
-                        .dissipated = work[PSDMP_SIM_DISSIPATED], .external = work[PSDMP_SIM_EXTERNAL], .payload = s->payload_work};
+  *row = (psdm_sim_row){.t = s->t,
+                        .n = s->n,
+                        .joints = s->N - s->n,
+                        .q = s->q,
+                        .qd = s->qd,
+                        .qdd = s->acceleration,
+                        .passive = s->loops ? s->u : NULL,
+                        .theta = s->motors ? s->theta : NULL,
+                        .thetad = s->motors ? s->thetad : NULL,
+                        .z = s->at_z >= 0 ? s->y + s->at_z : NULL,
+                        .tau = s->tau,
+                        .friction = s->friction,
+                        .control = s->y + s->at_control,
+                        .control_states = s->control_states,
+                        .kinetic = e[0],
+                        .potential = e[1],
+                        .elastic = e[2],
+                        .bristles = e[3],
+                        .supplied = work[PSDMP_SIM_SUPPLIED],
+                        .dissipated = work[PSDMP_SIM_DISSIPATED],
+                        .external = work[PSDMP_SIM_EXTERNAL],
+                        .payload = s->payload_work};
 }
 
 void psdm_sim_now(psdm_sim *s, psdm_sim_row *row) {
@@ -94,7 +112,7 @@ typedef struct run {
   double begin, end, started;
   double given, drift, imbalance, work; /* given: energy that came from outside before the run */
   long rows;
-  int idle;                             /* events since time last moved on */
+  int idle; /* events since time last moved on */
 } run;
 
 static double clock_now(void) {
@@ -103,7 +121,9 @@ static double clock_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static double energy_of(const psdm_sim_row *row) { return row->kinetic + row->potential + row->elastic + row->bristles; }
+static double energy_of(const psdm_sim_row *row) {
+  return row->kinetic + row->potential + row->elastic + row->bristles;
+}
 
 static void audit(run *r, const psdm_sim_row *row) {
   psdm_sim_result *result = r->result;
@@ -184,7 +204,8 @@ static double next_step_of_wrench(const psdm_sim *s) {
 static psdm_status due(psdm_sim *s) {
   const psdm_sim_options *o = &s->options;
   psdm_status status = PSDM_OK;
-  while (s->next_load < o->payloads && reached(s->t, o->payload[s->next_load].t) && !status) status = psdmp_sim_carry(s, o->payload[s->next_load++].pi);
+  while (s->next_load < o->payloads && reached(s->t, o->payload[s->next_load].t) && !status)
+    status = psdmp_sim_carry(s, o->payload[s->next_load++].pi);
   if (o->wrench && psdm_signal_held(o->wrench)) {
     double until = next_step_of_wrench(s);
     s->fresh |= until != s->until;
@@ -202,9 +223,12 @@ static double next_jump(const run *r) {
   return fmin(fmin(r->end, load), fmin(s->until, next_sample(s)));
 }
 
-static bool out_of_time(const run *r) { return r->sim->options.wall_limit > 0 && clock_now() - r->started > r->sim->options.wall_limit; }
+static bool out_of_time(const run *r) {
+  return r->sim->options.wall_limit > 0 && clock_now() - r->started > r->sim->options.wall_limit;
+}
 
-enum { STEPS_AT_ONCE = 1000, MOST_IDLE = 1000 }; /* steps before a look at the clock; events at one moment, after which there is no way on */
+/* steps before a look at the clock; events at one moment, after which there is no way on */
+enum { STEPS_AT_ONCE = 1000, MOST_IDLE = 1000 };
 
 /* fixed steps towards t, all of one size */
 static psdm_status steps_to(psdm_sim *s, double t, int *hit) {
@@ -233,7 +257,8 @@ static bool advance(run *r, double t, bool hard) {
   bool again = false;
   double before = s->t;
   s->trouble = PSDM_OK;
-  psdm_status status = s->variable ? psdmp_sim_variable(s, t, hard, &hit, &again, text, sizeof text) : steps_to(s, t, &hit);
+  psdm_status status =
+      s->variable ? psdmp_sim_variable(s, t, hard, &hit, &again, text, sizeof text) : steps_to(s, t, &hit);
   r->idle = reached(before, s->t) ? r->idle + 1 : 0;
   if (!status && r->idle > MOST_IDLE) {
     status = PSDM_E_LIMIT;
@@ -241,7 +266,10 @@ static bool advance(run *r, double t, bool hard) {
   }
   if ((status || hit < 0) && diverged(r)) return false;
   if (status) {
-    end_at(r, PSDM_SIM_FAILED, text[0] ? text : status == PSDM_E_ARGUMENT ? "the accelerations are not finite" : psdm_status_text(status));
+    end_at(r, PSDM_SIM_FAILED,
+           text[0]                     ? text
+           : status == PSDM_E_ARGUMENT ? "the accelerations are not finite"
+                                       : psdm_status_text(status));
     return false;
   }
   return hit < 0 || end_at_limit(r, hit);
@@ -304,22 +332,34 @@ static psdm_status check_counts(const psdm_sim *s, double seconds, psdm_error *e
   const struct {
     const char *what;
     double interval, most;
-  } counts[] = {{"rows", s->options.output, PSDMP_SIM_ROWS}, {"steps", s->variable ? 0 : s->options.step, PSDMP_SIM_STEPS}, {"samples of the controller", s->options.period, PSDMP_SIM_STEPS}};
+  } counts[] = {{"rows", s->options.output, PSDMP_SIM_ROWS},
+                {"steps", s->variable ? 0 : s->options.step, PSDMP_SIM_STEPS},
+                {"samples of the controller", s->options.period, PSDMP_SIM_STEPS}};
   for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
     if (counts[k].interval > 0 && seconds / counts[k].interval > counts[k].most)
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s in intervals of %g s would take %.3g %s; at most %.0e are made", seconds, counts[k].interval, seconds / counts[k].interval, counts[k].what, counts[k].most);
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                             "%g s in intervals of %g s would take %.3g %s; at most %.0e are made", seconds,
+                             counts[k].interval, seconds / counts[k].interval, counts[k].what, counts[k].most);
   return PSDM_OK;
 }
 
-psdm_status psdm_sim_run(psdm_sim *s, double seconds, psdm_sim_write write, void *user, psdm_sim_result *result, psdm_error *error) {
-  if (!(seconds >= 0) || !isfinite(seconds)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the time to simulate must not be negative");
+psdm_status psdm_sim_run(psdm_sim *s, double seconds, psdm_sim_write write, void *user, psdm_sim_result *result,
+                         psdm_error *error) {
+  if (!(seconds >= 0) || !isfinite(seconds))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the time to simulate must not be negative");
   psdm_status status = check_counts(s, seconds, error);
   if (!status && s->options.payloads) status = psdmp_sim_loads_regular(s, s->t + seconds, error);
   if (status) return status;
   *result = (psdm_sim_result){.integrator = s->integrator, .native = s->compiled != NULL};
   snprintf(result->code_text, sizeof result->code_text, "%s", s->code_text);
   s->steps = s->evaluations = s->reversals = s->sticks = s->limits = 0;
-  run r = {.sim = s, .write = write, .user = user, .result = result, .begin = s->t, .end = s->t + seconds, .started = clock_now()};
+  run r = {.sim = s,
+           .write = write,
+           .user = user,
+           .result = result,
+           .begin = s->t,
+           .end = s->t + seconds,
+           .started = clock_now()};
   s->fresh |= s->options.controller && !s->controlling;
   s->controlling = s->options.controller != NULL;
   loop(&r);

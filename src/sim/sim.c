@@ -12,12 +12,15 @@
 
 #define NAME(id, name, help) name,
 #define HELP(id, name, help) help,
-static const char *const integrator_names[] = {PSDM_INTEGRATOR_LIST(NAME)}, *const integrator_helps[] = {PSDM_INTEGRATOR_LIST(HELP)};
+static const char *const integrator_names[] = {PSDM_INTEGRATOR_LIST(NAME)}, *const integrator_helps[] = {
+                                                                                PSDM_INTEGRATOR_LIST(HELP)};
 static const char *const limit_names[] = {PSDM_AT_LIMIT_LIST(NAME)}, *const limit_helps[] = {PSDM_AT_LIMIT_LIST(HELP)};
 #define TEXT(id, text) text,
 static const char *const end_texts[] = {PSDM_SIM_END_LIST(TEXT)};
 
-static const char *word(const char *const *words, int count, int index) { return index >= 0 && index < count ? words[index] : NULL; }
+static const char *word(const char *const *words, int count, int index) {
+  return index >= 0 && index < count ? words[index] : NULL;
+}
 
 static int find(const char *const *words, int count, const char *name) {
   for (int i = 0; i < count; i++)
@@ -66,23 +69,34 @@ static bool fine(double x) { return x >= 0 && isfinite(x); }
 
 static psdm_status check_options(const psdm_sim *s, psdm_error *error) {
   const psdm_sim_options *o = &s->options;
-  if (!psdm_integrator_name(o->integrator) || !psdm_friction_name(o->friction) || !psdm_at_limit_name(o->at_limit)) return refuse(s, error, "an option of the simulation is out of its range");
-  if (!psdm_integrator_available(o->integrator)) return refuse(s, error, "this library was built without SUNDIALS: take rk4 or euler");
-  if (!fine(o->step) || !fine(o->tolerance) || !fine(o->output) || !fine(o->period) || !fine(o->quantum) || !fine(o->noise) || !fine(o->wall_limit) || !fine(o->speed_limit)) return refuse(s, error, "steps, periods, tolerances and limits must not be negative");
+  if (!psdm_integrator_name(o->integrator) || !psdm_friction_name(o->friction) || !psdm_at_limit_name(o->at_limit))
+    return refuse(s, error, "an option of the simulation is out of its range");
+  if (!psdm_integrator_available(o->integrator))
+    return refuse(s, error, "this library was built without SUNDIALS: take rk4 or euler");
+  if (!fine(o->step) || !fine(o->tolerance) || !fine(o->output) || !fine(o->period) || !fine(o->quantum) ||
+      !fine(o->noise) || !fine(o->wall_limit) || !fine(o->speed_limit))
+    return refuse(s, error, "steps, periods, tolerances and limits must not be negative");
   if (o->tolerance > 0.1) return refuse(s, error, "a tolerance above 0.1 means nothing");
-  if (!fine(o->restitution) || o->restitution > 1) return refuse(s, error, "the restitution is a share between 0 and 1");
-  if ((o->quantum > 0 || o->noise > 0) && !(o->period > 0)) return refuse(s, error, "encoder steps and noise need a sampled controller (period)");
-  if (o->controller && psdm_control_n(o->controller) != s->n) return refuse(s, error, "the controller is made for another number of joints");
+  if (!fine(o->restitution) || o->restitution > 1)
+    return refuse(s, error, "the restitution is a share between 0 and 1");
+  if ((o->quantum > 0 || o->noise > 0) && !(o->period > 0))
+    return refuse(s, error, "encoder steps and noise need a sampled controller (period)");
+  if (o->controller && psdm_control_n(o->controller) != s->n)
+    return refuse(s, error, "the controller is made for another number of joints");
   if (o->wrench && psdm_signal_columns(o->wrench) != 6) return refuse(s, error, "a wrench has six columns");
-  if (o->wrench_joint < 0 || o->wrench_joint > s->robot->joints) return refuse(s, error, "the joint of the wrench is out of range");
-  if (o->wrench && o->wrench_joint && s->robot->link[o->wrench_joint - 1].body < 0) return refuse(s, error, "the wrench acts on a link that is fixed to the base");
+  if (o->wrench_joint < 0 || o->wrench_joint > s->robot->joints)
+    return refuse(s, error, "the joint of the wrench is out of range");
+  if (o->wrench && o->wrench_joint && s->robot->link[o->wrench_joint - 1].body < 0)
+    return refuse(s, error, "the wrench acts on a link that is fixed to the base");
   for (int k = 0; k < o->payloads; k++) {
-    if (!isfinite(o->payload[k].t) || (k && !(o->payload[k].t > o->payload[k - 1].t))) return refuse(s, error, "payloads must follow each other in time");
+    if (!isfinite(o->payload[k].t) || (k && !(o->payload[k].t > o->payload[k - 1].t)))
+      return refuse(s, error, "payloads must follow each other in time");
     for (int i = 0; i < PSDMP_ROBOT_STANDARD; i++)
       if (!isfinite(o->payload[k].pi[i])) return refuse(s, error, "a payload has a number that is not finite");
   }
   if (o->elastic && s->robot->closure) return refuse(s, error, "elastic joints in closed loops are not simulated");
-  if (s->robot->closure && o->integrator == PSDM_INTEGRATOR_EULER && o->friction == PSDM_FRICTION_LUGRE) return refuse(s, error, "LuGre friction in closed loops needs bdf or rk4: euler treats it explicitly there");
+  if (s->robot->closure && o->integrator == PSDM_INTEGRATOR_EULER && o->friction == PSDM_FRICTION_LUGRE)
+    return refuse(s, error, "LuGre friction in closed loops needs bdf or rk4: euler treats it explicitly there");
   return PSDM_OK;
 }
 
@@ -94,9 +108,14 @@ static psdm_status set_joints(psdm_sim *s, psdm_error *error) {
     const psdm_joint *from = &r->joint[k];
     if (from->q < 0) continue;
     psdmp_sim_drive_train *j = &s->joint[from->q];
-    *j = (psdmp_sim_drive_train){.at = r->closure ? psdm_loop_independent(r, from->q) : from->q, .motor = -1, .stiffness = from->stiffness,
-                             .damping = from->damping, .effort = from->limits.effort, .lower = from->limits.lower, .upper = from->limits.upper,
-                             .friction = from->friction};
+    *j = (psdmp_sim_drive_train){.at = r->closure ? psdm_loop_independent(r, from->q) : from->q,
+                                 .motor = -1,
+                                 .stiffness = from->stiffness,
+                                 .damping = from->damping,
+                                 .effort = from->limits.effort,
+                                 .lower = from->limits.lower,
+                                 .upper = from->limits.upper,
+                                 .friction = from->friction};
     if (s->options.elastic && isfinite(from->stiffness)) j->motor = s->motors++;
     if (s->options.friction != PSDM_FRICTION_NONE && from->friction.given) {
       const char *lack = psdm_friction_lacks(&from->friction, s->options.friction);
@@ -121,14 +140,20 @@ static psdm_status set_rotors(psdm_sim *s, psdm_error *error) {
   psdm_robot_drive_mass(s->plant, all);
   for (int i = 0; i < n; i++) {
     int a = s->joint[i].motor;
-    if (a >= 0 && !(all[(long)i * n + i] > 0)) return refuse_joint(s, i, PSDM_E_MISSING, error, "an elastic joint needs the inertia of its motor (drive_inertia above zero)");
+    if (a >= 0 && !(all[(long)i * n + i] > 0))
+      return refuse_joint(s, i, PSDM_E_MISSING, error,
+                          "an elastic joint needs the inertia of its motor (drive_inertia above zero)");
     for (int k = 0; k < n; k++) {
       int b = s->joint[k].motor;
-      if ((a < 0) != (b < 0) && all[(long)i * n + k] != 0) return refuse_joint(s, a < 0 ? k : i, PSDM_E_ROBOT, error, "its drive is coupled to that of a rigid joint; both or none may be elastic");
+      if ((a < 0) != (b < 0) && all[(long)i * n + k] != 0)
+        return refuse_joint(s, a < 0 ? k : i, PSDM_E_ROBOT, error,
+                            "its drive is coupled to that of a rigid joint; both or none may be elastic");
       if (a >= 0 && b >= 0) s->B[(long)a * m + b] = s->B_factor[(long)a * m + b] = all[(long)i * n + k];
     }
   }
-  if (!psdmp_linalg_cholesky(m, s->B_factor)) return psdmp_base_fail(error, PSDM_E_SINGULAR, s->robot->file, 0, 0, "the motors' inertias are not positive definite");
+  if (!psdmp_linalg_cholesky(m, s->B_factor))
+    return psdmp_base_fail(error, PSDM_E_SINGULAR, s->robot->file, 0, 0,
+                           "the motors' inertias are not positive definite");
   psdm_robot_parameters(s->plant, pi);
   for (int d = 0; d < s->plant->drives; d++) {
     int q = s->plant->joint[s->plant->drive[d].index].q;
@@ -150,22 +175,55 @@ static void lay_out(psdm_sim *s) {
   s->at_control = at, at += s->control_states;
   s->at_work = at, at += PSDMP_SIM_WORKS;
   s->size = s->length = at;
-  bool variable = s->integrator == PSDM_INTEGRATOR_ADAMS || s->integrator == PSDM_INTEGRATOR_BDF; /* others take torques from their caller */
-  if (variable && s->options.friction == PSDM_FRICTION_NONE && !s->motors && !s->options.controller && !s->options.wrench) s->length = s->at_work;
+  /* others take torques from their caller */
+  bool variable = s->integrator == PSDM_INTEGRATOR_ADAMS || s->integrator == PSDM_INTEGRATOR_BDF;
+  if (variable && s->options.friction == PSDM_FRICTION_NONE && !s->motors && !s->options.controller &&
+      !s->options.wrench)
+    s->length = s->at_work;
 }
 
 static bool allocate(psdm_sim *s) {
-  size_t n = (size_t)s->n, N = (size_t)s->N, m = (size_t)s->motors, rows = (size_t)s->loops + n, size = (size_t)s->size, wide = N > rows ? N : rows;
+  size_t n = (size_t)s->n, N = (size_t)s->N, m = (size_t)s->motors, rows = (size_t)s->loops + n, size = (size_t)s->size,
+         wide = N > rows ? N : rows;
   struct {
     double **to;
     size_t count;
   } const parts[] = {
-      {&s->y, size}, {&s->tau, n}, {&s->friction, n}, {&s->held, n}, {&s->reaction, n}, {&s->stop_reaction, n},
-      {&s->seen_before, n}, {&s->acceleration, n}, {&s->q, n}, {&s->qd, n}, {&s->theta, n}, {&s->thetad, n},
-      {&s->u, N}, {&s->qdd, N}, {&s->push, N}, {&s->u_motor, m + 1}, {&s->M, N * N + m * m}, {&s->C, rows * (N + m)}, {&s->W, wide * (N + m)}, {&s->R, rows * rows},
-      {&s->drift, rows}, {&s->gap, rows}, {&s->lambda, rows}, {&s->limit, rows}, {&s->multiplier, rows},
-      {&s->rate, size}, {&s->k1, size}, {&s->k2, size}, {&s->k3, size}, {&s->k4, size}, {&s->trial, size}, {&s->save, size},
-      {&s->implicit, 2 * (N + m) * (N + m)}, {&s->g, 3 * n}, {&s->g_next, 3 * n},
+      {&s->y, size},
+      {&s->tau, n},
+      {&s->friction, n},
+      {&s->held, n},
+      {&s->reaction, n},
+      {&s->stop_reaction, n},
+      {&s->seen_before, n},
+      {&s->acceleration, n},
+      {&s->q, n},
+      {&s->qd, n},
+      {&s->theta, n},
+      {&s->thetad, n},
+      {&s->u, N},
+      {&s->qdd, N},
+      {&s->push, N},
+      {&s->u_motor, m + 1},
+      {&s->M, N * N + m * m},
+      {&s->C, rows * (N + m)},
+      {&s->W, wide * (N + m)},
+      {&s->R, rows * rows},
+      {&s->drift, rows},
+      {&s->gap, rows},
+      {&s->lambda, rows},
+      {&s->limit, rows},
+      {&s->multiplier, rows},
+      {&s->rate, size},
+      {&s->k1, size},
+      {&s->k2, size},
+      {&s->k3, size},
+      {&s->k4, size},
+      {&s->trial, size},
+      {&s->save, size},
+      {&s->implicit, 2 * (N + m) * (N + m)},
+      {&s->g, 3 * n},
+      {&s->g_next, 3 * n},
   };
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
     if (!(*parts[k].to = psdmp_base_arena_alloc(&s->arena, parts[k].count * sizeof(double)))) return false;
@@ -194,7 +252,8 @@ static psdm_status compile(psdm_sim *s, psdm_error *error) {
     snprintf(s->code_text, sizeof s->code_text, "%s", s->loops ? "closed loops have no straight-line code" : "");
     return PSDM_OK;
   }
-  const psdm_code_options options = {.functions = 1u << PSDM_CODE_FORWARD, .effort = -1, .payload_argument = s->options.payloads > 0};
+  const psdm_code_options options = {
+      .functions = 1u << PSDM_CODE_FORWARD, .effort = -1, .payload_argument = s->options.payloads > 0};
   const psdm_compile_options how = {.native = true};
   psdm_code *code = NULL;
   psdm_error why = {.status = PSDM_OK};
@@ -207,10 +266,8 @@ static psdm_status compile(psdm_sim *s, psdm_error *error) {
     return PSDM_OK;
   }
   psdm_compiled_pointer pointer = psdm_compiled_symbol(s->compiled, PSDM_CODE_FORWARD, false, NULL);
-  if (options.payload_argument)
-    memcpy(&s->forward_loaded, &pointer, sizeof pointer);
-  else
-    memcpy(&s->forward, &pointer, sizeof pointer);
+  if (options.payload_argument) memcpy(&s->forward_loaded, &pointer, sizeof pointer);
+  else memcpy(&s->forward, &pointer, sizeof pointer);
   return PSDM_OK;
 }
 
@@ -239,7 +296,8 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   status = set_joints(s, error);
   if (status) return status;
   s->integrator = choose(s);
-  if (psdm_robot_clone(r, s->arena.allocator, &s->plant)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (psdm_robot_clone(r, s->arena.allocator, &s->plant))
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   s->moving = s->plant->closure ? s->plant->closure->tree : s->plant;
   s->N = s->moving->n;
   s->loops = psdm_loop_equations(r);
@@ -254,15 +312,19 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   if (!s->B || !s->B_factor || !allocate(s)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   number_unknowns(s);
   status = set_rotors(s, error);
-  if (!status && !s->options.payloads) status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, error); /* a load may yet give a joint inertia: psdm_sim_run asks */
+  /* a load may yet give a joint inertia: psdm_sim_run asks */
+  if (!status && !s->options.payloads) status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, error);
   if (!status) status = compile(s, error);
   if (status) return status;
-  if (psdm_work_new(s->moving, s->arena.allocator, &s->work) || (s->loops && psdm_work_new(s->plant, s->arena.allocator, &s->loop_work))) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (psdm_work_new(s->moving, s->arena.allocator, &s->work) ||
+      (s->loops && psdm_work_new(s->plant, s->arena.allocator, &s->loop_work)))
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
   bool variable = s->integrator == PSDM_INTEGRATOR_ADAMS || s->integrator == PSDM_INTEGRATOR_BDF;
   return variable ? psdmp_sim_variable_new(s, error) : PSDM_OK;
 }
 
-psdm_status psdm_sim_new(const psdm_robot *robot, const psdm_sim_options *options, const psdm_allocator *allocator, psdm_sim **out, psdm_error *error) {
+psdm_status psdm_sim_new(const psdm_robot *robot, const psdm_sim_options *options, const psdm_allocator *allocator,
+                         psdm_sim **out, psdm_error *error) {
   *out = NULL;
   psdm_sim *s = psdmp_base_alloc(allocator, sizeof *s);
   if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
@@ -272,7 +334,8 @@ psdm_status psdm_sim_new(const psdm_robot *robot, const psdm_sim_options *option
   psdm_status status = fill(s, error);
   if (!status) { /* at zero, or where limits that are kept come nearest to it */
     double *start = s->rate, *zero = s->k1;
-    for (int i = 0; (s->stops || s->ends) && i < s->n; i++) start[i] = fmax(s->joint[i].lower, fmin(s->joint[i].upper, 0));
+    for (int i = 0; (s->stops || s->ends) && i < s->n; i++)
+      start[i] = fmax(s->joint[i].lower, fmin(s->joint[i].upper, 0));
     status = psdm_sim_set(s, 0, start, zero, error);
     if (status == PSDM_E_LOOP) status = PSDM_OK; /* a loop that cannot be closed there may be placed elsewhere */
   }
@@ -316,8 +379,10 @@ static psdm_status place_motors(psdm_sim *s) {
 static psdm_status check_start(const psdm_sim *s, double t, const double *q, const double *qd, psdm_error *error) {
   for (int i = 0; i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
-    if (!isfinite(q[i]) || !isfinite(qd[i]) || !isfinite(t)) return refuse(s, error, "the state at the beginning is not finite");
-    if ((s->stops || s->ends) && (q[i] < j->lower || q[i] > j->upper)) return refuse_joint(s, i, PSDM_E_ARGUMENT, error, "it begins beyond its limits");
+    if (!isfinite(q[i]) || !isfinite(qd[i]) || !isfinite(t))
+      return refuse(s, error, "the state at the beginning is not finite");
+    if ((s->stops || s->ends) && (q[i] < j->lower || q[i] > j->upper))
+      return refuse_joint(s, i, PSDM_E_ARGUMENT, error, "it begins beyond its limits");
   }
   return PSDM_OK;
 }

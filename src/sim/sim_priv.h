@@ -6,8 +6,8 @@
  *   variable.c    SUNDIALS' CVODE
  *   run.c         time: samples, loads, rows, the audit
  *
- * The state y is one vector: q and qd of all coordinates (those of the open tree where loops are closed), theta and thetad of the elastic
- * joints' motors, z of the bristles, the controller's own states, and the work done so far. */
+ * The state y is one vector: q and qd of all coordinates (those of the open tree where loops are closed), theta and
+ * thetad of the elastic joints' motors, z of the bristles, the controller's own states, and the work done so far. */
 #ifndef PSDMP_SIM_PRIV_H
 #define PSDMP_SIM_PRIV_H
 
@@ -19,13 +19,13 @@ enum { PSDMP_SIM_SUPPLIED, PSDMP_SIM_DISSIPATED, PSDMP_SIM_EXTERNAL, PSDMP_SIM_W
 
 /* One independent joint, as the simulator sees it. */
 typedef struct psdmp_sim_drive_train {
-  int at;               /* its coordinate */
-  int motor;            /* index of its motor behind a spring, -1: rigid */
+  int at;    /* its coordinate */
+  int motor; /* index of its motor behind a spring, -1: rigid */
   double stiffness, damping, effort, lower, upper;
   psdm_friction friction;
-  bool dry;             /* friction that can hold it */
-  int mode;             /* dry: the direction it slides in, 0: it sticks */
-  int stop;             /* -1, 1: it rests at its lower, upper stop */
+  bool dry; /* friction that can hold it */
+  int mode; /* dry: the direction it slides in, 0: it sticks */
+  int stop; /* -1, 1: it rests at its lower, upper stop */
 } psdmp_sim_drive_train;
 
 typedef struct psdmp_sim_cvode psdmp_sim_cvode; /* CVODE's objects */
@@ -39,54 +39,57 @@ struct psdm_sim {
   const psdm_robot *moving;    /* the plant, or its open tree */
   psdm_work *work, *loop_work; /* of moving; of a plant with closed loops */
   psdm_compiled *compiled;     /* forward dynamics, NULL: by recursion */
-  void (*forward)(const double *q, const double *qd, const double *tau, double *qdd); /* the compiled function, without or with a load */
+  /* the compiled function, without or with a load */
+  void (*forward)(const double *q, const double *qd, const double *tau, double *qdd);
   void (*forward_loaded)(const double *load, const double *q, const double *qd, const double *tau, double *qdd);
   char code_text[256];
   double load[PSDMP_ROBOT_STANDARD]; /* payload */
-  int regular;                 /* of the plant without a load and with each of the payloads, so many are known to have accelerations */
+  /* of the plant without a load and with each of the payloads, so many are known to have accelerations */
+  int regular;
   int n, N, motors, loops, size; /* independent joints, coordinates, elastic joints, loop equations, length of y */
-  int length;                  /* of what is integrated: size, less the works at its end where none can be done */
+  int length;                    /* of what is integrated: size, less the works at its end where none can be done */
   int at_qd, at_theta, at_thetad, at_z, at_control, at_work; /* where the parts of y begin; at_z < 0: no bristles */
   int control_states;
-  psdmp_sim_drive_train *joint;    /* (n) */
-  bool dry, stops, ends;       /* some joint may stick; limits are stops; limits end the run */
+  psdmp_sim_drive_train *joint; /* (n) */
+  bool dry, stops, ends;        /* some joint may stick; limits are stops; limits end the run */
   int wrench_joint;
-  double *B, *B_factor;        /* (motors x motors) rotors of elastic joints, and Cholesky's factor */
+  double *B, *B_factor; /* (motors x motors) rotors of elastic joints, and Cholesky's factor */
 
   double t, *y;
-  double until;                /* where a wrench in steps jumps next */
-  double origin;               /* where time was set: samples are counted from there */
+  double until;  /* where a wrench in steps jumps next */
+  double origin; /* where time was set: samples are counted from there */
   long samples;
   int next_load;
-  double *tau, *friction;      /* (n) torque that acts, friction against it, of the latest rates */
-  double *held;                /* (n) torque of a sampled controller or the caller */
-  bool continuous;             /* the controller is asked in every evaluation */
+  double *tau, *friction;           /* (n) torque that acts, friction against it, of the latest rates */
+  double *held;                     /* (n) torque of a sampled controller or the caller */
+  bool continuous;                  /* the controller is asked in every evaluation */
   double *reaction, *stop_reaction; /* (n) torque that holds a stuck joint, and one at its stop, of the latest rates */
 
   /* sampled control */
-  double *seen_before;         /* (n) */
+  double *seen_before; /* (n) */
   unsigned long long random;
-  double spare;                /* the second of a pair of normal numbers */
+  double spare; /* the second of a pair of normal numbers */
   bool has_spare;
 
   /* scratch */
-  double *q, *qd, *theta, *thetad;  /* (n) what a controller sees */
-  double *acceleration;             /* (n) of a row */
-  double *u, *qdd, *push;           /* (N) */
-  double *u_motor;                  /* (motors) */
-  double *M;                        /* (N x N) */
-  double *C, *W, *R;                /* constraints: (rows x N) twice and (rows x rows), rows = loops + n */
+  double *q, *qd, *theta, *thetad; /* (n) what a controller sees */
+  double *acceleration;            /* (n) of a row */
+  double *u, *qdd, *push;          /* (N) */
+  double *u_motor;                 /* (motors) */
+  double *M;                       /* (N x N) */
+  double *C, *W, *R;               /* constraints: (rows x N) twice and (rows x rows), rows = loops + n */
   double *drift, *gap, *lambda, *limit, *multiplier; /* (rows) */
-  double *rate, *k1, *k2, *k3, *k4, *trial, *save; /* (size) */
-  double *implicit;                 /* 2 (N + motors)^2, Euler */
-  int *rubs, *moves;                /* (N + motors) joint whose friction, whose position belongs to an unknown of Euler's; -1: none */
-  double *g, *g_next;               /* events (3 n) */
-  bool *fired;                      /* (3 n) */
-  int *order, *row;                 /* (rows) pivots; joint behind each constraint */
+  double *rate, *k1, *k2, *k3, *k4, *trial, *save;   /* (size) */
+  double *implicit;                                  /* 2 (N + motors)^2, Euler */
+  /* (N + motors) joint whose friction, whose position belongs to an unknown of Euler's; -1: none */
+  int *rubs, *moves;
+  double *g, *g_next; /* events (3 n) */
+  bool *fired;        /* (3 n) */
+  int *order, *row;   /* (rows) pivots; joint behind each constraint */
   psdmp_sim_cvode *variable;
-  bool fresh;                       /* the state or a torque jumped: modes, and CVODE, begin anew */
-  bool controlling;                 /* a run asks the controller, a step does not */
-  psdm_status trouble;              /* of the latest rates */
+  bool fresh;          /* the state or a torque jumped: modes, and CVODE, begin anew */
+  bool controlling;    /* a run asks the controller, a step does not */
+  psdm_status trouble; /* of the latest rates */
 
   long steps, evaluations, reversals, sticks, limits;
   double payload_work;
@@ -103,9 +106,10 @@ psdm_status psdmp_sim_drive(psdm_sim *sim, double t, const double *y, double *ra
 /* kinetic, gravity's potential, springs, bristles */
 psdm_status psdmp_sim_energies(psdm_sim *sim, const double *y, double energy[4]);
 
-/* M x = b + C^T lambda with C x = d: x (size), lambda (rows). M (size x size) and b are spoilt. Rows of C (rows x size) may depend on each other.
- * False when M is not positive definite. */
-bool psdmp_sim_constrained(psdm_sim *sim, int size, int rows, double *M, const double *C, const double *d, double *b, double *x, double *lambda);
+/* M x = b + C^T lambda with C x = d: x (size), lambda (rows). M (size x size) and b are spoilt. Rows of C (rows x
+ * size) may depend on each other. False when M is not positive definite. */
+bool psdmp_sim_constrained(psdm_sim *sim, int size, int rows, double *M, const double *C, const double *d, double *b,
+                           double *x, double *lambda);
 
 /* velocity that a joint's friction feels: its motor's where there is a spring */
 double psdmp_sim_speed(const psdm_sim *sim, const double *y, int joint);
@@ -113,7 +117,8 @@ double psdmp_sim_speed(const psdm_sim *sim, const double *y, int joint);
 /* Mass matrix of the coordinates at y into M (N x N). */
 psdm_status psdmp_sim_mass(psdm_sim *sim, const double *y, double *M);
 
-/* Whether there are accelerations without and with each payload that comes before end: PSDM_E_SINGULAR and the joints' names. */
+/* Whether there are accelerations without and with each payload that comes before end: PSDM_E_SINGULAR and the
+ * joints' names. */
 psdm_status psdmp_sim_loads_regular(psdm_sim *sim, double end, psdm_error *error);
 
 /* Takes up or drops a load; the energy that takes is counted. */
@@ -137,8 +142,8 @@ void psdmp_sim_event_values(const psdm_sim *sim, const double *y, double *g);
 /* A run that ends at limits: the joint that is about to leave them, -1: none. After psdmp_sim_settle. */
 int psdmp_sim_outside(const psdm_sim *sim);
 
-/* What events do, at the state as it is: fired (3 n) are those whose function is not positive: a joint came to rest, broke away, hit or left its
- * stop. *hit: joint at whose limit the run is to end, else -1. */
+/* What events do, at the state as it is: fired (3 n) are those whose function is not positive: a joint came to rest,
+ * broke away, hit or left its stop. *hit: joint at whose limit the run is to end, else -1. */
 psdm_status psdmp_sim_event(psdm_sim *sim, const bool *fired, int *hit);
 
 /* ---- fixed.c ---- */

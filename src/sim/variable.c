@@ -17,8 +17,8 @@ struct psdmp_sim_cvode {
   SUNContext context;
   void *cvode;
   N_Vector y, absolute;
-  N_Vector spare;  /* stands in for vectors there is no memory for */
-  N_Vector hollow; /* and for the one without numbers that each Jacobian takes */
+  N_Vector spare;            /* stands in for vectors there is no memory for */
+  N_Vector hollow;           /* and for the one without numbers that each Jacobian takes */
   SUNMatrix jacobian, saved; /* saved: a copy for CVODE, which it takes at its first step */
   SUNLinearSolver linear;
   SUNNonlinearSolver nonlinear;
@@ -36,7 +36,9 @@ static int rates(realtype t, N_Vector y, N_Vector rate, void *data) {
   return psdmp_sim_rates(data, t, NV_DATA_S(y), NV_DATA_S(rate)) ? 1 : 0;
 }
 
-static int events(realtype t, N_Vector y, realtype *g, void *data) { return psdmp_sim_events(data, t, NV_DATA_S(y), g) ? -1 : 0; }
+static int events(realtype t, N_Vector y, realtype *g, void *data) {
+  return psdmp_sim_events(data, t, NV_DATA_S(y), g) ? -1 : 0;
+}
 
 static void quiet(int code, const char *module, const char *function, char *text, void *data) {
   (void)code, (void)module, (void)function, (void)text, (void)data;
@@ -57,8 +59,14 @@ static void set_tolerances(const psdm_sim *s, double *absolute) {
   }
 }
 
-/* N_VClone of SUNDIALS 6 writes into what it gets without a look: where there is no memory it gets a vector that is there, and the setup fails after it */
-static _Thread_local struct { N_Vector spare; bool missing; SUNMatrix *saved; N_Vector hollow; } setup;
+/* N_VClone of SUNDIALS 6 writes into what it gets without a look: where there is no memory it gets a vector that is
+ * there, and the setup fails after it */
+static _Thread_local struct {
+  N_Vector spare;
+  bool missing;
+  SUNMatrix *saved;
+  N_Vector hollow;
+} setup;
 
 static N_Vector clone(N_Vector like) {
   N_Vector made = N_VClone_Serial(like);
@@ -75,7 +83,8 @@ static N_Vector clone_empty(N_Vector like) {
 
 static void keep(N_Vector spare) { (void)spare; }
 
-/* SUNMatClone writes without a look, too, and at the first step, where nothing may fail any more: what it gets is made before */
+/* SUNMatClone writes without a look, too, and at the first step, where nothing may fail any more: what it gets is
+ * made before */
 static SUNMatrix hand_over(SUNMatrix like) {
   SUNMatrix made = *setup.saved;
   *setup.saved = NULL;
@@ -118,7 +127,8 @@ static int init(psdm_sim *s, psdmp_sim_cvode *v) {
   return code;
 }
 
-/* SUNContext_Create of SUNDIALS 6 writes into its logger whether it got memory for it or not: so it is asked for before */
+/* SUNContext_Create of SUNDIALS 6 writes into its logger whether it got memory for it or not: so it is asked for
+ * before */
 static bool has_room(void) {
   enum { LOGGER = 64 * 1024 };
   void *volatile room = malloc(LOGGER);
@@ -152,8 +162,10 @@ psdm_status psdmp_sim_variable_new(psdm_sim *s, psdm_error *error) {
   v->sim = s;
   int code = set_up(s, v);
   if (code == CV_SUCCESS) return PSDM_OK;
-  if (code == CV_MEM_FAIL) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "SUNDIALS could not be started: CVODE answers %d to its settings", code);
+  if (code == CV_MEM_FAIL)
+    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                         "SUNDIALS could not be started: CVODE answers %d to its settings", code);
 }
 
 void psdmp_sim_variable_free(psdmp_sim_cvode *v) {
@@ -190,7 +202,8 @@ psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, b
     s->fresh = false;
     v->last = s->t;
   }
-  CVodeSetStopTime(v->cvode, hard ? t_end : INFINITY); /* refused where it has passed t_end already: then it interpolates, which is as good */
+  /* refused where it has passed t_end already: then it interpolates, which is as good */
+  CVodeSetStopTime(v->cvode, hard ? t_end : INFINITY);
   realtype t = s->t;
   long before = 0, after = 0;
   CVodeGetNumSteps(v->cvode, &before);
@@ -200,11 +213,15 @@ psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, b
   CVodeGetNumSteps(v->cvode, &after);
   s->steps += after - before;
   s->t = t;
-  if (flag == CV_TOO_MUCH_WORK) { /* the caller may look at the clock; a motion that hardly moves on has come to a singular place */
+  /* the caller may look at the clock; a motion that hardly moves on has come to a singular place */
+  if (flag == CV_TOO_MUCH_WORK) {
     *again = true;
     bool stands = t - v->last < 1e-7 * (1 + fabs(t));
     v->last = t;
-    if (stands) snprintf(text, size, "%d steps moved it by less than 0.1 us; a stiff motion needs bdf, a singular one has no continuation", PATIENCE);
+    if (stands)
+      snprintf(text, size,
+               "%d steps moved it by less than 0.1 us; a stiff motion needs bdf, a singular one has no continuation",
+               PATIENCE);
     return stands ? PSDM_E_LIMIT : PSDM_OK;
   }
   if (flag < 0) {
@@ -223,7 +240,9 @@ psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, b
 bool psdmp_sim_variable_there(void) { return false; }
 psdm_status psdmp_sim_variable_new(psdm_sim *s, psdm_error *error) {
   (void)s;
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this library was built without SUNDIALS: take rk4 or euler, or build it with libsundials-dev");
+  return psdmp_base_fail(
+      error, PSDM_E_ARGUMENT, "", 0, 0,
+      "this library was built without SUNDIALS: take rk4 or euler, or build it with libsundials-dev");
 }
 void psdmp_sim_variable_free(psdmp_sim_cvode *v) { (void)v; }
 psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, bool *again, char *text, size_t size) {

@@ -1,4 +1,5 @@
-/* answer.c: one vector of all numbers and one covariance, that grow from step to step; what earlier runs and the robot file say before the first. */
+/* answer.c: one vector of all numbers and one covariance, that grow from step to step; what earlier runs and the
+ * robot file say before the first. */
 #include <cblas.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,10 +12,14 @@
 #include "psdm/parameters.h"
 #include "robot/robot.h"
 
-psdm_status psdmp_steps_no_memory(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
+psdm_status psdmp_steps_no_memory(psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+}
 
 psdm_status psdmp_steps_no_singular(int code, psdm_error *error) {
-  return psdmp_linalg_lapack_memory(code) ? psdmp_steps_no_memory(error) : psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
+  return psdmp_linalg_lapack_memory(code)
+             ? psdmp_steps_no_memory(error)
+             : psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
 }
 
 void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) {
@@ -25,7 +30,9 @@ void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) {
   va_end(args);
 }
 
-bool psdmp_steps_known(const psdmp_steps *s, int j) { return s->theta_from[j] != PSDM_FROM_NOTHING && isfinite(s->x[psdmp_steps_at_theta(s, j)]); }
+bool psdmp_steps_known(const psdmp_steps *s, int j) {
+  return s->theta_from[j] != PSDM_FROM_NOTHING && isfinite(s->x[psdmp_steps_at_theta(s, j)]);
+}
 
 bool psdmp_steps_torque(const psdmp_steps *s, const double *Y, const bool *which, bool value, double *torque) {
   *torque = 0;
@@ -48,10 +55,12 @@ const char *psdmp_steps_drive(const psdmp_steps *s, int drive) { return s->name[
 
 /* ---- x and its covariance ---- */
 
-psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const double *value, const double *noise, const double *gain, psdm_error *error) {
+psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const double *value, const double *noise,
+                               const double *gain, psdm_error *error) {
   int N = s->N;
   psdmp_base_arena arena = {.allocator = s->allocator};
-  double *GC = PSDMP_STEPS_NEW(&arena, (long)count * N, double), *V = PSDMP_STEPS_NEW(&arena, (long)count * count, double);
+  double *GC = PSDMP_STEPS_NEW(&arena, (long)count * N, double),
+         *V = PSDMP_STEPS_NEW(&arena, (long)count * count, double);
   if (!GC || !V) return psdmp_base_arena_free(&arena), psdmp_steps_no_memory(error);
   for (long k = 0; k < (long)count * count; k++) V[k] = noise[k];
   /* own numbers: N + G C G^T; beside the others: G C */
@@ -62,7 +71,8 @@ psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const 
   for (int a = 0; a < count; a++)
     for (int i = 0; i < N; i++) s->C[(long)own[a] * N + i] = s->C[(long)i * N + own[a]] = GC[(long)a * N + i];
   for (int a = 0; a < count; a++)
-    for (int b = 0; b < count; b++) s->C[(long)own[a] * N + own[b]] = (V[(long)a * count + b] + V[(long)b * count + a]) / 2;
+    for (int b = 0; b < count; b++)
+      s->C[(long)own[a] * N + own[b]] = (V[(long)a * count + b] + V[(long)b * count + a]) / 2;
   for (int a = 0; a < count; a++) {
     s->x[own[a]] = value[a];
     for (int i = 0; i < N && isnan(value[a]); i++) s->C[(long)own[a] * N + i] = s->C[(long)i * N + own[a]] = 0;
@@ -74,10 +84,12 @@ psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const 
 
 void psdmp_steps_publish(psdmp_steps *s) {
   for (int i = 0; i < s->N; i++) s->sd[i] = isnan(s->x[i]) ? INFINITY : sqrt(fmax(s->C[(long)i * (s->N + 1)], 0));
-  for (int j = 0; j < s->l; j++) s->theta[j].value = s->x[psdmp_steps_at_theta(s, j)], s->theta[j].sd = s->sd[psdmp_steps_at_theta(s, j)];
+  for (int j = 0; j < s->l; j++)
+    s->theta[j].value = s->x[psdmp_steps_at_theta(s, j)], s->theta[j].sd = s->sd[psdmp_steps_at_theta(s, j)];
   for (int d = 0; d < s->n; d++) {
     s->friction[d].given = s->friction_from[d] != PSDM_FROM_NOTHING;
-    for (int k = 0; k < PSDMP_STEPS_FRICTION; k++) *psdmp_parameters_lugre_number(&s->friction[d], k) = s->x[psdmp_steps_at_friction(s, d, k)];
+    for (int k = 0; k < PSDMP_STEPS_FRICTION; k++)
+      *psdmp_parameters_lugre_number(&s->friction[d], k) = s->x[psdmp_steps_at_friction(s, d, k)];
   }
   s->p.currents = s->currents > 0;
   s->p.rate = s->rate;
@@ -88,24 +100,32 @@ void psdmp_steps_publish(psdmp_steps *s) {
 static psdm_status check(const psdm_robot *robot, const psdm_steps_options *o, psdm_error *error) {
   const char *file = robot->file;
   if (o->logs < 1 || !o->log) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "at least one log is needed");
-  if (!(o->holdout < 0.95)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the share that is held out must be below 0.95");
+  if (!(o->holdout < 0.95))
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the share that is held out must be below 0.95");
   for (int k = 0; k < PSDM_STEPS; k++)
-    if (!(o->cutoff[k] >= 0)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a cutoff must not be negative");
+    if (!(o->cutoff[k] >= 0))
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a cutoff must not be negative");
   for (int k = 0; k < o->logs; k++) {
     const psdm_steps_log *log = &o->log[k];
-    if ((int)log->step < 0 || log->step >= PSDM_STEPS || !log->path) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "log %d is of no step", k + 1);
+    if ((int)log->step < 0 || log->step >= PSDM_STEPS || !log->path)
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "log %d is of no step", k + 1);
     if (!(log->mass >= 0) || !isfinite(log->mass) || !isfinite(log->com[0] + log->com[1] + log->com[2]))
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "its known mass must be a finite number of kg, not negative, with a finite centre");
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0,
+                             "its known mass must be a finite number of kg, not negative, with a finite centre");
     if (log->mass > 0 && log->step != PSDM_STEP_MOTOR)
       return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0, "only logs of the motor step carry a known mass");
   }
   if (psdm_robot_n(robot) > PSDM_CALIBRATE_JOINTS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once", psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
-  if (robot->closure) return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0, "robots with closed loops are not calibrated yet; couple their joints");
+    return psdmp_base_fail(error, PSDM_E_LIMIT, file, 0, 0, "%d joints; at most %d are calibrated at once",
+                           psdm_robot_n(robot), PSDM_CALIBRATE_JOINTS);
+  if (robot->closure)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
+                           "robots with closed loops are not calibrated yet; couple their joints");
   return PSDM_OK;
 }
 
-/* the base parameters of the robot without the assumptions of its file, so that numbers of one robot can be compared whatever is assumed */
+/* the base parameters of the robot without the assumptions of its file, so that numbers of one robot can be compared
+ * whatever is assumed */
 static psdm_status set_model(psdmp_steps *s, psdm_error *error) {
   psdmp_identify_run *r = &s->run;
   psdm_status status = psdm_parameters_model(r->robot, s->allocator, &r->model, error);
@@ -120,14 +140,18 @@ static bool allocate(psdmp_steps *s) {
   long n = s->n, N = s->N = s->n + s->l + PSDMP_STEPS_FRICTION * s->n;
   s->x = PSDMP_STEPS_NEW(a, N, double), s->C = PSDMP_STEPS_NEW(a, N * N, double), s->sd = PSDMP_STEPS_NEW(a, N, double);
   s->name = psdmp_base_arena_alloc(a, ((size_t)n + 1) * sizeof *s->name);
-  s->constant_from = PSDMP_STEPS_NEW(a, n, int), s->theta_from = PSDMP_STEPS_NEW(a, s->l, int), s->friction_from = PSDMP_STEPS_NEW(a, n, int);
+  s->constant_from = PSDMP_STEPS_NEW(a, n, int), s->theta_from = PSDMP_STEPS_NEW(a, s->l, int),
+  s->friction_from = PSDMP_STEPS_NEW(a, n, int);
   s->theta = PSDMP_STEPS_NEW(a, s->l, psdm_estimate), s->gravity = PSDMP_STEPS_NEW(a, s->l, unsigned char);
   s->shadow = PSDMP_STEPS_NEW(a, s->l, double), s->pose_inertia = PSDMP_STEPS_NEW(a, PSDMP_STEPS_POSES * n, double);
-  s->friction = PSDMP_STEPS_NEW(a, n, psdm_friction), s->inertia = PSDMP_STEPS_NEW(a, n, double), s->speed = PSDMP_STEPS_NEW(a, n, double);
-  s->fit = PSDMP_STEPS_NEW(a, (2 * PSDM_STEPS + 1) * n, psdm_joint_fit), s->sigma = PSDMP_STEPS_NEW(a, PSDM_STEPS * n, double);
+  s->friction = PSDMP_STEPS_NEW(a, n, psdm_friction), s->inertia = PSDMP_STEPS_NEW(a, n, double),
+  s->speed = PSDMP_STEPS_NEW(a, n, double);
+  s->fit = PSDMP_STEPS_NEW(a, (2 * PSDM_STEPS + 1) * n, psdm_joint_fit),
+  s->sigma = PSDMP_STEPS_NEW(a, PSDM_STEPS * n, double);
   s->p.remark = psdmp_base_arena_alloc(a, (PSDMP_STEPS_REMARKS + 1) * sizeof s->p.remark[0]);
-  return s->x && s->C && s->sd && s->name && s->constant_from && s->theta_from && s->friction_from && s->theta && s->gravity && s->shadow && s->pose_inertia &&
-         s->friction && s->inertia && s->speed && s->fit && s->sigma && s->p.remark;
+  return s->x && s->C && s->sd && s->name && s->constant_from && s->theta_from && s->friction_from && s->theta &&
+         s->gravity && s->shadow && s->pose_inertia && s->friction && s->inertia && s->speed && s->fit && s->sigma &&
+         s->p.remark;
 }
 
 /* where readers look */
@@ -142,9 +166,11 @@ static void lay_out(psdmp_steps *s) {
   p->tool = s->tool_pi ? s->tool : NULL;
   p->covariance = s->C, p->sd = s->sd;
   for (int k = 0; k < PSDM_STEPS; k++)
-    p->step[k] = (psdm_step_fit){.train = s->fit + 2 * k * n, .heldout = s->fit + (2 * k + 1) * n, .sigma = s->sigma + k * n, .condition = NAN};
+    p->step[k] = (psdm_step_fit){
+        .train = s->fit + 2 * k * n, .heldout = s->fit + (2 * k + 1) * n, .sigma = s->sigma + k * n, .condition = NAN};
   p->all = s->fit + 2 * PSDM_STEPS * n;
-  for (int k = 0; k < (2 * PSDM_STEPS + 1) * n; k++) s->fit[k] = (psdm_joint_fit){.rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
+  for (int k = 0; k < (2 * PSDM_STEPS + 1) * n; k++)
+    s->fit[k] = (psdm_joint_fit){.rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
   for (int k = 0; k < PSDM_STEPS * n; k++) s->sigma[k] = NAN;
   for (int i = 0; i < n; i++) s->inertia[i] = NAN;
   for (int i = 0; i < n; i++) {
@@ -152,7 +178,8 @@ static void lay_out(psdmp_steps *s) {
     psdmp_base_quote(name, strlen(name), s->name[i], sizeof s->name[i]);
   }
   for (int j = 0; j < s->l; j++) s->shadow[j] = NAN;
-  for (int j = 0; j < s->l; j++) s->theta[j] = (psdm_estimate){.name = psdm_model_base_name(s->run.model, j), .essential = true};
+  for (int j = 0; j < s->l; j++)
+    s->theta[j] = (psdm_estimate){.name = psdm_model_base_name(s->run.model, j), .essential = true};
 }
 
 static bool set_tool(psdmp_steps *s) {
@@ -166,8 +193,9 @@ static bool set_tool(psdmp_steps *s) {
 /* columns of the regressor at rest that are not zero everywhere */
 static psdm_status set_gravity(psdmp_steps *s, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = s->allocator};
-  double *scratch = PSDMP_STEPS_NEW(&arena, psdmp_steps_scratch(s), double), *Y = PSDMP_STEPS_NEW(&arena, (long)s->n * s->l, double),
-         *most = PSDMP_STEPS_NEW(&arena, s->l, double), all = 0;
+  double *scratch = PSDMP_STEPS_NEW(&arena, psdmp_steps_scratch(s), double),
+         *Y = PSDMP_STEPS_NEW(&arena, (long)s->n * s->l, double), *most = PSDMP_STEPS_NEW(&arena, s->l, double),
+         all = 0;
   unsigned state = 1;
   psdm_status status = scratch && Y && most ? PSDM_OK : PSDM_E_MEMORY;
   for (int round = 0; round < 50 && !status; round++) {
@@ -177,7 +205,8 @@ static psdm_status set_gravity(psdmp_steps *s, psdm_error *error) {
       q[i] = 6.0 * state / 2147483647 - 3;
     }
     status = psdmp_steps_regressor(s, q, NULL, NULL, scratch, Y, NULL);
-    for (long k = 0; k < (long)s->n * s->l && !status; k++) most[k % s->l] = fmax(most[k % s->l], fabs(Y[k])), all = fmax(all, fabs(Y[k]));
+    for (long k = 0; k < (long)s->n * s->l && !status; k++)
+      most[k % s->l] = fmax(most[k % s->l], fabs(Y[k])), all = fmax(all, fabs(Y[k]));
   }
   for (int j = 0; j < s->l && !status; j++) s->gravity[j] = most[j] > 1e-10 * all;
   psdmp_base_arena_free(&arena);
@@ -225,15 +254,18 @@ static void drives_of_file(psdmp_steps *s) {
     if (!joint->friction.given) continue;
     psdm_friction friction = joint->friction;
     s->friction_from[d] = PSDM_FROM_FILE;
-    for (int k = 0; k < PSDMP_STEPS_FRICTION; k++) s->x[psdmp_steps_at_friction(s, d, k)] = *psdmp_parameters_lugre_number(&friction, k);
+    for (int k = 0; k < PSDMP_STEPS_FRICTION; k++)
+      s->x[psdmp_steps_at_friction(s, d, k)] = *psdmp_parameters_lugre_number(&friction, k);
   }
 }
 
 /* ---- what earlier runs found ---- */
 
 static psdm_status check_before(const psdmp_steps *s, const psdm_parameters *b, psdm_error *error) {
-  if (b->n == s->n && b->base == s->l && (!b->kinematics || b->kinematics == psdm_robot_fingerprint(s->run.robot))) return PSDM_OK;
-  return psdmp_base_fail(error, PSDM_E_ROBOT, s->run.robot->file, 0, 0, "the parameters of earlier runs were found for other kinematics");
+  if (b->n == s->n && b->base == s->l && (!b->kinematics || b->kinematics == psdm_robot_fingerprint(s->run.robot)))
+    return PSDM_OK;
+  return psdmp_base_fail(error, PSDM_E_ROBOT, s->run.robot->file, 0, 0,
+                         "the parameters of earlier runs were found for other kinematics");
 }
 
 /* their tool is part of their theta; that of one shot is the robot file's */
@@ -262,7 +294,8 @@ static void drives_before(psdmp_steps *s, const psdm_parameters *b) {
     if (!b->lugre || !b->lugre[d].given) continue;
     psdm_friction friction = b->lugre[d];
     s->friction_from[d] = b->steps >> PSDM_STEP_FRICTION & 1 ? PSDM_FROM_BEFORE : PSDM_FROM_FILE;
-    for (int k = 0; k < PSDMP_STEPS_FRICTION; k++) s->x[psdmp_steps_at_friction(s, d, k)] = *psdmp_parameters_lugre_number(&friction, k);
+    for (int k = 0; k < PSDMP_STEPS_FRICTION; k++)
+      s->x[psdmp_steps_at_friction(s, d, k)] = *psdmp_parameters_lugre_number(&friction, k);
     if (b->speed) s->speed[d] = b->speed[d];
   }
 }
@@ -285,7 +318,8 @@ static void covariance_before(psdmp_steps *s, const psdm_parameters *b) {
 static void steps_before(psdmp_steps *s, const psdm_parameters *b) {
   for (int k = 0; k < PSDM_STEPS; k++) {
     s->p.step[k].from_before = b->steps >> k & 1;
-    for (int i = 0; i < s->n && b->step_fit && s->p.step[k].from_before; i++) s->fit[(2 * k + 1) * s->n + i] = b->step_fit[k * s->n + i];
+    for (int i = 0; i < s->n && b->step_fit && s->p.step[k].from_before; i++)
+      s->fit[(2 * k + 1) * s->n + i] = b->step_fit[k * s->n + i];
   }
   if (b->steps && b->torque_constant) s->currents = b->currents;
   if (b->rate > 0) s->rate = b->rate;
@@ -310,7 +344,9 @@ static bool copy_options(psdmp_steps *s) {
     memcpy(own, *lists[k], (size_t)s->n * sizeof *own);
     *lists[k] = own;
   }
-  if (o->format.columns && !(o->format.columns = psdmp_base_arena_text(&s->arena, o->format.columns, strlen(o->format.columns)))) return false;
+  if (o->format.columns &&
+      !(o->format.columns = psdmp_base_arena_text(&s->arena, o->format.columns, strlen(o->format.columns))))
+    return false;
   return log != NULL;
 }
 
@@ -319,7 +355,8 @@ psdm_status psdmp_steps_begin(psdmp_steps *s, psdm_error *error) {
   psdm_status status = check(s->run.robot, &s->options, error);
   s->n = s->run.n = psdm_robot_n(s->run.robot);
   s->currents = -1;
-  if (!status && (!copy_options(s) || !psdmp_identify_run_transmission(&s->run, &s->arena))) status = psdmp_steps_no_memory(error);
+  if (!status && (!copy_options(s) || !psdmp_identify_run_transmission(&s->run, &s->arena)))
+    status = psdmp_steps_no_memory(error);
   if (!status) status = set_model(s, error);
   if (!status && (!allocate(s) || !set_tool(s))) status = psdmp_steps_no_memory(error);
   if (status) return status;

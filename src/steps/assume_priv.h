@@ -6,6 +6,7 @@
 #include "psdm/robot.h"
 
 /* pi = B^T rho, B (count x standard); B NULL: nothing is assumed. */
-psdm_status psdmp_steps_assumed(const psdm_robot *robot, psdmp_base_arena *arena, int *count, double **B, psdm_error *error);
+psdm_status psdmp_steps_assumed(const psdm_robot *robot, psdmp_base_arena *arena, int *count, double **B,
+                                psdm_error *error);
 
 #endif

@@ -1,4 +1,5 @@
-/* data.c: logs of a step as signals on one clock, filtered without phase, on the drives' side; and who holds out what. */
+/* data.c: logs of a step as signals on one clock, filtered without phase, on the drives' side; and who holds out
+ * what. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static bool smooth(const loading *g, long rows, double *x) {
 }
 
 /* a channel on the clock; copied where the log has that clock already */
-static double *on_clock(const loading *g, const psdmp_feed_stretch *t, const psdmp_steps_record *r, bool uniform, const double *x) {
+static double *on_clock(const loading *g, const psdmp_feed_stretch *t, const psdmp_steps_record *r, bool uniform,
+                        const double *x) {
   double *out = psdmp_base_arena_alloc_raw(g->arena, (size_t)r->rows * (size_t)g->s->n * sizeof *out);
   if (out && uniform) memcpy(out, x, (size_t)r->rows * (size_t)g->s->n * sizeof *out);
   if (out && !uniform) psdm_resample(t->rows, g->s->n, t->t, x, r->start, r->dt, r->rows, out);
@@ -123,7 +125,8 @@ static psdm_status add_stretch(void *user, const psdmp_feed_stretch *t, psdm_err
   psdmp_steps_record r = {.log = g->log[t->file], .dt = dt, .start = t->t[0]};
   r.rows = uniform ? t->rows : (long)floor((t->t[t->rows - 1] - t->t[0]) / dt + 1e-6) + 1;
   if (r.rows < LEAST_ROWS) return PSDM_OK;
-  if (!make_room(g) || !motion(g, t, uniform, &r) || !torque(g, t, uniform, &r) || !marks(g, t, &r)) return psdmp_steps_no_memory(error);
+  if (!make_room(g) || !motion(g, t, uniform, &r) || !torque(g, t, uniform, &r) || !marks(g, t, &r))
+    return psdmp_steps_no_memory(error);
   g->out->record[g->out->count++] = r;
   return psdmp_steps_going_on(g->s, NULL, -1) ? PSDM_OK : psdmp_steps_stop(error);
 }
@@ -140,13 +143,15 @@ static void take_torques(psdmp_steps *s) {
   psdmp_steps_remark(s, "logs have torques, not currents: torque constants are factors of them, 1 where no mass shows");
 }
 
-static psdm_status check_currents(psdmp_steps *s, const psdmp_feed *feed, int files, const char *first, psdm_error *error) {
+static psdm_status check_currents(psdmp_steps *s, const psdmp_feed *feed, int files, const char *first,
+                                  psdm_error *error) {
   int some = psdmp_feed_currents(feed);
   if (some && some != files)
-    return psdmp_base_fail(error, PSDM_E_PARSE, first, 0, 0, "some of the step's logs have currents, others torques; one or the other was expected");
+    return psdmp_base_fail(error, PSDM_E_PARSE, first, 0, 0,
+                           "some of the step's logs have currents, others torques; one or the other was expected");
   if (s->currents >= 0 && s->currents != (some > 0))
-    return psdmp_base_fail(error, PSDM_E_PARSE, first, 0, 0, "it has %s, and what was found before is of %s", some ? "currents" : "torques",
-                      some ? "torques" : "currents");
+    return psdmp_base_fail(error, PSDM_E_PARSE, first, 0, 0, "it has %s, and what was found before is of %s",
+                           some ? "currents" : "torques", some ? "torques" : "currents");
   if (s->currents < 0 && !some) take_torques(s);
   s->currents = some > 0;
   return PSDM_OK;
@@ -166,7 +171,8 @@ static void set_filter(const psdmp_steps *s, psdm_step step, double interval, ps
   double asked = s->options.cutoff[step];
   out->rate = 1 / interval;
   out->cutoff = asked == 0 ? cutoffs[step] : asked;
-  if (!(out->cutoff < usable * out->rate) || psdm_filter_butterworth(ORDER, out->cutoff, out->rate, &out->filter)) out->cutoff = INFINITY;
+  if (!(out->cutoff < usable * out->rate) || psdm_filter_butterworth(ORDER, out->cutoff, out->rate, &out->filter))
+    out->cutoff = INFINITY;
   double stride = isinf(out->cutoff) ? 1 : floor(out->rate / (oversampling * out->cutoff));
   out->stride = stride > 1 ? (int)fmin(stride, MOST_ROWS) : 1;
   out->rest = isinf(out->cutoff) ? 0 : 2 / out->cutoff;
@@ -177,19 +183,28 @@ static bool reading(void *user, const char *doing, double share) {
   return psdmp_steps_going_on(user, "reading", share);
 }
 
-psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *arena, psdmp_steps_records *out, psdm_error *error) {
+psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *arena, psdmp_steps_records *out,
+                             psdm_error *error) {
   *out = (psdmp_steps_records){0};
   int all = s->options.logs, files = 0, *log = PSDMP_STEPS_NEW(arena, all, int);
   const char **path = PSDMP_STEPS_NEW(arena, all, const char *);
   if (!log || !path) return psdmp_steps_no_memory(error);
   for (int k = 0; k < all; k++)
     if (s->options.log[k].step == step) log[files] = k, path[files++] = s->options.log[k].path;
-  psdm_calibrate_options o = {.files = files, .path = path, .log = s->options.format, .cache = MOST_ROWS, .threads = 1, .going_on = reading, .going_on_user = s};
+  psdm_calibrate_options o = {.files = files,
+                              .path = path,
+                              .log = s->options.format,
+                              .cache = MOST_ROWS,
+                              .threads = 1,
+                              .going_on = reading,
+                              .going_on_user = s};
   o.log.currents = true;
   psdmp_feed *feed;
   psdm_status status = psdmp_feed_open(s->run.robot, &o, s->allocator, &feed, error);
   if (status) return status;
-  if (!psdmp_feed_whole(feed)) status = psdmp_base_fail(error, PSDM_E_LIMIT, path[0], 0, 0, "the logs of a step have more than %d rows", MOST_ROWS);
+  if (!psdmp_feed_whole(feed))
+    status =
+        psdmp_base_fail(error, PSDM_E_LIMIT, path[0], 0, 0, "the logs of a step have more than %d rows", MOST_ROWS);
   if (!status) status = check_currents(s, feed, files, path[0], error);
   if (!status) status = note_faults(s, feed, error);
   set_filter(s, step, psdmp_feed_interval(feed), out);
@@ -197,7 +212,8 @@ psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *a
   if (!status) status = psdmp_feed_each(feed, false, MOST_ROWS, add_stretch, &g, error);
   psdmp_feed_close(feed);
   if (!status && !out->count)
-    status = psdmp_base_fail(error, PSDM_E_PARSE, path[0], 0, 0, "no segment is long enough: at least %d rows were expected", LEAST_ROWS);
+    status = psdmp_base_fail(error, PSDM_E_PARSE, path[0], 0, 0,
+                             "no segment is long enough: at least %d rows were expected", LEAST_ROWS);
   s->rate = out->rate;
   return status;
 }
@@ -206,7 +222,8 @@ psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *a
 
 size_t psdmp_steps_scratch(const psdmp_steps *s) { return (size_t)s->n * (size_t)(s->S + s->l + 3) + 1; }
 
-psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double *qd, const double *qdd, double *scratch, double *Y, double *tool) {
+psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double *qd, const double *qdd, double *scratch,
+                                  double *Y, double *tool) {
   int n = s->n, S = s->S;
   double *zero = scratch + (long)n * (S + s->l), *joint = zero + n;
   memset(zero, 0, (size_t)n * sizeof *zero);
@@ -252,11 +269,14 @@ psdm_status psdmp_steps_judge_start(psdmp_steps_judge *judge, int n, psdmp_base_
 }
 
 bool psdmp_steps_judge_row(psdmp_steps_judge *judge, const psdm_steps_row *row) {
-  psdmp_identify_tally_add(&judge->sum[(row->heldout ? judge->n : 0) + row->drive], row->measured, row->measured - row->predicted);
+  psdmp_identify_tally_add(&judge->sum[(row->heldout ? judge->n : 0) + row->drive], row->measured,
+                           row->measured - row->predicted);
   if (judge->write && !judge->stopped) judge->stopped = !judge->write(judge->user, row);
   return !judge->stopped;
 }
 
 void psdmp_steps_judge_end(const psdmp_steps_judge *judge, psdm_joint_fit *train, psdm_joint_fit *heldout) {
-  for (int i = 0; i < judge->n; i++) train[i] = psdmp_identify_tally_fit(&judge->sum[i]), heldout[i] = psdmp_identify_tally_fit(&judge->sum[judge->n + i]);
+  for (int i = 0; i < judge->n; i++)
+    train[i] = psdmp_identify_tally_fit(&judge->sum[i]),
+    heldout[i] = psdmp_identify_tally_fit(&judge->sum[judge->n + i]);
 }

@@ -1,8 +1,8 @@
 /* friction.c: LuGre friction of each drive from its joint moving alone (Lloyd, Irani, Ahmadi 2022, section 3.3).
  *
- * What is left of the torque, tau - tau_grav - tau_tool (19), is friction and a constant inertia times the acceleration, since M_jj does not depend on q_j;
- * lugre_fit.h fits both. Velocity terms of what gravity showed are subtracted too: at a joint that moves alone they are zero, behind a transmission they need
- * not be. */
+ * What is left of the torque, tau - tau_grav - tau_tool (19), is friction and a constant inertia times the
+ * acceleration, since M_jj does not depend on q_j; lugre_fit.h fits both. Velocity terms of what gravity showed are
+ * subtracted too: at a joint that moves alone they are zero, behind a transmission they need not be. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,10 @@
 
 static const double same_pose = 1e-3; /* rad or m */
 static const double forgotten = 0.05; /* rad or m of way after which bristles do not know how they began */
-static const double pause = 1;        /* s: longer rests before a stretch are cut to this, since bristles stay as they are */
-static const double offset_t = 4;     /* a constant torque is fitted where what is left has a mean of so many times its doubt */
+/* s: longer rests before a stretch are cut to this, since bristles stay as they are */
+static const double pause = 1;
+/* a constant torque is fitted where what is left has a mean of so many times its doubt */
+static const double offset_t = 4;
 enum { NUMBERS = PSDMP_STEPS_LUGRE_NUMBERS };
 
 /* One stretch of a drive, with the way before it that bends its bristles. */
@@ -65,7 +67,8 @@ static int pose_of(friction *f, const double *q, const double **pose) {
   int n = f->s->n, known = 0;
   for (; known < f->poses; known++) {
     bool alike = true;
-    for (int k = 0; k < n && alike; k++) alike = k == f->drive || !hangs_on(f->s->run.robot, k, f->drive) || fabs(q[k] - pose[known][k]) <= same_pose;
+    for (int k = 0; k < n && alike; k++)
+      alike = k == f->drive || !hangs_on(f->s->run.robot, k, f->drive) || fabs(q[k] - pose[known][k]) <= same_pose;
     if (alike) return known;
   }
   if (known == PSDMP_STEPS_POSES) return -1;
@@ -96,7 +99,8 @@ static bool list_rows(friction *f, const psdmp_steps_alone *solo, stretch *t) {
 }
 
 static bool allocate(friction *f, stretch *t) {
-  t->v = PSDMP_STEPS_NEW(f->own, t->rows, double), t->a = PSDMP_STEPS_NEW(f->own, t->rows, double), t->tau = PSDMP_STEPS_NEW(f->own, t->rows, double);
+  t->v = PSDMP_STEPS_NEW(f->own, t->rows, double), t->a = PSDMP_STEPS_NEW(f->own, t->rows, double),
+  t->tau = PSDMP_STEPS_NEW(f->own, t->rows, double);
   t->use = PSDMP_STEPS_NEW(f->own, t->rows, signed char), t->piece = PSDMP_STEPS_NEW(f->own, t->rows, signed char);
   t->D = PSDMP_STEPS_NEW(f->own, t->rows * f->columns, double);
   return t->v && t->a && t->tau && t->use && t->piece && t->D;
@@ -109,7 +113,8 @@ static bool list_columns(friction *f) {
   if (!(f->column = PSDMP_STEPS_NEW(f->own, s->l + 1, int))) return false;
   if (s->C[(long)f->drive * (s->N + 1)] > 0) f->column[f->columns++] = f->drive;
   for (int j = 0; j < s->l; j++)
-    if (s->gravity[j] && psdmp_steps_known(s, j) && s->C[(long)psdmp_steps_at_theta(s, j) * (s->N + 1)] > 0) f->column[f->columns++] = psdmp_steps_at_theta(s, j);
+    if (s->gravity[j] && psdmp_steps_known(s, j) && s->C[(long)psdmp_steps_at_theta(s, j) * (s->N + 1)] > 0)
+      f->column[f->columns++] = psdmp_steps_at_theta(s, j);
   return true;
 }
 
@@ -127,7 +132,8 @@ static psdm_status fill_row(friction *f, stretch *t, long k) {
     else f->lacks = true;
   }
   t->tau[k] = s->x[f->drive] * r->i[row + f->drive] - sum - tool[f->drive];
-  for (int c = 0; c < f->columns; c++) t->D[k * f->columns + c] = f->column[c] == f->drive ? r->i[row + f->drive] : -Y[f->column[c] - s->n];
+  for (int c = 0; c < f->columns; c++)
+    t->D[k * f->columns + c] = f->column[c] == f->drive ? r->i[row + f->drive] : -Y[f->column[c] - s->n];
   return status;
 }
 
@@ -156,7 +162,8 @@ static psdm_status collect(friction *f, psdm_error *error) {
   long all = 0, before = 0;
   psdm_status status = list_columns(f) ? PSDM_OK : PSDM_E_MEMORY;
   f->stretches = f->poses = f->left_out = 0, f->rows = f->used = 0, f->lacks = false;
-  f->stretch = PSDMP_STEPS_NEW(f->own, f->solos, stretch), f->piece = PSDMP_STEPS_NEW(f->own, f->solos, psdmp_steps_lugre_piece);
+  f->stretch = PSDMP_STEPS_NEW(f->own, f->solos, stretch),
+  f->piece = PSDMP_STEPS_NEW(f->own, f->solos, psdmp_steps_lugre_piece);
   if (!f->stretch || !f->piece) status = PSDM_E_MEMORY;
   for (int k = 0; k < f->solos; k++) all += f->solo[k].joint == f->drive ? f->solo[k].to - f->solo[k].from : 0;
   for (int k = 0; k < f->solos && !status; k++) {
@@ -171,13 +178,8 @@ static psdm_status collect(friction *f, psdm_error *error) {
     }
     status = list_rows(f, solo, t) && allocate(f, t) ? fill_stretch(f, solo, t, before, all) : PSDM_E_MEMORY;
     before += solo->to - solo->from;
-    f->piece[f->stretches++] = (psdmp_steps_lugre_piece){.rows = t->rows,
-                                                   .dt = t->record->dt,
-                                                   .v = t->v,
-                                                   .a = t->a,
-                                                   .tau = t->tau,
-                                                   .use = t->use,
-                                                   .pose = t->pose};
+    f->piece[f->stretches++] = (psdmp_steps_lugre_piece){
+        .rows = t->rows, .dt = t->record->dt, .v = t->v, .a = t->a, .tau = t->tau, .use = t->use, .pose = t->pose};
     f->rows += t->rows;
   }
   return status ? psdmp_base_fail_status(error, status) : PSDM_OK;
@@ -190,10 +192,12 @@ static bool going_on(void *user, double share) {
   return psdmp_steps_going_on(f->s, psdmp_steps_drive(f->s, f->drive), f->low + (f->high - f->low) * share);
 }
 
-/* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains; slope: (columns) zeros */
+/* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains;
+ * slope: (columns) zeros */
 static bool constant_left(const friction *f, const double *model, double *slope) {
   const psdmp_steps *s = f->s;
-  double sum[PSDMP_STEPS_STEP_BLOCKS] = {0}, count[PSDMP_STEPS_STEP_BLOCKS] = {0}, mean = 0, scatter = 0, rows = 0, doubt = 0;
+  double sum[PSDMP_STEPS_STEP_BLOCKS] = {0}, count[PSDMP_STEPS_STEP_BLOCKS] = {0}, mean = 0, scatter = 0, rows = 0,
+         doubt = 0;
   int blocks = 0;
   for (int k = 0; k < f->stretches; k++) {
     const stretch *t = &f->stretch[k];
@@ -207,14 +211,17 @@ static bool constant_left(const friction *f, const double *model, double *slope)
   for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) mean += sum[b], rows += count[b], blocks += count[b] > 0;
   if (blocks < 2) return false;
   mean /= rows;
-  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) scatter += pow(sum[b] - mean * count[b], 2) * blocks / (blocks - 1) / (rows * rows);
+  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++)
+    scatter += pow(sum[b] - mean * count[b], 2) * blocks / (blocks - 1) / (rows * rows);
   for (int a = 0; a < f->columns; a++)
-    for (int b = 0; b < f->columns; b++) doubt += slope[a] * slope[b] * s->C[(long)f->column[a] * s->N + f->column[b]] / (rows * rows);
+    for (int b = 0; b < f->columns; b++)
+      doubt += slope[a] * slope[b] * s->C[(long)f->column[a] * s->N + f->column[b]] / (rows * rows);
   return fabs(mean) > offset_t * sqrt(scatter + doubt);
 }
 
 /* fits; with a constant torque where the rows ask for one */
-static psdm_status fit_twice(friction *f, psdmp_steps_lugre_options *o, psdmp_steps_lugre_answer *a, psdm_error *error) {
+static psdm_status fit_twice(friction *f, psdmp_steps_lugre_options *o, psdmp_steps_lugre_answer *a,
+                             psdm_error *error) {
   double *slope = PSDMP_STEPS_NEW(f->own, f->columns, double);
   if (!slope) return psdmp_steps_no_memory(error);
   psdm_status status = psdmp_steps_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
@@ -224,11 +231,13 @@ static psdm_status fit_twice(friction *f, psdmp_steps_lugre_options *o, psdmp_st
 }
 
 /* the answer to x: numbers, their own noise, and how they follow earlier ones */
-static psdm_status keep(friction *f, const psdmp_steps_lugre_options *o, const psdmp_steps_lugre_answer *a, psdm_error *error) {
+static psdm_status keep(friction *f, const psdmp_steps_lugre_options *o, const psdmp_steps_lugre_answer *a,
+                        psdm_error *error) {
   psdmp_steps *s = f->s;
   int wide = NUMBERS + f->poses, own[NUMBERS], N = s->N;
   double value[NUMBERS], noise[NUMBERS * NUMBERS];
-  double *D = PSDMP_STEPS_NEW(f->own, f->rows * f->columns, double), *step = PSDMP_STEPS_NEW(f->own, (long)wide * f->columns, double),
+  double *D = PSDMP_STEPS_NEW(f->own, f->rows * f->columns, double),
+         *step = PSDMP_STEPS_NEW(f->own, (long)wide * f->columns, double),
          *gain = PSDMP_STEPS_NEW(f->own, (long)NUMBERS * N, double);
   psdm_friction numbers = a->friction;
   long at = 0;
@@ -237,7 +246,9 @@ static psdm_status keep(friction *f, const psdmp_steps_lugre_options *o, const p
     memcpy(D + at * f->columns, f->stretch[k].D, (size_t)(f->stretch[k].rows * f->columns) * sizeof *D);
     at += f->stretch[k].rows;
   }
-  psdm_status status = f->columns ? psdmp_steps_lugre_gain(f->stretches, f->piece, f->poses, o, a, f->columns, D, s->allocator, step) : PSDM_OK;
+  psdm_status status =
+      f->columns ? psdmp_steps_lugre_gain(f->stretches, f->piece, f->poses, o, a, f->columns, D, s->allocator, step)
+                 : PSDM_OK;
   if (status) return psdmp_base_fail_status(error, status);
   for (int k = 0; k < NUMBERS; k++) {
     own[k] = psdmp_steps_at_friction(s, f->drive, k);
@@ -255,9 +266,14 @@ static void say_lost(friction *f, const psdmp_steps_lugre_answer *a, bool offset
   char names[100]; /* of seven keys */
   int at = 0;
   for (int k = 0; k < NUMBERS - 1; k++)
-    if (!a->fitted[k]) at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? ", " : "", psdmp_parameters_lugre_key[k]);
-  if (at) psdmp_steps_remark(f->s, "friction of '%.60s': the motion does not show %s", psdmp_steps_drive(f->s, f->drive), names);
-  if (offset) psdmp_steps_remark(f->s, "friction of '%.60s': a constant torque of %.3g is left", psdmp_steps_drive(f->s, f->drive), a->friction.offset);
+    if (!a->fitted[k])
+      at += snprintf(names + at, sizeof names - (size_t)at, "%s%s", at ? ", " : "", psdmp_parameters_lugre_key[k]);
+  if (at)
+    psdmp_steps_remark(f->s, "friction of '%.60s': the motion does not show %s", psdmp_steps_drive(f->s, f->drive),
+                       names);
+  if (offset)
+    psdmp_steps_remark(f->s, "friction of '%.60s': a constant torque of %.3g is left",
+                       psdmp_steps_drive(f->s, f->drive), a->friction.offset);
 }
 
 static double quickest(const friction *f) {
@@ -270,10 +286,13 @@ static double quickest(const friction *f) {
 
 static psdm_status fit_drive(friction *f, psdm_error *error) {
   psdmp_steps *s = f->s;
-  psdmp_steps_lugre_options o = {
-      .filter = isinf(f->records.cutoff) ? NULL : &f->records.filter, .blocks = PSDMP_STEPS_STEP_BLOCKS, .going_on = going_on, .going_on_user = f};
+  psdmp_steps_lugre_options o = {.filter = isinf(f->records.cutoff) ? NULL : &f->records.filter,
+                                 .blocks = PSDMP_STEPS_STEP_BLOCKS,
+                                 .going_on = going_on,
+                                 .going_on_user = f};
   int wide = NUMBERS + f->poses;
-  psdmp_steps_lugre_answer a = {.covariance = PSDMP_STEPS_NEW(f->own, (long)wide * wide, double), .model = PSDMP_STEPS_NEW(f->own, f->rows, double)};
+  psdmp_steps_lugre_answer a = {.covariance = PSDMP_STEPS_NEW(f->own, (long)wide * wide, double),
+                                .model = PSDMP_STEPS_NEW(f->own, f->rows, double)};
   if (!a.covariance || !a.model) return psdmp_steps_no_memory(error);
   psdm_status status = fit_twice(f, &o, &a, error);
   if (status) return status;
@@ -317,8 +336,9 @@ static psdm_status judge_drive(const friction *f, psdmp_steps_judge *judge, psdm
   for (int k = 0; k < f->stretches; k++) {
     const stretch *t = &f->stretch[k];
     double *model = PSDMP_STEPS_NEW(f->own, t->rows, double);
-    psdm_status status = model ? psdmp_steps_lugre_predict(&f->s->friction[f->drive], isinf(f->records.cutoff) ? NULL : &f->records.filter, t->rows, t->record->dt,
-                                                     t->v, f->s->allocator, model)
+    psdm_status status = model ? psdmp_steps_lugre_predict(&f->s->friction[f->drive],
+                                                           isinf(f->records.cutoff) ? NULL : &f->records.filter,
+                                                           t->rows, t->record->dt, t->v, f->s->allocator, model)
                                : PSDM_E_MEMORY;
     if (status) return psdmp_base_fail_status(error, status);
     if (!judge_stretch(f, t, model, judge)) return PSDM_OK;
@@ -332,11 +352,13 @@ static psdm_status load(friction *f, psdm_error *error) {
   psdmp_steps *s = f->s;
   psdm_status status = psdmp_steps_load(s, PSDM_STEP_FRICTION, f->arena, &f->records, error);
   if (!status) status = psdmp_steps_solo(s, &f->records, f->arena, &f->solo, &f->solos, error);
-  f->scratch = PSDMP_STEPS_NEW(f->arena, psdmp_steps_scratch(s), double), f->Y = PSDMP_STEPS_NEW(f->arena, (long)s->n * s->l, double);
+  f->scratch = PSDMP_STEPS_NEW(f->arena, psdmp_steps_scratch(s), double),
+  f->Y = PSDMP_STEPS_NEW(f->arena, (long)s->n * s->l, double);
   return status ? status : f->scratch && f->Y ? PSDM_OK : psdmp_steps_no_memory(error);
 }
 
-psdm_status psdmp_steps_friction_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_friction_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena,
+                                       psdm_error *error) {
   friction f = {.s = s, .arena = arena};
   psdm_status status = load(&f, error);
   for (f.drive = 0; f.drive < s->n && !status && !judge->stopped; f.drive++) {
@@ -358,7 +380,8 @@ static psdm_status try_drive(friction *f, psdmp_steps_judge *judge, const char *
     psdmp_steps_remark(s, "friction of '%.60s' is not fitted: %s%s", psdmp_steps_drive(s, f->drive), *why,
                        s->friction[f->drive].given ? "; what was known is kept" : "");
   if (!status && f->left_out)
-    psdmp_steps_remark(s, "friction of '%.60s': of its poses %d are fitted; %d stretches in others are left out", psdmp_steps_drive(s, f->drive), f->poses, f->left_out);
+    psdmp_steps_remark(s, "friction of '%.60s': of its poses %d are fitted; %d stretches in others are left out",
+                       psdmp_steps_drive(s, f->drive), f->poses, f->left_out);
   if (!status && !*why) status = fit_drive(f, error);
   if (!status && !*why) status = judge_drive(f, judge, error);
   return status;
@@ -382,8 +405,8 @@ psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_base_arena *arena, psdm_e
   }
   if (status) return status;
   if (!done)
-    return psdmp_base_fail(error, PSDM_E_MISSING, s->options.log[f.records.record[0].log].path, 0, 0, "friction of no drive can be fitted: of the last one, %s",
-                      why ? why : "there is none");
+    return psdmp_base_fail(error, PSDM_E_MISSING, s->options.log[f.records.record[0].log].path, 0, 0,
+                           "friction of no drive can be fitted: of the last one, %s", why ? why : "there is none");
   psdmp_steps_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);
   for (int d = 0; d < s->n; d++) s->sigma[step * s->n + d] = s->fit[2 * step * s->n + d].rmse;
   return PSDM_OK;

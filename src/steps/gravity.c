@@ -1,8 +1,9 @@
 /* gravity.c: the base parameters that gravity shows (Lloyd, Irani, Ahmadi 2022, section 3.2).
  *
- * In the mean of a path there and back friction has cancelled: Kt i = Y_grav theta_grav + tau_tool (18). What the paper neglects, slow as the path may be, is
- * even in the velocity and does not cancel: centrifugal torques and accelerations. So all of Y theta is fitted, the other parameters about zero with a wide
- * prior, and only those that gravity shows are kept. */
+ * In the mean of a path there and back friction has cancelled: Kt i = Y_grav theta_grav + tau_tool (18). What the
+ * paper neglects, slow as the path may be, is even in the velocity and does not cancel: centrifugal torques and
+ * accelerations. So all of Y theta is fitted, the other parameters about zero with a wide prior, and only those that
+ * gravity shows are kept. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -25,7 +26,7 @@ typedef struct gravity {
   double *gram;                     /* (l x l) of Y at rest over the rows that are fitted */
   bool *first;                      /* (l) gravity */
   bool *lost;                       /* (l) those of them that the paths do not show */
-  psdmp_steps_judge *judge;               /* NULL: rows are gathered */
+  psdmp_steps_judge *judge;         /* NULL: rows are gathered */
   long rows;
 } gravity;
 
@@ -38,10 +39,14 @@ static psdm_status load(gravity *g, psdm_error *error) {
   if (status) return status;
   for (int k = 0; k < g->paths; k++) g->pairs += g->path[k].count;
   g->scratch = PSDMP_STEPS_NEW(g->arena, psdmp_steps_scratch(s), double);
-  g->Y = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double), g->rest = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double);
-  g->row = PSDMP_STEPS_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double), g->gram = PSDMP_STEPS_NEW(g->arena, (long)s->l * s->l, double);
+  g->Y = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double),
+  g->rest = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double);
+  g->row = PSDMP_STEPS_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double),
+  g->gram = PSDMP_STEPS_NEW(g->arena, (long)s->l * s->l, double);
   g->first = PSDMP_STEPS_NEW(g->arena, s->l, bool), g->lost = PSDMP_STEPS_NEW(g->arena, s->l, bool);
-  if (!g->scratch || !g->Y || !g->rest || !g->row || !g->gram || !g->first || !g->lost || !psdmp_steps_linear_new(s, g->arena, &g->linear)) return psdmp_steps_no_memory(error);
+  if (!g->scratch || !g->Y || !g->rest || !g->row || !g->gram || !g->first || !g->lost ||
+      !psdmp_steps_linear_new(s, g->arena, &g->linear))
+    return psdmp_steps_no_memory(error);
   for (int j = 0; j < s->l; j++) g->first[j] = s->gravity[j];
   return PSDM_OK;
 }
@@ -67,7 +72,8 @@ static bool judge_row(gravity *g, const psdmp_steps_pair *pair, int d, double to
                         .q = pair->q[d],
                         .qd = pair->v[d],
                         .measured = g->s->x[d] * pair->i[d] - tool};
-  return !psdmp_steps_torque(g->s, g->rest + (long)d * g->s->l, NULL, true, &row.predicted) || psdmp_steps_judge_row(g->judge, &row);
+  return !psdmp_steps_torque(g->s, g->rest + (long)d * g->s->l, NULL, true, &row.predicted) ||
+         psdmp_steps_judge_row(g->judge, &row);
 }
 
 static psdm_status use_pair(gravity *g, const psdmp_steps_pair *pair, psdm_error *error) {
@@ -102,11 +108,12 @@ static psdm_status each_pair(gravity *g, psdm_error *error) {
 
 /* ---- what the paths show at rest ---- */
 
-/* turns the own columns of B so that those are left that the rows see at rest; directions that they do not see go to the others, which have a prior. shown[j]
- * is false where a parameter has a share in them */
+/* turns the own columns of B so that those are left that the rows see at rest; directions that they do not see go to
+ * the others, which have a prior. shown[j] is false where a parameter has a share in them */
 static psdm_status keep_seen(gravity *g, psdmp_steps_parts *split, bool *shown, psdm_error *error) {
   int l = g->s->l, own = split->own, r = split->r, kept = 0;
-  double *G = PSDMP_STEPS_NEW(g->arena, (long)own * own, double), *length = PSDMP_STEPS_NEW(g->arena, own, double), *value = PSDMP_STEPS_NEW(g->arena, own, double);
+  double *G = PSDMP_STEPS_NEW(g->arena, (long)own * own, double), *length = PSDMP_STEPS_NEW(g->arena, own, double),
+         *value = PSDMP_STEPS_NEW(g->arena, own, double);
   double *B = PSDMP_STEPS_NEW(g->arena, (long)l * r, double), *half = PSDMP_STEPS_NEW(g->arena, (long)l * own, double);
   if (!G || !length || !value || !B || !half) return psdmp_steps_no_memory(error);
   for (int i = 0; i < l; i++)
@@ -145,7 +152,8 @@ static psdm_status keep_seen(gravity *g, psdmp_steps_parts *split, bool *shown, 
 static double reach(const psdm_robot *robot) {
   psdm_body body;
   double sum = 0;
-  for (int k = 0; psdm_robot_body(robot, k, &body); k++) sum += sqrt(body.p[0] * body.p[0] + body.p[1] * body.p[1] + body.p[2] * body.p[2]);
+  for (int k = 0; psdm_robot_body(robot, k, &body); k++)
+    sum += sqrt(body.p[0] * body.p[0] + body.p[1] * body.p[1] + body.p[2] * body.p[2]);
   return sum;
 }
 
@@ -155,7 +163,8 @@ static psdm_status solve(gravity *g, psdmp_steps_parts *split, psdmp_steps_linea
   int l = s->l, r = split->r;
   bool *known = PSDMP_STEPS_NEW(g->arena, l, bool);
   double *prior = PSDMP_STEPS_NEW(g->arena, r, double), most = 0;
-  psdmp_steps_parts alone = {.A = split->A, .r = split->own, .B = PSDMP_STEPS_NEW(g->arena, (long)l * (split->own + 1), double)};
+  psdmp_steps_parts alone = {
+      .A = split->A, .r = split->own, .B = PSDMP_STEPS_NEW(g->arena, (long)l * (split->own + 1), double)};
   if (!known || !prior || !alone.B) return psdmp_steps_no_memory(error);
   for (int j = 0; j < l; j++)
     for (int c = 0; c < split->own; c++) alone.B[(long)j * split->own + c] = split->B[(long)j * r + c];
@@ -174,7 +183,8 @@ static psdm_status keep(gravity *g, const psdmp_steps_linear_answer *a, const bo
   psdmp_steps *s = g->s;
   int l = s->l, N = s->N, count = 0;
   int *from = PSDMP_STEPS_NEW(g->arena, l, int), *own = PSDMP_STEPS_NEW(g->arena, l, int);
-  double *value = PSDMP_STEPS_NEW(g->arena, l, double), *noise = PSDMP_STEPS_NEW(g->arena, (long)l * l, double), *gain = PSDMP_STEPS_NEW(g->arena, (long)l * N, double);
+  double *value = PSDMP_STEPS_NEW(g->arena, l, double), *noise = PSDMP_STEPS_NEW(g->arena, (long)l * l, double),
+         *gain = PSDMP_STEPS_NEW(g->arena, (long)l * N, double);
   if (!from || !own || !value || !noise || !gain) return psdmp_steps_no_memory(error);
   for (int j = 0; j < l; j++)
     if (shown[j]) from[count] = j, own[count] = psdmp_steps_at_theta(s, j), value[count++] = a->theta[j];
@@ -204,7 +214,8 @@ static void say_lost(gravity *g, const bool *shown) {
                                      : "");
 }
 
-psdm_status psdmp_steps_gravity_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_gravity_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena,
+                                      psdm_error *error) {
   gravity g = {.s = s, .arena = arena, .judge = judge};
   psdm_status status = load(&g, error);
   return status ? status : each_pair(&g, error);
@@ -223,7 +234,9 @@ psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_er
   psdmp_steps_linear_end(&g.linear);
   if (!g.rows)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, s->options.log[g.records.record[0].log].path, 0, 0,
-                      "no row is left to fit: drives must slide for longer than %.2g s at a time, and their torque constants be known", 2 * g.records.rest);
+                           "no row is left to fit: drives must slide for longer than %.2g s at a time, and their "
+                           "torque constants be known",
+                           2 * g.records.rest);
   status = psdmp_steps_split_first(s, g.first, arena, &split, error);
   if (!status) status = keep_seen(&g, &split, shown, error);
   if (!status && !split.own) psdmp_steps_remark(s, "gravity shows no parameter of this robot");

@@ -1,7 +1,9 @@
-/* inertia.c: the other base parameters, on what gravity, friction and the tool leave of the torque (Lloyd, Irani, Ahmadi 2022, section 3.4, eq. 21).
+/* inertia.c: the other base parameters, on what gravity, friction and the tool leave of the torque (Lloyd, Irani,
+ * Ahmadi 2022, section 3.4, eq. 21).
  *
- * Parameters that gravity showed enter with their whole torque, inertial part included. Friction is simulated along the measured velocity and goes through
- * the same filter as the torque, so that rows around reversals are as good as others. */
+ * Parameters that gravity showed enter with their whole torque, inertial part included. Friction is simulated along
+ * the measured velocity and goes through the same filter as the torque, so that rows around reversals are as good as
+ * others. */
 #include <math.h>
 #include <string.h>
 
@@ -30,29 +32,36 @@ typedef struct inertia {
   bool *known; /* (l) what gravity showed, or an earlier run, or the file says of that */
   double *scratch, *Y, *row;
   psdmp_steps_judge *judge, *all; /* NULL: rows are gathered; all may be NULL */
-  bool slopes;              /* courses need them */
-  bool *fit;                /* (n) drives whose friction is known; all, where none is */
+  bool slopes;                    /* courses need them */
+  bool *fit;                      /* (n) drives whose friction is known; all, where none is */
   long rows;
 } inertia;
 
 /* ---- friction ---- */
 
-static bool doubted(const psdmp_steps *s, int drive, int k) { return s->C[(long)psdmp_steps_at_friction(s, drive, k) * (s->N + 1)] > 0; }
+static bool doubted(const psdmp_steps *s, int drive, int k) {
+  return s->C[(long)psdmp_steps_at_friction(s, drive, k) * (s->N + 1)] > 0;
+}
 
-static psdm_status follow(const inertia *g, const psdmp_steps_record *r, const psdm_friction *f, const double *v, double *out) {
-  return psdmp_steps_lugre_predict(f, isinf(g->records.cutoff) ? NULL : &g->records.filter, r->rows, r->dt, v, g->s->allocator, out);
+static psdm_status follow(const inertia *g, const psdmp_steps_record *r, const psdm_friction *f, const double *v,
+                          double *out) {
+  return psdmp_steps_lugre_predict(f, isinf(g->records.cutoff) ? NULL : &g->records.filter, r->rows, r->dt, v,
+                                   g->s->allocator, out);
 }
 
 /* (friction with a number nudged up - down) / 2 nudges, at every stride-th row */
-static psdm_status add_slope(const inertia *g, const psdmp_steps_record *r, int drive, int k, const double *v, double *up, double *down, course *c) {
+static psdm_status add_slope(const inertia *g, const psdmp_steps_record *r, int drive, int k, const double *v,
+                             double *up, double *down, course *c) {
   psdm_friction f = g->s->friction[drive];
-  double *number = psdmp_parameters_lugre_number(&f, k), at = *number, by = nudge * fmax(fabs(at), k == PSDMP_STEPS_FRICTION - 1 ? f.coulomb : 0);
+  double *number = psdmp_parameters_lugre_number(&f, k), at = *number,
+         by = nudge * fmax(fabs(at), k == PSDMP_STEPS_FRICTION - 1 ? f.coulomb : 0);
   if (!(by > 0)) return PSDM_OK;
   *number = at + by;
   psdm_status status = follow(g, r, &f, v, up);
   *number = at - by;
   if (!status) status = follow(g, r, &f, v, down);
-  for (long row = 0, i = 0; row < r->rows && !status; row += g->records.stride, i++) c->slope[i * PSDMP_STEPS_FRICTION + k] = (up[row] - down[row]) / (2 * by);
+  for (long row = 0, i = 0; row < r->rows && !status; row += g->records.stride, i++)
+    c->slope[i * PSDMP_STEPS_FRICTION + k] = (up[row] - down[row]) / (2 * by);
   return status;
 }
 
@@ -65,12 +74,15 @@ static long settled_at(const psdmp_steps_record *r, const psdm_friction *f, cons
   return r->rows;
 }
 
-static psdm_status make_course(const inertia *g, const psdmp_steps_record *r, int drive, psdmp_base_arena *arena, course *c) {
+static psdm_status make_course(const inertia *g, const psdmp_steps_record *r, int drive, psdmp_base_arena *arena,
+                               course *c) {
   const psdmp_steps *s = g->s;
   long thin = (r->rows + g->records.stride - 1) / g->records.stride;
   psdmp_base_arena own = {.allocator = s->allocator};
-  double *v = PSDMP_STEPS_NEW(&own, r->rows, double), *tau = PSDMP_STEPS_NEW(&own, r->rows, double), *down = PSDMP_STEPS_NEW(&own, r->rows, double);
-  *c = (course){.tau = PSDMP_STEPS_NEW(arena, thin, double), .slope = PSDMP_STEPS_NEW(arena, thin * PSDMP_STEPS_FRICTION, double)};
+  double *v = PSDMP_STEPS_NEW(&own, r->rows, double), *tau = PSDMP_STEPS_NEW(&own, r->rows, double),
+         *down = PSDMP_STEPS_NEW(&own, r->rows, double);
+  *c = (course){.tau = PSDMP_STEPS_NEW(arena, thin, double),
+                .slope = PSDMP_STEPS_NEW(arena, thin * PSDMP_STEPS_FRICTION, double)};
   psdm_status status = v && tau && down && c->tau && c->slope ? PSDM_OK : PSDM_E_MEMORY;
   for (long k = 0; k < r->rows && !status; k++) v[k] = r->v[k * s->n + drive];
   if (!status && s->friction[drive].given) {
@@ -86,7 +98,8 @@ static psdm_status make_course(const inertia *g, const psdmp_steps_record *r, in
 
 /* ---- rows ---- */
 
-static void gather_row(inertia *g, const psdmp_steps_record *r, long k, long thin, int d, int piece, double rest, const course *c) {
+static void gather_row(inertia *g, const psdmp_steps_record *r, long k, long thin, int d, int piece, double rest,
+                       const course *c) {
   int l = g->s->l;
   memcpy(g->row, g->Y + (long)d * l, (size_t)l * sizeof *g->row);
   g->row[l] = r->i[k * g->s->n + d];
@@ -101,7 +114,8 @@ static bool judge_row(inertia *g, const psdmp_steps_record *r, long k, int d, in
   const psdmp_steps *s = g->s;
   const double *Y = g->Y + (long)d * s->l;
   double shown, other, measured = s->x[d] * r->i[k * s->n + d];
-  if (!psdmp_steps_torque(s, Y, g->known, true, &shown) || !psdmp_steps_torque(s, Y, g->known, false, &other)) return true;
+  if (!psdmp_steps_torque(s, Y, g->known, true, &shown) || !psdmp_steps_torque(s, Y, g->known, false, &other))
+    return true;
   psdm_steps_row row = {.t = r->start + (double)k * r->dt,
                         .step = PSDM_STEP_INERTIA,
                         .drive = d,
@@ -116,7 +130,8 @@ static bool judge_row(inertia *g, const psdmp_steps_record *r, long k, int d, in
   return true;
 }
 
-static psdm_status use_row(inertia *g, const psdmp_steps_record *r, long k, long thin, int piece, const course *c, psdm_error *error) {
+static psdm_status use_row(inertia *g, const psdmp_steps_record *r, long k, long thin, int piece, const course *c,
+                           psdm_error *error) {
   psdmp_steps *s = g->s;
   int n = s->n;
   double tool[PSDM_CALIBRATE_JOINTS];
@@ -146,7 +161,8 @@ static psdm_status use_record(inertia *g, const psdmp_steps_record *r, long befo
     if (k < ends) continue;
     status = use_row(g, r, k, thin, psdmp_steps_piece((double)(before + k) / (double)g->total), c, error);
     if (g->judge && g->judge->stopped) break;
-    if (thin % 4096 == 0 && !status && !psdmp_steps_going_on(g->s, "rows", (double)(before + k) / (double)g->total)) status = psdmp_steps_stop(error);
+    if (thin % 4096 == 0 && !status && !psdmp_steps_going_on(g->s, "rows", (double)(before + k) / (double)g->total))
+      status = psdmp_steps_stop(error);
   }
   psdmp_base_arena_free(&arena);
   return status;
@@ -167,8 +183,10 @@ static psdm_status load(inertia *g, psdm_error *error) {
   psdm_status status = psdmp_steps_load(s, PSDM_STEP_INERTIA, g->arena, &g->records, error);
   if (status) return status;
   for (int k = 0; k < g->records.count; k++) g->total += g->records.record[k].rows;
-  g->scratch = PSDMP_STEPS_NEW(g->arena, psdmp_steps_scratch(s), double), g->Y = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double);
-  g->row = PSDMP_STEPS_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double), g->known = PSDMP_STEPS_NEW(g->arena, s->l, bool);
+  g->scratch = PSDMP_STEPS_NEW(g->arena, psdmp_steps_scratch(s), double),
+  g->Y = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double);
+  g->row = PSDMP_STEPS_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double),
+  g->known = PSDMP_STEPS_NEW(g->arena, s->l, bool);
   g->fit = PSDMP_STEPS_NEW(g->arena, s->n, bool);
   if (!g->scratch || !g->Y || !g->row || !g->known || !g->fit) return psdmp_steps_no_memory(error);
   bool any = false;
@@ -184,7 +202,8 @@ static void say_before(const inertia *g) {
   psdmp_steps *s = g->s;
   for (int d = 0; d < s->n; d++)
     if (!isfinite(s->x[d]))
-      psdmp_steps_remark(s, "inertia: torque constant of '%.60s' is not known: its rows are left out", psdmp_steps_drive(s, d));
+      psdmp_steps_remark(s, "inertia: torque constant of '%.60s' is not known: its rows are left out",
+                         psdmp_steps_drive(s, d));
     else if (!s->friction[d].given)
       psdmp_steps_remark(s, "inertia: friction of '%.60s' is not known%s", psdmp_steps_drive(s, d),
                          g->fit[d] ? " and taken for none" : ": its rows are left out");
@@ -194,7 +213,9 @@ static void say_lost(inertia *g, const psdmp_steps_linear_answer *a) {
   char names[120];
   bool any = false;
   for (int j = 0; j < g->s->l; j++) any |= !a->shown[j];
-  if (any) psdmp_steps_remark(g->s, "inertia: the motion does not tell %s apart", psdmp_steps_names(g->s, a->shown, false, names, sizeof names));
+  if (any)
+    psdmp_steps_remark(g->s, "inertia: the motion does not tell %s apart",
+                       psdmp_steps_names(g->s, a->shown, false, names, sizeof names));
 }
 
 /* the rest of theta; what is not told apart has no value, unless an earlier run gave one */
@@ -202,7 +223,8 @@ static psdm_status keep(inertia *g, const psdmp_steps_linear_answer *a, psdm_err
   psdmp_steps *s = g->s;
   int l = s->l, N = s->N, count = 0;
   int *from = PSDMP_STEPS_NEW(g->arena, l, int), *own = PSDMP_STEPS_NEW(g->arena, l, int);
-  double *value = PSDMP_STEPS_NEW(g->arena, l, double), *noise = PSDMP_STEPS_NEW(g->arena, (long)l * l, double), *gain = PSDMP_STEPS_NEW(g->arena, (long)l * N, double);
+  double *value = PSDMP_STEPS_NEW(g->arena, l, double), *noise = PSDMP_STEPS_NEW(g->arena, (long)l * l, double),
+         *gain = PSDMP_STEPS_NEW(g->arena, (long)l * N, double);
   if (!from || !own || !value || !noise || !gain) return psdmp_steps_no_memory(error);
   for (int j = 0; j < l; j++) {
     if (g->known[j]) continue;
@@ -221,7 +243,9 @@ static psdm_status keep(inertia *g, const psdmp_steps_linear_answer *a, psdm_err
 static void say_poor(psdmp_steps *s, const psdm_joint_fit *all) {
   for (int d = 0; d < s->n; d++)
     if (all[d].rows && all[d].r2 < poor)
-      psdmp_steps_remark(s, "the whole model does not follow the torque of '%.60s' (R2 %.2f): logs of other steps, loads or units do not go together, or friction is not the drive's",
+      psdmp_steps_remark(s,
+                         "the whole model does not follow the torque of '%.60s' (R2 %.2f): logs of other steps, loads "
+                         "or units do not go together, or friction is not the drive's",
                          psdmp_steps_drive(s, d), all[d].r2);
 }
 
@@ -230,7 +254,8 @@ static psdm_status judge_all(inertia *g, psdm_error *error) {
   int step = PSDM_STEP_INERTIA, n = s->n;
   psdmp_steps_judge judge = {0}, all = {0};
   psdm_joint_fit *train = PSDMP_STEPS_NEW(g->arena, n, psdm_joint_fit);
-  if (!train || psdmp_steps_judge_start(&judge, n, g->arena) || psdmp_steps_judge_start(&all, n, g->arena)) return psdmp_steps_no_memory(error);
+  if (!train || psdmp_steps_judge_start(&judge, n, g->arena) || psdmp_steps_judge_start(&all, n, g->arena))
+    return psdmp_steps_no_memory(error);
   g->judge = &judge, g->all = &all, g->slopes = false;
   psdm_status status = each_row(g, error);
   psdmp_steps_judge_end(&judge, s->fit + 2 * step * n, s->fit + (2 * step + 1) * n);
@@ -239,7 +264,8 @@ static psdm_status judge_all(inertia *g, psdm_error *error) {
   return status;
 }
 
-psdm_status psdmp_steps_inertia_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_inertia_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena,
+                                      psdm_error *error) {
   inertia g = {.s = s, .arena = arena, .judge = judge};
   psdm_status status = load(&g, error);
   return status ? status : each_row(&g, error);
@@ -259,7 +285,7 @@ psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_base_arena *arena, psdm_er
   psdmp_steps_linear_end(&g.linear);
   if (!g.rows)
     return psdmp_base_fail(error, PSDM_E_MISSING, s->options.log[g.records.record[0].log].path, 0, 0,
-                      "no row is left to fit: no drive has a torque constant, or the log is too short");
+                           "no row is left to fit: no drive has a torque constant, or the log is too short");
   status = psdmp_steps_split(s, g.known, arena, &split, error);
   if (!status) status = psdmp_steps_linear_solve(s, &g.linear, &split, g.known, NULL, arena, &a, error);
   if (!status) status = keep(&g, &a, error);

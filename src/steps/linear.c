@@ -1,5 +1,6 @@
-/* linear.c: the linear steps: rows become triangular factors of each drive and block; theta by weighted least squares, its own doubt from blocks that
- * are left out, and how it follows earlier numbers, exactly: their columns go through the same least squares as the torque. */
+/* linear.c: the linear steps: rows become triangular factors of each drive and block; theta by weighted least
+ * squares, its own doubt from blocks that are left out, and how it follows earlier numbers, exactly: their columns
+ * go through the same least squares as the torque. */
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
@@ -9,11 +10,13 @@
 #include "steps/steps_priv.h"
 #include "linalg/linalg.h"
 
-enum { CHUNK = 128, ROUNDS = 4 };  /* rows that wait; of weights */
-static const double lost = 1e-6;   /* directions of the scaled columns below this share of the largest are not seen: encoders blur what is exactly lost */
+enum { CHUNK = 128, ROUNDS = 4 }; /* rows that wait; of weights */
+/* directions of the scaled columns below this share of the largest are not seen: encoders blur what is exactly lost */
+static const double lost = 1e-6;
 static const double leaked = 1e-3; /* a parameter with more than this in lost directions is not told apart */
 
-static const double unmodelled = 1e-4; /* of a drive's torque: where a prior is weighed against rows they are never better than this */
+/* of a drive's torque: where a prior is weighed against rows they are never better than this */
+static const double unmodelled = 1e-4;
 
 /* ---- rows ---- */
 
@@ -26,7 +29,8 @@ bool psdmp_steps_linear_new(const psdmp_steps *s, psdmp_base_arena *arena, psdmp
   g->waiting = PSDMP_STEPS_NEW(arena, n, int), g->at = PSDMP_STEPS_NEW(arena, n, int);
   g->scratch = psdmp_base_arena_alloc(arena, psdmp_linalg_factor_scratch(w, CHUNK) * sizeof *g->scratch);
   bool ok = g->R && g->count && g->chunk && g->waiting && g->at && g->scratch;
-  for (int k = 0; k < n * PSDMP_STEPS_STEP_BLOCKS && ok; k++) ok = (g->R[k] = PSDMP_STEPS_NEW(arena, (long)w * w, double)) != NULL;
+  for (int k = 0; k < n * PSDMP_STEPS_STEP_BLOCKS && ok; k++)
+    ok = (g->R[k] = PSDMP_STEPS_NEW(arena, (long)w * w, double)) != NULL;
   for (int k = 0; k < n && ok; k++) ok = (g->chunk[k] = PSDMP_STEPS_NEW(arena, (long)CHUNK * w, double)) != NULL;
   return ok;
 }
@@ -73,7 +77,8 @@ typedef struct problem {
 static bool gather(problem *p, psdmp_base_arena *arena) {
   psdmp_steps_linear *g = p->linear;
   int w = g->width;
-  double *copy = PSDMP_STEPS_NEW(arena, (long)w * w, double), *scratch = PSDMP_STEPS_NEW(arena, psdmp_linalg_factor_scratch(w, w), double);
+  double *copy = PSDMP_STEPS_NEW(arena, (long)w * w, double),
+         *scratch = PSDMP_STEPS_NEW(arena, psdmp_linalg_factor_scratch(w, w), double);
   if (!copy || !scratch) return false;
   for (int d = 0; d < g->n; d++) {
     if (!isfinite(p->s->x[d])) continue;
@@ -91,7 +96,8 @@ static bool gather(problem *p, psdmp_base_arena *arena) {
 }
 
 /* design (w x r) = R Y B, side (w x sides) = R [b, db/dx]; both times weight. sides 1: b alone */
-static void columns_of(const problem *p, int d, const double *R, double weight, double *design, double *side, int sides) {
+static void columns_of(const problem *p, int d, const double *R, double weight, double *design, double *side,
+                       int sides) {
   const psdmp_steps *s = p->s;
   int l = s->l, w = p->linear->width, r = p->split->r;
   if (r) cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, w, r, l, weight, R, w, p->split->B, r, 0, design, r);
@@ -105,7 +111,8 @@ static void columns_of(const problem *p, int d, const double *R, double weight, 
     to[1 + d] = weight * row[l];
     for (int c = 0; c < PSDMP_STEPS_FRICTION; c++) to[1 + psdmp_steps_at_friction(s, d, c)] = -weight * row[l + 2 + c];
     for (int j = 0; j < l; j++)
-      for (int i = 0; i < l && p->known[j]; i++) to[1 + psdmp_steps_at_theta(s, j)] -= weight * row[i] * p->split->A[(long)i * l + j];
+      for (int i = 0; i < l && p->known[j]; i++)
+        to[1 + psdmp_steps_at_theta(s, j)] -= weight * row[i] * p->split->A[(long)i * l + j];
   }
 }
 
@@ -148,7 +155,8 @@ static psdm_status decompose(problem *p, double *super, psdm_error *error) {
 /* out (rank x columns) = S^-1 U^T side */
 static void project(const problem *p, int sides, int first, int columns, double *out) {
   if (!p->rank) return;
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p->rank, columns, (int)p->m, 1, p->U, p->split->r, p->side + first, sides, 0, out, columns);
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, p->rank, columns, (int)p->m, 1, p->U, p->split->r,
+              p->side + first, sides, 0, out, columns);
   for (int k = 0; k < p->rank; k++) cblas_dscal(columns, 1 / p->sing[k], out + (long)k * columns, 1);
 }
 
@@ -214,16 +222,19 @@ static bool block_of(const problem *p, int b, double *design, double *side, doub
   return any;
 }
 
-/* V (rank^2): the jackknife over blocks (Miller 1974), each step as if the block had been left out, H_b taken 1 - 1/2B times as in fit.h; and the prior's
- * part */
+/* V (rank^2): the jackknife over blocks (Miller 1974), each step as if the block had been left out, H_b taken 1 -
+ * 1/2B times as in fit.h; and the prior's part */
 static psdm_status scatter(const problem *p, double *V, psdmp_base_arena *arena, psdm_error *error) {
   int r = p->split->r, w = p->linear->width, rank = p->rank, blocks = 0;
-  double *design = PSDMP_STEPS_NEW(arena, (long)w * r, double), *side = PSDMP_STEPS_NEW(arena, w, double), *P = PSDMP_STEPS_NEW(arena, (long)w * rank, double);
-  double *g = PSDMP_STEPS_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank, double), *H = PSDMP_STEPS_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank * rank, double);
+  double *design = PSDMP_STEPS_NEW(arena, (long)w * r, double), *side = PSDMP_STEPS_NEW(arena, w, double),
+         *P = PSDMP_STEPS_NEW(arena, (long)w * rank, double);
+  double *g = PSDMP_STEPS_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank, double),
+         *H = PSDMP_STEPS_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank * rank, double);
   double *mean = PSDMP_STEPS_NEW(arena, rank, double);
   lapack_int *pivot = PSDMP_STEPS_NEW(arena, rank, lapack_int);
   if (!design || !side || !P || !g || !H || !mean || !pivot) return psdmp_steps_no_memory(error);
-  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) blocks += block_of(p, b, design, side, P, g + (long)blocks * rank, H + (long)blocks * rank * rank);
+  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++)
+    blocks += block_of(p, b, design, side, P, g + (long)blocks * rank, H + (long)blocks * rank * rank);
   if (blocks < 2) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "too few rows are left to fit");
   for (int b = 0; b < blocks; b++) cblas_daxpy(rank, 1.0 / blocks, g + (long)b * rank, 1, mean, 1);
   for (int b = 0; b < blocks; b++) {
@@ -237,7 +248,8 @@ static psdm_status scatter(const problem *p, double *V, psdmp_base_arena *arena,
   }
   for (int k = 0; k < r && p->prior; k++) {
     if (isinf(p->prior[k])) continue;
-    for (int c = 0; c < rank; c++) mean[c] = p->VT[(long)c * r + k] / (p->length[k] * p->prior[k] * p->sing[c] * p->sing[c]);
+    for (int c = 0; c < rank; c++)
+      mean[c] = p->VT[(long)c * r + k] / (p->length[k] * p->prior[k] * p->sing[c] * p->sing[c]);
     cblas_dger(CblasRowMajor, rank, rank, 1, mean, 1, mean, 1, V, rank);
   }
   return PSDM_OK;
@@ -254,10 +266,13 @@ static void find_shown(const problem *p, const double *lostward, int losts, cons
 }
 
 /* theta, its noise and its gain from coordinates z and their columns by x */
-static psdm_status answer_of(const problem *p, const double *z, psdmp_base_arena *arena, psdmp_steps_linear_answer *a, psdm_error *error) {
+static psdm_status answer_of(const problem *p, const double *z, psdmp_base_arena *arena, psdmp_steps_linear_answer *a,
+                             psdm_error *error) {
   int l = p->s->l, N = p->s->N, r = p->split->r, rank = p->rank, losts = r - rank;
-  double *Q = PSDMP_STEPS_NEW(arena, (long)l * (rank + 1), double), *L = PSDMP_STEPS_NEW(arena, (long)l * (losts + 1), double);
-  double *V = PSDMP_STEPS_NEW(arena, (long)rank * rank, double), *QV = PSDMP_STEPS_NEW(arena, (long)l * (rank + 1), double),
+  double *Q = PSDMP_STEPS_NEW(arena, (long)l * (rank + 1), double),
+         *L = PSDMP_STEPS_NEW(arena, (long)l * (losts + 1), double);
+  double *V = PSDMP_STEPS_NEW(arena, (long)rank * rank, double),
+         *QV = PSDMP_STEPS_NEW(arena, (long)l * (rank + 1), double),
          *Z = PSDMP_STEPS_NEW(arena, (long)(rank + 1) * N, double);
   if (!Q || !L || !V || !QV || !Z) return psdmp_steps_no_memory(error);
   directions(p, 0, rank, Q);
@@ -284,12 +299,13 @@ static psdm_status answer_of(const problem *p, const double *z, psdmp_base_arena
 
 static bool prepare(problem *p, psdmp_base_arena *arena) {
   int l = p->s->l, n = p->s->n, r = p->split->r, N = p->s->N;
-  p->whole = PSDMP_STEPS_NEW(arena, n, double *), p->count = PSDMP_STEPS_NEW(arena, n, double), p->fixed = PSDMP_STEPS_NEW(arena, l, double);
+  p->whole = PSDMP_STEPS_NEW(arena, n, double *), p->count = PSDMP_STEPS_NEW(arena, n, double),
+  p->fixed = PSDMP_STEPS_NEW(arena, l, double);
   if (!p->whole || !p->count || !p->fixed || !gather(p, arena)) return false;
   for (int d = 0; d < n; d++) p->m += p->whole[d] ? p->linear->width : 0;
   p->m += p->prior ? r : 0;
-  p->length = PSDMP_STEPS_NEW(arena, r, double), p->sing = PSDMP_STEPS_NEW(arena, r, double), p->VT = PSDMP_STEPS_NEW(arena, (long)r * r, double),
-  p->y = PSDMP_STEPS_NEW(arena, r, double);
+  p->length = PSDMP_STEPS_NEW(arena, r, double), p->sing = PSDMP_STEPS_NEW(arena, r, double),
+  p->VT = PSDMP_STEPS_NEW(arena, (long)r * r, double), p->y = PSDMP_STEPS_NEW(arena, r, double);
   p->U = PSDMP_STEPS_NEW(arena, p->m * (r + 1), double), p->side = PSDMP_STEPS_NEW(arena, p->m * (1 + N), double);
   for (int j = 0; j < l; j++)
     for (int i = 0; i < l; i++)
@@ -299,17 +315,24 @@ static bool prepare(problem *p, psdmp_base_arena *arena) {
 
 static bool make_answer(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_linear_answer *a) {
   a->theta = PSDMP_STEPS_NEW(arena, s->l, double), a->shown = PSDMP_STEPS_NEW(arena, s->l, bool);
-  a->noise = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double), a->gain = PSDMP_STEPS_NEW(arena, (long)s->l * s->N, double);
+  a->noise = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double),
+  a->gain = PSDMP_STEPS_NEW(arena, (long)s->l * s->N, double);
   return a->theta && a->shown && a->noise && a->gain;
 }
 
-psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear, const psdmp_steps_parts *split, const bool *known, const double *prior, psdmp_base_arena *arena,
-                               psdmp_steps_linear_answer *a, psdm_error *error) {
-  problem p = {.s = s, .linear = linear, .split = split, .prior = prior, .known = known, .sigma = PSDMP_STEPS_NEW(arena, s->n, double)};
+psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear, const psdmp_steps_parts *split,
+                                     const bool *known, const double *prior, psdmp_base_arena *arena,
+                                     psdmp_steps_linear_answer *a, psdm_error *error) {
+  problem p = {.s = s,
+               .linear = linear,
+               .split = split,
+               .prior = prior,
+               .known = known,
+               .sigma = PSDMP_STEPS_NEW(arena, s->n, double)};
   int r = split->r, w = linear->width;
   if (!p.sigma || !prepare(&p, arena) || !make_answer(s, arena, a)) return psdmp_steps_no_memory(error);
-  double *z = PSDMP_STEPS_NEW(arena, r, double), *design = PSDMP_STEPS_NEW(arena, (long)w * r, double), *side = PSDMP_STEPS_NEW(arena, w, double),
-         *super = PSDMP_STEPS_NEW(arena, r, double);
+  double *z = PSDMP_STEPS_NEW(arena, r, double), *design = PSDMP_STEPS_NEW(arena, (long)w * r, double),
+         *side = PSDMP_STEPS_NEW(arena, w, double), *super = PSDMP_STEPS_NEW(arena, r, double);
   if (!z || !design || !side || !super) return psdmp_steps_no_memory(error);
   if (p.m <= (prior ? r : 0)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to fit");
   for (int d = 0; d < s->n; d++) p.sigma[d] = 1, a->sigma[d] = NAN;

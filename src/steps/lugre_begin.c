@@ -1,8 +1,10 @@
-/* lugre_begin.c: the two steps of Lloyd, Irani, Ahmadi (2022), section 3.3, from which the search for all numbers begins.
+/* lugre_begin.c: the two steps of Lloyd, Irani, Ahmadi (2022), section 3.3, from which the search for all numbers
+ * begins.
  *
- * First Fc, Fv, d and the inertia from fast rows, eq. 20, by Levenberg and Marquardt; then Fs, vs, sigma0 by Nelder and Mead's simplex on the simulated bristles,
- * eq. 12 to 14. Whatever is linear is solved for at each place (Golub, Pereyra 1973): in the first step all but d; in the second Fc, sigma1, Fv, offset and the inertias,
- * as h / Fc depends on Fc / sigma0, Fs / Fc and vs only. */
+ * First Fc, Fv, d and the inertia from fast rows, eq. 20, by Levenberg and Marquardt; then Fs, vs, sigma0 by Nelder
+ * and Mead's simplex on the simulated bristles, eq. 12 to 14. Whatever is linear is solved for at each place (Golub,
+ * Pereyra 1973): in the first step all but d; in the second Fc, sigma1, Fv, offset and the inertias, as h / Fc
+ * depends on Fc / sigma0, Fs / Fc and vs only. */
 #include <math.h>
 #include <string.h>
 
@@ -52,8 +54,8 @@ typedef struct fast {
   int poses;
   bool offset;
   long rows;
-  double *v, *a, *tau;  /* (rows) */
-  signed char *pose;    /* (rows) */
+  double *v, *a, *tau; /* (rows) */
+  signed char *pose;   /* (rows) */
 } fast;
 
 static double exponent_of(double x) { return exp(fmin(fmax(x, -3), 1.6)); } /* d from 0.05 to 5 */
@@ -103,13 +105,15 @@ static void take_fast(const psdmp_steps_lugre *w, double above, fast *f) {
 static double fit_fast(fast *f, double *residual, double *derivative, double *spare, double *d) {
   double x = log(0.7), diagonal, qtf, one, two, three, square = 0;
   int pivot, evaluations, m = (int)f->rows;
-  lmdif(fast_residual, f, m, 1, &x, residual, 1e-6, 1e-4, 0, 30, 1e-4, &diagonal, 1, 1, 0, &evaluations, derivative, m, &pivot, &qtf, &one, &two, &three, spare);
+  lmdif(fast_residual, f, m, 1, &x, residual, 1e-6, 1e-4, 0, 30, 1e-4, &diagonal, 1, 1, 0, &evaluations, derivative, m,
+        &pivot, &qtf, &one, &two, &three, spare);
   for (int i = 0; i < m; i++) square += residual[i] * residual[i];
   *d = exponent_of(x);
   return sqrt(square / m);
 }
 
-/* How fast is fast enough, in the fastest speed: the lowest threshold that (20) fits as well as the highest, to a tenth, so that nothing of Stribeck is seen. */
+/* How fast is fast enough, in the fastest speed: the lowest threshold that (20) fits as well as the highest, to a
+ * tenth, so that nothing of Stribeck is seen. */
 static psdm_status fit_fast_rows(psdmp_steps_lugre *w, fast *f, double *d) {
   static const double thresholds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
   size_t used = (size_t)w->used;
@@ -132,10 +136,10 @@ static psdm_status fit_fast_rows(psdmp_steps_lugre *w, fast *f, double *d) {
 
 typedef struct shape {
   psdmp_steps_lugre *w;
-  double *viscous;      /* (rows) sign(v) |v|^d, filtered */
+  double *viscous; /* (rows) sign(v) |v|^d, filtered */
   double d;
-  bool damped;          /* sigma1 too */
-  double best, x[3];    /* least sum of squares so far, and where: log of Fc / sigma0, Fs / Fc, vs */
+  bool damped;       /* sigma1 too */
+  double best, x[3]; /* least sum of squares so far, and where: log of Fc / sigma0, Fs / Fc, vs */
   double linear[LINEAR];
   const psdmp_plugin_nlopt_table *nlopt;
   nlopt_opt simplex;
@@ -151,13 +155,15 @@ static void set_viscous(shape *s) {
   }
 }
 
-/* the last column of a piece's sums is solved for on its own, and what is left of the others added to those of all pieces */
+/* the last column of a piece's sums is solved for on its own, and what is left of the others added to those of all
+ * pieces */
 static void add_without_last(const sums *piece, sums *all) {
   int rest = piece->n - 1, wide = piece->n;
   const double *last = piece->A + rest; /* its column */
   double share = psdmp_steps_lugre_by_square(last[rest * wide]);
   for (int i = 0; i < rest; i++) {
-    for (int k = i; k < rest; k++) all->A[i * rest + k] += piece->A[i * wide + k] - share * last[i * wide] * last[k * wide];
+    for (int k = i; k < rest; k++)
+      all->A[i * rest + k] += piece->A[i * wide + k] - share * last[i * wide] * last[k * wide];
     all->b[i] += piece->b[i] - share * last[i * wide] * piece->b[rest];
   }
   all->square += piece->square - share * piece->b[rest] * piece->b[rest];
@@ -270,7 +276,8 @@ static curve curve_at(const fast *f, double vs, double d) {
 static curve curve_of(const fast *f, double vs) {
   const double golden = 0.6180339887498949;
   double low = log(0.1), high = log(3);
-  curve left = curve_at(f, vs, exp(high - golden * (high - low))), right = curve_at(f, vs, exp(low + golden * (high - low)));
+  curve left = curve_at(f, vs, exp(high - golden * (high - low))),
+        right = curve_at(f, vs, exp(low + golden * (high - low)));
   while (high - low > 0.02)
     if (left.left <= right.left) {
       high = log(right.d), right = left;
@@ -282,14 +289,16 @@ static curve curve_of(const fast *f, double vs) {
   return left.left <= right.left ? left : right;
 }
 
-/* Stribeck's dip and a bend of the power law are alike: every vs that is better than its neighbours, and not much worse than the best, is a beginning, the best
- * first; without any, a slow one */
+/* Stribeck's dip and a bend of the power law are alike: every vs that is better than its neighbours, and not much
+ * worse than the best, is a beginning, the best first; without any, a slow one */
 static int best_curves(const fast *f, double fastest, double d, curve best[BEGINNINGS]) {
   curve all[SPEEDS];
   int count = 0;
   for (int k = 0; k < SPEEDS; k++) all[k] = curve_of(f, fastest * pow(10, -0.2 * (k + 1)));
   for (int k = 0; k < SPEEDS; k++) {
-    if (!(all[k].left < INFINITY) || (k > 0 && all[k - 1].left < all[k].left) || (k < SPEEDS - 1 && all[k + 1].left < all[k].left)) continue;
+    if (!(all[k].left < INFINITY) || (k > 0 && all[k - 1].left < all[k].left) ||
+        (k < SPEEDS - 1 && all[k + 1].left < all[k].left))
+      continue;
     int place = count < BEGINNINGS ? count++ : BEGINNINGS;
     for (; place > 0 && all[k].left < best[place - 1].left; place--)
       if (place < BEGINNINGS) best[place] = best[place - 1];
@@ -302,7 +311,8 @@ static int best_curves(const fast *f, double fastest, double d, curve best[BEGIN
 
 /* the last search begins near the end of this one: a few hundredths are near enough */
 static psdm_status search(shape *s, double way) {
-  double low[3] = {log(way) - 20, log(0.1), log(s->w->fastest) - 12}, high[3] = {log(way), log(10), log(s->w->fastest)}, step[3] = {0.5, 0.15, 0.5}, x[3], value;
+  double low[3] = {log(way) - 20, log(0.1), log(s->w->fastest) - 12}, high[3] = {log(way), log(10), log(s->w->fastest)},
+         step[3] = {0.5, 0.15, 0.5}, x[3], value;
   memcpy(x, s->x, sizeof x);
   const psdmp_plugin_nlopt_table *nlopt = s->nlopt;
   nlopt_opt o = s->simplex = nlopt->create(NLOPT_LN_NELDERMEAD, 3);
@@ -322,8 +332,15 @@ static psdm_status search(shape *s, double way) {
 /* numbers that are not positive where they must be start small */
 static void set_point(const shape *s, psdmp_steps_lugre_point *point) {
   double coulomb = s->linear[0];
-  point->friction = (psdm_friction){.coulomb = coulomb, .stat = coulomb * exp(s->x[1]), .stribeck = exp(s->x[2]), .viscous = fmax(s->linear[1], 1e-3 * coulomb),
-                                    .exponent = s->d, .sigma0 = coulomb * exp(-s->x[0]), .sigma1 = fmax(s->linear[3], 0), .offset = s->linear[2], .given = true};
+  point->friction = (psdm_friction){.coulomb = coulomb,
+                                    .stat = coulomb * exp(s->x[1]),
+                                    .stribeck = exp(s->x[2]),
+                                    .viscous = fmax(s->linear[1], 1e-3 * coulomb),
+                                    .exponent = s->d,
+                                    .sigma0 = coulomb * exp(-s->x[0]),
+                                    .sigma1 = fmax(s->linear[3], 0),
+                                    .offset = s->linear[2],
+                                    .given = true};
   memcpy(point->inertia, s->linear + 4, sizeof *point->inertia * (size_t)s->w->poses);
 }
 
@@ -359,8 +376,12 @@ static psdm_status begin(shape *s, psdmp_steps_lugre_point *points, int *count) 
   return status;
 }
 
-psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count, psdm_error *error) {
-  shape s = {.w = w, .nlopt = psdmp_plugin_nlopt_open(), .best = INFINITY, .viscous = psdmp_base_arena_alloc_raw(&w->arena, (size_t)w->rows * sizeof *s.viscous)};
+psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count,
+                                    psdm_error *error) {
+  shape s = {.w = w,
+             .nlopt = psdmp_plugin_nlopt_open(),
+             .best = INFINITY,
+             .viscous = psdmp_base_arena_alloc_raw(&w->arena, (size_t)w->rows * sizeof *s.viscous)};
   *count = 0;
   if (!s.nlopt) return psdmp_plugin_nlopt_missing(error, "friction and its bristles");
   psdm_status status = s.viscous ? begin(&s, points, count) : PSDM_E_MEMORY;
@@ -369,9 +390,11 @@ psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_poin
 
 #else
 
-psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count, psdm_error *error) {
+psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count,
+                                    psdm_error *error) {
   (void)w, (void)points, (void)count;
-  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0, "friction needs cminpack and NLopt, and this library was built without them");
+  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0,
+                         "friction needs cminpack and NLopt, and this library was built without them");
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* lugre_doubt.c: how well the numbers of friction are known.
  *
- * Residuals of filtered logs hang together over many rows, say T, so that s^2 (J^T J)^-1 is several times too small. The scatter of the gradients of blocks that are much
- * longer than T (Liang, Zeger 1986) is right also where some rows fit worse than others, but a number that only a few blocks show has few of them to scatter; T s^2 (J^T J)^-1
+ * Residuals of filtered logs hang together over many rows, say T, so that s^2 (J^T J)^-1 is several times too small.
+ * The scatter of the gradients of blocks that are much longer than T (Liang, Zeger 1986) is right also where some
+ * rows fit worse than others, but a number that only a few blocks show has few of them to scatter; T s^2 (J^T J)^-1
  * knows the noise from all rows, but takes it for the same everywhere. Each number gets the larger doubt of the two. */
 #include <math.h>
 #include <string.h>
@@ -83,7 +84,8 @@ static void add_square(int n, const double *C, const double *g, double *V) {
 }
 
 /* V = B/(B-1) sum over blocks of (C g)(C g)^T; the gradients' mean is zero at the answer */
-static void sandwich(int n, long used, long length, const double *residual, const double *J, const double *C, double *V) {
+static void sandwich(int n, long used, long length, const double *residual, const double *J, const double *C,
+                     double *V) {
   double blocks = 0;
   memset(V, 0, sizeof *V * (size_t)(n * n));
   for (long at = 0; at < used; at += length, blocks++) {
@@ -103,7 +105,8 @@ static void widen(int n, double noise, const double *C, double *V) {
     for (int k = 0; k < n; k++) V[i * n + k] *= more[i] * more[k];
 }
 
-void psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, const double *residual, const double *J, psdmp_steps_lugre_doubt *d) {
+void psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point,
+                                const double *residual, const double *J, psdmp_steps_lugre_doubt *d) {
   double G[UNKNOWNS * UNKNOWNS];
   int n = d->count = psdmp_steps_lugre_free_numbers(w, point, d->which);
   for (int i = 0; i < n; i++)

@@ -1,7 +1,8 @@
-/* lugre_fit.c: LuGre friction of one drive from a measured motion: all numbers by Levenberg and Marquardt, what the motion does not show, and doubt.
+/* lugre_fit.c: LuGre friction of one drive from a measured motion: all numbers by Levenberg and Marquardt, what the
+ * motion does not show, and doubt.
  *
- * Model of the measured, filtered torque: F[friction(v)] + J a + offset. F is the filter that the torque went through; a was made of filtered positions and is
- * not filtered again. */
+ * Model of the measured, filtered torque: F[friction(v)] + J a + offset. F is the filter that the torque went
+ * through; a was made of filtered positions and is not filtered again. */
 #include "steps/lugre_fit_priv.h"
 
 #include <limits.h>
@@ -16,7 +17,8 @@
 #include "psdm/friction.h"
 
 static const double harmless_bend = 1e-4; /* rad: Fc / sigma0 where bristles are not shown */
-static const double most_doubt = 1;       /* of a logarithm: numbers that are less sure than by a factor of e are not shown */
+/* of a logarithm: numbers that are less sure than by a factor of e are not shown */
+static const double most_doubt = 1;
 
 /* ---- opening ---- */
 
@@ -50,16 +52,23 @@ static void take_measured(psdmp_steps_lugre *w) {
       if (w->piece[p].use[i]) *at++ = w->piece[p].tau[i];
 }
 
-psdm_status psdmp_steps_lugre_open(int pieces, const psdmp_steps_lugre_piece *piece, int poses, const psdmp_steps_lugre_options *options, const psdm_allocator *allocator,
-                             psdmp_steps_lugre *w, psdm_error *error) {
-  *w = (psdmp_steps_lugre){.pieces = pieces, .piece = piece, .poses = poses, .options = options, .arena.allocator = allocator};
-  if (pieces < 1 || poses < 1 || poses > POSES_MOST) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "friction needs rows, and 1 to %d poses", POSES_MOST);
+psdm_status psdmp_steps_lugre_open(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
+                                   const psdmp_steps_lugre_options *options, const psdm_allocator *allocator,
+                                   psdmp_steps_lugre *w, psdm_error *error) {
+  *w = (psdmp_steps_lugre){
+      .pieces = pieces, .piece = piece, .poses = poses, .options = options, .arena.allocator = allocator};
+  if (pieces < 1 || poses < 1 || poses > POSES_MOST)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "friction needs rows, and 1 to %d poses", POSES_MOST);
   for (int p = 0; p < pieces; p++)
-    if (!sound_piece(&piece[p], poses)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "piece %d of the friction's rows is too short or has numbers that are not finite", p + 1);
+    if (!sound_piece(&piece[p], poses))
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
+                             "piece %d of the friction's rows is too short or has numbers that are not finite", p + 1);
   size_t scratch = 0;
   count_rows(w, &scratch);
-  if (w->used < 2 * UNKNOWNS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld rows are too few for friction", w->used);
-  if (w->used > INT_MAX / UNKNOWNS) return psdmp_base_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows are too many for friction", w->used);
+  if (w->used < 2 * UNKNOWNS)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld rows are too few for friction", w->used);
+  if (w->used > INT_MAX / UNKNOWNS)
+    return psdmp_base_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows are too many for friction", w->used);
   w->columns = psdmp_base_arena_alloc_raw(&w->arena, (size_t)w->rows * WITH_DERIVATIVES * sizeof *w->columns);
   w->tau = psdmp_base_arena_alloc_raw(&w->arena, (size_t)w->used * sizeof *w->tau);
   w->start = psdmp_base_arena_alloc_raw(&w->arena, (size_t)w->used * sizeof *w->start);
@@ -70,7 +79,8 @@ psdm_status psdmp_steps_lugre_open(int pieces, const psdmp_steps_lugre_piece *pi
 }
 
 bool psdmp_steps_lugre_going_on(psdmp_steps_lugre *w, double share) {
-  if (!w->stopped && w->options->going_on && !w->options->going_on(w->options->going_on_user, fmin(share, 1))) w->stopped = true;
+  if (!w->stopped && w->options->going_on && !w->options->going_on(w->options->going_on_user, fmin(share, 1)))
+    w->stopped = true;
   return !w->stopped;
 }
 
@@ -78,17 +88,22 @@ bool psdmp_steps_lugre_going_on(psdmp_steps_lugre *w, double share) {
 
 bool psdmp_steps_lugre_logarithmic(int which) { return which < SIGMA1; }
 
-int psdmp_steps_lugre_free_numbers(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, int which[UNKNOWNS]) {
+int psdmp_steps_lugre_free_numbers(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point,
+                                   int which[UNKNOWNS]) {
   int count = 0;
   for (int k = 0; k < INERTIA + w->poses; k++)
     if (point->free[k]) which[count++] = k;
   return count;
 }
 
-static double *number_of(psdmp_steps_lugre_point *point, int which) { return which < INERTIA ? psdmp_parameters_lugre_number(&point->friction, which) : &point->inertia[which - INERTIA]; }
+static double *number_of(psdmp_steps_lugre_point *point, int which) {
+  return which < INERTIA ? psdmp_parameters_lugre_number(&point->friction, which) : &point->inertia[which - INERTIA];
+}
 
 /* what a step of 1 in a coordinate changes the number by */
-static double scale_of(psdmp_steps_lugre_point *point, int which) { return psdmp_steps_lugre_logarithmic(which) ? *number_of(point, which) : 1; }
+static double scale_of(psdmp_steps_lugre_point *point, int which) {
+  return psdmp_steps_lugre_logarithmic(which) ? *number_of(point, which) : 1;
+}
 
 /* a stat that is not free is the coulomb, and bristles that are not free are as long as is harmless */
 static void tie(psdmp_steps_lugre_point *point) {
@@ -100,7 +115,8 @@ static void tie(psdmp_steps_lugre_point *point) {
 /* ---- model ---- */
 
 /* derivative of the row's torque by a number, and by what is tied to it */
-static double derivative(const psdmp_steps_lugre_point *point, const psdmp_steps_lugre_piece *piece, long row, const double *columns, int which) {
+static double derivative(const psdmp_steps_lugre_point *point, const psdmp_steps_lugre_piece *piece, long row,
+                         const double *columns, int which) {
   if (which == OFFSET) return 1;
   if (which >= INERTIA) return which - INERTIA == piece->pose ? piece->a[row] : 0;
   double by = columns[1 + which];
@@ -109,7 +125,8 @@ static double derivative(const psdmp_steps_lugre_point *point, const psdmp_steps
   return by;
 }
 
-static double torque(const psdmp_steps_lugre_point *point, const psdmp_steps_lugre_piece *piece, long row, const double *columns) {
+static double torque(const psdmp_steps_lugre_point *point, const psdmp_steps_lugre_piece *piece, long row,
+                     const double *columns) {
   return columns[0] + point->friction.offset + point->inertia[piece->pose] * piece->a[row];
 }
 
@@ -127,8 +144,8 @@ static double take_out(long count, const double *x, double square, double *y) {
 }
 
 /* one piece's used rows, from `at` on; how many there are */
-static long piece_rows(psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, const psdmp_steps_lugre_piece *piece, const double *columns, int width, long at, double *residual,
-                       double *J) {
+static long piece_rows(psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, const psdmp_steps_lugre_piece *piece,
+                       const double *columns, int width, long at, double *residual, double *J) {
   psdmp_steps_lugre_point here = *point;
   int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(w, point, which);
   double scale[UNKNOWNS];
@@ -138,20 +155,24 @@ static long piece_rows(psdmp_steps_lugre *w, const psdmp_steps_lugre_point *poin
     if (!piece->use[i]) continue;
     w->start[at] = columns[width - 1];
     if (residual) residual[at] = torque(point, piece, i, columns) - w->tau[at];
-    for (int k = 0; k < count && J; k++) J[k * w->used + at] = scale[k] * derivative(point, piece, i, columns, which[k]);
+    for (int k = 0; k < count && J; k++)
+      J[k * w->used + at] = scale[k] * derivative(point, piece, i, columns, which[k]);
     at++;
   }
   return at - begin;
 }
 
-void psdmp_steps_lugre_residual(psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, double *residual, double *J, double *bend) {
-  int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(w, point, which), width = J ? WITH_DERIVATIVES : TORQUE_AND_START;
+void psdmp_steps_lugre_residual(psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, double *residual, double *J,
+                                double *bend) {
+  int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(w, point, which),
+                       width = J ? WITH_DERIVATIVES : TORQUE_AND_START;
   const double *columns = w->columns;
   long at = 0;
   psdmp_steps_lugre_columns(w, &point->friction, width);
   for (int p = 0; p < w->pieces; p++) {
     long rows = piece_rows(w, point, &w->piece[p], columns, width, at, residual, J);
-    double square = dot(rows, w->start + at, w->start + at), share = residual ? take_out(rows, w->start + at, square, residual + at) : 0;
+    double square = dot(rows, w->start + at, w->start + at),
+           share = residual ? take_out(rows, w->start + at, square, residual + at) : 0;
     for (int k = 0; k < count && J; k++) take_out(rows, w->start + at, square, J + k * w->used + at);
     if (bend) bend[p] = -share;
     columns += w->piece[p].rows * width;
@@ -189,7 +210,9 @@ static void look(search *s) {
 static bool unsure(const search *s, int which) {
   const psdmp_steps_lugre_doubt *d = &s->doubt;
   for (int k = 0; k < d->count; k++)
-    if (d->which[k] == which) return !d->shown[k] || (psdmp_steps_lugre_logarithmic(which) && !(d->covariance[k * (d->count + 1)] < most_doubt * most_doubt));
+    if (d->which[k] == which)
+      return !d->shown[k] ||
+             (psdmp_steps_lugre_logarithmic(which) && !(d->covariance[k * (d->count + 1)] < most_doubt * most_doubt));
   return false;
 }
 
@@ -197,7 +220,8 @@ static bool unsure(const search *s, int which) {
 static bool level(const search *s) {
   const psdmp_steps_lugre_doubt *d = &s->doubt;
   int n = d->count; /* COULOMB and STAT, free both, are the first two */
-  double apart = log(s->point.friction.stat / s->point.friction.coulomb), square = d->covariance[0] - 2 * d->covariance[1] + d->covariance[n + 1];
+  double apart = log(s->point.friction.stat / s->point.friction.coulomb),
+         square = d->covariance[0] - 2 * d->covariance[1] + d->covariance[n + 1];
   return apart * apart < 9 * square;
 }
 
@@ -211,7 +235,8 @@ static bool let_go(search *s) {
   bool *free = s->point.free;
   if (unsure(s, SIGMA0)) free[SIGMA0] = free[SIGMA1] = false;
   else if (unsure(s, SIGMA1)) free[SIGMA1] = false;
-  else if (free[STAT] && (unsure(s, STAT) || unsure(s, STRIBECK) || unsure(s, COULOMB) || level(s))) free[STAT] = free[STRIBECK] = false;
+  else if (free[STAT] && (unsure(s, STAT) || unsure(s, STRIBECK) || unsure(s, COULOMB) || level(s)))
+    free[STAT] = free[STRIBECK] = false;
   else if (free[EXPONENT] && (unsure(s, EXPONENT) || unsure(s, VISCOUS))) free[EXPONENT] = false;
   else if (unsure(s, VISCOUS)) free[VISCOUS] = false;
   else {
@@ -225,15 +250,17 @@ static bool let_go(search *s) {
   return true;
 }
 
-/* From where the search began, as it may have gone far astray along what is not shown; with harmless values of that, which carry what it carried at a moderate
- * speed: Fs = Fc, vs below what was tested, viscous friction in proportion or none, bristles that slide at once and are not damped. */
+/* From where the search began, as it may have gone far astray along what is not shown; with harmless values of that,
+ * which carry what it carried at a moderate speed: Fs = Fc, vs below what was tested, viscous friction in proportion
+ * or none, bristles that slide at once and are not damped. */
 static void begin_again(search *s) {
   psdmp_steps_lugre_point *point = &s->point;
   psdm_friction *f = &point->friction;
   double moderate = 0.3 * s->w->fastest;
   *f = s->beginning.friction;
   memcpy(point->inertia, s->beginning.inertia, sizeof point->inertia);
-  if (!point->free[STAT]) f->coulomb = psdm_friction_dry(f, PSDM_FRICTION_LUGRE, moderate), f->stribeck = 1e-3 * s->w->fastest;
+  if (!point->free[STAT])
+    f->coulomb = psdm_friction_dry(f, PSDM_FRICTION_LUGRE, moderate), f->stribeck = 1e-3 * s->w->fastest;
   if (!point->free[EXPONENT]) f->viscous *= pow(moderate, f->exponent - 1), f->exponent = 1;
   if (!point->free[VISCOUS]) f->coulomb += f->viscous * moderate, f->viscous = 0;
   if (!point->free[SIGMA1]) f->sigma1 = 0;
@@ -250,14 +277,17 @@ static double square_of(const search *s) { return dot(s->w->used, s->residual, s
 
 static void coordinates_of(const psdmp_steps_lugre *w, psdmp_steps_lugre_point *point, double *x) {
   int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(w, point, which);
-  for (int k = 0; k < count; k++) x[k] = psdmp_steps_lugre_logarithmic(which[k]) ? log(*number_of(point, which[k])) : *number_of(point, which[k]);
+  for (int k = 0; k < count; k++)
+    x[k] = psdmp_steps_lugre_logarithmic(which[k]) ? log(*number_of(point, which[k])) : *number_of(point, which[k]);
 }
 
 /* numbers stay within a factor of a thousand of where they began */
 static void set_coordinates(search *s, const double *x) {
   psdmp_steps_lugre_point *point = &s->point;
   int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(s->w, point, which);
-  for (int k = 0; k < count; k++) *number_of(point, which[k]) = psdmp_steps_lugre_logarithmic(which[k]) ? exp(fmin(fmax(x[k], s->x[k] - 7), s->x[k] + 7)) : x[k];
+  for (int k = 0; k < count; k++)
+    *number_of(point, which[k]) =
+        psdmp_steps_lugre_logarithmic(which[k]) ? exp(fmin(fmax(x[k], s->x[k] - 7), s->x[k] + 7)) : x[k];
   tie(point);
 }
 
@@ -273,11 +303,12 @@ static int evaluate(void *user, int m, int n, const double *x, double *residual,
 /* the sum of squares that is left */
 static double descend(search *s, bool roughly) {
   double x[UNKNOWNS], diagonal[UNKNOWNS], qtf[UNKNOWNS], one[UNKNOWNS], two[UNKNOWNS], three[UNKNOWNS];
-  int pivot[UNKNOWNS], which[UNKNOWNS], values, jacobians, m = (int)s->w->used, n = psdmp_steps_lugre_free_numbers(s->w, &s->point, which);
+  int pivot[UNKNOWNS], which[UNKNOWNS], values, jacobians, m = (int)s->w->used,
+                                                           n = psdmp_steps_lugre_free_numbers(s->w, &s->point, which);
   coordinates_of(s->w, &s->point, x);
   memcpy(s->x, x, sizeof *x * (size_t)n);
-  lmder(evaluate, s, m, n, x, s->residual, s->J, m, roughly ? 1e-4 : 1e-10, roughly ? 1e-3 : 1e-8, 0, 60, diagonal, 1, 0.1, 0, &values, &jacobians, pivot, qtf,
-        one, two, three, s->spare);
+  lmder(evaluate, s, m, n, x, s->residual, s->J, m, roughly ? 1e-4 : 1e-10, roughly ? 1e-3 : 1e-8, 0, 60, diagonal, 1,
+        0.1, 0, &values, &jacobians, pivot, qtf, one, two, three, s->spare);
   set_coordinates(s, x);
   return square_of(s);
 }
@@ -292,7 +323,8 @@ static double descend(search *s, bool roughly) {
 
 #endif
 
-/* bristles are not damped by less than nothing: at that end, the others are fitted once more; its doubt stays what it is */
+/* bristles are not damped by less than nothing: at that end, the others are fitted once more; its doubt stays what
+ * it is */
 static double descend_damped(search *s, bool roughly) {
   double left = descend(s, roughly);
   if (!s->point.free[SIGMA1] || s->point.friction.sigma1 >= 0) return left;
@@ -334,14 +366,16 @@ static void write_covariance(search *s, int numbers, double *covariance) {
   const psdmp_steps_lugre_doubt *d = &s->doubt;
   for (int i = 0; i < d->count; i++)
     for (int k = 0; k < d->count; k++)
-      covariance[d->which[i] * numbers + d->which[k]] = scale_of(&s->point, d->which[i]) * scale_of(&s->point, d->which[k]) * d->covariance[i * d->count + k];
+      covariance[d->which[i] * numbers + d->which[k]] =
+          scale_of(&s->point, d->which[i]) * scale_of(&s->point, d->which[k]) * d->covariance[i * d->count + k];
 }
 
 static void write_model(search *s, double *model) {
   const double *columns = s->w->columns;
   psdmp_steps_lugre_columns(s->w, &s->point.friction, TORQUE_AND_START);
   for (int p = 0; p < s->w->pieces; p++)
-    for (long i = 0; i < s->w->piece[p].rows; i++, columns += TORQUE_AND_START) *model++ = torque(&s->point, &s->w->piece[p], i, columns) + s->bend[p] * columns[1];
+    for (long i = 0; i < s->w->piece[p].rows; i++, columns += TORQUE_AND_START)
+      *model++ = torque(&s->point, &s->w->piece[p], i, columns) + s->bend[p] * columns[1];
 }
 
 static void write_answer(search *s, psdmp_steps_lugre_answer *answer) {
@@ -385,17 +419,20 @@ static psdm_status fit(psdmp_steps_lugre *w, psdmp_steps_lugre_answer *answer, p
 static void clear(psdmp_steps_lugre_answer *answer, int poses) {
   double *covariance = answer->covariance, *model = answer->model;
   *answer = (psdmp_steps_lugre_answer){.covariance = covariance, .model = model};
-  if (covariance && poses > 0 && poses <= POSES_MOST) memset(covariance, 0, sizeof *covariance * (size_t)((INERTIA + poses) * (INERTIA + poses)));
+  if (covariance && poses > 0 && poses <= POSES_MOST)
+    memset(covariance, 0, sizeof *covariance * (size_t)((INERTIA + poses) * (INERTIA + poses)));
 }
 
-psdm_status psdmp_steps_lugre_fit(int pieces, const psdmp_steps_lugre_piece *piece, int poses, const psdmp_steps_lugre_options *options, const psdm_allocator *allocator,
-                            psdmp_steps_lugre_answer *answer, psdm_error *error) {
+psdm_status psdmp_steps_lugre_fit(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
+                                  const psdmp_steps_lugre_options *options, const psdm_allocator *allocator,
+                                  psdmp_steps_lugre_answer *answer, psdm_error *error) {
   psdmp_steps_lugre w;
   clear(answer, poses);
   psdm_status status = psdmp_steps_lugre_open(pieces, piece, poses, options, allocator, &w, error);
   if (!status && !(w.fastest > 0)) answer_nothing(&w, answer);
   else if (!status) status = fit(&w, answer, error);
-  if (!status && w.stopped) status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped while friction was fitted");
+  if (!status && w.stopped)
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped while friction was fitted");
   answer->evaluations = w.evaluations;
   psdmp_base_arena_free(&w.arena);
   return status;
@@ -424,14 +461,16 @@ static void write_gain(search *s, int columns, const double *D, double *projecte
     }
 }
 
-psdm_status psdmp_steps_lugre_gain(int pieces, const psdmp_steps_lugre_piece *piece, int poses, const psdmp_steps_lugre_options *options, const psdmp_steps_lugre_answer *answer,
-                             int columns, const double *D, const psdm_allocator *allocator, double *gain) {
+psdm_status psdmp_steps_lugre_gain(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
+                                   const psdmp_steps_lugre_options *options, const psdmp_steps_lugre_answer *answer,
+                                   int columns, const double *D, const psdm_allocator *allocator, double *gain) {
   psdmp_steps_lugre w;
   if (columns < 1) return PSDM_E_ARGUMENT;
   psdm_status status = psdmp_steps_lugre_open(pieces, piece, poses, options, allocator, &w, NULL);
   search s = {.w = &w, .point.friction = answer->friction};
   if (!status) memset(gain, 0, sizeof *gain * (size_t)((INERTIA + poses) * columns));
-  double *projected = status ? NULL : psdmp_base_arena_alloc_raw(&w.arena, (size_t)(UNKNOWNS * columns) * sizeof *projected);
+  double *projected =
+      status ? NULL : psdmp_base_arena_alloc_raw(&w.arena, (size_t)(UNKNOWNS * columns) * sizeof *projected);
   if (!status) status = projected ? open_search(&s) : PSDM_E_MEMORY;
   if (!status && answer->friction.given) {
     memcpy(s.point.inertia, answer->inertia, sizeof s.point.inertia);
@@ -447,14 +486,16 @@ psdm_status psdmp_steps_lugre_gain(int pieces, const psdmp_steps_lugre_piece *pi
 
 /* ---- prediction ---- */
 
-psdm_status psdmp_steps_lugre_predict(const psdm_friction *f, const psdm_filter *filter, long rows, double dt, const double *v, const psdm_allocator *allocator,
-                                double *tau) {
+psdm_status psdmp_steps_lugre_predict(const psdm_friction *f, const psdm_filter *filter, long rows, double dt,
+                                      const double *v, const psdm_allocator *allocator, double *tau) {
   bool bristles = f->given && f->sigma0 > 0 && f->coulomb > 0 && f->stat > 0 && f->stribeck > 0;
   if (rows < 2 || !(dt > 0)) return PSDM_E_ARGUMENT;
-  double *scratch = filter ? psdmp_base_alloc_raw(allocator, psdm_filter_scratch(filter, rows) * sizeof *scratch) : NULL;
+  double *scratch =
+      filter ? psdmp_base_alloc_raw(allocator, psdm_filter_scratch(filter, rows) * sizeof *scratch) : NULL;
   if (filter && !scratch) return PSDM_E_MEMORY;
   if (bristles) psdmp_steps_lugre_simulate(f, rows, dt, v, TORQUE_ALONE, tau);
-  for (long i = 0; i < rows && f->given; i++) tau[i] = bristles ? tau[i] + f->offset : psdm_friction_steady(f, PSDM_FRICTION_POWER, v[i]);
+  for (long i = 0; i < rows && f->given; i++)
+    tau[i] = bristles ? tau[i] + f->offset : psdm_friction_steady(f, PSDM_FRICTION_POWER, v[i]);
   for (long i = 0; i < rows && !f->given; i++) tau[i] = 0;
   if (filter) psdm_filter_zero_phase(filter, rows, 1, tau, scratch);
   psdmp_base_free(allocator, scratch);

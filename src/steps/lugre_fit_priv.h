@@ -1,9 +1,11 @@
 /* lugre_fit_priv.h: LuGre friction of one drive from a measured motion. Private to the library.
  *
- * Lloyd, Irani, Ahmadi (2022), section 3.3: Fc, Fv, d from fast rows (20) by Levenberg and Marquardt (cminpack), then Fs, vs, sigma0, sigma1 by the simplex of Nelder
- * and Mead (NLopt) on the simulated bristles (12 to 14). Beyond the paper: one joint that moves alone feels a constant inertia, tau = J qdd + friction (M_jj does
- * not depend on q_j), so that J is fitted beside friction instead of being neglected; the model's torque goes through the same filter as the measured one; a
- * last Levenberg-Marquardt over all numbers from where the simplex ended gives their covariance. */
+ * Lloyd, Irani, Ahmadi (2022), section 3.3: Fc, Fv, d from fast rows (20) by Levenberg and Marquardt (cminpack),
+ * then Fs, vs, sigma0, sigma1 by the simplex of Nelder and Mead (NLopt) on the simulated bristles (12 to 14). Beyond
+ * the paper: one joint that moves alone feels a constant inertia, tau = J qdd + friction (M_jj does not depend on
+ * q_j), so that J is fitted beside friction instead of being neglected; the model's torque goes through the same
+ * filter as the measured one; a last Levenberg-Marquardt over all numbers from where the simplex ended gives their
+ * covariance. */
 #ifndef PSDMP_STEPS_LUGRE_FIT_H
 #define PSDMP_STEPS_LUGRE_FIT_H
 
@@ -14,45 +16,54 @@
 /* One stretch of rows on a uniform clock, of the drive alone. */
 typedef struct psdmp_steps_lugre_piece {
   long rows;
-  double dt;                  /* s */
-  const double *v, *a;        /* (rows) velocity and acceleration, filtered */
-  const double *tau;          /* (rows) friction and inertia: what is left of the torque, filtered */
-  const signed char *use;     /* (rows) 1: fitted, 0: held out or bad, simulated only */
-  int pose;                   /* inertias that differ: index of the effective inertia, 0 .. poses - 1 */
+  double dt;              /* s */
+  const double *v, *a;    /* (rows) velocity and acceleration, filtered */
+  const double *tau;      /* (rows) friction and inertia: what is left of the torque, filtered */
+  const signed char *use; /* (rows) 1: fitted, 0: held out or bad, simulated only */
+  int pose;               /* inertias that differ: index of the effective inertia, 0 .. poses - 1 */
 } psdmp_steps_lugre_piece;
 
 enum { PSDMP_STEPS_LUGRE_NUMBERS = 8 }; /* coulomb, stat, stribeck, viscous, exponent, sigma0, sigma1, offset */
 
 typedef struct psdmp_steps_lugre_options {
-  const psdm_filter *filter;  /* that tau went through, applied to the model's torque; NULL: none */
-  bool offset;                /* fit a constant torque too */
-  int blocks;                 /* of rows at least, for the sandwich; 0: 20. They are as short as the residuals' correlation lets them */
+  const psdm_filter *filter; /* that tau went through, applied to the model's torque; NULL: none */
+  bool offset;               /* fit a constant torque too */
+  /* of rows at least, for the sandwich; 0: 20. They are as short as the residuals' correlation lets them */
+  int blocks;
   bool (*going_on)(void *user, double share); /* false stops with PSDM_E_ARGUMENT */
   void *going_on_user;
 } psdmp_steps_lugre_options;
 
 typedef struct psdmp_steps_lugre_answer {
   psdm_friction friction;
-  double inertia[8];          /* (poses) effective */
-  double *covariance;         /* ((8 + poses)^2) of the numbers above, then the inertias; rows and columns of what was not fitted are 0. The caller's, nullable */
-  double *model;              /* (all rows of all pieces, in order) the answer's torque, inertia included. The caller's, nullable */
-  bool fitted[PSDMP_STEPS_LUGRE_NUMBERS]; /* false: the motion does not show it (fixed at a harmless value: Fs = Fc, and so on) */
+  double inertia[8]; /* (poses) effective */
+  /* ((8 + poses)^2) of the numbers above, then the inertias; rows and columns of what was not fitted are 0. The
+   * caller's, nullable */
+  double *covariance;
+  /* (all rows of all pieces, in order) the answer's torque, inertia included. The caller's, nullable */
+  double *model;
+  /* false: the motion does not show it (fixed at a harmless value: Fs = Fc, and so on) */
+  bool fitted[PSDMP_STEPS_LUGRE_NUMBERS];
   double rmse;
   int evaluations;
 } psdmp_steps_lugre_answer;
 
-/* PSDM_E_MISSING when the library was built without cminpack or NLopt. Allocates scratch and frees it. How far bristles are bent where a piece begins is found with
- * the rest. v must be finite in all rows, a and tau in used ones. friction.given is false, and nothing fitted, where nothing moves or nothing rubs. */
-psdm_status psdmp_steps_lugre_fit(int pieces, const psdmp_steps_lugre_piece *piece, int poses, const psdmp_steps_lugre_options *options, const psdm_allocator *allocator,
-                            psdmp_steps_lugre_answer *answer, psdm_error *error);
+/* PSDM_E_MISSING when the library was built without cminpack or NLopt. Allocates scratch and frees it. How far
+ * bristles are bent where a piece begins is found with the rest. v must be finite in all rows, a and tau in used
+ * ones. friction.given is false, and nothing fitted, where nothing moves or nothing rubs. */
+psdm_status psdmp_steps_lugre_fit(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
+                                  const psdmp_steps_lugre_options *options, const psdm_allocator *allocator,
+                                  psdmp_steps_lugre_answer *answer, psdm_error *error);
 
-/* How the fitted numbers follow changes of the measured torque: gain ((8 + poses) x columns) = (J^T J)^-1 J^T D with D (all rows x columns) the derivative of tau by
- * earlier numbers (torque constant, gravity), J the model's Jacobian at the answer. */
-psdm_status psdmp_steps_lugre_gain(int pieces, const psdmp_steps_lugre_piece *piece, int poses, const psdmp_steps_lugre_options *options, const psdmp_steps_lugre_answer *answer,
-                             int columns, const double *D, const psdm_allocator *allocator, double *gain);
+/* How the fitted numbers follow changes of the measured torque: gain ((8 + poses) x columns) = (J^T J)^-1 J^T D with
+ * D (all rows x columns) the derivative of tau by earlier numbers (torque constant, gravity), J the model's Jacobian
+ * at the answer. */
+psdm_status psdmp_steps_lugre_gain(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
+                                   const psdmp_steps_lugre_options *options, const psdmp_steps_lugre_answer *answer,
+                                   int columns, const double *D, const psdm_allocator *allocator, double *gain);
 
 /* The answer's torque along other rows (held out, inertia logs): friction alone, filtered; bristles begin unbent. */
-psdm_status psdmp_steps_lugre_predict(const psdm_friction *friction, const psdm_filter *filter, long rows, double dt, const double *v, const psdm_allocator *allocator,
-                                double *tau);
+psdm_status psdmp_steps_lugre_predict(const psdm_friction *friction, const psdm_filter *filter, long rows, double dt,
+                                      const double *v, const psdm_allocator *allocator, double *tau);
 
 #endif

@@ -4,9 +4,10 @@
  *
  *   dh/dA = sign(v) G - h,   dA = sigma0 |v| / G dt,   tau = h + sigma1 v (1 - sign(v) h / G) + Fv |v|^d sign(v).
  *
- * From row to row A grows by the trapezoid of sigma0 |v| / G, and G is taken as straight in A: an exponential integrator (Hochbruck, Ostermann 2010) that is exact
- * where G stays, right where bristles slide and where they stick, and of second order in between. Steps are finer where G changes within one. psdm_lugre_follow,
- * which is exact, is some ten times slower and has no derivatives; it is the twin in the tests. */
+ * From row to row A grows by the trapezoid of sigma0 |v| / G, and G is taken as straight in A: an exponential
+ * integrator (Hochbruck, Ostermann 2010) that is exact where G stays, right where bristles slide and where they
+ * stick, and of second order in between. Steps are finer where G changes within one. psdm_lugre_follow, which is
+ * exact, is some ten times slower and has no derivatives; it is the twin in the tests. */
 #include <math.h>
 #include <string.h>
 
@@ -31,19 +32,23 @@ static grip grip_at(const psdm_friction *f, double speed) {
   return (grip){speed, f->coulomb + rise * e, {1 - e, e, e > 0 ? 2 * rise * e * u / f->stribeck : 0}};
 }
 
-/* what G at the beginning and at the end of a step weigh: early = (1 - e^-A) / A - e^-A, late = 1 - (1 - e^-A) / A; series where these cancel: 1e-12 */
+/* what G at the beginning and at the end of a step weigh: early = (1 - e^-A) / A - e^-A, late = 1 - (1 - e^-A) / A;
+ * series where these cancel: 1e-12 */
 typedef struct weights {
   double early, late;
 } weights;
 
 static weights weights_of(double A, double e) {
   if (A >= 0.1) return (weights){(1 - e) / A - e, 1 - (1 - e) / A};
-  return (weights){A * (1 / 2.0 - A * (1 / 3.0 - A * (1 / 8.0 - A * (1 / 30.0 - A * (1 / 144.0 - A * (1 / 840.0 - A / 5760)))))),
-                   A * (1 / 2.0 - A * (1 / 6.0 - A * (1 / 24.0 - A * (1 / 120.0 - A * (1 / 720.0 - A * (1 / 5040.0 - A / 40320))))))};
+  return (weights){
+      A * (1 / 2.0 - A * (1 / 3.0 - A * (1 / 8.0 - A * (1 / 30.0 - A * (1 / 144.0 - A * (1 / 840.0 - A / 5760)))))),
+      A * (1 / 2.0 -
+           A * (1 / 6.0 - A * (1 / 24.0 - A * (1 / 120.0 - A * (1 / 720.0 - A * (1 / 5040.0 - A / 40320))))))};
 }
 
 /* one step in one direction: h <- h e^-A + direction (early G0 + late G1) */
-static void advance(double sigma0, double direction, double time, const grip *from, const grip *to, bool derivatives, bristles *b) {
+static void advance(double sigma0, double direction, double time, const grip *from, const grip *to, bool derivatives,
+                    bristles *b) {
   double half = sigma0 * time / 2, w0 = from->speed / from->most, w1 = to->speed / to->most, A = half * (w0 + w1);
   if (!(A > 0)) return;
   double e = A < all_gone ? exp(-A) : 0;
@@ -62,7 +67,8 @@ static void advance(double sigma0, double direction, double time, const grip *fr
 }
 
 /* the same in equal steps of speed, each a small part of vs */
-static void advance_finely(const psdm_friction *f, double direction, double time, const grip *from, const grip *to, bool derivatives, bristles *b) {
+static void advance_finely(const psdm_friction *f, double direction, double time, const grip *from, const grip *to,
+                           bool derivatives, bristles *b) {
   int steps = (int)fmin(fmax(ceil(fabs(to->speed - from->speed) / (fine * f->stribeck)), 1), 2 * level / fine);
   grip last = *from;
   for (int k = 1; k <= steps; k++) {
@@ -73,7 +79,8 @@ static void advance_finely(const psdm_friction *f, double direction, double time
 }
 
 /* a straight piece of velocity that keeps its sign: finely only where G changes */
-static void slide(const psdm_friction *f, double direction, double time, const grip *from, const grip *to, bool derivatives, bristles *b) {
+static void slide(const psdm_friction *f, double direction, double time, const grip *from, const grip *to,
+                  bool derivatives, bristles *b) {
   double change = to->speed - from->speed, edge = level * f->stribeck;
   if (fabs(change) <= fine * f->stribeck || fmin(from->speed, to->speed) >= edge) {
     advance(f->sigma0, direction, time, from, to, derivatives, b);
@@ -90,7 +97,8 @@ static void slide(const psdm_friction *f, double direction, double time, const g
 }
 
 /* from row to row; where the velocity changes its sign, two pieces */
-static void follow(const psdm_friction *f, double dt, double v0, double v1, const grip *from, const grip *to, bool derivatives, bristles *b) {
+static void follow(const psdm_friction *f, double dt, double v0, double v1, const grip *from, const grip *to,
+                   bool derivatives, bristles *b) {
   if (v0 * v1 < 0) {
     double until = dt * (v0 / (v0 - v1));
     grip rest = grip_at(f, 0);
@@ -101,7 +109,8 @@ static void follow(const psdm_friction *f, double dt, double v0, double v1, cons
   }
 }
 
-/* the row's torque; its derivatives by COULOMB .. SIGMA1 when asked for; and by h at the beginning, in the last column */
+/* the row's torque; its derivatives by COULOMB .. SIGMA1 when asked for; and by h at the beginning, in the last
+ * column */
 static void write_torque(const psdm_friction *f, double v, const grip *at, const bristles *b, int width, double *out) {
   double sign = (v > 0) - (v < 0), share = b->h / at->most, rate = v - at->speed * share;
   double power = sign * pow(at->speed, f->exponent), kept = 1 - f->sigma1 * at->speed / at->most;

@@ -1,7 +1,8 @@
 /* motor.c: torque constants from known masses (Lloyd, Irani, Ahmadi 2022, section 3.1).
  *
- * A joint is swept there and back at constant speed, alone. The mean of both directions at one position has no friction; with a known mass minus without it
- * has no gravity of the arm: Kt (i_w - i_nom) = tau_w = J^T f_w (16, 17). The noise is in the currents, so di = slope tau_w is fitted, and Kt = 1 / slope. */
+ * A joint is swept there and back at constant speed, alone. The mean of both directions at one position has no
+ * friction; with a known mass minus without it has no gravity of the arm: Kt (i_w - i_nom) = tau_w = J^T f_w (16,
+ * 17). The noise is in the currents, so di = slope tau_w is fitted, and Kt = 1 / slope. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@ static const double standing = 5e-3;  /* share of a stretch's largest speed belo
 static const double same_pose = 1e-3; /* rad or m: the others stand within this */
 static const double same_speed = 0.1; /* forward and backward within this share */
 static const double least_t = 10;     /* slopes that are not so many times their doubt are not told */
-static const double differing = 0.25; /* share of the robot file's constant by which that of the logs may differ without a word */
+/* share of the robot file's constant by which that of the logs may differ without a word */
+static const double differing = 0.25;
 enum { LEAST_ROWS = 20, LEAST_POINTS = 2 * PSDMP_STEPS_PIECES, MOST_POINTS = 20000 };
 
 typedef struct sweep {
@@ -41,7 +43,9 @@ typedef struct motor {
 } motor;
 
 /* drives that a joint moves when it moves alone: their friction cancels */
-static bool moves(const psdmp_steps *s, int drive, int joint) { return s->run.T ? fabs(s->run.T_inverse[drive * s->n + joint]) > 1e-9 : drive == joint; }
+static bool moves(const psdmp_steps *s, int drive, int joint) {
+  return s->run.T ? fabs(s->run.T_inverse[drive * s->n + joint]) > 1e-9 : drive == joint;
+}
 
 /* ---- sweeps ---- */
 
@@ -70,7 +74,8 @@ static void steady_part(const double *speed, int n, double median, long *from, l
   *to = best_from + best;
 }
 
-/* a run of rows in one direction becomes a sweep when its speed is constant for most of it; its ends, where the filter mixes in what was before, are cut */
+/* a run of rows in one direction becomes a sweep when its speed is constant for most of it; its ends, where the
+ * filter mixes in what was before, are cut */
 static bool try_sweep(motor *m, const psdmp_steps_alone *solo, long from, long to, double *sorted) {
   const psdmp_steps_record *r = &m->records.record[solo->record];
   int n = m->s->n;
@@ -157,7 +162,8 @@ static bool resample(const motor *m, const sweep *w, double low, double step, lo
 }
 
 /* the mean over a log's sweeps in one direction; how many there are, -1: out of memory */
-static int mean_of(const motor *m, const sweep *pose, int log, int direction, double low, double step, long count, double *sum) {
+static int mean_of(const motor *m, const sweep *pose, int log, int direction, double low, double step, long count,
+                   double *sum) {
   long size = count * (m->s->n + 1);
   int sweeps = 0;
   double *one = psdmp_base_alloc_raw(m->s->allocator, (size_t)size * sizeof *one);
@@ -176,11 +182,13 @@ static int mean_of(const motor *m, const sweep *pose, int log, int direction, do
 }
 
 static psdm_status refuse(const motor *m, const sweep *w, const char *why, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, m->s->options.log[w->log].path, 0, 0, "joint '%s' %s", psdmp_steps_drive(m->s, w->joint), why);
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, m->s->options.log[w->log].path, 0, 0, "joint '%s' %s",
+                         psdmp_steps_drive(m->s, w->joint), why);
 }
 
 /* positions that all sweeps of a pose pass, and their number; both directions at one speed */
-static psdm_status common_range(const motor *m, const sweep *pose, double *low, double *step, long *count, psdm_error *error) {
+static psdm_status common_range(const motor *m, const sweep *pose, double *low, double *step, long *count,
+                                psdm_error *error) {
   double high = INFINITY, widest = 0, slowest = INFINITY;
   *low = -INFINITY;
   for (int k = 0; k < m->sweeps; k++) {
@@ -191,11 +199,13 @@ static psdm_status common_range(const motor *m, const sweep *pose, double *low, 
     widest = fmax(widest, w->high - w->low);
     slowest = fmin(slowest, w->speed);
     for (int i = 0; i < k; i++)
-      if (m->sweep[i].log == w->log && same(m, &m->sweep[i], w) && fabs(m->sweep[i].speed - w->speed) > same_speed * w->speed)
+      if (m->sweep[i].log == w->log && same(m, &m->sweep[i], w) &&
+          fabs(m->sweep[i].speed - w->speed) > same_speed * w->speed)
         return refuse(m, w, "is swept there and back at different speeds: friction does not cancel", error);
   }
   if (!(high - *low > 0.1 * widest))
-    return refuse(m, pose, "is swept over ranges that have little in common, with and without a mass, there and back", error);
+    return refuse(m, pose, "is swept over ranges that have little in common, with and without a mass, there and back",
+                  error);
   double wish = (high - *low) / (slowest / m->records.rate * m->records.stride);
   *count = wish > MOST_POINTS ? MOST_POINTS : wish < LEAST_POINTS ? LEAST_POINTS : (long)wish;
   *step = (high - *low) / (double)(*count - 1);
@@ -204,26 +214,31 @@ static psdm_status common_range(const motor *m, const sweep *pose, double *low, 
 
 /* ---- points ---- */
 
-/* the link that carries masses: the default one, as simulate --payload has it, and a point of its frame in that of the moving link it is fixed to */
+/* the link that carries masses: the default one, as simulate --payload has it, and a point of its frame in that of
+ * the moving link it is fixed to */
 static psdm_status carried(const motor *m, const double com[3], int *link, double at[3], psdm_error *error) {
   const psdm_robot *robot = m->s->run.robot;
   int last = psdm_robot_default_link(robot, NULL), joint = last;
   double q[PSDM_CALIBRATE_JOINTS] = {0}, tip[12], own[12], x[3];
   while (joint >= 0 && psdm_robot_joint(robot, joint)->link < 0) joint = psdm_robot_joint(robot, joint)->parent;
-  if (joint < 0) return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "the last link, which would carry a mass, does not move");
+  if (joint < 0)
+    return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "the last link, which would carry a mass, does not move");
   psdm_status status = psdm_pose(robot, m->s->run.work, q, last, tip);
   if (!status) status = psdm_pose(robot, m->s->run.work, q, joint, own);
   if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
-  for (int i = 0; i < 3; i++) x[i] = tip[i] - own[i] + tip[3 + 3 * i] * com[0] + tip[4 + 3 * i] * com[1] + tip[5 + 3 * i] * com[2];
+  for (int i = 0; i < 3; i++)
+    x[i] = tip[i] - own[i] + tip[3 + 3 * i] * com[0] + tip[4 + 3 * i] * com[1] + tip[5 + 3 * i] * com[2];
   for (int i = 0; i < 3; i++) at[i] = own[3 + i] * x[0] + own[6 + i] * x[1] + own[9 + i] * x[2];
   if (joint == last) memcpy(at, com, 3 * sizeof *at);
   *link = psdm_robot_joint(robot, joint)->link;
   return PSDM_OK;
 }
 
-/* what a mass takes of the drives (17) while one joint moves at constant speed: a point's standard parameters. At a joint that moves alone the speed makes no
- * difference; behind a transmission the other joints' centrifugal torques are there, both ways alike. */
-static psdm_status mass_torque(motor *m, const double *q, const double *qd, double mass, const double pi[10], int link, double *torque) {
+/* what a mass takes of the drives (17) while one joint moves at constant speed: a point's standard parameters. At a
+ * joint that moves alone the speed makes no difference; behind a transmission the other joints' centrifugal torques
+ * are there, both ways alike. */
+static psdm_status mass_torque(motor *m, const double *q, const double *qd, double mass, const double pi[10], int link,
+                               double *torque) {
   int n = m->s->n, S = m->s->S;
   double zero[PSDM_CALIBRATE_JOINTS] = {0}, joint[PSDM_CALIBRATE_JOINTS];
   psdm_status status = psdm_regressor_standard(m->s->run.robot, m->s->run.work, q, qd, zero, m->Y);
@@ -251,16 +266,25 @@ static bool add_point(motor *m, point p) {
   return true;
 }
 
-/* one mass in one pose beside the arm without it; there, back: currents and times (count x (n + 1)), bare: mean currents without a mass */
-static psdm_status add_mass(motor *m, const sweep *w, const double *there, const double *back, const double *bare, double low, double step, long count,
-                            psdm_error *error) {
+/* one mass in one pose beside the arm without it; there, back: currents and times (count x (n + 1)), bare: mean
+ * currents without a mass */
+static psdm_status add_mass(motor *m, const sweep *w, const double *there, const double *back, const double *bare,
+                            double low, double step, long count, psdm_error *error) {
   const psdm_steps_log *log = &m->s->options.log[w->log];
   int n = m->s->n, link = 0;
   double q[PSDM_CALIBRATE_JOINTS], qd[PSDM_CALIBRATE_JOINTS] = {0}, torque[PSDM_CALIBRATE_JOINTS], c[3];
   psdm_status status = carried(m, log->com, &link, c, error);
   if (status) return status;
-  const double pi[10] = {
-      1, c[0], c[1], c[2], c[1] * c[1] + c[2] * c[2], -c[0] * c[1], -c[0] * c[2], c[0] * c[0] + c[2] * c[2], -c[1] * c[2], c[0] * c[0] + c[1] * c[1]};
+  const double pi[10] = {1,
+                         c[0],
+                         c[1],
+                         c[2],
+                         c[1] * c[1] + c[2] * c[2],
+                         -c[0] * c[1],
+                         -c[0] * c[2],
+                         c[0] * c[0] + c[2] * c[2],
+                         -c[1] * c[2],
+                         c[0] * c[0] + c[1] * c[1]};
   memcpy(q, w->pose, (size_t)n * sizeof *q);
   qd[w->joint] = w->speed;
   for (long k = 0; k < count; k++) {
@@ -283,8 +307,8 @@ static psdm_status add_mass(motor *m, const sweep *w, const double *there, const
 }
 
 /* the mean of both directions of one log in a pose; 0: it has no sweep there */
-static psdm_status both_ways(const motor *m, const sweep *pose, int log, double low, double step, long count, double *there, double *back, int *found,
-                             psdm_error *error) {
+static psdm_status both_ways(const motor *m, const sweep *pose, int log, double low, double step, long count,
+                             double *there, double *back, int *found, psdm_error *error) {
   *found = mean_of(m, pose, log, 1, low, step, count, there);
   int returning = mean_of(m, pose, log, -1, low, step, count, back);
   if (*found < 0 || returning < 0) return psdmp_steps_no_memory(error);
@@ -302,7 +326,8 @@ static psdm_status add_pose(motor *m, const sweep *pose, psdm_error *error) {
   psdm_status status = common_range(m, pose, &low, &step, &count, error);
   if (status) return status;
   psdmp_base_arena arena = {.allocator = m->s->allocator};
-  double *there = PSDMP_STEPS_NEW(&arena, count * (n + 1), double), *back = PSDMP_STEPS_NEW(&arena, count * (n + 1), double),
+  double *there = PSDMP_STEPS_NEW(&arena, count * (n + 1), double),
+         *back = PSDMP_STEPS_NEW(&arena, count * (n + 1), double),
          *bare = PSDMP_STEPS_NEW(&arena, count * (n + 1), double);
   if (!there || !back || !bare) status = psdmp_steps_no_memory(error);
   for (int log = 0; log < m->s->options.logs && !status; log++) {
@@ -349,11 +374,14 @@ static psdm_status collect(motor *m, psdm_error *error) {
     loaded |= log->step == PSDM_STEP_MOTOR && log->mass > 0;
   }
   if (!bare || !loaded)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, m->s->options.log[m->records.record[0].log].path, 0, 0, "the motor step needs the same sweeps %s a known mass, too",
-                      bare ? "with" : "without");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, m->s->options.log[m->records.record[0].log].path, 0, 0,
+                           "the motor step needs the same sweeps %s a known mass, too", bare ? "with" : "without");
   for (int k = 0; k < m->sweeps; k++)
     if (mass_of(m, &m->sweep[k]) > 0 && bare_of(m, &m->sweep[k]) < 0)
-      return refuse(m, &m->sweep[k], "is swept with a mass in a pose in which no log has it without: the others must stand within 0.001 rad", error);
+      return refuse(
+          m, &m->sweep[k],
+          "is swept with a mass in a pose in which no log has it without: the others must stand within 0.001 rad",
+          error);
   /* each pose once, at its first sweep without a mass, where a mass was there too */
   for (int k = 0; k < m->sweeps && !status; k++) {
     if (bare_of(m, &m->sweep[k]) != k) continue;
@@ -374,7 +402,8 @@ typedef struct slope {
 
 /* Kt = sum tau_w^2 / sum tau_w di, and its jackknife over blocks of positions */
 static slope fit_drive(const motor *m, int drive) {
-  double square[PSDMP_STEPS_STEP_BLOCKS] = {0}, product[PSDMP_STEPS_STEP_BLOCKS] = {0}, squares = 0, products = 0, mean = 0, scatter = 0;
+  double square[PSDMP_STEPS_STEP_BLOCKS] = {0}, product[PSDMP_STEPS_STEP_BLOCKS] = {0}, squares = 0, products = 0,
+         mean = 0, scatter = 0;
   int blocks = 0;
   slope f = {.constant = NAN};
   for (long k = 0; k < m->points; k++) {
@@ -384,14 +413,16 @@ static slope fit_drive(const motor *m, int drive) {
     f.most = fmax(f.most, fabs(p->torque));
     f.rows++;
   }
-  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) squares += square[b], products += product[b], blocks += square[b] > 0;
+  for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++)
+    squares += square[b], products += product[b], blocks += square[b] > 0;
   if (blocks < 2) return f;
   f.constant = squares / products;
   /* on slopes, whose mean is well defined where Kt's is not */
   for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++)
     if (square[b] > 0) mean += (products - product[b]) / (squares - square[b]) / blocks;
   for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++)
-    if (square[b] > 0) scatter += pow((products - product[b]) / (squares - square[b]) - mean, 2) * (blocks - 1) / blocks;
+    if (square[b] > 0)
+      scatter += pow((products - product[b]) / (squares - square[b]) - mean, 2) * (blocks - 1) / blocks;
   f.t = fabs(products / squares) / sqrt(scatter);
   f.variance = scatter * pow(f.constant, 4); /* d(1/s) = -ds / s^2 */
   return f;
@@ -401,18 +432,25 @@ static slope fit_drive(const motor *m, int drive) {
 static void say_unobservable(psdmp_steps *s, int drive, bool swept) {
   const char *why = swept ? "no mass shows at it" : "it is not swept", *name = psdmp_steps_drive(s, drive);
   if (s->constant_from[drive] == PSDM_FROM_NOTHING)
-    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s) and not known: its rows are left out", name, why);
+    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s) and not known: its rows are left out", name,
+                       why);
   if (s->constant_from[drive] == PSDM_FROM_FILE)
-    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s): %.6g is taken without doubt", name, why, s->x[drive]);
+    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s): %.6g is taken without doubt", name, why,
+                       s->x[drive]);
 }
 
 /* a sign or a size that speaks of a mistake: a mass at the wrong log, a wrong mass, currents of another unit */
 static void say_odd(psdmp_steps *s, int drive, double constant) {
   const char *name = psdmp_steps_drive(s, drive);
   if (constant < 0)
-    psdmp_steps_remark(s, "torque constant of '%.60s' is negative: its current counts the other way, or --weight names the log without the mass", name);
-  else if (s->constant_from[drive] == PSDM_FROM_FILE && s->currents > 0 && fabs(constant - s->x[drive]) > differing * fabs(s->x[drive]))
-    psdmp_steps_remark(s, "torque constant of '%.60s' is %.6g by the logs, %.6g in the robot file: is the mass right?", name, constant, s->x[drive]);
+    psdmp_steps_remark(s,
+                       "torque constant of '%.60s' is negative: its current counts the other way, or --weight names "
+                       "the log without the mass",
+                       name);
+  else if (s->constant_from[drive] == PSDM_FROM_FILE && s->currents > 0 &&
+           fabs(constant - s->x[drive]) > differing * fabs(s->x[drive]))
+    psdmp_steps_remark(s, "torque constant of '%.60s' is %.6g by the logs, %.6g in the robot file: is the mass right?",
+                       name, constant, s->x[drive]);
 }
 
 static psdm_status fit(motor *m, psdm_error *error) {
@@ -435,7 +473,8 @@ static psdm_status fit(motor *m, psdm_error *error) {
   }
   if (!rows)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, s->options.log[m->records.record[0].log].path, 0, 0,
-                      "no torque constant shows: sweeps of one joint at a time, there and back at constant speed, with and without a mass, were expected");
+                           "no torque constant shows: sweeps of one joint at a time, there and back at constant speed, "
+                           "with and without a mass, were expected");
   s->p.step[PSDM_STEP_MOTOR].rows = rows;
   s->p.step[PSDM_STEP_MOTOR].condition = 1; /* one unknown in each drive's equations */
   return PSDM_OK;
@@ -458,7 +497,8 @@ static bool judge_points(const motor *m, psdmp_steps_judge *judge) {
   return true;
 }
 
-psdm_status psdmp_steps_motor_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error) {
+psdm_status psdmp_steps_motor_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena,
+                                    psdm_error *error) {
   motor m = {.s = s, .arena = arena};
   psdm_status status = collect(&m, error);
   if (!status) judge_points(&m, judge);

@@ -1,7 +1,8 @@
 /* pairs.c: paths that are run back the way they came, q(T + s) = q(T - s), and the pairs of rows that this makes.
  *
- * At T every joint is at rest. Every stop is tried for how far the rows on both sides of it agree; the longest is taken, then the next among what is left,
- * until stops have little on both sides. Sums of two row numbers stand for T, so that it may lie between two rows. */
+ * At T every joint is at rest. Every stop is tried for how far the rows on both sides of it agree; the longest is
+ * taken, then the next among what is left, until stops have little on both sides. Sums of two row numbers stand for
+ * T, so that it may lie between two rows. */
 #include <math.h>
 #include <string.h>
 
@@ -100,7 +101,9 @@ static turn find_turn(const search *g) {
     while (end < rows && g->still[end]) end++;
     long step = 1 + 2 * (end - k) / TRIES;
     turn t = best_turn(g, 2 * k, 2 * end - 2, step);
-    if (step > 1) t = best_turn(g, t.twice - step < 2 * k ? 2 * k : t.twice - step, t.twice + step > 2 * end - 2 ? 2 * end - 2 : t.twice + step, 1);
+    if (step > 1)
+      t = best_turn(g, t.twice - step < 2 * k ? 2 * k : t.twice - step,
+                    t.twice + step > 2 * end - 2 ? 2 * end - 2 : t.twice + step, 1);
     if (t.motion > best.motion) best = t;
     k = end;
   }
@@ -110,7 +113,8 @@ static turn find_turn(const search *g) {
 /* ---- which rows of a path a drive slides in ---- */
 
 /* |v| that is usual while it moves; 0 where it does not take part. sorted: (count) */
-static double usual_speed(const psdmp_steps *s, const psdmp_steps_record *r, const psdmp_steps_path *p, int drive, double *sorted) {
+static double usual_speed(const psdmp_steps *s, const psdmp_steps_record *r, const psdmp_steps_path *p, int drive,
+                          double *sorted) {
   double most = 0, all = 0;
   long moving = 0;
   for (long k = p->first; k < p->first + p->count; k++)
@@ -125,25 +129,30 @@ static double usual_speed(const psdmp_steps *s, const psdmp_steps_record *r, con
   return psdmp_steps_median(moving, sorted);
 }
 
-/* rows in which it does not slide steadily, and those next to them that the filter mixes with them, are left out; so are the path's ends */
-static void mark_drive(const psdmp_steps *s, const psdmp_steps_records *records, psdmp_steps_path *p, int drive, double usual) {
+/* rows in which it does not slide steadily, and those next to them that the filter mixes with them, are left out; so
+ * are the path's ends */
+static void mark_drive(const psdmp_steps *s, const psdmp_steps_records *records, psdmp_steps_path *p, int drive,
+                       double usual) {
   const psdmp_steps_record *r = &records->record[p->record];
   long guard = (long)ceil(records->rest / r->dt), good = 0;
   for (long k = 0; k < p->count; k++) {
     long row = p->first + k, other = p->twice - row;
     double v = r->v[row * s->n + drive], back = r->v[other * s->n + drive];
-    bool slides = usual > 0 && fabs(v) > sliding * usual && fabs(v + back) < alike * usual && !r->bad[row * s->n + drive] && !r->bad[other * s->n + drive];
+    bool slides = usual > 0 && fabs(v) > sliding * usual && fabs(v + back) < alike * usual &&
+                  !r->bad[row * s->n + drive] && !r->bad[other * s->n + drive];
     for (long b = 1; b <= guard && !slides && good && b <= k; b++) p->use[(k - b) * s->n + drive] = 0;
     good = slides ? good + 1 : 0;
     p->use[k * s->n + drive] = slides && good > guard && p->count - k > guard;
   }
 }
 
-static bool mark(const psdmp_steps *s, const psdmp_steps_records *records, psdmp_steps_path *p, psdmp_base_arena *arena) {
+static bool mark(const psdmp_steps *s, const psdmp_steps_records *records, psdmp_steps_path *p,
+                 psdmp_base_arena *arena) {
   double *sorted = psdmp_base_alloc_raw(s->allocator, (size_t)p->count * sizeof *sorted);
   p->use = psdmp_base_arena_alloc(arena, (size_t)p->count * (size_t)s->n);
   bool ok = sorted && p->use;
-  for (int d = 0; d < s->n && ok; d++) mark_drive(s, records, p, d, usual_speed(s, &records->record[p->record], p, d, sorted));
+  for (int d = 0; d < s->n && ok; d++)
+    mark_drive(s, records, p, d, usual_speed(s, &records->record[p->record], p, d, sorted));
   psdmp_base_free(s->allocator, sorted);
   return ok;
 }
@@ -154,7 +163,8 @@ typedef struct tally {
   double *moving, *used; /* (logs) s */
 } tally;
 
-static psdm_status search_record(psdmp_steps *s, const psdmp_steps_records *records, int number, psdmp_base_arena *arena, psdmp_steps_path *path, int *count, tally *sum,
+static psdm_status search_record(psdmp_steps *s, const psdmp_steps_records *records, int number,
+                                 psdmp_base_arena *arena, psdmp_steps_path *path, int *count, tally *sum,
                                  psdm_error *error) {
   search g = {.s = s, .record = &records->record[number]};
   const psdmp_steps_record *r = g.record;
@@ -181,25 +191,30 @@ static psdm_status check(psdmp_steps *s, const tally *sum, psdm_error *error) {
     const psdm_steps_log *log = &s->options.log[k];
     if (log->step != PSDM_STEP_GRAVITY) continue;
     if (!(sum->used[k] > 0))
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0,
-                        "there is no moment T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
+      return psdmp_base_fail(
+          error, PSDM_E_ARGUMENT, log->path, 0, 0,
+          "there is no moment T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
     if (sum->used[k] < 0.5 * sum->moving[k])
-      psdmp_steps_remark(s, "gravity: only %.0f %% of the motion in %.80s is run back along its path; the rest is not used",
-                         100 * sum->used[k] / sum->moving[k], log->path);
+      psdmp_steps_remark(
+          s, "gravity: only %.0f %% of the motion in %.80s is run back along its path; the rest is not used",
+          100 * sum->used[k] / sum->moving[k], log->path);
   }
   return PSDM_OK;
 }
 
-psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena, psdmp_steps_path **path, int *count, psdm_error *error) {
+psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena,
+                              psdmp_steps_path **path, int *count, psdm_error *error) {
   tally sum = {PSDMP_STEPS_NEW(arena, s->options.logs, double), PSDMP_STEPS_NEW(arena, s->options.logs, double)};
   *count = 0;
   *path = PSDMP_STEPS_NEW(arena, records->count * MOST_PATHS, psdmp_steps_path);
   psdm_status status = *path && sum.moving && sum.used ? PSDM_OK : psdmp_steps_no_memory(error);
-  for (int k = 0; k < records->count && !status; k++) status = search_record(s, records, k, arena, *path, count, &sum, error);
+  for (int k = 0; k < records->count && !status; k++)
+    status = search_record(s, records, k, arena, *path, count, &sum, error);
   return status ? status : check(s, &sum, error);
 }
 
-void psdmp_steps_path_pair(const psdmp_steps *s, const psdmp_steps_records *records, const psdmp_steps_path *p, long index, psdmp_steps_pair *pair) {
+void psdmp_steps_path_pair(const psdmp_steps *s, const psdmp_steps_records *records, const psdmp_steps_path *p,
+                           long index, psdmp_steps_pair *pair) {
   const psdmp_steps_record *r = &records->record[p->record];
   int n = s->n;
   long back = p->first + index, there = p->twice - back;

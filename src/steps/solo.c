@@ -1,5 +1,5 @@
-/* solo.c: stretches in which one joint moves and the others stand. Seen through windows of a quarter of a second, so that sines of a few encoder steps
- * count as motion while the flicker of a joint at rest does not. */
+/* solo.c: stretches in which one joint moves and the others stand. Seen through windows of a quarter of a second, so
+ * that sines of a few encoder steps count as motion while the flicker of a joint at rest does not. */
 #include <math.h>
 #include <string.h>
 
@@ -27,7 +27,8 @@ static void find_ranges(search *g) {
   for (long w = 0; w < g->windows; w++)
     for (int j = 0; j < n; j++) {
       double low = INFINITY, high = -INFINITY;
-      for (long k = w * g->rows; k < (w + 1) * g->rows; k++) low = fmin(low, g->record->q[k * n + j]), high = fmax(high, g->record->q[k * n + j]);
+      for (long k = w * g->rows; k < (w + 1) * g->rows; k++)
+        low = fmin(low, g->record->q[k * n + j]), high = fmax(high, g->record->q[k * n + j]);
       g->range[w * n + j] = high - low;
     }
 }
@@ -72,7 +73,8 @@ static bool collect(search *g, psdmp_base_arena *arena) {
     for (long next = w + 1; next < g->windows && (g->mover[next] == g->mover[w] || g->mover[next] == NOBODY); next++)
       if (g->mover[next] == g->mover[w]) last = next;
     long to = last + 1 == g->windows ? g->record->rows : (last + 1) * g->rows;
-    if (!add(g, arena, (psdmp_steps_alone){.record = g->number, .joint = g->mover[w], .from = w * g->rows, .to = to})) return false;
+    if (!add(g, arena, (psdmp_steps_alone){.record = g->number, .joint = g->mover[w], .from = w * g->rows, .to = to}))
+      return false;
     w = last;
   }
   return true;
@@ -93,7 +95,8 @@ static bool search_record(search *g, psdmp_base_arena *arena) {
   return collect(g, arena);
 }
 
-psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena, psdmp_steps_alone **solo, int *count, psdm_error *error) {
+psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena,
+                             psdmp_steps_alone **solo, int *count, psdm_error *error) {
   search g = {.s = s};
   for (g.number = 0; g.number < records->count; g.number++) {
     g.record = &records->record[g.number];

@@ -1,8 +1,9 @@
 /* span.c: what assumptions of the robot file leave of theta, and what a known part of it says of the rest.
  *
- * Bodies that satisfy the assumptions have standard parameters pi = B^T rho (Lloyd, Irani, Ahmadi 2021, section 3.3), so that theta = K pi lies in the span
- * of K B^T, theta = N u with N orthonormal. Where a part theta_k = N_k u is known, the rest follows it as far as the assumptions tie them together: theta = N
- * N_k^+ theta_k + N Z y with N_k Z = 0. Without assumptions N = 1: theta_k stands still and y is the rest. */
+ * Bodies that satisfy the assumptions have standard parameters pi = B^T rho (Lloyd, Irani, Ahmadi 2021, section
+ * 3.3), so that theta = K pi lies in the span of K B^T, theta = N u with N orthonormal. Where a part theta_k = N_k u
+ * is known, the rest follows it as far as the assumptions tie them together: theta = N N_k^+ theta_k + N Z y with
+ * N_k Z = 0. Without assumptions N = 1: theta_k stands still and y is the rest. */
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,9 @@ static int decompose(int rows, int columns, double *A, double *s, double *U, dou
 
 /* memory ran out, or singular values do not converge */
 static psdm_status not_decomposed(bool memory, psdm_error *error) {
-  return memory ? psdmp_steps_no_memory(error) : psdmp_base_fail(error, PSDM_E_ACCURACY, "", 0, 0, "the singular values of the base parameters' formulas cannot be found");
+  return memory ? psdmp_steps_no_memory(error)
+                : psdmp_base_fail(error, PSDM_E_ACCURACY, "", 0, 0,
+                                  "the singular values of the base parameters' formulas cannot be found");
 }
 
 psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error) {
@@ -39,7 +42,8 @@ psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error) {
   psdm_status status = psdmp_steps_assumed(s->run.robot, &arena, &r, &left, error);
   if (status || !left) return psdmp_base_arena_free(&arena), status;
   int l = s->l, S = s->S, least = l < r ? l : r;
-  double *M = PSDMP_STEPS_NEW(&arena, (long)l * r, double), *U = PSDMP_STEPS_NEW(&arena, (long)l * least, double), *VT = PSDMP_STEPS_NEW(&arena, (long)r * r, double);
+  double *M = PSDMP_STEPS_NEW(&arena, (long)l * r, double), *U = PSDMP_STEPS_NEW(&arena, (long)l * least, double),
+         *VT = PSDMP_STEPS_NEW(&arena, (long)r * r, double);
   double *sigma = PSDMP_STEPS_NEW(&arena, least, double);
   s->span = PSDMP_STEPS_NEW(&s->arena, (long)l * least, double);
   bool ok = M && U && VT && sigma && s->span;
@@ -52,8 +56,8 @@ psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error) {
   bool memory = !ok || arena.failed;
   psdmp_base_arena_free(&arena);
   if (s->spans < 0) return not_decomposed(memory, error);
-  psdmp_steps_remark(s, "the %d assumptions of the robot's file are made: %d of %d base parameters are independent", psdm_robot_assumptions(s->run.robot),
-                     s->spans, l);
+  psdmp_steps_remark(s, "the %d assumptions of the robot's file are made: %d of %d base parameters are independent",
+                     psdm_robot_assumptions(s->run.robot), s->spans, l);
   return PSDM_OK;
 }
 
@@ -69,7 +73,8 @@ static bool decompose_part(const psdmp_steps *s, const bool *in, psdmp_base_aren
   int r = s->spans;
   p->row = PSDMP_STEPS_NEW(arena, s->l, int);
   double *A = PSDMP_STEPS_NEW(arena, (long)s->l * r, double);
-  p->sigma = PSDMP_STEPS_NEW(arena, s->l + r, double), p->U = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double), p->VT = PSDMP_STEPS_NEW(arena, (long)r * r, double);
+  p->sigma = PSDMP_STEPS_NEW(arena, s->l + r, double), p->U = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double),
+  p->VT = PSDMP_STEPS_NEW(arena, (long)r * r, double);
   if (!p->row || !A || !p->sigma || !p->U || !p->VT) return false;
   for (int j = 0; j < s->l; j++)
     if (in[j]) {
@@ -104,11 +109,13 @@ static void split_plainly(const psdmp_steps *s, const bool *first, bool fixed, p
 }
 
 static bool make_split(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_parts *out) {
-  *out = (psdmp_steps_parts){.A = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double), .B = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double)};
+  *out = (psdmp_steps_parts){.A = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double),
+                             .B = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double)};
   return out->A && out->B;
 }
 
-psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_base_arena *arena, psdmp_steps_parts *out, psdm_error *error) {
+psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_base_arena *arena, psdmp_steps_parts *out,
+                              psdm_error *error) {
   part p = {0};
   int l = s->l;
   if (!make_split(s, arena, out)) return psdmp_steps_no_memory(error);
@@ -121,13 +128,15 @@ psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_bas
       continue;
     }
     for (int k = 0; k < p.rank; k++)
-      for (int i = 0; i < p.rows; i++) out->A[(long)j * l + p.row[i]] += spanned(s, &p, j, k) / p.sigma[k] * p.U[(long)i * p.least + k];
+      for (int i = 0; i < p.rows; i++)
+        out->A[(long)j * l + p.row[i]] += spanned(s, &p, j, k) / p.sigma[k] * p.U[(long)i * p.least + k];
     for (int k = 0; k < out->r; k++) out->B[(long)j * out->r + k] = spanned(s, &p, j, p.rank + k);
   }
   return PSDM_OK;
 }
 
-psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_base_arena *arena, psdmp_steps_parts *out, psdm_error *error) {
+psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_base_arena *arena,
+                                    psdmp_steps_parts *out, psdm_error *error) {
   part p = {0};
   if (!make_split(s, arena, out)) return psdmp_steps_no_memory(error);
   if (!s->span) return split_plainly(s, first, false, out), PSDM_OK;

@@ -19,10 +19,10 @@ psdm_status psdmp_steps_stop(psdm_error *error) { return psdmp_base_fail(error, 
 
 /* ---- the steps in their order ---- */
 
-static psdm_status (*const fits[PSDM_STEPS])(psdmp_steps *, psdmp_base_arena *, psdm_error *) = {psdmp_steps_motor, psdmp_steps_gravity, psdmp_steps_friction,
-                                                                                            psdmp_steps_inertia};
-static psdm_status (*const judges[PSDM_STEPS])(psdmp_steps *, psdmp_steps_judge *, psdmp_base_arena *, psdm_error *) = {psdmp_steps_motor_judge, psdmp_steps_gravity_judge,
-                                                                                                             psdmp_steps_friction_judge, psdmp_steps_inertia_judge};
+static psdm_status (*const fits[PSDM_STEPS])(psdmp_steps *, psdmp_base_arena *, psdm_error *) = {
+    psdmp_steps_motor, psdmp_steps_gravity, psdmp_steps_friction, psdmp_steps_inertia};
+static psdm_status (*const judges[PSDM_STEPS])(psdmp_steps *, psdmp_steps_judge *, psdmp_base_arena *, psdm_error *) = {
+    psdmp_steps_motor_judge, psdmp_steps_gravity_judge, psdmp_steps_friction_judge, psdmp_steps_inertia_judge};
 
 static bool has_logs(const psdmp_steps *s, int step) {
   for (int k = 0; k < s->options.logs; k++)
@@ -34,8 +34,8 @@ static bool has_logs(const psdmp_steps *s, int step) {
 static void doubt_later(psdmp_steps *s, int step) {
   for (int k = step + 1; k < PSDM_STEPS; k++)
     if (s->p.step[k].from_before && !has_logs(s, k))
-      psdmp_steps_remark(s, "%s was found by an earlier run, with what the step %s said then: run it again", psdm_step_name((psdm_step)k),
-                         psdm_step_name((psdm_step)step));
+      psdmp_steps_remark(s, "%s was found by an earlier run, with what the step %s said then: run it again",
+                         psdm_step_name((psdm_step)k), psdm_step_name((psdm_step)step));
 }
 
 static psdm_status run_step(psdmp_steps *s, int step, psdm_error *error) {
@@ -66,7 +66,8 @@ static psdm_status run_all(psdmp_steps *s, psdm_error *error) {
   return status;
 }
 
-psdm_status psdm_steps_run(const psdm_robot *robot, const psdm_steps_options *options, const psdm_allocator *allocator, psdm_steps **out, psdm_error *error) {
+psdm_status psdm_steps_run(const psdm_robot *robot, const psdm_steps_options *options, const psdm_allocator *allocator,
+                           psdm_steps **out, psdm_error *error) {
   *out = NULL;
   psdmp_steps *s = psdmp_base_alloc(allocator, sizeof *s);
   if (!s) return psdmp_steps_no_memory(error);
@@ -116,7 +117,8 @@ psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, 
     psdmp_base_arena arena = {.allocator = s->allocator};
     psdmp_steps_judge judge = {.write = write, .user = user};
     s->doing = (psdm_step)step;
-    status = psdmp_steps_judge_start(&judge, s->n, &arena) ? psdmp_steps_no_memory(error) : judges[step](s, &judge, &arena, error);
+    status = psdmp_steps_judge_start(&judge, s->n, &arena) ? psdmp_steps_no_memory(error)
+                                                           : judges[step](s, &judge, &arena, error);
     stopped = judge.stopped;
     psdmp_base_arena_free(&arena);
     s->faults = faults; /* they are known already, as remarks on the logs are */

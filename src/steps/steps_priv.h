@@ -6,13 +6,15 @@
  *   steps_solo.c      stretches in which one joint moves alone
  *   steps_span.c      what assumptions leave of theta, and what a known part of it says of the rest
  *   steps_assume.c    the span of what satisfies assumptions
- *   steps_linear.c    triangular factors of rows, weighted least squares, doubt, and how the answer follows earlier numbers
+ *   steps_linear.c    triangular factors of rows, weighted least squares, doubt, and how the answer follows earlier
+ *                     numbers
  *   steps_motor.c     Lloyd, Irani, Ahmadi (2022), eq. 16 and 17
  *   steps_gravity.c   eq. 18;  steps_pairs.c: paths there and back
  *   steps_friction.c  eq. 19 and 20, by lugre_fit.h
  *   steps_inertia.c   eq. 21
  *
- * The equations are those of the drives, T^T tau = Kt i, as in calib_priv.h. All numbers stand in x = [Kt (n); theta (l); friction (8 n)]. */
+ * The equations are those of the drives, T^T tau = Kt i, as in calib_priv.h. All numbers stand in x = [Kt (n); theta
+ * (l); friction (8 n)]. */
 #ifndef PSDMP_STEPS_PRIV_H
 #define PSDMP_STEPS_PRIV_H
 
@@ -31,8 +33,8 @@ enum {
 /* Where a step's rows go once it is fitted: sums of each drive, and the caller of psdm_steps_predict. */
 typedef struct psdmp_steps_judge {
   int n;
-  psdmp_identify_tally *sum;       /* (2 x n) training, held out */
-  psdm_steps_write write; /* NULL: only sums */
+  psdmp_identify_tally *sum; /* (2 x n) training, held out */
+  psdm_steps_write write;    /* NULL: only sums */
   void *user;
   bool stopped;
 } psdmp_steps_judge;
@@ -42,7 +44,7 @@ struct psdmp_steps {
   psdm_steps_options options;
   const psdm_allocator *allocator;
   psdmp_base_arena arena; /* what lives as long as the answer */
-  psdmp_identify_run run;     /* robot, model, work, T, kept, K: what psdmp_identify_run_regressor needs */
+  psdmp_identify_run run; /* robot, model, work, T, kept, K: what psdmp_identify_run_regressor needs */
   int n, l, S, N;
   double *span; /* (l x spans) orthonormal: what assumptions leave of theta; NULL: everything */
   int spans;
@@ -51,7 +53,8 @@ struct psdmp_steps {
   char (*name)[64]; /* (n) of the drives' joints, as a human may read them */
   psdm_estimate *theta;
   unsigned char *gravity;
-  double *shadow; /* (l) what the rows say where they do not tell it apart: for predictions, never given out; NAN: nothing */
+  /* (l) what the rows say where they do not tell it apart: for predictions, never given out; NAN: nothing */
+  double *shadow;
   psdm_friction *friction;
   double *inertia, *speed;
   double *pose_inertia; /* (n x PSDMP_STEPS_POSES) of the friction experiment's poses */
@@ -73,10 +76,11 @@ typedef struct psdmp_steps psdmp_steps;
 #define PSDMP_STEPS_NEW(arena, count, type) psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof(type))
 
 psdm_status psdmp_steps_no_memory(psdm_error *error);
-psdm_status psdmp_steps_no_singular(int code, psdm_error *error); /* by LAPACKE's answer */
+psdm_status psdmp_steps_no_singular(int code, psdm_error *error);           /* by LAPACKE's answer */
 bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share); /* false: stop; s->stopped is set */
 psdm_status psdmp_steps_stop(psdm_error *error);                            /* what a step that is stopped returns */
-const char *psdmp_steps_drive(const psdmp_steps *s, int drive);             /* name of the joint that a drive is counted as, escaped */
+/* name of the joint that a drive is counted as, escaped */
+const char *psdmp_steps_drive(const psdmp_steps *s, int drive);
 
 /* ---- steps_answer.c ---- */
 
@@ -84,16 +88,20 @@ const char *psdmp_steps_drive(const psdmp_steps *s, int drive);             /* n
 psdm_status psdmp_steps_begin(psdmp_steps *s, psdm_error *error);
 void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) PSDM_PRINTF(2, 3);
 
-/* New values of own[0..count) of x: their own noise (count x count) and their derivative by all of x (count x N) before. value may be NAN: then the rows of C
- * are zero and sd is infinite. */
-psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const double *value, const double *noise, const double *gain, psdm_error *error);
+/* New values of own[0..count) of x: their own noise (count x count) and their derivative by all of x (count x N)
+ * before. value may be NAN: then the rows of C are zero and sd is infinite. */
+psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const double *value, const double *noise,
+                               const double *gain, psdm_error *error);
 void psdmp_steps_publish(psdmp_steps *s); /* copies x and C to where readers look */
 
 /* Index in x. */
 static inline int psdmp_steps_at_theta(const psdmp_steps *s, int j) { return s->n + j; }
-static inline int psdmp_steps_at_friction(const psdmp_steps *s, int drive, int k) { return s->n + s->l + PSDMP_STEPS_FRICTION * drive + k; }
+static inline int psdmp_steps_at_friction(const psdmp_steps *s, int drive, int k) {
+  return s->n + s->l + PSDMP_STEPS_FRICTION * drive + k;
+}
 
-/* sum of Y theta over those with which[j] == value (which NULL: all), lost ones by what the rows say; false where nothing is known of one that matters. */
+/* sum of Y theta over those with which[j] == value (which NULL: all), lost ones by what the rows say; false where
+ * nothing is known of one that matters. */
 bool psdmp_steps_torque(const psdmp_steps *s, const double *Y, const bool *which, bool value, double *torque);
 
 /* theta[j] is a number that a step, an earlier run or the file gives. */
@@ -121,13 +129,17 @@ typedef struct psdmp_steps_records {
   double rest;         /* s behind which the filter has forgotten a jump but for a percent: 2 / cutoff */
 } psdmp_steps_records;
 
-psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *arena, psdmp_steps_records *out, psdm_error *error);
+psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *arena, psdmp_steps_records *out,
+                             psdm_error *error);
 
-/* Y of the base parameters on the drives' side (n x l), and the tool's torque (n); scratch: (psdmp_steps_scratch). qd, qdd NULL: zero. */
+/* Y of the base parameters on the drives' side (n x l), and the tool's torque (n); scratch: (psdmp_steps_scratch).
+ * qd, qdd NULL: zero. */
 size_t psdmp_steps_scratch(const psdmp_steps *s);
-psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double *qd, const double *qdd, double *scratch, double *Y, double *tool);
+psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double *qd, const double *qdd, double *scratch,
+                                  double *Y, double *tool);
 
-/* Which of PSDMP_STEPS_PIECES a row belongs to that has this share of the rows before it; and whether a piece is held out. */
+/* Which of PSDMP_STEPS_PIECES a row belongs to that has this share of the rows before it; and whether a piece is
+ * held out. */
 int psdmp_steps_piece(double share);
 bool psdmp_steps_held(const psdmp_steps *s, int piece);
 
@@ -147,7 +159,8 @@ typedef struct psdmp_steps_alone {
   long from, to; /* rows */
 } psdmp_steps_alone;
 
-psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena, psdmp_steps_alone **solo, int *count, psdm_error *error);
+psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena,
+                             psdmp_steps_alone **solo, int *count, psdm_error *error);
 
 /* Largest difference of the joints' positions at two rows, `but` left out. */
 double psdmp_steps_pose_apart(int n, const double *a, const double *b, int but);
@@ -164,33 +177,39 @@ typedef struct psdmp_steps_path {
 /* Two rows that belong together: friction cancels in their mean. */
 typedef struct psdmp_steps_pair {
   double t;
-  double q[PSDM_CALIBRATE_JOINTS], qd[PSDM_CALIBRATE_JOINTS], qdd[PSDM_CALIBRATE_JOINTS]; /* joints, as on the way there */
-  double i[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS];                              /* drives */
-  const unsigned char *use;                                                               /* (n) */
+  /* joints, as on the way there */
+  double q[PSDM_CALIBRATE_JOINTS], qd[PSDM_CALIBRATE_JOINTS], qdd[PSDM_CALIBRATE_JOINTS];
+  double i[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS]; /* drives */
+  const unsigned char *use;                                  /* (n) */
   int piece;
 } psdmp_steps_pair;
 
-psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena, psdmp_steps_path **path, int *count, psdm_error *error);
-void psdmp_steps_path_pair(const psdmp_steps *s, const psdmp_steps_records *records, const psdmp_steps_path *path, long index, psdmp_steps_pair *pair);
+psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena,
+                              psdmp_steps_path **path, int *count, psdm_error *error);
+void psdmp_steps_path_pair(const psdmp_steps *s, const psdmp_steps_records *records, const psdmp_steps_path *path,
+                           long index, psdmp_steps_pair *pair);
 
 /* ---- steps_span.c ---- */
 
 psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error); /* sets span */
 
-/* theta = A known + B y: known (l, zero where it is not) is what is known, y what is free. own: so many columns of B, the first ones, belong to theta's part
- * `first`, on which the others are zero; y is then [own; others]. */
+/* theta = A known + B y: known (l, zero where it is not) is what is known, y what is free. own: so many columns of
+ * B, the first ones, belong to theta's part `first`, on which the others are zero; y is then [own; others]. */
 typedef struct psdmp_steps_parts {
   double *A; /* (l x l) */
   double *B; /* (l x r) */
   int r, own;
 } psdmp_steps_parts;
 
-psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_base_arena *arena, psdmp_steps_parts *split, psdm_error *error);
-psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_base_arena *arena, psdmp_steps_parts *split, psdm_error *error);
+psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_base_arena *arena,
+                              psdmp_steps_parts *split, psdm_error *error);
+psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_base_arena *arena,
+                                    psdmp_steps_parts *split, psdm_error *error);
 
 /* ---- steps_linear.c ---- */
 
-/* Rows of each drive and block, [Y (l), i, rest, d rest / d friction (8)], as triangular factors: Kt i - rest = Y theta. */
+/* Rows of each drive and block, [Y (l), i, rest, d rest / d friction (8)], as triangular factors: Kt i - rest = Y
+ * theta. */
 typedef struct psdmp_steps_linear {
   int n, l, width;
   double **R;        /* (n x PSDMP_STEPS_STEP_BLOCKS) each (width^2) */
@@ -214,22 +233,29 @@ typedef struct psdmp_steps_linear_answer {
   int rank, free; /* of r directions of y */
 } psdmp_steps_linear_answer;
 
-/* prior (split->r, nullable): standard deviation about zero of each y, infinite: none. Rows of drives without a torque constant are left out. */
-psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear, const psdmp_steps_parts *split, const bool *known, const double *prior, psdmp_base_arena *arena,
-                               psdmp_steps_linear_answer *answer, psdm_error *error);
+/* prior (split->r, nullable): standard deviation about zero of each y, infinite: none. Rows of drives without a
+ * torque constant are left out. */
+psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear, const psdmp_steps_parts *split,
+                                     const bool *known, const double *prior, psdmp_base_arena *arena,
+                                     psdmp_steps_linear_answer *answer, psdm_error *error);
 
 /* "mx2 and my3" for words; what is listed: those with which[j] == value. Returns buf. */
 char *psdmp_steps_names(const psdmp_steps *s, const bool *which, bool value, char *buf, size_t size);
 
-/* ---- the steps. Each fits, updates x, and fills fits; *_judge goes through the logs again with the numbers that are there ---- */
+/* ---- the steps. Each fits, updates x, and fills fits; *_judge goes through the logs again with the numbers that
+ * are there ---- */
 
 psdm_status psdmp_steps_motor(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
 psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
 psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
 psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
-psdm_status psdmp_steps_motor_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error);
-psdm_status psdmp_steps_gravity_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error);
-psdm_status psdmp_steps_friction_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error);
-psdm_status psdmp_steps_inertia_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena, psdm_error *error);
+psdm_status psdmp_steps_motor_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena,
+                                    psdm_error *error);
+psdm_status psdmp_steps_gravity_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena,
+                                      psdm_error *error);
+psdm_status psdmp_steps_friction_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena,
+                                       psdm_error *error);
+psdm_status psdmp_steps_inertia_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena,
+                                      psdm_error *error);
 
 #endif

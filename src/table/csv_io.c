@@ -1,4 +1,5 @@
-/* csv_io.c: CSV with a header of names, from a file, standard input or the caller's source, row by row. What is wrong is told with its place. */
+/* csv_io.c: CSV with a header of names, from a file, standard input or the caller's source, row by row. What is
+ * wrong is told with its place. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC, fstat */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +14,9 @@
 #include "table/table.h"
 
 struct psdm_csv {
-  psdmp_base_arena arena; /* names */
+  psdmp_base_arena arena;  /* names */
   psdmp_table_lines lines; /* its buffer is owned */
-  int fd;            /* owned when >= 0 */
+  int fd;                  /* owned when >= 0 */
   const char *file;
   const char **names; /* (columns) */
   int columns, line, header_line;
@@ -43,13 +44,14 @@ static psdm_status next_line(psdm_csv *csv, char **line, size_t *length, psdm_er
   csv->line = csv->lines.line < INT_MAX ? (int)csv->lines.line : INT_MAX;
   switch (kind) {
     case PSDMP_TABLE_LINE_NUL:
-      return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)*length + 1, "a NUL byte; this is not a text file");
+      return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)*length + 1,
+                             "a NUL byte; this is not a text file");
     case PSDMP_TABLE_LINE_LONG:
-      return psdmp_base_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "a line longer than %d bytes", PSDM_CSV_LINE);
+      return psdmp_base_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "a line longer than %d bytes",
+                             PSDM_CSV_LINE);
     case PSDMP_TABLE_LINE_FAILED:
       return psdmp_base_fail(error, PSDM_E_IO, csv->file, 0, 0, "cannot be read: %s", strerror(errno));
-    default:
-      return PSDM_OK;
+    default: return PSDM_OK;
   }
 }
 
@@ -79,12 +81,13 @@ static psdm_status refuse_twins(const psdm_csv *csv, heading *headings, psdm_err
   const heading *twin = NULL;
   qsort(headings, (size_t)csv->columns, sizeof *headings, by_name);
   for (int i = 1; i < csv->columns; i++)
-    if (strcmp(headings[i - 1].name, headings[i].name) == 0 && (!twin || headings[i].index < twin->index)) twin = &headings[i];
+    if (strcmp(headings[i - 1].name, headings[i].name) == 0 && (!twin || headings[i].index < twin->index))
+      twin = &headings[i];
   if (!twin) return PSDM_OK;
   char name[64];
   psdmp_base_quote(twin->name, strlen(twin->name), name, sizeof name);
-  return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, twin->column, "columns %d and %d are both named '%s'", twin[-1].index + 1,
-                    twin->index + 1, name);
+  return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, twin->column,
+                         "columns %d and %d are both named '%s'", twin[-1].index + 1, twin->index + 1, name);
 }
 
 static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
@@ -92,12 +95,15 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
   size_t length;
   psdm_status status = next_data_line(csv, &line, &length, error);
   if (status) return status;
-  if (!line) return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, 0, 0, "the file is empty; a header row of names was expected");
+  if (!line)
+    return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, 0, 0,
+                           "the file is empty; a header row of names was expected");
   csv->header_line = csv->line;
   int columns = 1;
   for (const char *at = line; (at = strchr(at, ',')); at++) columns++;
   if (columns > PSDM_CSV_COLUMNS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "%d columns; at most %d are read", columns, PSDM_CSV_COLUMNS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, csv->file, csv->line, 1, "%d columns; at most %d are read", columns,
+                           PSDM_CSV_COLUMNS);
   csv->names = psdmp_base_arena_alloc(&csv->arena, (size_t)columns * sizeof *csv->names);
   heading *headings = psdmp_base_arena_alloc(&csv->arena, (size_t)columns * sizeof *headings);
   if (!csv->names || !headings) return psdmp_base_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
@@ -107,9 +113,12 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
     const char *name = psdmp_table_take_field(&at, ',', &length);
     int column = (int)(name - start) + 1;
     if (length >= 2 && name[0] == '"' && name[length - 1] == '"') name++, length -= 2;
-    if (!length) return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column %d of the header has no name", csv->columns + 1);
+    if (!length)
+      return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column %d of the header has no name",
+                             csv->columns + 1);
     if (psdmp_base_parse_number(name, length, &number))
-      return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "a header row of names was expected, found a number");
+      return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column,
+                             "a header row of names was expected, found a number");
     char *copy = psdmp_base_arena_text(&csv->arena, name, length);
     if (!copy) return psdmp_base_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
     headings[csv->columns] = (heading){copy, csv->columns, column};
@@ -118,13 +127,16 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
   return refuse_twins(csv, headings, error);
 }
 
-static psdm_status fail_field(const psdm_csv *csv, int column, int index, const char *text, size_t length, psdm_error *error) {
+static psdm_status fail_field(const psdm_csv *csv, int column, int index, const char *text, size_t length,
+                              psdm_error *error) {
   char found[64], name[64];
   psdmp_base_quote(text, length, found, sizeof found);
   psdmp_base_quote(csv->names[index], strlen(csv->names[index]), name, sizeof name);
   if (!length)
-    return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column '%s' is empty; a number was expected", name);
-  return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column, "column '%s' has '%s'; a finite decimal number was expected", name, found);
+    return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column,
+                           "column '%s' is empty; a number was expected", name);
+  return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column,
+                         "column '%s' has '%s'; a finite decimal number was expected", name, found);
 }
 
 psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *error) {
@@ -137,18 +149,21 @@ psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *
   for (int i = 0; i < csv->columns; i++) {
     if (!at)
       return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)strlen(line) + 1,
-                        "%d values; the header on line %d names %d columns", i, csv->header_line, csv->columns);
+                             "%d values; the header on line %d names %d columns", i, csv->header_line, csv->columns);
     const char *field = psdmp_table_take_field(&at, ',', &length);
-    if (!psdmp_base_parse_number(field, length, &values[i])) return fail_field(csv, (int)(field - line) + 1, i, field, length, error);
+    if (!psdmp_base_parse_number(field, length, &values[i]))
+      return fail_field(csv, (int)(field - line) + 1, i, field, length, error);
   }
   if (at)
     return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)(at - line) + 1,
-                      "more values than the %d columns that the header on line %d names", csv->columns, csv->header_line);
+                           "more values than the %d columns that the header on line %d names", csv->columns,
+                           csv->header_line);
   *more = true;
   return PSDM_OK;
 }
 
-/* lines behind the header: those that are in the buffer, and as many more as the rest of the file has room for at their length */
+/* lines behind the header: those that are in the buffer, and as many more as the rest of the file has room for at
+ * their length */
 static double rows_about(const psdm_csv *csv) {
   const psdmp_table_lines *l = &csv->lines;
   struct stat info;

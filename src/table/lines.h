@@ -29,8 +29,8 @@ typedef struct psdmp_table_lines {
 /* The next line without its end and without a byte order mark, terminated in place. */
 psdmp_table_line psdmp_table_lines_next(psdmp_table_lines *lines, char **text, size_t *length);
 
-/* The field that begins at *at, trimmed of blanks; *at moves behind the separator, to NULL at the last field. A separator that stands between quotes separates
- * nothing. The separator ' ' stands for any run of blanks. */
+/* The field that begins at *at, trimmed of blanks; *at moves behind the separator, to NULL at the last field. A
+ * separator that stands between quotes separates nothing. The separator ' ' stands for any run of blanks. */
 const char *psdmp_table_take_field(char **at, char separator, size_t *length);
 
 #endif

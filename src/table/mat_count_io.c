@@ -1,5 +1,6 @@
-/* mat_count_io.c: how many variables a MATLAB file holds, from the lengths alone. matio answers a damaged variable, a short disk and a lack of memory as it
- * answers the end of the file: only this count tells them apart. It also allocates as many dimensions as a variable claims to have. */
+/* mat_count_io.c: how many variables a MATLAB file holds, from the lengths alone. matio answers a damaged variable,
+ * a short disk and a lack of memory as it answers the end of the file: only this count tells them apart. It also
+ * allocates as many dimensions as a variable claims to have. */
 #define _POSIX_C_SOURCE 200809L /* fileno */
 #include <errno.h>
 #include <stdint.h>
@@ -13,17 +14,21 @@
 #include "table/table.h"
 
 enum { MI_MATRIX = 14, MI_COMPRESSED = 15, HEAD = 128, TAG = 8, WORDS4 = 5 };
-enum { DIMENSIONS = 3 * TAG, MOST_DIMENSIONS = 64 }; /* behind a variable's tag: flags with their tag, then the tag of the dimensions */
+/* behind a variable's tag: flags with their tag, then the tag of the dimensions */
+enum { DIMENSIONS = 3 * TAG, MOST_DIMENSIONS = 64 };
 
 static uint32_t word(const unsigned char *at, bool big) {
-  return big ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3] : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
+  return big ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
+             : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
 }
 
-/* bytes behind the head of a variable of level 4: MOPT has byte order, type of the numbers and kind; -1: no such head */
+/* bytes behind the head of a variable of level 4: MOPT has byte order, type of the numbers and kind; -1: no such
+ * head */
 static int64_t behind4(const unsigned char *head) {
   static const int sizes[] = {8, 4, 4, 2, 2, 1};
   bool big = word(head, false) > 9999;
-  uint32_t type = word(head, big), rows = word(head + 4, big), columns = word(head + 8, big), complex = word(head + 12, big), name = word(head + 16, big);
+  uint32_t type = word(head, big), rows = word(head + 4, big), columns = word(head + 8, big),
+           complex = word(head + 12, big), name = word(head + 16, big);
   uint32_t precision = type / 10 % 10;
   if (type > 9999 || precision > 5 || complex > 1 || (uint64_t)rows * columns > INT64_MAX / 32) return -1;
   return (int64_t)((uint64_t)rows * columns * (uint64_t)sizes[precision] * (1 + complex) + name);
@@ -34,7 +39,8 @@ static int64_t behind5(const unsigned char *tag, bool big) {
   return type == MI_MATRIX || type == MI_COMPRESSED ? (int64_t)word(tag + 4, big) : -1;
 }
 
-/* the first bytes of a compressed variable without the tag that it has inside; those that cannot be had stay zero, and matio finds out */
+/* the first bytes of a compressed variable without the tag that it has inside; those that cannot be had stay zero,
+ * and matio finds out */
 static void inflate_start(FILE *file, unsigned char *start) {
 #ifdef PSDM_HAVE_ZLIB
   unsigned char packed[256], plain[TAG + DIMENSIONS] = {0};
@@ -49,13 +55,12 @@ static void inflate_start(FILE *file, unsigned char *start) {
 #endif
 }
 
-/* dimensions that the variable at the file's position claims; a small element has up to four bytes of them in its tag */
+/* dimensions that the variable at the file's position claims; a small element has up to four bytes of them in its
+ * tag */
 static uint32_t dimensions5(FILE *file, uint32_t type, bool big) {
   unsigned char start[DIMENSIONS] = {0};
-  if (type == MI_COMPRESSED)
-    inflate_start(file, start);
-  else if (fread(start, 1, sizeof start, file) != sizeof start)
-    return 0;
+  if (type == MI_COMPRESSED) inflate_start(file, start);
+  else if (fread(start, 1, sizeof start, file) != sizeof start) return 0;
   uint32_t first = word(start + 2 * TAG, big);
   return first >> 16 ? 1 : word(start + 2 * TAG + 4, big) / 4;
 }
@@ -84,14 +89,15 @@ psdm_status psdmp_table_mat_count(const char *path, const char *shown, long *cou
     int64_t more = !whole ? -1 : four ? behind4(head) : behind5(head, big);
     uint32_t dimensions = more < 0 || four ? 2 : dimensions5(file, word(head, big), big);
     at += step + more;
-    if (ferror(file))
-      status = psdmp_base_fail(error, PSDM_E_IO, shown, 0, 0, "cannot be read to its end");
+    if (ferror(file)) status = psdmp_base_fail(error, PSDM_E_IO, shown, 0, 0, "cannot be read to its end");
     else if (more < 0 || at > (int64_t)info.st_size)
-      status = psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "the file is damaged or cut short: its variable %ld does not end within it", *count + 1);
+      status = psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0,
+                               "the file is damaged or cut short: its variable %ld does not end within it", *count + 1);
     else if (dimensions > MOST_DIMENSIONS)
-      status = psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld claims %u dimensions; at most %d were expected", *count + 1, dimensions, MOST_DIMENSIONS);
-    else
-      ++*count;
+      status = psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0,
+                               "variable %ld claims %u dimensions; at most %d were expected", *count + 1, dimensions,
+                               MOST_DIMENSIONS);
+    else ++*count;
   }
   if (file) fclose(file);
   return status;
@@ -99,5 +105,7 @@ psdm_status psdmp_table_mat_count(const char *path, const char *shown, long *cou
 
 psdm_status psdmp_table_mat_check(const char *shown, long seen, long count, int failure, psdm_error *error) {
   if (failure == ENOMEM) return psdmp_base_fail(error, PSDM_E_MEMORY, shown, 0, 0, "out of memory");
-  return seen >= count ? PSDM_OK : psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld of %ld cannot be read", seen + 1, count);
+  return seen >= count
+             ? PSDM_OK
+             : psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld of %ld cannot be read", seen + 1, count);
 }

@@ -1,9 +1,10 @@
-/* mat_write.c: MATLAB's file, level 5 (MathWorks, MAT-File Format, chapter 1): a header of 128 bytes, then one element for each variable.
+/* mat_write.c: MATLAB's file, level 5 (MathWorks, MAT-File Format, chapter 1): a header of 128 bytes, then one element
+ * for each variable.
  *
  *   miMATRIX { array flags, dimensions, name, data }    or    miCOMPRESSED { zlib stream of that }
  *
- * Every part is a tag (type and bytes, both 32 bits) and its data, filled up to 8 bytes; up to 4 bytes are inside the tag. Numbers are in the machine's
- * own order, which the header tells. */
+ * Every part is a tag (type and bytes, both 32 bits) and its data, filled up to 8 bytes; up to 4 bytes are inside
+ * the tag. Numbers are in the machine's own order, which the header tells. */
 #include <string.h>
 
 #include "table/table.h"
@@ -38,7 +39,7 @@ typedef struct sink {
   struct piece {
     struct piece *next;
     unsigned char byte[PIECE];
-  } *first, *last;
+  } * first, *last;
 #endif
 } sink;
 
@@ -47,10 +48,8 @@ static bool add_piece(sink *s) {
   struct piece *fresh = psdmp_base_arena_alloc_raw(&s->arena, sizeof *fresh);
   if (!fresh) return s->status = PSDM_E_MEMORY, false;
   fresh->next = NULL;
-  if (s->last)
-    s->last->next = fresh;
-  else
-    s->first = fresh;
+  if (s->last) s->last->next = fresh;
+  else s->first = fresh;
   s->last = fresh;
   s->stream.next_out = fresh->byte;
   s->stream.avail_out = PIECE;
@@ -148,7 +147,8 @@ static void put_array(sink *s, const psdmp_table_mat_array *a) {
   const uint32_t flags[2] = {a->number ? CLASS_DOUBLE : CLASS_CHAR, 0};
   int32_t dims[PSDMP_TABLE_MAT_RANK];
   for (int i = 0; i < a->rank; i++) dims[i] = (int32_t)a->dims[i];
-  put_tag(s, MI_MATRIX, part_bytes(sizeof flags) + part_bytes(sizeof *dims * (size_t)a->rank) + part_bytes(name) + 8 + filled(bytes));
+  put_tag(s, MI_MATRIX,
+          part_bytes(sizeof flags) + part_bytes(sizeof *dims * (size_t)a->rank) + part_bytes(name) + 8 + filled(bytes));
   put_part(s, MI_UINT32, flags, sizeof flags);
   put_part(s, MI_INT32, dims, sizeof *dims * (size_t)a->rank);
   put_part(s, MI_INT8, a->name, name);

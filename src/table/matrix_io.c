@@ -26,8 +26,10 @@ static psdm_status read_text(const char *path, psdmp_base_arena *arena, psdmp_ta
   size_t length;
   psdm_status status = psdmp_document_file_read(path, PSDMP_DOCUMENT_DOC_BYTES, arena, &text, &length, error);
   if (status) return status;
-  if (memchr(text, 0, length)) return psdmp_base_fail(error, PSDM_E_PARSE, path, 0, 0, "a NUL byte; this is not a text file");
-  m->value = psdmp_base_arena_alloc(arena, sizeof(double) * (length / 2 + 1)); /* a number takes two characters at least */
+  if (memchr(text, 0, length))
+    return psdmp_base_fail(error, PSDM_E_PARSE, path, 0, 0, "a NUL byte; this is not a text file");
+  /* a number takes two characters at least */
+  m->value = psdmp_base_arena_alloc(arena, sizeof(double) * (length / 2 + 1));
   if (!m->value) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
   int line = 0, used = 0, column = 0;
   for (char *at = text, *next; at; at = next) {
@@ -37,9 +39,12 @@ static psdm_status read_text(const char *path, psdmp_base_arena *arena, psdmp_ta
     at[strcspn(at, "#%")] = '\0';
     int found = take_line(at, m->value + used, (int)(length / 2 + 1) - used, &column);
     if (found < 0 && !m->rows && line == 1) continue; /* a header */
-    if (found < 0) return psdmp_base_fail(error, PSDM_E_PARSE, path, line, column, "a finite decimal number was expected");
+    if (found < 0)
+      return psdmp_base_fail(error, PSDM_E_PARSE, path, line, column, "a finite decimal number was expected");
     if (!found) continue;
-    if (m->rows && found != m->columns) return psdmp_base_fail(error, PSDM_E_PARSE, path, line, 0, "%d numbers; the rows above have %d", found, m->columns);
+    if (m->rows && found != m->columns)
+      return psdmp_base_fail(error, PSDM_E_PARSE, path, line, 0, "%d numbers; the rows above have %d", found,
+                             m->columns);
     m->columns = found;
     m->rows++;
     used += found;
@@ -53,7 +58,8 @@ bool psdmp_table_matrix_fits(size_t rows, size_t columns, size_t bytes_each, uns
   return (double)rows * (double)columns * (double)bytes_each <= (double)PACKED * (double)held;
 }
 
-psdm_status psdmp_table_matrix_read(const char *path, const char *const *names, psdmp_base_arena *arena, psdmp_table_matrix *m, psdm_error *error) {
+psdm_status psdmp_table_matrix_read(const char *path, const char *const *names, psdmp_base_arena *arena,
+                                    psdmp_table_matrix *m, psdm_error *error) {
   size_t n = strlen(path);
   *m = (psdmp_table_matrix){0, 0, NULL};
   if (n > 4 && strcmp(path + n - 4, ".mat") == 0) return psdmp_table_matrix_read_mat(path, names, arena, m, error);

@@ -24,7 +24,8 @@ static void ranges(const psdm_robot *robot, double *lower, double *upper, bool *
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
     if (joint->q < 0) continue;
-    bool limited = isfinite(joint->limits.lower) && isfinite(joint->limits.upper), slides = joint->type == PSDM_PRISMATIC;
+    bool limited = isfinite(joint->limits.lower) && isfinite(joint->limits.upper),
+         slides = joint->type == PSDM_PRISMATIC;
     lower[joint->q] = limited ? joint->limits.lower : slides ? -10 : -4;
     upper[joint->q] = limited ? joint->limits.upper : slides ? 10 : 4;
     unlimited[joint->q] = slides && !limited;
@@ -41,7 +42,8 @@ static void jacobi(int n, double *A, double *eigen) {
         double apq = A[p * n + q];
         off += apq * apq;
         if (apq == 0) continue;
-        double z = (A[q * n + q] - A[p * n + p]) / (2 * apq), t = (z >= 0 ? 1 : -1) / (fabs(z) + sqrt(z * z + 1)), c = 1 / sqrt(t * t + 1), s = t * c;
+        double z = (A[q * n + q] - A[p * n + p]) / (2 * apq), t = (z >= 0 ? 1 : -1) / (fabs(z) + sqrt(z * z + 1)),
+               c = 1 / sqrt(t * t + 1), s = t * c;
         for (int k = 0; k < n; k++) {
           double x = A[k * n + p], y = A[k * n + q];
           A[k * n + p] = c * x - s * y;
@@ -159,17 +161,20 @@ typedef struct worst {
 static double ratio(double upper, double lower) { return upper <= 1e-10 ? 1 : upper / lower; }
 
 static worst ratios(const psdm_bounds *b) {
-  return (worst){ratio(b->mass.bound, b->mass.found), ratio(b->coriolis.bound, b->coriolis.found), ratio(b->gravity.bound, b->gravity.found),
-                 ratio(b->mass_small.found, b->mass_small.bound), ratio(b->mass_least.found, b->mass_least.bound)};
+  return (worst){ratio(b->mass.bound, b->mass.found), ratio(b->coriolis.bound, b->coriolis.found),
+                 ratio(b->gravity.bound, b->gravity.found), ratio(b->mass_small.found, b->mass_small.bound),
+                 ratio(b->mass_least.found, b->mass_least.bound)};
 }
 
 static void keep_worst(worst *w, worst x) {
-  w->mass = fmax(w->mass, x.mass), w->coriolis = fmax(w->coriolis, x.coriolis), w->gravity = fmax(w->gravity, x.gravity);
+  w->mass = fmax(w->mass, x.mass), w->coriolis = fmax(w->coriolis, x.coriolis),
+  w->gravity = fmax(w->gravity, x.gravity);
   w->small = fmax(w->small, x.small), w->least = fmax(w->least, x.least);
 }
 
 static void print_worst(const char *name, worst w) {
-  printf("%s: bound/found ||M|| %.4f, ||S|| %.4f, |g| %.4f; found/bound least ||M|| %.4f, least eigenvalue %.4f\n", name, w.mass, w.coriolis, w.gravity, w.small, w.least);
+  printf("%s: bound/found ||M|| %.4f, ||S|| %.4f, |g| %.4f; found/bound least ||M|| %.4f, least eigenvalue %.4f\n",
+         name, w.mass, w.coriolis, w.gravity, w.small, w.least);
 }
 
 /* up to three joints: bounds within 1.2 of what is found */
@@ -192,12 +197,14 @@ static void random_arms(void **state) {
   assert_true(all.mass <= 1.2 && all.coriolis <= 1.2 && all.gravity <= 1.2 && all.small <= 1.2);
 }
 
-static const char limited[] = "convention: dh\ngravity: [0, 0, -9.81]\n"
-                              "joints: [{d: 0.5, alpha: pi/2, limits: {lower: -1, upper: 2}}, {a: 0.4, alpha: -pi/2, limits: {lower: -0.3, upper: 1.2}}, {type: prismatic, theta: 0.2, limits: {lower: 0.2, upper: 0.9}}]\n"
-                              "links:\n"
-                              "  - {mass: 5, com: [0, -0.2, 0], inertia: {xx: 0.1, yy: 0.05, zz: 0.1}}\n"
-                              "  - {mass: 4, com: [-0.2, 0, 0.1], inertia: {xx: 0.01, yy: 0.08, zz: 0.08}}\n"
-                              "  - {mass: 2, com: [-0.1, 0, 0.05], inertia: {xx: 0.005, yy: 0.03, zz: 0.03}}\n";
+static const char limited[] =
+    "convention: dh\ngravity: [0, 0, -9.81]\n"
+    "joints: [{d: 0.5, alpha: pi/2, limits: {lower: -1, upper: 2}}, {a: 0.4, alpha: -pi/2, limits: {lower: -0.3, "
+    "upper: 1.2}}, {type: prismatic, theta: 0.2, limits: {lower: 0.2, upper: 0.9}}]\n"
+    "links:\n"
+    "  - {mass: 5, com: [0, -0.2, 0], inertia: {xx: 0.1, yy: 0.05, zz: 0.1}}\n"
+    "  - {mass: 4, com: [-0.2, 0, 0.1], inertia: {xx: 0.01, yy: 0.08, zz: 0.08}}\n"
+    "  - {mass: 2, com: [-0.1, 0, 0.05], inertia: {xx: 0.005, yy: 0.03, zz: 0.03}}\n";
 
 static void with_limits(void **state) {
   (void)state;
@@ -215,7 +222,8 @@ static void with_limits(void **state) {
   found_is_there(robot, b);
   never_violated(&g, robot, b, states_per_robot());
   /* limits of the caller's own */
-  psdm_bounds *narrow = bounds_of(robot, &(psdm_bounds_options){.lower = (const double[]){0, 0, 0.3}, .upper = (const double[]){0, 0.1, 0.4}});
+  psdm_bounds *narrow = bounds_of(
+      robot, &(psdm_bounds_options){.lower = (const double[]){0, 0, 0.3}, .upper = (const double[]){0, 0.1, 0.4}});
   assert_true(narrow->mass.bound < b->mass.bound && narrow->mass_small.bound > b->mass_small.bound);
   assert_true(narrow->mass.q[2] == 0.4 && narrow->mass.q[0] == 0);
   psdm_bounds_free(narrow);
@@ -229,22 +237,26 @@ static void without_limits(void **state) {
   rng g = rng_start("without_limits");
   static const char *const robots[] = {
       /* spherical: ||S|| grows with q3^2 */
-      "convention: dh\ngravity: [0, 0, -9.81]\njoints: [{d: 0.3, alpha: pi/2}, {alpha: -pi/2}, {type: prismatic}]\nlinks:\n"
+      "convention: dh\ngravity: [0, 0, -9.81]\njoints: [{d: 0.3, alpha: pi/2}, {alpha: -pi/2}, {type: "
+      "prismatic}]\nlinks:\n"
       "  - {mass: 5, com: [0, -0.2, 0], inertia: {xx: 0.1, yy: 0.05, zz: 0.1}}\n"
       "  - {mass: 4, com: [0.02, 0, 0.1], inertia: {xx: 0.01, yy: 0.08, zz: 0.08}}\n"
       "  - {mass: 2, com: [0.01, 0, -0.3], inertia: {xx: 0.005, yy: 0.03, zz: 0.03}}\n",
-      "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{alpha: pi/2}, {type: prismatic}]\nlinks: [{mass: 1, com: [0, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}, "
+      "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{alpha: pi/2}, {type: prismatic}]\nlinks: [{mass: 1, com: [0, "
+      "0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}, "
       "{mass: 2, com: [0, 0, 0], inertia: {xx: 0.2, yy: 0.2, zz: 0.2}}]\n"};
   for (int r = 0; r < 2; r++) {
     psdm_robot *robot = parse_robot(robots[r]);
     psdm_bounds *b = bounds_of(robot, NULL);
-    printf("k0..k7 = %.4g %.4g %.4g %.4g %.4g %.4g %.4g %.4g, S also %.4g |q|^2\n", b->k[0], b->k[1], b->k[2], b->k[3], b->k[4], b->k[5], b->k[6], b->k[7], b->coriolis_square);
+    printf("k0..k7 = %.4g %.4g %.4g %.4g %.4g %.4g %.4g %.4g, S also %.4g |q|^2\n", b->k[0], b->k[1], b->k[2], b->k[3],
+           b->k[4], b->k[5], b->k[6], b->k[7], b->coriolis_square);
     assert_true(b->k[3] > 0 && b->k[7] > 0 && b->k[0] > 0);
     assert_true((b->coriolis_square > 0) == (r == 0));
     never_violated(&g, robot, b, states_per_robot());
     /* RP: M = diag(I + m q2^2, m), S has m q2 and m qd2: closed forms */
     if (r == 1) {
-      assert_true(fabs(b->k[3] - 2) < 1e-6 && b->k[2] == 0 && fabs(b->k[0] - 2) < 1e-6 && fabs(b->k[7] - 2 * 9.81) < 1e-6);
+      assert_true(fabs(b->k[3] - 2) < 1e-6 && b->k[2] == 0 && fabs(b->k[0] - 2) < 1e-6 &&
+                  fabs(b->k[7] - 2 * 9.81) < 1e-6);
     }
     psdm_bounds_free(b);
     psdm_robot_free(robot);
@@ -263,13 +275,17 @@ static void without_limits(void **state) {
 /* 2R: ||M|| by hand at its largest, folded out; bounds hold with any number of positions */
 static void closed_form(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 10, com: [-0.25, 0, 0], inertia: {zz: 0.2}}, {mass: 5, com: [-0.2, 0, 0], inertia: {zz: 0.07}}]\n");
+  psdm_robot *robot =
+      parse_robot("convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 10, com: "
+                  "[-0.25, 0, 0], inertia: {zz: 0.2}}, {mass: 5, com: [-0.2, 0, 0], inertia: {zz: 0.07}}]\n");
   double b = 5 * 0.5 * 0.2, m22 = 0.07 + 5 * 0.04, m11 = 0.2 + 10 * 0.0625 + 5 * 0.25 + m22 + 2 * b, m12 = m22 + b;
-  double largest = (m11 + m22) / 2 + hypot((m11 - m22) / 2, m12), gravity = hypot(9.81 * (10 * 0.25 + 5 * 0.5 + 5 * 0.2), 9.81 * 5 * 0.2);
+  double largest = (m11 + m22) / 2 + hypot((m11 - m22) / 2, m12),
+         gravity = hypot(9.81 * (10 * 0.25 + 5 * 0.5 + 5 * 0.2), 9.81 * 5 * 0.2);
   double before = INFINITY;
   for (long points = 100; points <= 1000000; points *= 100) {
     psdm_bounds *x = bounds_of(robot, &(psdm_bounds_options){.points = points});
-    assert_true(fabs(x->mass.found - largest) < 1e-9 * largest && x->mass.bound >= largest && fabs(x->gravity.found - gravity) < 1e-9 * gravity);
+    assert_true(fabs(x->mass.found - largest) < 1e-9 * largest && x->mass.bound >= largest &&
+                fabs(x->gravity.found - gravity) < 1e-9 * gravity);
     assert_true(x->mass.bound <= before);
     assert_true(fabs(remainder(x->mass.q[1], 6.283185307179586)) < 1e-3);
     before = x->mass.bound;
@@ -310,9 +326,12 @@ static void no_bodies(void **state) {
   (void)state;
   rng g = rng_start("no_bodies");
   static const char *const robots[] = {
-      "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 1, com: [-0.25, 0, 0], inertia: {zz: 0.2}}, {mass: 1, com: [-0.2, 0, 0], inertia: {zz: -5}}]\n",
-      "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{alpha: pi/2}, {type: prismatic, limits: {lower: -1, upper: 2}}]\n"
-      "links: [{mass: 1, com: [0, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}, {standard: {m: -2, mx: 0, my: 0, mz: 0, XX: 1, XY: 0, XZ: 0, YY: 1, YZ: 0, ZZ: 1}}]\n"};
+      "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 1, com: [-0.25, 0, 0], "
+      "inertia: {zz: 0.2}}, {mass: 1, com: [-0.2, 0, 0], inertia: {zz: -5}}]\n",
+      "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{alpha: pi/2}, {type: prismatic, limits: {lower: -1, upper: "
+      "2}}]\n"
+      "links: [{mass: 1, com: [0, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}, {standard: {m: -2, mx: 0, my: 0, mz: "
+      "0, XX: 1, XY: 0, XZ: 0, YY: 1, YZ: 0, ZZ: 1}}]\n"};
   for (int r = 0; r < 2; r++) {
     psdm_robot *robot = parse_robot(robots[r]);
     psdm_bounds *b = bounds_of(robot, NULL);
@@ -332,7 +351,11 @@ static void refusals(void **state) {
   assert_null(b);
   psdm_robot_free(robot);
   robot = parse_robot(limited);
-  assert_int_equal(psdm_bounds_new(robot, &(psdm_bounds_options){.lower = (const double[]){0, 2, 0}, .upper = (const double[]){1, 1, 1}}, NULL, &b, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(
+      psdm_bounds_new(robot,
+                      &(psdm_bounds_options){.lower = (const double[]){0, 2, 0}, .upper = (const double[]){1, 1, 1}},
+                      NULL, &b, &error),
+      PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "no position lies between its limits"));
   psdm_robot_free(robot);
   robot = load_shipped("five_bar");
@@ -362,8 +385,9 @@ static void memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_arms), cmocka_unit_test(with_limits), cmocka_unit_test(without_limits), cmocka_unit_test(closed_form),
-      cmocka_unit_test(shipped),     cmocka_unit_test(no_bodies),   cmocka_unit_test(refusals),       cmocka_unit_test(memory),
+      cmocka_unit_test(random_arms), cmocka_unit_test(with_limits), cmocka_unit_test(without_limits),
+      cmocka_unit_test(closed_form), cmocka_unit_test(shipped),     cmocka_unit_test(no_bodies),
+      cmocka_unit_test(refusals),    cmocka_unit_test(memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ static void rebuild(const psdm_ellipsoid *e, int power, double out[9]) {
   memset(out, 0, 9 * sizeof *out);
   for (int k = 0; k < 3; k++)
     for (int i = 0; i < 3; i++)
-      for (int j = 0; j < 3; j++) out[3 * i + j] += pow(e->axis[k], power) * e->direction[3 * k + i] * e->direction[3 * k + j];
+      for (int j = 0; j < 3; j++)
+        out[3 * i + j] += pow(e->axis[k], power) * e->direction[3 * k + i] * e->direction[3 * k + j];
 }
 
 static void check_shape(const psdm_ellipsoid *e) {
@@ -68,7 +69,8 @@ static void random_arms(void **state) {
     psdm_work *work;
     psdm_linear *linear;
     int n = psdm_robot_n(robot), joint = psdm_robot_joints(robot) - 1;
-    double q[N], qd[N] = {0}, J[6 * N], J_rate[6 * N] = {0}, A[3 * N], want[9], have[9], w[3], M[9], *scratch = malloc(psdm_ellipsoids_scratch(robot) * sizeof *scratch);
+    double q[N], qd[N] = {0}, J[6 * N], J_rate[6 * N] = {0}, A[3 * N], want[9], have[9], w[3], M[9],
+                 *scratch = malloc(psdm_ellipsoids_scratch(robot) * sizeof *scratch);
     double *task = malloc(psdm_cartesian_scratch(robot, 3) * sizeof *task);
     psdm_ellipsoid v, a, m;
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
@@ -87,7 +89,8 @@ static void random_arms(void **state) {
     worst[1] = fmax(worst[1], max_difference(have, want, 9) / max_absolute(want, 9));
     /* task coordinates have the same apparent mass where it is finite */
     psdm_cartesian out = {.M = M};
-    if (v.axis[2] > 1e-2 * v.axis[0] && psdm_cartesian_at(robot, work, linear, q, qd, 3, J, J_rate, 0, task, &out) == PSDM_OK) {
+    if (v.axis[2] > 1e-2 * v.axis[0] &&
+        psdm_cartesian_at(robot, work, linear, q, qd, 3, J, J_rate, 0, task, &out) == PSDM_OK) {
       rebuild(&m, 1, have);
       worst[2] = fmax(worst[2], max_difference(have, M, 9) / max_absolute(M, 9));
     }
@@ -105,7 +108,8 @@ static void random_arms(void **state) {
 /* Yoshikawa's two-link arm: w = l1 l2 |sin q2| */
 static void two_links(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot("convention: dh\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 1, com: [-0.25, 0, 0], inertia: {zz: 0.1}}, {mass: 1, com: [-0.2, 0, 0], inertia: {zz: 0.1}}]\n");
+  psdm_robot *robot = parse_robot("convention: dh\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 1, com: [-0.25, 0, 0], "
+                                  "inertia: {zz: 0.1}}, {mass: 1, com: [-0.2, 0, 0], inertia: {zz: 0.1}}]\n");
   psdm_work *work;
   psdm_ellipsoid v, m;
   double scratch[64], w[3];
@@ -120,7 +124,8 @@ static void two_links(void **state) {
     assert_true(isinf(m.axis[0]) && fabs(fabs(m.direction[2]) - 1) < 1e-12 && isfinite(m.axis[1]));
   }
   assert_int_equal(psdm_ellipsoids_at(robot, work, (double[]){0, 0}, 1, scratch, NULL, NULL, &m, w), PSDM_OK);
-  assert_true(w[1] < 1e-15 && isinf(m.axis[0]) && isinf(m.axis[1]) && isfinite(m.axis[2]) && fabs(fabs(m.direction[7]) - 1) < 1e-12);
+  assert_true(w[1] < 1e-15 && isinf(m.axis[0]) && isinf(m.axis[1]) && isfinite(m.axis[2]) &&
+              fabs(fabs(m.direction[7]) - 1) < 1e-12);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
 }
@@ -140,6 +145,7 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_arms), cmocka_unit_test(two_links), cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_arms), cmocka_unit_test(two_links),
+                                     cmocka_unit_test(refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

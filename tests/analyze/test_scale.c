@@ -6,7 +6,8 @@
 
 #include "support.h"
 
-/* a planar arm of two links that hangs down in gravity; the slides' motion: from hanging to link 1 level, link 2 upright, cubic, 0.5 s */
+/* a planar arm of two links that hangs down in gravity; the slides' motion: from hanging to link 1 level, link 2
+ * upright, cubic, 0.5 s */
 static const char two[] = "convention: dh\ngravity: [0, -9.81, 0]\n"
                           "joints: [{name: one, a: 0.5}, {name: two, a: 0.4}]\n"
                           "links:\n"
@@ -61,7 +62,8 @@ static void example(void **state) {
   /* the other way round */
   const psdm_scale_rows back = {.rows = ROWS, .n = N, .tau = &slow.tau[0][0], .gravity = &slow.g[0][0]};
   psdm_scale_torque(&back, 0.5, &scaled[0][0]);
-  assert_true(max_difference(&scaled[0][0], &quick.tau[0][0], ROWS * N) / max_absolute(&quick.tau[0][0], ROWS * N) < 1e-12);
+  assert_true(max_difference(&scaled[0][0], &quick.tau[0][0], ROWS * N) / max_absolute(&quick.tau[0][0], ROWS * N) <
+              1e-12);
   psdm_motion_free(half);
   psdm_motion_free(whole);
   psdm_robot_free(robot);
@@ -101,7 +103,8 @@ static void least(void **state) {
       acceleration[i] = rng_uniform(&g, 0.5, 30);
       effort[i] = rng_uniform(&g, 3.5, 12);
     }
-    const psdm_scale_rows r = {.rows = R, .n = N, .qd = qd, .qdd = qdd, .tau = tau, .gravity = part[3], .viscous = part[1], .dry = part[2]};
+    const psdm_scale_rows r = {
+        .rows = R, .n = N, .qd = qd, .qdd = qdd, .tau = tau, .gravity = part[3], .viscous = part[1], .dry = part[2]};
     const psdm_scale_limits l = {velocity, acceleration, effort};
     psdm_scale_info info;
     assert_int_equal(psdm_scale_least(&r, &l, &k, &info), PSDM_OK);
@@ -123,7 +126,9 @@ static void edges(void **state) {
   assert_true(isnan(k) && info.by == PSDM_SCALE_EFFORT && info.joint == 0 && info.row == 0);
   assert_int_equal(psdm_scale_least(&r, &(psdm_scale_limits){0}, &k, &info), PSDM_OK);
   assert_true(k == 0 && info.by == PSDM_SCALE_NOTHING);
-  assert_int_equal(psdm_scale_least(&r, &(psdm_scale_limits){.effort = plenty, .velocity = (const double[]){0.5, 4}}, &k, &info), PSDM_OK);
+  assert_int_equal(
+      psdm_scale_least(&r, &(psdm_scale_limits){.effort = plenty, .velocity = (const double[]){0.5, 4}}, &k, &info),
+      PSDM_OK);
   assert_true(k == 2 && info.by == PSDM_SCALE_VELOCITY && info.joint == 0);
   assert_string_equal(psdm_scale_name(PSDM_SCALE_EFFORT), "torque");
   assert_null(psdm_scale_name(PSDM_SCALE_KINDS));

@@ -9,12 +9,19 @@
 
 /* ---- the slides' robots ---- */
 
-#define BODY "{mass: 3, com: [-0.11, 0.02, 0.03], inertia: {xx: 0.05, yy: 0.06, zz: 0.07, xy: 0.003, xz: 0.002, yz: -0.004}}"
+#define BODY \
+  "{mass: 3, com: [-0.11, 0.02, 0.03], inertia: {xx: 0.05, yy: 0.06, zz: 0.07, xy: 0.003, xz: 0.002, yz: -0.004}}"
 
-static const char cartesian[] = "convention: dh\ngravity: [0, 0, -9.81]\njoints: [{type: prismatic, alpha: pi/2}, {type: prismatic}]\nlinks: [" BODY ", " BODY "]\n";
-static const char skew[] = "convention: dh\ngravity: [0, 0, -9.81]\njoints: [{type: prismatic, alpha: pi/4}, {type: prismatic}]\nlinks: [" BODY ", " BODY "]\n";
-static const char pr[] = "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{type: prismatic, alpha: pi/2}, {type: revolute, a: 0.4}]\nlinks: [" BODY ", " BODY "]\n";
-static const char two_r[] = "convention: dh\ngravity: [0, 0, 0]\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [" BODY ", " BODY "]\n";
+static const char cartesian[] =
+    "convention: dh\ngravity: [0, 0, -9.81]\njoints: [{type: prismatic, alpha: pi/2}, {type: prismatic}]\nlinks: [" BODY
+    ", " BODY "]\n";
+static const char skew[] =
+    "convention: dh\ngravity: [0, 0, -9.81]\njoints: [{type: prismatic, alpha: pi/4}, {type: prismatic}]\nlinks: [" BODY
+    ", " BODY "]\n";
+static const char pr[] = "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{type: prismatic, alpha: pi/2}, {type: "
+                         "revolute, a: 0.4}]\nlinks: [" BODY ", " BODY "]\n";
+static const char two_r[] =
+    "convention: dh\ngravity: [0, 0, 0]\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [" BODY ", " BODY "]\n";
 /* centres of mass on the links' axes, no products of inertia */
 static const char three_r[] = "convention: dh\ngravity: [0, 0, -9.81]\n"
                               "joints: [{d: 0.5, alpha: pi/2}, {a: 0.4}, {a: 0.3}]\n"
@@ -108,7 +115,8 @@ static void slides(void **state) {
 static void any_numbers(void **state) {
   (void)state;
   robot_and a = analyse(parse_robot(three_r), false);
-  assert_string_equal(pattern(a.s), "m11(q2,q3) m12(q2,q3) m13(q2,q3)|m12(q2,q3) m22(q3) m23(q3)|m13(q2,q3) m23(q3) m33");
+  assert_string_equal(pattern(a.s),
+                      "m11(q2,q3) m12(q2,q3) m13(q2,q3)|m12(q2,q3) m22(q3) m23(q3)|m13(q2,q3) m23(q3) m33");
   done(a);
   a = analyse(parse_robot(two_r), false);
   assert_string_equal(pattern(a.s), "m11(q2) m12(q2)|m12(q2) m22");
@@ -133,7 +141,8 @@ static void linear_if(void **state) {
   char text[1000];
   static const char *const robots[] = {two_r, pr};
   for (int k = 0; k < 2; k++) {
-    snprintf(text, sizeof text, "%.*s{mass: 3, com: [-0.4, 0, 0.03], inertia: {xx: 0.05, yy: 0.06, zz: 0.07}}]\n", (int)(strstr(robots[k], "links: [") - robots[k]) + 8 + (int)strlen(BODY ", "), robots[k]);
+    snprintf(text, sizeof text, "%.*s{mass: 3, com: [-0.4, 0, 0.03], inertia: {xx: 0.05, yy: 0.06, zz: 0.07}}]\n",
+             (int)(strstr(robots[k], "links: [") - robots[k]) + 8 + (int)strlen(BODY ", "), robots[k]);
     a = analyse(parse_robot(text), true);
     assert_true(psdm_structure_constant_mass(a.s) && psdm_structure_linear(a.s));
     for (int i = 0; i < 2; i++)
@@ -179,15 +188,18 @@ static void springs(void **state) {
   (void)state;
   robot_and a = analyse(parse_robot(three_r), true);
   /* g3 = 9.81 * 2 * 0.2 cos(q2 + q3), the rest of g2 = 9.81 (4 * 0.2 + 2 * 0.4) cos q2 */
-  assert_non_null(strstr(condition(&a, PSDM_WISH_SPRINGS, 0), "across the angle q2 + q3 with k a b = 3.924 Nm balances g3 and its part of g2;"));
+  assert_non_null(strstr(condition(&a, PSDM_WISH_SPRINGS, 0),
+                         "across the angle q2 + q3 with k a b = 3.924 Nm balances g3 and its part of g2;"));
   assert_non_null(strstr(condition(&a, PSDM_WISH_SPRINGS, 0), "on top at q2 + q3 = 1.571"));
-  assert_non_null(strstr(condition(&a, PSDM_WISH_SPRINGS, 1), "across the angle q2 with k a b = 15.696 Nm balances g2;"));
+  assert_non_null(
+      strstr(condition(&a, PSDM_WISH_SPRINGS, 1), "across the angle q2 with k a b = 15.696 Nm balances g2;"));
   assert_null(psdm_structure_condition(a.s, PSDM_WISH_SPRINGS, 2));
   done(a);
   a = analyse(parse_robot(skew), false);
   assert_string_equal(condition(&a, PSDM_WISH_NO_GRAVITY, 0), "m1 = 0 (g1; cannot be: all of it is positive)");
   assert_string_equal(condition(&a, PSDM_WISH_NO_GRAVITY, 1), "m2 = 0 (g1, g2; cannot be: all of it is positive)");
-  assert_non_null(strstr(condition(&a, PSDM_WISH_SPRINGS, 0), "a constant force of 9.81 |0.707106781187 m2| N, by a counterweight, balances g2"));
+  assert_non_null(strstr(condition(&a, PSDM_WISH_SPRINGS, 0),
+                         "a constant force of 9.81 |0.707106781187 m2| N, by a counterweight, balances g2"));
   done(a);
   a = analyse(load_shipped("kuka_kr6"), true);
   assert_non_null(strstr(condition(&a, PSDM_WISH_SPRINGS, 0), "g2 keeps 26 parts (q2, q2 + q3, "));
@@ -261,7 +273,8 @@ static void check_coriolis(rng *g, robot_and *a) {
           largest = fmax(largest, fabs(bias[0][i]) + fabs(gravity[i]));
         }
       }
-      for (int i = 0; i < n; i++) assert_int_equal(psdm_structure_coriolis(a->s, i, j, k, NULL), met[i] > 1e-11 * (largest + 1));
+      for (int i = 0; i < n; i++)
+        assert_int_equal(psdm_structure_coriolis(a->s, i, j, k, NULL), met[i] > 1e-11 * (largest + 1));
     }
   psdm_work_free(work, NULL);
 }
@@ -298,7 +311,8 @@ static void conditions_suffice(void **state) {
 
 static void refusals(void **state) {
   (void)state;
-  psdm_robot *known = parse_robot(two_r), *unknown = parse_robot("convention: dh\njoints: [{a: 0.5}, {a: 0.4}]\n"), *other = load_shipped("kuka_kr6");
+  psdm_robot *known = parse_robot(two_r), *unknown = parse_robot("convention: dh\njoints: [{a: 0.5}, {a: 0.4}]\n"),
+             *other = load_shipped("kuka_kr6");
   psdm_model *model;
   psdm_structure *s;
   psdm_error error;
@@ -326,7 +340,7 @@ static void memory(void **state) {
   psdm_error error;
   long fail = 0;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
-  for (psdm_status status = PSDM_E_MEMORY; status; ) {
+  for (psdm_status status = PSDM_E_MEMORY; status;) {
     counting c;
     counting_init(&c, ++fail);
     status = psdm_structure_new(robot, model, true, &c.allocator, &s, &error);
@@ -344,8 +358,15 @@ static void memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(slides),        cmocka_unit_test(any_numbers),        cmocka_unit_test(linear_if), cmocka_unit_test(parallelogram), cmocka_unit_test(springs),
-      cmocka_unit_test(random_robots), cmocka_unit_test(conditions_suffice), cmocka_unit_test(refusals),  cmocka_unit_test(memory),
+      cmocka_unit_test(slides),
+      cmocka_unit_test(any_numbers),
+      cmocka_unit_test(linear_if),
+      cmocka_unit_test(parallelogram),
+      cmocka_unit_test(springs),
+      cmocka_unit_test(random_robots),
+      cmocka_unit_test(conditions_suffice),
+      cmocka_unit_test(refusals),
+      cmocka_unit_test(memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

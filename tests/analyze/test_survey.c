@@ -1,5 +1,6 @@
-/* Samples of M, S and g: how they are drawn, the same bits on any number of threads and ranks, the program for GPUs, compiled as loops on the processor, bin by bin beside
- * the library's own way, quantiles beside sorted values, and what bounds make of them. */
+/* Samples of M, S and g: how they are drawn, the same bits on any number of threads and ranks, the program for GPUs,
+ * compiled as loops on the processor, bin by bin beside the library's own way, quantiles beside sorted values, and
+ * what bounds make of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +17,15 @@ static void set_ranges(const psdm_robot *robot, psdmp_analyze_range *range) {
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
     if (joint->q < 0) continue;
-    bool limited = isfinite(joint->limits.lower) && isfinite(joint->limits.upper), slides = joint->type == PSDM_PRISMATIC;
-    range[joint->q] = (psdmp_analyze_range){.lower = limited ? joint->limits.lower : slides ? -0.7 : -3, .upper = limited ? joint->limits.upper : slides ? 0.4 : 3, .slides = slides};
+    bool limited = isfinite(joint->limits.lower) && isfinite(joint->limits.upper),
+         slides = joint->type == PSDM_PRISMATIC;
+    range[joint->q] = (psdmp_analyze_range){.lower = limited  ? joint->limits.lower
+                                                     : slides ? -0.7
+                                                              : -3,
+                                            .upper = limited  ? joint->limits.upper
+                                                     : slides ? 0.4
+                                                              : 3,
+                                            .slides = slides};
   }
 }
 
@@ -36,8 +44,8 @@ static psdmp_analyze_survey *run(const psdmp_analyze_survey_aim *aim) {
 
 /* ---- drawing ---- */
 
-/* Moments of a uniform unit vector: E x_i = 0, E x_i^2 = 1/n, E x_i^4 = 3/(n (n + 2)), E x_i^2 x_j^2 = 1/(n (n + 2)), E x_i x_j = 0, each within five standard deviations of
- * its mean over the samples. */
+/* Moments of a uniform unit vector: E x_i = 0, E x_i^2 = 1/n, E x_i^4 = 3/(n (n + 2)), E x_i^2 x_j^2 = 1/(n (n +
+ * 2)), E x_i x_j = 0, each within five standard deviations of its mean over the samples. */
 static void check_sphere(int n, const psdmp_analyze_range *range, long samples) {
   enum { MOMENTS = 5 };
   const double wanted[MOMENTS] = {0, 1.0 / n, 3.0 / (n * (n + 2.0)), 1.0 / (n * (n + 2.0)), 0};
@@ -61,9 +69,11 @@ static void check_sphere(int n, const psdmp_analyze_range *range, long samples) 
     assert_true(fabs(mean[i] - 0.5) <= 5 * sqrt(1.0 / 12 / (double)samples));
     for (int j = 0; j < n; j++)
       for (int m = 0; m < MOMENTS; m++) {
-        double average = sum[i][j][m] / (double)samples, variance = square[i][j][m] / (double)samples - average * average;
+        double average = sum[i][j][m] / (double)samples,
+               variance = square[i][j][m] / (double)samples - average * average;
         if ((m >= 3 && i == j) || (n == 1 && m)) continue;
-        if (!(fabs(average - wanted[m]) <= 5 * sqrt(variance / (double)samples))) fail_msg("n = %d: moment %d of %d, %d is %g, not %g", n, m, i, j, average, wanted[m]);
+        if (!(fabs(average - wanted[m]) <= 5 * sqrt(variance / (double)samples)))
+          fail_msg("n = %d: moment %d of %d, %d is %g, not %g", n, m, i, j, average, wanted[m]);
       }
   }
 }
@@ -106,7 +116,9 @@ static void threads_and_ranks(void **state) {
     aim.limit[PSDMP_ANALYZE_OF_GRAVITY][1] = 1;
     psdmp_analyze_survey *alone = run(&aim);
     assert_int_equal(alone->samples, samples[k]);
-    assert_int_equal(alone->kept, samples[k] > 3 * PSDMP_ANALYZE_SURVEY_GROUP ? PSDMP_ANALYZE_SURVEY_KEPT : (samples[k] + PSDMP_ANALYZE_SURVEY_GROUP - 1) / PSDMP_ANALYZE_SURVEY_GROUP);
+    assert_int_equal(alone->kept, samples[k] > 3 * PSDMP_ANALYZE_SURVEY_GROUP
+                                      ? PSDMP_ANALYZE_SURVEY_KEPT
+                                      : (samples[k] + PSDMP_ANALYZE_SURVEY_GROUP - 1) / PSDMP_ANALYZE_SURVEY_GROUP);
     for (int size = 2; size <= 3; size++) { /* before there are threads, which do not survive a fork */
       forked f;
       fork_ranks(&f, size);
@@ -146,23 +158,28 @@ static uint32_t noise(const psdmp_analyze_survey *a, psdmp_analyze_quantity k) {
 
 static long moved(const psdmp_analyze_survey *a, const psdmp_analyze_survey *b, int row, uint32_t first) {
   long sum = 0;
-  for (uint32_t bin = first; bin < PSDMP_REDUCE_BINS; bin++) sum += labs((long)a->count[(size_t)row * PSDMP_REDUCE_BINS + bin] - (long)b->count[(size_t)row * PSDMP_REDUCE_BINS + bin]);
+  for (uint32_t bin = first; bin < PSDMP_REDUCE_BINS; bin++)
+    sum += labs((long)a->count[(size_t)row * PSDMP_REDUCE_BINS + bin] -
+                (long)b->count[(size_t)row * PSDMP_REDUCE_BINS + bin]);
   return sum;
 }
 
-/* Values but for rounding: eigenvalues err by some ulps of ||M||. A sample in ten thousand millions lies so near a bin's edge. */
+/* Values but for rounding: eigenvalues err by some ulps of ||M||. A sample in ten thousand millions lies so near a
+ * bin's edge. */
 static void compare(const char *name, const psdmp_analyze_survey *a, const psdmp_analyze_survey *b) {
   long all = 0;
   assert_int_equal(a->samples, b->samples);
   assert_int_equal(a->kept, b->kept);
   for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) {
-    double size = fmax(fabs(a->end[k][0][0].value), fabs(a->end[k][1][0].value)), tolerance = 1e-12 * (k == PSDMP_ANALYZE_OF_LEAST ? a->end[PSDMP_ANALYZE_OF_MASS][1][0].value : size) + 1e-14;
+    double size = fmax(fabs(a->end[k][0][0].value), fabs(a->end[k][1][0].value)),
+           tolerance = 1e-12 * (k == PSDMP_ANALYZE_OF_LEAST ? a->end[PSDMP_ANALYZE_OF_MASS][1][0].value : size) + 1e-14;
     all += moved(a, b, k, noise(a, (psdmp_analyze_quantity)k));
     for (int e = 0; e < 2; e++) {
       assert_int_equal(a->beyond[k][e], b->beyond[k][e]);
       for (int m = 0; m < a->kept; m++) {
         const psdmp_analyze_extreme *x = &a->end[k][e][m], *y = &b->end[k][e][m];
-        if (!(fabs(x->value - y->value) <= tolerance)) fail_msg("%s: quantity %d, end %d: %.17g beside %.17g", name, k, e, x->value, y->value);
+        if (!(fabs(x->value - y->value) <= tolerance))
+          fail_msg("%s: quantity %d, end %d: %.17g beside %.17g", name, k, e, x->value, y->value);
         if (a->end[k][1][0].value - a->end[k][0][0].value > 1e-6 * size) assert_int_equal(x->number, y->number);
       }
     }
@@ -206,8 +223,9 @@ static void beside_loops(const char *name, const psdm_robot *robot, const char *
 }
 
 /* one body's inertia is none of a body's: least eigenvalues on both sides of 0 */
-static const char negative[] = "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\n"
-                               "links: [{mass: 1, com: [-0.25, 0, 0], inertia: {zz: 0.2}}, {mass: 3, com: [-0.2, 0, 0], inertia: {zz: -0.1}}]\n";
+static const char negative[] =
+    "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\n"
+    "links: [{mass: 1, com: [-0.25, 0, 0], inertia: {zz: 0.2}}, {mass: 3, com: [-0.2, 0, 0], inertia: {zz: -0.1}}]\n";
 
 /* PSDM_SURVEY_NVCC=nvcc, where there is a GPU, asks that; then millions of samples */
 static void programs(void **state) {
@@ -229,7 +247,12 @@ static void programs(void **state) {
   beside_loops("no bodies", none, compiler ? compiler : "c++", compiler ? 1000003 : 10007);
   psdm_robot_free(none);
   for (int round = 0; round < 4; round++) {
-    const random_options options = {.n_min = 1 + round, .n_max = 2 + round, .trees = round % 2 == 1, .prismatic = round > 0, .drives = round % 2 == 0, .coupled = round == 3};
+    const random_options options = {.n_min = 1 + round,
+                                    .n_max = 2 + round,
+                                    .trees = round % 2 == 1,
+                                    .prismatic = round > 0,
+                                    .drives = round % 2 == 0,
+                                    .coupled = round == 3};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &options, text, sizeof text));
     snprintf(text, sizeof text, "random %d, %d joints", round, psdm_robot_n(robot));
     beside_loops(text, robot, compiler ? compiler : "c++", compiler ? 300007 : 10007);
@@ -242,17 +265,24 @@ static void no_compiler(void **state) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_bounds *b;
   psdm_error error;
-  assert_int_equal(psdm_bounds_new(robot, &(psdm_bounds_options){.points = 100, .samples = 10, .cuda = true, .nvcc = "/nonexistent/nvcc"}, NULL, &b, &error), PSDM_E_COMPILER);
+  assert_int_equal(
+      psdm_bounds_new(robot,
+                      &(psdm_bounds_options){.points = 100, .samples = 10, .cuda = true, .nvcc = "/nonexistent/nvcc"},
+                      NULL, &b, &error),
+      PSDM_E_COMPILER);
   assert_non_null(strstr(error.text, "CUDA's compiler: '/nonexistent/nvcc' was not found"));
   assert_null(b);
   assert_int_equal(psdm_bounds_new(robot, &(psdm_bounds_options){.samples = -1}, NULL, &b, &error), PSDM_E_ARGUMENT);
-  assert_int_equal(psdm_bounds_new(robot, &(psdm_bounds_options){.samples = 5000000000}, NULL, &b, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_bounds_new(robot, &(psdm_bounds_options){.samples = 5000000000}, NULL, &b, &error),
+                   PSDM_E_ARGUMENT);
   psdm_robot_free(robot);
 }
 
 /* ---- quantiles, counts and ends beside all values, sorted ---- */
 
-static int rising(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+static int rising(const void *a, const void *b) {
+  return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
 
 /* a look of its own: norms as maxima of |A x| by powers of A^T A, which share nothing with eigenvalues of LAPACK */
 static double norm_by_powers(int n, const double *A) {
@@ -281,7 +311,8 @@ static double norm_by_powers(int n, const double *A) {
   return size;
 }
 
-static void look_by_hand(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *q, const double *qd, double *x) {
+static void look_by_hand(const psdm_robot *robot, psdm_work *work, psdm_linear *linear, const double *q,
+                         const double *qd, double *x) {
   int n = psdm_robot_n(robot);
   double M[MOST * MOST], S[MOST * MOST], g[MOST], zero[MOST] = {0}, sum = 0;
   assert_int_equal(psdm_linearize_inverse(robot, linear, q, qd, zero, NULL, S, M), PSDM_OK);
@@ -296,10 +327,11 @@ static void look_by_hand(const psdm_robot *robot, psdm_work *work, psdm_linear *
   x[PSDMP_ANALYZE_OF_LEAST] = x[PSDMP_ANALYZE_OF_MASS] - norm_by_powers(n, M);
 }
 
-static void check_quantity(const psdmp_analyze_survey *s, const psdmp_analyze_survey_aim *aim, psdmp_analyze_quantity k, double *value, long samples) {
+static void check_quantity(const psdmp_analyze_survey *s, const psdmp_analyze_survey_aim *aim, psdmp_analyze_quantity k,
+                           double *value, long samples) {
   static const double share[] = {0.5, 0.95, 0.999};
   long below = 0, above = 0;
-  for (long i = 0; i < samples; i++) below += value[i] < aim->limit[k][0], above += value[i] > aim->limit[k][1];
+  for (long i = 0; i < samples; i++) below += value[i]<aim->limit[k][0], above += value[i]> aim->limit[k][1];
   assert_int_equal(s->beyond[k][0], below);
   assert_int_equal(s->beyond[k][1], above);
   assert_true(below > 0 && above > 0);
@@ -308,9 +340,11 @@ static void check_quantity(const psdmp_analyze_survey *s, const psdmp_analyze_su
     assert_true(fabs(value[number] - s->end[k][e][0].value) <= 1e-6 * fabs(value[number]));
   }
   qsort(value, (size_t)samples, sizeof *value, rising);
-  assert_true(fabs(s->end[k][0][0].value - value[0]) <= 1e-6 * fabs(value[0]) && fabs(s->end[k][1][0].value - value[samples - 1]) <= 1e-6 * value[samples - 1]);
+  assert_true(fabs(s->end[k][0][0].value - value[0]) <= 1e-6 * fabs(value[0]) &&
+              fabs(s->end[k][1][0].value - value[samples - 1]) <= 1e-6 * value[samples - 1]);
   for (int i = 0; i < 3; i++) {
-    double exact = value[(long)ceil(share[i] * (double)samples) - 1], found = psdmp_analyze_survey_quantile(s, k, share[i]);
+    double exact = value[(long)ceil(share[i] * (double)samples) - 1],
+           found = psdmp_analyze_survey_quantile(s, k, share[i]);
     /* a bin is at most a 1024th wide; powers are good to 10^-6 here */
     assert_true(found >= exact - 1e-6 * fabs(exact) && found <= exact + fabs(exact) / 1024 + 1e-6 * fabs(exact));
   }
@@ -340,8 +374,9 @@ static void quantiles(void **state) {
       look_by_hand(robot, work, linear, q, qd, x);
       for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) value[k * SAMPLES + i] = x[k];
     }
-    for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++)
-      if (k != PSDMP_ANALYZE_OF_LEAST || r) check_quantity(s, &aim, (psdmp_analyze_quantity)k, value + k * SAMPLES, SAMPLES); /* KR6's is lost in powers of ||M|| - M */
+    for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) /* KR6's is lost in powers of ||M|| - M */
+      if (k != PSDMP_ANALYZE_OF_LEAST || r)
+        check_quantity(s, &aim, (psdmp_analyze_quantity)k, value + k * SAMPLES, SAMPLES);
     psdmp_analyze_survey_free(s, NULL);
     psdm_work_free(work, NULL);
     psdm_linear_free(linear, NULL);
@@ -364,17 +399,22 @@ static void bounds(void **state) {
     psdm_robot *robot = load_shipped(names[k]);
     psdm_bounds *without, *with;
     psdm_error error;
-    if (psdm_bounds_new(robot, &(psdm_bounds_options){.points = 5000}, NULL, &without, &error)) fail_msg("%s", error.text);
-    if (psdm_bounds_new(robot, &(psdm_bounds_options){.points = 5000, .samples = 20000}, NULL, &with, &error)) fail_msg("%s", error.text);
+    if (psdm_bounds_new(robot, &(psdm_bounds_options){.points = 5000}, NULL, &without, &error))
+      fail_msg("%s", error.text);
+    if (psdm_bounds_new(robot, &(psdm_bounds_options){.points = 5000, .samples = 20000}, NULL, &with, &error))
+      fail_msg("%s", error.text);
     assert_int_equal(without->samples, 0);
     assert_int_equal(with->samples, 20000);
-    const psdm_bound *const a[] = {&without->mass, &without->coriolis, &without->gravity, &without->mass_small, &without->mass_least};
+    const psdm_bound *const a[] = {&without->mass, &without->coriolis, &without->gravity, &without->mass_small,
+                                   &without->mass_least};
     const psdm_bound *const b[] = {&with->mass, &with->coriolis, &with->gravity, &with->mass_small, &with->mass_least};
     for (int i = 0; i < 5; i++) {
       const psdm_samples *s = &b[i]->at_samples;
-      assert_true(i < 3 ? b[i]->found >= a[i]->found && b[i]->found >= s->largest * (1 - 1e-12) : b[i]->found <= a[i]->found && b[i]->found <= s->least + 1e-12 * with->mass.found);
+      assert_true(i < 3 ? b[i]->found >= a[i]->found && b[i]->found >= s->largest * (1 - 1e-12)
+                        : b[i]->found <= a[i]->found && b[i]->found <= s->least + 1e-12 * with->mass.found);
       assert_true(i < 3 ? b[i]->found <= b[i]->bound : b[i]->found >= b[i]->bound);
-      assert_true(s->least <= s->half && s->half <= s->most && s->most <= s->nearly_all && s->nearly_all <= s->largest && s->largest > 0);
+      assert_true(s->least <= s->half && s->half <= s->most && s->most <= s->nearly_all &&
+                  s->nearly_all <= s->largest && s->largest > 0);
       assert_int_equal(s->beyond, 0);
       assert_true(b[i]->bound == a[i]->bound);
     }
@@ -387,7 +427,13 @@ static void bounds(void **state) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_bounds *b;
   int asked = 0;
-  assert_int_equal(psdm_bounds_new(robot, &(psdm_bounds_options){.points = 100, .samples = 1000000, .threads = 1, .going_on = after_some, .going_on_user = &asked}, NULL, &b, NULL), PSDM_OK);
+  assert_int_equal(
+      psdm_bounds_new(
+          robot,
+          &(psdm_bounds_options){
+              .points = 100, .samples = 1000000, .threads = 1, .going_on = after_some, .going_on_user = &asked},
+          NULL, &b, NULL),
+      PSDM_OK);
   assert_true(b->stopped && b->samples > 0 && b->samples < 100000);
   psdm_bounds_free(b);
   psdm_robot_free(robot);
@@ -402,7 +448,9 @@ static void bounds_on_ranks(void **state) {
     forked f;
     fork_ranks(&f, size);
     psdm_bounds *mine = NULL;
-    psdm_status status = psdm_bounds_new(robot, &(psdm_bounds_options){.points = 1000, .samples = 20000, .threads = 1, .ranks = &f.ranks}, NULL, &mine, NULL);
+    psdm_status status = psdm_bounds_new(
+        robot, &(psdm_bounds_options){.points = 1000, .samples = 20000, .threads = 1, .ranks = &f.ranks}, NULL, &mine,
+        NULL);
     if (f.ranks.rank > 0) join_ranks(&f, status || mine ? "a helper has an answer" : NULL);
     assert_int_equal(status, PSDM_OK);
     b[size - 1] = mine;
@@ -459,7 +507,8 @@ static void memory_on_ranks(void **state) {
       psdm_bounds_free(b);
       psdm_status second = psdm_bounds_new(robot, &o, NULL, &b, NULL);
       if (f.ranks.rank > 0) join_ranks(&f, NULL);
-      if (second || b->gravity.found != expected) fail_msg("allocation %ld of rank %d: the next call %s", at, rank, second ? "fails" : "has another answer");
+      if (second || b->gravity.found != expected)
+        fail_msg("allocation %ld of rank %d: the next call %s", at, rank, second ? "fails" : "has another answer");
       failures += first == PSDM_E_MEMORY;
       psdm_bounds_free(b);
       join_ranks(&f, NULL);
@@ -473,8 +522,10 @@ static void memory_on_ranks(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bounds_on_ranks), cmocka_unit_test(threads_and_ranks), cmocka_unit_test(spheres), cmocka_unit_test(programs),
-      cmocka_unit_test(no_compiler),     cmocka_unit_test(quantiles),         cmocka_unit_test(bounds),  cmocka_unit_test(memory),
+      cmocka_unit_test(bounds_on_ranks), cmocka_unit_test(threads_and_ranks),
+      cmocka_unit_test(spheres),         cmocka_unit_test(programs),
+      cmocka_unit_test(no_compiler),     cmocka_unit_test(quantiles),
+      cmocka_unit_test(bounds),          cmocka_unit_test(memory),
       cmocka_unit_test(memory_on_ranks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

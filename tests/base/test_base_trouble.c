@@ -1,4 +1,5 @@
-/* test_base_trouble.c: system calls fail wherever files are read and written as a whole: robots, tables, outputs. A file that could not be written whole is not there. */
+/* test_base_trouble.c: system calls fail wherever files are read and written as a whole: robots, tables, outputs. A
+ * file that could not be written whole is not there. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, symlink */
 #include <ftw.h>
 #include <stdio.h>

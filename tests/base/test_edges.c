@@ -1,4 +1,5 @@
-/* test_edges.c: the ground floor at its edges: arrays too large for any memory, sentences for no error, text that is cut, JSON too deep, less address space, no plug-in. */
+/* test_edges.c: the ground floor at its edges: arrays too large for any memory, sentences for no error, text that is
+ * cut, JSON too deep, less address space, no plug-in. */
 #define _GNU_SOURCE /* setenv, fork, mkdtemp */
 #include <stdint.h>
 #include <stdio.h>
@@ -55,8 +56,10 @@ static void sentences(void **state) {
   char four[4];
   assert_true(strlen(psdmp_base_quote("a long word", 11, four, sizeof four)) < sizeof four);
   assert_int_equal(psdmp_base_utf8_length("", 0), 0);
-  static const char *const broken[] = {"\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80", "\xE2\x82"};
-  for (size_t k = 0; k < sizeof broken / sizeof *broken; k++) assert_int_equal(psdmp_base_utf8_length(broken[k], strlen(broken[k])), 0);
+  static const char *const broken[] = {"\xC0\x80",         "\xE0\x80\x80",     "\xED\xA0\x80", "\xF0\x80\x80\x80",
+                                       "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\x80",         "\xE2\x82"};
+  for (size_t k = 0; k < sizeof broken / sizeof *broken; k++)
+    assert_int_equal(psdmp_base_utf8_length(broken[k], strlen(broken[k])), 0);
   assert_int_equal(psdmp_base_utf8_length("\xF4\x8F\xBF\xBF", 4), 4);
 }
 
@@ -143,7 +146,11 @@ static void plug_ins(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),     cmocka_unit_test(sentences),   cmocka_unit_test(components), cmocka_unit_test(outputs_that_cannot_be_whole),
-                                     cmocka_unit_test(little_address_space), cmocka_unit_test(plug_ins)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),
+                                     cmocka_unit_test(sentences),
+                                     cmocka_unit_test(components),
+                                     cmocka_unit_test(outputs_that_cannot_be_whole),
+                                     cmocka_unit_test(little_address_space),
+                                     cmocka_unit_test(plug_ins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_locale.c: a host that has set a locale which writes 1,5 gets the same bytes in every file, and reads the same numbers. */
+/* test_locale.c: a host that has set a locale which writes 1,5 gets the same bytes in every file, and reads the same
+ * numbers. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <locale.h>
 #include <stdio.h>
@@ -51,9 +52,13 @@ static void write_code(const psdm_robot *robot, int locale) {
   static const struct {
     const char *name;
     psdm_code_options options;
-  } kinds[] = {{"c", {.functions = (1u << PSDM_CODE_FUNCTIONS) - 1, .effort = -1, .wraps = 1u << PSDM_CODE_WRAP_CASADI | 1u << PSDM_CODE_WRAP_FMU}},
-               {"float", {.functions = (2u << PSDM_CODE_POSE) - 1, .effort = -1, .real_float = true, .target = PSDM_CODE_SIMD}},
-               {"cuda", {.functions = (2u << PSDM_CODE_POSE) - 1, .effort = -1, .target = PSDM_CODE_CUDA}}};
+  } kinds[] = {
+      {"c",
+       {.functions = (1u << PSDM_CODE_FUNCTIONS) - 1,
+        .effort = -1,
+        .wraps = 1u << PSDM_CODE_WRAP_CASADI | 1u << PSDM_CODE_WRAP_FMU}},
+      {"float", {.functions = (2u << PSDM_CODE_POSE) - 1, .effort = -1, .real_float = true, .target = PSDM_CODE_SIMD}},
+      {"cuda", {.functions = (2u << PSDM_CODE_POSE) - 1, .effort = -1, .target = PSDM_CODE_CUDA}}};
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     psdm_code *code;
     psdm_error error;
@@ -64,7 +69,8 @@ static void write_code(const psdm_robot *robot, int locale) {
 }
 
 static void write_report(int locale) {
-  static const char *const results[] = {"inspect.json", "derive.json", "params.json", "analyze.json", "reduce.json", "simulate.json", "bench.json", "calibrate.json", "predict.csv"};
+  static const char *const results[] = {"inspect.json",  "derive.json", "params.json",    "analyze.json", "reduce.json",
+                                        "simulate.json", "bench.json",  "calibrate.json", "predict.csv"};
   psdm_report *report;
   psdm_error error;
   must(psdm_report_new(&(psdm_report_options){.title = "locale"}, NULL, &report, &error), &error);
@@ -135,14 +141,19 @@ static void test_same_bytes(void **unused) {
   assert_int_equal(localeconv()->decimal_point[0], ',');
   write_all(COMMA_LOCALE);
   setlocale(LC_ALL, "C");
-  snprintf(command, sizeof command, "diff -r %s/0 %s/1 | head -c 2000; test \"$(find %s/0 -type f | wc -l)\" -ge 25 && diff -rq %s/0 %s/1 > /dev/null", folder, folder, folder, folder, folder);
+  snprintf(command, sizeof command,
+           "diff -r %s/0 %s/1 | head -c 2000; test \"$(find %s/0 -type f | wc -l)\" -ge 25 && diff -rq %s/0 %s/1 > "
+           "/dev/null",
+           folder, folder, folder, folder, folder);
   if (system(command)) fail_msg("the locale changes what is written");
 }
 
 /* numbers are formatted in one place, so that no locale can come in between */
 static void test_one_place(void **unused) {
   (void)unused;
-  if (system("cd " SOURCE_DIR "/src && ! grep -rnE '\\bvsnprintf\\(|\\bstrto[df]\\(|\\batof\\(|\\bs?n?printf\\([^;]*[^%]%[-+ 0#]*[0-9.*]*l?[efgEFG]\\b' --include=*.c . --exclude=number.c"))
+  if (system("cd " SOURCE_DIR
+             "/src && ! grep -rnE '\\bvsnprintf\\(|\\bstrto[df]\\(|\\batof\\(|\\bs?n?printf\\([^;]*[^%]%[-+ "
+             "0#]*[0-9.*]*l?[efgEFG]\\b' --include=*.c . --exclude=number.c"))
     fail_msg("numbers are formatted or read outside number.c");
 }
 

@@ -71,7 +71,7 @@ static void arena_pieces_are_aligned_and_zeroed(void **state) {
   assert_true(c.live > 30 && c.live < PIECES / 10); /* in chunks, not one by one */
   psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
-  psdmp_base_arena_free(&arena); /* an empty arena is free already */
+  psdmp_base_arena_free(&arena);                       /* an empty arena is free already */
   assert_non_null(psdmp_base_arena_alloc(&arena, 10)); /* and may be used anew */
   psdmp_base_arena_free(&arena);
   assert_int_equal(c.live, 0);
@@ -101,7 +101,7 @@ static void failure_is_null_and_harmless(void **state) {
   char *first = psdmp_base_arena_alloc(&arena, 100);
   assert_non_null(first);
   strcpy(first, "kept");
-  assert_null(psdmp_base_arena_alloc(&arena, 1 << 20)); /* the second call fails */
+  assert_null(psdmp_base_arena_alloc(&arena, 1 << 20));  /* the second call fails */
   assert_null(psdmp_base_arena_alloc(&arena, SIZE_MAX)); /* asks nobody */
   assert_null(psdmp_base_arena_alloc(&arena, SIZE_MAX / 2 + 1));
   assert_int_equal(c.calls, 2);

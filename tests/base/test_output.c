@@ -38,7 +38,8 @@ static int files_in(const char *path) {
   DIR *dir = opendir(path);
   assert_non_null(dir);
   int count = 0;
-  for (struct dirent *entry; (entry = readdir(dir));) count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+  for (struct dirent *entry; (entry = readdir(dir));)
+    count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
   closedir(dir);
   return count;
 }
@@ -119,7 +120,8 @@ static void abort_leaves_nothing(void **state) {
   remove("old.txt");
 }
 
-/* what a signal handler does: all that is open goes, what is finished stays, and more outputs than the table holds still work */
+/* what a signal handler does: all that is open goes, what is finished stays, and more outputs than the table holds
+ * still work */
 static void discard_removes_what_is_open(void **state) {
   (void)state;
   enum { MANY = 140 };
@@ -404,9 +406,11 @@ static bool is_json(const char *text) {
 
 static void the_checker_can_refuse(void **state) {
   (void)state;
-  static const char *const good[] = {"null", "[]", "{}", "[1, -0.5e+3, \"a\\u00e9\\n\"]", "{\"a\": {\"b\": [true, false]}}\n"};
-  static const char *const bad[] = {"", "nan", "[1,]", "[,1]", "{\"a\" 1}", "{a: 1}", "{\"a\": 1,}", "[1", "\"\x01\"", "\"\\x\"",
-                                    "01", "1.", ".5", "+1", "1e", "[1 2]", "\"\xFF\"", "{} {}"};
+  static const char *const good[] = {"null", "[]", "{}", "[1, -0.5e+3, \"a\\u00e9\\n\"]",
+                                     "{\"a\": {\"b\": [true, false]}}\n"};
+  static const char *const bad[] = {"",   "nan",      "[1,]",     "[,1]", "{\"a\" 1}", "{a: 1}", "{\"a\": 1,}",
+                                    "[1", "\"\x01\"", "\"\\x\"",  "01",   "1.",        ".5",     "+1",
+                                    "1e", "[1 2]",    "\"\xFF\"", "{} {}"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) assert_true(is_json(good[i]));
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     if (is_json(bad[i])) fail_msg("the checker lets %s pass", bad[i]);
@@ -443,7 +447,8 @@ static void json_nests(void **state) {
   const char *text = content("a.json");
   if (!is_json(text)) fail_msg("not JSON: %s", text);
   assert_string_equal(text,
-                      "{\n  \"name\": \"arm\",\n  \"n\": -9223372036854775808,\n  \"coupled\": true,\n  \"fixed\": false,\n  \"nothing\": null,\n"
+                      "{\n  \"name\": \"arm\",\n  \"n\": -9223372036854775808,\n  \"coupled\": true,\n  \"fixed\": "
+                      "false,\n  \"nothing\": null,\n"
                       "  \"values\": [\n    1,\n    -2.5,\n    null\n  ],\n  \"none\": [],\n  \"empty\": {},\n"
                       "  \"links\": [\n    {\"mass\": 0, \"com\": [[]]},\n    {\"mass\": 1, \"com\": [[]]}\n  ]\n}\n");
   remove("a.json");
@@ -460,10 +465,10 @@ static void json_escapes(void **state) {
       {"<script>", "\"<script>\""},
       {"\x01\t\n\r\x1F\x7F", "\"\\u0001\\u0009\\u000a\\u000d\\u001f\\u007f\""},
       {"\xC3\xA9 \xE2\x82\xAC \xF0\x9F\xA4\x96", "\"\xC3\xA9 \xE2\x82\xAC \xF0\x9F\xA4\x96\""},
-      {"caf\xE9", "\"caf\\ufffd\""},                  /* Latin-1 */
-      {"\xC0\xAF", "\"\\ufffd\\ufffd\""},             /* overlong */
-      {"\xED\xA0\x80", "\"\\ufffd\\ufffd\\ufffd\""},  /* a surrogate */
-      {"\xE2\x82", "\"\\ufffd\\ufffd\""},             /* cut short */
+      {"caf\xE9", "\"caf\\ufffd\""},                 /* Latin-1 */
+      {"\xC0\xAF", "\"\\ufffd\\ufffd\""},            /* overlong */
+      {"\xED\xA0\x80", "\"\\ufffd\\ufffd\\ufffd\""}, /* a surrogate */
+      {"\xE2\x82", "\"\\ufffd\\ufffd\""},            /* cut short */
       {"\xF4\x90\x80\x80x", "\"\\ufffd\\ufffd\\ufffd\\ufffdx\""},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -512,10 +517,8 @@ static void json_at_its_deepest(void **state) {
   (void)state;
   psdm_output *o = open_output("d.json");
   for (int i = 0; i < 31; i++)
-    if (i % 2)
-      psdm_json_object(o, NULL), psdm_json_bool(o, "x", true), psdm_json_array(o, "deeper"), i++;
-    else
-      psdm_json_array(o, NULL);
+    if (i % 2) psdm_json_object(o, NULL), psdm_json_bool(o, "x", true), psdm_json_array(o, "deeper"), i++;
+    else psdm_json_array(o, NULL);
   for (int i = 0; i < 31; i++) psdm_json_close(o);
   commit(o);
   assert_true(is_json(content("d.json")));

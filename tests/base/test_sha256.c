@@ -9,17 +9,18 @@ static void expect(psdmp_base_sha256 *s, const char *hex) {
   unsigned char digest[PSDMP_BASE_SHA256_BYTES];
   char text[2 * PSDMP_BASE_SHA256_BYTES + 1] = "";
   psdmp_base_sha256_end(s, digest);
-  for (int i = 0; i < PSDMP_BASE_SHA256_BYTES; i++) text[2 * i] = digit[digest[i] >> 4], text[2 * i + 1] = digit[digest[i] & 15];
+  for (int i = 0; i < PSDMP_BASE_SHA256_BYTES; i++)
+    text[2 * i] = digit[digest[i] >> 4], text[2 * i + 1] = digit[digest[i] & 15];
   assert_string_equal(text, hex);
 }
 
 /* the examples of FIPS 180-2, B.1 to B.3, and the empty message */
 static void published_examples(void **state) {
   (void)state;
-  static const char *const cases[][2] = {
-      {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-      {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-      {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
+  static const char *const cases[][2] = {{"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+                                         {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+                                         {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                                          "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
   psdmp_base_sha256 s;
   for (int k = 0; k < 3; k++) {
     psdmp_base_sha256_start(&s);

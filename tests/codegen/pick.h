@@ -1,5 +1,5 @@
-/* pick.h: a choice of frames, origins, zeros and formulas at random in the place of the search. recursive.c becomes part of the program that includes this,
- * and what code.c calls is defined below. */
+/* pick.h: a choice of frames, origins, zeros and formulas at random in the place of the search. recursive.c becomes
+ * part of the program that includes this, and what code.c calls is defined below. */
 #define psdmp_codegen_build_recursive searched_recursive
 #include "codegen/recursive.c"
 #undef psdmp_codegen_build_recursive
@@ -21,7 +21,8 @@ static struct {
 static psdmp_codegen_choice draw(search *s, rng *g) {
   psdmp_codegen_choice choice = {0};
   for (int b = 0; b < s->chain.bodies; b++)
-    for (int k = 0; k < PSDMP_CODEGEN_GENES; k++) choice.gene[b][k] = (unsigned char)rng_int(g, 0, gene_values(s, b, (psdmp_codegen_gene)k) - 1);
+    for (int k = 0; k < PSDMP_CODEGEN_GENES; k++)
+      choice.gene[b][k] = (unsigned char)rng_int(g, 0, gene_values(s, b, (psdmp_codegen_gene)k) - 1);
   if (!has_inertia(s->function)) return choice;
   choice.unit = rng_int(g, 0, s->chain.lengths);
   choice.zeros = rng_int(g, 0, 1) ? rng_int(g, 0, s->inertia.nulls) : 0;
@@ -49,8 +50,9 @@ static void spoil_program(psdmp_codegen_program *p) {
   if (picking.spoil) p->output[0] = psdm_mul(p->graph, psdm_const(p->graph, factor[picking.spoil]), p->output[0]);
 }
 
-psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta, const psdm_code_options *options,
-                                  psdm_code_function function, bool plain, psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
+psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta,
+                                          const psdm_code_options *options, psdm_code_function function, bool plain,
+                                          psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   search *s;
   psdm_status status = prepare(r, base, theta, options, function, plain, arena, program, &s, error);
   if (!status) status = pick(s);

@@ -1,5 +1,6 @@
-/* What code costs, as counts that may only go down: multiplications, additions, divisions. Where a count falls, a note asks for the table to
- * be brought down too. test_codegen_instructions.sh holds what is counted against machine instructions. */
+/* What code costs, as counts that may only go down: multiplications, additions, divisions. Where a count falls, a
+ * note asks for the table to be brought down too. test_codegen_instructions.sh holds what is counted against machine
+ * instructions. */
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
@@ -41,9 +42,14 @@ static void check_counts(const count *table, size_t rows, psdm_code_method metho
     psdm_cost cost = cost_of(c, method, theta);
     bool more = cost.mult > c->mult || cost.add > c->add || cost.div > c->div;
     bool less = !more && (cost.mult < c->mult || cost.add < c->add || cost.div < c->div);
-    printf("%-12s %-10s %5ld+%-5ld %ld div, %4.1f s%s\n", c->robot, psdm_code_function_name(c->function), cost.mult, cost.add, cost.div, seconds() - start,
-           more ? "  MORE" : less ? "  fewer: bring the table down" : "");
-    if (more) print_error("%s, %s: %ld+%ld+%ld is above %ld+%ld+%ld\n", c->robot, psdm_code_function_name(c->function), cost.mult, cost.add, cost.div, c->mult, c->add, c->div);
+    printf("%-12s %-10s %5ld+%-5ld %ld div, %4.1f s%s\n", c->robot, psdm_code_function_name(c->function), cost.mult,
+           cost.add, cost.div, seconds() - start,
+           more   ? "  MORE"
+           : less ? "  fewer: bring the table down"
+                  : "");
+    if (more)
+      print_error("%s, %s: %ld+%ld+%ld is above %ld+%ld+%ld\n", c->robot, psdm_code_function_name(c->function),
+                  cost.mult, cost.add, cost.div, c->mult, c->add, c->div);
     above += more;
   }
   assert_int_equal(above, 0);
@@ -54,10 +60,12 @@ static void check_counts(const count *table, size_t rows, psdm_code_method metho
 static void test_baked(void **unused) {
   (void)unused;
   static const count table[] = {
-      {"two_link", PSDM_CODE_INVERSE, 13, 10, 0},     {"fanuc_sr6ia", PSDM_CODE_INVERSE, 30, 24, 0},    {"kuka_kr6", PSDM_CODE_INVERSE, 215, 206, 0},
-      {"kuka_lbr7", PSDM_CODE_INVERSE, 243, 235, 0},  {"puma560", PSDM_CODE_INVERSE, 188, 202, 0},      {"kuka_kr6", PSDM_CODE_MASS, 105, 112, 0},
-      {"kuka_lbr7", PSDM_CODE_MASS, 121, 128, 0},     {"kuka_kr6", PSDM_CODE_FORWARD, 374, 352, 6},     {"kuka_lbr7", PSDM_CODE_FORWARD, 468, 448, 7},
-      {"kuka_kr6", PSDM_CODE_REGRESSOR, 379, 289, 0}, {"kuka_lbr7", PSDM_CODE_REGRESSOR, 606, 437, 0},
+      {"two_link", PSDM_CODE_INVERSE, 13, 10, 0},      {"fanuc_sr6ia", PSDM_CODE_INVERSE, 30, 24, 0},
+      {"kuka_kr6", PSDM_CODE_INVERSE, 215, 206, 0},    {"kuka_lbr7", PSDM_CODE_INVERSE, 243, 235, 0},
+      {"puma560", PSDM_CODE_INVERSE, 188, 202, 0},     {"kuka_kr6", PSDM_CODE_MASS, 105, 112, 0},
+      {"kuka_lbr7", PSDM_CODE_MASS, 121, 128, 0},      {"kuka_kr6", PSDM_CODE_FORWARD, 374, 352, 6},
+      {"kuka_lbr7", PSDM_CODE_FORWARD, 468, 448, 7},   {"kuka_kr6", PSDM_CODE_REGRESSOR, 379, 289, 0},
+      {"kuka_lbr7", PSDM_CODE_REGRESSOR, 606, 437, 0},
   };
   CHECK(table, PSDM_CODE_RECURSIVE, false);
 }
@@ -66,8 +74,12 @@ static void test_baked(void **unused) {
 static void test_linear(void **unused) {
   (void)unused;
   static const count table[] = {
-      {"kuka_kr6", PSDM_CODE_LINEARIZE_INVERSE, 807, 784, 0},   {"kuka_lbr7", PSDM_CODE_LINEARIZE_INVERSE, 1014, 1005, 0}, {"kuka_kr6", PSDM_CODE_LINEARIZE_FORWARD, 1406, 1271, 6},
-      {"kuka_lbr7", PSDM_CODE_LINEARIZE_FORWARD, 1960, 1797, 7}, {"kuka_kr6", PSDM_CODE_INVERSE_MASS, 225, 202, 5},         {"kuka_lbr7", PSDM_CODE_INVERSE_MASS, 310, 275, 6},
+      {"kuka_kr6", PSDM_CODE_LINEARIZE_INVERSE, 807, 784, 0},
+      {"kuka_lbr7", PSDM_CODE_LINEARIZE_INVERSE, 1014, 1005, 0},
+      {"kuka_kr6", PSDM_CODE_LINEARIZE_FORWARD, 1406, 1271, 6},
+      {"kuka_lbr7", PSDM_CODE_LINEARIZE_FORWARD, 1960, 1797, 7},
+      {"kuka_kr6", PSDM_CODE_INVERSE_MASS, 225, 202, 5},
+      {"kuka_lbr7", PSDM_CODE_INVERSE_MASS, 310, 275, 6},
   };
   CHECK(table, PSDM_CODE_RECURSIVE, false);
 }
@@ -97,6 +109,7 @@ static void test_expanded(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_expanded), cmocka_unit_test(test_theta), cmocka_unit_test(test_baked), cmocka_unit_test(test_linear)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_expanded), cmocka_unit_test(test_theta),
+                                     cmocka_unit_test(test_baked), cmocka_unit_test(test_linear)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
-/* Operation graphs against the recursions: every function of every shipped robot and of random ones, by both methods, with every option.
+/* Operation graphs against the recursions: every function of every shipped robot and of random ones, by both methods,
+ * with every option.
  *
- * The search of the recursive method shows only the one choice of frames, origins, zeros and formulas that costs least, and takes a second for
- * it. None of them may change a result, so here psdm_code_build gets choices at random in its place (pick.h). Searched code is run by the self-tests (test_codegen_c.sh, deep_codegen.sh). */
+ * The search of the recursive method shows only the one choice of frames, origins, zeros and formulas that costs
+ * least, and takes a second for it. None of them may change a result, so here psdm_code_build gets choices at random
+ * in its place (pick.h). Searched code is run by the self-tests (test_codegen_c.sh, deep_codegen.sh). */
 #include "pick.h"
 
 #include <math.h>
@@ -18,15 +20,15 @@ enum { STATES = 3, WIDE = 64, ENTRIES = 11 * WIDE };
 /* ---- what goes in ---- */
 
 typedef struct subject {
-  const char *name;        /* of a shipped robot, or the text of a random one */
-  psdm_robot *robot;       /* code is generated for it */
-  psdm_robot *other;       /* the same under the gravity of the argument */
+  const char *name;  /* of a shipped robot, or the text of a random one */
+  psdm_robot *robot; /* code is generated for it */
+  psdm_robot *other; /* the same under the gravity of the argument */
   psdm_work *work;
   const psdm_code *code;
   int n, l;
   double pi[ENTRIES], gravity[3], payload[10];
   psdm_wrench wrench;
-  double *input;           /* (blocks x PSDMP_CODEGEN_BLOCK) */
+  double *input; /* (blocks x PSDMP_CODEGEN_BLOCK) */
 } subject;
 
 static psdm_robot *read_robot(const char *name, const double *gravity) {
@@ -36,8 +38,9 @@ static psdm_robot *read_robot(const char *name, const double *gravity) {
   char path[512];
   const char *source = getenv("SOURCE");
   snprintf(path, sizeof path, "%s/robots/%.100s.yaml", source ? source : SOURCE_DIR, name);
-  psdm_status status = strchr(name, '\n') ? psdm_robot_parse(name, strlen(name), "random.yaml", &options, NULL, &robot, &error)
-                                          : psdm_robot_load(path, &options, NULL, &robot, &error);
+  psdm_status status = strchr(name, '\n')
+                           ? psdm_robot_parse(name, strlen(name), "random.yaml", &options, NULL, &robot, &error)
+                           : psdm_robot_load(path, &options, NULL, &robot, &error);
   if (status) fail_msg("%s\n%s", error.text, name);
   return robot;
 }
@@ -45,7 +48,8 @@ static psdm_robot *read_robot(const char *name, const double *gravity) {
 static void physical_body(rng *g, double pi[10]) {
   double com[3], inertia[6];
   for (int i = 0; i < 3; i++) com[i] = rng_uniform(g, -0.2, 0.2);
-  for (int i = 0; i < 6; i++) inertia[i] = i == 0 || i == 3 || i == 5 ? rng_uniform(g, 0.3, 0.5) : rng_uniform(g, -0.05, 0.05);
+  for (int i = 0; i < 6; i++)
+    inertia[i] = i == 0 || i == 3 || i == 5 ? rng_uniform(g, 0.3, 0.5) : rng_uniform(g, -0.05, 0.05);
   psdmp_robot_standard_from_body(rng_uniform(g, 1, 4), com, inertia, pi);
 }
 
@@ -73,7 +77,8 @@ static void open_subject(subject *x, const char *name, rng *g) {
   set_parameters(x, g);
   physical_body(g, x->payload);
   x->wrench.joint = psdm_robot_default_link(x->robot, NULL);
-  for (int i = 0; i < 3; i++) x->wrench.force[i] = rng_uniform(g, -20, 20), x->wrench.moment[i] = rng_uniform(g, -20, 20);
+  for (int i = 0; i < 3; i++)
+    x->wrench.force[i] = rng_uniform(g, -20, 20), x->wrench.moment[i] = rng_uniform(g, -20, 20);
 }
 
 static void close_subject(subject *x) {
@@ -91,7 +96,8 @@ static void set_state(subject *x, rng *g, const psdmp_codegen_program *p) {
     for (int i = 0; i < PSDMP_CODEGEN_BLOCK; i++) block(x, (psdmp_codegen_block)b)[i] = NAN;
   for (int i = 0; i < x->n; i++) {
     double q = block(x, PSDMP_CODEGEN_IN_Q)[i] = rng_uniform(g, -3, 3);
-    if (p->length[PSDMP_CODEGEN_IN_SINE]) block(x, PSDMP_CODEGEN_IN_SINE)[i] = sin(q), block(x, PSDMP_CODEGEN_IN_COSINE)[i] = cos(q);
+    if (p->length[PSDMP_CODEGEN_IN_SINE])
+      block(x, PSDMP_CODEGEN_IN_SINE)[i] = sin(q), block(x, PSDMP_CODEGEN_IN_COSINE)[i] = cos(q);
     block(x, PSDMP_CODEGEN_IN_QD)[i] = rng_uniform(g, -1, 1);
     block(x, PSDMP_CODEGEN_IN_QDD)[i] = rng_uniform(g, -2, 2);
   }
@@ -133,8 +139,11 @@ static void recursion(subject *x, const psdmp_codegen_program *p, psdm_function 
   const psdm_model *model = x->code->model;
   size_t n = (size_t)x->n, scratch = psdm_eval_scratch(x->robot, model);
   double *memory = calloc(3 * n + scratch + 1, sizeof *memory);
-  psdm_eval_options options = {.link = x->code->options.link, .model = model, .scratch = memory + 3 * n,
-                               .wrench_count = p->length[PSDMP_CODEGEN_IN_WRENCH] > 0, .wrenches = &x->wrench};
+  psdm_eval_options options = {.link = x->code->options.link,
+                               .model = model,
+                               .scratch = memory + 3 * n,
+                               .wrench_count = p->length[PSDMP_CODEGEN_IN_WRENCH] > 0,
+                               .wrenches = &x->wrench};
   assert_non_null(memory);
   memcpy(memory, block(x, PSDMP_CODEGEN_IN_Q), n * sizeof *memory);
   memcpy(memory + n, block(x, PSDMP_CODEGEN_IN_QD), n * sizeof *memory);
@@ -153,7 +162,8 @@ static void times_mass(int n, const double *M, const double *in, double *out) {
     }
 }
 
-/* derivatives; those of forward are judged by torques, M times the difference, with what the condition of M takes from an inverse */
+/* derivatives; those of forward are judged by torques, M times the difference, with what the condition of M takes
+ * from an inverse */
 static void both_linear(subject *x, const psdmp_codegen_program *p, double *scratch, double *got, double *want) {
   int n = x->n, nn = n * n, blocks = (int)p->outputs / nn;
   double *q = block(x, PSDMP_CODEGEN_IN_Q), *qd = block(x, PSDMP_CODEGEN_IN_QD), *qdd = block(x, PSDMP_CODEGEN_IN_QDD);
@@ -168,7 +178,8 @@ static void both_linear(subject *x, const psdmp_codegen_program *p, double *scra
     assert_int_equal(psdm_linearize_inverse(robot, linear, q, qd, qdd, want, want + nn, want + 2 * nn), PSDM_OK);
   } else {
     psdm_status status = psdm_linearize_forward_at(robot, linear, q, qd, qdd, all, all + nn, all + 2 * nn);
-    /* the Denso's parameters are random and no body has them: M need not be positive definite, and then nothing is compared */
+    /* the Denso's parameters are random and no body has them: M need not be positive definite, and then nothing is
+     * compared */
     bool unphysical = status == PSDM_E_SINGULAR && psdm_robot_assumptions(robot);
     if (status && !unphysical) fail_msg("status %d for %s", (int)status, x->name);
     if (unphysical) memset(got, 0, sizeof *got * p->outputs), memset(want, 0, sizeof *want * p->outputs), blocks = 0;
@@ -232,15 +243,18 @@ static double worst_of[PSDM_CODE_FUNCTIONS];
 static int above; /* functions with an error above the tolerance */
 
 static void describe(const psdm_code_options *o, char *text, size_t size) {
-  snprintf(text, size, "method %d%s%s%s%s%s%s%s%s, link %d", (int)o->method, o->theta_argument ? ", theta" : "", o->gravity_argument ? ", gravity" : "",
-           o->payload_argument ? ", payload" : "", o->wrench_argument ? ", wrench" : "", o->sincos == PSDM_SINCOS_CALLER ? ", caller" : "",
-           o->friction_columns ? ", friction" : "", o->drive_columns ? ", drives" : "", o->throughput ? ", throughput" : "", o->link);
+  snprintf(text, size, "method %d%s%s%s%s%s%s%s%s, link %d", (int)o->method, o->theta_argument ? ", theta" : "",
+           o->gravity_argument ? ", gravity" : "", o->payload_argument ? ", payload" : "",
+           o->wrench_argument ? ", wrench" : "", o->sincos == PSDM_SINCOS_CALLER ? ", caller" : "",
+           o->friction_columns ? ", friction" : "", o->drive_columns ? ", drives" : "",
+           o->throughput ? ", throughput" : "", o->link);
 }
 
 /* what may be refused: closed forms that do not exist, and theta under assumptions that mix standard parameters */
 static bool refused(const psdm_code_options *o, const psdm_error *error) {
   if (o->method == PSDM_CODE_EXPANDED) return strstr(error->text, "a closed form") != NULL;
-  if (strstr(error->text, "under these assumptions") || strstr(error->text, "other base parameters for other gravity")) return true;
+  if (strstr(error->text, "under these assumptions") || strstr(error->text, "other base parameters for other gravity"))
+    return true;
   return false;
 }
 
@@ -262,7 +276,9 @@ static void check(subject *x, rng *g, const psdm_code_options *o, double toleran
     const psdmp_codegen_program *p = &code->program[k];
     double e = error_of(x, g, p);
     if (!(e <= worst_of[p->function])) worst_of[p->function] = e;
-    if (!(e <= tolerance)) print_error("%s, %s choice, %s: %.3g is above %.3g for %s\n", p->name, how_names[picking.how], text, e, tolerance, x->name);
+    if (!(e <= tolerance))
+      print_error("%s, %s choice, %s: %.3g is above %.3g for %s\n", p->name, how_names[picking.how], text, e, tolerance,
+                  x->name);
     above += !(e <= tolerance);
   }
   psdm_code_free(code);
@@ -270,7 +286,8 @@ static void check(subject *x, rng *g, const psdm_code_options *o, double toleran
 
 static void tell_worst(const char *what) {
   printf("%s, largest errors:", what);
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) printf(" %s %.1e", psdm_code_function_name((psdm_code_function)f), worst_of[f]);
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    printf(" %s %.1e", psdm_code_function_name((psdm_code_function)f), worst_of[f]);
   printf("\n");
   memset(worst_of, 0, sizeof worst_of);
   int failed = above;
@@ -286,8 +303,14 @@ static void test_shipped_recursive(void **unused) {
   for (const char *const *name = shipped_robots; *name; name++)
     for (int k = 0; k < 12; k++) {
       subject x;
-      const psdm_code_options o = {.method = PSDM_CODE_RECURSIVE, .theta_argument = k % 2, .gravity_argument = k / 2 % 3 == 1, .payload_argument = k / 2 % 3 == 2,
-                                   .wrench_argument = k / 6, .sincos = k % 3 == 2 ? PSDM_SINCOS_CALLER : PSDM_SINCOS_LIBM, .friction_columns = k % 5 == 1, .drive_columns = k % 4 == 2};
+      const psdm_code_options o = {.method = PSDM_CODE_RECURSIVE,
+                                   .theta_argument = k % 2,
+                                   .gravity_argument = k / 2 % 3 == 1,
+                                   .payload_argument = k / 2 % 3 == 2,
+                                   .wrench_argument = k / 6,
+                                   .sincos = k % 3 == 2 ? PSDM_SINCOS_CALLER : PSDM_SINCOS_LIBM,
+                                   .friction_columns = k % 5 == 1,
+                                   .drive_columns = k % 4 == 2};
       picking.how = (how)(k % 4 < 2 ? RANDOM : k % 4 - 2);
       picking.g = &g;
       open_subject(&x, *name, &g);
@@ -304,7 +327,8 @@ static void test_shipped_expanded(void **unused) {
     subject x;
     open_subject(&x, *name, &g);
     for (int k = 0; k < 2; k++) /* parameters as arguments take longest: not for seven joints */
-      if (!k || x.n < 7) check(&x, &g, &(psdm_code_options){.method = PSDM_CODE_EXPANDED, .theta_argument = k, .throughput = k}, 1e-13);
+      if (!k || x.n < 7)
+        check(&x, &g, &(psdm_code_options){.method = PSDM_CODE_EXPANDED, .theta_argument = k, .throughput = k}, 1e-13);
     close_subject(&x);
   }
   tell_worst("shipped robots, expanded");
@@ -317,14 +341,16 @@ static void test_loops_are_refused(void **unused) {
   psdm_error error;
   assert_int_equal(psdm_code_build(robot, NULL, NULL, &code, &error), PSDM_E_ROBOT);
   assert_null(code);
-  assert_string_equal(error.text, "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
+  assert_string_equal(error.text,
+                      "a robot with closed loops has no straight-line code; cut its loops or couple their joints");
   psdm_robot_free(robot);
 }
 
 static bool coin(rng *g) { return rng_int(g, 0, 1); }
 
 static psdm_code_options random_code_options(rng *g, const psdm_robot *robot) {
-  psdm_code_options o = {.theta_argument = coin(g), .friction_columns = coin(g), .drive_columns = coin(g), .throughput = coin(g)};
+  psdm_code_options o = {
+      .theta_argument = coin(g), .friction_columns = coin(g), .drive_columns = coin(g), .throughput = coin(g)};
   o.method = rng_int(g, 0, 2) ? PSDM_CODE_RECURSIVE : coin(g) ? PSDM_CODE_AUTO : PSDM_CODE_EXPANDED;
   o.sincos = coin(g) ? PSDM_SINCOS_CALLER : PSDM_SINCOS_LIBM;
   o.link = rng_int(g, 0, psdm_robot_joints(robot));
@@ -336,7 +362,8 @@ static psdm_code_options random_code_options(rng *g, const psdm_robot *robot) {
   return o;
 }
 
-/* choices that no search has weighed may make numbers ten times as large (GROWTH), and terms then cancel by a digit more */
+/* choices that no search has weighed may make numbers ten times as large (GROWTH), and terms then cancel by a digit
+ * more */
 static void test_random(void **unused) {
   (void)unused;
   rng g = rng_start("random robots");

@@ -1,9 +1,10 @@
 /* Natural robots: generated code of every function against the recursions, without a compiler.
  *
- * Arms as exporters write them, with link frames turned anyhow and numbers rounded to 3 to 15 digits, so that axes which were meant to be parallel are
- * almost; DH tables misaligned by 1e-12 to 1e-2; robots of a micron and of a megametre; trees; sliding and coupled joints. PSDM_ARMS says how many, PSDM_ARMS_FIRST where to
- * begin, PSDM_SEED which, PSDM_ARMS_SHOW=1 prints those that fail;
- * PSDM_ARMS_THETA=1 takes parameters as an argument, whose error is that of the base parameters, too. */
+ * Arms as exporters write them, with link frames turned anyhow and numbers rounded to 3 to 15 digits, so that axes
+ * which were meant to be parallel are almost; DH tables misaligned by 1e-12 to 1e-2; robots of a micron and of a
+ * megametre; trees; sliding and coupled joints. PSDM_ARMS says how many, PSDM_ARMS_FIRST where to begin, PSDM_SEED
+ * which, PSDM_ARMS_SHOW=1 prints those that fail; PSDM_ARMS_THETA=1 takes parameters as an argument, whose error is
+ * that of the base parameters, too. */
 #include "pick.h"
 
 #include <math.h>
@@ -34,7 +35,9 @@ static void put(text *w, const char *format, ...) {
   w->left -= (size_t)n;
 }
 
-static void put_rounded(text *w, const double x[3], int digits) { put(w, "\"%.*f %.*f %.*f\"", digits, x[0], digits, x[1], digits, x[2]); }
+static void put_rounded(text *w, const double x[3], int digits) {
+  put(w, "\"%.*f %.*f %.*f\"", digits, x[0], digits, x[1], digits, x[2]);
+}
 
 /* ---- arms as exporters write them ---- */
 
@@ -50,11 +53,17 @@ static void rpy_of(const double *R, double rpy[3]) {
 }
 
 static void put_inertial(text *w, rng *g, double size, int digits) {
-  double m = rng_uniform(g, 0.5, 8), a = m * size * size * rng_uniform(g, 0.005, 0.02), b = a * rng_uniform(g, 0.7, 1.3), c = a * rng_uniform(g, 0.7, 1.3);
-  double com[3] = {size * rng_uniform(g, -0.2, 0.2), size * rng_uniform(g, -0.2, 0.2), size * rng_uniform(g, -0.2, 0.2)}, xy = 0.1 * a * rng_uniform(g, -1, 1);
+  double m = rng_uniform(g, 0.5, 8), a = m * size * size * rng_uniform(g, 0.005, 0.02),
+         b = a * rng_uniform(g, 0.7, 1.3), c = a * rng_uniform(g, 0.7, 1.3);
+  double com[3] = {size * rng_uniform(g, -0.2, 0.2), size * rng_uniform(g, -0.2, 0.2),
+                   size * rng_uniform(g, -0.2, 0.2)},
+         xy = 0.1 * a * rng_uniform(g, -1, 1);
   put(w, "<inertial><origin xyz=");
   put_rounded(w, com, digits);
-  put(w, " rpy=\"0 0 0\"/><mass value=\"%.6f\"/><inertia ixx=\"%.15g\" iyy=\"%.15g\" izz=\"%.15g\" ixy=\"%.15g\" ixz=\"0\" iyz=\"0\"/></inertial>", m, a, b, c, xy);
+  put(w,
+      " rpy=\"0 0 0\"/><mass value=\"%.6f\"/><inertia ixx=\"%.15g\" iyy=\"%.15g\" izz=\"%.15g\" ixy=\"%.15g\" "
+      "ixz=\"0\" iyz=\"0\"/></inertial>",
+      m, a, b, c, xy);
 }
 
 /* a joint's axis in the world, parallel or perpendicular to the one before, as in ordinary arms */
@@ -81,9 +90,11 @@ static void write_urdf(text *w, rng *g, int n, urdf_kind kind) {
     double local[3], rpy[3];
     next_axis(g, axis[parent], axis[j]);
     world[j] = random_turn(g);
-    for (int i = 0; i < 3; i++) world[j].p[i] = world[parent].p[i] + kind.size * (rng_int(g, 0, 2) ? rng_uniform(g, -0.4, 0.4) : 0);
+    for (int i = 0; i < 3; i++)
+      world[j].p[i] = world[parent].p[i] + kind.size * (rng_int(g, 0, 2) ? rng_uniform(g, -0.4, 0.4) : 0);
     psdmp_robot_pose back = psdmp_robot_pose_inverse(&world[parent]), step = psdmp_robot_pose_product(&back, &world[j]);
-    for (int i = 0; i < 3; i++) local[i] = world[j].R[i] * axis[j][0] + world[j].R[3 + i] * axis[j][1] + world[j].R[6 + i] * axis[j][2];
+    for (int i = 0; i < 3; i++)
+      local[i] = world[j].R[i] * axis[j][0] + world[j].R[3 + i] * axis[j][1] + world[j].R[6 + i] * axis[j][2];
     rpy_of(step.R, rpy);
     put(w, "<link name=\"l%d\">", j);
     put_inertial(w, g, kind.size, kind.digits);
@@ -109,19 +120,24 @@ typedef struct table_kind {
 static void write_table(text *w, rng *g, int n, table_kind kind) {
   static const double aligned[] = {0, 0, 1, -1, 2};
   double L = kind.size;
-  put(w, "gravity: [0, %.17g, -9]\nconvention: %s\njoints:\n", rng_int(g, 0, 1) ? 0 : 4.0, rng_int(g, 0, 1) ? "dh" : "modified-dh");
+  put(w, "gravity: [0, %.17g, -9]\nconvention: %s\njoints:\n", rng_int(g, 0, 1) ? 0 : 4.0,
+      rng_int(g, 0, 1) ? "dh" : "modified-dh");
   for (int j = 0; j < n; j++) {
     double alpha = aligned[rng_int(g, 0, 4)] * acos(0) + kind.off * rng_int(g, -1, 1);
-    put(w, "  - {name: j%d, type: %s, theta: %.17g, d: %.17g, a: %.17g, alpha: %.17g", j + 1, kind.prismatic && rng_int(g, 0, 2) == 0 ? "prismatic" : "revolute",
-        rng_int(g, 0, 1) ? 0 : rng_uniform(g, -3, 3), L * (rng_int(g, 0, 1) ? rng_uniform(g, -0.5, 0.5) : 0), L * (rng_int(g, 0, 1) ? rng_uniform(g, -0.5, 0.5) : 0), alpha);
-    if (kind.coupled && j > 0 && rng_int(g, 0, 2) == 0) put(w, ", couple: {j1: %d, offset: 0.25}", rng_int(g, 0, 1) ? 1 : -1);
+    put(w, "  - {name: j%d, type: %s, theta: %.17g, d: %.17g, a: %.17g, alpha: %.17g", j + 1,
+        kind.prismatic && rng_int(g, 0, 2) == 0 ? "prismatic" : "revolute",
+        rng_int(g, 0, 1) ? 0 : rng_uniform(g, -3, 3), L * (rng_int(g, 0, 1) ? rng_uniform(g, -0.5, 0.5) : 0),
+        L * (rng_int(g, 0, 1) ? rng_uniform(g, -0.5, 0.5) : 0), alpha);
+    if (kind.coupled && j > 0 && rng_int(g, 0, 2) == 0)
+      put(w, ", couple: {j1: %d, offset: 0.25}", rng_int(g, 0, 1) ? 1 : -1);
     put(w, "}\n");
   }
   put(w, "links:\n");
   for (int j = 0; j < n; j++) {
     double m = rng_uniform(g, 0.5, 8), a = L * L * m * rng_uniform(g, 0.005, 0.02);
-    put(w, "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, yy: %.17g, zz: %.17g, xy: %.17g}}\n", m, L * rng_uniform(g, -0.2, 0.2), L * rng_uniform(g, -0.2, 0.2),
-        L * rng_uniform(g, -0.2, 0.2), a, 1.2 * a, 0.9 * a, 0.1 * a);
+    put(w, "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, yy: %.17g, zz: %.17g, xy: %.17g}}\n", m,
+        L * rng_uniform(g, -0.2, 0.2), L * rng_uniform(g, -0.2, 0.2), L * rng_uniform(g, -0.2, 0.2), a, 1.2 * a,
+        0.9 * a, 0.1 * a);
   }
 }
 
@@ -138,11 +154,23 @@ static void write_robot(text *w, rng *g, kind k, int number) {
   int digits = 3 + number % 13;
   switch (k) {
     case MISALIGNED: write_table(w, g, 6, (table_kind){.size = 1, .off = off}); break;
-    case SMALL: write_table(w, g, rng_int(g, 2, 6), (table_kind){.size = 1e-6, .off = off, .prismatic = number % 2}); break;
-    case LARGE: write_table(w, g, rng_int(g, 2, 6), (table_kind){.size = 1e6, .off = off, .prismatic = number % 2}); break;
-    case TREE: write_urdf(w, g, rng_int(g, 3, number % 5 ? 10 : 20), (urdf_kind){.digits = digits, .size = 1, .tree = true, .prismatic = number % 2}); break;
-    case SLIDING: write_urdf(w, g, rng_int(g, 2, 7), (urdf_kind){.digits = digits, .size = 1, .prismatic = true}); break;
-    case COUPLED: write_table(w, g, rng_int(g, 3, 6), (table_kind){.size = 1, .off = off, .prismatic = number % 2, .coupled = true}); break;
+    case SMALL:
+      write_table(w, g, rng_int(g, 2, 6), (table_kind){.size = 1e-6, .off = off, .prismatic = number % 2});
+      break;
+    case LARGE:
+      write_table(w, g, rng_int(g, 2, 6), (table_kind){.size = 1e6, .off = off, .prismatic = number % 2});
+      break;
+    case TREE:
+      write_urdf(w, g, rng_int(g, 3, number % 5 ? 10 : 20),
+                 (urdf_kind){.digits = digits, .size = 1, .tree = true, .prismatic = number % 2});
+      break;
+    case SLIDING:
+      write_urdf(w, g, rng_int(g, 2, 7), (urdf_kind){.digits = digits, .size = 1, .prismatic = true});
+      break;
+    case COUPLED:
+      write_table(w, g, rng_int(g, 3, 6),
+                  (table_kind){.size = 1, .off = off, .prismatic = number % 2, .coupled = true});
+      break;
     default: write_urdf(w, g, rng_int(g, 6, 7), (urdf_kind){.digits = digits, .size = 1}); break;
   }
 }
@@ -157,21 +185,26 @@ static struct {
 /* one function of one arm; whether it is too far off */
 static bool note_error(kind k, int number, psdm_code_function function, double e) {
   tally[k].worst[function] = fmax(tally[k].worst[function], e);
-  if (e > MOST) print_error("arm %d, %s: %s is off by %.2g\n", number * KINDS + (int)k, kind_names[k], psdm_code_function_name(function), e);
+  if (e > MOST)
+    print_error("arm %d, %s: %s is off by %.2g\n", number * KINDS + (int)k, kind_names[k],
+                psdm_code_function_name(function), e);
   return e > MOST;
 }
 
 /* as codegen builds them, factored and balanced, with its own check */
-static psdm_status check_whole(const psdm_robot *robot, const psdm_code_options *o, kind k, int number, bool *above, psdm_error *error) {
+static psdm_status check_whole(const psdm_robot *robot, const psdm_code_options *o, kind k, int number, bool *above,
+                               psdm_error *error) {
   psdm_code *code;
   psdm_status status = psdm_code_build(robot, o, NULL, &code, error);
-  for (int f = 0; !status && f < psdm_code_count(code); f++) *above |= note_error(k, number, psdm_code_at(code, f, NULL, NULL), psdm_code_error(code, f));
+  for (int f = 0; !status && f < psdm_code_count(code); f++)
+    *above |= note_error(k, number, psdm_code_at(code, f, NULL, NULL), psdm_code_error(code, f));
   if (!status) psdm_code_free(code);
   return status;
 }
 
 /* the graphs as they are traced, which takes a fifth of the time */
-static psdm_status check_traced(const psdm_robot *robot, const psdm_code_options *o, kind k, int number, bool *above, psdm_error *error) {
+static psdm_status check_traced(const psdm_robot *robot, const psdm_code_options *o, kind k, int number, bool *above,
+                                psdm_error *error) {
   psdm_code_options one = *o;
   psdm_code *code;
   psdmp_base_arena arena = {0};
@@ -201,9 +234,14 @@ static void check_arm(rng *g, kind k, int number) {
   psdm_error error = {0};
   bool above = false;
   write_robot(&w, g, k, number);
-  if (psdm_robot_parse(buffer, strlen(buffer), "arm", &options, NULL, &robot, &error)) fail_msg("%s\n%s", error.text, buffer);
-  psdm_code_options o = {.functions = (1u << PSDM_CODE_FUNCTIONS) - 1, .method = PSDM_CODE_RECURSIVE, .gravity_argument = number % 3 == 1,
-                         .payload_argument = number % 4 == 1, .wrench_argument = number % 4 == 2, .theta_argument = setting("PSDM_ARMS_THETA", 0)};
+  if (psdm_robot_parse(buffer, strlen(buffer), "arm", &options, NULL, &robot, &error))
+    fail_msg("%s\n%s", error.text, buffer);
+  psdm_code_options o = {.functions = (1u << PSDM_CODE_FUNCTIONS) - 1,
+                         .method = PSDM_CODE_RECURSIVE,
+                         .gravity_argument = number % 3 == 1,
+                         .payload_argument = number % 4 == 1,
+                         .wrench_argument = number % 4 == 2,
+                         .theta_argument = setting("PSDM_ARMS_THETA", 0)};
   if (o.theta_argument && k == COUPLED) o.gravity_argument = false;
   if (k == COUPLED) o.functions &= ~(o.gravity_argument ? 1u << PSDM_CODE_REGRESSOR : 0);
   tally[k].arms++;
@@ -217,8 +255,10 @@ static void check_arm(rng *g, kind k, int number) {
 
 static void tell(void) {
   for (int k = 0; k < KINDS; k++) {
-    printf("%-10s %5d arms, %d refused, %d above 1e-12; largest errors:", kind_names[k], tally[k].arms, tally[k].refused, tally[k].above);
-    for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) printf(" %s %.1e", psdm_code_function_name((psdm_code_function)f), tally[k].worst[f]);
+    printf("%-10s %5d arms, %d refused, %d above 1e-12; largest errors:", kind_names[k], tally[k].arms,
+           tally[k].refused, tally[k].above);
+    for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+      printf(" %s %.1e", psdm_code_function_name((psdm_code_function)f), tally[k].worst[f]);
     printf("\n");
   }
 }
@@ -245,8 +285,10 @@ static void test_generated_code_of_natural_robots_is_right(void **unused) {
 /* ---- the check ---- */
 
 static psdm_robot *plain_arm(void) {
-  static const char arm[] = "convention: dh\njoints:\n  - {name: j1, type: revolute, a: 0.4, alpha: pi/2, d: 0, theta: 0}\n  - {name: j2, type: revolute, a: 0.3, alpha: 0, d: 0, theta: 0}\n"
-                            "links:\n  - {mass: 3, com: [-0.2, 0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 2, com: [-0.1, 0.1, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n";
+  static const char arm[] = "convention: dh\njoints:\n  - {name: j1, type: revolute, a: 0.4, alpha: pi/2, d: 0, theta: "
+                            "0}\n  - {name: j2, type: revolute, a: 0.3, alpha: 0, d: 0, theta: 0}\n"
+                            "links:\n  - {mass: 3, com: [-0.2, 0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - "
+                            "{mass: 2, com: [-0.1, 0.1, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n";
   psdm_robot *robot;
   psdm_error error;
   if (psdm_robot_parse(arm, strlen(arm), "arm", NULL, NULL, &robot, &error)) fail_msg("%s", error.text);
@@ -274,7 +316,11 @@ static void test_wrong_programs_are_refused(void **unused) {
     psdm_code *code;
     psdm_error error = {0};
     picking.spoil = cases[k].how;
-    psdm_status status = psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_MASS, .method = PSDM_CODE_RECURSIVE, .real_float = cases[k].single}, NULL, &code, &error);
+    psdm_status status = psdm_code_build(
+        robot,
+        &(psdm_code_options){
+            .functions = 1u << PSDM_CODE_MASS, .method = PSDM_CODE_RECURSIVE, .real_float = cases[k].single},
+        NULL, &code, &error);
     assert_int_equal(status, cases[k].text ? PSDM_E_ROBOT : PSDM_OK);
     if (cases[k].text && !strstr(error.text, cases[k].text)) fail_msg("%s", error.text);
     if (!status) assert_true(psdm_code_error(code, 0) < 1e-15 && !psdm_code_note(code, 0));
@@ -291,19 +337,25 @@ static void test_wrong_objects_are_refused(void **unused) {
   psdm_code *code;
   psdm_compiled *compiled;
   psdm_error error = {0};
-  assert_int_equal(psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .method = PSDM_CODE_RECURSIVE}, NULL, &code, &error), PSDM_OK);
+  assert_int_equal(
+      psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .method = PSDM_CODE_RECURSIVE},
+                      NULL, &code, &error),
+      PSDM_OK);
   psdmp_codegen_program *p = &code->program[0];
   p->output[0] = psdm_scale(p->graph, 1 + 1e-6, p->output[0]);
-  psdm_status status = psdm_compile(code, &(psdm_compile_options){.native = true, .cache = ""}, NULL, &compiled, &error);
+  psdm_status status =
+      psdm_compile(code, &(psdm_compile_options){.native = true, .cache = ""}, NULL, &compiled, &error);
   assert_int_equal(status, PSDM_E_COMPILER);
   assert_null(compiled);
-  if (!strstr(error.text, "the compiled 'inverse' differs from the recursion by") && !strstr(error.text, "compiler")) fail_msg("%s", error.text);
+  if (!strstr(error.text, "the compiled 'inverse' differs from the recursion by") && !strstr(error.text, "compiler"))
+    fail_msg("%s", error.text);
   psdm_code_free(code);
   psdm_robot_free(robot);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_generated_code_of_natural_robots_is_right), cmocka_unit_test(test_wrong_programs_are_refused),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_generated_code_of_natural_robots_is_right),
+                                     cmocka_unit_test(test_wrong_programs_are_refused),
                                      cmocka_unit_test(test_wrong_objects_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_codegen_options.c: options of generated code and reduced models that are out of their range, and models of other robots: each refused with its sentence. */
+/* test_codegen_options.c: options of generated code and reduced models that are out of their range, and models of
+ * other robots: each refused with its sentence. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include "support.h"
 
 static void expect(psdm_status status, psdm_status wanted, const psdm_error *error, const char *sentence, size_t k) {
-  if (status != wanted || !strstr(error->text, sentence)) fail_msg("case %zu: status %d, '%s'; '%s' was expected", k, status, error->text, sentence);
+  if (status != wanted || !strstr(error->text, sentence))
+    fail_msg("case %zu: status %d, '%s'; '%s' was expected", k, status, error->text, sentence);
 }
 
 static void code(void **state) {
@@ -24,7 +26,9 @@ static void code(void **state) {
       {{.link = 3}, PSDM_E_ARGUMENT, "link 3 of 2"},
       {{.prefix = "1st"}, PSDM_E_ARGUMENT, "the prefix must be a C identifier"},
       {{.prefix = "a-b"}, PSDM_E_ARGUMENT, "the prefix must be a C identifier"},
-      {{.prefix = "a234567890123456789012345678901234567890123456789012345678901"}, PSDM_E_ARGUMENT, "the prefix must be a C identifier"},
+      {{.prefix = "a234567890123456789012345678901234567890123456789012345678901"},
+       PSDM_E_ARGUMENT,
+       "the prefix must be a C identifier"},
       {{.method = PSDM_CODE_EXPANDED, .gravity_argument = true}, PSDM_E_ARGUMENT, "need the recursive method"},
       {{.wraps = 1u << PSDM_CODE_WRAP_FMU, .real_float = true}, PSDM_E_ARGUMENT, ""},
       {{.wraps = 1u << PSDM_CODE_WRAP_CASADI, .target = PSDM_CODE_CUDA}, PSDM_E_ARGUMENT, ""},
@@ -41,10 +45,12 @@ static void code(void **state) {
   expect(psdm_code_build(one, NULL, NULL, &found, &error), PSDM_E_MISSING, &error, "", 0);
   psdm_model *model, *base;
   assert_int_equal(psdm_model_derive(one, NULL, NULL, &model, NULL, NULL), PSDM_OK);
-  expect(psdm_code_build_model(robot, model, NULL, NULL, &found, &error), PSDM_E_ROBOT, &error, "the model has 1 joints", 0);
+  expect(psdm_code_build_model(robot, model, NULL, NULL, &found, &error), PSDM_E_ROBOT, &error,
+         "the model has 1 joints", 0);
   psdm_model_free(model);
   assert_int_equal(psdm_params_derive(robot, NULL, NULL, &base, NULL, NULL), PSDM_OK); /* without functions */
-  expect(psdm_code_build_model(robot, base, NULL, NULL, &found, &error), PSDM_E_ARGUMENT, &error, "the model has no functions", 0);
+  expect(psdm_code_build_model(robot, base, NULL, NULL, &found, &error), PSDM_E_ARGUMENT, &error,
+         "the model has no functions", 0);
   psdm_model_free(base);
   assert_null(psdm_code_function_name(PSDM_CODE_FUNCTIONS));
   assert_null(psdm_code_function_help((psdm_code_function)-1));
@@ -67,20 +73,32 @@ static void reduction(void **state) {
     psdm_reduce_options o;
     const char *sentence;
   } cases[] = {
-      {other, {.profile = {1, 1, 1, 0, NULL}}, "another robot's"}, {base, {.profile = {1, 1, 1, 0, NULL}}, "the model has no functions"}, {model, {.samples = -1}, "a number of states is negative"},
-      {model, {.contributions = -1}, "a number of states is negative"}, {model, {.profile = {.count = -1}}, "a number of states is negative"}, {model, {.profile = {.count = 3}}, "a number of states is negative"},
-      {model, {.samples = 1L << 40, .profile = {1, 1, 1, 0, NULL}}, "counted in 32 bits"}, {model, {.contributions = 1L << 40, .profile = {1, 1, 1, 0, NULL}}, "counted in 32 bits"},
-      {model, {.profile = {0, 1, 1, 0, NULL}}, "a profile needs ranges or states"}, {model, {.profile = {1, -1, 1, 0, NULL}}, "a profile needs ranges or states"},
+      {other, {.profile = {1, 1, 1, 0, NULL}}, "another robot's"},
+      {base, {.profile = {1, 1, 1, 0, NULL}}, "the model has no functions"},
+      {model, {.samples = -1}, "a number of states is negative"},
+      {model, {.contributions = -1}, "a number of states is negative"},
+      {model, {.profile = {.count = -1}}, "a number of states is negative"},
+      {model, {.profile = {.count = 3}}, "a number of states is negative"},
+      {model, {.samples = 1L << 40, .profile = {1, 1, 1, 0, NULL}}, "counted in 32 bits"},
+      {model, {.contributions = 1L << 40, .profile = {1, 1, 1, 0, NULL}}, "counted in 32 bits"},
+      {model, {.profile = {0, 1, 1, 0, NULL}}, "a profile needs ranges or states"},
+      {model, {.profile = {1, -1, 1, 0, NULL}}, "a profile needs ranges or states"},
       {model, {.profile = {1, 1, NAN, 0, NULL}}, "a profile needs ranges or states"},
   };
   psdm_reducer *r = (psdm_reducer *)&r;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdm_error error = {0};
-    expect(psdm_reducer_new(robot, cases[k].model, &cases[k].o, NULL, &r, &error), PSDM_E_ARGUMENT, &error, cases[k].sentence, k);
+    expect(psdm_reducer_new(robot, cases[k].model, &cases[k].o, NULL, &r, &error), PSDM_E_ARGUMENT, &error,
+           cases[k].sentence, k);
     assert_null(r);
   }
   psdm_error error = {0};
-  assert_int_equal(psdm_reducer_new(robot, model, &(psdm_reduce_options){.profile = psdm_profile_slow(), .samples = 100, .contributions = 100, .threads = 1}, NULL, &r, &error), PSDM_OK);
+  assert_int_equal(
+      psdm_reducer_new(
+          robot, model,
+          &(psdm_reduce_options){.profile = psdm_profile_slow(), .samples = 100, .contributions = 100, .threads = 1},
+          NULL, &r, &error),
+      PSDM_OK);
   static const double pairs[][2] = {{0, 0.5}, {1, 0.5}, {0.1, 0}, {0.1, 1}, {NAN, 0.5}, {0.1, NAN}};
   for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
     psdm_reduce_info info;

@@ -1,4 +1,5 @@
-/* test_codegen_shortage.c: memory runs out wherever code is built, written, compiled, and wherever a model is reduced. */
+/* test_codegen_shortage.c: memory runs out wherever code is built, written, compiled, and wherever a model is
+ * reduced. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
 #include <ftw.h>
 #include <stdio.h>
@@ -10,7 +11,9 @@
 #include "psdm/reduce.h"
 #include "shortage.h"
 
-static const char pendulum[] = "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.4, alpha: 0.3}\nlinks:\n  - {mass: 2, com: [0.1, 0.2, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
+static const char pendulum[] =
+    "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.4, alpha: 0.3}\nlinks:\n  - {mass: "
+    "2, com: [0.1, 0.2, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
 enum { ALL = (1u << PSDM_CODE_FUNCTIONS) - 1 };
 
 typedef struct job {
@@ -43,14 +46,47 @@ static void code_that_is_built_and_written(void **state) {
   psdm_robot *one = parse_robot(pendulum), *two = load_shipped("two_link");
   psdm_model *model;
   assert_int_equal(psdm_model_derive(one, NULL, NULL, &model, NULL, NULL), PSDM_OK);
-  enum { GRAVITY = 1u << PSDM_CODE_GRAVITY, INVERSE = 1u << PSDM_CODE_INVERSE, FORWARD = 1u << PSDM_CODE_FORWARD, REGRESSOR = 1u << PSDM_CODE_REGRESSOR, MASS = 1u << PSDM_CODE_MASS };
+  enum {
+    GRAVITY = 1u << PSDM_CODE_GRAVITY,
+    INVERSE = 1u << PSDM_CODE_INVERSE,
+    FORWARD = 1u << PSDM_CODE_FORWARD,
+    REGRESSOR = 1u << PSDM_CODE_REGRESSOR,
+    MASS = 1u << PSDM_CODE_MASS
+  };
   const job jobs[] = {
       {one, NULL, {.functions = ALL, .effort = -1, .command = "psdm codegen", .method = PSDM_CODE_RECURSIVE}, NULL},
       {one, NULL, {.functions = GRAVITY, .effort = -1, .method = PSDM_CODE_EXPANDED}, NULL},
-      {one, NULL, {.functions = INVERSE | REGRESSOR, .method = PSDM_CODE_RECURSIVE, .effort = -1, .theta_argument = true, .friction_columns = true, .drive_columns = true}, folder},
-      {one, NULL, {.functions = INVERSE | FORWARD, .method = PSDM_CODE_RECURSIVE, .effort = -1, .gravity_argument = true, .payload_argument = true, .wrench_argument = true, .target = PSDM_CODE_SIMD}, folder},
-      {one, NULL, {.functions = INVERSE | MASS, .method = PSDM_CODE_RECURSIVE, .effort = -1, .target = PSDM_CODE_CUDA, .real_float = true}, folder},
-      {one, NULL, {.functions = INVERSE, .method = PSDM_CODE_RECURSIVE, .effort = -1, .wraps = (1u << PSDM_CODE_WRAPS) - 1}, folder},
+      {one,
+       NULL,
+       {.functions = INVERSE | REGRESSOR,
+        .method = PSDM_CODE_RECURSIVE,
+        .effort = -1,
+        .theta_argument = true,
+        .friction_columns = true,
+        .drive_columns = true},
+       folder},
+      {one,
+       NULL,
+       {.functions = INVERSE | FORWARD,
+        .method = PSDM_CODE_RECURSIVE,
+        .effort = -1,
+        .gravity_argument = true,
+        .payload_argument = true,
+        .wrench_argument = true,
+        .target = PSDM_CODE_SIMD},
+       folder},
+      {one,
+       NULL,
+       {.functions = INVERSE | MASS,
+        .method = PSDM_CODE_RECURSIVE,
+        .effort = -1,
+        .target = PSDM_CODE_CUDA,
+        .real_float = true},
+       folder},
+      {one,
+       NULL,
+       {.functions = INVERSE, .method = PSDM_CODE_RECURSIVE, .effort = -1, .wraps = (1u << PSDM_CODE_WRAPS) - 1},
+       folder},
       {one, model, {.functions = GRAVITY}, folder},
       {two, NULL, {.functions = INVERSE, .effort = -1, .method = PSDM_CODE_RECURSIVE}, NULL},
   };
@@ -80,7 +116,9 @@ static void code_that_is_compiled(void **state) {
   (void)state;
   psdm_robot *robot = parse_robot(pendulum);
   psdm_code *code;
-  assert_int_equal(psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .effort = -1}, NULL, &code, NULL), PSDM_OK);
+  assert_int_equal(psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .effort = -1},
+                                   NULL, &code, NULL),
+                   PSDM_OK);
   shortage_everywhere("graph", try_compile, code);
   shortage_tolerated("native", try_native, code); /* the graph takes its place */
   psdm_code_free(code);
@@ -89,7 +127,8 @@ static void code_that_is_compiled(void **state) {
 
 static psdm_status try_reduce(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   const job *j = what;
-  const psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 100, .contributions = 50, .medians = true, .threads = 1};
+  const psdm_reduce_options options = {
+      .profile = psdm_profile_fast(), .samples = 100, .contributions = 50, .medians = true, .threads = 1};
   psdm_reducer *reducer = (psdm_reducer *)&reducer;
   psdm_model *reduced = NULL;
   psdm_reduce_info info;
@@ -114,6 +153,8 @@ static void models_that_are_reduced(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(code_that_is_built_and_written), cmocka_unit_test(code_that_is_compiled), cmocka_unit_test(models_that_are_reduced)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(code_that_is_built_and_written),
+                                     cmocka_unit_test(code_that_is_compiled),
+                                     cmocka_unit_test(models_that_are_reduced)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

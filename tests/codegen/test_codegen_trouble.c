@@ -1,5 +1,5 @@
-/* test_codegen_trouble.c: system calls fail wherever code is written, compiled, loaded, and kept in the cache. The graph takes the place of machine code; where only machine
- * code will do, it is refused. */
+/* test_codegen_trouble.c: system calls fail wherever code is written, compiled, loaded, and kept in the cache. The
+ * graph takes the place of machine code; where only machine code will do, it is refused. */
 #define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
 #include <ftw.h>
 #include <math.h>
@@ -11,7 +11,8 @@
 #include "psdm/compile.h"
 #include "trouble.h"
 
-static const char pendulum[] = "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.5}\nlinks:\n  - {mass: 2, com: [0, 0, 0], inertia: {zz: 0.15}}\n";
+static const char pendulum[] = "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: "
+                               "0.5}\nlinks:\n  - {mass: 2, com: [0, 0, 0], inertia: {zz: 0.15}}\n";
 
 static char folder[64];
 static const psdm_status no_compiler[] = {PSDM_E_COMPILER, PSDM_OK};
@@ -37,7 +38,8 @@ static void empty_folder(void) {
 static void weigh(const psdm_compiled *c) {
   double q = 0, tau = 0, *scratch = malloc(sizeof *scratch * (psdm_compiled_scratch(c) + 1));
   assert_non_null(scratch);
-  assert_int_equal(psdm_compiled_call(c, PSDM_CODE_GRAVITY, (const void *const[]){&q}, (void *const[]){&tau}, scratch), PSDM_OK);
+  assert_int_equal(psdm_compiled_call(c, PSDM_CODE_GRAVITY, (const void *const[]){&q}, (void *const[]){&tau}, scratch),
+                   PSDM_OK);
   assert_true(fabs(tau - 9.81) < 1e-14 * 9.81 * 10);
   free(scratch);
 }
@@ -46,7 +48,9 @@ static psdm_status try_compile(const psdm_allocator *allocator, const void *what
   const job *j = what;
   psdm_compiled *compiled = (psdm_compiled *)&compiled;
   if (j->fresh) empty_folder();
-  psdm_status status = psdm_compile(j->code, &(psdm_compile_options){.compiler = "cc -O0", .cache = j->cache, .native = j->native}, allocator, &compiled, error);
+  psdm_status status =
+      psdm_compile(j->code, &(psdm_compile_options){.compiler = "cc -O0", .cache = j->cache, .native = j->native},
+                   allocator, &compiled, error);
   if (status) assert_null(compiled);
   if (!status) weigh(compiled);
   if (!status && j->native) assert_true(psdm_compiled_info(compiled)->native);
@@ -66,7 +70,12 @@ static void machine_code(void **state) {
   (void)state;
   psdm_robot *robot = parse_robot(pendulum);
   psdm_code *code;
-  assert_int_equal(psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_GRAVITY, .method = PSDM_CODE_RECURSIVE, .effort = -1}, NULL, &code, NULL), PSDM_OK);
+  assert_int_equal(
+      psdm_code_build(
+          robot,
+          &(psdm_code_options){.functions = 1u << PSDM_CODE_GRAVITY, .method = PSDM_CODE_RECURSIVE, .effort = -1}, NULL,
+          &code, NULL),
+      PSDM_OK);
   assert_true(trouble_everywhere("written", try_write, code, NULL) > 3);
   empty_folder();
   assert_true(trouble_everywhere("compiled", try_compile, &(job){code, folder, true, true}, no_compiler) > 20);

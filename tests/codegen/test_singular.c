@@ -1,4 +1,5 @@
-/* test_singular.c: robots whose mass matrix cannot be inverted: who is named, what is left out of their code, what is refused. */
+/* test_singular.c: robots whose mass matrix cannot be inverted: who is named, what is left out of their code, what
+ * is refused. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,15 +8,21 @@
 /* three joints of which the last moves a link of these numbers; the first two have inertia */
 static psdm_robot *arm(const char *last) {
   char text[1200];
-  snprintf(text, sizeof text, "convention: dh\njoints:\n  - {name: yaw, d: 0.3, alpha: 90 deg}\n  - {name: pitch, a: 0.4}\n  - {name: wrist, a: 0.1, alpha: 90 deg}\nlinks:\n"
-           "  - {mass: 3, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 2, com: [-0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - %s\n", last);
+  snprintf(text, sizeof text,
+           "convention: dh\njoints:\n  - {name: yaw, d: 0.3, alpha: 90 deg}\n  - {name: pitch, a: 0.4}\n  - {name: "
+           "wrist, a: 0.1, alpha: 90 deg}\nlinks:\n"
+           "  - {mass: 3, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 2, com: [-0.1, 0, 0], "
+           "inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - %s\n",
+           last);
   return parse_robot(text);
 }
 
 static const char NOTHING[] = "{mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}";
-static const char POINTS[] = "convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: B, a: 1}\n  - {name: C, a: 1}\nlinks:\n"
-                             "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n"
-                             "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n";
+static const char POINTS[] =
+    "convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: B, a: 1}\n  - {name: C, a: 1}\nlinks:\n"
+    "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: "
+    "0, zz: 0}}\n"
+    "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n";
 
 static void expect_singular(psdm_robot *robot, const char *words) {
   psdm_error error;
@@ -28,14 +35,17 @@ static void joints_are_named(void **state) {
   (void)state;
   expect_singular(arm(NOTHING), "joint 'wrist' moves nothing that has inertia");
   /* a mass on the joint's own axis: the link's frame stands 0.1 m away from it */
-  expect_singular(arm("{mass: 2, com: [-0.1, 0.3, 0], inertia: {xx: 0, yy: 0, zz: 0}}"), "joint 'wrist' moves nothing that has inertia");
+  expect_singular(arm("{mass: 2, com: [-0.1, 0.3, 0], inertia: {xx: 0, yy: 0, zz: 0}}"),
+                  "joint 'wrist' moves nothing that has inertia");
   /* a point in a plane has two directions, three joints have three */
-  expect_singular(parse_robot(POINTS), "joints 'A', 'B', 'C' can move together without moving anything that has inertia");
+  expect_singular(parse_robot(POINTS),
+                  "joints 'A', 'B', 'C' can move together without moving anything that has inertia");
 }
 
 static void regular_robots_pass(void **state) {
   (void)state;
-  static const char *const last[] = {"{mass: 1e-9, com: [0.01, 0, 0], inertia: {xx: 1e-15, yy: 1e-15, zz: 1e-15}}", "{mass: 1e6, com: [5, 0, 0], inertia: {xx: 9e9, yy: 9e9, zz: 9e9}}"};
+  static const char *const last[] = {"{mass: 1e-9, com: [0.01, 0, 0], inertia: {xx: 1e-15, yy: 1e-15, zz: 1e-15}}",
+                                     "{mass: 1e6, com: [5, 0, 0], inertia: {xx: 9e9, yy: 9e9, zz: 9e9}}"};
   for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
     psdm_robot *robot = arm(last[i]);
     double condition = 0;
@@ -44,8 +54,10 @@ static void regular_robots_pass(void **state) {
     psdm_robot_free(robot);
   }
   /* a drive is inertia, too */
-  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: A, a: 1, drive_inertia: 0.1}\n  - {name: B, a: 1, drive_inertia: 0.1}\n  - {name: C, a: 1, drive_inertia: 0.1}\nlinks:\n"
-                                  "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n"
+  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: A, a: 1, drive_inertia: 0.1}\n  - {name: B, a: "
+                                  "1, drive_inertia: 0.1}\n  - {name: C, a: 1, drive_inertia: 0.1}\nlinks:\n"
+                                  "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: "
+                                  "[0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n"
                                   "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
   assert_int_equal(psdm_mass_condition(robot, NULL, NULL, NULL), PSDM_OK);
   psdm_robot_free(robot);
@@ -54,9 +66,13 @@ static void regular_robots_pass(void **state) {
 /* a slide of half a metre would hide the inertias of arms of a micrometre: it is drawn as long as these */
 static void short_arms_on_a_slide(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: j1, a: 4e-7}\n  - {name: j2, a: 2e-10}\n  - {name: j3, alpha: -1.27}\n  - {name: j4, type: prismatic, a: -6e-7}\nlinks:\n"
-                                  "  - {mass: 5, com: [-2e-7, 5e-7, 1e-7], inertia: {xx: 7e-13, yy: 8e-13, zz: 8e-13}}\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 0}}\n"
-                                  "  - {mass: 6, com: [9e-8, -4e-7, 2e-7], inertia: {xx: 1e-12, yy: 1e-12, zz: 8e-13}}\n  - {mass: 5, com: [9e-8, 5e-7, -3e-7], inertia: {xx: 6e-13, yy: 5e-13, zz: 6e-13}}\n");
+  psdm_robot *robot =
+      parse_robot("convention: dh\njoints:\n  - {name: j1, a: 4e-7}\n  - {name: j2, a: 2e-10}\n  - {name: j3, alpha: "
+                  "-1.27}\n  - {name: j4, type: prismatic, a: -6e-7}\nlinks:\n"
+                  "  - {mass: 5, com: [-2e-7, 5e-7, 1e-7], inertia: {xx: 7e-13, yy: 8e-13, zz: 8e-13}}\n  - {mass: 0, "
+                  "com: [0, 0, 0], inertia: {zz: 0}}\n"
+                  "  - {mass: 6, com: [9e-8, -4e-7, 2e-7], inertia: {xx: 1e-12, yy: 1e-12, zz: 8e-13}}\n  - {mass: 5, "
+                  "com: [9e-8, 5e-7, -3e-7], inertia: {xx: 6e-13, yy: 5e-13, zz: 6e-13}}\n");
   double condition;
   assert_int_equal(psdm_mass_condition(robot, NULL, &condition, NULL), PSDM_OK);
   assert_true(condition < 1e9);
@@ -66,9 +82,11 @@ static void short_arms_on_a_slide(void **state) {
 /* a wrist of inertia so small beside what moves it along that M is singular but for the last digits */
 static void nearly_singular(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: B, a: 1}\n  - {name: C, a: 1}\nlinks:\n"
-                                  "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n"
-                                  "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 3e-13}}\n");
+  psdm_robot *robot =
+      parse_robot("convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: B, a: 1}\n  - {name: C, a: 1}\nlinks:\n"
+                  "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: [0, 0, 0], "
+                  "inertia: {xx: 0, yy: 0, zz: 0}}\n"
+                  "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 3e-13}}\n");
   double condition;
   psdm_code *code;
   const psdm_code_options options = {.functions = 1u << PSDM_CODE_FORWARD, .effort = -1};
@@ -79,9 +97,12 @@ static void nearly_singular(void **state) {
   psdm_code_free(code);
   psdm_robot_free(robot);
   /* two joints on one axis: what the condition allows, every solving function allows */
-  robot = parse_robot("convention: dh\njoints:\n  - {name: A}\n  - {name: B}\nlinks:\n"
-                      "  - {mass: 0, com: [0, 0, 0], inertia: {zz: 2e-9}}\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 3e3}}\n");
-  const psdm_code_options solving = {.functions = 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_INVERSE_MASS | 1u << PSDM_CODE_LINEARIZE_FORWARD, .effort = -1};
+  robot = parse_robot(
+      "convention: dh\njoints:\n  - {name: A}\n  - {name: B}\nlinks:\n"
+      "  - {mass: 0, com: [0, 0, 0], inertia: {zz: 2e-9}}\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 3e3}}\n");
+  const psdm_code_options solving = {
+      .functions = 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_INVERSE_MASS | 1u << PSDM_CODE_LINEARIZE_FORWARD,
+      .effort = -1};
   assert_int_equal(psdm_mass_condition(robot, NULL, &condition, NULL), PSDM_OK);
   assert_true(condition > 1e12);
   assert_int_equal(psdm_code_build(robot, &solving, NULL, &code, NULL), PSDM_OK);
@@ -124,6 +145,8 @@ static void code_leaves_them_out(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(joints_are_named), cmocka_unit_test(regular_robots_pass), cmocka_unit_test(short_arms_on_a_slide), cmocka_unit_test(nearly_singular), cmocka_unit_test(code_leaves_them_out)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(joints_are_named), cmocka_unit_test(regular_robots_pass),
+                                     cmocka_unit_test(short_arms_on_a_slide), cmocka_unit_test(nearly_singular),
+                                     cmocka_unit_test(code_leaves_them_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Compiled code against the recursions; the cache and those who would misuse it; the graph where there is no compiler. */
+/* Compiled code against the recursions; the cache and those who would misuse it; the graph where there is no
+ * compiler. */
 #define _GNU_SOURCE /* mkdtemp, setenv, nftw */
 #include <fcntl.h>
 #include <ftw.h>
@@ -28,7 +29,8 @@ static psdm_code *build(const psdm_robot *robot, psdm_code_options options) {
   psdm_code *code;
   psdm_error error;
   char text[900];
-  if (psdm_code_build(robot, &options, NULL, &code, &error)) fail_msg("%s", psdm_error_format(&error, text, sizeof text));
+  if (psdm_code_build(robot, &options, NULL, &code, &error))
+    fail_msg("%s", psdm_error_format(&error, text, sizeof text));
   return code;
 }
 
@@ -58,7 +60,8 @@ static void truth_init(truth *t, const psdm_robot *robot, const psdm_model *mode
   assert_int_equal(psdm_work_new(robot, NULL, &t->work), PSDM_OK);
   t->scratch = calloc(psdm_eval_scratch(robot, model) + 1, sizeof(double));
   for (int s = 0; s < STATES; s++) {
-    for (int i = 0; i < n; i++) t->q[s][i] = rng_uniform(&g, -3, 3), t->qd[s][i] = rng_uniform(&g, -2, 2), t->qdd[s][i] = rng_uniform(&g, -4, 4);
+    for (int i = 0; i < n; i++)
+      t->q[s][i] = rng_uniform(&g, -3, 3), t->qd[s][i] = rng_uniform(&g, -2, 2), t->qdd[s][i] = rng_uniform(&g, -4, 4);
     assert_int_equal(psdm_inverse(robot, t->work, t->q[s], t->qd[s], t->qdd[s], t->tau[s]), PSDM_OK);
   }
 }
@@ -104,8 +107,13 @@ static double error_of(truth *t, psdm_code_function f, int s, const double *got,
 
 /* an argument of a state, by its name; in the code's precision */
 static void fill(truth *t, const char *name, const double *theta, int s, bool single, int length, void *to) {
-  const double *from = strcmp(name, "theta") == 0 ? theta : strcmp(name, "q") == 0 ? t->q[s] : strcmp(name, "qd") == 0 ? t->qd[s] : strcmp(name, "qdd") == 0 ? t->qdd[s] : t->tau[s];
-  for (int i = 0; i < length; i++) single ? (void)(((float *)to)[i] = (float)from[i]) : (void)(((double *)to)[i] = from[i]);
+  const double *from = strcmp(name, "theta") == 0 ? theta
+                       : strcmp(name, "q") == 0   ? t->q[s]
+                       : strcmp(name, "qd") == 0  ? t->qd[s]
+                       : strcmp(name, "qdd") == 0 ? t->qdd[s]
+                                                  : t->tau[s];
+  for (int i = 0; i < length; i++)
+    single ? (void)(((float *)to)[i] = (float)from[i]) : (void)(((double *)to)[i] = from[i]);
 }
 
 static void widen(const void *from, bool single, int count, double *to) {
@@ -157,7 +165,8 @@ static void check_batch(truth *t, const psdm_compiled *c, psdm_code_function f, 
       if (s == 0) assert_int_equal(psdm_compiled_batch(c, f, STATES, batch, outs, scratch), PSDM_OK);
       assert_int_equal(psdm_compiled_call(c, f, in, out, scratch), PSDM_OK);
       psdm_compiled_result(c, f, 0, &length);
-      for (int i = 0; i < length; i++) assert_true(fabs(all[i * STATES + s] - result[i]) <= 1e-12 * (1 + max_absolute(result, length)));
+      for (int i = 0; i < length; i++)
+        assert_true(fabs(all[i * STATES + s] - result[i]) <= 1e-12 * (1 + max_absolute(result, length)));
     }
   free(scratch);
 }
@@ -167,16 +176,19 @@ static double check(truth *t, const psdm_compiled *c, const psdm_code *code, dou
   for (int f = 0; f <= PSDM_CODE_POSE; f++) {
     if (psdm_compiled_arguments(c, (psdm_code_function)f) < 0) continue;
     double error = check_function(t, c, (psdm_code_function)f, code->theta, code->options.real_float);
-    if (!(error <= tolerance)) fail_msg("%s: %s is off by %g", psdm_robot_name(t->robot), psdm_code_function_name((psdm_code_function)f), error);
+    if (!(error <= tolerance))
+      fail_msg("%s: %s is off by %g", psdm_robot_name(t->robot), psdm_code_function_name((psdm_code_function)f), error);
     worst = fmax(worst, error);
-    if (code->options.target == PSDM_CODE_SIMD && !code->options.real_float) check_batch(t, c, (psdm_code_function)f, code->theta);
+    if (code->options.target == PSDM_CODE_SIMD && !code->options.real_float)
+      check_batch(t, c, (psdm_code_function)f, code->theta);
   }
   return worst;
 }
 
 /* ---- the tests ---- */
 
-static const char *const ready_robots[] = {"two_link", "fanuc_sr6ia", "kuka_kr6", "kuka_lbr7", "puma560", "parallelogram", "hitachi_hpr", "two_branch", NULL};
+static const char *const ready_robots[] = {"two_link",      "fanuc_sr6ia", "kuka_kr6",   "kuka_lbr7", "puma560",
+                                           "parallelogram", "hitachi_hpr", "two_branch", NULL};
 
 /* native and by the graph; the second time from the cache; all functions of small robots, whose code is soon built */
 static void shipped(void **state) {
@@ -184,7 +196,9 @@ static void shipped(void **state) {
   const unsigned some = 1u << PSDM_CODE_INVERSE | 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_ENERGY;
   for (int r = 0; ready_robots[r]; r++) {
     psdm_robot *robot = load_shipped(ready_robots[r]);
-    psdm_code *code = build(robot, (psdm_code_options){.functions = psdm_robot_n(robot) <= 4 ? everything : some, .method = PSDM_CODE_RECURSIVE, .target = PSDM_CODE_SIMD});
+    psdm_code *code = build(robot, (psdm_code_options){.functions = psdm_robot_n(robot) <= 4 ? everything : some,
+                                                       .method = PSDM_CODE_RECURSIVE,
+                                                       .target = PSDM_CODE_SIMD});
     truth t;
     truth_init(&t, robot, code->model);
     for (int pass = 0; pass < 3; pass++) {
@@ -197,7 +211,11 @@ static void shipped(void **state) {
       assert_int_equal(psdm_compiled_symbol(c, PSDM_CODE_INVERSE, true, &bytes) != NULL, pass < 2);
       assert_int_equal(bytes > 0, pass < 2);
       double worst = check(&t, c, code, 1e-13);
-      printf("%-14s %-8s worst error %.1e, %.3f s\n", ready_robots[r], pass == 2 ? "graph" : pass ? "cached" : "compiled", worst, info->seconds);
+      printf("%-14s %-8s worst error %.1e, %.3f s\n", ready_robots[r],
+             pass == 2 ? "graph"
+             : pass    ? "cached"
+                       : "compiled",
+             worst, info->seconds);
       psdm_compiled_free(c);
     }
     truth_free(&t);
@@ -212,7 +230,9 @@ static void variants(void **state) {
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
   const unsigned some = 1u << PSDM_CODE_INVERSE | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_FORWARD;
   for (int k = 0; k < 4; k++) {
-    psdm_code *code = build(robot, (psdm_code_options){.functions = some, .method = PSDM_CODE_RECURSIVE, .real_float = k & 1, .theta_argument = k >> 1});
+    psdm_code *code = build(
+        robot, (psdm_code_options){
+                   .functions = some, .method = PSDM_CODE_RECURSIVE, .real_float = k & 1, .theta_argument = k >> 1});
     truth t;
     truth_init(&t, robot, code->model);
     for (int graph = 0; graph < 2; graph++) {
@@ -283,8 +303,12 @@ static void bad_compilers(void **state) {
   write_text(loud, "#!/bin/sh\necho noise\nprintf 'error: \\033[31mno\\n' >&2\nexit 3\n", 0700);
   const struct {
     const char *compiler, *words;
-  } cases[] = {{"/nonexistent/cc", "'/nonexistent/cc' was not found"}, {"no-such-compiler -m64", "'no-such-compiler' was not found"}, {" ", "no compiler's name"},
-               {liar, "cannot be loaded"}, {silent, "made no object"}, {loud, "the compiler failed (3): error: \\x1b[31mno"}};
+  } cases[] = {{"/nonexistent/cc", "'/nonexistent/cc' was not found"},
+               {"no-such-compiler -m64", "'no-such-compiler' was not found"},
+               {" ", "no compiler's name"},
+               {liar, "cannot be loaded"},
+               {silent, "made no object"},
+               {loud, "the compiler failed (3): error: \\x1b[31mno"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdm_compiled *c = compile(code, (psdm_compile_options){.compiler = cases[k].compiler});
     const psdm_compile_info *info = psdm_compiled_info(c);
@@ -315,7 +339,8 @@ static void bad_compilers(void **state) {
 /* a compiler that keeps count of its runs; words behind its name reach it */
 static void write_wrapper(const char *path, const char *count, const char *comment) {
   char text[512];
-  snprintf(text, sizeof text, "#!/bin/sh\n# %s\n[ \"$1\" = -DEXTRA ] && printf x >> '%s'\nexec %s \"$@\"\n", comment, count, getenv("CC") ? getenv("CC") : "cc");
+  snprintf(text, sizeof text, "#!/bin/sh\n# %s\n[ \"$1\" = -DEXTRA ] && printf x >> '%s'\nexec %s \"$@\"\n", comment,
+           count, getenv("CC") ? getenv("CC") : "cc");
   write_text(path, text, 0700);
 }
 
@@ -371,7 +396,8 @@ static void cached_compile(cached *k, bool from_cache, bool stored, const char *
   psdm_compiled *c = compile(k->code, (psdm_compile_options){.cache = k->path, .flags = "-O1"});
   const psdm_compile_info *info = psdm_compiled_info(c);
   assert_true(info->native);
-  if (info->cached != from_cache || info->stored != stored) fail_msg("cached %d, stored %d: %s", info->cached, info->stored, info->reason);
+  if (info->cached != from_cache || info->stored != stored)
+    fail_msg("cached %d, stored %d: %s", info->cached, info->stored, info->reason);
   if (!strstr(info->reason, words) || (!words[0] && info->reason[0])) fail_msg("'%s' lacks '%s'", info->reason, words);
   check(&k->t, c, k->code, 1e-13);
   snprintf(k->file, sizeof k->file, "%s/%s.so", k->path, info->key);
@@ -438,13 +464,14 @@ static void hostile_file(void **state) {
   snprintf(moved, sizeof moved, "%s.moved", k.file);
   for (int what = 0; what < 9; what++) {
     const char *words = "its content is not what was stored";
-    if (what == 0) overwrite(k.file, 5000, SEEK_SET);                    /* in the code */
-    if (what == 1) overwrite(k.file, -1, SEEK_END);                      /* in the hash */
+    if (what == 0) overwrite(k.file, 5000, SEEK_SET); /* in the code */
+    if (what == 1) overwrite(k.file, -1, SEEK_END);   /* in the hash */
     if (what == 2) assert_int_equal(truncate(k.file, info.st_size / 2), 0);
     if (what == 3) assert_int_equal(truncate(k.file, 0), 0), words = "it is not whole";
     if (what == 4) chmod(k.file, 0620), words = "others may write to it";
     if (what == 5) assert_int_equal(link(k.file, moved), 0), words = "it has other names";
-    if (what == 6) assert_int_equal(rename(k.file, moved), 0), assert_int_equal(symlink(moved, k.file), 0), words = "it is a link";
+    if (what == 6)
+      assert_int_equal(rename(k.file, moved), 0), assert_int_equal(symlink(moved, k.file), 0), words = "it is a link";
     if (what == 7) unlink(k.file), assert_int_equal(mkfifo(k.file, 0600), 0), words = "it is no plain file";
     if (what == 8 && geteuid() != 0) continue;
     if (what == 8) assert_int_equal(chown(k.file, 12345, 12345), 0), words = "belongs to another user";
@@ -464,7 +491,8 @@ static void swapped_file(void **state) {
   cached_compile(&k, false, true, "");
   strcpy(other, k.file);
   psdm_code_free(k.code);
-  k.code = build(k.robot, (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .throughput = true, .sincos = PSDM_SINCOS_LIBM});
+  k.code = build(k.robot, (psdm_code_options){
+                              .functions = 1u << PSDM_CODE_INVERSE, .throughput = true, .sincos = PSDM_SINCOS_LIBM});
   cached_compile(&k, false, true, "");
   assert_string_not_equal(other, k.file);
   assert_int_equal(rename(other, k.file), 0);
@@ -484,7 +512,8 @@ static void crowd(void **state) {
     if (child[i]) continue;
     psdm_compiled *c;
     psdm_compile_options options = {.cache = k.path, .flags = "-O1", .native = true};
-    bool good = psdm_compile(k.code, &options, NULL, &c, NULL) == PSDM_OK && check_function(&k.t, c, PSDM_CODE_INVERSE, NULL, false) <= 1e-13 && psdm_compiled_info(c)->stored;
+    bool good = psdm_compile(k.code, &options, NULL, &c, NULL) == PSDM_OK &&
+                check_function(&k.t, c, PSDM_CODE_INVERSE, NULL, false) <= 1e-13 && psdm_compiled_info(c)->stored;
     leave(!good);
   }
   for (int i = 0; i < PROCESSES; i++) {
@@ -500,10 +529,19 @@ static void crowd(void **state) {
 
 static void odd_names(void **state) {
   (void)state;
-  static const char *const names[] = {"'*/ #error out'", "\"a\\\"b\\n#error out\\\\\"", "\"$(touch x) `id` ; rm -rf ~\"", "'?\?/'", "\"\\u00e4 // \\u2028\"", "'%s%n%s'", "'int'", "unit"};
+  static const char *const names[] = {"'*/ #error out'",
+                                      "\"a\\\"b\\n#error out\\\\\"",
+                                      "\"$(touch x) `id` ; rm -rf ~\"",
+                                      "'?\?/'",
+                                      "\"\\u00e4 // \\u2028\"",
+                                      "'%s%n%s'",
+                                      "'int'",
+                                      "unit"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     char text[900];
-    snprintf(text, sizeof text, "name: %s\nconvention: dh\njoints:\n  - {name: %s, a: 0.5}\nlinks:\n  - {name: %s, mass: 1, com: [0.1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n",
+    snprintf(text, sizeof text,
+             "name: %s\nconvention: dh\njoints:\n  - {name: %s, a: 0.5}\nlinks:\n  - {name: %s, mass: 1, com: [0.1, 0, "
+             "0], inertia: {xx: 1, yy: 1, zz: 1}}\n",
              names[k], names[k], names[k]);
     psdm_robot *robot = parse_robot(text);
     psdm_code *code = build(robot, (psdm_code_options){.command = "a */ #error\n\\"});
@@ -584,9 +622,18 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shipped),      cmocka_unit_test(variants),     cmocka_unit_test(side_by_side), cmocka_unit_test(bad_compilers),
-      cmocka_unit_test(runs_once),    cmocka_unit_test(hostile_folder), cmocka_unit_test(hostile_file), cmocka_unit_test(swapped_file),
-      cmocka_unit_test(crowd),        cmocka_unit_test(odd_names),    cmocka_unit_test(every_allocation_fails), cmocka_unit_test(nothing_left),
+      cmocka_unit_test(shipped),
+      cmocka_unit_test(variants),
+      cmocka_unit_test(side_by_side),
+      cmocka_unit_test(bad_compilers),
+      cmocka_unit_test(runs_once),
+      cmocka_unit_test(hostile_folder),
+      cmocka_unit_test(hostile_file),
+      cmocka_unit_test(swapped_file),
+      cmocka_unit_test(crowd),
+      cmocka_unit_test(odd_names),
+      cmocka_unit_test(every_allocation_fails),
+      cmocka_unit_test(nothing_left),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,4 +1,5 @@
-/* test_compile_lengths.c: rows of robots with one to ten joints, in blocks and beside them: the same torques as state by state. */
+/* test_compile_lengths.c: rows of robots with one to ten joints, in blocks and beside them: the same torques as
+ * state by state. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static psdm_robot *chain(int n) {
   text_put(&w, "gravity: [0, 1, -9.81]\nconvention: dh\njoints:\n");
   for (int j = 0; j < n; j++) text_put(&w, "  - {name: j%d, a: 0.%d, alpha: %s}\n", j, j + 1, j % 2 ? "pi/2" : "0");
   text_put(&w, "links:\n");
-  for (int j = 0; j < n; j++) text_put(&w, "  - {mass: %d, com: [0.1, 0, 0.05], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n", j + 1);
+  for (int j = 0; j < n; j++)
+    text_put(&w, "  - {mass: %d, com: [0.1, 0, 0.05], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n", j + 1);
   return parse_robot(text);
 }
 
@@ -27,7 +29,13 @@ static void every_length(void **state) {
     psdm_compiled *compiled;
     psdm_work *work;
     static double q[STATES * MOST], tau[STATES * MOST], want[MOST];
-    assert_int_equal(psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_GRAVITY, .target = PSDM_CODE_SIMD, .method = PSDM_CODE_RECURSIVE, .effort = -1}, NULL, &code, NULL), PSDM_OK);
+    assert_int_equal(psdm_code_build(robot,
+                                     &(psdm_code_options){.functions = 1u << PSDM_CODE_GRAVITY,
+                                                          .target = PSDM_CODE_SIMD,
+                                                          .method = PSDM_CODE_RECURSIVE,
+                                                          .effort = -1},
+                                     NULL, &code, NULL),
+                     PSDM_OK);
     assert_int_equal(psdm_compile(code, &(psdm_compile_options){.graph = true}, NULL, &compiled, NULL), PSDM_OK);
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     double *scratch = malloc(psdm_compiled_rows_scratch(compiled, PSDM_CODE_GRAVITY) * sizeof *scratch);
@@ -37,7 +45,8 @@ static void every_length(void **state) {
     assert_int_equal(psdm_compiled_rows(compiled, PSDM_CODE_GRAVITY, STATES, &in, &out, scratch), PSDM_OK);
     for (int s = 0; s < STATES; s++) {
       assert_int_equal(psdm_gravity(robot, work, q + s * n, want), PSDM_OK);
-      if (!(max_difference(tau + s * n, want, n) <= 1e-12 * (1 + max_absolute(want, n)))) fail_msg("%d joints, state %d: off by %g", n, s, max_difference(tau + s * n, want, n));
+      if (!(max_difference(tau + s * n, want, n) <= 1e-12 * (1 + max_absolute(want, n))))
+        fail_msg("%d joints, state %d: off by %g", n, s, max_difference(tau + s * n, want, n));
     }
     free(scratch);
     psdm_work_free(work, NULL);

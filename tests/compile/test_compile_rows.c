@@ -1,4 +1,5 @@
-/* States in any layout through psdm_compiled_rows, against one call for each state: machine code and graph, double and float, every function. */
+/* States in any layout through psdm_compiled_rows, against one call for each state: machine code and graph, double
+ * and float, every function. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +20,13 @@ typedef struct sheet {
   psdm_strided at;
 } sheet;
 
-static double read_number(const void *data, ptrdiff_t at, bool single) { return single ? ((const float *)data)[at] : ((const double *)data)[at]; }
+static double read_number(const void *data, ptrdiff_t at, bool single) {
+  return single ? ((const float *)data)[at] : ((const double *)data)[at];
+}
 
 static void write_number(void *data, ptrdiff_t at, bool single, double value) {
-  if (single)
-    ((float *)data)[at] = (float)value;
-  else
-    ((double *)data)[at] = value;
+  if (single) ((float *)data)[at] = (float)value;
+  else ((double *)data)[at] = value;
 }
 
 /* rows, rows with gaps, columns as batches have them, columns with gaps, rows from the last to the first, neither */
@@ -45,7 +46,9 @@ static void lay_out(rng *g, sheet *s, int length, int count, bool single) {
   s->at = (psdm_strided){s->memory + (size_t)first * (single ? sizeof(float) : sizeof(double)), state, number};
 }
 
-static double at(const sheet *s, int state, int k, bool single) { return read_number(s->at.data, state * s->at.state + k * s->at.number, single); }
+static double at(const sheet *s, int state, int k, bool single) {
+  return read_number(s->at.data, state * s->at.state + k * s->at.number, single);
+}
 
 /* numbers in the memory that were written */
 static size_t touched(const sheet *s, bool single) {
@@ -54,30 +57,36 @@ static size_t touched(const sheet *s, bool single) {
   return count;
 }
 
-static void check_state(const psdm_compiled *c, psdm_code_function f, const sheet *sheets, int state, const double *theta, bool single, double *scratch) {
+static void check_state(const psdm_compiled *c, psdm_code_function f, const sheet *sheets, int state,
+                        const double *theta, bool single, double *scratch) {
   static double one[SLOTS][4096];
   const void *in[PSDMP_CODEGEN_IN_COUNT];
   void *out[3];
   int arguments = psdm_compiled_arguments(c, f), results = psdm_compiled_results(c, f);
   for (int k = 0; k < arguments; k++) {
     in[k] = sheets[k].memory ? (void *)one[k] : (void *)theta;
-    for (int i = 0; sheets[k].memory && i < sheets[k].length; i++) write_number(one[k], i, single, at(&sheets[k], state, i, single));
+    for (int i = 0; sheets[k].memory && i < sheets[k].length; i++)
+      write_number(one[k], i, single, at(&sheets[k], state, i, single));
   }
   for (int k = 0; k < results; k++) out[k] = one[arguments + k];
   assert_int_equal(psdm_compiled_call(c, f, in, out, scratch), PSDM_OK);
   for (int k = arguments; k < arguments + results; k++) {
-    double size = 1, tolerance = single ? 1e-5 : 1e-12; /* vectors and scalars round differently in a few hundred operations */
+    /* vectors and scalars round differently in a few hundred operations */
+    double size = 1, tolerance = single ? 1e-5 : 1e-12;
     for (int i = 0; i < sheets[k].length; i++) size = fmax(size, fabs(read_number(one[k], i, single)));
-    for (int i = 0; i < sheets[k].length; i++) assert_true(fabs(at(&sheets[k], state, i, single) - read_number(one[k], i, single)) <= tolerance * size);
+    for (int i = 0; i < sheets[k].length; i++)
+      assert_true(fabs(at(&sheets[k], state, i, single) - read_number(one[k], i, single)) <= tolerance * size);
   }
 }
 
-static void check_function(rng *g, const psdm_compiled *c, psdm_code_function f, int count, const double *theta, bool single) {
+static void check_function(rng *g, const psdm_compiled *c, psdm_code_function f, int count, const double *theta,
+                           bool single) {
   int arguments = psdm_compiled_arguments(c, f), results = psdm_compiled_results(c, f), length;
   sheet sheets[SLOTS] = {{0}};
   psdm_strided in[PSDMP_CODEGEN_IN_COUNT], out[3];
   for (int k = 0; k < arguments + results; k++) {
-    const char *name = k < arguments ? psdm_compiled_argument(c, f, k, &length) : psdm_compiled_result(c, f, k - arguments, &length);
+    const char *name =
+        k < arguments ? psdm_compiled_argument(c, f, k, &length) : psdm_compiled_result(c, f, k - arguments, &length);
     bool shared = k < arguments && strcmp(name, "theta") == 0;
     if (shared) {
       in[k] = (psdm_strided){(void *)theta, 0, 0};
@@ -85,13 +94,16 @@ static void check_function(rng *g, const psdm_compiled *c, psdm_code_function f,
     }
     lay_out(g, &sheets[k], length, count, single);
     for (int s = 0; k < arguments && s < count; s++)
-      for (int i = 0; i < length; i++) write_number(sheets[k].at.data, s * sheets[k].at.state + i * sheets[k].at.number, single, rng_uniform(g, -2, 2));
+      for (int i = 0; i < length; i++)
+        write_number(sheets[k].at.data, s * sheets[k].at.state + i * sheets[k].at.number, single,
+                     rng_uniform(g, -2, 2));
     *(k < arguments ? &in[k] : &out[k - arguments]) = sheets[k].at;
   }
   double *scratch = calloc(psdm_compiled_rows_scratch(c, f) + 1, sizeof *scratch);
   assert_int_equal(psdm_compiled_rows(c, f, (size_t)count, in, out, scratch), PSDM_OK);
   for (int s = 0; s < count; s++) check_state(c, f, sheets, s, theta, single, scratch);
-  for (int k = arguments; k < arguments + results; k++) assert_true(touched(&sheets[k], single) <= (size_t)(count * sheets[k].length));
+  for (int k = arguments; k < arguments + results; k++)
+    assert_true(touched(&sheets[k], single) <= (size_t)(count * sheets[k].length));
   for (int k = 0; k < arguments + results; k++) free(sheets[k].memory);
   free(scratch);
 }
@@ -109,7 +121,8 @@ static void check_code(rng *g, const char *name, psdm_code_options options, bool
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) {
     if (psdm_compiled_arguments(c, (psdm_code_function)f) < 0) continue;
     static const int counts[] = {1, 3, 15, 16, 17, MOST_STATES};
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) check_function(g, c, (psdm_code_function)f, counts[k], theta, options.real_float);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+      check_function(g, c, (psdm_code_function)f, counts[k], theta, options.real_float);
   }
   assert_int_equal(psdm_compiled_rows(c, PSDM_CODE_FUNCTIONS, 1, NULL, NULL, theta), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_compiled_rows_scratch(c, PSDM_CODE_FUNCTIONS), 0);
@@ -119,15 +132,21 @@ static void check_code(rng *g, const char *name, psdm_code_options options, bool
   psdm_robot_free(robot);
 }
 
-static const unsigned several = 1u << PSDM_CODE_INVERSE | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_REGRESSOR | 1u << PSDM_CODE_ENERGY | 1u << PSDM_CODE_LINEARIZE_INVERSE;
+static const unsigned several = 1u << PSDM_CODE_INVERSE | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_REGRESSOR |
+                                1u << PSDM_CODE_ENERGY | 1u << PSDM_CODE_LINEARIZE_INVERSE;
 
 static void machine_code(void **state) {
   rng g = rng_start("rows of machine code");
   (void)state;
   check_code(&g, "kuka_kr6", (psdm_code_options){.functions = several, .target = PSDM_CODE_SIMD}, false);
-  check_code(&g, "kuka_lbr7", (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .target = PSDM_CODE_SIMD}, false);
-  check_code(&g, "two_link", (psdm_code_options){.functions = several, .target = PSDM_CODE_SIMD, .real_float = true}, false);
-  check_code(&g, "two_link", (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .target = PSDM_CODE_SIMD, .theta_argument = true}, false);
+  check_code(&g, "kuka_lbr7", (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .target = PSDM_CODE_SIMD},
+             false);
+  check_code(&g, "two_link", (psdm_code_options){.functions = several, .target = PSDM_CODE_SIMD, .real_float = true},
+             false);
+  check_code(
+      &g, "two_link",
+      (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .target = PSDM_CODE_SIMD, .theta_argument = true},
+      false);
   check_code(&g, "two_link", (psdm_code_options){.functions = several}, false);
 }
 
@@ -136,7 +155,10 @@ static void graph(void **state) {
   (void)state;
   check_code(&g, "kuka_kr6", (psdm_code_options){.functions = several, .target = PSDM_CODE_SIMD}, true);
   check_code(&g, "puma560", (psdm_code_options){.functions = several}, true);
-  check_code(&g, "two_link", (psdm_code_options){.functions = several, .target = PSDM_CODE_SIMD, .real_float = true, .theta_argument = true}, true);
+  check_code(
+      &g, "two_link",
+      (psdm_code_options){.functions = several, .target = PSDM_CODE_SIMD, .real_float = true, .theta_argument = true},
+      true);
 }
 
 int main(void) {

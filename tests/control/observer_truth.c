@@ -1,10 +1,12 @@
-/* An arm whose truth is known, and its model as a calibration found it: ten minutes of motion without a contact, and collisions. Run by deep_observer.sh.
+/* An arm whose truth is known, and its model as a calibration found it: ten minutes of motion without a contact, and
+ * collisions. Run by deep_observer.sh.
  *
  *   observer_truth TRUTH.yaml KINEMATICS.yaml LOG.csv QUANTUM COLLISIONS
  *
- * Measured is what a drive has: positions in steps of QUANTUM at 1 kHz, and torques with noise of 0.5 % of the effort limit. The arm follows its motion exactly, so that the
- * torque is that of inverse dynamics and friction, less what the force does: J^T f. Exit 1 when there is a false alarm, or when a force of 10 N that some joint feels by
- * twice its threshold for 20 ms is not seen within them. */
+ * Measured is what a drive has: positions in steps of QUANTUM at 1 kHz, and torques with noise of 0.5 % of the
+ * effort limit. The arm follows its motion exactly, so that the torque is that of inverse dynamics and friction,
+ * less what the force does: J^T f. Exit 1 when there is a false alarm, or when a force of 10 N that some joint feels
+ * by twice its threshold for 20 ms is not seen within them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,8 @@
 
 #include "support.h"
 
-enum { N = 6, TERMS = 3, LEAD = 80, WATCH = 100, PROMISED = 20, STATES = 1500 }; /* samples before and behind a contact; ms; states that the doubt is looked at */
+/* samples before and behind a contact; ms; states that the doubt is looked at */
+enum { N = 6, TERMS = 3, LEAD = 80, WATCH = 100, PROMISED = 20, STATES = 1500 };
 static const double rate = 1000, noise = 0.005, calm_seconds = 600, circle = 6.283185307179586;
 
 typedef struct scene {
@@ -38,7 +41,8 @@ static void must(psdm_status status, const psdm_error *error, const char *what) 
 static void calibrate(scene *s, const char *kinematics, const char *log) {
   psdm_error error = {0};
   psdm_parameters *found;
-  psdm_calibrate_options options = {.files = 1, .path = &log, .cutoff = 40, .delay_given = true, .lambda = 1, .plain_friction = true};
+  psdm_calibrate_options options = {
+      .files = 1, .path = &log, .cutoff = 40, .delay_given = true, .lambda = 1, .plain_friction = true};
   must(psdm_robot_load(kinematics, NULL, NULL, &s->model, &error), &error, kinematics);
   must(psdm_calibrate(s->model, &options, NULL, &s->calibration, &error), &error, "calibrate");
   must(psdm_parameters_from(s->calibration, false, NULL, &found, &error), &error, "parameters");
@@ -74,7 +78,8 @@ static void find_doubt(scene *s, double doubt[N]) {
   for (int j = 0; j < N; j++) all += c->columns[j];
   must(psdm_parameters_model(s->model, NULL, &base, &error), &error, "base parameters");
   must(psdm_work_new(s->model, NULL, &work), NULL, "work");
-  double *scratch = malloc(sizeof *scratch * psdm_eval_scratch(s->model, base)), *rigid = malloc(sizeof *rigid * (size_t)(N * c->base));
+  double *scratch = malloc(sizeof *scratch * psdm_eval_scratch(s->model, base)),
+         *rigid = malloc(sizeof *rigid * (size_t)(N * c->base));
   double *Y = malloc(sizeof *Y * (size_t)(N * all)), x[3 * N], sd[N];
   must(scratch && rigid && Y ? PSDM_OK : PSDM_E_MEMORY, NULL, "doubt");
   memset(doubt, 0, sizeof *doubt * N);
@@ -99,10 +104,17 @@ static void make_observer(scene *s) {
   find_doubt(s, doubt);
   for (int j = 0; j < N; j++) {
     double raw = c->train[PSDM_FIT_RAW].joint[j].rmse, share = c->sigma[j] / raw;
-    sigma[j] = raw, correlation[j] = fmax(c->correlation * c->stride * share * share, 1), velocity[j] = s->quantum * rate / sqrt(6);
+    sigma[j] = raw, correlation[j] = fmax(c->correlation * c->stride * share * share, 1),
+    velocity[j] = s->quantum * rate / sqrt(6);
   }
-  psdm_observer_options options = {.rate = rate, .friction = PSDM_FRICTION_COULOMB, .sampled = true, .differences = true, .sigma = sigma, .correlation = correlation,
-                                   .velocity_noise = velocity, .doubt = doubt};
+  psdm_observer_options options = {.rate = rate,
+                                   .friction = PSDM_FRICTION_COULOMB,
+                                   .sampled = true,
+                                   .differences = true,
+                                   .sigma = sigma,
+                                   .correlation = correlation,
+                                   .velocity_noise = velocity,
+                                   .doubt = doubt};
   must(memory ? psdm_observer_init(s->model, &options, memory, bytes, &s->observer) : PSDM_E_MEMORY, NULL, "observer");
   printf("%-26s", "torque noise, Nm");
   for (int j = 0; j < N; j++) printf(" %8.4f", sigma[j]);
@@ -123,7 +135,8 @@ static void make_motion(scene *s) {
     frequency[i] = rng_uniform(&s->g, 0.5, 4), phase[i] = rng_uniform(&s->g, 0, circle);
     amplitude[i] = rng_uniform(&s->g, 0.5, 1) / frequency[i]; /* rad/s */
   }
-  must(psdm_motion_sines(N, TERMS, centre, amplitude, frequency, phase, calm_seconds, NULL, &s->motion, &error), &error, "motion");
+  must(psdm_motion_sines(N, TERMS, centre, amplitude, frequency, phase, calm_seconds, NULL, &s->motion, &error), &error,
+       "motion");
 }
 
 /* one sample at t under a force at the flange; external: what it does to the joints */
@@ -167,8 +180,9 @@ static int stay_calm(scene *s) {
 /* ---- collisions ---- */
 
 typedef struct contact {
-  double delay;   /* ms until the flag; infinite: not while it was watched */
-  double visible; /* torque over threshold of the joint that feels it best, at its worst within the time that was promised */
+  double delay; /* ms until the flag; infinite: not while it was watched */
+  /* torque over threshold of the joint that feels it best, at its worst within the time that was promised */
+  double visible;
 } contact;
 
 static contact collide(scene *s, double newton) {
@@ -191,7 +205,9 @@ static contact collide(scene *s, double newton) {
   return c;
 }
 
-static int ascending(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+static int ascending(const void *a, const void *b) {
+  return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
 
 /* by how well some joint feels it: how many, how quickly. Returns whether what was promised is broken. */
 static int report(const contact *all, int count, double newton) {
@@ -202,17 +218,20 @@ static int report(const contact *all, int count, double newton) {
   for (int bin = 0; bin < 4; bin++) {
     int found = 0, quick = 0;
     for (int i = 0; i < count; i++)
-      if (all[i].visible >= edges[bin] && all[i].visible < edges[bin + 1]) quick += all[i].delay <= PROMISED, delay[found++] = all[i].delay;
+      if (all[i].visible >= edges[bin] && all[i].visible < edges[bin + 1])
+        quick += all[i].delay <= PROMISED, delay[found++] = all[i].delay;
     qsort(delay, (size_t)found, sizeof *delay, ascending);
     in_time += quick;
-    printf("%4.0f N  %3.0f to %3.0f thresholds  %6d %8d  %7.1f %%", newton, edges[bin], edges[bin + 1], found, quick, found ? 100. * quick / found : 100);
+    printf("%4.0f N  %3.0f to %3.0f thresholds  %6d %8d  %7.1f %%", newton, edges[bin], edges[bin + 1], found, quick,
+           found ? 100. * quick / found : 100);
     if (found) printf("  %6.0f %6.0f", delay[found / 2], delay[found - 1]);
     printf("\n");
     wrong |= edges[bin] >= 2 && newton >= 10 && quick < found;
   }
   for (int i = 0; i < count; i++) delay[i] = all[i].delay;
   qsort(delay, (size_t)count, sizeof *delay, ascending);
-  printf("%4.0f N  all directions, poses  %6d %8d  %7.1f %%  %6.0f %6.0f\n", newton, count, in_time, 100. * in_time / count, delay[count / 2], delay[count - 1]);
+  printf("%4.0f N  all directions, poses  %6d %8d  %7.1f %%  %6.0f %6.0f\n", newton, count, in_time,
+         100. * in_time / count, delay[count / 2], delay[count - 1]);
   /* in the directions that a stretched arm does not feel there is nothing to be seen */
   wrong |= newton >= 10 && (in_time < 0.98 * count || delay[count / 2] > PROMISED / 2.);
   free(delay);

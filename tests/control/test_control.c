@@ -1,4 +1,5 @@
-/* Controllers: their algebra against plain formulas, their defaults, what they refuse, and computed torque in closed loop. */
+/* Controllers: their algebra against plain formulas, their defaults, what they refuse, and computed torque in closed
+ * loop. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,18 @@ static psdm_motion *sines(rng *g, int n) {
   double centre[MOST], amplitude[2 * MOST], frequency[2 * MOST], phase[2 * MOST];
   psdm_motion *motion;
   for (int i = 0; i < n; i++) centre[i] = rng_uniform(g, -1, 1);
-  for (int k = 0; k < 2 * n; k++) amplitude[k] = rng_uniform(g, 0.1, 0.4), frequency[k] = rng_uniform(g, 1, 4), phase[k] = rng_uniform(g, -3, 3);
+  for (int k = 0; k < 2 * n; k++)
+    amplitude[k] = rng_uniform(g, 0.1, 0.4), frequency[k] = rng_uniform(g, 1, 4), phase[k] = rng_uniform(g, -3, 3);
   assert_int_equal(psdm_motion_sines(n, 2, centre, amplitude, frequency, phase, 4, NULL, &motion, NULL), PSDM_OK);
   return motion;
 }
 
-static psdm_controller *controller(psdm_control_kind kind, const psdm_robot *model, const psdm_motion *reference, const psdm_control_options *options) {
+static psdm_controller *controller(psdm_control_kind kind, const psdm_robot *model, const psdm_motion *reference,
+                                   const psdm_control_options *options) {
   psdm_controller *c;
   psdm_error error;
-  if (psdm_control_new(kind, model, reference, options, NULL, &c, &error)) fail_msg("%s: %s", psdm_control_name(kind), error.text);
+  if (psdm_control_new(kind, model, reference, options, NULL, &c, &error))
+    fail_msg("%s: %s", psdm_control_name(kind), error.text);
   assert_int_equal(psdm_control_kind_of(c), kind);
   assert_int_equal(psdm_control_n(c), psdm_robot_n(model));
   return c;
@@ -68,9 +72,12 @@ static void test_laws(void **unused) {
     int n = psdm_robot_n(robot);
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     psdm_motion *motion = sines(&g, n);
-    double kp[MOST], kd[MOST], q[MOST], qd[MOST], x[3 * MOST], M[MOST * MOST], Md[MOST * MOST], t = rng_uniform(&g, 0, 4);
+    double kp[MOST], kd[MOST], q[MOST], qd[MOST], x[3 * MOST], M[MOST * MOST], Md[MOST * MOST],
+        t = rng_uniform(&g, 0, 4);
     double bias[MOST], bias_d[MOST], gravity[MOST], gravity_d[MOST];
-    for (int i = 0; i < n; i++) kp[i] = rng_uniform(&g, 1, 9), kd[i] = rng_uniform(&g, 1, 9), q[i] = rng_uniform(&g, -2, 2), qd[i] = rng_uniform(&g, -2, 2);
+    for (int i = 0; i < n; i++)
+      kp[i] = rng_uniform(&g, 1, 9), kd[i] = rng_uniform(&g, 1, 9), q[i] = rng_uniform(&g, -2, 2),
+      qd[i] = rng_uniform(&g, -2, 2);
     psdm_motion_at(motion, t, 3, x);
     assert_int_equal(psdm_mass(robot, work, q, M), PSDM_OK);
     assert_int_equal(psdm_mass(robot, work, x, Md), PSDM_OK);
@@ -89,13 +96,16 @@ static void test_laws(void **unused) {
       assert_int_equal(psdm_control_states(c), 0);
       assert_null(psdm_control_state_name(c, 0));
       assert_int_equal(psdm_control_torque(c, &in, NULL, tau, NULL), PSDM_OK);
-      for (int i = 0; i < n; i++) servo[i] = kp[i] * (x[i] - q[i]) + kd[i] * (x[n + i] - qd[i]), wanted[i] = x[2 * n + i] + servo[i];
+      for (int i = 0; i < n; i++)
+        servo[i] = kp[i] * (x[i] - q[i]) + kd[i] * (x[n + i] - qd[i]), wanted[i] = x[2 * n + i] + servo[i];
       if (k == PSDM_CONTROL_FEEDFORWARD) times(n, Md, x + 2 * n, bias_d, expected);
       if (k == PSDM_CONTROL_COMPUTED) times(n, M, wanted, bias, expected);
       for (int i = 0; i < n; i++) {
         if (k == PSDM_CONTROL_PD_GRAVITY) expected[i] = gravity[i];
-        if (k == PSDM_CONTROL_PD || k == PSDM_CONTROL_PD_GRAVITY || k == PSDM_CONTROL_FEEDFORWARD) expected[i] += servo[i];
-        if (k == PSDM_CONTROL_ELASTIC) expected[i] = kp[i] * (x[i] - q[i]) - kd[i] * qd[i] + gravity_d[i]; /* no joint here is elastic */
+        if (k == PSDM_CONTROL_PD || k == PSDM_CONTROL_PD_GRAVITY || k == PSDM_CONTROL_FEEDFORWARD)
+          expected[i] += servo[i];
+        /* no joint here is elastic */
+        if (k == PSDM_CONTROL_ELASTIC) expected[i] = kp[i] * (x[i] - q[i]) - kd[i] * qd[i] + gravity_d[i];
       }
       worst = fmax(worst, max_difference(tau, expected, n) / fmax(1, max_absolute(expected, n)));
       psdm_control_free(c);
@@ -158,7 +168,8 @@ static void test_default_gains(void **unused) {
     psdm_controller *c = controller(PSDM_CONTROL_PD, robot, motion, &options);
     assert_int_equal(psdm_control_torque(c, &in, NULL, tau, NULL), PSDM_OK);
     for (int i = 0; i < n; i++) {
-      double kp = trial & 2 ? given[i] : w * w * M[i * n + i], expected = kp * (x[i] - q[i]) + 2 * w * M[i * n + i] * (x[n + i] - qd[i]);
+      double kp = trial & 2 ? given[i] : w * w * M[i * n + i],
+             expected = kp * (x[i] - q[i]) + 2 * w * M[i * n + i] * (x[n + i] - qd[i]);
       worst = fmax(worst, fabs(tau[i] - expected) / (fabs(kp) + 2 * w * M[i * n + i]));
     }
     psdm_control_free(c);
@@ -173,7 +184,8 @@ static void test_default_gains(void **unused) {
 static void test_friction(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(
-      "{gravity: [0, -9.81, 0], convention: dh, joints: [{a: 1, friction: {coulomb: 2, static: 3, stribeck: 0.1, viscous: 0.7, offset: 0.2}}, {a: 1}],"
+      "{gravity: [0, -9.81, 0], convention: dh, joints: [{a: 1, friction: {coulomb: 2, static: 3, stribeck: 0.1, "
+      "viscous: 0.7, offset: 0.2}}, {a: 1}],"
       "links: [{mass: 1, com: [-0.6, 0, 0], inertia: {zz: 0.12}}, {mass: 2, com: [-0.55, 0, 0], inertia: {zz: 0.2}}]}");
   rng g = rng_start("friction");
   psdm_motion *motion = sines(&g, 2);
@@ -185,11 +197,13 @@ static void test_friction(void **unused) {
   for (int k = 0; k < PSDM_CONTROL_KINDS; k++) {
     if (k == PSDM_CONTROL_TORQUE || k == PSDM_CONTROL_ADAPTIVE) continue;
     psdm_control_options options = {.friction = true};
-    psdm_controller *c = controller((psdm_control_kind)k, robot, motion, &options), *plain = controller((psdm_control_kind)k, robot, motion, NULL);
+    psdm_controller *c = controller((psdm_control_kind)k, robot, motion, &options),
+                    *plain = controller((psdm_control_kind)k, robot, motion, NULL);
     assert_int_equal(psdm_control_torque(c, &in, NULL, with, NULL), PSDM_OK);
     assert_int_equal(psdm_control_torque(plain, &in, NULL, without, NULL), PSDM_OK);
     bool adds = k == PSDM_CONTROL_FEEDFORWARD || k == PSDM_CONTROL_COMPUTED;
-    for (int i = 0; i < 2; i++) assert_true(fabs(with[i] - without[i] - (adds ? friction[i] : 0)) <= 1e-12 * fmax(1, fabs(without[i])));
+    for (int i = 0; i < 2; i++)
+      assert_true(fabs(with[i] - without[i] - (adds ? friction[i] : 0)) <= 1e-12 * fmax(1, fabs(without[i])));
     psdm_control_free(c);
     psdm_control_free(plain);
   }
@@ -275,7 +289,8 @@ static void test_computed_torque(void **unused) {
   }
   print_message("computed torque: error %.2g, %.2g, %.2g at 100, 200, 400 steps\n", wrong[0], wrong[1], wrong[2]);
   assert_true(wrong[0] < 1e-7);
-  for (int k = 0; k < 2; k++) assert_true(wrong[k] / wrong[k + 1] > 12 && wrong[k] / wrong[k + 1] < 20); /* order four: 16 */
+  /* order four: 16 */
+  for (int k = 0; k < 2; k++) assert_true(wrong[k] / wrong[k + 1] > 12 && wrong[k] / wrong[k + 1] < 20);
   psdm_control_free(c);
   psdm_motion_free(motion);
   psdm_work_free(work, NULL);
@@ -308,8 +323,14 @@ static void test_refusals(void **unused) {
   psdm_error error, ready;
   double good[4] = {1, 2, 3, 4}, bad[3][2] = {{1, NAN}, {INFINITY, 1}, {1, -1}};
   for (int k = 0; k < 3; k++) {
-    const psdm_control_options wrong[] = {{.kp = bad[k]}, {.kd = bad[k]}, {.R = bad[k]}, {.bandwidth = bad[k][k != 1]}, {.horizon_step = bad[k][k != 1]},
-                                          {.lambda = bad[k][k != 1]}, {.gamma = bad[k][k != 1]}, {.bound = bad[k][k != 1]}};
+    const psdm_control_options wrong[] = {{.kp = bad[k]},
+                                          {.kd = bad[k]},
+                                          {.R = bad[k]},
+                                          {.bandwidth = bad[k][k != 1]},
+                                          {.horizon_step = bad[k][k != 1]},
+                                          {.lambda = bad[k][k != 1]},
+                                          {.gamma = bad[k][k != 1]},
+                                          {.bound = bad[k][k != 1]}};
     for (int i = 0; i < 8; i++) {
       error.text[0] = '\0';
       assert_int_equal(psdm_control_new(PSDM_CONTROL_PD, robot, NULL, &wrong[i], NULL, &c, &error), PSDM_E_ARGUMENT);
@@ -336,8 +357,13 @@ static void test_refusals(void **unused) {
   double q[2] = {0.1, 0.2}, tau[2];
   psdm_control_input in = {.t = 0, .q = q, .qd = q};
   assert_int_equal(psdm_control_torque(c, &in, NULL, tau, NULL), PSDM_OK);
-  const psdm_control_input wrong[] = {{.t = NAN, .q = q, .qd = q}, {.q = bad[0], .qd = q}, {.q = q, .qd = bad[1]}, {.q = q, .qd = q, .theta = bad[0]},
-                                      {.q = q, .qd = q, .thetad = bad[0]}, {.q = q}, {.qd = q}};
+  const psdm_control_input wrong[] = {{.t = NAN, .q = q, .qd = q},
+                                      {.q = bad[0], .qd = q},
+                                      {.q = q, .qd = bad[1]},
+                                      {.q = q, .qd = q, .theta = bad[0]},
+                                      {.q = q, .qd = q, .thetad = bad[0]},
+                                      {.q = q},
+                                      {.qd = q}};
   for (int i = 0; i < 7; i++) assert_int_equal(psdm_control_torque(c, &wrong[i], NULL, tau, NULL), PSDM_E_ARGUMENT);
   psdm_control_free(c);
   psdm_robot_free(robot);
@@ -364,7 +390,8 @@ static void test_memory(void **unused) {
         psdm_controller *c;
         psdm_error error;
         counting_init(&memory, fail_at);
-        status = psdm_control_new((psdm_control_kind)k, robots[r], r == 2 ? NULL : motion, &options, &memory.allocator, &c, &error);
+        status = psdm_control_new((psdm_control_kind)k, robots[r], r == 2 ? NULL : motion, &options, &memory.allocator,
+                                  &c, &error);
         assert_true(status == PSDM_OK || status == PSDM_E_MEMORY);
         assert_true((status == PSDM_OK) == (c != NULL));
         if (status) failures++, assert_true(strstr(error.text, "memory") != NULL);
@@ -380,9 +407,10 @@ static void test_memory(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),           cmocka_unit_test(test_laws),       cmocka_unit_test(test_elastic),  cmocka_unit_test(test_default_gains),
-      cmocka_unit_test(test_friction),        cmocka_unit_test(test_table),      cmocka_unit_test(test_computed_torque),
-      cmocka_unit_test(test_regulation),      cmocka_unit_test(test_refusals),   cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),           cmocka_unit_test(test_laws),
+                                     cmocka_unit_test(test_elastic),         cmocka_unit_test(test_default_gains),
+                                     cmocka_unit_test(test_friction),        cmocka_unit_test(test_table),
+                                     cmocka_unit_test(test_computed_torque), cmocka_unit_test(test_regulation),
+                                     cmocka_unit_test(test_refusals),        cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

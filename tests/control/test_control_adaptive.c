@@ -1,4 +1,5 @@
-/* Adaptive control: its regressor against differentiated mass matrices, Lyapunov's function along a run, errors that fall and estimates that stay bounded. */
+/* Adaptive control: its regressor against differentiated mass matrices, Lyapunov's function along a run, errors that
+ * fall and estimates that stay bounded. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 
 enum { MOST = 12, MOST_PARAMETERS = 128 };
 
-static psdm_controller *adaptive(const psdm_robot *model, const psdm_motion *reference, const psdm_control_options *options) {
+static psdm_controller *adaptive(const psdm_robot *model, const psdm_motion *reference,
+                                 const psdm_control_options *options) {
   psdm_controller *c;
   psdm_error error;
   if (psdm_control_new(PSDM_CONTROL_ADAPTIVE, model, reference, options, NULL, &c, &error)) fail_msg("%s", error.text);
@@ -26,7 +28,8 @@ static psdm_motion *sines(rng *g, int n, const double *centre, double reach, dou
     frequency[k] = (k % 2 ? 3.1 : 1.3) + 0.37 * (k / 2);
     phase[k] = rng_uniform(g, -3, 3);
   }
-  assert_int_equal(psdm_motion_sines(n, 2, centre, amplitude, frequency, phase, duration, NULL, &motion, NULL), PSDM_OK);
+  assert_int_equal(psdm_motion_sines(n, 2, centre, amplitude, frequency, phase, duration, NULL, &motion, NULL),
+                   PSDM_OK);
   return motion;
 }
 
@@ -43,7 +46,8 @@ static void differentiate(const psdm_robot *robot, psdm_work *work, const double
     unit[k] = 1;
     psdm_direction direction = {.dq = unit};
     if (!psdm_robot_loops(robot)) {
-      assert_int_equal(psdm_linearize_inverse_second(robot, linear, q, zero, zero, &direction, NULL, NULL, dM + k * n * n), PSDM_OK);
+      assert_int_equal(
+          psdm_linearize_inverse_second(robot, linear, q, zero, zero, &direction, NULL, NULL, dM + k * n * n), PSDM_OK);
       continue;
     }
     for (int s = 0; s < 4; s++) {
@@ -57,7 +61,8 @@ static void differentiate(const psdm_robot *robot, psdm_work *work, const double
 }
 
 /* M qdd_r + S(q, qd) qd_r + g with Christoffel's S; skew: largest entry of the symmetric part of M' - 2 S */
-static void plain(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, const double *qd_r, const double *qdd_r, double *tau, double *skew) {
+static void plain(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, const double *qd_r,
+                  const double *qdd_r, double *tau, double *skew) {
   int n = psdm_robot_n(robot);
   static double dM[MOST * MOST * MOST], M[MOST * MOST], S[MOST * MOST], rate[MOST * MOST];
   differentiate(robot, work, q, dM);
@@ -77,13 +82,15 @@ static void plain(const psdm_robot *robot, psdm_work *work, const double *q, con
     for (int j = 0; j < n; j++) *skew = fmax(*skew, fabs(rate[i * n + j] - S[i * n + j] - S[j * n + i]));
 }
 
-/* tau = Kd s + Y theta^ and rates = Gamma Y^T s at a random state, Y's columns from the torques of unit estimates; the differences, relative */
+/* tau = Kd s + Y theta^ and rates = Gamma Y^T s at a random state, Y's columns from the torques of unit estimates;
+ * the differences, relative */
 static void law(const psdm_robot *robot, rng *g, const double *centre, double reach, double worst[3]) {
   int n = psdm_robot_n(robot);
   psdm_work *work;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   psdm_motion *motion = sines(g, n, centre, reach, 4);
-  double kd[MOST], q[MOST], qd[MOST], x[3 * MOST], s[MOST], qd_r[MOST], qdd_r[MOST], t = rng_uniform(g, 0, 4), lambda = 3;
+  double kd[MOST], q[MOST], qd[MOST], x[3 * MOST], s[MOST], qd_r[MOST], qdd_r[MOST], t = rng_uniform(g, 0, 4),
+                                                                                     lambda = 3;
   double theta[MOST_PARAMETERS], unit[MOST_PARAMETERS] = {0}, rates[MOST_PARAMETERS], zero_rates[MOST_PARAMETERS];
   double tau[MOST], base[MOST], column[MOST], expected[MOST], skew;
   for (int i = 0; i < n; i++) kd[i] = rng_uniform(g, 1, 9);
@@ -111,8 +118,10 @@ static void law(const psdm_robot *robot, rng *g, const double *centre, double re
     assert_int_equal(psdm_control_torque(c, &in, unit, column, NULL), PSDM_OK);
     unit[j] = 0;
     double along = 0, length = 0;
-    for (int i = 0; i < n; i++) along += (column[i] - base[i]) * s[i], length += (fabs(column[i]) + fabs(base[i])) * fabs(s[i]);
-    worst[1] = fmax(worst[1], fabs(rates[j] - c->adaptation.gain[j] * along) / (c->adaptation.gain[j] * length + 1e-300));
+    for (int i = 0; i < n; i++)
+      along += (column[i] - base[i]) * s[i], length += (fabs(column[i]) + fabs(base[i])) * fabs(s[i]);
+    worst[1] =
+        fmax(worst[1], fabs(rates[j] - c->adaptation.gain[j] * along) / (c->adaptation.gain[j] * length + 1e-300));
     assert_true(rates[j] == zero_rates[j] && c->adaptation.gain[j] > 0 && c->adaptation.scale[j] >= fabs(theta[j]));
   }
   psdm_control_free(c);
@@ -138,14 +147,17 @@ static void test_law(void **unused) {
   const double home[2] = {1.4, 1.7};
   for (int trial = 0; trial < 5; trial++) law(five_bar, &g, home, 0.3, closed);
   print_message("closed loops: regressor %.2g\n", closed[0]);
-  assert_true(closed[0] < 1e-8 && closed[1] < 1e-12); /* differences of order four with steps of 1e-3 are good for nine digits */
+  /* differences of order four with steps of 1e-3 are good for nine digits */
+  assert_true(closed[0] < 1e-8 && closed[1] < 1e-12);
   psdm_robot_free(five_bar);
   /* assumptions that combine columns: fewer parameters, the same torques */
   for (int with = 0; with < 2; with++) {
     char file[700];
-    strcpy(file, "{gravity: [0, 0, -9.81], convention: dh, joints: [{d: 0.4, alpha: pi/2}, {a: 0.5}, {a: 0.3, alpha: pi/2}],"
-                 "links: [{mass: 3, com: [0, 0.1, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.05}}, {mass: 2, com: [-0.2, 0, 0], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}},"
-                 "{mass: 1, com: [-0.1, 0, 0.05], inertia: {xx: 0.01, yy: 0.02, zz: 0.01}}]");
+    strcpy(file,
+           "{gravity: [0, 0, -9.81], convention: dh, joints: [{d: 0.4, alpha: pi/2}, {a: 0.5}, {a: 0.3, alpha: pi/2}],"
+           "links: [{mass: 3, com: [0, 0.1, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.05}}, {mass: 2, com: [-0.2, 0, 0], "
+           "inertia: {xx: 0.02, yy: 0.06, zz: 0.06}},"
+           "{mass: 1, com: [-0.1, 0, 0.05], inertia: {xx: 0.01, yy: 0.02, zz: 0.01}}]");
     strcat(file, with ? ", assume: [Iyy2 = Izz2, ry2 = 0, rz2 = 0, Ixx3 = Izz3]}" : "}");
     psdm_robot *robot = parse_robot(file);
     static int l[2];
@@ -276,10 +288,13 @@ static double lyapunov(const plant *p, double t, const double *x) {
 
 /* What a run shows. First and last two seconds, root of the mean square. */
 typedef struct record {
-  double tracking[2], applied[2], predicted[2]; /* rad; Nm of the applied torque, of the estimates' own, against the true torques of the reference */
-  double rise, balance;                         /* largest rise of V in a step, largest |V + dissipated - V0|; relative to V0 */
-  double reach, inside;                         /* largest |theta^ - theta| / sqrt(2 V0 Gamma), largest |theta^ - start| / scale */
-  double start, end;                            /* V */
+  /* rad; Nm of the applied torque, of the estimates' own, against the true torques of the reference */
+  double tracking[2], applied[2], predicted[2];
+  /* largest rise of V in a step, largest |V + dissipated - V0|; relative to V0 */
+  double rise, balance;
+  /* largest |theta^ - theta| / sqrt(2 V0 Gamma), largest |theta^ - start| / scale */
+  double reach, inside;
+  double start, end; /* V */
 } record;
 
 /* squares of tracking and torque errors at one moment */
@@ -325,13 +340,14 @@ static record run(plant *p, double h, double seconds) {
     }
   }
   for (int k2 = 0; k2 < 2; k2++)
-    out.tracking[k2] = sqrt(sum[k2][0] / window), out.applied[k2] = sqrt(sum[k2][1] / window), out.predicted[k2] = sqrt(sum[k2][2] / window);
+    out.tracking[k2] = sqrt(sum[k2][0] / window), out.applied[k2] = sqrt(sum[k2][1] / window),
+    out.predicted[k2] = sqrt(sum[k2][2] / window);
   return out;
 }
 
 static void print_record(const char *name, const record *r) {
-  print_message("%s: tracking %.3g -> %.3g rad, applied torque off by %.3g -> %.3g Nm, predicted %.3g -> %.3g Nm\n", name,
-                r->tracking[0], r->tracking[1], r->applied[0], r->applied[1], r->predicted[0], r->predicted[1]);
+  print_message("%s: tracking %.3g -> %.3g rad, applied torque off by %.3g -> %.3g Nm, predicted %.3g -> %.3g Nm\n",
+                name, r->tracking[0], r->tracking[1], r->applied[0], r->applied[1], r->predicted[0], r->predicted[1]);
 }
 
 /* 20 s of sines with theta 20 % wrong */
@@ -343,9 +359,12 @@ static void test_adapts(void **unused) {
   record r = run(&p, 0.002, 20), f = run(&stubborn, 0.002, 20);
   print_record("adapting", &r);
   print_record("not adapting", &f);
-  print_message("factors: tracking %.3g, applied %.3g, predicted %.3g\n", r.tracking[0] / r.tracking[1], r.applied[0] / r.applied[1], r.predicted[0] / r.predicted[1]);
-  print_message("V falls to %.4g of its start, rise %.2g, balance %.2g; estimates within %.2g of the proof's bound\n", r.end / r.start, r.rise, r.balance, r.reach);
-  /* V' = -s^T Kd s: V does not rise, and falls by exactly what is dissipated: what is missing falls at the integration's order, 16 for half the step */
+  print_message("factors: tracking %.3g, applied %.3g, predicted %.3g\n", r.tracking[0] / r.tracking[1],
+                r.applied[0] / r.applied[1], r.predicted[0] / r.predicted[1]);
+  print_message("V falls to %.4g of its start, rise %.2g, balance %.2g; estimates within %.2g of the proof's bound\n",
+                r.end / r.start, r.rise, r.balance, r.reach);
+  /* V' = -s^T Kd s: V does not rise, and falls by exactly what is dissipated: what is missing falls at the
+   * integration's order, 16 for half the step */
   double missing[3];
   for (int k = 0; k < 3; k++) missing[k] = run(&p, 0.004 / (1 << k), 2).balance;
   print_message("balance over 2 s: %.2g, %.2g, %.2g with steps of 4, 2, 1 ms\n", missing[0], missing[1], missing[2]);
@@ -355,7 +374,8 @@ static void test_adapts(void **unused) {
   /* all errors at least halve, over time and against the same controller without adaptation */
   for (int k = 0; k < 2; k++) {
     const record *other = k ? &f : &r;
-    assert_true(r.tracking[1] < 0.5 * other->tracking[k] && r.applied[1] < 0.5 * other->applied[k] && r.predicted[1] < 0.5 * other->predicted[k]);
+    assert_true(r.tracking[1] < 0.5 * other->tracking[k] && r.applied[1] < 0.5 * other->applied[k] &&
+                r.predicted[1] < 0.5 * other->predicted[k]);
   }
   plant_free(&p);
   plant_free(&stubborn);
@@ -365,11 +385,13 @@ static void test_adapts(void **unused) {
 static void test_bound(void **unused) {
   (void)unused;
   rng g = rng_start("KR6 bounded"), same = g;
-  plant wide = wrong_by_fifth(&g, (psdm_control_options){.bound = 0.28, .gamma = 5}), narrow = wrong_by_fifth(&same, (psdm_control_options){.bound = 0.1});
+  plant wide = wrong_by_fifth(&g, (psdm_control_options){.bound = 0.28, .gamma = 5}),
+        narrow = wrong_by_fifth(&same, (psdm_control_options){.bound = 0.1});
   record r = run(&wide, 0.002, 20), s = run(&narrow, 0.002, 20);
   print_record("within 28 %", &r);
   print_record("within 10 %", &s);
-  print_message("estimates moved by %.4g and %.4g of their scales; V rose by %.2g at most\n", r.inside, s.inside, r.rise);
+  print_message("estimates moved by %.4g and %.4g of their scales; V rose by %.2g at most\n", r.inside, s.inside,
+                r.rise);
   /* the truth is 1/4 of the beginning away at most, so the inner nine tenths of 0.28 hold it */
   assert_true(r.rise <= 1e-14 && r.inside <= 0.28 * (1 + 1e-12));
   assert_true(s.inside <= 0.1 * (1 + 1e-12) && s.inside > 0.99 * 0.1); /* felt, and holding */
@@ -379,6 +401,7 @@ static void test_bound(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_law), cmocka_unit_test(test_states), cmocka_unit_test(test_adapts), cmocka_unit_test(test_bound)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_law), cmocka_unit_test(test_states),
+                                     cmocka_unit_test(test_adapts), cmocka_unit_test(test_bound)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

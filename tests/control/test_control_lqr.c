@@ -14,10 +14,11 @@ static const double quarter = 1.5707963267948966;
 /* a double pendulum; standing upright at q = (90 deg, 0) */
 static psdm_robot *pendulum(const char *gravity) {
   char text[600];
-  snprintf(text, sizeof text,
-           "{name: pendulum, gravity: %s, convention: dh, joints: [{a: 1.2}, {a: 1.1}],"
-           "links: [{mass: 1, com: [-0.6, 0, 0], inertia: {zz: 0.12}}, {mass: 2, com: [-0.55, 0, 0], inertia: {zz: 0.2}}]}",
-           gravity);
+  snprintf(
+      text, sizeof text,
+      "{name: pendulum, gravity: %s, convention: dh, joints: [{a: 1.2}, {a: 1.1}],"
+      "links: [{mass: 1, com: [-0.6, 0, 0], inertia: {zz: 0.12}}, {mass: 2, com: [-0.55, 0, 0], inertia: {zz: 0.2}}]}",
+      gravity);
   return parse_robot(text);
 }
 
@@ -27,7 +28,8 @@ static psdm_motion *rest_to_rest(int n, const double *from, const double *to, do
   return motion;
 }
 
-static psdm_controller *lqr(const psdm_robot *robot, const psdm_motion *reference, const psdm_control_options *options) {
+static psdm_controller *lqr(const psdm_robot *robot, const psdm_motion *reference,
+                            const psdm_control_options *options) {
   psdm_controller *c;
   psdm_error error;
   if (psdm_control_new(PSDM_CONTROL_LQR, robot, reference, options, NULL, &c, &error)) fail_msg("%s", error.text);
@@ -77,7 +79,8 @@ static void solve(int m, int columns, double *S, double *B) {
 }
 
 /* A, B (2n x m) sampled at the reference at t, with the motors there are */
-static int sampled(const psdm_robot *robot, const psdm_motion *motion, const bool *inputs, double t, double h, double *Ad, double *Bd) {
+static int sampled(const psdm_robot *robot, const psdm_motion *motion, const bool *inputs, double t, double h,
+                   double *Ad, double *Bd) {
   int n = psdm_robot_n(robot), N = 2 * n, m = 0;
   double x[3 * MOST], A[WIDE * WIDE], all[WIDE * MOST], B[WIDE * MOST];
   psdm_linear *linear;
@@ -96,7 +99,8 @@ static int sampled(const psdm_robot *robot, const psdm_motion *motion, const boo
 }
 
 /* one step backwards in the textbook's form: K = S^-1 B^T X A, X = Q + A^T X A - A^T X B K */
-static void plain_step(int N, int m, const double *A, const double *B, const double *Q, const double *R, double *X, double *K) {
+static void plain_step(int N, int m, const double *A, const double *B, const double *Q, const double *R, double *X,
+                       double *K) {
   double XA[WIDE * WIDE], XB[WIDE * MOST], S[MOST * MOST], next[WIDE * WIDE], cross[WIDE * MOST];
   multiply(N, N, N, X, false, A, XA);
   multiply(N, N, m, X, false, B, XB);
@@ -115,7 +119,8 @@ static void plain_step(int N, int m, const double *A, const double *B, const dou
 
 /* ---- gains ---- */
 
-/* standing: the algebraic equation's gains and the weight, with defaults and with weights; a motion that stands counts as standing */
+/* standing: the algebraic equation's gains and the weight, with defaults and with weights; a motion that stands
+ * counts as standing */
 static void test_standing(void **unused) {
   (void)unused;
   enum { n = 6, N = 12 };
@@ -152,7 +157,8 @@ static void test_standing(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* moving: every gain on the grid against the plain recursion, half way between them the mean, beyond the ends those of the ends */
+/* moving: every gain on the grid against the plain recursion, half way between them the mean, beyond the ends those
+ * of the ends */
 static void test_recursion(void **unused) {
   (void)unused;
   rng g = rng_start("recursion");
@@ -167,7 +173,8 @@ static void test_recursion(void **unused) {
     double from[MOST], to[MOST], Q[WIDE], R[MOST], Rm[MOST], X[WIDE * WIDE], Ad[WIDE * WIDE], Bd[WIDE * MOST];
     double fullQ[WIDE * WIDE] = {0}, fullR[MOST * MOST] = {0}, h = 0.4 / steps;
     bool inputs[MOST];
-    for (int i = 0; i < n; i++) from[i] = rng_uniform(&g, -1, 1), to[i] = rng_uniform(&g, -1, 1), R[i] = rng_uniform(&g, 0.1, 1);
+    for (int i = 0; i < n; i++)
+      from[i] = rng_uniform(&g, -1, 1), to[i] = rng_uniform(&g, -1, 1), R[i] = rng_uniform(&g, 0.1, 1);
     for (int i = 0; i < n; i++) inputs[i] = n < 2 || trial % 2 || i != n - 1;
     for (int i = 0; i < N; i++) Q[i] = rng_uniform(&g, 1, 10);
     psdm_motion *motion = rest_to_rest(n, from, to, 0.4);
@@ -176,7 +183,8 @@ static void test_recursion(void **unused) {
     psdm_error error;
     psdm_status status = psdm_control_new(PSDM_CONTROL_LQR, robot, motion, &options, NULL, &c, &error);
     if (status == PSDM_E_ARGUMENT && !inputs[n - 1]) { /* a joint without motor may be out of reach */
-      assert_true(strstr(error.text, psdm_lqr_text(PSDM_LQR_UNREACHABLE)) != NULL || strstr(error.text, psdm_lqr_text(PSDM_LQR_BOUNDARY)) != NULL);
+      assert_true(strstr(error.text, psdm_lqr_text(PSDM_LQR_UNREACHABLE)) != NULL ||
+                  strstr(error.text, psdm_lqr_text(PSDM_LQR_BOUNDARY)) != NULL);
       psdm_motion_free(motion);
       psdm_robot_free(robot);
       continue;
@@ -192,7 +200,8 @@ static void test_recursion(void **unused) {
     double *scratch = malloc(psdm_system_scratch(N, m) * sizeof *scratch);
     assert_int_equal(psdm_system_lqr(N, m, Ad, Bd, h, fullQ, fullR, scratch, K[steps], X, NULL, &info), PSDM_OK);
     free(scratch);
-    /* how much rounding of X may move K = S^-1 B^T X A, S >= R: X is large along what the motors hardly reach, and cancels there */
+    /* how much rounding of X may move K = S^-1 B^T X A, S >= R: X is large along what the motors hardly reach, and
+     * cancels there */
     double smallest = INFINITY, reach = 0;
     for (int k = 0; k < m; k++) smallest = fmin(smallest, Rm[k]);
     for (int k = steps - 1; k >= 0; k--) {
@@ -213,20 +222,25 @@ static void test_recursion(void **unused) {
         }
     }
     double outside[2][MOST * WIDE], ends[2][MOST * WIDE], u[MOST];
-    gains_at(c, -1, outside[0], u), gains_at(c, 0, ends[0], u), gains_at(c, 9, outside[1], u), gains_at(c, 0.4, ends[1], u);
-    for (int k = 0; k < 2; k++) assert_true(max_difference(outside[k], ends[k], n * N) <= 1e-9 * max_absolute(ends[k], n * N));
+    gains_at(c, -1, outside[0], u), gains_at(c, 0, ends[0], u), gains_at(c, 9, outside[1], u),
+        gains_at(c, 0.4, ends[1], u);
+    for (int k = 0; k < 2; k++)
+      assert_true(max_difference(outside[k], ends[k], n * N) <= 1e-9 * max_absolute(ends[k], n * N));
     psdm_control_free(c);
     psdm_motion_free(motion);
     psdm_robot_free(robot);
   }
-  print_message("gains against the plain recursion: %.2g on the grid, %.2g half way; %d robots lacked a motor\n", worst, between, partly);
-  assert_true(worst < 2 * 40 * 8 * 2.3e-16 && between < 2 * 40 * 8 * 2.3e-16 && partly > 0); /* two products of 8 terms in each of 40 steps */
+  print_message("gains against the plain recursion: %.2g on the grid, %.2g half way; %d robots lacked a motor\n", worst,
+                between, partly);
+  /* two products of 8 terms in each of 40 steps */
+  assert_true(worst < 2 * 40 * 8 * 2.3e-16 && between < 2 * 40 * 8 * 2.3e-16 && partly > 0);
 }
 
 /* a carriage on rails is the same everywhere: gains along its way do not change */
 static void test_time_invariant(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot("{convention: dh, joints: [{type: prismatic, alpha: pi/2}, {type: prismatic}], links: [{mass: 3}, {mass: 2}]}");
+  psdm_robot *robot = parse_robot(
+      "{convention: dh, joints: [{type: prismatic, alpha: pi/2}, {type: prismatic}], links: [{mass: 3}, {mass: 2}]}");
   const double from[2] = {0, 0}, to[2] = {1, -2};
   psdm_motion *motion = rest_to_rest(2, from, to, 3);
   psdm_controller *c = lqr(robot, motion, NULL);
@@ -245,8 +259,8 @@ static void test_time_invariant(void **unused) {
 
 /* ---- closed loop ---- */
 
-/* What a run costs: the integral of dx^T Q dx + du^T R du with Q = 100, 1 and R = 0.01, beside the state. gains: NULL or constant ones (n x 2n) in place
- * of the controller's. */
+/* What a run costs: the integral of dx^T Q dx + du^T R du with Q = 100, 1 and R = 0.01, beside the state. gains:
+ * NULL or constant ones (n x 2n) in place of the controller's. */
 typedef struct plant {
   const psdm_robot *robot;
   psdm_work *work;
@@ -290,7 +304,8 @@ static void run(plant *p, double h, int steps, double *x) {
   }
 }
 
-/* upright with both motors from far away, with the second motor alone (the acrobot) from near, for it falls from afar; small deviations cost x^T X x */
+/* upright with both motors from far away, with the second motor alone (the acrobot) from near, for it falls from
+ * afar; small deviations cost x^T X x */
 static void test_upright(void **unused) {
   (void)unused;
   psdm_robot *robot = pendulum("[0, -9.81, 0]");
@@ -307,7 +322,8 @@ static void test_upright(void **unused) {
     plant p = {robot, work, lqr(robot, stand, &options), NULL, 0};
     double far = motors == 2 ? 0.5 : 0.01, x[5] = {quarter + far, -far}, near[5] = {quarter + 1e-4, 1e-4, -1e-4, 2e-4};
     run(&p, 0.002, motors == 2 ? 2500 : 5000, x);
-    print_message("upright with %d motors from %.2g: %.2g left\n", motors, far, fmax(fmax(fabs(x[0] - quarter), fabs(x[1])), fmax(fabs(x[2]), fabs(x[3]))));
+    print_message("upright with %d motors from %.2g: %.2g left\n", motors, far,
+                  fmax(fmax(fabs(x[0] - quarter), fabs(x[1])), fmax(fabs(x[2]), fabs(x[3]))));
     assert_true(fabs(x[0] - quarter) < 1e-5 && fabs(x[1]) < 1e-5 && fabs(x[2]) < 1e-5 && fabs(x[3]) < 1e-5);
     assert_true(motors == 2 ? p.largest > 0 : p.largest == 0);
     /* the cost that the Riccati equation promises; the dynamics' cubic terms are 1e-4 of it at most */
@@ -340,7 +356,8 @@ static void test_swing_up(void **unused) {
   psdm_robot *robot = pendulum("[0, -9.81, 0]");
   psdm_work *work;
   const double from[2] = {-quarter, 0.8}, to[2] = {quarter, 0};
-  psdm_motion *motion = rest_to_rest(2, from, to, 1.2), *below = rest_to_rest(2, from, from, 1), *above = rest_to_rest(2, to, to, 1);
+  psdm_motion *motion = rest_to_rest(2, from, to, 1.2), *below = rest_to_rest(2, from, from, 1),
+              *above = rest_to_rest(2, to, to, 1);
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   plant along = {robot, work, lqr(robot, motion, NULL), NULL, 0};
   psdm_controller *ends[2] = {lqr(robot, below, NULL), lqr(robot, above, NULL)};
@@ -398,7 +415,8 @@ static void test_refusals(void **unused) {
 /* a joint's effort sets what its torque costs: 1/effort^2 */
 static void test_effort(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot("{convention: dh, joints: [{type: prismatic, limits: {effort: 50}}], links: [{mass: 2}]}");
+  psdm_robot *robot =
+      parse_robot("{convention: dh, joints: [{type: prismatic, limits: {effort: 50}}], links: [{mass: 2}]}");
   psdm_controller *c = lqr(robot, NULL, NULL);
   double K[2], u[1];
   gains_at(c, 0, K, u);
@@ -410,7 +428,9 @@ static void test_effort(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_standing), cmocka_unit_test(test_recursion), cmocka_unit_test(test_time_invariant),
-                                     cmocka_unit_test(test_upright),  cmocka_unit_test(test_swing_up), cmocka_unit_test(test_refusals),  cmocka_unit_test(test_effort)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_standing),       cmocka_unit_test(test_recursion),
+                                     cmocka_unit_test(test_time_invariant), cmocka_unit_test(test_upright),
+                                     cmocka_unit_test(test_swing_up),       cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_effort)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

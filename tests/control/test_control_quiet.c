@@ -12,7 +12,8 @@ static void test_no_allocation(void **unused) {
   for (int r = 0; r < 4; r++) {
     psdm_robot *robot = load_shipped(names[r]);
     int n = psdm_robot_n(robot);
-    double from[6] = {1.4, 1.6, 0.3, 0.2, 0.1, 0}, to[6] = {1.2, 1.8, 0.4, -0.2, 0.3, 1}, values[12] = {1, 2, 3, 4}, t[2] = {0, 1};
+    double from[6] = {1.4, 1.6, 0.3, 0.2, 0.1, 0}, to[6] = {1.2, 1.8, 0.4, -0.2, 0.3, 1}, values[12] = {1, 2, 3, 4},
+           t[2] = {0, 1};
     double tau[6], states[64], rates[64], x[18];
     psdm_motion *motion;
     psdm_signal *signal;

@@ -1,5 +1,6 @@
-/* The momentum observer: exact where it says so, of second order along smooth motions of random robots, and honest near reversals of dry friction. The plain twin is
- * dr/dt = K (tau_ext - r), integrated in small steps from the true external torque. */
+/* The momentum observer: exact where it says so, of second order along smooth motions of random robots, and honest
+ * near reversals of dry friction. The plain twin is dr/dt = K (tau_ext - r), integrated in small steps from the true
+ * external torque. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +35,14 @@ static void bench_free(bench *b) {
   psdm_robot_free(b->robot);
 }
 
-static const char *const slider = "{name: slider, gravity: [0, 0, -9.81], convention: dh, joints: [{name: s, type: prismatic, drive_inertia: 1.5}],"
-                                  " links: [{mass: 2, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}]}";
+static const char *const slider =
+    "{name: slider, gravity: [0, 0, -9.81], convention: dh, joints: [{name: s, type: prismatic, drive_inertia: 1.5}],"
+    " links: [{mass: 2, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}]}";
 
 /* ---- exact ---- */
 
-/* a mass under constant torques moves by a parabola, and r_k = (1 - a^k) tau_ext; differences are half a sample late, and their first r is of the third sample */
+/* a mass under constant torques moves by a parabola, and r_k = (1 - a^k) tau_ext; differences are half a sample
+ * late, and their first r is of the third sample */
 static void test_exact_for_constant_torques(void **unused) {
   (void)unused;
   const double K = 130, rate = 500, external = -7, mass = 3.5, weight = 2 * 9.81;
@@ -104,14 +107,16 @@ static void torque_at(scene *s, double t, double *tau) {
   assert_int_equal(psdm_inverse(s->b.robot, s->b.work, x, x + n, x + 2 * n, tau), PSDM_OK);
   for (int j = 0; j < psdm_robot_joints(s->b.robot); j++) {
     const psdm_joint *joint = psdm_robot_joint(s->b.robot, j);
-    if (joint->q >= 0 && joint->friction.given) tau[joint->q] += psdm_friction_steady(&joint->friction, s->kind, x[n + joint->q]);
+    if (joint->q >= 0 && joint->friction.given)
+      tau[joint->q] += psdm_friction_steady(&joint->friction, s->kind, x[n + joint->q]);
   }
   for (int i = 0; i < n; i++) tau[i] -= external[i];
 }
 
 /* mean of the torque until the next sample: three points of Gauss and Legendre */
 static void torque_held(scene *s, double t, double h, double *tau) {
-  const double at[3] = {0.5 - 0.38729833462074170, 0.5, 0.5 + 0.38729833462074170}, weight[3] = {5. / 18, 8. / 18, 5. / 18};
+  const double at[3] = {0.5 - 0.38729833462074170, 0.5, 0.5 + 0.38729833462074170},
+               weight[3] = {5. / 18, 8. / 18, 5. / 18};
   double part[MOST];
   memset(tau, 0, sizeof *tau * (size_t)s->b.n);
   for (int k = 0; k < 3; k++) {
@@ -128,7 +133,8 @@ static void twin_between(scene *s, double a, double b, double *r) {
   for (int part = 0; part < PARTS; part++) {
     for (int k = 0; k < 3; k++) external_at(s, a + (part + 0.5 * k) * h, e[k]);
     for (int i = 0; i < s->b.n; i++) {
-      double k1 = K * (e[0][i] - r[i]), k2 = K * (e[1][i] - r[i] - h / 2 * k1), k3 = K * (e[1][i] - r[i] - h / 2 * k2), k4 = K * (e[2][i] - r[i] - h * k3);
+      double k1 = K * (e[0][i] - r[i]), k2 = K * (e[1][i] - r[i] - h / 2 * k1), k3 = K * (e[1][i] - r[i] - h / 2 * k2),
+             k4 = K * (e[2][i] - r[i] - h * k3);
       r[i] += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
     }
   }
@@ -136,17 +142,18 @@ static void twin_between(scene *s, double a, double b, double *r) {
 
 /* the largest error of r over half a second, relative to the largest of tau and tau_ext */
 static double observe_motion(scene *s, double rate, int mode) {
-  psdm_observer_options options = {.rate = rate, .bandwidth = s->K, .friction = s->kind, .sampled = mode & 1, .differences = mode & 2};
-  double x[2 * MOST], tau[MOST], r[MOST], twin[MOST] = {0}, worst = 0, size = 0, late = options.differences ? 0.5 / rate : 0;
+  psdm_observer_options options = {
+      .rate = rate, .bandwidth = s->K, .friction = s->kind, .sampled = mode & 1, .differences = mode & 2};
+  double x[2 * MOST], tau[MOST], r[MOST], twin[MOST] = {0}, worst = 0, size = 0,
+                                          late = options.differences ? 0.5 / rate : 0;
   int begin = options.differences ? 1 : 0;
-  assert_int_equal(psdm_observer_init(s->b.robot, &options, s->b.memory, psdm_observer_bytes(s->b.robot), &s->b.observer), PSDM_OK);
+  assert_int_equal(
+      psdm_observer_init(s->b.robot, &options, s->b.memory, psdm_observer_bytes(s->b.robot), &s->b.observer), PSDM_OK);
   for (int k = 0; k <= rate / 2; k++) {
     double t = k / rate;
     psdm_motion_at(s->motion, t, 2, x);
-    if (options.sampled)
-      torque_at(s, t, tau);
-    else
-      torque_held(s, t, 1 / rate, tau);
+    if (options.sampled) torque_at(s, t, tau);
+    else torque_held(s, t, 1 / rate, tau);
     assert_int_equal(psdm_observer_step(s->b.observer, x, x + s->b.n, tau, r), PSDM_OK);
     if (k > begin) twin_between(s, t - late - 1 / rate, t - late, twin);
     for (int i = 0; i < s->b.n; i++) worst = fmax(worst, fabs(r[i] - twin[i])), size = fmax(size, fabs(tau[i]));
@@ -156,18 +163,23 @@ static double observe_motion(scene *s, double rate, int mode) {
 
 static scene random_scene(rng *g, const char *text, psdm_friction_kind kind) {
   psdm_observer_options options = {.rate = 1};
-  scene s = {.b = bench_of(parse_robot(text), &options), .kind = kind, .frequency = rng_uniform(g, 5, 15), .K = rng_uniform(g, 20, 100)};
+  scene s = {.b = bench_of(parse_robot(text), &options),
+             .kind = kind,
+             .frequency = rng_uniform(g, 5, 15),
+             .K = rng_uniform(g, 20, 100)};
   double centre[MOST], amplitude[MOST * TERMS], frequency[MOST * TERMS], phase[MOST * TERMS];
   for (int i = 0; i < s.b.n; i++) centre[i] = rng_uniform(g, -1, 1);
   for (int i = 0; i < s.b.n * TERMS; i++)
     amplitude[i] = rng_uniform(g, 0.1, 0.4), frequency[i] = rng_uniform(g, 1, 5), phase[i] = rng_uniform(g, -3, 3);
   for (int i = 0; i < 3; i++) s.force[i] = rng_uniform(g, -20, 20);
-  assert_int_equal(psdm_motion_sines(s.b.n, TERMS, centre, amplitude, frequency, phase, 10, NULL, &s.motion, NULL), PSDM_OK);
+  assert_int_equal(psdm_motion_sines(s.b.n, TERMS, centre, amplitude, frequency, phase, 10, NULL, &s.motion, NULL),
+                   PSDM_OK);
   return s;
 }
 
-/* Coupled, tree-like, sliding robots: with half the interval a quarter of the error, in every mode. The errors are those of a trapezium, h^2 / 12 times second derivatives
- * with frequencies of some 15 rad/s through a velocity difference: (15 h)^2 / 12 is 2e-5 at 1 kHz. */
+/* Coupled, tree-like, sliding robots: with half the interval a quarter of the error, in every mode. The errors are
+ * those of a trapezium, h^2 / 12 times second derivatives with frequencies of some 15 rad/s through a velocity
+ * difference: (15 h)^2 / 12 is 2e-5 at 1 kHz. */
 static void test_second_order(void **unused) {
   (void)unused;
   rng g = rng_start("observer, order");
@@ -185,18 +197,23 @@ static void test_second_order(void **unused) {
     psdm_motion_free(s.motion);
     bench_free(&s.b);
   }
-  print_message("errors at 1 kHz %.2g %.2g %.2g %.2g, ratio %.3g to %.3g\n", worst[0], worst[1], worst[2], worst[3], least, most);
+  print_message("errors at 1 kHz %.2g %.2g %.2g %.2g, ratio %.3g to %.3g\n", worst[0], worst[1], worst[2], worst[3],
+                least, most);
   for (int mode = 0; mode < 4; mode++) assert_true(worst[mode] < 2e-4);
   assert_true(least > 3.5 && most < 4.5);
 }
 
 /* ---- friction ---- */
 
-static const char *const rough = "{name: rough, gravity: [0, 0, -9.81], convention: dh, joints: ["
-  "{name: a, a: 0.4, alpha: pi/2, friction: {coulomb: 3, static: 4, stribeck: 0.1, viscous: 2, exponent: 0.8, offset: 0.3, sigma0: 2e4, sigma1: 30}},"
-  "{name: b, a: 0.3}], links: [{mass: 4, com: [-0.2, 0, 0], inertia: {xx: 0.01, yy: 0.1, zz: 0.1}}, {mass: 2, com: [-0.1, 0, 0], inertia: {xx: 0.01, yy: 0.05, zz: 0.05}}]}";
+static const char *const rough =
+    "{name: rough, gravity: [0, 0, -9.81], convention: dh, joints: ["
+    "{name: a, a: 0.4, alpha: pi/2, friction: {coulomb: 3, static: 4, stribeck: 0.1, viscous: 2, exponent: 0.8, "
+    "offset: 0.3, sigma0: 2e4, sigma1: 30}},"
+    "{name: b, a: 0.3}], links: [{mass: 4, com: [-0.2, 0, 0], inertia: {xx: 0.01, yy: 0.1, zz: 0.1}}, {mass: 2, com: "
+    "[-0.1, 0, 0], inertia: {xx: 0.01, yy: 0.05, zz: 0.05}}]}";
 
-/* Steady friction of every kind, with reversals: r is right while no joint is near rest, and everywhere within what the threshold allows for. */
+/* Steady friction of every kind, with reversals: r is right while no joint is near rest, and everywhere within what
+ * the threshold allows for. */
 static void test_friction(void **unused) {
   (void)unused;
   rng g = rng_start("observer, friction");
@@ -205,8 +222,10 @@ static void test_friction(void **unused) {
   int reversals = 0;
   for (int kind = PSDM_FRICTION_NONE; kind <= PSDM_FRICTION_POWER; kind++) {
     scene s = random_scene(&g, rough, (psdm_friction_kind)kind);
-    psdm_observer_options options = {.rate = rate, .bandwidth = s.K, .friction = s.kind, .sampled = true, .sigma = sigma};
-    assert_int_equal(psdm_observer_init(s.b.robot, &options, s.b.memory, psdm_observer_bytes(s.b.robot), &s.b.observer), PSDM_OK);
+    psdm_observer_options options = {
+        .rate = rate, .bandwidth = s.K, .friction = s.kind, .sampled = true, .sigma = sigma};
+    assert_int_equal(psdm_observer_init(s.b.robot, &options, s.b.memory, psdm_observer_bytes(s.b.robot), &s.b.observer),
+                     PSDM_OK);
     double x[4], before = 0, tau[2], r[2], twin[2] = {0, 0}, threshold[2];
     for (int k = 0; k < 4000; k++) {
       psdm_motion_at(s.motion, k / rate, 2, x);
@@ -223,8 +242,10 @@ static void test_friction(void **unused) {
     psdm_motion_free(s.motion);
     bench_free(&s.b);
   }
-  print_message("%d reversals: error %.2g Nm away from them, %.2g of what is allowed near them\n", reversals, away, near);
-  /* away: the trapezium's h^2 / 12 times Stribeck's curvature 2 (Fs - Fc) / vs^2 and the square of at most 20 rad/s^2 */
+  print_message("%d reversals: error %.2g Nm away from them, %.2g of what is allowed near them\n", reversals, away,
+                near);
+  /* away: the trapezium's h^2 / 12 times Stribeck's curvature 2 (Fs - Fc) / vs^2 and the square of at most 20
+   * rad/s^2 */
   assert_true(reversals > 10 && away < 7e-3 && near < 1);
 }
 
@@ -234,9 +255,12 @@ static void test_lugre(void **unused) {
   enum { FINE = 20, STEPS = 3000 };
   const double rate = 1000, inertia = 1.7, K = 80, sigma = 1e-9;
   psdm_observer_options options = {.rate = rate, .bandwidth = K, .friction = PSDM_FRICTION_LUGRE, .sigma = &sigma};
-  bench b = bench_of(parse_robot("{name: one, gravity: [0, 0, 0], convention: dh, joints: [{name: a, a: 0.4, drive_inertia: 1.7,"
-    " friction: {coulomb: 3, static: 4, stribeck: 0.1, viscous: 2, exponent: 0.8, offset: 0.3, sigma0: 2e4, sigma1: 30}}],"
-    " links: [{mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}]}"), &options);
+  bench b = bench_of(
+      parse_robot("{name: one, gravity: [0, 0, 0], convention: dh, joints: [{name: a, a: 0.4, drive_inertia: 1.7,"
+                  " friction: {coulomb: 3, static: 4, stribeck: 0.1, viscous: 2, exponent: 0.8, offset: 0.3, sigma0: "
+                  "2e4, sigma1: 30}}],"
+                  " links: [{mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}]}"),
+      &options);
   const psdm_friction *f = &psdm_robot_joint(b.robot, 0)->friction;
   double z = psdm_lugre_steady(f, 0.5), r, r0 = 0, worst = 0, near = 0, threshold;
   for (int k = 0; k < STEPS; k++) {
@@ -262,7 +286,8 @@ static void test_lugre(void **unused) {
   bench_free(&b);
 }
 
-/* a joint that sticks: whatever the motor does below stiction is no collision, and the threshold falls back once it slides */
+/* a joint that sticks: whatever the motor does below stiction is no collision, and the threshold falls back once it
+ * slides */
 static void test_sticking(void **unused) {
   (void)unused;
   const double rate = 1000, sigma[2] = {0.05, 0.05}, still[2] = {0, 0};
@@ -272,13 +297,15 @@ static void test_sticking(void **unused) {
   psdm_observer_thresholds(b.observer, calm);
   assert_int_equal(psdm_gravity(b.robot, b.work, q, gravity), PSDM_OK);
   for (int k = 0; k < 300; k++) {
-    tau[0] = gravity[0] + 3.9 * sin(0.05 * k) + 0.3, tau[1] = gravity[1]; /* 4 Nm would move it; the offset is the model's */
+    /* 4 Nm would move it; the offset is the model's */
+    tau[0] = gravity[0] + 3.9 * sin(0.05 * k) + 0.3, tau[1] = gravity[1];
     assert_int_equal(psdm_observer_step(b.observer, q, still, tau, r), PSDM_OK);
     assert_false(psdm_observer_collision(b.observer, NULL));
   }
   psdm_observer_thresholds(b.observer, threshold);
   assert_true(fabs(threshold[0] - calm[0] - 4) < 1e-9 && threshold[1] == calm[1]);
-  /* now it slides at a constant speed, on a frozen clock of positions: only the filter's memory of the standstill is left */
+  /* now it slides at a constant speed, on a frozen clock of positions: only the filter's memory of the standstill is
+   * left */
   for (int k = 0; k < 200; k++) assert_int_equal(psdm_observer_step(b.observer, q, qd, tau, r), PSDM_OK);
   psdm_observer_thresholds(b.observer, threshold);
   assert_true(threshold[0] - calm[0] < 8 * exp(-100 * 0.198) && threshold[0] > calm[0]);
@@ -299,17 +326,36 @@ static psdm_status try_options(const psdm_robot *robot, const psdm_observer_opti
 
 static void test_refusals(void **unused) {
   (void)unused;
-  const double good[2] = {1, 1}, zero[2] = {1, 0}, negative[2] = {1, -1}, nothing[2] = {1, NAN}, infinite[2] = {INFINITY, 1};
-  const psdm_observer_options fine = {.rate = 1000, .gain = good, .sigma = good, .correlation = good, .velocity_noise = good, .doubt = good};
+  const double good[2] = {1, 1}, zero[2] = {1, 0}, negative[2] = {1, -1}, nothing[2] = {1, NAN},
+               infinite[2] = {INFINITY, 1};
+  const psdm_observer_options fine = {
+      .rate = 1000, .gain = good, .sigma = good, .correlation = good, .velocity_noise = good, .doubt = good};
   psdm_robot *robot = load_shipped("two_link");
   assert_int_equal(try_options(robot, &fine), PSDM_OK);
   const psdm_observer_options wrong[] = {
-      {.rate = 0}, {.rate = NAN}, {.rate = INFINITY}, {.rate = 1, .bandwidth = -1}, {.rate = 1, .bandwidth = NAN}, {.rate = 1, .rest = -1}, {.rate = 1, .hold = -1},
-      {.rate = 1, .hold = INFINITY}, {.rate = 1, .false_alarms = -1}, {.rate = 1, .friction = PSDM_FRICTION_KINDS}, {.rate = 1, .gain = zero}, {.rate = 1, .gain = infinite},
-      {.rate = 1, .sigma = zero}, {.rate = 1, .sigma = nothing}, {.rate = 1, .correlation = zero}, {.rate = 1, .correlation = nothing}, {.rate = 1, .velocity_noise = negative},
-      {.rate = 1, .velocity_noise = infinite}, {.rate = 1, .doubt = negative}, {.rate = 1, .doubt = nothing},
+      {.rate = 0},
+      {.rate = NAN},
+      {.rate = INFINITY},
+      {.rate = 1, .bandwidth = -1},
+      {.rate = 1, .bandwidth = NAN},
+      {.rate = 1, .rest = -1},
+      {.rate = 1, .hold = -1},
+      {.rate = 1, .hold = INFINITY},
+      {.rate = 1, .false_alarms = -1},
+      {.rate = 1, .friction = PSDM_FRICTION_KINDS},
+      {.rate = 1, .gain = zero},
+      {.rate = 1, .gain = infinite},
+      {.rate = 1, .sigma = zero},
+      {.rate = 1, .sigma = nothing},
+      {.rate = 1, .correlation = zero},
+      {.rate = 1, .correlation = nothing},
+      {.rate = 1, .velocity_noise = negative},
+      {.rate = 1, .velocity_noise = infinite},
+      {.rate = 1, .doubt = negative},
+      {.rate = 1, .doubt = nothing},
   };
-  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) assert_int_equal(try_options(robot, &wrong[k]), PSDM_E_ARGUMENT);
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+    assert_int_equal(try_options(robot, &wrong[k]), PSDM_E_ARGUMENT);
   /* memory: too little, none, not aligned */
   size_t bytes = psdm_observer_bytes(robot);
   char *memory = malloc(bytes + 1);
@@ -328,7 +374,8 @@ static void test_refusals(void **unused) {
   robot = load_shipped("five_bar");
   assert_int_equal(try_options(robot, &plain), PSDM_E_ROBOT);
   psdm_robot_free(robot);
-  robot = parse_robot("{name: r, convention: dh, joints: [{name: a, a: 1, friction: {coulomb: 2, viscous: 1}}], links: [{mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]}");
+  robot = parse_robot("{name: r, convention: dh, joints: [{name: a, a: 1, friction: {coulomb: 2, viscous: 1}}], links: "
+                      "[{mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]}");
   assert_int_equal(try_options(robot, &plain), PSDM_OK);
   assert_int_equal(try_options(robot, &bristles), PSDM_E_MISSING);
   psdm_robot_free(robot);
@@ -339,7 +386,8 @@ static void test_bad_samples(void **unused) {
   (void)unused;
   for (int mode = 0; mode < 2; mode++) {
     const double sigma[2] = {0.1, 0.1};
-    psdm_observer_options options = {.rate = 100, .differences = mode, .friction = PSDM_FRICTION_LUGRE, .sigma = sigma, .velocity_noise = sigma};
+    psdm_observer_options options = {
+        .rate = 100, .differences = mode, .friction = PSDM_FRICTION_LUGRE, .sigma = sigma, .velocity_noise = sigma};
     bench b = bench_of(parse_robot(rough), &options), clean = bench_of(parse_robot(rough), &options);
     double r[2] = {0}, s[2];
     for (int k = 0; k < 40; k++) {
@@ -349,7 +397,8 @@ static void test_bad_samples(void **unused) {
       for (int which = 0; which < 3; which++) {
         double keep = spoilt[which][k % 2], before[2] = {r[0], r[1]};
         if (which == 1 && mode) continue; /* nobody looks at qd */
-        spoilt[which][k % 2] = wrong[which == 1 && k % 2 ? 2 : k % 2]; /* momentum of a speed of 1e308 changes by more than a number can say */
+        /* momentum of a speed of 1e308 changes by more than a number can say */
+        spoilt[which][k % 2] = wrong[which == 1 && k % 2 ? 2 : k % 2];
         assert_int_equal(psdm_observer_step(b.observer, q, qd, tau, r), PSDM_E_ARGUMENT);
         assert_memory_equal(r, before, sizeof r);
         spoilt[which][k % 2] = keep;
@@ -366,8 +415,14 @@ static void test_bad_samples(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exact_for_constant_torques), cmocka_unit_test(test_gain_of_each_joint), cmocka_unit_test(test_second_order), cmocka_unit_test(test_friction),
-      cmocka_unit_test(test_lugre), cmocka_unit_test(test_sticking), cmocka_unit_test(test_refusals), cmocka_unit_test(test_bad_samples),
+      cmocka_unit_test(test_exact_for_constant_torques),
+      cmocka_unit_test(test_gain_of_each_joint),
+      cmocka_unit_test(test_second_order),
+      cmocka_unit_test(test_friction),
+      cmocka_unit_test(test_lugre),
+      cmocka_unit_test(test_sticking),
+      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_bad_samples),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,12 @@ static void test_no_allocation(void **unused) {
   double q[N] = {0.1, -1, 1, 0.2, 0.3, 0.4}, qd[N] = {0}, tau[N] = {0}, r[N], sd[N], p[N];
   before = allocations;
   for (int mode = 0; mode < 2; mode++) {
-    psdm_observer_options options = {.rate = 1000, .friction = PSDM_FRICTION_POWER, .sigma = sigma, .velocity_noise = sigma, .doubt = sigma, .differences = mode};
+    psdm_observer_options options = {.rate = 1000,
+                                     .friction = PSDM_FRICTION_POWER,
+                                     .sigma = sigma,
+                                     .velocity_noise = sigma,
+                                     .doubt = sigma,
+                                     .differences = mode};
     assert_int_equal(psdm_observer_init(robot, &options, memory, bytes, &o), PSDM_OK);
     for (int step = 0; step < 100; step++) {
       for (int j = 0; j < N; j++) q[j] += 0.001 * j, qd[j] = j, tau[j] = (step * (j + 3)) % 11 - 5;

@@ -1,5 +1,6 @@
-/* Thresholds of the observer: standard deviations against noise that was drawn, false alarms against what was accepted, the flag and its hold. The tolerance of a standard
- * deviation that was estimated from N samples of a first-order filter's answer is 5 / sqrt(2 N (1 - a^2) / (1 + a^2)) of it: five of its own (Bartlett 1946). */
+/* Thresholds of the observer: standard deviations against noise that was drawn, false alarms against what was
+ * accepted, the flag and its hold. The tolerance of a standard deviation that was estimated from N samples of a
+ * first-order filter's answer is 5 / sqrt(2 N (1 - a^2) / (1 + a^2)) of it: five of its own (Bartlett 1946). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,14 +36,17 @@ static void bench_free(bench *b) {
   psdm_robot_free(b->robot);
 }
 
-static double gauss(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1)); }
+static double gauss(rng *g) {
+  return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1));
+}
 
 /* ---- standard deviations ---- */
 
 typedef struct noise {
   const char *name;
   double bandwidth, torque, velocity, position; /* of each sample */
-  int mean;                                     /* torque noise is the mean of so many white numbers, times sqrt(mean): a triangle of autocorrelation */
+  /* torque noise is the mean of so many white numbers, times sqrt(mean): a triangle of autocorrelation */
+  int mean;
 } noise;
 
 /* r of a robot at rest that is seen through noise: its standard deviation over what the observer says */
@@ -50,7 +54,12 @@ static void measure(rng *g, const noise *x, double ratio[N]) {
   const double sigma[N] = {fmax(x->torque, 1e-12), fmax(x->torque, 1e-12) / 3}, correlation[N] = {x->mean, x->mean};
   double velocity[N], white[N][LONGEST] = {{0}}, sum[N] = {0}, sd[N];
   for (int j = 0; j < N; j++) velocity[j] = (x->position > 0 ? x->position * rate * sqrt(2) : x->velocity) * (1 + j);
-  psdm_observer_options options = {.rate = rate, .bandwidth = x->bandwidth, .sigma = sigma, .correlation = correlation, .velocity_noise = velocity, .differences = x->position > 0};
+  psdm_observer_options options = {.rate = rate,
+                                   .bandwidth = x->bandwidth,
+                                   .sigma = sigma,
+                                   .correlation = correlation,
+                                   .velocity_noise = velocity,
+                                   .differences = x->position > 0};
   bench b = bench_of(&options);
   for (long k = -500; k < SAMPLES; k++) {
     double q[N], qd[N], tau[N], r[N];
@@ -73,16 +82,24 @@ static void measure(rng *g, const noise *x, double ratio[N]) {
 static void test_standard_deviations(void **unused) {
   (void)unused;
   static const noise cases[] = {
-      {"white torque", 100, 0.5, 0, 0, 1},  {"white torque, slow", 10, 0.5, 0, 0, 1},      {"mean of 4", 100, 0.5, 0, 0, 4},   {"mean of 12, fast", 400, 0.5, 0, 0, 12},
-      {"velocities", 100, 0, 1e-5, 0, 1},   {"velocities, fast", 500, 0, 1e-5, 0, 1},      {"positions", 100, 0, 0, 1e-9, 1},  {"positions, fast", 500, 0, 0, 1e-9, 1},
+      {"white torque", 100, 0.5, 0, 0, 1},
+      {"white torque, slow", 10, 0.5, 0, 0, 1},
+      {"mean of 4", 100, 0.5, 0, 0, 4},
+      {"mean of 12, fast", 400, 0.5, 0, 0, 12},
+      {"velocities", 100, 0, 1e-5, 0, 1},
+      {"velocities, fast", 500, 0, 1e-5, 0, 1},
+      {"positions", 100, 0, 0, 1e-9, 1},
+      {"positions, fast", 500, 0, 0, 1e-9, 1},
       {"all but positions", 200, 2e-3, 1e-5, 0, 1},
   };
   rng g = rng_start("observer, noise");
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-    double ratio[N], a = exp(-cases[c].bandwidth / rate), slow = cases[c].torque > 0 ? (1 - a * a) / (1 + a * a) / cases[c].mean : 1;
+    double ratio[N], a = exp(-cases[c].bandwidth / rate),
+                     slow = cases[c].torque > 0 ? (1 - a * a) / (1 + a * a) / cases[c].mean : 1;
     measure(&g, &cases[c], ratio);
     print_message("%-20s drawn over said %.4f %.4f\n", cases[c].name, ratio[0], ratio[1]);
-    for (int j = 0; j < N; j++) assert_true(fabs(ratio[j] - 1) < 5 / sqrt(2 * SAMPLES * fmin(slow, 1. / 3))); /* differences alternate: as few as a third are new */
+    /* differences alternate: as few as a third are new */
+    for (int j = 0; j < N; j++) assert_true(fabs(ratio[j] - 1) < 5 / sqrt(2 * SAMPLES * fmin(slow, 1. / 3)));
   }
 }
 
@@ -108,7 +125,8 @@ static void test_false_alarms(void **unused) {
   (void)unused;
   const double sigma[N] = {0.3, 0.1}, velocity[N] = {1e-5, 1e-5}, share = 0.02;
   rng g = rng_start("observer, alarms");
-  psdm_observer_options options = {.rate = rate, .bandwidth = 900, .sigma = sigma, .velocity_noise = velocity, .false_alarms = share * 3600 * rate};
+  psdm_observer_options options = {
+      .rate = rate, .bandwidth = 900, .sigma = sigma, .velocity_noise = velocity, .false_alarms = share * 3600 * rate};
   bench b = bench_of(&options);
   long alone = 0, either = 0;
   for (long k = 0; k < SAMPLES; k++) {
@@ -123,16 +141,20 @@ static void test_false_alarms(void **unused) {
   }
   double found = (double)alone / SAMPLES, all = (double)either / SAMPLES;
   print_message("accepted %.4f; joint by joint %.4f of half of it, in all %.4f\n", share, found, all);
-  /* independent torques reach Bonferroni's bound nearly, minus share^2 / 4 that both share; velocities' noise is shared, and the looks overlap */
+  /* independent torques reach Bonferroni's bound nearly, minus share^2 / 4 that both share; velocities' noise is
+   * shared, and the looks overlap */
   double scatter = 5 * sqrt(share / SAMPLES * 1.5);
-  assert_true(found < share / 2 + scatter && found > 0.8 * share / 2 - scatter && all < share + scatter && all > share / 2 - scatter);
+  assert_true(found < share / 2 + scatter && found > 0.8 * share / 2 - scatter && all < share + scatter &&
+              all > share / 2 - scatter);
   bench_free(&b);
 }
 
-/* the quantile of the sum of squares: a disturbance of one joint alone is seen joint by joint, of all joints alike by their sum */
+/* the quantile of the sum of squares: a disturbance of one joint alone is seen joint by joint, of all joints alike
+ * by their sum */
 static void test_sum_of_squares(void **unused) {
   (void)unused;
-  static const char *const joints = "{name: j%d, a: 0.1}", *const link = "{mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}";
+  static const char *const joints = "{name: j%d, a: 0.1}",
+                           *const link = "{mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}";
   for (int n = 1; n <= 9; n++) {
     char text[4096] = "{name: chain, gravity: [0, 0, 0], convention: dh, joints: [", *end = text + strlen(text);
     for (int j = 0; j < n; j++) end += snprintf(end, 64, joints, j), end += snprintf(end, 4, j < n - 1 ? ", " : "");
@@ -144,7 +166,8 @@ static void test_sum_of_squares(void **unused) {
     psdm_observer *o;
     double sigma[9], zero[9] = {0}, tau[9], r[9], sd[9], one = 0, together = 0;
     for (int j = 0; j < n; j++) sigma[j] = 1 + j;
-    psdm_observer_options options = {.rate = rate, .bandwidth = 1e5, .sigma = sigma}; /* no memory: r is -tau of the sample before */
+    /* no memory: r is -tau of the sample before */
+    psdm_observer_options options = {.rate = rate, .bandwidth = 1e5, .sigma = sigma};
     assert_int_equal(psdm_observer_init(robot, &options, memory, bytes, &o), PSDM_OK);
     for (int k = 0; k < 2; k++) {
       for (int j = 0; j < n; j++) tau[j] = k == 0 && j > 0 ? 0 : 6 * sigma[j];
@@ -153,8 +176,10 @@ static void test_sum_of_squares(void **unused) {
     }
     psdm_observer_sd(o, sd);
     assert_true(fabs(sd[n - 1] - n) < 1e-12 && fabs(r[n - 1] + 6 * n) < 1e-9);
-    /* the tails that belong to 6 / one and 6 sqrt(n) / together: erfc, and Abramowitz and Stegun 26.4.4 (odd) and 26.4.5 (even) */
-    double z = 6 / one, x = 36 * n / together / together, tail = n % 2 ? erfc(sqrt(x / 2)) : 0, term = (n % 2 ? sqrt(2 * x / 3.14159265358979323846) : 1) * exp(-x / 2);
+    /* the tails that belong to 6 / one and 6 sqrt(n) / together: erfc, and Abramowitz and Stegun 26.4.4 (odd) and
+     * 26.4.5 (even) */
+    double z = 6 / one, x = 36 * n / together / together, tail = n % 2 ? erfc(sqrt(x / 2)) : 0,
+           term = (n % 2 ? sqrt(2 * x / 3.14159265358979323846) : 1) * exp(-x / 2);
     for (int k = 2 + n % 2; k <= n; k += 2) tail += term, term *= x / k;
     print_message("%d joints: %.3f sd each, %.3f together\n", n, z, sqrt(x));
     assert_true(fabs(erfc(z / sqrt(2)) * n * 3.6e6 / 0.05 - 1) < 1e-8);
@@ -215,7 +240,8 @@ static void test_flag(void **unused) {
   b = bench_of(&options);
   for (int i = 0; i < 100; i++) push(&b, 1e6, 0);
   psdm_observer_thresholds(b.observer, threshold);
-  assert_true(isinf(threshold[0]) && isinf(threshold[1]) && !psdm_observer_collision(b.observer, NULL) && psdm_observer_statistic(b.observer) == 0);
+  assert_true(isinf(threshold[0]) && isinf(threshold[1]) && !psdm_observer_collision(b.observer, NULL) &&
+              psdm_observer_statistic(b.observer) == 0);
   bench_free(&b);
 }
 
@@ -252,8 +278,12 @@ static void test_doubt_of_a_state(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_standard_deviations), cmocka_unit_test(test_doubt_in_thresholds), cmocka_unit_test(test_false_alarms), cmocka_unit_test(test_sum_of_squares),
-      cmocka_unit_test(test_flag), cmocka_unit_test(test_doubt_of_a_state),
+      cmocka_unit_test(test_standard_deviations),
+      cmocka_unit_test(test_doubt_in_thresholds),
+      cmocka_unit_test(test_false_alarms),
+      cmocka_unit_test(test_sum_of_squares),
+      cmocka_unit_test(test_flag),
+      cmocka_unit_test(test_doubt_of_a_state),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

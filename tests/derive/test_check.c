@@ -1,5 +1,5 @@
-/* The comparison of a model with the recursions: it finds the right model right and the wrong one wrong, with and without inertias, stops when it is told to, and
- * says why it could not be made. */
+/* The comparison of a model with the recursions: it finds the right model right and the wrong one wrong, with and
+ * without inertias, stops when it is told to, and says why it could not be made. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,10 @@
 #include "model/model.h"
 #include "support.h"
 
-static const char arm[] = "name: arm\nconvention: dh\ngravity: [0, -9.81, 0]\njoints: [{name: s, a: LENGTH, drive_inertia: 0.2}, {name: e, a: 0.7}]\n";
-static const char links[] = "links: [{mass: 1, com: [-0.5, 0.1, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}, {mass: 2, com: [-0.3, 0.05, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}]\n";
+static const char arm[] = "name: arm\nconvention: dh\ngravity: [0, -9.81, 0]\njoints: [{name: s, a: LENGTH, "
+                          "drive_inertia: 0.2}, {name: e, a: 0.7}]\n";
+static const char links[] = "links: [{mass: 1, com: [-0.5, 0.1, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}, {mass: 2, "
+                            "com: [-0.3, 0.05, 0], inertia: {zz: 0.1, xx: 0.05, yy: 0.1}}]\n";
 
 static psdm_robot *make(const char *length, bool inertias) {
   char text[1024];
@@ -58,13 +60,16 @@ static void test_every_coefficient(void **unused) {
   }
 }
 
-/* A heavy slide on a short offset, beside a light mass far away: its coefficients are tiny in units of that distance, and all the torque of a slide that
- * moves little. Such a model is right there, or refused. */
+/* A heavy slide on a short offset, beside a light mass far away: its coefficients are tiny in units of that
+ * distance, and all the torque of a slide that moves little. Such a model is right there, or refused. */
 static void test_short_slides(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {name: a, alpha: 1}\n  - {name: b, alpha: 1}\n  - {name: c, theta: -3}\n  - {name: d, a: -0.0004}\n"
-                                  "  - {name: e, type: prismatic}\nlinks:\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 0}}\n  - {mass: 0.002, com: [0, 0, 100], inertia: {zz: 0}}\n"
-                                  "  - {mass: 0, com: [0, 0, 0], inertia: {zz: 0}}\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 0}}\n  - {mass: 1000, com: [0, 0, 0], inertia: {zz: 0}}\n");
+  psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {name: a, alpha: 1}\n  - {name: b, "
+                                  "alpha: 1}\n  - {name: c, theta: -3}\n  - {name: d, a: -0.0004}\n"
+                                  "  - {name: e, type: prismatic}\nlinks:\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: "
+                                  "0}}\n  - {mass: 0.002, com: [0, 0, 100], inertia: {zz: 0}}\n"
+                                  "  - {mass: 0, com: [0, 0, 0], inertia: {zz: 0}}\n  - {mass: 0, com: [0, 0, 0], "
+                                  "inertia: {zz: 0}}\n  - {mass: 1000, com: [0, 0, 0], inertia: {zz: 0}}\n");
   psdm_model *model = NULL;
   psdm_error error;
   psdm_status status = psdm_model_derive(robot, NULL, NULL, &model, NULL, &error);
@@ -72,7 +77,8 @@ static void test_short_slides(void **unused) {
     assert_int_equal(status, PSDM_E_ACCURACY);
     assert_non_null(strstr(error.text, "closed form"));
   } else {
-    double worst = 0, largest = 0, tau[5], recursive[5], pi[64], theta[64], *y = malloc(sizeof *y * (size_t)psdm_model_p(model));
+    double worst = 0, largest = 0, tau[5], recursive[5], pi[64], theta[64],
+           *y = malloc(sizeof *y * (size_t)psdm_model_p(model));
     psdm_work *work;
     rng g = {20};
     assert_true(y != NULL && psdm_robot_parameter_count(robot) <= 64);
@@ -85,7 +91,8 @@ static void test_short_slides(void **unused) {
       assert_int_equal(psdm_inverse(robot, work, state, state + 5, state + 10, recursive), PSDM_OK);
       psdm_model_y(model, state, state + 5, state + 10, y);
       psdm_model_torque(model, PSDM_PART_ALL, y, theta, tau);
-      for (int i = 0; i < 5; i++) worst = fmax(worst, fabs(tau[i] - recursive[i])), largest = fmax(largest, fabs(recursive[i]));
+      for (int i = 0; i < 5; i++)
+        worst = fmax(worst, fabs(tau[i] - recursive[i])), largest = fmax(largest, fabs(recursive[i]));
     }
     if (!(worst <= PSDM_MODEL_ACCURACY * largest)) fail_msg("%g of the largest torque", worst / largest);
     psdm_work_free(work, NULL);
@@ -142,6 +149,8 @@ static void test_memory(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_every_coefficient), cmocka_unit_test(test_short_slides), cmocka_unit_test(test_stops_when_told), cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_every_coefficient),
+                                     cmocka_unit_test(test_short_slides), cmocka_unit_test(test_stops_when_told),
+                                     cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

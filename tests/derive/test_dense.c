@@ -1,5 +1,6 @@
-/* The dense derivation beside the exact one: search sizes, Example 5 of Lloyd, Irani, Ahmadi (2021), the same functions and
- * coefficients on every robot, any sampler, both bases. Run as "test_dense --sampler ROBOT" it is an outside sampler itself. */
+/* The dense derivation beside the exact one: search sizes, Example 5 of Lloyd, Irani, Ahmadi (2021), the same
+ * functions and coefficients on every robot, any sampler, both bases. Run as "test_dense --sampler ROBOT" it is an
+ * outside sampler itself. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,14 @@
 #include "derive/dense_priv.h"
 #include "support.h"
 
-static const char *const example5[] = {"ry1 = 0", "rz1 = 0", "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0", "Ixz1 = 0", "Iyz1 = 0",
-                                       "ry2 = 0", "rz2 = 0", "Ixx2 = 0", "Iyy2 = 0", "Ixy2 = 0", "Ixz2 = 0", "Iyz2 = 0"};
-static const char *const table1[] = {"ry1=0", "Ixy1=0", "Iyz1=0", "ry2=0", "Ixy2=0", "Iyz2=0", "rx3=0", "ry3=0", "Izz3=0", "Ixy3=0", "Ixz3=0", "Iyz3=0", "Ixy4=0", "Ixz4=0"};
+static const char *const example5[] = {"ry1 = 0",  "rz1 = 0",  "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0",
+                                       "Ixz1 = 0", "Iyz1 = 0", "ry2 = 0",  "rz2 = 0",  "Ixx2 = 0",
+                                       "Iyy2 = 0", "Ixy2 = 0", "Ixz2 = 0", "Iyz2 = 0"};
+static const char *const table1[] = {"ry1=0", "Ixy1=0", "Iyz1=0", "ry2=0",  "Ixy2=0", "Iyz2=0", "rx3=0",
+                                     "ry3=0", "Izz3=0", "Ixy3=0", "Ixz3=0", "Iyz3=0", "Ixy4=0", "Ixz4=0"};
 
-static psdm_model *derive(const psdm_robot *robot, psdm_derive_options options, psdm_method method, psdm_basis basis, psdm_derive_info *info) {
+static psdm_model *derive(const psdm_robot *robot, psdm_derive_options options, psdm_method method, psdm_basis basis,
+                          psdm_derive_info *info) {
   psdm_model *model;
   psdm_error error;
   options.method = method;
@@ -29,7 +33,8 @@ static long search_total(const psdm_robot *robot, const psdm_model *m) {
   psdmp_derive_space_set(robot, m, &space);
   unsigned char *candidate = calloc((size_t)space.codes, 1);
   long total = 0;
-  for (long f = psdm_model_class_start(m, 1); f < psdm_model_class_start(m, 1 + m->n); f++) psdmp_derive_search_derivatives(&space, m->code[f], candidate);
+  for (long f = psdm_model_class_start(m, 1); f < psdm_model_class_start(m, 1 + m->n); f++)
+    psdmp_derive_search_derivatives(&space, m->code[f], candidate);
   for (int k = 0; k < m->classes; k++) {
     int first, second;
     psdm_model_class_rates(m, k, &first, &second);
@@ -65,12 +70,32 @@ static double entry_of(const psdm_model *m, long f, int joint, int parameter) {
   return 0;
 }
 
-/* Equation 54 row by row as printed. Its rows belong to these functions, in another order than equation 53's, and its columns to
- * the coefficients of g c1, qdd1 and qdd2 in torque 1, and of g s1 s2. Ours are in the order of their rows: g s1 s2 first. */
+/* Equation 54 row by row as printed. Its rows belong to these functions, in another order than equation 53's, and
+ * its columns to the coefficients of g c1, qdd1 and qdd2 in torque 1, and of g s1 s2. Ours are in the order of their
+ * rows: g s1 s2 first. */
 static void expect_equation_54(const psdm_model *m) {
-  static const char *const function[] = {"g c1", "g s1 s2", "g c1 c2", "qdd1", "c2 qdd1", "qdd2", "c2 qdd2", "s2 qd1^2", "s2 qd2^2", "s2 qd1 qd2"};
-  static const double P[2][10][4] = {{{1, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 0, -1}, {0, 1, 0, 0}, {0, 0, 0, -2.4}, {0, 0, 1, 0}, {0, 0, 0, -1.2}, {0, 0, 0, 0}, {0, 0, 0, 1.2}, {0, 0, 0, 2.4}},
-                                     {{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 0, -1}, {0, 0, 1, 0}, {0, 0, 0, -1.2}, {0, 0, 1, 0}, {0, 0, 0, 0}, {0, 0, 0, -1.2}, {0, 0, 0, 0}, {0, 0, 0, 0}}};
+  static const char *const function[] = {"g c1", "g s1 s2", "g c1 c2",  "qdd1",     "c2 qdd1",
+                                         "qdd2", "c2 qdd2", "s2 qd1^2", "s2 qd2^2", "s2 qd1 qd2"};
+  static const double P[2][10][4] = {{{1, 0, 0, 0},
+                                      {0, 0, 0, 1},
+                                      {0, 0, 0, -1},
+                                      {0, 1, 0, 0},
+                                      {0, 0, 0, -2.4},
+                                      {0, 0, 1, 0},
+                                      {0, 0, 0, -1.2},
+                                      {0, 0, 0, 0},
+                                      {0, 0, 0, 1.2},
+                                      {0, 0, 0, 2.4}},
+                                     {{0, 0, 0, 0},
+                                      {0, 0, 0, 1},
+                                      {0, 0, 0, -1},
+                                      {0, 0, 1, 0},
+                                      {0, 0, 0, -1.2},
+                                      {0, 0, 1, 0},
+                                      {0, 0, 0, 0},
+                                      {0, 0, 0, -1.2},
+                                      {0, 0, 0, 0},
+                                      {0, 0, 0, 0}}};
   static const int column[4] = {1, 2, 3, 0};
   assert_int_equal(psdm_model_p(m), 10);
   assert_int_equal(psdm_model_l(m), 4);
@@ -82,14 +107,16 @@ static void expect_equation_54(const psdm_model *m) {
     for (int i = 0; i < 2; i++)
       for (int j = 0; j < 4; j++) {
         double got = entry_of(m, f, i, column[j]);
-        if (!(fabs(got - P[i][k][j]) <= 1e-12)) fail_msg("P_%d, %s, column %d: %.15g, printed %g", i + 1, function[k], j + 1, got, P[i][k][j]);
+        if (!(fabs(got - P[i][k][j]) <= 1e-12))
+          fail_msg("P_%d, %s, column %d: %.15g, printed %g", i + 1, function[k], j + 1, got, P[i][k][j]);
       }
   }
 }
 
 static void test_example_5(void **unused) {
   (void)unused;
-  static const char *const E[] = {"0011000000", "0000100000", "0000110000", "0000000010", "0000010010", "0000000001", "0000010001", "0001002000", "0001000200", "0001001100"};
+  static const char *const E[] = {"0011000000", "0000100000", "0000110000", "0000000010", "0000010010",
+                                  "0000000001", "0000010001", "0001002000", "0001000200", "0001001100"};
   const psdm_derive_options options = {.assume_count = 14, .assume = example5};
   psdm_robot *robot = load_shipped("two_link");
   for (int method = 0; method < 2; method++) {
@@ -123,7 +150,8 @@ static double largest_entry(const psdm_model *m) {
 /* the same functions in the same order, the same base parameters, the same P */
 static void expect_same(const psdm_model *a, const psdm_model *b, const char *text) {
   if (psdm_model_p(a) != psdm_model_p(b) || psdm_model_l(a) != psdm_model_l(b))
-    fail_msg("p %ld and %ld, l %d and %d for\n%s", psdm_model_p(a), psdm_model_p(b), psdm_model_l(a), psdm_model_l(b), text);
+    fail_msg("p %ld and %ld, l %d and %d for\n%s", psdm_model_p(a), psdm_model_p(b), psdm_model_l(a), psdm_model_l(b),
+             text);
   double tiny = 1e-2 * largest_entry(a);
   for (int k = 0; k <= a->classes; k++) assert_int_equal(a->class_start[k], b->class_start[k]);
   for (int j = 0; j < a->l; j++) assert_string_equal(psdm_model_base_name(a, j), psdm_model_base_name(b, j));
@@ -132,7 +160,8 @@ static void expect_same(const psdm_model *a, const psdm_model *b, const char *te
     for (int i = 0; i < a->n; i++)
       for (int j = 0; j < a->l; j++) {
         double x = entry_of(a, f, i, j), y = entry_of(b, f, i, j);
-        if (!(fabs(x - y) <= 1e-8 * fmax(fabs(x), tiny))) fail_msg("P[%ld][%d][%d]: %.15g and %.15g for\n%s", f, i, j, x, y, text);
+        if (!(fabs(x - y) <= 1e-8 * fmax(fabs(x), tiny)))
+          fail_msg("P[%ld][%d][%d]: %.15g and %.15g for\n%s", f, i, j, x, y, text);
       }
   }
 }
@@ -144,17 +173,19 @@ static void expect_same_theta(const psdm_model *a, const psdm_model *b, double s
   psdm_model_theta(a, pi, x);
   psdm_model_theta(b, pi, y);
   double limit = fmax(1e-6, 1e-12 / smallest) * max_absolute(x, a->l);
-  if (!(max_difference(x, y, a->l) <= limit)) fail_msg("theta differs by %.3g, at most %.3g was expected, for\n%s", max_difference(x, y, a->l), limit, text);
+  if (!(max_difference(x, y, a->l) <= limit))
+    fail_msg("theta differs by %.3g, at most %.3g was expected, for\n%s", max_difference(x, y, a->l), limit, text);
 }
 
-static void expect_torques(const psdm_robot *robot, const psdm_model *m, const psdm_derive_options *options, const char *method, const char *text) {
+static void expect_torques(const psdm_robot *robot, const psdm_model *m, const psdm_derive_options *options,
+                           const char *method, const char *text) {
   double residual;
   assert_int_equal(psdm_model_check(robot, m, options, 20, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
   if (!(residual <= 1e-11)) fail_msg("%s: torque error %.3g for\n%s", method, residual, text);
 }
 
-/* False when the dense method says itself that zero and non-zero are not far apart: a millimetre between axes, a hundredth of a
- * radian; then the counts need not agree. */
+/* False when the dense method says itself that zero and non-zero are not far apart: a millimetre between axes, a
+ * hundredth of a radian; then the counts need not agree. */
 static bool expect_twins(const psdm_robot *robot, psdm_derive_options options, rng *g, const char *text) {
   bool clear = true;
   for (int basis = 0; basis < 2 && clear; basis++) {
@@ -177,12 +208,15 @@ static bool expect_twins(const psdm_robot *robot, psdm_derive_options options, r
 static void test_shipped_robots(void **unused) {
   (void)unused;
   rng g = rng_start("dense, shipped");
-  psdm_robot *two = load_shipped("two_link"), *scara = load_shipped("fanuc_sr6ia"), *branch = load_shipped("two_branch");
+  psdm_robot *two = load_shipped("two_link"), *scara = load_shipped("fanuc_sr6ia"),
+             *branch = load_shipped("two_branch");
   assert_true(expect_twins(two, (psdm_derive_options){0}, &g, "two_link"));
   assert_true(expect_twins(scara, (psdm_derive_options){0}, &g, "fanuc_sr6ia"));
   assert_true(expect_twins(two, (psdm_derive_options){.assume_count = 14, .assume = example5}, &g, "two_link, planar"));
-  assert_true(expect_twins(scara, (psdm_derive_options){.assume_count = 14, .assume = table1}, &g, "fanuc_sr6ia, table 1"));
-  if (!psdm_robot_coupled(branch) && psdm_robot_n(branch) <= 4) assert_true(expect_twins(branch, (psdm_derive_options){0}, &g, "two_branch"));
+  assert_true(
+      expect_twins(scara, (psdm_derive_options){.assume_count = 14, .assume = table1}, &g, "fanuc_sr6ia, table 1"));
+  if (!psdm_robot_coupled(branch) && psdm_robot_n(branch) <= 4)
+    assert_true(expect_twins(branch, (psdm_derive_options){0}, &g, "two_branch"));
   psdm_robot_free(two);
   psdm_robot_free(scara);
   psdm_robot_free(branch);
@@ -238,7 +272,8 @@ typedef struct caller {
   double scale; /* NAN spoils the answer */
 } caller;
 
-static psdm_status sample(void *user, const double *q, const double *qd, const double *qdd, const double *pi, double *tau) {
+static psdm_status sample(void *user, const double *q, const double *qd, const double *qdd, const double *pi,
+                          double *tau) {
   caller *c = user;
   int n = psdm_robot_n(c->robot), S = psdm_robot_parameter_count(c->robot);
   double Y[PSDMP_DERIVE_DENSE_JOINTS * 11 * PSDMP_DERIVE_DENSE_JOINTS];
@@ -251,12 +286,14 @@ static psdm_status sample(void *user, const double *q, const double *qd, const d
   return status;
 }
 
-static void expect_failure(const psdm_robot *robot, psdm_derive_options options, psdm_status expected, const char *words) {
+static void expect_failure(const psdm_robot *robot, psdm_derive_options options, psdm_status expected,
+                           const char *words) {
   psdm_model *model;
   psdm_error error;
   options.method = PSDM_METHOD_DENSE;
   psdm_status status = psdm_model_derive(robot, &options, NULL, &model, NULL, &error);
-  if (status != expected || model || !strstr(error.text, words)) fail_msg("status %d, '%s'; '%s' was expected", status, error.text, words);
+  if (status != expected || model || !strstr(error.text, words))
+    fail_msg("status %d, '%s'; '%s' was expected", status, error.text, words);
 }
 
 static void test_callback(void **unused) {
@@ -292,9 +329,11 @@ static void test_command(void **unused) {
   (void)unused;
   char command[2200];
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
-  snprintf(command, sizeof command, "'%s' --sampler '%s/robots/fanuc_sr6ia.yaml'", self, getenv("SOURCE") ? getenv("SOURCE") : ".");
+  snprintf(command, sizeof command, "'%s' --sampler '%s/robots/fanuc_sr6ia.yaml'", self,
+           getenv("SOURCE") ? getenv("SOURCE") : ".");
   psdm_model *own = derive(robot, (psdm_derive_options){0}, PSDM_METHOD_DENSE, PSDM_BASIS_STANDARD, NULL);
-  psdm_model *model = derive(robot, (psdm_derive_options){.sampler_command = command}, PSDM_METHOD_DENSE, PSDM_BASIS_STANDARD, NULL);
+  psdm_model *model =
+      derive(robot, (psdm_derive_options){.sampler_command = command}, PSDM_METHOD_DENSE, PSDM_BASIS_STANDARD, NULL);
   expect_same(own, model, "command");
   psdm_model_free(own);
   psdm_model_free(model);
@@ -311,7 +350,8 @@ static void test_command(void **unused) {
              {"echo tau1,tau2,tau3,tau4; echo 1,2,3,4", "fewer rows", PSDM_E_PARSE},
              {"echo tau1,tau2,tau3,tau4; yes 1,2,3,4 | head -n 2000", "more rows", PSDM_E_PARSE},
              {"echo tau1,tau2,tau3,tau4; echo 1,2,x,4", "x", PSDM_E_PARSE}};
-  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_failure(robot, (psdm_derive_options){.sampler_command = bad[i].command}, bad[i].status, bad[i].words);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    expect_failure(robot, (psdm_derive_options){.sampler_command = bad[i].command}, bad[i].status, bad[i].words);
   strcat(command, "; kill -9 $$"); /* a whole answer, but no good end */
   expect_failure(robot, (psdm_derive_options){.sampler_command = command}, PSDM_E_IO, "was ended by signal 9");
   psdm_robot_free(robot);
@@ -326,7 +366,9 @@ static int be_sampler(const char *path) {
   caller c = {.robot = robot, .scale = 1};
   double row[3 * PSDMP_DERIVE_DENSE_JOINTS + 11 * PSDMP_DERIVE_DENSE_JOINTS], tau[PSDMP_DERIVE_DENSE_JOINTS];
   bool more = true;
-  if (psdm_work_new(robot, NULL, &c.work) || psdm_csv_columns(csv) != 3 * n + psdm_robot_parameter_count(robot) || psdm_csv_find(csv, "mx2") != 3 * n + 11) return 2;
+  if (psdm_work_new(robot, NULL, &c.work) || psdm_csv_columns(csv) != 3 * n + psdm_robot_parameter_count(robot) ||
+      psdm_csv_find(csv, "mx2") != 3 * n + 11)
+    return 2;
   for (int i = 0; i < n; i++) printf("%stau%d", i ? "," : "", i + 1);
   printf("\n");
   while (!psdm_csv_row(csv, row, &more, NULL) && more) {
@@ -350,11 +392,13 @@ static bool stop_after(void *user, double share) {
 
 static void test_refusals(void **unused) {
   (void)unused;
-  psdm_robot *seven = load_shipped("kuka_lbr7"), *coupled = load_shipped("parallelogram"), *scara = load_shipped("fanuc_sr6ia");
+  psdm_robot *seven = load_shipped("kuka_lbr7"), *coupled = load_shipped("parallelogram"),
+             *scara = load_shipped("fanuc_sr6ia");
   int left = 3;
   expect_failure(seven, (psdm_derive_options){0}, PSDM_E_LIMIT, "at most 6");
   expect_failure(coupled, (psdm_derive_options){0}, PSDM_E_ROBOT, "independent");
-  expect_failure(scara, (psdm_derive_options){.going_on = stop_after, .going_on_user = &left}, PSDM_E_ARGUMENT, "stopped");
+  expect_failure(scara, (psdm_derive_options){.going_on = stop_after, .going_on_user = &left}, PSDM_E_ARGUMENT,
+                 "stopped");
   assert_int_equal(left, -1);
   const char *const wrong[] = {"Ixx9 = 0"};
   expect_failure(scara, (psdm_derive_options){.assume_count = 1, .assume = wrong}, PSDM_E_PARSE, "Ixx9");
@@ -380,7 +424,8 @@ static void test_deterministic(void **unused) {
 static void test_allocation_failure(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
-  const psdm_derive_options options = {.method = PSDM_METHOD_DENSE, .basis = PSDM_BASIS_ECHELON, .assume_count = 14, .assume = example5};
+  const psdm_derive_options options = {
+      .method = PSDM_METHOD_DENSE, .basis = PSDM_BASIS_ECHELON, .assume_count = 14, .assume = example5};
   for (long fail_at = 1;; fail_at++) {
     counting c;
     psdm_model *model;
@@ -400,10 +445,12 @@ int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "--sampler") == 0) return be_sampler(argv[2]);
   self = argv[0];
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_search_totals), cmocka_unit_test(test_example_5),    cmocka_unit_test(test_shipped_robots),
-      cmocka_unit_test(test_random_robots), cmocka_unit_test(test_random_trees), cmocka_unit_test(test_no_gravity),
-      cmocka_unit_test(test_callback),      cmocka_unit_test(test_command),      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_deterministic), cmocka_unit_test(test_allocation_failure),
+      cmocka_unit_test(test_search_totals),      cmocka_unit_test(test_example_5),
+      cmocka_unit_test(test_shipped_robots),     cmocka_unit_test(test_random_robots),
+      cmocka_unit_test(test_random_trees),       cmocka_unit_test(test_no_gravity),
+      cmocka_unit_test(test_callback),           cmocka_unit_test(test_command),
+      cmocka_unit_test(test_refusals),           cmocka_unit_test(test_deterministic),
+      cmocka_unit_test(test_allocation_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

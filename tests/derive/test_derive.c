@@ -1,4 +1,5 @@
-/* The exact derivation: published counts, torques against the recursion, rank against sampled regressors, the model as an object. */
+/* The exact derivation: published counts, torques against the recursion, rank against sampled regressors, the model
+ * as an object. */
 #include <math.h>
 #include <matio.h>
 #include <stdio.h>
@@ -16,7 +17,9 @@ static psdm_model *derive(const psdm_robot *robot, const psdm_derive_options *op
   return model;
 }
 
-static long class_size(const psdm_model *m, int k) { return psdm_model_class_start(m, k + 1) - psdm_model_class_start(m, k); }
+static long class_size(const psdm_model *m, int k) {
+  return psdm_model_class_start(m, k + 1) - psdm_model_class_start(m, k);
+}
 
 /* ---- published counts ---- */
 
@@ -25,7 +28,9 @@ static void expect_counts(const char *name, const psdm_derive_options *options, 
   psdm_derive_info info;
   psdm_model *model = derive(robot, options, &info);
   double residual;
-  if (psdm_model_p(model) != p || psdm_model_l(model) != l) fail_msg("%s: %ld functions and %d parameters, expected %ld and %d", name, psdm_model_p(model), psdm_model_l(model), p, l);
+  if (psdm_model_p(model) != p || psdm_model_l(model) != l)
+    fail_msg("%s: %ld functions and %d parameters, expected %ld and %d", name, psdm_model_p(model), psdm_model_l(model),
+             p, l);
   assert_true(info.kept > 1e3 * info.dropped && info.rank_kept > 1e3 * info.rank_dropped);
   assert_int_equal(psdm_model_check(robot, model, options, 1000, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
   if (!(residual <= 1e-13)) fail_msg("%s: residual %.3g", name, residual);
@@ -35,10 +40,13 @@ static void expect_counts(const char *name, const psdm_derive_options *options, 
 
 static void test_published_counts(void **unused) {
   (void)unused;
-  static const char *const example5[] = {"ry1 = 0", "rz1 = 0", "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0", "Ixz1 = 0", "Iyz1 = 0",
-                                         "ry2 = 0", "rz2 = 0", "Ixx2 = 0", "Iyy2 = 0", "Ixy2 = 0", "Ixz2 = 0", "Iyz2 = 0"};
-  static const char *const table1[] = {"ry1=0", "Ixy1=0", "Iyz1=0", "ry2=0", "Ixy2=0", "Iyz2=0", "rx3=0", "ry3=0", "Izz3=0", "Ixy3=0", "Ixz3=0", "Iyz3=0", "Ixy4=0", "Ixz4=0"};
-  const psdm_derive_options planar = {.assume_count = 14, .assume = example5}, scara = {.assume_count = 14, .assume = table1};
+  static const char *const example5[] = {"ry1 = 0",  "rz1 = 0",  "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0",
+                                         "Ixz1 = 0", "Iyz1 = 0", "ry2 = 0",  "rz2 = 0",  "Ixx2 = 0",
+                                         "Iyy2 = 0", "Ixy2 = 0", "Ixz2 = 0", "Iyz2 = 0"};
+  static const char *const table1[] = {"ry1=0", "Ixy1=0", "Iyz1=0", "ry2=0",  "Ixy2=0", "Iyz2=0", "rx3=0",
+                                       "ry3=0", "Izz3=0", "Ixy3=0", "Ixz3=0", "Iyz3=0", "Ixy4=0", "Ixz4=0"};
+  const psdm_derive_options planar = {.assume_count = 14, .assume = example5},
+                            scara = {.assume_count = 14, .assume = table1};
   expect_counts("two_link", NULL, 18, 6);
   expect_counts("two_link", &planar, 10, 4);
   expect_counts("fanuc_sr6ia", NULL, 69, 8);
@@ -96,9 +104,11 @@ static void test_first_links(void **unused) {
 
 static void test_two_link_functions(void **unused) {
   (void)unused;
-  static const char *const assume[] = {"ry1 = 0", "rz1 = 0", "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0", "Ixz1 = 0", "Iyz1 = 0",
-                                       "ry2 = 0", "rz2 = 0", "Ixx2 = 0", "Iyy2 = 0", "Ixy2 = 0", "Ixz2 = 0", "Iyz2 = 0"};
-  static const char *const expected[] = {"g s1 s2", "g c1", "g c1 c2", "qdd1", "c2 qdd1", "qdd2", "c2 qdd2", "s2 qd1^2", "s2 qd2^2", "s2 qd1 qd2"};
+  static const char *const assume[] = {"ry1 = 0",  "rz1 = 0",  "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0",
+                                       "Ixz1 = 0", "Iyz1 = 0", "ry2 = 0",  "rz2 = 0",  "Ixx2 = 0",
+                                       "Iyy2 = 0", "Ixy2 = 0", "Ixz2 = 0", "Iyz2 = 0"};
+  static const char *const expected[] = {"g s1 s2", "g c1",    "g c1 c2",  "qdd1",     "c2 qdd1",
+                                         "qdd2",    "c2 qdd2", "s2 qd1^2", "s2 qd2^2", "s2 qd1 qd2"};
   const psdm_derive_options options = {.assume_count = 14, .assume = assume};
   psdm_robot *robot = load_shipped("two_link");
   psdm_model *m = derive(robot, &options, NULL);
@@ -157,12 +167,15 @@ static void test_random_robots(void **unused) {
 /* a 4 mm offset: rows of rounding must not pass for directions (l was 23 once) */
 static void test_small_offset(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot(
-      "{convention: dh, gravity: [-7.9795833236621068, 7.9424380404916981, 0.29585382066406218],"
-      "base: {xyz: [-0.28705993849209088, -0.04922055754800797, 0.32914281865929496], rpy: [-pi/2, -1.0128003814357334, pi/2]}, joints: ["
-      "{name: j1, theta: -2.4105575742545255, a: 0.37371482738504846, drive_inertia: 1.494941930415713},"
-      "{name: j2, theta: -0.70679887605808656, d: 0.40399291550460681, alpha: 2.6286934484323519, drive_inertia: 0.82306292482224885},"
-      "{name: j3, theta: pi/2, a: 0.0040856421658796993}, {name: j4, d: -0.48999787177977766, a: -0.36776624929934798, alpha: 0.60812605162387845}]}");
+  psdm_robot *robot =
+      parse_robot("{convention: dh, gravity: [-7.9795833236621068, 7.9424380404916981, 0.29585382066406218],"
+                  "base: {xyz: [-0.28705993849209088, -0.04922055754800797, 0.32914281865929496], rpy: [-pi/2, "
+                  "-1.0128003814357334, pi/2]}, joints: ["
+                  "{name: j1, theta: -2.4105575742545255, a: 0.37371482738504846, drive_inertia: 1.494941930415713},"
+                  "{name: j2, theta: -0.70679887605808656, d: 0.40399291550460681, alpha: 2.6286934484323519, "
+                  "drive_inertia: 0.82306292482224885},"
+                  "{name: j3, theta: pi/2, a: 0.0040856421658796993}, {name: j4, d: -0.48999787177977766, a: "
+                  "-0.36776624929934798, alpha: 0.60812605162387845}]}");
   psdm_model *m = derive(robot, NULL, NULL);
   assert_int_equal(psdm_model_l(m), 21);
   assert_int_equal(sampled_rank(robot, m), 21);
@@ -177,7 +190,8 @@ static void test_deterministic(void **unused) {
   assert_int_equal(psdm_model_p(a), psdm_model_p(b));
   assert_memory_equal(a->code, b->code, (size_t)a->p * sizeof *a->code);
   for (long e = 0; e < psdm_model_entries(a); e++) {
-    assert_true(a->P[e].value == b->P[e].value && a->P[e].joint == b->P[e].joint && a->P[e].parameter == b->P[e].parameter);
+    assert_true(a->P[e].value == b->P[e].value && a->P[e].joint == b->P[e].joint &&
+                a->P[e].parameter == b->P[e].parameter);
   }
   psdm_model_free(a);
   psdm_model_free(b);
@@ -200,13 +214,16 @@ static void test_object(void **unused) {
     psdm_work *work;
     rng g = rng_start(*name);
     int n = psdm_model_n(m), l = psdm_model_l(m);
-    double q[MOST], qd[MOST], qdd[MOST], a[MOST], b[MOST], back[MOST], M[MOST * MOST], N[MOST * MOST], pi[200], theta[100], zero[MOST] = {0};
-    double *scratch = calloc(psdm_model_scratch(m), sizeof *scratch), *Y = calloc((size_t)(n * l), sizeof *Y), T, U, T2, U2, U0, V0;
+    double q[MOST], qd[MOST], qdd[MOST], a[MOST], b[MOST], back[MOST], M[MOST * MOST], N[MOST * MOST], pi[200],
+        theta[100], zero[MOST] = {0};
+    double *scratch = calloc(psdm_model_scratch(m), sizeof *scratch), *Y = calloc((size_t)(n * l), sizeof *Y), T, U, T2,
+           U2, U0, V0;
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     psdm_robot_parameters(robot, pi);
     psdm_model_theta(m, pi, theta);
     for (int k = 0; k < 5; k++) {
-      for (int i = 0; i < n; i++) q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -1, 1), qdd[i] = rng_uniform(&g, -2, 2);
+      for (int i = 0; i < n; i++)
+        q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -1, 1), qdd[i] = rng_uniform(&g, -2, 2);
       psdm_model_inverse(m, theta, q, qd, qdd, scratch, a);
       psdm_inverse(robot, work, q, qd, qdd, b);
       double scale = max_absolute(b, n);
@@ -251,7 +268,8 @@ static void test_object(void **unused) {
   }
 }
 
-/* base parameters of a consistent robot, and a prior that is another one: full parameters with the same base parameters */
+/* base parameters of a consistent robot, and a prior that is another one: full parameters with the same base
+ * parameters */
 static void test_full_parameters(void **unused) {
   (void)unused;
   rng g = rng_start("full");
@@ -265,7 +283,10 @@ static void test_full_parameters(void **unused) {
     psdm_error error;
     psdm_robot_parameters(robot, pi);
     psdm_model_theta(m, pi, theta);
-    for (int i = 0; i < S; i++) prior[i] = i < 10 * psdm_robot_links(robot) ? (const double[]){2, 0.1, -0.05, 0.02, 0.2, 0, 0, 0.2, 0, 0.2}[i % 10] : 0.5;
+    for (int i = 0; i < S; i++)
+      prior[i] = i < 10 * psdm_robot_links(robot)
+                     ? (const double[]){2, 0.1, -0.05, 0.02, 0.2, 0, 0, 0.2, 0, 0.2}[i % 10]
+                     : 0.5;
     if (psdm_model_full(m, theta, prior, NULL, full, &error)) fail_msg("%s for\n%s", error.text, text);
     psdm_model_theta(m, full, again);
     assert_true(max_difference(theta, again, l) <= 1e-9 * max_absolute(theta, l));
@@ -286,8 +307,11 @@ static void test_full_parameters(void **unused) {
 /* joints that follow others have powers of ten and more: one character each */
 static void test_high_powers(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: j1, a: 0.6, alpha: 1}\n  - {name: j2, a: 0.5, alpha: 2.8, couple: {j1: -2}}\n  - {name: j3, a: 0.3, alpha: 3, couple: {j2: 2}}\n"
-                                  "links:\n  - {mass: 6, com: [0.1, -0.2, 0], inertia: {zz: 0.3}}\n  - {mass: 1, com: [0, -0.3, 0.3], inertia: {zz: 0.1}}\n  - {mass: 5, com: [0.1, -0.2, -0.2], inertia: {zz: 0.1}}\n");
+  psdm_robot *robot =
+      parse_robot("convention: dh\njoints:\n  - {name: j1, a: 0.6, alpha: 1}\n  - {name: j2, a: 0.5, alpha: 2.8, "
+                  "couple: {j1: -2}}\n  - {name: j3, a: 0.3, alpha: 3, couple: {j2: 2}}\n"
+                  "links:\n  - {mass: 6, com: [0.1, -0.2, 0], inertia: {zz: 0.3}}\n  - {mass: 1, com: [0, -0.3, 0.3], "
+                  "inertia: {zz: 0.1}}\n  - {mass: 5, com: [0.1, -0.2, -0.2], inertia: {zz: 0.1}}\n");
   psdm_model *m = derive(robot, NULL, NULL), *again;
   psdm_error error;
   char path[64];
@@ -295,7 +319,8 @@ static void test_high_powers(void **unused) {
   int highest = 0;
   snprintf(path, sizeof path, "/tmp/psdm-powers-%ld.json", (long)getpid());
   assert_int_equal(psdm_model_save(m, robot, path, &error), PSDM_OK);
-  if (psdm_model_load(path, NULL, &again, &error)) fail_msg("%s:%d:%d %s", error.file, error.line, error.column, error.text);
+  if (psdm_model_load(path, NULL, &again, &error))
+    fail_msg("%s:%d:%d %s", error.file, error.line, error.column, error.text);
   unlink(path);
   assert_int_equal(again->p, m->p);
   for (long k = 0; k < m->p; k++) {
@@ -320,13 +345,15 @@ static void test_save_and_load(void **unused) {
     psdm_model *m = derive(robot, NULL, NULL), *again;
     psdm_error error;
     assert_int_equal(psdm_model_save(m, robot, path, &error), PSDM_OK);
-    if (psdm_model_load(path, NULL, &again, &error)) fail_msg("%s:%d:%d %s", error.file, error.line, error.column, error.text);
+    if (psdm_model_load(path, NULL, &again, &error))
+      fail_msg("%s:%d:%d %s", error.file, error.line, error.column, error.text);
     assert_int_equal(psdm_model_match(again, robot, &error), PSDM_OK);
     assert_int_equal(again->p, m->p);
     assert_int_equal(again->l, m->l);
     assert_memory_equal(again->class_start, m->class_start, (size_t)(m->classes + 1) * sizeof *m->class_start);
     assert_memory_equal(again->P_start, m->P_start, (size_t)(m->p + 1) * sizeof *m->P_start);
-    double q[MOST], pi[200], theta[100], theta2[100], a[MOST], b[MOST], *scratch = calloc(psdm_model_scratch(m), sizeof *scratch);
+    double q[MOST], pi[200], theta[100], theta2[100], a[MOST], b[MOST],
+        *scratch = calloc(psdm_model_scratch(m), sizeof *scratch);
     for (int i = 0; i < psdm_model_standard_count(m); i++) pi[i] = sin(i);
     for (int i = 0; i < m->n; i++) q[i] = cos(i);
     psdm_model_theta(m, pi, theta);
@@ -340,16 +367,25 @@ static void test_save_and_load(void **unused) {
     psdm_model_free(m);
     psdm_robot_free(robot);
   }
-  static const char *const broken[] = {"{}", "[1, 2]", "{\"name\": \"x\", \"n\": 1}",
-                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"0000\"], P: [], base_parameters: []}",
-                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00011\"], P: [], base_parameters: []}",
-                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 1, 0, 1]], base_parameters: []}",
-                                       "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], base_parameters: [{name: b, formula: {b: 1}}]}",
-                                       /* sizes that do not go together */
-                                       "{name: x, n: 1, p: 1, l: 1, links: 64, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], base_parameters: [{name: a, formula: {a: 1}}]}",
-                                       "{name: x, n: 1, p: 1, l: 2, links: 0, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 1, 1]], base_parameters: [{name: a, formula: {a: 1}}, {name: a, formula: {a: 1}}]}",
-                                       "{name: x, n: 1, p: 1, l: 1, links: 0, gravity: 1, robot: {kinematics: xyz, gravity: [0, 0, 1]}, standard_parameters: [a], E: [\"00001\"], P: [], base_parameters: [{name: a, formula: {a: 1}}]}",
-                                       "{name: x, n: 1, p: 1, l: 1, links: 0, gravity: 1, robot: {kinematics: \"0123456789abcdef\", gravity: [0, 1]}, standard_parameters: [a], E: [\"00001\"], P: [], base_parameters: [{name: a, formula: {a: 1}}]}"};
+  static const char *const broken[] = {
+      "{}", "[1, 2]", "{\"name\": \"x\", \"n\": 1}",
+      "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"0000\"], P: [], "
+      "base_parameters: []}",
+      "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00011\"], P: [], "
+      "base_parameters: []}",
+      "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 1, 0, 1]], "
+      "base_parameters: []}",
+      "{name: x, n: 1, p: 1, l: 1, links: 1, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], "
+      "base_parameters: [{name: b, formula: {b: 1}}]}",
+      /* sizes that do not go together */
+      "{name: x, n: 1, p: 1, l: 1, links: 64, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 0, 1]], "
+      "base_parameters: [{name: a, formula: {a: 1}}]}",
+      "{name: x, n: 1, p: 1, l: 2, links: 0, gravity: 1, standard_parameters: [a], E: [\"00001\"], P: [[0, 0, 1, 1]], "
+      "base_parameters: [{name: a, formula: {a: 1}}, {name: a, formula: {a: 1}}]}",
+      "{name: x, n: 1, p: 1, l: 1, links: 0, gravity: 1, robot: {kinematics: xyz, gravity: [0, 0, 1]}, "
+      "standard_parameters: [a], E: [\"00001\"], P: [], base_parameters: [{name: a, formula: {a: 1}}]}",
+      "{name: x, n: 1, p: 1, l: 1, links: 0, gravity: 1, robot: {kinematics: \"0123456789abcdef\", gravity: [0, 1]}, "
+      "standard_parameters: [a], E: [\"00001\"], P: [], base_parameters: [{name: a, formula: {a: 1}}]}"};
   for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
     psdm_model *m;
     FILE *f = fopen(path, "w");
@@ -363,8 +399,10 @@ static void test_save_and_load(void **unused) {
 
 static psdm_robot *arm_with(double length, double mass, double gravity) {
   char text[400];
-  snprintf(text, sizeof text, "name: arm\ngravity: [0, 0, %.17g]\nconvention: dh\njoints:\n  - {name: a, a: %.17g, alpha: 0.5}\n  - {name: b, a: 1}\nlinks:\n  - {mass: %.17g, com: [0, 0, 0]}\n  - {mass: 1, com: [0, 0, 0]}\n", gravity,
-           length, mass);
+  snprintf(text, sizeof text,
+           "name: arm\ngravity: [0, 0, %.17g]\nconvention: dh\njoints:\n  - {name: a, a: %.17g, alpha: 0.5}\n  - "
+           "{name: b, a: 1}\nlinks:\n  - {mass: %.17g, com: [0, 0, 0]}\n  - {mass: 1, com: [0, 0, 0]}\n",
+           gravity, length, mass);
   return parse_robot(text);
 }
 
@@ -374,7 +412,8 @@ static void test_match(void **unused) {
   static const struct {
     double length, mass, gravity;
     psdm_status expected;
-  } cases[] = {{1, 1, -9.81, PSDM_OK}, {1, 7, -9.81, PSDM_OK}, {1 + 1e-12, 1, -9.81, PSDM_OK}, {1.001, 1, -9.81, PSDM_E_ROBOT}, {1, 1, 9.81, PSDM_E_ROBOT}, {1, 1, -1.62, PSDM_E_ROBOT}};
+  } cases[] = {{1, 1, -9.81, PSDM_OK},          {1, 7, -9.81, PSDM_OK},     {1 + 1e-12, 1, -9.81, PSDM_OK},
+               {1.001, 1, -9.81, PSDM_E_ROBOT}, {1, 1, 9.81, PSDM_E_ROBOT}, {1, 1, -1.62, PSDM_E_ROBOT}};
   psdm_robot *robot = arm_with(1, 1, -9.81), *larger = load_shipped("kuka_kr6");
   psdm_model *m = derive(robot, NULL, NULL);
   psdm_error error;
@@ -408,14 +447,16 @@ static void test_all_takers_match(void **unused) {
       psdm_structure *structure = NULL;
       psdm_symbolic *symbolic = NULL;
       double L[100];
-      const psdm_reduce_options options = {.profile = psdm_profile_slow(), .samples = 1000, .contributions = 1000, .threads = 1};
+      const psdm_reduce_options options = {
+          .profile = psdm_profile_slow(), .samples = 1000, .contributions = 1000, .threads = 1};
       const psdm_code_options expanded = {.effort = -1};
       psdm_status status = taker == 0   ? psdm_reducer_new(r, m, &options, NULL, &reducer, &error)
                            : taker == 1 ? psdm_code_build_model(r, m, &expanded, NULL, &code, &error)
                            : taker == 2 ? psdm_structure_new(r, m, true, NULL, &structure, &error)
                            : taker == 3 ? psdm_symbolic_derive(r, m, NULL, NULL, &symbolic, &error)
                                         : psdm_payload_map(r, m, -1, L, &error);
-      if (status != (right ? PSDM_OK : PSDM_E_ROBOT)) fail_msg("taker %d, %s robot: %s", taker, right ? "its own" : "another", error.text);
+      if (status != (right ? PSDM_OK : PSDM_E_ROBOT))
+        fail_msg("taker %d, %s robot: %s", taker, right ? "its own" : "another", error.text);
       if (!right) assert_non_null(strstr(error.text, "the model was made for robot"));
       psdm_reducer_free(reducer);
       psdm_code_free(code);
@@ -439,14 +480,16 @@ static void test_mat(void **unused) {
   mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
   matvar_t *E = Mat_VarRead(file, "E"), *P = Mat_VarRead(file, "P"), *theta = Mat_VarRead(file, "theta");
   assert_true(E && P && theta);
-  assert_true(E->dims[0] == 20 && E->dims[1] == 69 && P->rank == 3 && P->dims[0] == 69 && P->dims[1] == 8 && P->dims[2] == 4 && theta->dims[0] == 8);
+  assert_true(E->dims[0] == 20 && E->dims[1] == 69 && P->rank == 3 && P->dims[0] == 69 && P->dims[1] == 8 &&
+              P->dims[2] == 4 && theta->dims[0] == 8);
   /* tau_i = y P_i theta, from the file alone */
   double q[4] = {0.3, -0.7, 0.2, 1.1}, qd[4] = {1, -0.5, 0.4, 2}, qdd[4] = {0.2, 1, -3, 0.6}, expected[4];
   double base[20], *value = E->data, *p = P->data, *t = theta->data;
   psdm_work *work;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   psdm_inverse(robot, work, q, qd, qdd, expected);
-  for (int j = 0; j < 4; j++) base[j] = q[j], base[4 + j] = sin(q[j]), base[8 + j] = cos(q[j]), base[12 + j] = qd[j], base[16 + j] = qdd[j];
+  for (int j = 0; j < 4; j++)
+    base[j] = q[j], base[4 + j] = sin(q[j]), base[8 + j] = cos(q[j]), base[12 + j] = qd[j], base[16 + j] = qdd[j];
   for (int i = 0; i < 4; i++) {
     double tau = 0;
     for (int f = 0; f < 69; f++) {
@@ -490,10 +533,21 @@ static void test_allocation_failure(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_published_counts), cmocka_unit_test(test_kr6_classes),     cmocka_unit_test(test_first_links),
-      cmocka_unit_test(test_two_link_functions), cmocka_unit_test(test_random_robots), cmocka_unit_test(test_small_offset), cmocka_unit_test(test_deterministic),
-      cmocka_unit_test(test_object),           cmocka_unit_test(test_full_parameters), cmocka_unit_test(test_allocation_failure),
-      cmocka_unit_test(test_high_powers), cmocka_unit_test(test_save_and_load),    cmocka_unit_test(test_match), cmocka_unit_test(test_all_takers_match), cmocka_unit_test(test_mat),
+      cmocka_unit_test(test_published_counts),
+      cmocka_unit_test(test_kr6_classes),
+      cmocka_unit_test(test_first_links),
+      cmocka_unit_test(test_two_link_functions),
+      cmocka_unit_test(test_random_robots),
+      cmocka_unit_test(test_small_offset),
+      cmocka_unit_test(test_deterministic),
+      cmocka_unit_test(test_object),
+      cmocka_unit_test(test_full_parameters),
+      cmocka_unit_test(test_allocation_failure),
+      cmocka_unit_test(test_high_powers),
+      cmocka_unit_test(test_save_and_load),
+      cmocka_unit_test(test_match),
+      cmocka_unit_test(test_all_takers_match),
+      cmocka_unit_test(test_mat),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

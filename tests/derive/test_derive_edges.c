@@ -1,5 +1,5 @@
-/* Edges of the derivation: refusals word by word, units of length, what assumptions leave, echelon forms whose rows are nearly dependent, coupled joints against the
- * recursions, the fingerprint of base parameters. */
+/* Edges of the derivation: refusals word by word, units of length, what assumptions leave, echelon forms whose rows
+ * are nearly dependent, coupled joints against the recursions, the fingerprint of base parameters. */
 #define _GNU_SOURCE /* setrlimit */
 #include <fcntl.h>
 #include <math.h>
@@ -24,8 +24,10 @@ static psdm_model *derive(const psdm_robot *r, const psdm_derive_options *o, psd
 
 /* the sentence, without a line: nothing of it is the file's fault */
 static void expect_refusal(psdm_status status, const psdm_error *error, psdm_status expected, const char *words) {
-  if (status != expected || error->status != expected || error->line || error->column || strcmp(error->text, words) != 0)
-    fail_msg("status %d, %d:%d '%s'; status %d, '%s' was expected", status, error->line, error->column, error->text, expected, words);
+  if (status != expected || error->status != expected || error->line || error->column ||
+      strcmp(error->text, words) != 0)
+    fail_msg("status %d, %d:%d '%s'; status %d, '%s' was expected", status, error->line, error->column, error->text,
+             expected, words);
 }
 
 static psdm_robot *chain(int joints) {
@@ -43,11 +45,16 @@ static void refusals(void **state) {
     psdm_status status;
     const char *words;
   } cases[] = {
-      {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 1.5}}", PSDM_E_ROBOT, "joint 'b' follows another with factor 1.5; a closed form needs whole factors of turning joints (up to 8)"},
-      {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 9}}", PSDM_E_ROBOT, "joint 'b' follows another with factor 9; a closed form needs whole factors of turning joints (up to 8)"},
-      {"{name: a, a: 1}, {name: b, type: prismatic, a: 1, couple: {a: 1}}", PSDM_E_ROBOT, "joint 'b' slides with a turning joint; a closed form in sines and cosines does not exist"},
-      {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 8}}, {name: c, a: 1, couple: {a: 8}}", PSDM_E_LIMIT, "too many joints follow each other for a closed form"},
-      {"{name: a, type: prismatic, a: 1}, {name: b, a: 1, couple: {a: 1}}", PSDM_E_ROBOT, "joint 'b' follows another with factor 1; a closed form needs whole factors of turning joints (up to 8)"},
+      {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 1.5}}", PSDM_E_ROBOT,
+       "joint 'b' follows another with factor 1.5; a closed form needs whole factors of turning joints (up to 8)"},
+      {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 9}}", PSDM_E_ROBOT,
+       "joint 'b' follows another with factor 9; a closed form needs whole factors of turning joints (up to 8)"},
+      {"{name: a, a: 1}, {name: b, type: prismatic, a: 1, couple: {a: 1}}", PSDM_E_ROBOT,
+       "joint 'b' slides with a turning joint; a closed form in sines and cosines does not exist"},
+      {"{name: a, a: 1}, {name: b, a: 1, couple: {a: 8}}, {name: c, a: 1, couple: {a: 8}}", PSDM_E_LIMIT,
+       "too many joints follow each other for a closed form"},
+      {"{name: a, type: prismatic, a: 1}, {name: b, a: 1, couple: {a: 1}}", PSDM_E_ROBOT,
+       "joint 'b' follows another with factor 1; a closed form needs whole factors of turning joints (up to 8)"},
   };
   psdm_model *m;
   psdm_error error;
@@ -59,32 +66,52 @@ static void refusals(void **state) {
     assert_null(m);
     psdm_robot_free(r);
   }
-  psdm_robot *most = chain(PSDMP_DERIVE_JOINTS), *more = chain(PSDMP_DERIVE_JOINTS + 1), *seven = chain(7), *two = chain(2);
+  psdm_robot *most = chain(PSDMP_DERIVE_JOINTS), *more = chain(PSDMP_DERIVE_JOINTS + 1), *seven = chain(7),
+             *two = chain(2);
   const psdm_derive_options dense = {.method = PSDM_METHOD_DENSE};
   m = derive(most, NULL, NULL);
   psdm_model_free(m);
-  expect_refusal(psdm_model_derive(more, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT, "25 moving joints; a closed form is derived for at most 24");
-  expect_refusal(psdm_model_derive(seven, &dense, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT, "7 joints; the dense method is for at most 6 (the exact one for more)");
+  expect_refusal(psdm_model_derive(more, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT,
+                 "25 moving joints; a closed form is derived for at most 24");
+  expect_refusal(psdm_model_derive(seven, &dense, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT,
+                 "7 joints; the dense method is for at most 6 (the exact one for more)");
   static const char *const wrong[] = {"m1 = 0", "Ixx3 = 0"};
-  expect_refusal(psdm_model_derive(two, &(psdm_derive_options){.assume_count = 2, .assume = wrong}, NULL, &m, NULL, &error), &error, PSDM_E_PARSE,
-                 "assumption 'Ixx3 = 0': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number");
+  expect_refusal(
+      psdm_model_derive(two, &(psdm_derive_options){.assume_count = 2, .assume = wrong}, NULL, &m, NULL, &error),
+      &error, PSDM_E_PARSE,
+      "assumption 'Ixx3 = 0': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz "
+      "Ia with a link number");
   /* what samples and structure do not take */
-  psdm_robot *loop = load_shipped("five_bar"), *hundred = chain(PSDM_PARAMS_JOINTS), *beyond = chain(PSDM_PARAMS_JOINTS + 1), *huge = parse_robot("convention: dh\njoints: [{a: 1e200}, {a: 1e200, alpha: pi/2}]\n");
+  psdm_robot *loop = load_shipped("five_bar"), *hundred = chain(PSDM_PARAMS_JOINTS),
+             *beyond = chain(PSDM_PARAMS_JOINTS + 1),
+             *huge = parse_robot("convention: dh\njoints: [{a: 1e200}, {a: 1e200, alpha: pi/2}]\n");
   psdm_robot *follower = parse_robot("convention: dh\njoints: [{name: a, a: 1}, {name: b, a: 1, couple: {a: 1}}]\n");
   psdm_params *p;
   expect_refusal(psdm_model_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT,
-                 "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' finds its base parameters");
-  expect_refusal(psdm_params_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT, "a robot with closed loops has no structure in sines and cosines; sample it: --model d, d0 or h");
+                 "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' finds its "
+                 "base parameters");
+  expect_refusal(psdm_params_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT,
+                 "a robot with closed loops has no structure in sines and cosines; sample it: --model d, d0 or h");
   assert_int_equal(psdm_params_derive(hundred, NULL, NULL, &m, NULL, &error), PSDM_OK);
   psdm_model_free(m);
-  expect_refusal(psdm_params_derive(beyond, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT, "101 moving joints; base parameters are found for at most 100");
-  expect_refusal(psdm_params_solve(beyond, NULL, NULL, &p, &error), &error, PSDM_E_LIMIT, "101 moving joints; base parameters are sampled for at most 100");
-  expect_refusal(psdm_params_solve(huge, NULL, NULL, &p, &error), &error, PSDM_E_ROBOT, "the robot's lengths are too large to sample its dynamics");
+  expect_refusal(psdm_params_derive(beyond, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT,
+                 "101 moving joints; base parameters are found for at most 100");
+  expect_refusal(psdm_params_solve(beyond, NULL, NULL, &p, &error), &error, PSDM_E_LIMIT,
+                 "101 moving joints; base parameters are sampled for at most 100");
+  expect_refusal(psdm_params_solve(huge, NULL, NULL, &p, &error), &error, PSDM_E_ROBOT,
+                 "the robot's lengths are too large to sample its dynamics");
   for (int k = 0; k < 4; k++) {
-    const psdm_params_options nonsense = {.sampling = (psdm_sampling)(k == 0 ? -1 : k == 1 ? PSDM_SAMPLE_H + 1 : 0), .solver = (psdm_solver)(k == 2 ? -1 : k == 3 ? PSDM_SOLVER_SVD + 1 : 0)};
-    expect_refusal(psdm_params_solve(two, &nonsense, NULL, &p, &error), &error, PSDM_E_ARGUMENT, "no such model or solver");
+    const psdm_params_options nonsense = {.sampling = (psdm_sampling)(k == 0   ? -1
+                                                                      : k == 1 ? PSDM_SAMPLE_H + 1
+                                                                               : 0),
+                                          .solver = (psdm_solver)(k == 2   ? -1
+                                                                  : k == 3 ? PSDM_SOLVER_SVD + 1
+                                                                           : 0)};
+    expect_refusal(psdm_params_solve(two, &nonsense, NULL, &p, &error), &error, PSDM_E_ARGUMENT,
+                   "no such model or solver");
   }
-  expect_refusal(psdm_model_derive(follower, &dense, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT, "a joint follows others; the dense method is for robots whose joints are all independent");
+  expect_refusal(psdm_model_derive(follower, &dense, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT,
+                 "a joint follows others; the dense method is for robots whose joints are all independent");
   psdm_robot_free(loop);
   psdm_robot_free(hundred);
   psdm_robot_free(beyond);
@@ -111,7 +138,9 @@ static void hopeless_at_once(void **state) {
     psdm_robot *r = parse_robot(text);
     psdm_model *m;
     psdm_error error;
-    psdm_status status = psdm_model_derive(r, &(psdm_derive_options){.memory = 64 << 20, .going_on = note_share, .going_on_user = &share}, NULL, &m, NULL, &error);
+    psdm_status status = psdm_model_derive(
+        r, &(psdm_derive_options){.memory = 64 << 20, .going_on = note_share, .going_on_user = &share}, NULL, &m, NULL,
+        &error);
     assert_int_equal(status, joints == 8 ? PSDM_OK : PSDM_E_LIMIT);
     assert_true(joints == 8 ? share == 1 : share <= 0.5);
     psdm_model_free(m);
@@ -127,42 +156,51 @@ static bool stop_at_once(void *user, double share) {
   return false;
 }
 
-static psdm_status no_torque(void *user, const double *q, const double *qd, const double *qdd, const double *pi, double *tau) {
+static psdm_status no_torque(void *user, const double *q, const double *qd, const double *qdd, const double *pi,
+                             double *tau) {
   (void)q, (void)qd, (void)qdd, (void)pi;
   *tau = NAN;
   return *(const psdm_status *)user;
 }
 
-/* a slide with a link that turns about it, under 8 m/s^2 along both: tau1 = (m1 + m2) (qdd1 + 8), tau2 = (ZZ2 + 4 mx2 + 4 m2) qdd2, by awk from the columns of the
- * request, whose names it insists on; then whatever else a program may do, word by word */
+/* a slide with a link that turns about it, under 8 m/s^2 along both: tau1 = (m1 + m2) (qdd1 + 8), tau2 = (ZZ2 + 4
+ * mx2 + 4 m2) qdd2, by awk from the columns of the request, whose names it insists on; then whatever else a program
+ * may do, word by word */
 static void outside_programs(void **state) {
   (void)state;
   static const char right[] =
-      "LC_ALL=C awk -F, 'NR == 1 { if ($0 != \"q1,q2,qd1,qd2,qdd1,qdd2,m1,mx1,my1,mz1,XX1,XY1,XZ1,YY1,YZ1,ZZ1,m2,mx2,my2,mz2,XX2,XY2,XZ2,YY2,YZ2,ZZ2\") exit 9; print \"tau2,tau1\"; next }"
+      "LC_ALL=C awk -F, 'NR == 1 { if ($0 != "
+      "\"q1,q2,qd1,qd2,qdd1,qdd2,m1,mx1,my1,mz1,XX1,XY1,XZ1,YY1,YZ1,ZZ1,m2,mx2,my2,mz2,XX2,XY2,XZ2,YY2,YZ2,ZZ2\") exit "
+      "9; print \"tau2,tau1\"; next }"
       " { if (NF != 26) exit 8; printf \"%.17g,%.17g\\n\", ($26 + 4 * $18 + 4 * $17) * $6, ($7 + $17) * ($5 + 8) }'";
   static const struct {
     const char *command;
     psdm_status status;
     int line;
     const char *words;
-  } wrong[] = {{"exit 7", PSDM_E_IO, 0, "sampler 'exit 7' ended with exit code 7"},
-               {"cat >/dev/null; echo tau1,tau3; echo 1,2", PSDM_E_PARSE, 1, "no column 'tau2'; tau1 to tau2 were expected"},
-               {"echo tau1,tau2; echo 1,2", PSDM_E_PARSE, 2, "fewer rows than the "},
-               {"echo tau1,tau2; yes 1,2 | head -n 500", PSDM_E_PARSE, 0, "more rows than the "},
-               {"echo tau1,tau2; yes 1,nan | head -n 500", PSDM_E_PARSE, 2, "nan"},
-               {"echo tau1,tau2; kill -9 $$", PSDM_E_PARSE, 1, "fewer rows than the "}};
+  } wrong[] = {
+      {"exit 7", PSDM_E_IO, 0, "sampler 'exit 7' ended with exit code 7"},
+      {"cat >/dev/null; echo tau1,tau3; echo 1,2", PSDM_E_PARSE, 1, "no column 'tau2'; tau1 to tau2 were expected"},
+      {"echo tau1,tau2; echo 1,2", PSDM_E_PARSE, 2, "fewer rows than the "},
+      {"echo tau1,tau2; yes 1,2 | head -n 500", PSDM_E_PARSE, 0, "more rows than the "},
+      {"echo tau1,tau2; yes 1,nan | head -n 500", PSDM_E_PARSE, 2, "nan"},
+      {"echo tau1,tau2; kill -9 $$", PSDM_E_PARSE, 1, "fewer rows than the "}};
   psdm_robot *r = parse_robot("convention: dh\ngravity: [0, 0, -8]\njoints: [{type: prismatic}, {a: 2}]\n");
-  const psdm_derive_options dense = {.method = PSDM_METHOD_DENSE}, asked = {.method = PSDM_METHOD_DENSE, .sampler_command = right};
+  const psdm_derive_options dense = {.method = PSDM_METHOD_DENSE},
+                            asked = {.method = PSDM_METHOD_DENSE, .sampler_command = right};
   psdm_model *own = derive(r, &dense, NULL), *m = derive(r, &asked, NULL);
   assert_true(own->p == m->p && own->l == m->l && psdm_model_entries(own) == psdm_model_entries(m));
-  for (long e = 0; e < psdm_model_entries(m); e++) assert_true(fabs(own->P[e].value - m->P[e].value) < 1e-11 && own->P[e].joint == m->P[e].joint && own->P[e].parameter == m->P[e].parameter);
+  for (long e = 0; e < psdm_model_entries(m); e++)
+    assert_true(fabs(own->P[e].value - m->P[e].value) < 1e-11 && own->P[e].joint == m->P[e].joint &&
+                own->P[e].parameter == m->P[e].parameter);
   psdm_model_free(own);
   psdm_model_free(m);
   psdm_error error;
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
     const psdm_derive_options o = {.method = PSDM_METHOD_DENSE, .sampler_command = wrong[k].command};
     psdm_status status = psdm_model_derive(r, &o, NULL, &m, NULL, &error);
-    if (status != wrong[k].status || m || !strstr(error.text, wrong[k].words) || (wrong[k].line && error.line != wrong[k].line) || (status == PSDM_E_IO && (error.line || error.column)))
+    if (status != wrong[k].status || m || !strstr(error.text, wrong[k].words) ||
+        (wrong[k].line && error.line != wrong[k].line) || (status == PSDM_E_IO && (error.line || error.column)))
       fail_msg("%s: %d, line %d, '%s'", wrong[k].command, status, error.line, error.text);
   }
   /* no handles, one handle, a command that is too long for the system */
@@ -175,13 +213,16 @@ static void outside_programs(void **state) {
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
     psdm_status status = psdm_model_derive(r, &asked, NULL, &m, NULL, &error);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
-    expect_refusal(status, &error, PSDM_E_IO, handles ? "a pipe to the sampler: Too many open files" : "a temporary file for the sampler: Too many open files");
+    expect_refusal(status, &error, PSDM_E_IO,
+                   handles ? "a pipe to the sampler: Too many open files"
+                           : "a temporary file for the sampler: Too many open files");
   }
   char *endless = malloc(300001);
   memset(endless, ' ', 300000);
   endless[300000] = '\0';
   const psdm_derive_options too_long = {.method = PSDM_METHOD_DENSE, .sampler_command = endless};
-  expect_refusal(psdm_model_derive(r, &too_long, NULL, &m, NULL, &error), &error, PSDM_E_IO, "the sampler could not be started: Argument list too long");
+  expect_refusal(psdm_model_derive(r, &too_long, NULL, &m, NULL, &error), &error, PSDM_E_IO,
+                 "the sampler could not be started: Argument list too long");
   free(endless);
   psdm_status answer = PSDM_E_SINGULAR;
   psdm_derive_options called = {.method = PSDM_METHOD_DENSE, .sampler = no_torque, .sampler_user = &answer};
@@ -189,10 +230,13 @@ static void outside_programs(void **state) {
   snprintf(words, sizeof words, "the sampler failed: %s", psdm_status_text(answer));
   expect_refusal(psdm_model_derive(r, &called, NULL, &m, NULL, &error), &error, PSDM_E_SINGULAR, words);
   answer = PSDM_OK;
-  expect_refusal(psdm_model_derive(r, &called, NULL, &m, NULL, &error), &error, PSDM_E_ARGUMENT, "a sampled torque is not a finite number");
+  expect_refusal(psdm_model_derive(r, &called, NULL, &m, NULL, &error), &error, PSDM_E_ARGUMENT,
+                 "a sampled torque is not a finite number");
   for (int method = 0; method < 2; method++) {
-    const psdm_derive_options stopped = {.method = method ? PSDM_METHOD_DENSE : PSDM_METHOD_EXACT, .going_on = stop_at_once};
-    expect_refusal(psdm_model_derive(r, &stopped, NULL, &m, NULL, &error), &error, PSDM_E_ARGUMENT, method ? "the derivation was stopped" : "stopped while deriving");
+    const psdm_derive_options stopped = {.method = method ? PSDM_METHOD_DENSE : PSDM_METHOD_EXACT,
+                                         .going_on = stop_at_once};
+    expect_refusal(psdm_model_derive(r, &stopped, NULL, &m, NULL, &error), &error, PSDM_E_ARGUMENT,
+                   method ? "the derivation was stopped" : "stopped while deriving");
   }
   psdm_robot_free(r);
 }
@@ -203,25 +247,40 @@ static void unit_lengths(void **state) {
   (void)state;
   static const struct {
     double length, unit;
-  } cases[] = {{1, 1}, {1.4142, 1}, {1.4143, 2}, {2, 2}, {0.7072, 1}, {0.7071, 0.5}, {3e-7, 0x1p-22}, {5e6, 0x1p22}, {0, 1}, {1e-101, 1}, {1e-100, 1}, {1.1e-100, 0x1p-332}, {INFINITY, 1}, {NAN, 1}};
+  } cases[] = {{1, 1},        {1.4142, 1},          {1.4143, 2},   {2, 2},  {0.7072, 1},
+               {0.7071, 0.5}, {3e-7, 0x1p-22},      {5e6, 0x1p22}, {0, 1},  {1e-101, 1},
+               {1e-100, 1},   {1.1e-100, 0x1p-332}, {INFINITY, 1}, {NAN, 1}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
-    if (psdmp_derive_unit_length(cases[k].length) != cases[k].unit) fail_msg("%g: %a", cases[k].length, psdmp_derive_unit_length(cases[k].length));
-  /* the longest way over a tree, the place of its base left out: 0.5 + 0.25 by a, 3 + 0.2 by b and its link's own frame */
+    if (psdmp_derive_unit_length(cases[k].length) != cases[k].unit)
+      fail_msg("%g: %a", cases[k].length, psdmp_derive_unit_length(cases[k].length));
+  /* the longest way over a tree, the place of its base left out: 0.5 + 0.25 by a, 3 + 0.2 by b and its link's own
+   * frame */
   static const struct {
     const char *text;
     double reach;
-  } robots[] = {{"convention: dh\njoints: [{a: 0.3}]\n", 0.25},
-                {"convention: dh\njoints: [{a: 3}, {a: 4}]\n", 8},
-                {"convention: dh\njoints: [{a: 3, d: 4}, {a: 0}]\n", 4},
-                {"convention: modified-dh\njoints: [{a: 100}, {a: 3}, {a: 2}]\n", 4},
-                {"convention: dh\njoints: [{alpha: 1}, {alpha: 1}]\n", 1},
-                /* a slide that follows a turning joint: 3 at rest and 5 by a radian; one that follows a slide adds nothing */
-                {"convention: dh\njoints: [{name: a, a: 0.1}, {name: b, type: prismatic, a: 0.1, couple: {a: -5, offset: -3}}]\n", 8},
-                {"convention: dh\njoints: [{name: a, type: prismatic, a: 0.4}, {name: b, type: prismatic, a: 0.4, couple: {a: 50}}]\n", 1},
-                /* a body with a radius of gyration of root 7: lengths below a tenth of it are no measure */
-                {"convention: dh\njoints: [{a: 0, drive_inertia: 0}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}]\n", 2},
-                {"convention: modified-dh\njoints: [{}, {a: 0.2}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}, {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n", 2},
-                {"convention: modified-dh\njoints: [{}, {a: 0.3}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: 12}}, {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n", 0.25}};
+  } robots[] = {
+      {"convention: dh\njoints: [{a: 0.3}]\n", 0.25},
+      {"convention: dh\njoints: [{a: 3}, {a: 4}]\n", 8},
+      {"convention: dh\njoints: [{a: 3, d: 4}, {a: 0}]\n", 4},
+      {"convention: modified-dh\njoints: [{a: 100}, {a: 3}, {a: 2}]\n", 4},
+      {"convention: dh\njoints: [{alpha: 1}, {alpha: 1}]\n", 1},
+      /* a slide that follows a turning joint: 3 at rest and 5 by a radian; one that follows a slide adds
+                 * nothing */
+      {"convention: dh\njoints: [{name: a, a: 0.1}, {name: b, type: prismatic, a: 0.1, couple: {a: -5, offset: -3}}]\n",
+       8},
+      {"convention: dh\njoints: [{name: a, type: prismatic, a: 0.4}, {name: b, type: prismatic, a: 0.4, couple: {a: "
+       "50}}]\n",
+       1},
+      /* a body with a radius of gyration of root 7: lengths below a tenth of it are no measure */
+      {"convention: dh\njoints: [{a: 0, drive_inertia: 0}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, "
+       "zz: 12}}]\n",
+       2},
+      {"convention: modified-dh\njoints: [{}, {a: 0.2}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: "
+       "12}}, {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n",
+       2},
+      {"convention: modified-dh\njoints: [{}, {a: 0.3}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {xx: 8, yy: 8, zz: "
+       "12}}, {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n",
+       0.25}};
   for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
     psdm_robot *r = parse_robot(robots[k].text);
     psdmp_base_arena arena = {.allocator = NULL};
@@ -231,10 +290,12 @@ static void unit_lengths(void **state) {
   }
 }
 
-/* a joint's matrices have no rounding of right angles, and at any position they are the change of frame that the recursions make */
+/* a joint's matrices have no rounding of right angles, and at any position they are the change of frame that the
+ * recursions make */
 static void joint_matrices(void **state) {
   (void)state;
-  psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.3, alpha: pi/2, d: 0.2}, {type: prismatic, a: 0.4, alpha: -pi/2}, {a: 0.1, d: 0.7, alpha: pi/2}]\n");
+  psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.3, alpha: pi/2, d: 0.2}, {type: prismatic, a: 0.4, "
+                              "alpha: -pi/2}, {a: 0.1, d: 0.7, alpha: pi/2}]\n");
   for (int b = 0; b < 3; b++) {
     psdmp_derive_joint_maps maps;
     psdmp_derive_joint_maps_set(r, b, 0.5, &maps);
@@ -244,15 +305,20 @@ static void joint_matrices(void **state) {
     } all[] = {{maps.L[0], 500}, {maps.dL[0], 500}, {maps.Ad[0], 108}, {maps.twist, 6}};
     for (int k = 0; k < 4; k++)
       for (int i = 0; i < all[k].count; i++)
-        if (all[k].x[i] != 0 && fabs(all[k].x[i]) < 1e-3) fail_msg("joint %d, matrix %d: entry %d is %g", b, k, i, all[k].x[i]);
+        if (all[k].x[i] != 0 && fabs(all[k].x[i]) < 1e-3)
+          fail_msg("joint %d, matrix %d: entry %d is %g", b, k, i, all[k].x[i]);
     for (double q = -2; q < 3; q += 0.7) {
       bool slides = r->body[b].prismatic;
-      const double basis[5] = {1, slides ? q : sin(q), slides ? q * q : cos(q), sin(q) * cos(q), cos(q) * cos(q)}, derivative[5] = {1, basis[1], basis[2], basis[3], basis[4]}, h = 1e-5;
-      const double after[5] = {1, slides ? q + h : sin(q + h), slides ? (q + h) * (q + h) : cos(q + h), sin(q + h) * cos(q + h), cos(q + h) * cos(q + h)};
-      const double before[5] = {1, slides ? q - h : sin(q - h), slides ? (q - h) * (q - h) : cos(q - h), sin(q - h) * cos(q - h), cos(q - h) * cos(q - h)};
+      const double basis[5] = {1, slides ? q : sin(q), slides ? q * q : cos(q), sin(q) * cos(q), cos(q) * cos(q)},
+                   derivative[5] = {1, basis[1], basis[2], basis[3], basis[4]}, h = 1e-5;
+      const double after[5] = {1, slides ? q + h : sin(q + h), slides ? (q + h) * (q + h) : cos(q + h),
+                               sin(q + h) * cos(q + h), cos(q + h) * cos(q + h)};
+      const double before[5] = {1, slides ? q - h : sin(q - h), slides ? (q - h) * (q - h) : cos(q - h),
+                                sin(q - h) * cos(q - h), cos(q - h) * cos(q - h)};
       for (int i = 0; i < 100; i++) { /* dL is L's slope */
         double slope = 0, rise = 0;
-        for (int k = 0; k < maps.count; k++) slope += derivative[k] * maps.dL[k][i], rise += (after[k] - before[k]) / (2 * h) * maps.L[k][i];
+        for (int k = 0; k < maps.count; k++)
+          slope += derivative[k] * maps.dL[k][i], rise += (after[k] - before[k]) / (2 * h) * maps.L[k][i];
         assert_true(fabs(slope - rise) < 1e-8);
       }
     }
@@ -268,7 +334,8 @@ static void inertia_rows(void **state) {
     double a[6], b[6], pi[10], row[10], sum = 0, inner = 0;
     for (int i = 0; i < 6; i++) a[i] = rng_uniform(&g, -1, 1), b[i] = rng_uniform(&g, -1, 1);
     for (int i = 0; i < 10; i++) pi[i] = rng_uniform(&g, -1, 1);
-    const double I[3][3] = {{pi[4], pi[5], pi[6]}, {pi[5], pi[7], pi[8]}, {pi[6], pi[8], pi[9]}}, *v = a + 3, *y = b + 3;
+    const double I[3][3] = {{pi[4], pi[5], pi[6]}, {pi[5], pi[7], pi[8]}, {pi[6], pi[8], pi[9]}}, *v = a + 3,
+                 *y = b + 3;
     for (int i = 0; i < 3; i++) {
       int j = (i + 1) % 3, k = (i + 2) % 3;
       for (int c = 0; c < 3; c++) inner += a[i] * I[i][c] * b[c];
@@ -280,10 +347,12 @@ static void inertia_rows(void **state) {
   }
 }
 
-/* slides over the reach, whole turns; rates such that rate^2 times the reach is gravity's size; the same numbers for every call with the same seed */
+/* slides over the reach, whole turns; rates such that rate^2 times the reach is gravity's size; the same numbers for
+ * every call with the same seed */
 static void random_states(void **state) {
   (void)state;
-  psdm_robot *r = parse_robot("convention: dh\ngravity: [3, 4, 12]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n"), *still = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n");
+  psdm_robot *r = parse_robot("convention: dh\ngravity: [3, 4, 12]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n"),
+             *still = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n");
   uint64_t seed = 1;
   double q[2], qd[2], qdd[2], high[6] = {0}, low[6] = {0};
   psdmp_derive_motion motion[2];
@@ -293,7 +362,8 @@ static void random_states(void **state) {
   for (int k = 0; k < 2000; k++) {
     psdmp_derive_random_state(k < 1000 ? r : still, 2, motion, &seed, q, qd, qdd);
     double rate = k < 1000 ? sqrt(6.5) : 1;
-    const double share[6] = {q[0] / 3.14159, q[1] / 2, qd[0] / rate, qd[1] / (2 * rate), qdd[0] / (rate * rate), qdd[1] / (2 * rate * rate)};
+    const double share[6] = {
+        q[0] / 3.14159, q[1] / 2, qd[0] / rate, qd[1] / (2 * rate), qdd[0] / (rate * rate), qdd[1] / (2 * rate * rate)};
     for (int i = 0; i < 6; i++) high[i] = fmax(high[i], share[i]), low[i] = fmin(low[i], share[i]);
   }
   for (int i = 0; i < 6; i++) assert_true(high[i] > 0.99 && high[i] <= 1 && low[i] < -0.99 && low[i] >= -1);
@@ -305,22 +375,27 @@ static void random_states(void **state) {
   for (int k = 0; k < 3; k++) assert_true(psdmp_derive_sample(&seed) == (double)(known[k] >> 11) * 0x1p-52 - 1);
 }
 
-/* What turns and slides at once: in units of the faster of the two, out to where the slower one has moved, with rates up to where the turn has one. */
+/* What turns and slides at once: in units of the faster of the two, out to where the slower one has moved, with
+ * rates up to where the turn has one. */
 static void random_states_of_followers(void **state) {
   (void)state;
   static const struct {
     const char *couple;
     double reach, unit, far, spin;
-  } cases[] = {{"0.5", 0x1p-20, 0x1p-20, 0x1p+21, 0x1p+21}, {"0.5", 0x1p+20, 2, 0x1p+19, 1}, {"-4", 0x1p-2, 0x1p-2, 1, 1}};
+  } cases[] = {
+      {"0.5", 0x1p-20, 0x1p-20, 0x1p+21, 0x1p+21}, {"0.5", 0x1p+20, 2, 0x1p+19, 1}, {"-4", 0x1p-2, 0x1p-2, 1, 1}};
   char text[200];
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     uint64_t seed = 1;
     double x[3], high[3] = {0};
     psdmp_derive_motion motion;
-    snprintf(text, sizeof text, "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: s, type: prismatic}, {name: t, couple: {s: %s}}]\n", cases[k].couple);
+    snprintf(text, sizeof text,
+             "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: s, type: prismatic}, {name: t, couple: {s: %s}}]\n",
+             cases[k].couple);
     psdm_robot *r = parse_robot(text);
     psdmp_derive_motions(r, cases[k].reach, &motion);
-    if (motion.unit != cases[k].unit || motion.far != cases[k].far || motion.spin != cases[k].spin) fail_msg("case %zu: %g %g %g", k, motion.unit, motion.far, motion.spin);
+    if (motion.unit != cases[k].unit || motion.far != cases[k].far || motion.spin != cases[k].spin)
+      fail_msg("case %zu: %g %g %g", k, motion.unit, motion.far, motion.spin);
     for (int s = 0; s < 1000; s++) {
       psdmp_derive_random_state(r, cases[k].reach, &motion, &seed, &x[0], &x[1], &x[2]);
       for (int i = 0; i < 3; i++) high[i] = fmax(high[i], fabs(x[i]) / motion.unit);
@@ -336,14 +411,15 @@ static void random_states_of_followers(void **state) {
 typedef struct tied {
   int count;
   const char *assume[8];
-  int left;            /* parameters of 22 that are left */
+  int left;             /* parameters of 22 that are left */
   const char *gone[10]; /* those that are not, and what they are instead: "ZZ1 = XX1 + YY1" */
 } tied;
 
 static int parameter(const psdm_robot *r, const char *name, size_t length) {
   char text[32];
   for (int k = 0; k < psdm_robot_parameter_count(r); k++)
-    if (strlen(psdm_robot_parameter_name(r, k, text, sizeof text)) == length && strncmp(text, name, length) == 0) return k;
+    if (strlen(psdm_robot_parameter_name(r, k, text, sizeof text)) == length && strncmp(text, name, length) == 0)
+      return k;
   fail_msg("no parameter %s", name);
   return -1;
 }
@@ -379,7 +455,8 @@ static void expect_left(const psdm_robot *r, const tied *t) {
   for (int k = 0; k < res.count; k++)
     for (int c = 0; c < S; c++) {
       double b = res.B[k * S + c];
-      if (expected[k][c] == 0 ? b != 0 : !(fabs(b - expected[k][c]) < 1e-12)) fail_msg("%s: B[%d][%d] = %.17g, %g was expected", t->assume[0], k, c, b, expected[k][c]);
+      if (expected[k][c] == 0 ? b != 0 : !(fabs(b - expected[k][c]) < 1e-12))
+        fail_msg("%s: B[%d][%d] = %.17g, %g was expected", t->assume[0], k, c, b, expected[k][c]);
     }
   assert_int_equal(psdmp_derive_restriction_combines(&res, S), combines);
   /* random parameters that satisfy them are in the span, and differ from seed to seed */
@@ -408,14 +485,18 @@ static void expect_left(const psdm_robot *r, const tied *t) {
 
 static void assumptions(void **state) {
   (void)state;
-  psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.5, alpha: pi/2, drive_inertia: 0.2}, {a: 0.3, alpha: 0.4, drive_inertia: unknown}]\n");
+  psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.5, alpha: pi/2, drive_inertia: 0.2}, {a: 0.3, alpha: "
+                              "0.4, drive_inertia: unknown}]\n");
   static const tied cases[] = {
       {1, {"rx2 = 0"}, 21, {"mx2 = 0"}},
       {2, {"rx1=0", "Ixy1 = 0"}, 20, {"mx1 = 0", "XY1 = 0"}},
       {2, {"Ia1 = Ia2", "m1 = m2"}, 20, {"Ia2 = Ia1", "m2 = m1"}},
       {4, {"rz1 = 0", "Ixx1 = 0", "Iyy1 = 0", "Izz1 = 0"}, 20, {"mz1 = 0", "ZZ1 = XX1 + YY1"}},
       {4, {"rx2 = 0", "ry2 = 0", "rz2 = 0", "Ixx2 = Iyy2"}, 18, {"mx2 = 0", "my2 = 0", "mz2 = 0", "YY2 = XX2"}},
-      {5, {"rx2 = 0", "ry2 = 0", "rz2 = 0", "Ixx2 = Iyy2", "Iyy2 = Izz2"}, 17, {"mx2 = 0", "my2 = 0", "mz2 = 0", "YY2 = XX2", "ZZ2 = XX2"}},
+      {5,
+       {"rx2 = 0", "ry2 = 0", "rz2 = 0", "Ixx2 = Iyy2", "Iyy2 = Izz2"},
+       17,
+       {"mx2 = 0", "my2 = 0", "mz2 = 0", "YY2 = XX2", "ZZ2 = XX2"}},
       {1, {"m2 = 0"}, 18, {"m2 = 0", "mx2 = 0", "my2 = 0", "mz2 = 0"}},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) expect_left(r, &cases[k]);
@@ -424,7 +505,8 @@ static void assumptions(void **state) {
 
 /* ---- echelon forms ---- */
 
-/* l rows, in their order joint by joint and function by function, that have a one and nothing else, one for each parameter */
+/* l rows, in their order joint by joint and function by function, that have a one and nothing else, one for each
+ * parameter */
 static void expect_echelon(const psdm_model *m) {
   long last = -1;
   for (int j = 0; j < m->l; j++) {
@@ -449,8 +531,11 @@ static void echelon_forms(void **state) {
     for (int kind = 0; kind < 3; kind++) {
       char text[400];
       double a = angles[k];
-      snprintf(text, sizeof text, "convention: dh\njoints: [{a: 0.5, alpha: %.17g, d: 0.1}, {%sa: 0.4, alpha: %.17g, d: 0.2}, {a: %g, alpha: 0}]\n", a, kind == 1 ? "type: prismatic, " : "",
-               kind == 2 ? 1.5707963267948966 + a : -a, kind == 2 ? 1e-3 : 0.3);
+      snprintf(text, sizeof text,
+               "convention: dh\njoints: [{a: 0.5, alpha: %.17g, d: 0.1}, {%sa: 0.4, alpha: %.17g, d: 0.2}, {a: %g, "
+               "alpha: 0}]\n",
+               a, kind == 1 ? "type: prismatic, " : "", kind == 2 ? 1.5707963267948966 + a : -a,
+               kind == 2 ? 1e-3 : 0.3);
       psdm_robot *r = parse_unsnapped(text);
       const psdm_derive_options rows = {.basis = PSDM_BASIS_ECHELON};
       psdm_derive_info info;
@@ -469,7 +554,9 @@ static void echelon_twins(void **state) {
   static const char *const robots[] = {"two_link", "fanuc_sr6ia"};
   for (int k = 0; k < 2; k++) {
     psdm_robot *r = load_shipped(robots[k]);
-    psdm_model *exact = derive(r, &(psdm_derive_options){.basis = PSDM_BASIS_ECHELON}, NULL), *dense = derive(r, &(psdm_derive_options){.basis = PSDM_BASIS_ECHELON, .method = PSDM_METHOD_DENSE}, NULL);
+    psdm_model *exact = derive(r, &(psdm_derive_options){.basis = PSDM_BASIS_ECHELON}, NULL),
+               *dense =
+                   derive(r, &(psdm_derive_options){.basis = PSDM_BASIS_ECHELON, .method = PSDM_METHOD_DENSE}, NULL);
     expect_echelon(exact);
     expect_echelon(dense);
     assert_int_equal(psdm_model_entries(exact), psdm_model_entries(dense));
@@ -480,12 +567,14 @@ static void echelon_twins(void **state) {
   }
 }
 
-/* columns of two links and their drives, some of them sums of others: as many are kept as are independent, and the others are what the shares say */
+/* columns of two links and their drives, some of them sums of others: as many are kept as are independent, and the
+ * others are what the shares say */
 static void choice_by_links(void **state) {
   (void)state;
   enum { ROWS = 40, COLUMNS = 22 };
   static double A[COLUMNS * ROWS];
-  psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.5, drive_inertia: 0.2}, {a: 0.3, drive_inertia: unknown}]\n");
+  psdm_robot *r =
+      parse_robot("convention: dh\njoints: [{a: 0.5, drive_inertia: 0.2}, {a: 0.3, drive_inertia: unknown}]\n");
   rng g = rng_start("choice by links");
   for (int trial = 0; trial < 60; trial++) {
     psdmp_base_arena arena = {.allocator = NULL};
@@ -524,21 +613,26 @@ static void choice_by_links(void **state) {
   psdm_robot_free(r);
 }
 
-/* where samples and structure need not agree on the rank: whichever way the columns are chosen, what is handed over was compared with the recursions and is right */
+/* where samples and structure need not agree on the rank: whichever way the columns are chosen, what is handed over
+ * was compared with the recursions and is right */
 static void samples_of_nearly_parallel_axes(void **state) {
   (void)state;
   for (double angle = 1e-14; angle < 1e-10; angle *= 1.5) {
     char text[300];
-    snprintf(text, sizeof text, "convention: dh\njoints: [{a: 0.5, alpha: %.17g}, {a: 0.4, alpha: %.17g}, {a: 0.3}]\n", angle, -angle);
+    snprintf(text, sizeof text, "convention: dh\njoints: [{a: 0.5, alpha: %.17g}, {a: 0.4, alpha: %.17g}, {a: 0.3}]\n",
+             angle, -angle);
     psdm_robot *r = parse_unsnapped(text);
     for (int k = 0; k < 6; k++) {
-      const psdm_params_options o = {.no_scaling = true, .solver = (psdm_solver)(k % 2), .sampling = (psdm_sampling)(k / 2)};
+      const psdm_params_options o = {
+          .no_scaling = true, .solver = (psdm_solver)(k % 2), .sampling = (psdm_sampling)(k / 2)};
       psdm_params *p;
       psdm_error error;
-      if (psdm_params_solve(r, &o, NULL, &p, &error)) fail_msg("%g, solver %d, model %d: %s", angle, k % 2, k / 2, error.text);
+      if (psdm_params_solve(r, &o, NULL, &p, &error))
+        fail_msg("%g, solver %d, model %d: %s", angle, k % 2, k / 2, error.text);
       assert_true(p->rank >= 7 && p->rank <= 11 && p->rank == p->ranks[k % 2 ? 2 : 0]);
       for (int i = 0; i < p->rank; i++)
-        for (int e = 0; e < p->columns - p->rank; e++) assert_true(p->kept[i] != p->dropped[e] && isfinite(p->beta[i * (p->columns - p->rank) + e]));
+        for (int e = 0; e < p->columns - p->rank; e++)
+          assert_true(p->kept[i] != p->dropped[e] && isfinite(p->beta[i * (p->columns - p->rank) + e]));
       psdm_params_free(p);
     }
     psdm_robot_free(r);
@@ -550,15 +644,21 @@ static void samples_of_nearly_parallel_axes(void **state) {
 static void coupled_joints(void **state) {
   (void)state;
   static const int radix[][2] = {{11}, {15, 11}, {19}, {39}, {5, 7}, {11, 15}, {7, 5}};
-  static const int factor[] = {1, 2, 3, 8, 1, 1, 1}; /* largest; cos(f q) in powers of sine and cosine has coefficients up to (1 + sqrt 2)^f */
+  /* largest; cos(f q) in powers of sine and cosine has coefficients up to (1 + sqrt 2)^f */
+  static const int factor[] = {1, 2, 3, 8, 1, 1, 1};
   static const char *const robots[] = {
       "{name: a, a: 0.5, alpha: pi/2, drive_inertia: 0.1}, {name: b, a: 0.4, couple: {a: -1, offset: 0.3}}",
-      "{name: a, a: 0.5, alpha: 0.4}, {name: b, a: 0.4, alpha: pi/2, drive_inertia: unknown}, {name: c, a: 0.3, couple: {a: 2, b: -1}}",
+      "{name: a, a: 0.5, alpha: 0.4}, {name: b, a: 0.4, alpha: pi/2, drive_inertia: unknown}, {name: c, a: 0.3, "
+      "couple: {a: 2, b: -1}}",
       "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4, couple: {a: -3}}",
       "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4, couple: {a: 8}}",
-      "{name: a, type: prismatic, a: 0.5, alpha: 1}, {name: b, type: prismatic, a: 0.4, alpha: 1, couple: {a: 0.7, offset: 0.2}}, {name: c, a: 0.3}",
-      "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4}, {name: c, a: 0.3, alpha: 0.2, couple: {b: -1}}, {name: d, a: 0.2, couple: {b: 1, a: 1}}",
-      "{name: z, a: 0.2, alpha: pi/2}, {name: a, type: prismatic, a: 0.5, alpha: 0.4}, {name: b, type: prismatic, a: 0.4, alpha: 1, couple: {a: 0.7, offset: 0.2}}", /* slides that are swung: their squares */
+      "{name: a, type: prismatic, a: 0.5, alpha: 1}, {name: b, type: prismatic, a: 0.4, alpha: 1, couple: {a: 0.7, "
+      "offset: 0.2}}, {name: c, a: 0.3}",
+      "{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4}, {name: c, a: 0.3, alpha: 0.2, couple: {b: -1}}, {name: d, a: "
+      "0.2, couple: {b: 1, a: 1}}",
+      /* slides that are swung: their squares */
+      "{name: z, a: 0.2, alpha: pi/2}, {name: a, type: prismatic, a: 0.5, alpha: 0.4}, {name: b, type: prismatic, a: "
+      "0.4, alpha: 1, couple: {a: 0.7, offset: 0.2}}",
   };
   for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
     char text[600];
@@ -567,12 +667,14 @@ static void coupled_joints(void **state) {
     psdm_derive_info info;
     psdm_model *m = derive(r, NULL, &info);
     assert_true(info.residual < 1e-14 * pow(1 + sqrt(2), factor[k]) && psdm_robot_coupled(r));
-    /* each tree joint brings two of every angle in it: exponents up to twice that, and two more while s s is reduced; a slide's own degree */
+    /* each tree joint brings two of every angle in it: exponents up to twice that, and two more while s s is
+     * reduced; a slide's own degree */
     for (int j = 0; j < m->n; j++) assert_int_equal(m->radix[j], radix[k][j]);
     for (int c = 0; c < m->classes; c++)
       for (long f = m->class_start[c] + 1; f < m->class_start[c + 1]; f++) assert_true(m->code[f] > m->code[f - 1]);
     for (long f = 0; f < m->p; f++)
-      for (long e = m->P_start[f] + 1; e < m->P_start[f + 1]; e++) assert_true(m->P[e].joint != m->P[e - 1].joint || m->P[e].parameter != m->P[e - 1].parameter);
+      for (long e = m->P_start[f] + 1; e < m->P_start[f + 1]; e++)
+        assert_true(m->P[e].joint != m->P[e - 1].joint || m->P[e].parameter != m->P[e - 1].parameter);
     psdm_model_free(m);
     psdm_robot_free(r);
   }
@@ -586,15 +688,19 @@ static void fingerprints(void **state) {
   psdm_robot *r[4];
   for (int k = 0; k < 4; k++) {
     char text[200];
-    snprintf(text, sizeof text, "convention: dh\ngravity: %s\njoints: [{a: 1, alpha: 0.3}, {type: prismatic, a: 1}]\n", gravity[k]);
+    snprintf(text, sizeof text, "convention: dh\ngravity: %s\njoints: [{a: 1, alpha: 0.3}, {type: prismatic, a: 1}]\n",
+             gravity[k]);
     r[k] = parse_robot(text);
   }
   for (int functions = 0; functions < 2; functions++) {
     psdm_model *m;
     psdm_error error;
-    assert_int_equal(functions ? psdm_model_derive(r[0], NULL, NULL, &m, NULL, &error) : psdm_params_derive(r[0], NULL, NULL, &m, NULL, &error), PSDM_OK);
+    assert_int_equal(functions ? psdm_model_derive(r[0], NULL, NULL, &m, NULL, &error)
+                               : psdm_params_derive(r[0], NULL, NULL, &m, NULL, &error),
+                     PSDM_OK);
     for (int k = 0; k < 4; k++) assert_int_equal(psdm_model_match(m, r[k], &error), k ? PSDM_E_ROBOT : PSDM_OK);
-    assert_true(m->n == 2 && m->classes == 6 && m->standard == 20 && m->links == 2 && fabs(m->gravity - sqrt(14)) < 1e-15 && !m->prismatic[0] && m->prismatic[1] && !m->combined);
+    assert_true(m->n == 2 && m->classes == 6 && m->standard == 20 && m->links == 2 &&
+                fabs(m->gravity - sqrt(14)) < 1e-15 && !m->prismatic[0] && m->prismatic[1] && !m->combined);
     assert_true(functions ? m->weight[0] == 5 && m->weight[1] == 1 : m->p == 0);
     assert_string_equal(m->standard_name[13], "mz2");
     psdm_model_free(m);
@@ -603,7 +709,20 @@ static void fingerprints(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals), cmocka_unit_test(hopeless_at_once), cmocka_unit_test(outside_programs), cmocka_unit_test(unit_lengths), cmocka_unit_test(inertia_rows), cmocka_unit_test(joint_matrices), cmocka_unit_test(random_states), cmocka_unit_test(random_states_of_followers),  cmocka_unit_test(assumptions),
-                                     cmocka_unit_test(echelon_forms), cmocka_unit_test(echelon_twins), cmocka_unit_test(choice_by_links), cmocka_unit_test(samples_of_nearly_parallel_axes), cmocka_unit_test(coupled_joints), cmocka_unit_test(fingerprints)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals),
+                                     cmocka_unit_test(hopeless_at_once),
+                                     cmocka_unit_test(outside_programs),
+                                     cmocka_unit_test(unit_lengths),
+                                     cmocka_unit_test(inertia_rows),
+                                     cmocka_unit_test(joint_matrices),
+                                     cmocka_unit_test(random_states),
+                                     cmocka_unit_test(random_states_of_followers),
+                                     cmocka_unit_test(assumptions),
+                                     cmocka_unit_test(echelon_forms),
+                                     cmocka_unit_test(echelon_twins),
+                                     cmocka_unit_test(choice_by_links),
+                                     cmocka_unit_test(samples_of_nearly_parallel_axes),
+                                     cmocka_unit_test(coupled_joints),
+                                     cmocka_unit_test(fingerprints)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

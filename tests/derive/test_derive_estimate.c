@@ -1,4 +1,5 @@
-/* What a derivation says that it needs, before it has it, beside what it takes; and that a refusal comes early, having taken little. */
+/* What a derivation says that it needs, before it has it, beside what it takes; and that a refusal comes early,
+ * having taken little. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,8 +37,13 @@ static psdm_robot *chain(int kind, int n) {
   static char text[8000];
   int at = snprintf(text, sizeof text, "convention: modified-dh\njoints:\n");
   for (int j = 0; j < n; j++)
-    at += snprintf(text + at, sizeof text - (size_t)at, "  - {type: %s, alpha: %s, a: %.3f, d: %.3f}\n", kind == 3 && j % 2 ? "prismatic" : "revolute",
-                   kind == 0 ? (j % 2 ? "0.7" : "-0.4") : kind == 1 ? (j % 2 ? "pi/2" : "-pi/2") : kind == 2 ? "0" : "0.6", 0.1 + 0.01 * j, kind == 2 ? 0 : 0.2 - 0.01 * j);
+    at += snprintf(text + at, sizeof text - (size_t)at, "  - {type: %s, alpha: %s, a: %.3f, d: %.3f}\n",
+                   kind == 3 && j % 2 ? "prismatic" : "revolute",
+                   kind == 0   ? (j % 2 ? "0.7" : "-0.4")
+                   : kind == 1 ? (j % 2 ? "pi/2" : "-pi/2")
+                   : kind == 2 ? "0"
+                               : "0.6",
+                   0.1 + 0.01 * j, kind == 2 ? 0 : 0.2 - 0.01 * j);
   return parse_robot(text);
 }
 
@@ -47,14 +53,16 @@ static double number_in(const char *text) {
   assert_non_null(at);
   char *unit;
   double value = strtod(at + 6, &unit);
-  return value * (strncmp(unit, " kB", 3) == 0 ? 1e3 : strncmp(unit, " MB", 3) == 0 ? 1e6 : strncmp(unit, " GB", 3) == 0 ? 1e9 : strncmp(unit, " TB", 3) == 0 ? 1e12 : 1e15);
+  return value * (strncmp(unit, " kB", 3) == 0   ? 1e3
+                  : strncmp(unit, " MB", 3) == 0 ? 1e6
+                  : strncmp(unit, " GB", 3) == 0 ? 1e9
+                  : strncmp(unit, " TB", 3) == 0 ? 1e12
+                                                 : 1e15);
 }
 
 static void the_estimate_is_near(void **state) {
   (void)state;
-  static const struct {
-    int kind, n;
-  } robots[] = {{0, 6}, {0, 7}, {1, 8}, {1, 9}, {2, 9}, {2, 10}, {3, 9}, {3, 10}};
+  static const struct { int kind, n; } robots[] = {{0, 6}, {0, 7}, {1, 8}, {1, 9}, {2, 9}, {2, 10}, {3, 9}, {3, 10}};
   for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
     psdm_robot *r = chain(robots[k].kind, robots[k].n);
     meter m = {0};
@@ -67,7 +75,8 @@ static void the_estimate_is_near(void **state) {
     assert_int_equal(m.now, 0);
     m.most = 0;
     assert_int_equal(psdm_model_derive(r, NULL, &allocator, &model, NULL, &error), PSDM_OK);
-    printf("kind %d, %d joints: told %.3g MB, took %.3g MB; %.3g MB when refused\n", robots[k].kind, robots[k].n, 1e-6 * told, 1e-6 * (double)m.most, 1e-6 * refused);
+    printf("kind %d, %d joints: told %.3g MB, took %.3g MB; %.3g MB when refused\n", robots[k].kind, robots[k].n,
+           1e-6 * told, 1e-6 * (double)m.most, 1e-6 * refused);
     assert_true(told > 0.6 * (double)m.most && told < 1.6 * (double)m.most);
     psdm_model_free(model);
     psdm_robot_free(r);
@@ -95,7 +104,9 @@ static void refused_early(void **state) {
 static void limit_of_the_robot(void **state) {
   (void)state;
   char text[2000] = "convention: dh\njoints:\n  - {name: j0, a: 0.2, alpha: pi/2}\n";
-  for (int j = 1; j < 8; j++) snprintf(text + strlen(text), 200, "  - {name: j%d, a: 0.2, d: 0.1, alpha: %s, couple: {j0: %s}}\n", j, j % 2 ? "0.7" : "0.4", j % 2 ? "1" : "-1");
+  for (int j = 1; j < 8; j++)
+    snprintf(text + strlen(text), 200, "  - {name: j%d, a: 0.2, d: 0.1, alpha: %s, couple: {j0: %s}}\n", j,
+             j % 2 ? "0.7" : "0.4", j % 2 ? "1" : "-1");
   psdm_robot *r;
   psdm_model *m;
   psdm_error error;
@@ -115,25 +126,28 @@ static void limit_of_the_robot(void **state) {
 
 enum { DEEP = 5 };
 
-/* a body with all its lists; S and N as they are, and as the estimate takes them to be: the larger of X and Y, and half of the other */
+/* a body with all its lists; S and N as they are, and as the estimate takes them to be: the larger of X and Y, and
+ * half of the other */
 typedef struct full {
   psdmp_derive_level level;
   int path[DEEP];
-  psdmp_derive_rows twist[DEEP], mass[DEEP * DEEP], gravity[DEEP], self[DEEP * DEEP], sum[DEEP * DEEP * DEEP], difference[DEEP * DEEP * DEEP];
+  psdmp_derive_rows twist[DEEP], mass[DEEP * DEEP], gravity[DEEP], self[DEEP * DEEP], sum[DEEP * DEEP * DEEP],
+      difference[DEEP * DEEP * DEEP];
   psdmp_derive_rows X[DEEP * DEEP], Y[DEEP * DEEP], guess[DEEP * DEEP * DEEP];
   double weight[DEEP * DEEP * DEEP];
 } full;
 
 /* X + sign Y, code by code */
-static psdmp_derive_rows joined(psdmp_derive_expansion *e, const psdmp_derive_rows *X, const psdmp_derive_rows *Y, double sign) {
+static psdmp_derive_rows joined(psdmp_derive_expansion *e, const psdmp_derive_rows *X, const psdmp_derive_rows *Y,
+                                double sign) {
   psdmp_derive_builder out = {.e = e};
   const psdmp_derive_rows *const list[2] = {X, Y};
   for (int own = 0; own < 2; own++)
-    PSDMP_DERIVE_EACH(list[own], segment, record) {
+    PSDMP_DERIVE_EACH (list[own], segment, record) {
       double row[10] = {0};
       bool earlier = false;
       for (int k = 0; k < 2; k++)
-        PSDMP_DERIVE_EACH(list[k], other_segment, other) {
+        PSDMP_DERIVE_EACH (list[k], other_segment, other) {
           if (other[0] != record[0]) continue;
           earlier |= own == 1 && k == 0;
           const double *value = psdmp_derive_record_values(other);
@@ -145,7 +159,8 @@ static psdmp_derive_rows joined(psdmp_derive_expansion *e, const psdmp_derive_ro
   return out.rows;
 }
 
-static void fill(psdmp_derive_expansion *e, const psdm_robot *r, const uint64_t *digit, const psdmp_derive_rows *base, int body, full *all) {
+static void fill(psdmp_derive_expansion *e, const psdm_robot *r, const uint64_t *digit, const psdmp_derive_rows *base,
+                 int body, full *all) {
   full *k = &all[body], *parent = r->body[body].parent < 0 ? NULL : &all[r->body[body].parent];
   psdmp_derive_joint_maps maps;
   psdmp_derive_passage P, dP;
@@ -154,7 +169,15 @@ static void fill(psdmp_derive_expansion *e, const psdm_robot *r, const uint64_t 
   psdmp_derive_joint_maps_set(r, body, e->reach, &maps);
   psdmp_derive_passage_set(&P, maps.count, maps.L);
   psdmp_derive_passage_set(&dP, maps.count, maps.dL);
-  *k = (full){.level = {.body = body, .depth = d, .path = k->path, .twist = k->twist, .mass = k->mass, .gravity = k->gravity, .self = k->self, .sum = k->sum, .difference = k->difference}};
+  *k = (full){.level = {.body = body,
+                        .depth = d,
+                        .path = k->path,
+                        .twist = k->twist,
+                        .mass = k->mass,
+                        .gravity = k->gravity,
+                        .self = k->self,
+                        .sum = k->sum,
+                        .difference = k->difference}};
   for (int i = 0; i < D; i++) k->path[i] = parent->path[i];
   k->path[D] = body;
   double row[10] = {0};
@@ -205,7 +228,8 @@ static void count(told *t, const psdmp_derive_rows *rows, double weight, int lis
   t->entries += terms * weight * (double)rows->entries;
 }
 
-/* what the bodies from done on hold and emit: the mass matrix and N twice where two joints share it, X and Y for nothing but S and N */
+/* what the bodies from done on hold and emit: the mass matrix and N twice where two joints share it, X and Y for
+ * nothing but S and N */
 static told rest(const psdm_robot *r, const full *all, int done) {
   told t = {0, 0, 0};
   for (int body = done; body < r->bodies; body++) {
@@ -232,7 +256,8 @@ static told rest(const psdm_robot *r, const full *all, int done) {
   return t;
 }
 
-/* lists that are not longer than a sample: the estimate is the twin's count to the byte, from wherever the walk stands. Longer ones: near it. */
+/* lists that are not longer than a sample: the estimate is the twin's count to the byte, from wherever the walk
+ * stands. Longer ones: near it. */
 static void the_estimate_is_the_twin(void **state) {
   (void)state;
   static const struct {
@@ -240,11 +265,20 @@ static void the_estimate_is_the_twin(void **state) {
     double within; /* relative */
   } robots[] = {
       {"{name: a, a: 0.5, alpha: pi/2}, {name: b, a: 0.4, d: 0.2}, {name: c, a: 0.3, alpha: pi/2}", 1e-12},
-      {"{name: a, alpha: 0.4, d: 0.2}, {name: b, type: prismatic, a: 0.4, alpha: 0.6}, {name: c, a: 0.3, alpha: 0.5}", 1e-12},
-      {"{name: a, type: prismatic, alpha: pi/2}, {name: b, a: 0.4}, {name: c, type: prismatic, alpha: pi/2, a: 0.2}, {name: d, a: 0.3}", 1e-12},
-      {"{name: a, a: 0.5, alpha: 0.3}, {name: b, a: 0.4, alpha: 0.2}, {name: c, parent: a, a: 0.3, alpha: 0.4}, {name: d, parent: c, type: prismatic, alpha: 0.4}", 1e-12},
-      {"{name: a, type: prismatic}, {name: b, type: prismatic, alpha: pi/2, parent: a}, {name: c, a: 0.2, parent: b}, {name: d, a: 0.3, parent: b}, {name: e, parent: c, type: prismatic}", 1e-12},
-      {"{name: a, a: 0.5, alpha: 0.3}, {name: b, a: 0.4, alpha: 0.2}, {name: c, a: 0.3, alpha: 0.4}, {name: d, a: 0.3, alpha: 0.4, d: 0.2}, {name: e, a: 0.1, alpha: 1}", 0.03},
+      {"{name: a, alpha: 0.4, d: 0.2}, {name: b, type: prismatic, a: 0.4, alpha: 0.6}, {name: c, a: 0.3, alpha: 0.5}",
+       1e-12},
+      {"{name: a, type: prismatic, alpha: pi/2}, {name: b, a: 0.4}, {name: c, type: prismatic, alpha: pi/2, a: 0.2}, "
+       "{name: d, a: 0.3}",
+       1e-12},
+      {"{name: a, a: 0.5, alpha: 0.3}, {name: b, a: 0.4, alpha: 0.2}, {name: c, parent: a, a: 0.3, alpha: 0.4}, {name: "
+       "d, parent: c, type: prismatic, alpha: 0.4}",
+       1e-12},
+      {"{name: a, type: prismatic}, {name: b, type: prismatic, alpha: pi/2, parent: a}, {name: c, a: 0.2, parent: b}, "
+       "{name: d, a: 0.3, parent: b}, {name: e, parent: c, type: prismatic}",
+       1e-12},
+      {"{name: a, a: 0.5, alpha: 0.3}, {name: b, a: 0.4, alpha: 0.2}, {name: c, a: 0.3, alpha: 0.4}, {name: d, a: 0.3, "
+       "alpha: 0.4, d: 0.2}, {name: e, a: 0.1, alpha: 1}",
+       0.03},
   };
   static full all[DEEP];
   for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
@@ -266,18 +300,22 @@ static void the_estimate_is_the_twin(void **state) {
     }
     for (int done = 0; done <= r->bodies; done++) {
       told t = rest(r, all, done);
-      double expected = 12345 + t.pool + psdmp_derive_collect_bytes(t.rows + 18, t.entries + 51, (double)weight), is = psdmp_derive_expand_estimate(r, digit, &before, &base.rows, level, done);
-      if (!(fabs(is - expected) <= robots[k].within * expected)) fail_msg("robot %zu after %d levels: %.17g bytes, %.17g were expected", k, done, is, expected);
+      double expected = 12345 + t.pool + psdmp_derive_collect_bytes(t.rows + 18, t.entries + 51, (double)weight),
+             is = psdmp_derive_expand_estimate(r, digit, &before, &base.rows, level, done);
+      if (!(fabs(is - expected) <= robots[k].within * expected))
+        fail_msg("robot %zu after %d levels: %.17g bytes, %.17g were expected", k, done, is, expected);
     }
     psdmp_derive_pool_free(&lists.pool);
     psdmp_base_arena_free(&lists.arena);
     psdm_robot_free(r);
   }
   /* two words a function, an entry, and a bit and a count for every code unless most would be empty */
-  assert_true(psdmp_derive_collect_bytes(10, 20, 1000) == 16 * 10 + 16 * 20 + 12 * 16 && psdmp_derive_collect_bytes(10, 20, 1e9) == 16 * 10 + 16 * 20 + 12 * (10 + 65536));
+  assert_true(psdmp_derive_collect_bytes(10, 20, 1000) == 16 * 10 + 16 * 20 + 12 * 16 &&
+              psdmp_derive_collect_bytes(10, 20, 1e9) == 16 * 10 + 16 * 20 + 12 * (10 + 65536));
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_estimate_is_the_twin), cmocka_unit_test(the_estimate_is_near), cmocka_unit_test(refused_early), cmocka_unit_test(limit_of_the_robot)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_estimate_is_the_twin), cmocka_unit_test(the_estimate_is_near),
+                                     cmocka_unit_test(refused_early), cmocka_unit_test(limit_of_the_robot)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

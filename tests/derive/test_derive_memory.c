@@ -1,18 +1,23 @@
-/* Every allocation of every route fails once: each piece of an arena is one of its own here (tests/CMakeLists.txt). The answer is PSDM_E_MEMORY with its words,
- * nothing is left behind, no piece is written to behind its end, and what comes out in the end is right. */
+/* Every allocation of every route fails once: each piece of an arena is one of its own here (tests/CMakeLists.txt).
+ * The answer is PSDM_E_MEMORY with its words, nothing is left behind, no piece is written to behind its end, and
+ * what comes out in the end is right. */
 #include <stdio.h>
 #include <string.h>
 
 #include "fenced.h"
 
-static const char plain[] = "convention: dh\njoints: [{a: 0.5, drive_inertia: 0.2}, {type: prismatic, a: 0.3, alpha: 0.4, drive_inertia: unknown}]\n";
-static const char coupled[] = "convention: dh\njoints: [{name: s, a: 0.5, alpha: pi/2, drive_inertia: 0.2}, {name: e, a: 0.3, couple: {s: -1}}]\n";
-static const char *const assume[] = {"rz1 = 0", "Ixx1 = 0", "Iyy1 = 0", "Izz1 = 0"} /* ZZ1 = XX1 + YY1 */, *const names[] = {"a1=L1"};
+static const char plain[] = "convention: dh\njoints: [{a: 0.5, drive_inertia: 0.2}, {type: prismatic, a: 0.3, alpha: "
+                            "0.4, drive_inertia: unknown}]\n";
+static const char coupled[] = "convention: dh\njoints: [{name: s, a: 0.5, alpha: pi/2, drive_inertia: 0.2}, {name: e, "
+                              "a: 0.3, couple: {s: -1}}]\n";
+static const char *const assume[] = {"rz1 = 0", "Ixx1 = 0", "Iyy1 = 0", "Izz1 = 0"} /* ZZ1 = XX1 + YY1 */,
+                         *const names[] = {"a1=L1"};
 
 /* one way to an answer */
 typedef struct route {
   const char *name, *robot;
-  psdm_status (*run)(const psdm_robot *robot, const struct route *route, const psdm_allocator *allocator, psdm_error *error);
+  psdm_status (*run)(const psdm_robot *robot, const struct route *route, const psdm_allocator *allocator,
+                     psdm_error *error);
   psdm_derive_options derive;
   psdm_params_options params;
 } route;
@@ -44,7 +49,8 @@ static psdm_status run_samples(const psdm_robot *r, const route *of, const psdm_
 static psdm_status run_symbols(const psdm_robot *r, const route *of, const psdm_allocator *a, psdm_error *error) {
   psdm_model *m;
   psdm_symbolic *s;
-  const psdm_symbolic_options o = {.assume_count = of->derive.assume_count, .assume = of->derive.assume, .rename_count = 1, .rename = names};
+  const psdm_symbolic_options o = {
+      .assume_count = of->derive.assume_count, .assume = of->derive.assume, .rename_count = 1, .rename = names};
   assert_int_equal(psdm_params_derive(r, &of->derive, NULL, &m, NULL, NULL), PSDM_OK);
   psdm_status status = psdm_symbolic_derive(r, m, &o, a, &s, error);
   assert_true(!status == (s != NULL));
@@ -75,8 +81,16 @@ static const route routes[] = {
     {"structure, assumed", plain, run_structure, {.assume_count = 4, .assume = assume}, {0}},
     {"structure, coupled", coupled, run_structure, {0}, {0}},
     {"samples by QR", plain, run_samples, {0}, {.no_scaling = true}},
-    {"samples by SVD", plain, run_samples, {0}, {.sampling = PSDM_SAMPLE_D0, .solver = PSDM_SOLVER_SVD, .no_scaling = true}},
-    {"energies", plain, run_samples, {0}, {.sampling = PSDM_SAMPLE_H, .no_scaling = true, .assume_count = 4, .assume = assume}},
+    {"samples by SVD",
+     plain,
+     run_samples,
+     {0},
+     {.sampling = PSDM_SAMPLE_D0, .solver = PSDM_SOLVER_SVD, .no_scaling = true}},
+    {"energies",
+     plain,
+     run_samples,
+     {0},
+     {.sampling = PSDM_SAMPLE_H, .no_scaling = true, .assume_count = 4, .assume = assume}},
     {"symbols", plain, run_symbols, {0}, {0}},
     {"symbols, assumed", plain, run_symbols, {.assume_count = 4, .assume = assume}, {0}},
     {"symbols, coupled", coupled, run_symbols, {0}, {0}},
@@ -98,7 +112,9 @@ static void every_allocation_fails(void **state) {
         assert_int_equal(status, PSDM_OK);
         break;
       }
-      if (status != PSDM_E_MEMORY || error.status != PSDM_E_MEMORY || !strstr(error.text, "memory") || error.line || error.column) fail_msg("%s, allocation %ld: %s, '%s'", of->name, n, psdm_status_text(status), error.text);
+      if (status != PSDM_E_MEMORY || error.status != PSDM_E_MEMORY || !strstr(error.text, "memory") || error.line ||
+          error.column)
+        fail_msg("%s, allocation %ld: %s, '%s'", of->name, n, psdm_status_text(status), error.text);
     }
     printf("%s: %ld allocations\n", of->name, n - 1);
     assert_true(n > 10);

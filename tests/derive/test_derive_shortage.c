@@ -1,4 +1,5 @@
-/* test_derive_shortage.c: memory runs out wherever a model is derived, reduced to base parameters, written, read, completed. */
+/* test_derive_shortage.c: memory runs out wherever a model is derived, reduced to base parameters, written, read,
+ * completed. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <string.h>
@@ -32,21 +33,28 @@ static psdm_status try_base(const psdm_allocator *allocator, const void *what, p
 }
 
 /* mixed joints, a slide, a coupling, an assumption that binds two parameters */
-static const char mixed[] =
-    "convention: dh\njoints:\n  - {name: A1, d: 0.2, alpha: 1.1, drive_inertia: unknown}\n  - {name: A2, a: 0.3, type: prismatic}\n  - {name: A3, a: 0.1, couple: {A1: 2}}\n"
-    "assume: [Ixz1 = 0, Iyy1 = Izz1]\n";
+static const char mixed[] = "convention: dh\njoints:\n  - {name: A1, d: 0.2, alpha: 1.1, drive_inertia: unknown}\n  - "
+                            "{name: A2, a: 0.3, type: prismatic}\n  - {name: A3, a: 0.1, couple: {A1: 2}}\n"
+                            "assume: [Ixz1 = 0, Iyy1 = Izz1]\n";
 
 static void models_that_are_derived(void **state) {
   (void)state;
   static const char *const assume[] = {"Ixy1 = 0", "Ixx1 = Iyy1"};
   psdm_robot *two = load_shipped("two_link"), *odd = parse_robot(mixed), *bar = load_shipped("parallelogram");
   const wish wishes[] = {
-      {two, {0}}, {odd, {0}}, {bar, {0}}, {two, {.basis = PSDM_BASIS_ECHELON}}, {two, {.method = PSDM_METHOD_DENSE}}, {two, {.rank_tolerance = 1e-6}},
-      {two, {.assume_count = 2, .assume = assume}}, {two, {.method = PSDM_METHOD_DENSE, .basis = PSDM_BASIS_ECHELON, .assume_count = 2, .assume = assume}},
+      {two, {0}},
+      {odd, {0}},
+      {bar, {0}},
+      {two, {.basis = PSDM_BASIS_ECHELON}},
+      {two, {.method = PSDM_METHOD_DENSE}},
+      {two, {.rank_tolerance = 1e-6}},
+      {two, {.assume_count = 2, .assume = assume}},
+      {two, {.method = PSDM_METHOD_DENSE, .basis = PSDM_BASIS_ECHELON, .assume_count = 2, .assume = assume}},
   };
   for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
     shortage_everywhere("derive", try_derive, &wishes[i]);
-    if (!wishes[i].options.basis && !wishes[i].options.method) shortage_everywhere("base parameters", try_base, &wishes[i]);
+    if (!wishes[i].options.basis && !wishes[i].options.method)
+      shortage_everywhere("base parameters", try_base, &wishes[i]);
   }
   psdm_robot_free(two), psdm_robot_free(odd), psdm_robot_free(bar);
 }
@@ -56,7 +64,8 @@ static psdm_status try_numeric(const psdm_allocator *allocator, const void *what
   for (psdm_sampling sampling = PSDM_SAMPLE_D; sampling <= PSDM_SAMPLE_H && !status; sampling++)
     for (psdm_solver solver = PSDM_SOLVER_QR; solver <= PSDM_SOLVER_SVD && !status; solver++) {
       psdm_params *params = (psdm_params *)&params;
-      status = psdm_params_solve(what, &(psdm_params_options){.sampling = sampling, .solver = solver}, allocator, &params, error);
+      status = psdm_params_solve(what, &(psdm_params_options){.sampling = sampling, .solver = solver}, allocator,
+                                 &params, error);
       if (status) assert_null(params);
       psdm_params_free(params);
     }
@@ -73,7 +82,8 @@ static psdm_status try_symbolic(const psdm_allocator *allocator, const void *wha
   const pair *p = what;
   static const char *const rename[] = {"a1=L1"};
   psdm_symbolic *symbolic = (psdm_symbolic *)&symbolic;
-  psdm_status status = psdm_symbolic_derive(p->robot, p->model, &(psdm_symbolic_options){.rename_count = 1, .rename = rename}, allocator, &symbolic, error);
+  psdm_status status = psdm_symbolic_derive(
+      p->robot, p->model, &(psdm_symbolic_options){.rename_count = 1, .rename = rename}, allocator, &symbolic, error);
   if (status) assert_null(symbolic);
   psdm_symbolic_free(symbolic);
   return status;
@@ -111,7 +121,8 @@ static psdm_status try_full(const psdm_allocator *allocator, const void *what, p
 static void models_that_are_used(void **state) {
   (void)state;
   char path[2][64];
-  for (int k = 0; k < 2; k++) snprintf(path[k], sizeof path[k], "/tmp/psdm-shortage-%ld.%s", (long)getpid(), k ? "mat" : "json");
+  for (int k = 0; k < 2; k++)
+    snprintf(path[k], sizeof path[k], "/tmp/psdm-shortage-%ld.%s", (long)getpid(), k ? "mat" : "json");
   psdm_robot *robot = load_shipped("two_link");
   psdm_model *model;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
@@ -131,8 +142,10 @@ static void models_that_are_used(void **state) {
 
 static void parameters_that_are_completed(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: A1, alpha: pi/2}\n  - {name: A2, a: 0.3}\nlinks:\n"
-                                  "  - {mass: 2, com: [0, 0.1, 0], inertia: {xx: 0.2, yy: 0.3, zz: 0.25}}\n  - {mass: 1, inertia: {xx: 0.02, yy: 0.03, zz: 0.025}}\n");
+  psdm_robot *robot =
+      parse_robot("convention: dh\njoints:\n  - {name: A1, alpha: pi/2}\n  - {name: A2, a: 0.3}\nlinks:\n"
+                  "  - {mass: 2, com: [0, 0.1, 0], inertia: {xx: 0.2, yy: 0.3, zz: 0.25}}\n  - {mass: 1, inertia: {xx: "
+                  "0.02, yy: 0.03, zz: 0.025}}\n");
   psdm_model *model;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   shortage_everywhere("full", try_full, &(pair){robot, model, NULL});
@@ -141,6 +154,7 @@ static void parameters_that_are_completed(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(models_that_are_derived), cmocka_unit_test(models_that_are_used), cmocka_unit_test(parameters_that_are_completed)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(models_that_are_derived), cmocka_unit_test(models_that_are_used),
+                                     cmocka_unit_test(parameters_that_are_completed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

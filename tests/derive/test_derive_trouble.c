@@ -1,4 +1,5 @@
-/* test_derive_trouble.c: system calls fail wherever a model is derived from the torques of an outside program, and wherever models are saved and read. */
+/* test_derive_trouble.c: system calls fail wherever a model is derived from the torques of an outside program, and
+ * wherever models are saved and read. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <string.h>
@@ -9,12 +10,14 @@
 static const char one[] = "convention: dh\njoints: [{name: a, a: 0.5}]\n";
 
 /* two joints: a slide under gravity that carries a turning one */
-static const char torques[] =
-    "LC_ALL=C awk -F, 'NR == 1 { print \"tau2,tau1\"; next } { printf \"%.17g,%.17g\\n\", ($26 + 4 * $18 + 4 * $17) * $6, ($7 + $17) * ($5 + 8) }'";
+static const char torques[] = "LC_ALL=C awk -F, 'NR == 1 { print \"tau2,tau1\"; next } { printf \"%.17g,%.17g\\n\", "
+                              "($26 + 4 * $18 + 4 * $17) * $6, ($7 + $17) * ($5 + 8) }'";
 
 static psdm_status try_derive(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_model *model = (psdm_model *)&model;
-  psdm_status status = psdm_model_derive(what, &(psdm_derive_options){.method = PSDM_METHOD_DENSE, .sampler_command = torques}, allocator, &model, NULL, error);
+  psdm_status status =
+      psdm_model_derive(what, &(psdm_derive_options){.method = PSDM_METHOD_DENSE, .sampler_command = torques},
+                        allocator, &model, NULL, error);
   if (status) assert_null(model);
   if (!status) assert_true(psdm_model_l(model) == 2 && psdm_model_p(model) > 1);
   psdm_model_free(model);
@@ -39,7 +42,8 @@ static psdm_status try_file(const psdm_allocator *allocator, const void *what, p
   if (status || !strstr(what, ".json")) return status;
   status = psdm_model_load(what, allocator, &model, error);
   if (status) assert_null(model);
-  if (!status) assert_true(psdm_model_p(model) == psdm_model_p(stored) && psdm_model_entries(model) == psdm_model_entries(stored));
+  if (!status)
+    assert_true(psdm_model_p(model) == psdm_model_p(stored) && psdm_model_entries(model) == psdm_model_entries(stored));
   psdm_model_free(model);
   return status;
 }

@@ -1,5 +1,6 @@
-/* The derivation in other units and order: lengths and gravity times a power of two change no function, no rank and no figure of quality, and every number by an exact
- * power of two; the regressor is that of the recursions column by column; lists are in the order that model.h promises; figures of small robots are exact. */
+/* The derivation in other units and order: lengths and gravity times a power of two change no function, no rank and
+ * no figure of quality, and every number by an exact power of two; the regressor is that of the recursions column by
+ * column; lists are in the order that model.h promises; figures of small robots are exact. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,18 +12,26 @@
 
 enum { MOST = 6, STANDARD = 11 * MOST };
 
-/* the same robot in other units of length: links that turn or slide, any twists, one length at least, drives, one joint that follows another where it is coupled */
+/* the same robot in other units of length: links that turn or slide, any twists, one length at least, drives, one
+ * joint that follows another where it is coupled */
 static psdm_robot *make(uint64_t seed, double unit, bool coupled) {
   rng g = {seed};
   static char text[8000];
   text_writer w = {text, sizeof text};
   int n = rng_int(&g, 2, 4);
-  text_put(&w, "convention: %s\ngravity: [%.17g, %.17g, %.17g]\njoints:\n", rng_int(&g, 0, 1) ? "dh" : "modified-dh", unit, 2 * unit, -9 * unit);
+  text_put(&w, "convention: %s\ngravity: [%.17g, %.17g, %.17g]\njoints:\n", rng_int(&g, 0, 1) ? "dh" : "modified-dh",
+           unit, 2 * unit, -9 * unit);
   for (int j = 0; j < n; j++) {
     bool slides = !coupled && rng_int(&g, 0, 2) == 0;
-    double a = j == 1 || rng_int(&g, 0, 2) ? rng_uniform(&g, 0.2, 0.6) : 0, d = rng_int(&g, 0, 2) ? rng_uniform(&g, -0.6, 0.6) : 0, alpha = rng_int(&g, 0, 1) ? 1.5707963267948966 : rng_int(&g, 0, 1) ? 0 : 0.7;
-    text_put(&w, "  - {name: j%d, type: %s, alpha: %.17g, a: %.17g, d: %.17g%s%s}\n", j + 1, slides ? "prismatic" : "revolute", alpha, a * unit, d * unit,
-             rng_int(&g, 0, 1) ? ", drive_inertia: unknown" : "", coupled && j == n - 1 ? ", couple: {j1: -1, offset: 0.3}" : "");
+    double a = j == 1 || rng_int(&g, 0, 2) ? rng_uniform(&g, 0.2, 0.6) : 0,
+           d = rng_int(&g, 0, 2) ? rng_uniform(&g, -0.6, 0.6) : 0,
+           alpha = rng_int(&g, 0, 1)   ? 1.5707963267948966
+                   : rng_int(&g, 0, 1) ? 0
+                                       : 0.7;
+    text_put(&w, "  - {name: j%d, type: %s, alpha: %.17g, a: %.17g, d: %.17g%s%s}\n", j + 1,
+             slides ? "prismatic" : "revolute", alpha, a * unit, d * unit,
+             rng_int(&g, 0, 1) ? ", drive_inertia: unknown" : "",
+             coupled && j == n - 1 ? ", couple: {j1: -1, offset: 0.3}" : "");
   }
   return parse_unsnapped(text);
 }
@@ -48,9 +57,11 @@ static int power_of(const psdm_robot *r, const psdm_model *m, long f, int k, con
   return power - (k == 0) - slides(m, first) - slides(m, second);
 }
 
-/* structure alone gives the same digits; samples, which coupled robots and assumptions need, take turns of rounding that their factorisations' blocks decide */
+/* structure alone gives the same digits; samples, which coupled robots and assumptions need, take turns of rounding
+ * that their factorisations' blocks decide */
 static void expect_same(double x, double expected, bool samples, const char *what, long index) {
-  if (!(fabs(x - expected) <= (samples ? 1e-11 * fabs(expected) : 0))) fail_msg("%s %ld: %.17g, %.17g was expected", what, index, x, expected);
+  if (!(fabs(x - expected) <= (samples ? 1e-11 * fabs(expected) : 0)))
+    fail_msg("%s %ld: %.17g, %.17g was expected", what, index, x, expected);
 }
 
 static void expect_scaled(const psdm_robot *r, const psdm_model *a, const psdm_model *b, int k, bool samples) {
@@ -72,7 +83,10 @@ static void expect_scaled(const psdm_robot *r, const psdm_model *a, const psdm_m
     assert_true(x->parameter == y->parameter && x->terms == y->terms);
     for (int t = 0; t < x->terms; t++) {
       assert_int_equal(x->term[t].parameter, y->term[t].parameter);
-      expect_same(y->term[t].coefficient, ldexp(x->term[t].coefficient, k * (psdmp_derive_length_degree(r, x->parameter) - psdmp_derive_length_degree(r, x->term[t].parameter))), samples, "formula", j);
+      expect_same(y->term[t].coefficient,
+                  ldexp(x->term[t].coefficient, k * (psdmp_derive_length_degree(r, x->parameter) -
+                                                     psdmp_derive_length_degree(r, x->term[t].parameter))),
+                  samples, "formula", j);
     }
   }
 }
@@ -130,11 +144,14 @@ static void other_units_dense(void **state) {
       dense = derive(r, &(psdm_derive_options){.method = PSDM_METHOD_DENSE}, &info);
       assert_true(info.kept > 1e3 * info.dropped && info.rank_kept > 1e3 * info.rank_dropped);
       assert_true(info.residual < 1e-10); /* what dense.c takes for rounding, at fast states too */
-      assert_true(exact->p == dense->p && exact->l == dense->l && psdm_model_entries(exact) == psdm_model_entries(dense));
-      for (long f = 0; f < exact->p; f++) assert_true(exact->code[f] == dense->code[f] && exact->P_start[f] == dense->P_start[f]);
+      assert_true(exact->p == dense->p && exact->l == dense->l &&
+                  psdm_model_entries(exact) == psdm_model_entries(dense));
+      for (long f = 0; f < exact->p; f++)
+        assert_true(exact->code[f] == dense->code[f] && exact->P_start[f] == dense->P_start[f]);
       for (long e = 0; e < psdm_model_entries(exact); e++) {
         const psdmp_model_entry *x = &exact->P[e], *y = &dense->P[e];
-        assert_true(x->joint == y->joint && x->parameter == y->parameter && fabs(x->value - y->value) <= 1e-8 * fabs(x->value));
+        assert_true(x->joint == y->joint && x->parameter == y->parameter &&
+                    fabs(x->value - y->value) <= 1e-8 * fabs(x->value));
       }
       for (int j = 0; j < exact->l; j++) assert_int_equal(exact->base[j].parameter, dense->base[j].parameter);
       psdm_model_free(exact);
@@ -146,35 +163,43 @@ static void other_units_dense(void **state) {
 
 /* ---- columns ---- */
 
-/* Y of the recursions = Y of the model times the formulas, for every standard parameter at once; lengths in units of the reach */
+/* Y of the recursions = Y of the model times the formulas, for every standard parameter at once; lengths in units of
+ * the reach */
 static void expect_columns(const psdm_robot *r, const psdm_model *m, rng *g) {
   psdmp_base_arena arena = {.allocator = NULL};
   double reach = psdmp_derive_reach(r, &arena), worst[STANDARD] = {0}, largest = 0, q[MOST], qd[MOST], qdd[MOST];
   int n = m->n, S = m->standard, l = m->l;
-  double *Y = calloc((size_t)(n * S), sizeof *Y), *mine = calloc((size_t)(n * l + 1), sizeof *mine), *y = calloc((size_t)m->p + 1, sizeof *y);
+  double *Y = calloc((size_t)(n * S), sizeof *Y), *mine = calloc((size_t)(n * l + 1), sizeof *mine),
+         *y = calloc((size_t)m->p + 1, sizeof *y);
   psdm_work *work;
   assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
   for (int s = 0; s < 10; s++) {
     for (int j = 0; j < n; j++) {
       double unit = m->prismatic[j] ? reach : 1, rate = sqrt(m->gravity / reach);
-      q[j] = rng_uniform(g, -3, 3) * unit, qd[j] = rng_uniform(g, -1, 1) * unit * rate, qdd[j] = rng_uniform(g, -1, 1) * unit * rate * rate;
+      q[j] = rng_uniform(g, -3, 3) * unit, qd[j] = rng_uniform(g, -1, 1) * unit * rate,
+      qdd[j] = rng_uniform(g, -1, 1) * unit * rate * rate;
     }
     assert_int_equal(psdm_regressor_standard(r, work, q, qd, qdd, Y), PSDM_OK);
     psdm_model_y(m, q, qd, qdd, y);
     psdm_model_regressor(m, PSDM_PART_ALL, y, mine);
     for (int j = 0; j < l; j++)
       for (int t = 0; t < m->base[j].terms; t++)
-        for (int i = 0; i < n; i++) Y[i * S + m->base[j].term[t].parameter] -= mine[i * l + j] * m->base[j].term[t].coefficient;
+        for (int i = 0; i < n; i++)
+          Y[i * S + m->base[j].term[t].parameter] -= mine[i * l + j] * m->base[j].term[t].coefficient;
     for (int i = 0; i < n; i++)
       for (int k = 0; k < S; k++) {
         double unit = pow(reach, psdmp_derive_length_degree(r, k) - 1) * (m->prismatic[i] ? reach : 1) / m->gravity;
         worst[k] = fmax(worst[k], fabs(Y[i * S + k]) * unit);
       }
     for (int i = 0; i < n; i++)
-      for (int j = 0; j < l; j++) largest = fmax(largest, fabs(mine[i * l + j]) * pow(reach, psdmp_derive_length_degree(r, m->base[j].parameter) - 1) * (m->prismatic[i] ? reach : 1) / m->gravity);
+      for (int j = 0; j < l; j++)
+        largest =
+            fmax(largest, fabs(mine[i * l + j]) * pow(reach, psdmp_derive_length_degree(r, m->base[j].parameter) - 1) *
+                              (m->prismatic[i] ? reach : 1) / m->gravity);
   }
-  for (int k = 0; k < S; k++)
-    if (!(worst[k] <= 1e-13 * largest)) fail_msg("column %s is off by %.3g of %.3g", m->standard_name[k], worst[k], largest); /* a few hundred roundings */
+  for (int k = 0; k < S; k++) /* a few hundred roundings */
+    if (!(worst[k] <= 1e-13 * largest))
+      fail_msg("column %s is off by %.3g of %.3g", m->standard_name[k], worst[k], largest);
   free(Y);
   free(mine);
   free(y);
@@ -191,7 +216,9 @@ static void expect_order(const psdm_model *m, bool standard_basis) {
       for (long e = m->P_start[f]; e < m->P_start[f + 1]; e++) {
         const psdmp_model_entry *x = &m->P[e], *before = &m->P[e - (e > m->P_start[f])];
         assert_true(x->value != 0 && isfinite(x->value) && x->joint < m->n && x->parameter < m->l);
-        assert_true(e == m->P_start[f] || x->joint > before->joint || (x->joint == before->joint && m->base[x->parameter].parameter > m->base[before->parameter].parameter));
+        assert_true(
+            e == m->P_start[f] || x->joint > before->joint ||
+            (x->joint == before->joint && m->base[x->parameter].parameter > m->base[before->parameter].parameter));
       }
     }
   assert_int_equal(m->class_start[0], 0);
@@ -207,7 +234,10 @@ static void expect_order(const psdm_model *m, bool standard_basis) {
     grouped[b->parameter] = 1 + (b->terms > 1);
   }
   for (int k = 0; k < m->standard && standard_basis; k++) {
-    psdm_parameter_fate expected = grouped[k] == 2 ? PSDM_FATE_GROUPED_INTO : grouped[k] ? PSDM_FATE_UNCHANGED : in[k] ? PSDM_FATE_REGROUPED : PSDM_FATE_NO_EFFECT;
+    psdm_parameter_fate expected = grouped[k] == 2 ? PSDM_FATE_GROUPED_INTO
+                                   : grouped[k]    ? PSDM_FATE_UNCHANGED
+                                   : in[k]         ? PSDM_FATE_REGROUPED
+                                                   : PSDM_FATE_NO_EFFECT;
     assert_true(!grouped[k] || !in[k]);
     assert_int_equal(psdm_model_fate(m, k), expected);
   }
@@ -220,7 +250,8 @@ static void columns_and_order(void **state) {
   rng g = rng_start("columns");
   for (int i = 0; i < 120; i++) {
     random_options options = {2, 4, i % 3 == 0, i % 2, true, true};
-    psdm_robot *r = i < 60 ? make(rng_next(&g), ldexp(1, i % 9 - 4), i % 4 == 0) : parse_robot(random_robot_text(&g, &options, text, sizeof text));
+    psdm_robot *r = i < 60 ? make(rng_next(&g), ldexp(1, i % 9 - 4), i % 4 == 0)
+                           : parse_robot(random_robot_text(&g, &options, text, sizeof text));
     psdm_model *m;
     if (psdm_model_derive(r, NULL, NULL, &m, NULL, NULL) == PSDM_OK) { /* some couplings have no closed form */
       if (m->gravity > 0) expect_columns(r, m, &g);
@@ -244,9 +275,11 @@ static void many_codes(void **state) {
   text_writer w = {text, sizeof text};
   text_put(&w, "convention: dh\njoints:\n");
   for (int j = 0; j < JOINTS; j++)
-    text_put(&w, "  - {type: %s, a: 0.2, d: 0.1, alpha: %s, drive_inertia: 0.3}\n", j == 0 || j == JOINTS - 1 ? "revolute" : "prismatic", j % 2 ? "0.3" : "pi/2");
+    text_put(&w, "  - {type: %s, a: 0.2, d: 0.1, alpha: %s, drive_inertia: 0.3}\n",
+             j == 0 || j == JOINTS - 1 ? "revolute" : "prismatic", j % 2 ? "0.3" : "pi/2");
   text_put(&w, "links:\n");
-  for (int j = 0; j < JOINTS; j++) text_put(&w, "  - {mass: %d, com: [0.1, 0.02, 0.03], inertia: {xx: 0.3, yy: 0.2, zz: 0.4, xy: 0.01}}\n", j + 1);
+  for (int j = 0; j < JOINTS; j++)
+    text_put(&w, "  - {mass: %d, com: [0.1, 0.02, 0.03], inertia: {xx: 0.3, yy: 0.2, zz: 0.4, xy: 0.01}}\n", j + 1);
   psdm_robot *r = parse_robot(text);
   psdm_model *m = derive(r, NULL, NULL);
   double residual;
@@ -264,7 +297,8 @@ static void close_to(double x, double expected) {
   if (!(fabs(x - expected) <= 1e-14 * fabs(expected))) fail_msg("%.17g, %.17g was expected", x, expected);
 }
 
-/* one link at the end of a metre, by hand: its row is (1, 2, 1) over m, mx, ZZ: of length root 6, beside a largest entry of 2 */
+/* one link at the end of a metre, by hand: its row is (1, 2, 1) over m, mx, ZZ: of length root 6, beside a largest
+ * entry of 2 */
 static void small_robots(void **state) {
   (void)state;
   for (int scale = -3; scale <= 3; scale++) {
@@ -274,14 +308,17 @@ static void small_robots(void **state) {
     psdm_derive_info info;
     psdm_model *m = derive(r, NULL, &info);
     close_to(info.rank_kept, sqrt(6) / 2);
-    assert_true(info.kept == 1 && info.dropped == 0 && info.rank_dropped == 0 && info.bytes > 0 && info.searched == 0 && info.seconds >= 0);
+    assert_true(info.kept == 1 && info.dropped == 0 && info.rank_dropped == 0 && info.bytes > 0 && info.searched == 0 &&
+                info.seconds >= 0);
     assert_true(m->l == 1 && m->base[0].terms == 3 && m->base[0].parameter == 9);
-    assert_true(m->base[0].term[1].coefficient == ldexp(1, 2 * scale) && m->base[0].term[2].coefficient == ldexp(2, scale));
+    assert_true(m->base[0].term[1].coefficient == ldexp(1, 2 * scale) &&
+                m->base[0].term[2].coefficient == ldexp(2, scale));
     psdm_model_free(m);
     psdm_robot_free(r);
   }
   /* a slide's drive is a mass of its own, and the last link's inertia is about the joint */
-  psdm_robot *r = parse_robot("convention: dh\ngravity: [0, 0, -8]\njoints: [{type: prismatic, a: 4, drive_inertia: unknown}, {a: 2, drive_inertia: unknown}]\n");
+  psdm_robot *r = parse_robot("convention: dh\ngravity: [0, 0, -8]\njoints: [{type: prismatic, a: 4, drive_inertia: "
+                              "unknown}, {a: 2, drive_inertia: unknown}]\n");
   psdm_derive_info info;
   psdm_model *m = derive(r, NULL, &info);
   close_to(info.rank_kept, 1 / sqrt(5));
@@ -301,7 +338,8 @@ static void small_robots(void **state) {
   /* the dense twin searches the same space: five monomials of one joint, all but one of them zero */
   r = parse_robot("convention: dh\ngravity: [0, 0, -8]\njoints: [{a: 4}]\n");
   m = derive(r, &(psdm_derive_options){.method = PSDM_METHOD_DENSE}, &info);
-  assert_true(m->p == 1 && m->l == 1 && info.searched == 5 && fabs(info.kept - 1) < 1e-12 && info.dropped < 1e-13 && fabs(info.rank_kept - sqrt(6) / 2) < 1e-12);
+  assert_true(m->p == 1 && m->l == 1 && info.searched == 5 && fabs(info.kept - 1) < 1e-12 && info.dropped < 1e-13 &&
+              fabs(info.rank_kept - sqrt(6) / 2) < 1e-12);
   psdm_model_free(m);
   psdm_robot_free(r);
 }
@@ -324,7 +362,8 @@ static void progress_and_options(void **state) {
   psdm_robot *r = load_shipped("two_link");
   psdm_derive_info info;
   shares s = {0, 0};
-  psdm_model *m = derive(r, &(psdm_derive_options){.method = PSDM_METHOD_DENSE, .going_on = rising, .going_on_user = &s}, &info);
+  psdm_model *m =
+      derive(r, &(psdm_derive_options){.method = PSDM_METHOD_DENSE, .going_on = rising, .going_on_user = &s}, &info);
   assert_true(s.calls > 5 && fabs(s.last - 1) < 1e-12); /* the whole, and no more */
   psdm_model_free(m);
   m = derive(r, &(psdm_derive_options){.unchecked = true}, &info);
@@ -335,10 +374,13 @@ static void progress_and_options(void **state) {
   /* as much memory as it takes is enough, and not a byte less than its pool */
   psdm_model *other;
   psdm_error error;
-  assert_int_equal(psdm_model_derive(r, &(psdm_derive_options){.memory = info.bytes - 1}, NULL, &other, NULL, &error), PSDM_E_LIMIT);
+  assert_int_equal(psdm_model_derive(r, &(psdm_derive_options){.memory = info.bytes - 1}, NULL, &other, NULL, &error),
+                   PSDM_E_LIMIT);
   assert_non_null(strstr(error.text, "2 joints"));
   assert_int_equal(psdm_model_derive(r, &(psdm_derive_options){.memory = 1}, NULL, &other, NULL, &error), PSDM_E_LIMIT);
-  assert_int_equal(psdm_model_derive(r, &(psdm_derive_options){.memory = info.bytes + (1 << 20)}, NULL, &other, NULL, &error), PSDM_OK);
+  assert_int_equal(
+      psdm_model_derive(r, &(psdm_derive_options){.memory = info.bytes + (1 << 20)}, NULL, &other, NULL, &error),
+      PSDM_OK);
   psdm_model_free(other);
   psdm_model_free(m);
   psdm_robot_free(r);
@@ -353,8 +395,10 @@ static void rank_tolerance(void **state) {
   psdm_derive_info exact, rough;
   assert_int_equal(psdm_robot_parse(text, strlen(text), "nearly", &keep, NULL, &r, NULL), PSDM_OK);
   psdm_model *m = derive(r, NULL, &exact), *few;
-  assert_int_equal(psdm_params_derive(r, &(psdm_derive_options){.rank_tolerance = 1e-3}, NULL, &few, &rough, NULL), PSDM_OK);
-  assert_true(few->l < m->l && exact.rank_kept < 1e-3 && rough.rank_kept > 1e-3 && rough.rank_dropped < 1e-3 && rough.rank_dropped > 1e-9);
+  assert_int_equal(psdm_params_derive(r, &(psdm_derive_options){.rank_tolerance = 1e-3}, NULL, &few, &rough, NULL),
+                   PSDM_OK);
+  assert_true(few->l < m->l && exact.rank_kept < 1e-3 && rough.rank_kept > 1e-3 && rough.rank_dropped < 1e-3 &&
+              rough.rank_dropped > 1e-9);
   assert_true(exact.residual < 1e-13 && rough.residual > 1e-9 && rough.residual < 1e-3);
   psdm_model_free(few);
   psdm_model_free(m);
@@ -362,7 +406,9 @@ static void rank_tolerance(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_robots), cmocka_unit_test(progress_and_options), cmocka_unit_test(rank_tolerance), cmocka_unit_test(other_units),
-                                     cmocka_unit_test(columns_and_order), cmocka_unit_test(many_codes), cmocka_unit_test(other_units_dense)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(small_robots),      cmocka_unit_test(progress_and_options),
+                                     cmocka_unit_test(rank_tolerance),    cmocka_unit_test(other_units),
+                                     cmocka_unit_test(columns_and_order), cmocka_unit_test(many_codes),
+                                     cmocka_unit_test(other_units_dense)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Robots whose axes are nearly aligned, whose numbers are rounded, and whose lengths are tiny or huge: derived functions, base parameters by
- * structure, by samples and in echelon form, all against the recursions, with shares that stay small. */
+/* Robots whose axes are nearly aligned, whose numbers are rounded, and whose lengths are tiny or huge: derived
+ * functions, base parameters by structure, by samples and in echelon form, all against the recursions, with shares
+ * that stay small. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +12,11 @@
 /* what varies from robot to robot */
 typedef struct kind {
   const char *name;
-  double angle;  /* misalignment, rad */
-  int digits;    /* of every number; 0: all */
-  double scale;  /* of every length */
+  double angle; /* misalignment, rad */
+  int digits;   /* of every number; 0: all */
+  double scale; /* of every length */
   bool coupled, prismatic;
-  bool whole;    /* samples and the echelon form answer, too */
+  bool whole; /* samples and the echelon form answer, too */
 } kind;
 
 static double rounded(double x, int digits) {
@@ -30,19 +31,29 @@ static psdm_robot *make(rng *g, const kind *k) {
   static const double right[] = {0, 1.5707963267948966, -1.5707963267948966, 3.1415926535897931};
   static char text[8000];
   int n = rng_int(g, 3, 6), at = 0;
-  at += snprintf(text + at, sizeof text - (size_t)at, "convention: %s\njoints:\n", rng_int(g, 0, 1) ? "dh" : "modified-dh");
+  at += snprintf(text + at, sizeof text - (size_t)at, "convention: %s\njoints:\n",
+                 rng_int(g, 0, 1) ? "dh" : "modified-dh");
   for (int j = 0; j < n; j++) {
-    double a = rng_int(g, 0, 2) ? rng_uniform(g, -0.6, 0.6) : rng_int(g, 0, 1) ? 0 : 1e-6, d = rng_int(g, 0, 1) ? rng_uniform(g, -0.6, 0.6) : 0;
+    double a = rng_int(g, 0, 2)   ? rng_uniform(g, -0.6, 0.6)
+               : rng_int(g, 0, 1) ? 0
+                                  : 1e-6,
+           d = rng_int(g, 0, 1) ? rng_uniform(g, -0.6, 0.6) : 0;
     bool slides = k->prismatic && rng_int(g, 0, 2) == 0;
-    at += snprintf(text + at, sizeof text - (size_t)at, "  - {name: j%d, type: %s, theta: %.17g, alpha: %.17g, a: %.17g, d: %.17g%s", j + 1, slides ? "prismatic" : "revolute",
-                   rounded(right[rng_int(g, 0, 3)] + rng_uniform(g, -1, 1) * k->angle, k->digits), rounded(right[rng_int(g, 0, 3)] + rng_uniform(g, -1, 1) * k->angle, k->digits),
-                   rounded(a * k->scale, k->digits), rounded(d * k->scale, k->digits), rng_int(g, 0, 1) ? ", drive_inertia: unknown" : "");
-    at += snprintf(text + at, sizeof text - (size_t)at, k->coupled && j == n - 1 && !slides ? ", couple: {j1: 1, offset: 0.3}}\n" : "}\n");
+    at += snprintf(text + at, sizeof text - (size_t)at,
+                   "  - {name: j%d, type: %s, theta: %.17g, alpha: %.17g, a: %.17g, d: %.17g%s", j + 1,
+                   slides ? "prismatic" : "revolute",
+                   rounded(right[rng_int(g, 0, 3)] + rng_uniform(g, -1, 1) * k->angle, k->digits),
+                   rounded(right[rng_int(g, 0, 3)] + rng_uniform(g, -1, 1) * k->angle, k->digits),
+                   rounded(a * k->scale, k->digits), rounded(d * k->scale, k->digits),
+                   rng_int(g, 0, 1) ? ", drive_inertia: unknown" : "");
+    at += snprintf(text + at, sizeof text - (size_t)at,
+                   k->coupled && j == n - 1 && !slides ? ", couple: {j1: 1, offset: 0.3}}\n" : "}\n");
   }
   const psdm_robot_options keep = {.no_snap = true};
   psdm_robot *r;
   psdm_error error;
-  if (psdm_robot_parse(text, strlen(text), "misaligned", &keep, NULL, &r, &error)) return NULL; /* a slide may not follow a turn */
+  /* a slide may not follow a turn */
+  if (psdm_robot_parse(text, strlen(text), "misaligned", &keep, NULL, &r, &error)) return NULL;
   return r;
 }
 
@@ -52,7 +63,9 @@ static double largest_share(const psdm_robot *r, const psdm_model *m) {
   double reach = psdmp_derive_reach(r, &arena), largest = 0;
   for (int j = 0; j < m->l; j++)
     for (int t = 0; t < m->base[j].terms; t++)
-      largest = fmax(largest, fabs(m->base[j].term[t].coefficient) * pow(reach, psdmp_derive_length_degree(r, m->base[j].term[t].parameter) - psdmp_derive_length_degree(r, m->base[j].parameter)));
+      largest = fmax(largest, fabs(m->base[j].term[t].coefficient) *
+                                  pow(reach, psdmp_derive_length_degree(r, m->base[j].term[t].parameter) -
+                                                 psdmp_derive_length_degree(r, m->base[j].parameter)));
   psdmp_base_arena_free(&arena);
   return largest;
 }
@@ -88,10 +101,13 @@ static void study(const kind *k, int robots) {
     const psdm_derive_options rows = {.basis = PSDM_BASIS_ECHELON};
     status = psdm_model_derive(r, &rows, NULL, &m, &info, &error);
     if (!status) echelon = fmax(echelon, info.residual), psdm_model_free(m);
-    if (status && status != PSDM_E_LIMIT && status != PSDM_E_ACCURACY) fail_msg("%s, robot %d, echelon: %s", k->name, i, error.text); /* refused, but not wrong */
+    /* refused, but not wrong */
+    if (status && status != PSDM_E_LIMIT && status != PSDM_E_ACCURACY)
+      fail_msg("%s, robot %d, echelon: %s", k->name, i, error.text);
     psdm_robot_free(r);
   }
-  printf("%-24s functions %.1e, base parameters %.1e, echelon %.1e; largest share %.3g; samples refused %d\n", k->name, worst, base, echelon, share, refused);
+  printf("%-24s functions %.1e, base parameters %.1e, echelon %.1e; largest share %.3g; samples refused %d\n", k->name,
+         worst, base, echelon, share, refused);
   assert_true(worst <= 1e-11 && base <= 1e-11);
   assert_true(share < 1e4);
   if (k->whole) assert_true(refused == 0 && echelon <= 1e-11);
@@ -130,13 +146,16 @@ static void coupled(void **state) {
   study(&(kind){.name = "coupled, off by 1e-5", .angle = 1e-5, .scale = 1, .coupled = true}, 10);
 }
 
-/* joints that follow others, almost parallel axes among them, and offsets that are no measure of the robot: base parameters were off by 1e-10 to 0.7 */
+/* joints that follow others, almost parallel axes among them, and offsets that are no measure of the robot: base
+ * parameters were off by 1e-10 to 0.7 */
 static void followers(void **state) {
   (void)state;
   static const char *const joints[] = {
-      "  - {a: -0.02}\n  - {type: prismatic, origin: {rpy: [1, 0, 0]}}\n  - {alpha: -2, couple: {joint2: 1}}\n",              /* a slide turns what it carries */
+      /* a slide turns what it carries */
+      "  - {a: -0.02}\n  - {type: prismatic, origin: {rpy: [1, 0, 0]}}\n  - {alpha: -2, couple: {joint2: 1}}\n",
       "  - {alpha: 3.14159}\n  - {a: 1, alpha: 1, couple: {joint1: 1}}\n",
-      "  - {alpha: 3.141592654}\n  - {theta: 1, alpha: 3.141592654, couple: {joint1: 0, offset: 1}}\n  - {alpha: 0.94}\n",
+      "  - {alpha: 3.141592654}\n  - {theta: 1, alpha: 3.141592654, couple: {joint1: 0, offset: 1}}\n  - {alpha: "
+      "0.94}\n",
       "  - {}\n  - {a: 1, alpha: 3.142, couple: {joint1: 0}}\n  - {}\n  - {origin: {rpy: [0, 1, 0]}}\n",
       "  - {}\n  - {alpha: 1.57079633, couple: {joint1: 0}}\n  - {drive_inertia: 1}\n",
       "  - {alpha: 1}\n  - {a: 6e-12, alpha: 3.14159265359}\n",
@@ -145,12 +164,15 @@ static void followers(void **state) {
     char text[2000];
     int at = snprintf(text, sizeof text, "convention: dh\njoints:\n%slinks:\n", joints[i]);
     for (const char *row = joints[i]; (row = strchr(row, '\n')); row++)
-      at += snprintf(text + at, sizeof text - (size_t)at, "  - {mass: 2, com: [0.01, 0.02, -0.03], inertia: {xx: 0.02, yy: 0.03, zz: 0.04, xy: 0.001, xz: 0.002, yz: 0.003}}\n");
+      at += snprintf(text + at, sizeof text - (size_t)at,
+                     "  - {mass: 2, com: [0.01, 0.02, -0.03], inertia: {xx: 0.02, yy: 0.03, zz: 0.04, xy: 0.001, xz: "
+                     "0.002, yz: 0.003}}\n");
     psdm_robot *r;
     psdm_model *m;
     psdm_error error;
     psdm_derive_info info;
-    if (psdm_robot_parse(text, strlen(text), "followers", &(psdm_robot_options){.no_snap = true}, NULL, &r, &error)) fail_msg("%s\n%s", error.text, text);
+    if (psdm_robot_parse(text, strlen(text), "followers", &(psdm_robot_options){.no_snap = true}, NULL, &r, &error))
+      fail_msg("%s\n%s", error.text, text);
     if (psdm_params_derive(r, NULL, NULL, &m, &info, &error)) fail_msg("%s\n%s", error.text, text);
     printf("followers %zu: l %d, residual %.1e\n", i, psdm_model_l(m), info.residual);
     assert_true(info.residual <= 1e-12);
@@ -163,9 +185,12 @@ static void followers(void **state) {
 static void gantry_of_short_offsets(void **state) {
   (void)state;
   psdm_robot *r = parse_robot("convention: dh\njoints:\n"
-                              "  - {type: prismatic, a: 1e-6, alpha: pi/2, drive_inertia: 3}\n  - {type: prismatic, a: 2e-6, alpha: pi/2, drive_inertia: 2}\n"
-                              "  - {type: prismatic, a: 1e-6, drive_inertia: 1}\nlinks:\n  - {mass: 3, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n"
-                              "  - {mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n");
+                              "  - {type: prismatic, a: 1e-6, alpha: pi/2, drive_inertia: 3}\n  - {type: prismatic, a: "
+                              "2e-6, alpha: pi/2, drive_inertia: 2}\n"
+                              "  - {type: prismatic, a: 1e-6, drive_inertia: 1}\nlinks:\n  - {mass: 3, com: [0, 0, 0], "
+                              "inertia: {xx: 1, yy: 1, zz: 1}}\n"
+                              "  - {mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 1, com: [0, "
+                              "0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n");
   psdm_model *m;
   psdm_error error;
   double residual;
@@ -192,7 +217,9 @@ static void many_joints(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(misaligned), cmocka_unit_test(rounded_numbers), cmocka_unit_test(scaled),
-                                     cmocka_unit_test(coupled), cmocka_unit_test(followers), cmocka_unit_test(gantry_of_short_offsets), cmocka_unit_test(many_joints)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(misaligned), cmocka_unit_test(rounded_numbers),
+                                     cmocka_unit_test(scaled),     cmocka_unit_test(coupled),
+                                     cmocka_unit_test(followers),  cmocka_unit_test(gantry_of_short_offsets),
+                                     cmocka_unit_test(many_joints)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_model_nodes.c: model files with each node in turn missing, of another kind or absurd: refused with a line and a clean sentence, or a model that can be evaluated. */
+/* test_model_nodes.c: model files with each node in turn missing, of another kind or absurd: refused with a line and
+ * a clean sentence, or a model that can be evaluated. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,32 +68,33 @@ static void odd_functions(void **state) {
   (void)state;
   static const struct {
     const char *from, *to, *words; /* NULL: accepted */
-  } cases[] = {{"\"0010000000\"", "\"1010000000\"", "powers of q and of sines"},
-               {"\"0010000000\"", "\"1000100000\"", "powers of q and of sines"},
-               {"\"0010000000\"", "\"1000000000\"", "in one function and of sines in another"},
-               {"\"0010000000\"", "\"0020000000\"", "a square of a sine"},
-               {"\"0010000000\"", "\"0000900000\"", NULL},
-               {"\"0010000000\"", "\"001000000\"", "5n digits"},
-               {"\"0010000000\"", "\"00100000X0\"", "5n digits"},
-               {"\"0010000000\"", "[]", "5n digits"},
-               {"\"0000000010\"", "\"0000000020\"", "by class"},
-               {"\"0000000010\"", "\"0000000011\"", "by class"},
-               {"\"0000000010\"", "\"0000001010\"", "by class"},
-               {"\"0000000010\"", "\"0000001000\"", "by class"},
-               {"\"0001002000\"", "\"0001003000\"", "by class"},
-               {"\"0001002000\"", "\"0001000010\"", "by class"},
-               {"[0, 0, 2, -1]", "[1, 0, 2, -1], [0, 0, 2, -1]", "functions ascending"},
-               {"[0, 0, 2, -1]", "[0, 2, 2, -1]", "[function, joint, parameter, value]"},
-               {"[0, 0, 2, -1]", "[0, 0, 6, -1]", "[function, joint, parameter, value]"},
-               {"[0, 0, 2, -1]", "[0, 0, 2, nan]", "[function, joint, parameter, value]"},
-               {"[0, 0, 2, -1]", "[0, 0, 2]", "[function, joint, parameter, value]"},
-               {"\"n\": 2", "\"n\": 0", "were expected"},
-               {"\"n\": 2", "\"n\": 65", "were expected"},
-               {"\"links\": 2", "\"links\": 3", "ten for each link"},
-               {"\"m1\"", "\"a name that is far too long for any parameter of a robot that there is\"", "a parameter's name"},
-               {"\"gravity\": [0, -9.8", "\"gravity\": [x, -9.8", "a number was expected"},
-               {"\"gravity\": [0, -9.8", "\"gravity\": [0, 0, -9.8", "a list of 3 numbers"},
-               {"\"kinematics\"", "\"dynamics\"", "kinematics and gravity"}};
+  } cases[] = {
+      {"\"0010000000\"", "\"1010000000\"", "powers of q and of sines"},
+      {"\"0010000000\"", "\"1000100000\"", "powers of q and of sines"},
+      {"\"0010000000\"", "\"1000000000\"", "in one function and of sines in another"},
+      {"\"0010000000\"", "\"0020000000\"", "a square of a sine"},
+      {"\"0010000000\"", "\"0000900000\"", NULL},
+      {"\"0010000000\"", "\"001000000\"", "5n digits"},
+      {"\"0010000000\"", "\"00100000X0\"", "5n digits"},
+      {"\"0010000000\"", "[]", "5n digits"},
+      {"\"0000000010\"", "\"0000000020\"", "by class"},
+      {"\"0000000010\"", "\"0000000011\"", "by class"},
+      {"\"0000000010\"", "\"0000001010\"", "by class"},
+      {"\"0000000010\"", "\"0000001000\"", "by class"},
+      {"\"0001002000\"", "\"0001003000\"", "by class"},
+      {"\"0001002000\"", "\"0001000010\"", "by class"},
+      {"[0, 0, 2, -1]", "[1, 0, 2, -1], [0, 0, 2, -1]", "functions ascending"},
+      {"[0, 0, 2, -1]", "[0, 2, 2, -1]", "[function, joint, parameter, value]"},
+      {"[0, 0, 2, -1]", "[0, 0, 6, -1]", "[function, joint, parameter, value]"},
+      {"[0, 0, 2, -1]", "[0, 0, 2, nan]", "[function, joint, parameter, value]"},
+      {"[0, 0, 2, -1]", "[0, 0, 2]", "[function, joint, parameter, value]"},
+      {"\"n\": 2", "\"n\": 0", "were expected"},
+      {"\"n\": 2", "\"n\": 65", "were expected"},
+      {"\"links\": 2", "\"links\": 3", "ten for each link"},
+      {"\"m1\"", "\"a name that is far too long for any parameter of a robot that there is\"", "a parameter's name"},
+      {"\"gravity\": [0, -9.8", "\"gravity\": [x, -9.8", "a number was expected"},
+      {"\"gravity\": [0, -9.8", "\"gravity\": [0, 0, -9.8", "a list of 3 numbers"},
+      {"\"kinematics\"", "\"dynamics\"", "kinematics and gravity"}};
   char path[64];
   psdm_robot *robot = load_shipped("two_link");
   psdm_model *model;
@@ -112,7 +114,8 @@ static void odd_functions(void **state) {
     fprintf(out, "%.*s%s%s", (int)(at - text), text, cases[k].to, at + strlen(cases[k].from));
     assert_int_equal(fclose(out), 0);
     psdm_status status = psdm_model_load(path, NULL, &model, &error);
-    if (!cases[k].words ? status != PSDM_OK : status != PSDM_E_PARSE || model || error.line < 1 || !strstr(error.text, cases[k].words))
+    if (!cases[k].words ? status != PSDM_OK
+                        : status != PSDM_E_PARSE || model || error.line < 1 || !strstr(error.text, cases[k].words))
       fail_msg("%s for %s: status %d, line %d, '%s'", cases[k].to, cases[k].from, status, error.line, error.text);
     psdm_model_free(model);
   }

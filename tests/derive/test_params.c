@@ -16,12 +16,15 @@ static psdm_params *solve_samples(const psdm_robot *r, int sampling, int solver,
   psdm_params *p;
   psdm_error error;
   char text[900];
-  const psdm_params_options o = {.sampling = (psdm_sampling)sampling, .solver = (psdm_solver)solver, .no_scaling = no_scaling};
+  const psdm_params_options o = {
+      .sampling = (psdm_sampling)sampling, .solver = (psdm_solver)solver, .no_scaling = no_scaling};
   if (psdm_params_solve(r, &o, NULL, &p, &error)) fail_msg("%s", psdm_error_format(&error, text, sizeof text));
   return p;
 }
 
-static psdm_params *solve(const psdm_robot *r, int sampling, int solver) { return solve_samples(r, sampling, solver, false); }
+static psdm_params *solve(const psdm_robot *r, int sampling, int solver) {
+  return solve_samples(r, sampling, solver, false);
+}
 
 static psdm_model *derive(const psdm_robot *r) {
   psdm_model *m;
@@ -68,56 +71,58 @@ static void row_of_model(const psdm_model *m, int j, double *row) {
 /* ---- Gautier (1991) ---- */
 
 static const char *const eliminated[] = {"XX1", "XY1", "XZ1", "YY1", "YZ1", "mx1", "my1", "mz1", "m1", "mz2", "m2"};
-static const char *const regrouped[] = {"Ia1", "YY2", "Ia2", "YY3", "mz3", "m3", "YY4", "mz4", "m4", "YY5", "mz5", "m5", "YY6", "mz6", "m6"};
+static const char *const regrouped[] = {"Ia1", "YY2", "Ia2", "YY3", "mz3", "m3",  "YY4", "mz4",
+                                        "m4",  "YY5", "mz5", "m5",  "YY6", "mz6", "m6"};
 
 /* Table III, XB1 in the table's order, and Table V in our spelling: R3 is d3, D3 is a3, and so on */
 static const struct base {
   const char *name;
   double value;
   const char *formula; /* NULL: unchanged */
-} table[] = {{"ZZ1", 5.0186, "ZZ1 + YY2 + YY3 + Ia1 + 2*R3*mz3 + (D3^2 + R3^2)*m3 + (D3^2 + R3^2 + D4^2)*(m4 + m5 + m6)"},
-             {"XX2", -2.05, "XX2 - YY2 - D3^2*(m3 + m4 + m5 + m6)"},
-             {"XY2", 0.7, NULL},
-             {"XZ2", -1.07, "XZ2 - D3*mz3 - D3*R3*(m3 + m4 + m5 + m6)"},
-             {"YZ2", 0.65, NULL},
-             {"ZZ2", 6.55, "ZZ2 + Ia2 + D3^2*(m3 + m4 + m5 + m6)"},
-             {"mx2", 4.3, "mx2 + D3*(m3 + m4 + m5 + m6)"},
-             {"my2", 0.6, NULL},
-             {"XX3", 0.7634, "XX3 - YY3 + YY4 + 2*R4*mz4 + (R4^2 - D4^2)*(m4 + m5 + m6)"},
-             {"XY3", 0.6872, "XY3 - D4*mz4 - D4*R4*(m4 + m5 + m6)"},
-             {"XZ3", 0.55, NULL},
-             {"YZ3", -0.6, NULL},
-             {"ZZ3", 0.9646, "ZZ3 + YY4 + 2*R4*mz4 + (D4^2 + R4^2)*(m4 + m5 + m6)"},
-             {"mx3", 0.528, "mx3 + D4*(m4 + m5 + m6)"},
-             {"my3", 1.14, "my3 + mz4 + R4*(m4 + m5 + m6)"},
-             {"Ia3", 1, NULL},
-             {"XX4", -0.42, "XX4 - YY4 + YY5"},
-             {"XY4", 0.02, NULL},
-             {"XZ4", 0.02, NULL},
-             {"YZ4", 0.015, NULL},
-             {"ZZ4", 0.07, "ZZ4 + YY5"},
-             {"mx4", 0.02, NULL},
-             {"my4", -0.07, "my4 - mz5"},
-             {"Ia4", 0.3, NULL},
-             {"XX5", 0.02, "XX5 - YY5 + YY6"},
-             {"XY5", 0.01, NULL},
-             {"XZ5", 0.01, NULL},
-             {"YZ5", 0.01, NULL},
-             {"ZZ5", 0.06, "ZZ5 + YY6"},
-             {"mx5", 0.02, NULL},
-             {"my5", 0.03, "my5 + mz6"},
-             {"Ia5", 0.3, NULL},
-             {"XX6", 0, "XX6 - YY6"},
-             {"XY6", 0.01, NULL},
-             {"XZ6", 0.01, NULL},
-             {"YZ6", 0.01, NULL},
-             {"ZZ6", 0.02, NULL},
-             {"mx6", 0.01, NULL},
-             {"my6", 0.01, NULL},
-             {"Ia6", 0.3, NULL}};
+} table[] = {
+    {"ZZ1", 5.0186, "ZZ1 + YY2 + YY3 + Ia1 + 2*R3*mz3 + (D3^2 + R3^2)*m3 + (D3^2 + R3^2 + D4^2)*(m4 + m5 + m6)"},
+    {"XX2", -2.05, "XX2 - YY2 - D3^2*(m3 + m4 + m5 + m6)"},
+    {"XY2", 0.7, NULL},
+    {"XZ2", -1.07, "XZ2 - D3*mz3 - D3*R3*(m3 + m4 + m5 + m6)"},
+    {"YZ2", 0.65, NULL},
+    {"ZZ2", 6.55, "ZZ2 + Ia2 + D3^2*(m3 + m4 + m5 + m6)"},
+    {"mx2", 4.3, "mx2 + D3*(m3 + m4 + m5 + m6)"},
+    {"my2", 0.6, NULL},
+    {"XX3", 0.7634, "XX3 - YY3 + YY4 + 2*R4*mz4 + (R4^2 - D4^2)*(m4 + m5 + m6)"},
+    {"XY3", 0.6872, "XY3 - D4*mz4 - D4*R4*(m4 + m5 + m6)"},
+    {"XZ3", 0.55, NULL},
+    {"YZ3", -0.6, NULL},
+    {"ZZ3", 0.9646, "ZZ3 + YY4 + 2*R4*mz4 + (D4^2 + R4^2)*(m4 + m5 + m6)"},
+    {"mx3", 0.528, "mx3 + D4*(m4 + m5 + m6)"},
+    {"my3", 1.14, "my3 + mz4 + R4*(m4 + m5 + m6)"},
+    {"Ia3", 1, NULL},
+    {"XX4", -0.42, "XX4 - YY4 + YY5"},
+    {"XY4", 0.02, NULL},
+    {"XZ4", 0.02, NULL},
+    {"YZ4", 0.015, NULL},
+    {"ZZ4", 0.07, "ZZ4 + YY5"},
+    {"mx4", 0.02, NULL},
+    {"my4", -0.07, "my4 - mz5"},
+    {"Ia4", 0.3, NULL},
+    {"XX5", 0.02, "XX5 - YY5 + YY6"},
+    {"XY5", 0.01, NULL},
+    {"XZ5", 0.01, NULL},
+    {"YZ5", 0.01, NULL},
+    {"ZZ5", 0.06, "ZZ5 + YY6"},
+    {"mx5", 0.02, NULL},
+    {"my5", 0.03, "my5 + mz6"},
+    {"Ia5", 0.3, NULL},
+    {"XX6", 0, "XX6 - YY6"},
+    {"XY6", 0.01, NULL},
+    {"XZ6", 0.01, NULL},
+    {"YZ6", 0.01, NULL},
+    {"ZZ6", 0.02, NULL},
+    {"mx6", 0.01, NULL},
+    {"my6", 0.01, NULL},
+    {"Ia6", 0.3, NULL}};
 
-/* Table IV: beta's rows over Ia1 YY2 Ia2 YY3 MZ3 M3 YY4 MZ4 M4 YY5 MZ5 M5 YY6 MZ6 M6, from Table V with R3 = 0.2, D3 = 0.5, R4 = 0.6,
- * D4 = 0.02; the paper prints its first three */
+/* Table IV: beta's rows over Ia1 YY2 Ia2 YY3 MZ3 M3 YY4 MZ4 M4 YY5 MZ5 M5 YY6 MZ6 M6, from Table V with R3 = 0.2, D3
+ * = 0.5, R4 = 0.6, D4 = 0.02; the paper prints its first three */
 static const struct beta {
   const char *name;
   double row[15];
@@ -173,8 +178,10 @@ static void gautier_by_structure(void **state) {
     row_of_model(m, j, row);
     check_table_rows(r, j, row, 1e-13);
   }
-  for (int i = 0; i < COUNT(eliminated); i++) assert_int_equal(psdm_model_fate(m, parameter(r, eliminated[i])), PSDM_FATE_NO_EFFECT);
-  for (int i = 0; i < COUNT(regrouped); i++) assert_int_equal(psdm_model_fate(m, parameter(r, regrouped[i])), PSDM_FATE_REGROUPED);
+  for (int i = 0; i < COUNT(eliminated); i++)
+    assert_int_equal(psdm_model_fate(m, parameter(r, eliminated[i])), PSDM_FATE_NO_EFFECT);
+  for (int i = 0; i < COUNT(regrouped); i++)
+    assert_int_equal(psdm_model_fate(m, parameter(r, regrouped[i])), PSDM_FATE_REGROUPED);
   psdm_model_free(m);
   psdm_robot_free(r);
 }
@@ -202,7 +209,8 @@ static void gautier_by_numbers(void **state) {
       assert_int_equal(fates[PSDM_FATE_REGROUPED], 15);
       assert_int_equal(fates[PSDM_FATE_GROUPED_INTO], 17);
       assert_int_equal(fates[PSDM_FATE_UNCHANGED], 23);
-      for (int i = 0; i < COUNT(eliminated); i++) assert_int_equal(psdm_params_fate(p, parameter(r, eliminated[i])), PSDM_FATE_NO_EFFECT);
+      for (int i = 0; i < COUNT(eliminated); i++)
+        assert_int_equal(psdm_params_fate(p, parameter(r, eliminated[i])), PSDM_FATE_NO_EFFECT);
       for (int i = 0; i < COUNT(regrouped); i++) {
         psdm_robot_parameter_name(r, p->column[p->dropped[i]], name, sizeof name);
         assert_string_equal(name, regrouped[i]);
@@ -215,10 +223,13 @@ static void gautier_by_numbers(void **state) {
         check_table_rows(r, j, row, 1e-9);
       }
       /* V2 N: zero for the parameters that nothing is regrouped with */
-      for (int i = 0; i < 55; i++) assert_int_equal(fabs(p->V2N[i]) < 1e-10, psdm_params_fate(p, p->column[i]) == PSDM_FATE_UNCHANGED);
+      for (int i = 0; i < 55; i++)
+        assert_int_equal(fabs(p->V2N[i]) < 1e-10, psdm_params_fate(p, p->column[i]) == PSDM_FATE_UNCHANGED);
       /* what the diagonals are: descending, and R's zeros where a parameter goes */
-      for (int i = 1; i < 55; i++) assert_true(fabs(p->T[i]) <= fabs(p->T[i - 1]) * (1 + 1e-9) && p->sigma[i] <= p->sigma[i - 1]);
-      for (int i = 0; i < 55; i++) assert_int_equal(fabs(p->R[i]) <= p->tau[1], psdm_params_fate(p, p->column[i]) == PSDM_FATE_REGROUPED);
+      for (int i = 1; i < 55; i++)
+        assert_true(fabs(p->T[i]) <= fabs(p->T[i - 1]) * (1 + 1e-9) && p->sigma[i] <= p->sigma[i - 1]);
+      for (int i = 0; i < 55; i++)
+        assert_int_equal(fabs(p->R[i]) <= p->tau[1], psdm_params_fate(p, p->column[i]) == PSDM_FATE_REGROUPED);
       psdm_params_free(p);
     }
   psdm_robot_free(r);
@@ -234,10 +245,12 @@ static void gautier_by_symbols(void **state) {
   assert_true(psdm_symbolic_error(s) <= 1e-12);
   for (int j = 0; j < 40; j++) {
     assert_true(psdm_symbolic_holds(s, j));
-    assert_string_equal(psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT), table[j].formula ? table[j].formula : table[j].name);
+    assert_string_equal(psdm_symbolic_text(s, j, PSDM_FORMULA_TEXT),
+                        table[j].formula ? table[j].formula : table[j].name);
   }
   assert_string_equal(psdm_symbolic_text(s, 8, PSDM_FORMULA_LATEX),
-                      "\\mathit{XX}_{3} - \\mathit{YY}_{3} + \\mathit{YY}_{4} + 2\\,R_{4}\\,\\mathit{mz}_{4} + (R_{4}^{2} - D_{4}^{2})\\,(m_{4} + m_{5} + m_{6})");
+                      "\\mathit{XX}_{3} - \\mathit{YY}_{3} + \\mathit{YY}_{4} + 2\\,R_{4}\\,\\mathit{mz}_{4} + "
+                      "(R_{4}^{2} - D_{4}^{2})\\,(m_{4} + m_{5} + m_{6})");
   psdm_symbolic_free(s);
   psdm_model_free(m);
   psdm_robot_free(r);
@@ -256,7 +269,8 @@ static void minimal_norm(void **state) {
   for (int k = 0; k < 66; k++) norm += least[k] * least[k], before += pi[k] * pi[k];
   assert_true(norm < before);
   for (int t = 0; t < 20; t++) { /* the same torques */
-    for (int i = 0; i < 6; i++) q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -3, 3), qdd[i] = rng_uniform(&g, -3, 3);
+    for (int i = 0; i < 6; i++)
+      q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -3, 3), qdd[i] = rng_uniform(&g, -3, 3);
     assert_int_equal(psdm_regressor_standard(r, work, q, qd, qdd, Y), PSDM_OK);
     for (int i = 0; i < 6; i++) {
       double difference = 0;
@@ -273,10 +287,12 @@ static void minimal_norm(void **state) {
 
 static int rank_of_regressor(const psdm_robot *r, rng *g) {
   int S = psdm_robot_parameter_count(r), n = psdm_robot_n(r), samples = 3 * S / n + 5, rows = samples * n;
-  double *A = calloc((size_t)(rows * S), sizeof *A), *Y = calloc((size_t)(n * S), sizeof *Y), *R = calloc((size_t)(S * S), sizeof *R);
+  double *A = calloc((size_t)(rows * S), sizeof *A), *Y = calloc((size_t)(n * S), sizeof *Y),
+         *R = calloc((size_t)(S * S), sizeof *R);
   double state[3 * 64];
   psdm_work *work;
-  psdmp_linalg_columns columns = {.kept = calloc((size_t)S, sizeof(int)), .beta = calloc((size_t)(S * S), sizeof(double))};
+  psdmp_linalg_columns columns = {.kept = calloc((size_t)S, sizeof(int)),
+                                  .beta = calloc((size_t)(S * S), sizeof(double))};
   assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
   for (int s = 0; s < samples; s++) {
     for (int i = 0; i < 3 * n; i++) state[i] = rng_uniform(g, -3, 3);
@@ -294,7 +310,8 @@ static int rank_of_regressor(const psdm_robot *r, rng *g) {
 /* every model and solver finds the same as the structure: which, how, and the values */
 static void check_agreement(const psdm_robot *r, const psdm_model *m, bool no_scaling, double tolerance) {
   int l = psdm_model_l(m), S = psdm_model_standard_count(m);
-  double *pi = calloc((size_t)S, sizeof *pi), *exact = calloc((size_t)l + 1, sizeof *exact), *theta = calloc((size_t)S, sizeof *theta);
+  double *pi = calloc((size_t)S, sizeof *pi), *exact = calloc((size_t)l + 1, sizeof *exact),
+         *theta = calloc((size_t)S, sizeof *theta);
   psdm_robot_parameters(r, pi);
   for (int k = 0; k < S; k++)
     if (!isfinite(pi[k])) pi[k] = 0.1 * (k % 7) - 0.2;
@@ -309,13 +326,16 @@ static void check_agreement(const psdm_robot *r, const psdm_model *m, bool no_sc
     for (int solver = 0; solver < 2; solver++) {
       psdm_params *p = solve_samples(r, model, solver, no_scaling);
       if (p->rank != l || p->ranks[0] != l || p->ranks[1] != l || p->ranks[2] != l)
-        fail_msg("model %s by %s: l %d (T %d, R %d, sigma %d), exact %d; gaps %g %g %g", sampling_name[model], solver_name[solver], p->rank, p->ranks[0],
-                 p->ranks[1], p->ranks[2], l, p->gap[0], p->gap[1], p->gap[2]);
+        fail_msg("model %s by %s: l %d (T %d, R %d, sigma %d), exact %d; gaps %g %g %g", sampling_name[model],
+                 solver_name[solver], p->rank, p->ranks[0], p->ranks[1], p->ranks[2], l, p->gap[0], p->gap[1],
+                 p->gap[2]);
       for (int k = 0; k < S && largest < 1e4; k++)
-        if (psdm_params_fate(p, k) != psdm_model_fate(m, k)) fail_msg("model %s by %s: fate of parameter %d", sampling_name[model], solver_name[solver], k);
+        if (psdm_params_fate(p, k) != psdm_model_fate(m, k))
+          fail_msg("model %s by %s: fate of parameter %d", sampling_name[model], solver_name[solver], k);
       psdm_params_theta(p, pi, theta);
       double worst = max_difference(theta, exact, l) / fmax(1, max_absolute(exact, l));
-      if (!(worst <= tolerance)) fail_msg("model %s by %s: theta differs by %g", sampling_name[model], solver_name[solver], worst);
+      if (!(worst <= tolerance))
+        fail_msg("model %s by %s: theta differs by %g", sampling_name[model], solver_name[solver], worst);
       psdm_params_free(p);
     }
   free(pi), free(exact), free(theta);
@@ -384,7 +404,8 @@ static void structure_alone(void **state) {
 /* a slide between two offsets that cancel: the last axis falls on the first */
 static void lengths_that_cancel(void **state) {
   (void)state;
-  psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, alpha: pi/2}\n  - {a: 0.1}\n");
+  psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, "
+                              "alpha: pi/2}\n  - {a: 0.1}\n");
   psdm_model *m = derive(r);
   check_agreement(r, m, false, 1e-9);
   psdm_model_free(m);
@@ -403,7 +424,8 @@ static void random_robots(void **state) {
   enum { ROBOTS = 100 };
 #endif
   for (int i = 0; i < ROBOTS; i++) {
-    const random_options o = {.n_min = 1, .n_max = 6, .coupled = i % 3 == 0, .trees = i % 2, .prismatic = i % 4 != 0, .drives = true};
+    const random_options o = {
+        .n_min = 1, .n_max = 6, .coupled = i % 3 == 0, .trees = i % 2, .prismatic = i % 4 != 0, .drives = true};
     psdm_robot *r = parse_robot(random_robot_text(&g, &o, text, sizeof text));
     psdm_model *m = derive(r);
     check_agreement(r, m, i % 5, 1e-7); /* scaling takes its time */
@@ -464,7 +486,8 @@ static void hostile(void **state) {
   const psdm_params_options nonsense = {.sampling = (psdm_sampling)7};
   assert_int_equal(psdm_params_solve(r, &nonsense, NULL, &p, &error), PSDM_E_ARGUMENT);
   const char *const nobody[] = {"Ixx9 = 0"};
-  assert_int_equal(psdm_params_solve(r, &(psdm_params_options){.assume_count = 1, .assume = nobody}, NULL, &p, &error), PSDM_E_PARSE);
+  assert_int_equal(psdm_params_solve(r, &(psdm_params_options){.assume_count = 1, .assume = nobody}, NULL, &p, &error),
+                   PSDM_E_PARSE);
   psdm_params_free(NULL);
   psdm_symbolic_free(NULL);
   psdm_robot_free(r);
@@ -481,7 +504,10 @@ static void assumptions(void **state) {
   for (int model = 0; model < 3; model++)
     for (int solver = 0; solver < 2; solver++) {
       psdm_params *p;
-      const psdm_params_options po = {.sampling = (psdm_sampling)model, .solver = (psdm_solver)solver, .assume_count = COUNT(assume), .assume = assume};
+      const psdm_params_options po = {.sampling = (psdm_sampling)model,
+                                      .solver = (psdm_solver)solver,
+                                      .assume_count = COUNT(assume),
+                                      .assume = assume};
       assert_int_equal(psdm_params_solve(r, &po, NULL, &p, NULL), PSDM_OK);
       assert_int_equal(p->rank, psdm_model_l(m));
       for (int k = 0; k < 66; k++) assert_int_equal(psdm_params_fate(p, k), psdm_model_fate(m, k));
@@ -491,7 +517,8 @@ static void assumptions(void **state) {
   psdm_robot_free(r);
 }
 
-/* the n-th allocation fails, for every n (steps are skipped once they are many): an answer each time, and nothing is lost */
+/* the n-th allocation fails, for every n (steps are skipped once they are many): an answer each time, and nothing is
+ * lost */
 static void memory_runs_out(void **state) {
   (void)state;
   static const char *const rename[] = {"a1=L1"};
@@ -510,10 +537,12 @@ static void memory_runs_out(void **state) {
         status = psdm_params_derive(r, NULL, &c.allocator, &mine, NULL, &error);
         psdm_model_free(mine);
       } else if (kind == 1) {
-        status = psdm_params_solve(r, &(psdm_params_options){.sampling = PSDM_SAMPLE_D0, .no_scaling = true}, &c.allocator, &p, &error);
+        status = psdm_params_solve(r, &(psdm_params_options){.sampling = PSDM_SAMPLE_D0, .no_scaling = true},
+                                   &c.allocator, &p, &error);
         psdm_params_free(p);
       } else {
-        status = psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = 1, .rename = rename}, &c.allocator, &s, &error);
+        status = psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = 1, .rename = rename}, &c.allocator,
+                                      &s, &error);
         psdm_symbolic_free(s);
       }
       psdm_model_free(m);

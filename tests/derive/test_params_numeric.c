@@ -1,5 +1,5 @@
-/* Base parameters from samples: the matrix of samples beside a plain twin of it, entry by entry, and what the factorisations say of that matrix: diagonals, singular
- * vectors, shares, tolerances and gaps by their definitions. */
+/* Base parameters from samples: the matrix of samples beside a plain twin of it, entry by entry, and what the
+ * factorisations say of that matrix: diagonals, singular vectors, shares, tolerances and gaps by their definitions. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,8 @@ static psdm_status energies(const twin *t, const double *q, const double *qd, do
   return status;
 }
 
-/* torques, torques at rest or a difference of energies at the state that x in [-1, 1] stands for, lengths in units of the reach */
+/* torques, torques at rest or a difference of energies at the state that x in [-1, 1] stands for, lengths in units
+ * of the reach */
 static psdm_status rows_at(const twin *t, const double *x, double *rows) {
   static const double size[3][4] = {{3.14159, 3, 5, 0}, {3.14159, 5, 0, 0}, {3.14159, 3, 3.14159, 3}};
   static const int rate[3][4] = {{0, 1, 2, 0}, {0, 2, 0, 0}, {0, 1, 0, 1}};
@@ -53,7 +54,8 @@ static psdm_status rows_at(const twin *t, const double *x, double *rows) {
   int n = t->n, S = t->S;
   for (int v = 0; v < t->vectors; v++)
     for (int i = 0; i < n; i++) {
-      double unit = slides(t->robot, i) ? t->reach : 1, most = rate[t->kind][v] == 0 && slides(t->robot, i) ? 1 : size[t->kind][v];
+      double unit = slides(t->robot, i) ? t->reach : 1,
+             most = rate[t->kind][v] == 0 && slides(t->robot, i) ? 1 : size[t->kind][v];
       state[v][i] = x[v * n + i] * most * unit / pow(sqrt(t->reach), rate[t->kind][v]);
     }
   psdm_status status;
@@ -61,14 +63,16 @@ static psdm_status rows_at(const twin *t, const double *x, double *rows) {
     status = energies(t, state[0], state[1], 1, raw);
     if (!status) status = energies(t, state[2], state[3], -1, raw);
   } else {
-    status = psdm_regressor_standard(t->robot, t->work, state[0], t->kind == PSDM_SAMPLE_D ? state[1] : still, t->kind == PSDM_SAMPLE_D ? state[2] : state[1], raw);
+    status = psdm_regressor_standard(t->robot, t->work, state[0], t->kind == PSDM_SAMPLE_D ? state[1] : still,
+                                     t->kind == PSDM_SAMPLE_D ? state[2] : state[1], raw);
   }
   for (int i = 0; i < t->height && !status; i++)
     for (int k = 0; k < S; k++) {
       double value = t->assumed.B ? 0 : raw[i * S + k];
       for (int e = 0; e < t->assumed.count && t->assumed.B; e++)
         for (int c = 0; c < S && t->assumed.param[e] == k; c++) value += t->assumed.B[e * S + c] * raw[i * S + c];
-      rows[i * S + k] = value * pow(t->reach, psdmp_derive_length_degree(t->robot, k)) / (t->kind != PSDM_SAMPLE_H && slides(t->robot, i) ? 1 : t->reach);
+      rows[i * S + k] = value * pow(t->reach, psdmp_derive_length_degree(t->robot, k)) /
+                        (t->kind != PSDM_SAMPLE_H && slides(t->robot, i) ? 1 : t->reach);
     }
   return status;
 }
@@ -164,7 +168,8 @@ static void expect(double x, double expected, double tolerance, const char *what
 
 /* ---- what is said of a matrix ---- */
 
-/* Gram-Schmidt over the columns in their order, or the longest that is left first; lengths of what is left. Directions that are nothing are not taken out. */
+/* Gram-Schmidt over the columns in their order, or the longest that is left first; lengths of what is left.
+ * Directions that are nothing are not taken out. */
 static void lengths_left(const psdmp_derive_samples *w, bool pivots, double nothing, double *left) {
   int r = w->rows, c = w->columns;
   double *A = malloc(sizeof *A * (size_t)(r * c));
@@ -191,7 +196,9 @@ static void lengths_left(const psdmp_derive_samples *w, bool pivots, double noth
   free(A);
 }
 
-static int descending(const void *a, const void *b) { return (*(const double *)a < *(const double *)b) - (*(const double *)a > *(const double *)b); }
+static int descending(const void *a, const void *b) {
+  return (*(const double *)a < *(const double *)b) - (*(const double *)a > *(const double *)b);
+}
 
 /* the b-th by size over the next */
 static double gap(const double *x, int count, int b) {
@@ -212,8 +219,10 @@ static void expect_diagonals(const psdm_params *p, const psdmp_derive_samples *w
   expect(p->tau[0], w->rows * DBL_EPSILON * fabs(p->T[0]), 1e-10 * p->tau[0], "tau", 0);
   expect(p->tau[2], w->rows * DBL_EPSILON * p->sigma[0], 1e-10 * p->tau[2], "tau", 2);
   int b = p->ranks[0];
-  expect(p->tau[1], b < c ? sqrt(fabs(p->T[b - 1]) * fmax(fabs(p->T[b]), 0.01 * p->tau[0])) : p->tau[0], 1e-10 * p->tau[1], "tau", 1);
-  for (int i = 0; i < c; i++) above[0] += fabs(p->T[i]) > p->tau[0], above[1] += p->R[i] > p->tau[1], above[2] += p->sigma[i] > p->tau[2];
+  expect(p->tau[1], b < c ? sqrt(fabs(p->T[b - 1]) * fmax(fabs(p->T[b]), 0.01 * p->tau[0])) : p->tau[0],
+         1e-10 * p->tau[1], "tau", 1);
+  for (int i = 0; i < c; i++)
+    above[0] += fabs(p->T[i]) > p->tau[0], above[1] += p->R[i] > p->tau[1], above[2] += p->sigma[i] > p->tau[2];
   for (int k = 0; k < 3; k++) assert_int_equal(p->ranks[k], above[k]);
   const double *const diagonal[3] = {p->T, p->R, p->sigma};
   for (int k = 0; k < 3; k++) {
@@ -222,7 +231,8 @@ static void expect_diagonals(const psdm_params *p, const psdmp_derive_samples *w
   }
 }
 
-/* |W v| = sigma, W v orthogonal to the others and of all of W; V2 N has the length of N and no part in V1, and no column of W has a part in it */
+/* |W v| = sigma, W v orthogonal to the others and of all of W; V2 N has the length of N and no part in V1, and no
+ * column of W has a part in it */
 static void expect_vectors(const psdm_params *p, const psdmp_derive_samples *w) {
   int c = p->columns, r = w->rows, b = p->rank;
   double squares = 0, all = 0, random = 0, length = 0;
@@ -254,7 +264,8 @@ static void expect_vectors(const psdm_params *p, const psdmp_derive_samples *w) 
 
 /* every column that goes is its shares of those that stay; fates, sums and the least norm follow */
 static void expect_shares(const psdm_params *p, const psdmp_derive_samples *w) {
-  int c = p->columns, r = w->rows, b = p->rank, e = c - b, at[2] = {0, 0}, in[STANDARD] = {0}, kept[STANDARD] = {0}, own[STANDARD] = {0};
+  int c = p->columns, r = w->rows, b = p->rank, e = c - b, at[2] = {0, 0}, in[STANDARD] = {0}, kept[STANDARD] = {0},
+      own[STANDARD] = {0};
   double pi[STANDARD] = {0}, theta[STANDARD], least[STANDARD], size = max_absolute(w->W, r * c);
   rng g = {7};
   for (int k = 0; k < p->standard; k++) pi[k] = rng_uniform(&g, -1, 1);
@@ -278,13 +289,18 @@ static void expect_shares(const psdm_params *p, const psdmp_derive_samples *w) {
     in[p->column[column]] = 1;
     for (int i = 0; i < r; i++) {
       double sum = 0;
-      for (int j = 0; j < b; j++) sum += p->beta[(long)j * e + k] * w->W[(long)p->kept[j] * r + i] / w->unit[p->kept[j]];
+      for (int j = 0; j < b; j++)
+        sum += p->beta[(long)j * e + k] * w->W[(long)p->kept[j] * r + i] / w->unit[p->kept[j]];
       expect(sum * w->unit[column], w->W[(long)column * r + i], 1e-10 * size, "share", k);
     }
   }
   for (int k = 0; k < p->standard; k++)
-    assert_int_equal(psdm_params_fate(p, k), in[k] ? PSDM_FATE_REGROUPED : kept[k] == 2 ? PSDM_FATE_GROUPED_INTO : kept[k] ? PSDM_FATE_UNCHANGED : PSDM_FATE_NO_EFFECT);
-  assert_true(psdm_params_fate(p, -1) == PSDM_FATE_NO_EFFECT && psdm_params_fate(p, p->standard) == PSDM_FATE_NO_EFFECT);
+    assert_int_equal(psdm_params_fate(p, k), in[k]          ? PSDM_FATE_REGROUPED
+                                             : kept[k] == 2 ? PSDM_FATE_GROUPED_INTO
+                                             : kept[k]      ? PSDM_FATE_UNCHANGED
+                                                            : PSDM_FATE_NO_EFFECT);
+  assert_true(psdm_params_fate(p, -1) == PSDM_FATE_NO_EFFECT &&
+              psdm_params_fate(p, p->standard) == PSDM_FATE_NO_EFFECT);
   /* least norm: the same torques, nothing along V2 */
   psdm_params_minimal(p, pi, least);
   double along = 0, off = 0;
@@ -308,12 +324,24 @@ static const struct subject {
   const char *assume[3];
   bool scaled[3]; /* kinds whose improvements are followed too */
 } subjects[] = {
-    {"gravity: [1, 2, -9]\njoints: [{a: 3, alpha: 0.4, drive_inertia: 0.2}, {type: prismatic, a: 2, alpha: pi/2, drive_inertia: 0.3}, {a: 2, d: 1}]", 0, {0}, {true, true, false}},
-    {"joints: [{name: a, a: 0.03, alpha: pi/2}, {name: b, a: 0.02, drive_inertia: 1e-3}, {name: c, parent: a, type: prismatic, a: 0.05, alpha: 0.3}]", 3, {"rx2 = 0", "Ixx1 = Iyy1", "Ixy3 = 0"}, {true, false, false}},
+    {"gravity: [1, 2, -9]\njoints: [{a: 3, alpha: 0.4, drive_inertia: 0.2}, {type: prismatic, a: 2, alpha: pi/2, "
+     "drive_inertia: 0.3}, {a: 2, d: 1}]",
+     0,
+     {0},
+     {true, true, false}},
+    {"joints: [{name: a, a: 0.03, alpha: pi/2}, {name: b, a: 0.02, drive_inertia: 1e-3}, {name: c, parent: a, type: "
+     "prismatic, a: 0.05, alpha: 0.3}]",
+     3,
+     {"rx2 = 0", "Ixx1 = Iyy1", "Ixy3 = 0"},
+     {true, false, false}},
     {"gravity: [0, 3, 4]\njoints: [{a: 0.3, alpha: 0.5, drive_inertia: 0.1}]", 0, {0}, {true, true, true}},
     {"gravity: [0, 0, 0]\njoints: [{a: 0.7, alpha: 0.5}, {a: 0.4}]", 0, {0}, {false, true, false}},
     {NULL, 0, {0}, {false, false, false}},
-    {"joints: [{a: 1, alpha: pi/2}, {type: prismatic}, {a: 1}, {type: prismatic}, {type: prismatic, alpha: pi/2}, {type: prismatic}, {type: prismatic}, {type: prismatic, alpha: pi/2}, {a: 1}]", 0, {0}, {false, true, false}},
+    {"joints: [{a: 1, alpha: pi/2}, {type: prismatic}, {a: 1}, {type: prismatic}, {type: prismatic, alpha: pi/2}, "
+     "{type: prismatic}, {type: prismatic}, {type: prismatic, alpha: pi/2}, {a: 1}]",
+     0,
+     {0},
+     {false, true, false}},
 };
 
 static psdm_robot *robot_of(const struct subject *s) {
@@ -333,13 +361,19 @@ static void samples_and_factors(void **state) {
         psdm_robot *r = robot_of(&subjects[k]);
         psdm_error error;
         const psdm_derive_options assume = {.assume_count = subjects[k].assume_count, .assume = subjects[k].assume};
-        psdm_params_options o = {.sampling = (psdm_sampling)kind, .no_scaling = !scaling, .assume_count = subjects[k].assume_count, .assume = subjects[k].assume};
+        psdm_params_options o = {.sampling = (psdm_sampling)kind,
+                                 .no_scaling = !scaling,
+                                 .assume_count = subjects[k].assume_count,
+                                 .assume = subjects[k].assume};
         if (psdm_robot_n(r) > 3 && (kind != PSDM_SAMPLE_D0 || !scaling)) { /* one of nine joints is enough */
           psdm_robot_free(r);
           continue;
         }
-        t.kind = o.sampling, t.robot = robot_of(&subjects[k]), t.n = psdm_robot_n(r), t.S = psdm_robot_parameter_count(r);
-        t.height = kind == PSDM_SAMPLE_H ? 1 : t.n, t.vectors = kind == PSDM_SAMPLE_D ? 3 : kind == PSDM_SAMPLE_D0 ? 2 : 4;
+        t.kind = o.sampling, t.robot = robot_of(&subjects[k]), t.n = psdm_robot_n(r),
+        t.S = psdm_robot_parameter_count(r);
+        t.height = kind == PSDM_SAMPLE_H ? 1 : t.n, t.vectors = kind == PSDM_SAMPLE_D    ? 3
+                                                                : kind == PSDM_SAMPLE_D0 ? 2
+                                                                                         : 4;
         t.arena = (psdmp_base_arena){.allocator = NULL};
         t.reach = psdmp_derive_reach(r, &t.arena);
         assert_int_equal(psdmp_derive_restriction_set(r, &assume, &t.arena, &t.assumed, &error), PSDM_OK);
@@ -355,7 +389,8 @@ static void samples_and_factors(void **state) {
           assert_true(w.unit[c] == pow(t.reach, psdmp_derive_length_degree(r, column[c])));
           for (int i = 0; i < w.rows; i++) {
             const double *row = t.rows[i / t.height] + i % t.height * t.S;
-            expect(w.W[(long)c * w.rows + i], row[column[c]], 1e-12 * max_absolute(row, t.S), "W", (long)c * w.rows + i);
+            expect(w.W[(long)c * w.rows + i], row[column[c]], 1e-12 * max_absolute(row, t.S), "W",
+                   (long)c * w.rows + i);
           }
         }
         /* the smallest entries are differences of larger ones */
@@ -365,7 +400,8 @@ static void samples_and_factors(void **state) {
           psdm_params *p;
           o.solver = (psdm_solver)solver;
           if (psdm_params_solve(r, &o, NULL, &p, &error)) fail_msg("%s", error.text);
-          assert_true(p->standard == t.S && p->rows == w.rows && p->columns == w.columns && p->rank == p->ranks[solver ? 2 : 0]);
+          assert_true(p->standard == t.S && p->rows == w.rows && p->columns == w.columns &&
+                      p->rank == p->ranks[solver ? 2 : 0]);
           assert_true(p->spread == w.spread && p->spread_random == w.spread_random);
           assert_memory_equal(p->column, w.column, sizeof *w.column * (size_t)w.columns);
           expect_diagonals(p, &w);

@@ -1,5 +1,5 @@
-/* test_symbolic.c: formulas in the link lengths: against derivations at other lengths, word by word where they are short enough to be checked by hand, what is
- * no polynomial in numbers, names, and what is refused. */
+/* test_symbolic.c: formulas in the link lengths: against derivations at other lengths, word by word where they are
+ * short enough to be checked by hand, what is no polynomial in numbers, names, and what is refused. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,9 @@ static subject begin(psdm_robot *robot, int assume_count, const char *const *ass
   psdm_error error;
   const psdm_derive_options derive = {.assume_count = assume_count, .assume = assume};
   const psdm_symbolic_options symbolic = {.assume_count = assume_count, .assume = assume};
-  if (psdm_params_derive(robot, &derive, NULL, &s.model, NULL, &error) || psdm_symbolic_derive(robot, s.model, &symbolic, NULL, &s.symbolic, &error)) fail_msg("%s", error.text);
+  if (psdm_params_derive(robot, &derive, NULL, &s.model, NULL, &error) ||
+      psdm_symbolic_derive(robot, s.model, &symbolic, NULL, &s.symbolic, &error))
+    fail_msg("%s", error.text);
   return s;
 }
 
@@ -32,7 +34,8 @@ static void end(subject *s) {
   psdm_robot_free(s->robot);
 }
 
-/* the largest difference between formula j at these lengths and the same base parameter of another model, relative to its largest coefficient */
+/* the largest difference between formula j at these lengths and the same base parameter of another model, relative
+ * to its largest coefficient */
 static double difference(const subject *s, int j, const double *lengths, const psdm_model *other) {
   double row[256] = {0}, largest = 1;
   int k;
@@ -57,7 +60,9 @@ static void expect_own_lengths(const subject *s, double tolerance) {
   for (int j = 0; j < psdm_model_l(s->model); j++) {
     int own, first;
     double worst = difference(s, j, lengths, s->model);
-    if (!(worst <= tolerance)) fail_msg("%s is off by %g at the robot's own lengths", psdm_symbolic_text(s->symbolic, j, PSDM_FORMULA_TEXT), worst);
+    if (!(worst <= tolerance))
+      fail_msg("%s is off by %g at the robot's own lengths", psdm_symbolic_text(s->symbolic, j, PSDM_FORMULA_TEXT),
+               worst);
     psdm_symbolic_term(s->symbolic, j, 0, lengths, &first);
     psdm_model_base_term(s->model, j, 0, &own);
     assert_int_equal(first, own);
@@ -86,7 +91,8 @@ static void random_robots(void **state) {
   enum { ROBOTS = 100 };
 #endif
   for (int i = 0; i < ROBOTS; i++) {
-    const random_options o = {.n_min = 1, .n_max = 6, .coupled = i % 3 == 0, .trees = i % 2, .prismatic = i % 4 != 0, .drives = true};
+    const random_options o = {
+        .n_min = 1, .n_max = 6, .coupled = i % 3 == 0, .trees = i % 2, .prismatic = i % 4 != 0, .drives = true};
     subject s = begin(parse_robot(random_robot_text(&g, &o, text, sizeof text)), 0, NULL);
     expect_own_lengths(&s, 1e-8);
     end(&s);
@@ -103,17 +109,22 @@ static const struct templet {
      "convention: modified-dh\njoints:\n  - {drive_inertia: unknown}\n  - {alpha: -pi/2, drive_inertia: unknown}\n"
      "  - {a: %.17g, d: %.17g}\n  - {alpha: -pi/2, a: %.17g, d: %.17g}\n  - {alpha: pi/2}\n  - {alpha: -pi/2}\n"},
     {6, "a1 a2 a3 d4 d5 a6",
-     "convention: dh\ngravity: [1, 2, -9]\njoints:\n  - {a: %.17g, alpha: 45 deg}\n  - {a: %.17g, alpha: -pi/2}\n  - {a: %.17g, alpha: 30 deg}\n"
+     "convention: dh\ngravity: [1, 2, -9]\njoints:\n  - {a: %.17g, alpha: 45 deg}\n  - {a: %.17g, alpha: -pi/2}\n  - "
+     "{a: %.17g, alpha: 30 deg}\n"
      "  - {type: prismatic, d: %.17g, alpha: pi/2}\n  - {d: %.17g, alpha: 0.7}\n  - {a: %.17g}\n"},
     {7, "y2 a2 a3 x4 z4 d5 a5",
-     "convention: dh\nbase: {rpy: [0, 20 deg, 0]}\njoints:\n  - {name: torso}\n  - {origin: {xyz: [0, %.17g, 0], rpy: [-pi/2, 0, 0]}, a: %.17g}\n"
-     "  - {a: %.17g, alpha: pi/2}\n  - {parent: torso, type: prismatic, origin: {xyz: [%.17g, 0, %.17g], rpy: [0, pi/2, 0]}, alpha: -pi/2}\n"
+     "convention: dh\nbase: {rpy: [0, 20 deg, 0]}\njoints:\n  - {name: torso}\n  - {origin: {xyz: [0, %.17g, 0], rpy: "
+     "[-pi/2, 0, 0]}, a: %.17g}\n"
+     "  - {a: %.17g, alpha: pi/2}\n  - {parent: torso, type: prismatic, origin: {xyz: [%.17g, 0, %.17g], rpy: [0, "
+     "pi/2, 0]}, alpha: -pi/2}\n"
      "  - {d: %.17g, a: %.17g}\n"},
     {5, "a2 d2 x3 y4 z4", /* a fixed joint in between */
-     "convention: modified-dh\njoints:\n  - {}\n  - {alpha: pi/2, a: %.17g, d: %.17g}\n  - {type: fixed, origin: {xyz: [%.17g, 0, 0], rpy: [0.3, 0, 0]}}\n"
+     "convention: modified-dh\njoints:\n  - {}\n  - {alpha: pi/2, a: %.17g, d: %.17g}\n  - {type: fixed, origin: {xyz: "
+     "[%.17g, 0, 0], rpy: [0.3, 0, 0]}}\n"
      "  - {origin: {xyz: [0, %.17g, %.17g], rpy: [0, pi/2, 0]}}\n"},
     {3, "a2 a4 a5", /* a parallelogram on a turning column */
-     "convention: modified-dh\njoints:\n  - {name: q0}\n  - {name: q1, a: %.17g, alpha: pi/2}\n  - {name: q2, parent: q0, alpha: pi/2}\n"
+     "convention: modified-dh\njoints:\n  - {name: q0}\n  - {name: q1, a: %.17g, alpha: pi/2}\n  - {name: q2, parent: "
+     "q0, alpha: pi/2}\n"
      "  - {name: q3, parent: q2, a: %.17g, couple: {q1: 1, q2: -1}}\n"
      "  - {name: q4, parent: q1, a: %.17g, couple: {q2: 1, q1: -1, offset: -pi}}\n"}};
 
@@ -164,15 +175,20 @@ static void formulas_at_fresh_lengths(void **state) {
     expect_own_lengths(&s, 1e-10);
     for (int round = 0; round < 3; round++) {
       for (int k = 0; k < t->count; k++) x[k] = rng_uniform(&g, -0.9, 0.9);
-      for (int k = 0; k < psdm_symbolic_lengths(s.symbolic); k++) lengths[k] = x[place_of(t, psdm_symbolic_length(s.symbolic, k, NULL))];
+      for (int k = 0; k < psdm_symbolic_lengths(s.symbolic); k++)
+        lengths[k] = x[place_of(t, psdm_symbolic_length(s.symbolic, k, NULL))];
       psdm_robot *robot = from_templet(t, x);
       psdm_model *there;
       assert_int_equal(psdm_params_derive(robot, NULL, NULL, &there, NULL, NULL), PSDM_OK);
       assert_int_equal(psdm_model_l(there), psdm_model_l(s.model));
       for (int j = 0; j < psdm_model_l(s.model); j++) {
-        if (!psdm_symbolic_holds(s.symbolic, j)) fail_msg("templet %d: %s holds at some lengths only", i, psdm_symbolic_text(s.symbolic, j, PSDM_FORMULA_TEXT));
+        if (!psdm_symbolic_holds(s.symbolic, j))
+          fail_msg("templet %d: %s holds at some lengths only", i,
+                   psdm_symbolic_text(s.symbolic, j, PSDM_FORMULA_TEXT));
         double worst = difference(&s, j, lengths, there);
-        if (!(worst < 1e-9)) fail_msg("templet %d: %s at fresh lengths: %g", i, psdm_symbolic_text(s.symbolic, j, PSDM_FORMULA_TEXT), worst);
+        if (!(worst < 1e-9))
+          fail_msg("templet %d: %s at fresh lengths: %g", i, psdm_symbolic_text(s.symbolic, j, PSDM_FORMULA_TEXT),
+                   worst);
       }
       psdm_model_free(there);
       psdm_robot_free(robot);
@@ -188,7 +204,8 @@ static void formulas_as_texts(void **state) {
   } cases[] = {{"two_link", "ZZ1", "ZZ1 - a1^2*(m1 + m2)"},
                {"fanuc_sr6ia", "ZZ1", "ZZ1 + 2*a1*mx1 + a1^2*(m1 + m2)"},
                {"fanuc_sr6ia", "m3", "m3 + m4"},
-               {"kuka_kr6", "YY1", "YY1 + YY2 + ZZ3 + 2*a1*mx1 + a1^2*m1 + (a1^2 - a2^2)*m2 + (a1^2 - a2^2 - a3^2)*(m3 + m4 + m5 + m6)"},
+               {"kuka_kr6", "YY1",
+                "YY1 + YY2 + ZZ3 + 2*a1*mx1 + a1^2*m1 + (a1^2 - a2^2)*m2 + (a1^2 - a2^2 - a3^2)*(m3 + m4 + m5 + m6)"},
                {"kuka_kr6", "XZ2", "XZ2 - a2*(mz2 + my3)"},
                {"kuka_lbr7", "XX2", "XX2 - ZZ2 + ZZ3 + 2*d3*my3 + d3^2*(m3 + m4 + m5 + m6 + m7)"},
                {"two_branch", "my1", "my1 + mz2 + my3 + y2*(m2 + m3)"},
@@ -214,47 +231,86 @@ static const struct whole {
   const char *assume[4];
 } wholes[] = {
     /* two links in a plane: (a2 + a4)/a2 of a3 is neither a polynomial nor one product, a3/a2 is */
-    {"convention: modified-dh\njoints:\n  - {name: q1}\n  - {name: q2, a: 0.3}\n  - {name: q3, a: 0.5, couple: {q2: -1}}\n"
+    {"convention: modified-dh\njoints:\n  - {name: q1}\n  - {name: q2, a: 0.3}\n  - {name: q3, a: 0.5, couple: {q2: "
+     "-1}}\n"
      "  - {name: q4, a: 0.7, couple: {q2: -1, q1: -1}}\n  - {name: q5, a: 0.7, couple: {q2: 1, q1: 1}}\n",
      "a2 0.3 a3 0.5 a4 0.7 a5 0.7 ",
-     "ZZ1 + ZZ3 + ZZ5 + 2*a2*mx3 + a2^2*(m2 + m3) + (a2^2 + a4^2 + 2*a2*a4)*(m4 + m5)\nZZ2 + a3^2*(m3 + m4 + m5)\n#mx2 + 0.5*m3 + 1.66666666667*(mx3 + m4 + m5)\n"
+     "ZZ1 + ZZ3 + ZZ5 + 2*a2*mx3 + a2^2*(m2 + m3) + (a2^2 + a4^2 + 2*a2*a4)*(m4 + m5)\nZZ2 + a3^2*(m3 + m4 + m5)\n#mx2 "
+     "+ 0.5*m3 + 1.66666666667*(mx3 + m4 + m5)\n"
      "my2 - a3/a2*my3\nZZ4 + a5^2*m5\nmx4 + a5*m5\nmy4\nmx5\nmy5\n",
-     "\\mathit{ZZ}_{1} + \\mathit{ZZ}_{3} + \\mathit{ZZ}_{5} + 2\\,a_{2}\\,\\mathit{mx}_{3} + a_{2}^{2}\\,(m_{2} + m_{3}) + (a_{2}^{2} + a_{4}^{2} + 2\\,a_{2}\\,a_{4})\\,(m_{4} + m_{5})\n"
-     "\\mathit{ZZ}_{2} + a_{3}^{2}\\,(m_{3} + m_{4} + m_{5})\n#\\mathit{mx}_{2} + 0.5\\,m_{3} + 1.66666666667\\,(\\mathit{mx}_{3} + m_{4} + m_{5})\n"
-     "\\mathit{my}_{2} - \\frac{a_{3}}{a_{2}}\\,\\mathit{my}_{3}\n\\mathit{ZZ}_{4} + a_{5}^{2}\\,m_{5}\n\\mathit{mx}_{4} + a_{5}\\,m_{5}\n\\mathit{my}_{4}\n\\mathit{mx}_{5}\n\\mathit{my}_{5}\n",
-     0, {0}},
-    /* a slide between two offsets that cancel: the third axis falls on the first, which no other lengths do; 0.04 - 0.01 of m4 */
-    {"convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, alpha: pi/2}\n  - {a: 0.1}\n", "a1 0.3 a2 -0.3 a4 0.1 ",
-     "ZZ1 + ZZ2 + 2*a1*mx1 + (2*a1 + 2*a2)*mx2 + a1^2*m1\nm2 + m3 + m4\n#YY3 + 0.04*m3 + 0.4*mx3 + 0.03*m4 + YY4\nXX4 - YY4 + a4^2*m4\nXY4\nXZ4 - a4*mz4\nYZ4\nZZ4 - a4^2*m4\n"
+     "\\mathit{ZZ}_{1} + \\mathit{ZZ}_{3} + \\mathit{ZZ}_{5} + 2\\,a_{2}\\,\\mathit{mx}_{3} + a_{2}^{2}\\,(m_{2} + "
+     "m_{3}) + (a_{2}^{2} + a_{4}^{2} + 2\\,a_{2}\\,a_{4})\\,(m_{4} + m_{5})\n"
+     "\\mathit{ZZ}_{2} + a_{3}^{2}\\,(m_{3} + m_{4} + m_{5})\n#\\mathit{mx}_{2} + 0.5\\,m_{3} + "
+     "1.66666666667\\,(\\mathit{mx}_{3} + m_{4} + m_{5})\n"
+     "\\mathit{my}_{2} - \\frac{a_{3}}{a_{2}}\\,\\mathit{my}_{3}\n\\mathit{ZZ}_{4} + "
+     "a_{5}^{2}\\,m_{5}\n\\mathit{mx}_{4} + a_{5}\\,m_{5}\n\\mathit{my}_{4}\n\\mathit{mx}_{5}\n\\mathit{my}_{5}\n",
+     0,
+     {0}},
+    /* a slide between two offsets that cancel: the third axis falls on the first, which no other lengths do; 0.04 -
+     * 0.01 of m4 */
+    {"convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, alpha: pi/2}\n  - {a: 0.1}\n",
+     "a1 0.3 a2 -0.3 a4 0.1 ",
+     "ZZ1 + ZZ2 + 2*a1*mx1 + (2*a1 + 2*a2)*mx2 + a1^2*m1\nm2 + m3 + m4\n#YY3 + 0.04*m3 + 0.4*mx3 + 0.03*m4 + YY4\nXX4 "
+     "- YY4 + a4^2*m4\nXY4\nXZ4 - a4*mz4\nYZ4\nZZ4 - a4^2*m4\n"
      "mx4 + a4*m4\nmy4\n",
-     NULL, 0, {0}},
+     NULL,
+     0,
+     {0}},
     /* half angles; a length of 1e-15 is none, one of 1e-10 is */
-    {"convention: dh\njoints:\n  - {a: 0.5, drive_inertia: unknown}\n  - {type: prismatic, d: 0.25, a: 1e-15, alpha: pi/4, drive_inertia: unknown}\n  - {a: 0.125, d: 1e-10}\n",
+    {"convention: dh\njoints:\n  - {a: 0.5, drive_inertia: unknown}\n  - {type: prismatic, d: 0.25, a: 1e-15, alpha: "
+     "pi/4, drive_inertia: unknown}\n  - {a: 0.125, d: 1e-10}\n",
      "a1 0.5 a3 0.125 d3 1e-10 ",
-     "ZZ1 + 0.5*(YY2 + ZZ2 + YY3) + YZ2 + Ia1 + 2*a1*(mx1 + mx2) + d3*mz3 + a1^2*m1 + (0.5*d3^2 - 0.5*a3^2)*m3\nm2 + m3\nIa2\nXX3 - YY3 + a3^2*m3\nXY3\nXZ3 - a3*mz3\nYZ3\n"
+     "ZZ1 + 0.5*(YY2 + ZZ2 + YY3) + YZ2 + Ia1 + 2*a1*(mx1 + mx2) + d3*mz3 + a1^2*m1 + (0.5*d3^2 - 0.5*a3^2)*m3\nm2 + "
+     "m3\nIa2\nXX3 - YY3 + a3^2*m3\nXY3\nXZ3 - a3*mz3\nYZ3\n"
      "ZZ3 - a3^2*m3\nmx3 + a3*m3\nmy3\n",
-     NULL, 0, {0}},
+     NULL,
+     0,
+     {0}},
     /* the same with assumptions: rx1 is gone, and m3 goes with m2 */
-    {"convention: dh\njoints:\n  - {a: 0.5, drive_inertia: unknown}\n  - {type: prismatic, d: 0.25, a: 1e-15, alpha: pi/4, drive_inertia: unknown}\n  - {a: 0.125, d: 1e-10}\n",
+    {"convention: dh\njoints:\n  - {a: 0.5, drive_inertia: unknown}\n  - {type: prismatic, d: 0.25, a: 1e-15, alpha: "
+     "pi/4, drive_inertia: unknown}\n  - {a: 0.125, d: 1e-10}\n",
      "a1 0.5 a3 0.125 d3 1e-10 ",
-     "ZZ1 + 0.5*(YY2 + ZZ2 + YY3) + YZ2 + Ia1 + 2*a1*mx2 + d3*mz3 + a1^2*m1\nm2\nIa2\nXX3 - YY3\nXY3\nXZ3 - a3*mz3\nYZ3\nZZ3\nmx3\nmy3\n", NULL, 3, {"Ixx3 = Iyy3", "rx1 = 0", "m2 = m3"}},
+     "ZZ1 + 0.5*(YY2 + ZZ2 + YY3) + YZ2 + Ia1 + 2*a1*mx2 + d3*mz3 + a1^2*m1\nm2\nIa2\nXX3 - YY3\nXY3\nXZ3 - "
+     "a3*mz3\nYZ3\nZZ3\nmx3\nmy3\n",
+     NULL,
+     3,
+     {"Ixx3 = Iyy3", "rx1 = 0", "m2 = m3"}},
     /* sines and cosines of 30 degrees and 0.7: numbers that are neither whole nor half */
-    {"convention: modified-dh\njoints:\n  - {}\n  - {a: 0.3, alpha: 30 deg, drive_inertia: unknown}\n  - {a: 0.2, d: 0.1, alpha: 0.7}\n", "a2 0.3 a3 0.2 d3 0.1 ",
-     "ZZ1 + 0.25*YY2 + 0.146245892863*YY3 + 0.292491785725*d3*mz3 + a2^2*m2 + (a2^2 + 0.25*a3^2 + 0.146245892863*d3^2)*m3\n"
-     "XX2 - YY2 + 0.41501642855*YY3 + 0.8300328571*d3*mz3 + (0.41501642855*d3^2 - a3^2)*m3\nXY2 + 0.644217687238*a3*mz3 + 0.644217687238*a3*d3*m3\n"
-     "XZ2 - 0.764842187284*a3*mz3 - 0.764842187284*a3*d3*m3\nYZ2 + 0.492724864994*YY3 + 0.985449729988*d3*mz3 + 0.492724864994*d3^2*m3\n"
-     "ZZ2 + 0.41501642855*YY3 + 0.8300328571*d3*mz3 + (a3^2 + 0.41501642855*d3^2)*m3\nmx2 + a3*m3\nmy2 - 0.644217687238*mz3 - 0.644217687238*d3*m3\nIa2\n"
+    {"convention: modified-dh\njoints:\n  - {}\n  - {a: 0.3, alpha: 30 deg, drive_inertia: unknown}\n  - {a: 0.2, d: "
+     "0.1, alpha: 0.7}\n",
+     "a2 0.3 a3 0.2 d3 0.1 ",
+     "ZZ1 + 0.25*YY2 + 0.146245892863*YY3 + 0.292491785725*d3*mz3 + a2^2*m2 + (a2^2 + 0.25*a3^2 + "
+     "0.146245892863*d3^2)*m3\n"
+     "XX2 - YY2 + 0.41501642855*YY3 + 0.8300328571*d3*mz3 + (0.41501642855*d3^2 - a3^2)*m3\nXY2 + "
+     "0.644217687238*a3*mz3 + 0.644217687238*a3*d3*m3\n"
+     "XZ2 - 0.764842187284*a3*mz3 - 0.764842187284*a3*d3*m3\nYZ2 + 0.492724864994*YY3 + 0.985449729988*d3*mz3 + "
+     "0.492724864994*d3^2*m3\n"
+     "ZZ2 + 0.41501642855*YY3 + 0.8300328571*d3*mz3 + (a3^2 + 0.41501642855*d3^2)*m3\nmx2 + a3*m3\nmy2 - "
+     "0.644217687238*mz3 - 0.644217687238*d3*m3\nIa2\n"
      "XX3 - YY3\nXY3\nXZ3\nYZ3\nZZ3\nmx3\nmy3\n",
-     NULL, 0, {0}},
+     NULL,
+     0,
+     {0}},
     /* a parallelogram on a turning column: two parameters go with a coefficient of -1 each */
-    {"convention: modified-dh\njoints:\n  - {name: q0}\n  - {name: q1, a: 0.2, alpha: pi/2}\n  - {name: q2, parent: q0, alpha: pi/2}\n"
-     "  - {name: q3, parent: q2, a: 0.3, couple: {q1: 1, q2: -1}}\n  - {name: q4, parent: q1, a: 0.4, couple: {q2: 1, q1: -1, offset: -pi}}\n",
+    {"convention: modified-dh\njoints:\n  - {name: q0}\n  - {name: q1, a: 0.2, alpha: pi/2}\n  - {name: q2, parent: "
+     "q0, alpha: pi/2}\n"
+     "  - {name: q3, parent: q2, a: 0.3, couple: {q1: 1, q2: -1}}\n  - {name: q4, parent: q1, a: 0.4, couple: {q2: 1, "
+     "q1: -1, offset: -pi}}\n",
      "a2 0.2 a4 0.3 a5 0.4 ",
-     "ZZ1 + YY2 + YY3 + YY4 + YY5 + a2^2*m2 + a4^2*m4 + (a2^2 + a5^2)*m5\nXX2 - YY2 + XX4 - YY4 - a5^2*m5\nXY2 + XY4\nXZ2 + XZ4 - a5*mz5\nYZ2 + YZ4\nZZ2 + ZZ4 + a5^2*m5\n"
-     "mx2 + a5*m5\nmy2\nXX3 - YY3 + XX5 - YY5 - a4^2*m4\nXY3 + XY5\nXZ3 - XZ5 - a4*mz4\nYZ3 - YZ5\nZZ3 + ZZ5 + a4^2*m4\nmx3 + a4*m4\nmy3\nmx4\nmy4\nmx5\nmy5\n",
-     NULL, 0, {0}},
+     "ZZ1 + YY2 + YY3 + YY4 + YY5 + a2^2*m2 + a4^2*m4 + (a2^2 + a5^2)*m5\nXX2 - YY2 + XX4 - YY4 - a5^2*m5\nXY2 + "
+     "XY4\nXZ2 + XZ4 - a5*mz5\nYZ2 + YZ4\nZZ2 + ZZ4 + a5^2*m5\n"
+     "mx2 + a5*m5\nmy2\nXX3 - YY3 + XX5 - YY5 - a4^2*m4\nXY3 + XY5\nXZ3 - XZ5 - a4*mz4\nYZ3 - YZ5\nZZ3 + ZZ5 + "
+     "a4^2*m4\nmx3 + a4*m4\nmy3\nmx4\nmy4\nmx5\nmy5\n",
+     NULL,
+     0,
+     {0}},
     /* nothing but numbers: no lengths at all */
-    {"convention: modified-dh\njoints: [{}, {alpha: pi/2}]\n", "", "ZZ1 + YY2\nXX2 - YY2\nXY2\nXZ2\nYZ2\nZZ2\nmx2\nmy2\n", NULL, 0, {0}},
+    {"convention: modified-dh\njoints: [{}, {alpha: pi/2}]\n",
+     "",
+     "ZZ1 + YY2\nXX2 - YY2\nXY2\nXZ2\nYZ2\nZZ2\nmx2\nmy2\n",
+     NULL,
+     0,
+     {0}},
 };
 
 static void whole_robots(void **state) {
@@ -271,7 +327,9 @@ static void whole_robots(void **state) {
     }
     assert_string_equal(lengths, w->lengths);
     for (int j = 0; j < psdm_model_l(s.model); j++)
-      for (int style = 0; style < 2; style++) text_put(&line[style], "%s%s\n", psdm_symbolic_holds(s.symbolic, j) ? "" : "#", psdm_symbolic_text(s.symbolic, j, (psdm_formula_style)style));
+      for (int style = 0; style < 2; style++)
+        text_put(&line[style], "%s%s\n", psdm_symbolic_holds(s.symbolic, j) ? "" : "#",
+                 psdm_symbolic_text(s.symbolic, j, (psdm_formula_style)style));
     assert_string_equal(text[PSDM_FORMULA_TEXT], w->text);
     if (w->latex) assert_string_equal(text[PSDM_FORMULA_LATEX], w->latex);
     if (!w->assume_count) expect_own_lengths(&s, 1e-13);
@@ -298,23 +356,30 @@ static void beyond_the_ends(void **state) {
     assert_null(psdm_symbolic_text(s.symbolic, j, PSDM_FORMULA_TEXT));
     assert_null(psdm_symbolic_text(s.symbolic, 0, (psdm_formula_style)(k ? PSDM_FORMULA_LATEX + 1 : -1)));
   }
-  assert_true(psdm_symbolic_holds(s.symbolic, 0) && psdm_symbolic_holds(s.symbolic, l - 1) && psdm_symbolic_terms(s.symbolic, l - 1) == 1);
+  assert_true(psdm_symbolic_holds(s.symbolic, 0) && psdm_symbolic_holds(s.symbolic, l - 1) &&
+              psdm_symbolic_terms(s.symbolic, l - 1) == 1);
   end(&s);
 }
 
 /* other names: up to 30 characters, of lengths that the robot has whether a formula uses them or not */
 static void names(void **state) {
   (void)state;
-  static const char *const rename[] = {"a3=D3", "d3=R_3", "a4=abcdefghijklmnopqrstuvwxyz1234", "d4=d4", "d1=unused"}, *const expected[] = {"D3", "R_3", "abcdefghijklmnopqrstuvwxyz1234", "d4"};
-  psdm_robot *r = parse_robot("convention: modified-dh\njoints:\n  - {d: 0.4}\n  - {alpha: -pi/2}\n  - {a: 0.3, d: 0.2}\n  - {alpha: -pi/2, a: 0.1, d: 0.5}\n  - {alpha: pi/2}\n");
+  static const char *const rename[] = {"a3=D3", "d3=R_3", "a4=abcdefghijklmnopqrstuvwxyz1234", "d4=d4", "d1=unused"},
+                           *const expected[] = {"D3", "R_3", "abcdefghijklmnopqrstuvwxyz1234", "d4"};
+  psdm_robot *r = parse_robot("convention: modified-dh\njoints:\n  - {d: 0.4}\n  - {alpha: -pi/2}\n  - {a: 0.3, d: "
+                              "0.2}\n  - {alpha: -pi/2, a: 0.1, d: 0.5}\n  - {alpha: pi/2}\n");
   psdm_model *m;
   psdm_symbolic *s;
   psdm_error error;
   assert_int_equal(psdm_params_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
-  if (psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = COUNT(rename), .rename = rename}, NULL, &s, &error)) fail_msg("%s", error.text);
+  if (psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = COUNT(rename), .rename = rename}, NULL, &s,
+                           &error))
+    fail_msg("%s", error.text);
   assert_int_equal(psdm_symbolic_lengths(s), COUNT(expected));
   for (int k = 0; k < COUNT(expected); k++) assert_string_equal(psdm_symbolic_length(s, k, NULL), expected[k]);
-  assert_string_equal(psdm_symbolic_text(s, 3, PSDM_FORMULA_LATEX), "\\mathit{XZ}_{2} - D_{3}\\,\\mathit{mz}_{3} - D_{3}\\,\\mathit{R\\_}_{3}\\,(m_{3} + m_{4} + m_{5})");
+  assert_string_equal(
+      psdm_symbolic_text(s, 3, PSDM_FORMULA_LATEX),
+      "\\mathit{XZ}_{2} - D_{3}\\,\\mathit{mz}_{3} - D_{3}\\,\\mathit{R\\_}_{3}\\,(m_{3} + m_{4} + m_{5})");
   psdm_symbolic_free(s);
   psdm_model_free(m);
   psdm_robot_free(r);
@@ -348,7 +413,10 @@ static void refusals(void **state) {
   assert_int_equal(psdm_symbolic_derive(most, two.model, NULL, NULL, &s, &error), PSDM_E_ROBOT);
   assert_null(s);
   const char *const nobody[] = {"Ixx9 = 0"};
-  assert_int_equal(psdm_symbolic_derive(two.robot, two.model, &(psdm_symbolic_options){.assume_count = 1, .assume = nobody}, NULL, &s, &error), PSDM_E_PARSE);
+  assert_int_equal(
+      psdm_symbolic_derive(two.robot, two.model, &(psdm_symbolic_options){.assume_count = 1, .assume = nobody}, NULL,
+                           &s, &error),
+      PSDM_E_PARSE);
   assert_null(s);
   psdm_symbolic_free(NULL);
   end(&two);
@@ -359,20 +427,22 @@ static void bad_names(void **state) {
   (void)state;
   static const struct {
     const char *name, *sentence;
-  } cases[] = {{"a3", "name 'a3': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
-               {"a3=", "name 'a3=': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
-               {"a3=b c", "name 'a3=b c': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
-               {"a3=abcdefghijklmnopqrstuvwxyz12345", "name 'a3=abcdefghijklmnopqrstuvwxyz12345': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
-               {"a=L", "name 'a=L': the robot has no such length, or it is zero"},
-               {"a33=L", "name 'a33=L': the robot has no such length, or it is zero"},
-               {"=L", "name '=L': the robot has no such length, or it is zero"},
-               {"a3=m1", "name 'a3=m1': this is the name of a standard parameter"},
-               {"a3=Ia6", "name 'a3=Ia6': this is the name of a standard parameter"},
-               {"d4=a3", "name 'd4=a3': this is the name of another length"},
-               {"a3=3x", "name 'a3=3x': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
-               {"a9=L", "name 'a9=L': the robot has no such length, or it is zero"},
-               {"a3=mz3", "name 'a3=mz3': this is the name of a standard parameter"},
-               {"a3=d3", "name 'a3=d3': this is the name of another length"}};
+  } cases[] = {
+      {"a3", "name 'a3': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
+      {"a3=", "name 'a3=': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
+      {"a3=b c", "name 'a3=b c': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
+      {"a3=abcdefghijklmnopqrstuvwxyz12345",
+       "name 'a3=abcdefghijklmnopqrstuvwxyz12345': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
+      {"a=L", "name 'a=L': the robot has no such length, or it is zero"},
+      {"a33=L", "name 'a33=L': the robot has no such length, or it is zero"},
+      {"=L", "name '=L': the robot has no such length, or it is zero"},
+      {"a3=m1", "name 'a3=m1': this is the name of a standard parameter"},
+      {"a3=Ia6", "name 'a3=Ia6': this is the name of a standard parameter"},
+      {"d4=a3", "name 'd4=a3': this is the name of another length"},
+      {"a3=3x", "name 'a3=3x': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
+      {"a9=L", "name 'a9=L': the robot has no such length, or it is zero"},
+      {"a3=mz3", "name 'a3=mz3': this is the name of a standard parameter"},
+      {"a3=d3", "name 'a3=d3': this is the name of another length"}};
   psdm_robot *r = load_shipped("puma560");
   psdm_model *m;
   assert_int_equal(psdm_params_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
@@ -388,14 +458,23 @@ static void bad_names(void **state) {
   static const char *const twice[] = {"a3=D3", "d3=R3", "a3=L"};
   psdm_symbolic *s = NULL;
   psdm_error error;
-  assert_int_equal(psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = COUNT(twice), .rename = twice}, NULL, &s, &error), PSDM_E_PARSE);
+  assert_int_equal(psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = COUNT(twice), .rename = twice},
+                                        NULL, &s, &error),
+                   PSDM_E_PARSE);
   assert_string_equal(error.text, "name 'a3=L': this length has a new name already");
   psdm_model_free(m);
   psdm_robot_free(r);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(whole_robots), cmocka_unit_test(beyond_the_ends), cmocka_unit_test(names), cmocka_unit_test(refusals), cmocka_unit_test(bad_names),
-                                     cmocka_unit_test(formulas_as_texts), cmocka_unit_test(formulas_at_fresh_lengths), cmocka_unit_test(shipped_robots_have_symbols), cmocka_unit_test(random_robots)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(whole_robots),
+                                     cmocka_unit_test(beyond_the_ends),
+                                     cmocka_unit_test(names),
+                                     cmocka_unit_test(refusals),
+                                     cmocka_unit_test(bad_names),
+                                     cmocka_unit_test(formulas_as_texts),
+                                     cmocka_unit_test(formulas_at_fresh_lengths),
+                                     cmocka_unit_test(shipped_robots_have_symbols),
+                                     cmocka_unit_test(random_robots)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,9 +25,10 @@ double arm_round(double x, int digits) {
 
 /* what a draw may contain; chances are one in so many, 0: never */
 typedef struct taste {
-  int least, most;         /* joints */
-  int sliding, fixed, branching, coupled, drives, massless, general; /* general: lengths and angles of no special value */
-  bool misaligned;         /* zeros and right angles are off by 1e-12 .. 1e-2 */
+  int least, most; /* joints */
+  /* general: lengths and angles of no special value */
+  int sliding, fixed, branching, coupled, drives, massless, general;
+  bool misaligned; /* zeros and right angles are off by 1e-12 .. 1e-2 */
   bool odd_gravity;
 } taste;
 
@@ -60,7 +61,8 @@ static arm_body body(rng *g, bool thin) {
   if (kind == 1) s[2] = 0;
   for (int i = 0, e = 0; i < 3; i++)
     for (int j = i; j < 3; j++, e++)
-      for (int k = 0; k < 3; k++) b.inertia[e] += (double)Q.R[3 * i + k] * (s[0] + s[1] + s[2] - s[k]) * (double)Q.R[3 * j + k];
+      for (int k = 0; k < 3; k++)
+        b.inertia[e] += (double)Q.R[3 * i + k] * (s[0] + s[1] + s[2] - s[k]) * (double)Q.R[3 * j + k];
   return b;
 }
 
@@ -74,13 +76,17 @@ static void couple(rng *g, arm *a, int j) {
   b->leader[0] = free_joint[rng_int(g, 0, count - 1)];
   b->leader[1] = free_joint[rng_int(g, 0, count - 1)];
   if (b->leader[1] == b->leader[0]) b->leaders = 1;
-  for (int k = 0; k < 2; k++) b->factor[k] = coin(g) ? either(g, 1) : one_of(g, 3) ? rng_uniform(g, -2, 2) : rng_int(g, -2, 2) + 0.5 * rng_int(g, 0, 1);
+  for (int k = 0; k < 2; k++)
+    b->factor[k] = coin(g)        ? either(g, 1)
+                   : one_of(g, 3) ? rng_uniform(g, -2, 2)
+                                  : rng_int(g, -2, 2) + 0.5 * rng_int(g, 0, 1);
   b->offset = coin(g) ? rng_uniform(g, -1, 1) : 0;
 }
 
 static void joint(rng *g, const taste *t, arm *a, int j) {
   arm_joint *b = &a->joint[j];
-  *b = (arm_joint){.type = t->sliding && one_of(g, t->sliding) ? PSDM_PRISMATIC : PSDM_REVOLUTE, .parent = j - 1, .axis = {0, 0, 1}};
+  *b = (arm_joint){
+      .type = t->sliding && one_of(g, t->sliding) ? PSDM_PRISMATIC : PSDM_REVOLUTE, .parent = j - 1, .axis = {0, 0, 1}};
   if (t->fixed && j && one_of(g, t->fixed)) b->type = PSDM_FIXED;
   b->continuous = b->type == PSDM_REVOLUTE && coin(g);
   if (t->branching && j && one_of(g, t->branching)) b->parent = rng_int(g, -1, j - 1);
@@ -102,7 +108,8 @@ static void gravity(rng *g, const taste *t, arm *a) {
   a->gravity[2] = -9.81;
   if (!t->odd_gravity || coin(g)) return;
   int how = rng_int(g, 0, 3);
-  for (int i = 0; i < 3; i++) a->gravity[i] = how == 0 ? 0 : how == 1 ? 9.81 * (i == 0) : rng_uniform(g, -9, 9) * (how == 3 ? 1e-3 : 1);
+  for (int i = 0; i < 3; i++)
+    a->gravity[i] = how == 0 ? 0 : how == 1 ? 9.81 * (i == 0) : rng_uniform(g, -9, 9) * (how == 3 ? 1e-3 : 1);
 }
 
 static void draw(rng *g, const taste *t, arm *a) {
@@ -175,17 +182,57 @@ static void scale_joint(arm_joint *b, double length, double mass) {
 
 /* ---- kinds ---- */
 
-static void draw_plain(rng *g, arm *a) { draw(g, &(taste){.least = 1, .most = 7, .sliding = 4, .drives = 3, .general = 6, .odd_gravity = true}, a); }
+static void draw_plain(rng *g, arm *a) {
+  draw(g, &(taste){.least = 1, .most = 7, .sliding = 4, .drives = 3, .general = 6, .odd_gravity = true}, a);
+}
 
-static void draw_general(rng *g, arm *a) { draw(g, &(taste){.least = 1, .most = 7, .sliding = 5, .fixed = 8, .drives = 3, .general = 1, .odd_gravity = true}, a); }
+static void draw_general(rng *g, arm *a) {
+  draw(g, &(taste){.least = 1, .most = 7, .sliding = 5, .fixed = 8, .drives = 3, .general = 1, .odd_gravity = true}, a);
+}
 
-static void draw_tree(rng *g, arm *a) { draw(g, &(taste){.least = 2, .most = 20, .sliding = 4, .fixed = 6, .branching = 3, .drives = 3, .general = 3, .odd_gravity = true}, a); }
+static void draw_tree(rng *g, arm *a) {
+  draw(g,
+       &(taste){.least = 2,
+                .most = 20,
+                .sliding = 4,
+                .fixed = 6,
+                .branching = 3,
+                .drives = 3,
+                .general = 3,
+                .odd_gravity = true},
+       a);
+}
 
-static void draw_coupled(rng *g, arm *a) { draw(g, &(taste){.least = 2, .most = 8, .sliding = 6, .fixed = 10, .branching = 5, .coupled = 3, .drives = 3, .general = 3, .odd_gravity = true}, a); }
+static void draw_coupled(rng *g, arm *a) {
+  draw(g,
+       &(taste){.least = 2,
+                .most = 8,
+                .sliding = 6,
+                .fixed = 10,
+                .branching = 5,
+                .coupled = 3,
+                .drives = 3,
+                .general = 3,
+                .odd_gravity = true},
+       a);
+}
 
-static void draw_misaligned(rng *g, arm *a) { draw(g, &(taste){.least = 2, .most = 6, .sliding = 6, .drives = 4, .general = 8, .misaligned = true}, a); }
+static void draw_misaligned(rng *g, arm *a) {
+  draw(g, &(taste){.least = 2, .most = 6, .sliding = 6, .drives = 4, .general = 8, .misaligned = true}, a);
+}
 
-static void draw_massless(rng *g, arm *a) { draw(g, &(taste){.least = 1, .most = 6, .sliding = 4, .fixed = 6, .drives = 3, .massless = 2, .general = 4, .odd_gravity = true}, a); }
+static void draw_massless(rng *g, arm *a) {
+  draw(g,
+       &(taste){.least = 1,
+                .most = 6,
+                .sliding = 4,
+                .fixed = 6,
+                .drives = 3,
+                .massless = 2,
+                .general = 4,
+                .odd_gravity = true},
+       a);
+}
 
 /* an aligned arm, its link frames turned and shifted at random, its numbers as an exporter prints them */
 static void draw_exported(rng *g, arm *a) {
@@ -197,14 +244,16 @@ static void draw_exported(rng *g, arm *a) {
   for (int j = 0; j < a->joints; j++) {
     arm_joint *b = &a->joint[j];
     taste t = {0};
-    pose x = pose_shift(length(g, &t), 0, length(g, &t)), alpha = pose_turn(0, angle(g, &t)), back = pose_inverse(&Q[b->parent + 1]);
+    pose x = pose_shift(length(g, &t), 0, length(g, &t)), alpha = pose_turn(0, angle(g, &t)),
+         back = pose_inverse(&Q[b->parent + 1]);
     pose row = pose_product(&x, &alpha), turned = pose_product(&row, &Q[j + 1]);
     ld rpy[3];
     Q[j + 1] = random_turn(g);
     for (int i = 0; i < 3 && coin(g); i++) Q[j + 1].p[i] = 0;
     turned = pose_product(&row, &Q[j + 1]), turned = pose_product(&back, &turned);
     pose_angles(&turned, rpy);
-    for (int i = 0; i < 3; i++) b->origin[i] = (double)turned.p[i], b->origin[3 + i] = (double)rpy[i], b->axis[i] = (double)Q[j + 1].R[6 + i];
+    for (int i = 0; i < 3; i++)
+      b->origin[i] = (double)turned.p[i], b->origin[3 + i] = (double)rpy[i], b->axis[i] = (double)Q[j + 1].R[6 + i];
     b->drive = 0, b->leaders = 0;
   }
   round_all(g, a);
@@ -212,7 +261,10 @@ static void draw_exported(rng *g, arm *a) {
 
 /* a table of numbers with few digits: 1.571 for a right angle, kept as it is or snapped */
 static void draw_rounded(rng *g, arm *a) {
-  draw(g, &(taste){.least = 1, .most = 7, .sliding = 4, .fixed = 10, .branching = 8, .coupled = 10, .drives = 4, .general = 5}, a);
+  draw(g,
+       &(taste){
+           .least = 1, .most = 7, .sliding = 4, .fixed = 10, .branching = 8, .coupled = 10, .drives = 4, .general = 5},
+       a);
   round_all(g, a);
 }
 
@@ -239,14 +291,24 @@ static void draw_mixed(rng *g, arm *a) {
 static void draw_far(rng *g, arm *a) {
   draw_plain(g, a);
   for (int i = 0; i < 3; i++)
-    if (a->layout == ARM_URDF)
-      a->joint[0].origin[i] = either(g, magnitude(g, 1, 6));
-    else
-      a->base[i] = either(g, magnitude(g, 1, 6));
+    if (a->layout == ARM_URDF) a->joint[0].origin[i] = either(g, magnitude(g, 1, 6));
+    else a->base[i] = either(g, magnitude(g, 1, 6));
 }
 
 static void draw_wild(rng *g, arm *a) {
-  draw(g, &(taste){.least = 1, .most = 12, .sliding = 4, .fixed = 6, .branching = 4, .coupled = 8, .drives = 4, .massless = 10, .general = 4, .misaligned = coin(g), .odd_gravity = true}, a);
+  draw(g,
+       &(taste){.least = 1,
+                .most = 12,
+                .sliding = 4,
+                .fixed = 6,
+                .branching = 4,
+                .coupled = 8,
+                .drives = 4,
+                .massless = 10,
+                .general = 4,
+                .misaligned = coin(g),
+                .odd_gravity = true},
+       a);
   double length_scale = coin(g) ? 1 : magnitude(g, -6, 6), mass_scale = coin(g) ? 1 : magnitude(g, -6, 6);
   for (int j = 0; j < a->joints; j++) scale_joint(&a->joint[j], length_scale, mass_scale);
   for (int i = 0; i < 3; i++) a->base[i] *= length_scale;
@@ -289,8 +351,10 @@ static pose origin_of(const arm *a, const double o[6]) {
 static double size3(const double *x) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
 static void put_places(const arm *a, const arm_joint *j, oracle_body *b) {
-  pose origin = origin_of(a, j->origin), base = origin_of(a, a->base), z = pose_turn(2, snapped(a, j->row[0])), d = pose_shift(0, 0, j->row[1]);
-  pose x = pose_shift(j->row[2], 0, 0), alpha = pose_turn(0, snapped(a, j->row[3])), turn = pose_product(&z, &d), along = pose_product(&x, &alpha);
+  pose origin = origin_of(a, j->origin), base = origin_of(a, a->base), z = pose_turn(2, snapped(a, j->row[0])),
+       d = pose_shift(0, 0, j->row[1]);
+  pose x = pose_shift(j->row[2], 0, 0), alpha = pose_turn(0, snapped(a, j->row[3])), turn = pose_product(&z, &d),
+       along = pose_product(&x, &alpha);
   if (b->parent < 0) origin = pose_product(&base, &origin), b->length[0] = size3(a->base);
   b->length[0] += size3(j->origin), b->length[1] = fabs(j->row[1]);
   b->length[a->layout == ARM_MODIFIED ? 0 : 1] += fabs(j->row[2]);
@@ -300,8 +364,7 @@ static void put_places(const arm *a, const arm_joint *j, oracle_body *b) {
     b->before = pose_product(&origin, &to), b->after = pose_inverse(&to);
   } else if (a->layout == ARM_DH) {
     b->before = origin, b->after = pose_product(&turn, &along);
-  } else
-    b->before = pose_product(&origin, &along), b->after = turn;
+  } else b->before = pose_product(&origin, &along), b->after = turn;
 }
 
 /* about the origin: I - m [c]x [c]x */
@@ -323,11 +386,16 @@ int arm_free_joints(const arm *a) {
 
 void arm_oracle(const arm *a, oracle *o) {
   memset(o, 0, sizeof *o);
-  *o = (oracle){.bodies = a->joints, .n = arm_free_joints(a), .frames = true, .base = size3(a->base), .gravity = {a->gravity[0], a->gravity[1], a->gravity[2]}};
+  *o = (oracle){.bodies = a->joints,
+                .n = arm_free_joints(a),
+                .frames = true,
+                .base = size3(a->base),
+                .gravity = {a->gravity[0], a->gravity[1], a->gravity[2]}};
   for (int j = 0, q = 0; j < a->joints; j++) {
     const arm_joint *from = &a->joint[j];
     oracle_body *b = &o->body[j];
-    b->parent = from->parent, b->type = from->type, b->drive = from->type == PSDM_FIXED ? 0 : from->drive, b->c = from->leaders ? from->offset : 0;
+    b->parent = from->parent, b->type = from->type, b->drive = from->type == PSDM_FIXED ? 0 : from->drive,
+    b->c = from->leaders ? from->offset : 0;
     put_places(a, from, b);
     put_body(&from->body, b->pi);
     if (from->type == PSDM_FIXED) continue;

@@ -1,4 +1,5 @@
-/* arm.h: random robots as the numbers of their files, so that a file can be written, shrunk, and handed to the oracle without the library. */
+/* arm.h: random robots as the numbers of their files, so that a file can be written, shrunk, and handed to the
+ * oracle without the library. */
 #ifndef ARM_H
 #define ARM_H
 
@@ -13,14 +14,14 @@ typedef struct arm_body {
 
 typedef struct arm_joint {
   psdm_joint_type type;
-  bool continuous;    /* URDF: what its file says */
-  int parent;         /* a joint before this one, -1: the base */
-  double origin[6];   /* xyz, rpy */
-  double row[4];      /* theta d a alpha; DH and modified DH */
-  double axis[3];     /* URDF */
+  bool continuous;  /* URDF: what its file says */
+  int parent;       /* a joint before this one, -1: the base */
+  double origin[6]; /* xyz, rpy */
+  double row[4];    /* theta d a alpha; DH and modified DH */
+  double axis[3];   /* URDF */
   int leaders, leader[2];
   double factor[2], offset;
-  double drive;       /* 0: none */
+  double drive; /* 0: none */
   arm_body body;
 } arm_joint;
 

@@ -1,4 +1,5 @@
-/* arm_text.c: a random robot as the file that a user would have: YAML with rows, or URDF; numbers as short as they can be. */
+/* arm_text.c: a random robot as the file that a user would have: YAML with rows, or URDF; numbers as short as they
+ * can be. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,14 +149,13 @@ static void put_urdf(text_writer *w, const arm *a) {
 
 char *arm_text(const arm *a, char *buf, size_t size) {
   text_writer w = {buf, size};
-  if (a->layout == ARM_URDF)
-    put_urdf(&w, a);
-  else
-    put_yaml(&w, a);
+  if (a->layout == ARM_URDF) put_urdf(&w, a);
+  else put_yaml(&w, a);
   return buf;
 }
 
 psdm_status arm_read(const arm *a, const char *text, psdm_robot **robot, psdm_error *error) {
   const psdm_robot_options options = {.no_snap = !a->snap, .gravity = a->layout == ARM_URDF ? a->gravity : NULL};
-  return psdm_robot_parse(text, strlen(text), a->layout == ARM_URDF ? "arm.urdf" : "arm.yaml", &options, NULL, robot, error);
+  return psdm_robot_parse(text, strlen(text), a->layout == ARM_URDF ? "arm.urdf" : "arm.yaml", &options, NULL, robot,
+                          error);
 }

@@ -1,5 +1,6 @@
-/* differential.c: random robots through every pair of routes: the recursions, derived models, base parameters, generated code, copies and files, each
- * against an oracle in long double, with a tolerance from the robot's own condition. A robot that fails is shrunk and written to a file.
+/* differential.c: random robots through every pair of routes: the recursions, derived models, base parameters,
+ * generated code, copies and files, each against an oracle in long double, with a tolerance from the robot's own
+ * condition. A robot that fails is shrunk and written to a file.
  *
  *   differential --seed 1 --seconds 60 --jobs 2 --out found          smallest robots that fail in the folder found
  *   differential --robot 0x1234 --kinds exported --routes code       one robot again
@@ -25,7 +26,16 @@
 #include "routes.h"
 #include "shrink.h"
 
-enum { KINDS = 16, ROUTES = 40, REASONS = 64, FAILURES = 64, JOBS = 64, TEXT_BYTES = 1 << 16, HANG_SECONDS = 120, SHRINK_SECONDS = 10 };
+enum {
+  KINDS = 16,
+  ROUTES = 40,
+  REASONS = 64,
+  FAILURES = 64,
+  JOBS = 64,
+  TEXT_BYTES = 1 << 16,
+  HANG_SECONDS = 120,
+  SHRINK_SECONDS = 10
+};
 
 typedef struct options {
   uint64_t seed, robot;
@@ -76,8 +86,9 @@ static const char *route_name(int r) { return r == ROUTES ? "read" : routes[r].n
 
 /* ---- what is promised ---- */
 
-/* Robots whose lengths or angles are far apart in size: what is derived from them keeps the library's promise, PSDM_MODEL_ACCURACY of the largest
- * torque, and not more; generated code keeps CODE_ACCURACY. All else is judged by its rounding. */
+/* Robots whose lengths or angles are far apart in size: what is derived from them keeps the library's promise,
+ * PSDM_MODEL_ACCURACY of the largest torque, and not more; generated code keeps CODE_ACCURACY. All else is judged by
+ * its rounding. */
 static const char far_apart[] = "misaligned,exported,rounded,snapped,scaled,mixed,wild";
 static const char derived[] = "derive,echelon,dense,saved,params,numeric";
 static const char generated[] = "code,code-searched,expanded,auto,compiled";
@@ -98,7 +109,7 @@ typedef struct trial {
   subject subject;
   const options *o;
   const arm_kind *kind;
-  int route; /* what is shrunk, */
+  int route;   /* what is shrunk, */
   failing how; /* and how it must fail */
 } trial;
 
@@ -108,18 +119,25 @@ static int moving_joints(const oracle *o) {
   return count;
 }
 
-/* share of the largest torque that a route may be off by, whatever the scale of the joint's own; a file may hold any kind of robot (kind NULL) */
+/* share of the largest torque that a route may be off by, whatever the scale of the joint's own; a file may hold any
+ * kind of robot (kind NULL) */
 static double promise_of(int r, bool far) {
-  if (strcmp(route_name(r), "code-theta") == 0) return far ? PSDM_MODEL_ACCURACY : CODE_ACCURACY; /* theta comes from base parameters */
-  if (listed(generated, route_name(r))) return far ? CODE_ACCURACY : ROUNDED; /* common normals of axes that are a hundredth from parallel cost two digits */
-  if (strcmp(route_name(r), "echelon") == 0) return PSDM_MODEL_ACCURACY; /* pivots down to 1e-10 (echelon.c), whatever the axes */
+  /* theta comes from base parameters */
+  if (strcmp(route_name(r), "code-theta") == 0) return far ? PSDM_MODEL_ACCURACY : CODE_ACCURACY;
+  /* common normals of axes that are a hundredth from parallel cost two digits */
+  if (listed(generated, route_name(r))) return far ? CODE_ACCURACY : ROUNDED;
+  /* pivots down to 1e-10 (echelon.c), whatever the axes */
+  if (strcmp(route_name(r), "echelon") == 0) return PSDM_MODEL_ACCURACY;
   if (listed(derived, route_name(r))) return far ? PSDM_MODEL_ACCURACY : ROUNDED;
   return 0;
 }
 
 static verdict go(subject *s, int r, const arm_kind *kind, uint64_t seed) {
   bool far = !kind || listed(far_apart, kind->name);
-  verdict v = {.loss = routes[r].loss, .eps = DBL_EPSILON, .promise = promise_of(r, far), .of_base = far ? PSDM_MODEL_ACCURACY : ROUNDED};
+  verdict v = {.loss = routes[r].loss,
+               .eps = DBL_EPSILON,
+               .promise = promise_of(r, far),
+               .of_base = far ? PSDM_MODEL_ACCURACY : ROUNDED};
   s->g = (rng){mixed(seed, (uint64_t)r + 100)};
   subject_scales(s, routes[r].common);
   routes[r].run(s, &v);
@@ -150,31 +168,31 @@ static bool fails_again(void *user, const arm *a, uint64_t seed) {
 }
 
 static void describe(const verdict *v, const char *why, char *text, size_t size) {
-  if (why)
-    snprintf(text, size, "refused: %s", why);
-  else if (v->status)
-    snprintf(text, size, "refused without reason: %s", v->text);
-  else
-    snprintf(text, size, "%s: error / tolerance %.3g, error / largest torque %.2g", v->worst, v->ratio, v->relative);
+  if (why) snprintf(text, size, "refused: %s", why);
+  else if (v->status) snprintf(text, size, "refused without reason: %s", v->text);
+  else snprintf(text, size, "%s: error / tolerance %.3g, error / largest torque %.2g", v->worst, v->ratio, v->relative);
 }
 
 /* the file, with the words that bring it back */
 static void write_found(trial *t, failure *f, const arm *a, uint64_t seed) {
   bool urdf = a->layout == ARM_URDF;
   const char *extension = urdf ? "urdf" : "yaml", *hash = urdf ? "" : "#";
-  snprintf(f->path, sizeof f->path, "%s/%s-%s-%016llx.%s", t->o->out, arm_kinds[f->kind].name, route_name(f->route), (unsigned long long)f->seed, extension);
+  snprintf(f->path, sizeof f->path, "%s/%s-%s-%016llx.%s", t->o->out, arm_kinds[f->kind].name, route_name(f->route),
+           (unsigned long long)f->seed, extension);
   FILE *file = fopen(f->path, "w");
   if (!file) return;
   fprintf(file, "%s %s, %s\n", urdf ? "<!--" : "#", arm_kinds[f->kind].name, route_name(f->route));
   fprintf(file, "%s %s\n", hash, f->text);
-  fprintf(file, "%s as it was drawn: robot 0x%llx of kind %s, route %s\n", hash, (unsigned long long)f->seed, arm_kinds[f->kind].name, route_name(f->route));
-  fprintf(file, "%s states of seed 0x%llx; gravity %.17g %.17g %.17g; angles %s\n", hash, (unsigned long long)seed, a->gravity[0], a->gravity[1], a->gravity[2],
-          a->snap ? "snapped" : "as written");
+  fprintf(file, "%s as it was drawn: robot 0x%llx of kind %s, route %s\n", hash, (unsigned long long)f->seed,
+          arm_kinds[f->kind].name, route_name(f->route));
+  fprintf(file, "%s states of seed 0x%llx; gravity %.17g %.17g %.17g; angles %s\n", hash, (unsigned long long)seed,
+          a->gravity[0], a->gravity[1], a->gravity[2], a->snap ? "snapped" : "as written");
   fprintf(file, "%s%s", urdf ? "-->\n" : "", arm_text(a, t->text, sizeof t->text));
   fclose(file);
 }
 
-static void record_failure(trial *t, tally *sum, int kind, int r, uint64_t seed, const arm *a, const verdict *v, const char *why) {
+static void record_failure(trial *t, tally *sum, int kind, int r, uint64_t seed, const arm *a, const verdict *v,
+                           const char *why) {
   cell *c = &sum->cell[kind][r];
   c->failed++;
   if (sum->failures == FAILURES || c->failed > t->o->keep) return;
@@ -271,7 +289,8 @@ static int pick_kind(const options *o, uint64_t seed) {
 static double processor_seconds(void) {
   struct rusage used;
   getrusage(RUSAGE_CHILDREN, &used);
-  return (double)clock() / CLOCKS_PER_SEC + (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  return (double)clock() / CLOCKS_PER_SEC + (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 static void work(const options *o, int job, tally *sum) {
@@ -329,7 +348,9 @@ static void add(tally *all, const tally *one) {
   for (int i = 0; i < one->failures && all->failures < FAILURES; i++) all->failure[all->failures++] = one->failure[i];
   for (int i = 0; i < one->reasons; i++)
     for (int k = 0; k <= all->reasons && k < REASONS; k++) {
-      if (k == all->reasons) all->reason[all->reasons++] = (reason){.route = one->reason[i].route}, memcpy(all->reason[k].text, one->reason[i].text, sizeof all->reason[k].text);
+      if (k == all->reasons)
+        all->reason[all->reasons++] = (reason){.route = one->reason[i].route},
+        memcpy(all->reason[k].text, one->reason[i].text, sizeof all->reason[k].text);
       if (all->reason[k].route != one->reason[i].route || strcmp(all->reason[k].text, one->reason[i].text)) continue;
       all->reason[k].count += one->reason[i].count;
       break;
@@ -343,17 +364,21 @@ static long print_table(const tally *all) {
     for (int r = 0; r <= ROUTES; r++) {
       const cell *c = &all->cell[k][r];
       bad += c->failed;
-      if (c->robots || c->failed) printf("%-11s %-18s %9ld %9ld %9ld %9.2g %9.2g\n", arm_kinds[k].name, route_name(r), c->robots, c->refused, c->failed, c->ratio, c->relative);
+      if (c->robots || c->failed)
+        printf("%-11s %-18s %9ld %9ld %9ld %9.2g %9.2g\n", arm_kinds[k].name, route_name(r), c->robots, c->refused,
+               c->failed, c->ratio, c->relative);
     }
   return bad;
 }
 
 static void print_rest(const tally *all) {
-  for (int i = 0; i < all->reasons; i++) printf("refused %ld times by %s: %s\n", all->reason[i].count, route_name(all->reason[i].route), all->reason[i].text);
+  for (int i = 0; i < all->reasons; i++)
+    printf("refused %ld times by %s: %s\n", all->reason[i].count, route_name(all->reason[i].route),
+           all->reason[i].text);
   for (int i = 0; i < all->failures; i++) {
     const failure *f = &all->failure[i];
-    printf("FAILED --robot 0x%llx --kinds %s --routes %s: %s%s%s\n", (unsigned long long)f->seed, arm_kinds[f->kind].name, route_name(f->route), f->text,
-           f->path[0] ? "; smallest: " : "", f->path);
+    printf("FAILED --robot 0x%llx --kinds %s --routes %s: %s%s%s\n", (unsigned long long)f->seed,
+           arm_kinds[f->kind].name, route_name(f->route), f->text, f->path[0] ? "; smallest: " : "", f->path);
   }
 }
 
@@ -376,7 +401,8 @@ static long run_jobs(const options *o, tally *sums, tally *all) {
     if (status) {
       crashed++;
       bool killed = WIFSIGNALED(status);
-      printf("CRASHED (%s %d) --robot 0x%llx --kinds %s --routes %s\n", killed ? "signal" : "exit", killed ? WTERMSIG(status) : WEXITSTATUS(status), (unsigned long long)sums[j].seed,
+      printf("CRASHED (%s %d) --robot 0x%llx --kinds %s --routes %s\n", killed ? "signal" : "exit",
+             killed ? WTERMSIG(status) : WEXITSTATUS(status), (unsigned long long)sums[j].seed,
              arm_kinds[sums[j].kind].name, route_name(sums[j].route));
     }
     add(all, &sums[j]);
@@ -387,8 +413,11 @@ static long run_jobs(const options *o, tally *sums, tally *all) {
 /* ---- the command line ---- */
 
 static int usage(const char *why, const char *what) {
-  fprintf(stderr, "differential: %s '%s'\nusage: differential [--seed S] [--count N] [--seconds T] [--jobs J] [--kinds A,B,-C] [--routes A,B,-C] [--keep N] [--out DIR] [--no-shrink] [--quiet]\n"
-                  "                    [--robot SEED | --file ROBOT]\nkinds:\n", why, what);
+  fprintf(stderr,
+          "differential: %s '%s'\nusage: differential [--seed S] [--count N] [--seconds T] [--jobs J] [--kinds A,B,-C] "
+          "[--routes A,B,-C] [--keep N] [--out DIR] [--no-shrink] [--quiet]\n"
+          "                    [--robot SEED | --file ROBOT]\nkinds:\n",
+          why, what);
   for (int k = 0; arm_kinds[k].name; k++) fprintf(stderr, "  %-12s %s\n", arm_kinds[k].name, arm_kinds[k].help);
   fprintf(stderr, "routes:");
   for (int r = 0; routes[r].name; r++) fprintf(stderr, " %s", routes[r].name);
@@ -417,26 +446,19 @@ static bool choose(const char *list, const char *(*name)(int), bool *on) {
 }
 
 static int read_option(options *o, const char *key, const char *value) {
-  if (strcmp(key, "--kinds") == 0 || strcmp(key, "--kind") == 0) return choose(value, kind_name, o->kind) ? 0 : usage("unknown kind in", value);
-  if (strcmp(key, "--routes") == 0) return choose(value, plain_route_name, o->route) ? 0 : usage("unknown route in", value);
-  if (strcmp(key, "--seed") == 0)
-    o->seed = strtoull(value, NULL, 0);
-  else if (strcmp(key, "--robot") == 0)
-    o->robot = strtoull(value, NULL, 0), o->one = true;
-  else if (strcmp(key, "--count") == 0)
-    o->count = strtol(value, NULL, 10);
-  else if (strcmp(key, "--seconds") == 0)
-    o->seconds = strtod(value, NULL);
-  else if (strcmp(key, "--jobs") == 0)
-    o->jobs = (int)strtol(value, NULL, 10);
-  else if (strcmp(key, "--keep") == 0)
-    o->keep = (int)strtol(value, NULL, 10);
-  else if (strcmp(key, "--out") == 0)
-    o->out = value;
-  else if (strcmp(key, "--file") == 0)
-    o->file = value;
-  else
-    return usage("unknown option", key);
+  if (strcmp(key, "--kinds") == 0 || strcmp(key, "--kind") == 0)
+    return choose(value, kind_name, o->kind) ? 0 : usage("unknown kind in", value);
+  if (strcmp(key, "--routes") == 0)
+    return choose(value, plain_route_name, o->route) ? 0 : usage("unknown route in", value);
+  if (strcmp(key, "--seed") == 0) o->seed = strtoull(value, NULL, 0);
+  else if (strcmp(key, "--robot") == 0) o->robot = strtoull(value, NULL, 0), o->one = true;
+  else if (strcmp(key, "--count") == 0) o->count = strtol(value, NULL, 10);
+  else if (strcmp(key, "--seconds") == 0) o->seconds = strtod(value, NULL);
+  else if (strcmp(key, "--jobs") == 0) o->jobs = (int)strtol(value, NULL, 10);
+  else if (strcmp(key, "--keep") == 0) o->keep = (int)strtol(value, NULL, 10);
+  else if (strcmp(key, "--out") == 0) o->out = value;
+  else if (strcmp(key, "--file") == 0) o->file = value;
+  else return usage("unknown option", key);
   return o->jobs < 1 || o->jobs > JOBS ? usage("between 1 and 64 jobs were expected, not", value) : 0;
 }
 
@@ -444,12 +466,9 @@ static int read_options(options *o, int count, char **word) {
   *o = (options){.seed = (uint64_t)time(NULL), .jobs = 1, .keep = 1};
   memset(o->kind, 1, sizeof o->kind), memset(o->route, 1, sizeof o->route);
   for (int i = 1; i < count; i++) {
-    if (strcmp(word[i], "--quiet") == 0)
-      o->quiet = true;
-    else if (strcmp(word[i], "--no-shrink") == 0)
-      o->no_shrink = true;
-    else if (i + 1 == count)
-      return usage("a value is missing behind", word[i]);
+    if (strcmp(word[i], "--quiet") == 0) o->quiet = true;
+    else if (strcmp(word[i], "--no-shrink") == 0) o->no_shrink = true;
+    else if (i + 1 == count) return usage("a value is missing behind", word[i]);
     else {
       int status = read_option(o, word[i], word[i + 1]);
       if (status) return status;
@@ -473,14 +492,12 @@ int main(int count, char **word) {
   double start = psdmp_base_clock();
   long crashed = 0;
   printf("differential: --seed %llu\n", (unsigned long long)o.seed);
-  if (o.file)
-    from_file(&o, &all);
-  else if (o.one)
-    work(&o, 0, &all);
-  else
-    crashed = run_jobs(&o, sums, &all);
+  if (o.file) from_file(&o, &all);
+  else if (o.one) work(&o, 0, &all);
+  else crashed = run_jobs(&o, sums, &all);
   long bad = print_table(&all);
   print_rest(&all);
-  printf("differential: %ld robots, %ld failed, %ld crashed, %.1f s, %.4f core-hours\n", all.robots, bad, crashed, psdmp_base_clock() - start, all.cpu / 3600);
+  printf("differential: %ld robots, %ld failed, %ld crashed, %.1f s, %.4f core-hours\n", all.robots, bad, crashed,
+         psdmp_base_clock() - start, all.cpu / 3600);
   return bad || crashed ? 1 : 0;
 }

@@ -133,8 +133,8 @@ const state *with_linear(subject *s, int k) {
 bool singular(subject *s, int k) {
   const state *x = with_mass(s, k);
   double rounding = ROUNDING * (s->o.bodies + 4) * s->angles * DBL_EPSILON;
-  for (int i = 0; i < s->n; i++)
-    if (!(x->M[i * s->n + i] > rounding * x->M_size[i * s->n + i])) return true; /* what is left where masses meet their axis */
+  for (int i = 0; i < s->n; i++) /* what is left where masses meet their axis */
+    if (!(x->M[i * s->n + i] > rounding * x->M_size[i * s->n + i])) return true;
   return !(x->condition * rounding < 1);
 }
 
@@ -147,19 +147,20 @@ void refuse(verdict *v, psdm_status status, const char *text, bool excused) {
 
 bool stated(const char *text) {
   static const char *const reasons[] = {
-      "closed form",                                  /* in sines and cosines: none for factors that are not whole, sliders that follow turns */
-      "the dense method is for",                      /* few independent joints */
+      /* in sines and cosines: none for factors that are not whole, sliders that follow turns */
+      "closed form",
+      "the dense method is for", /* few independent joints */
       "too nearly dependent for an echelon form",
       "too large to sample",
       "sampled functions is singular",
       "cannot be factorised",
       "code is generated for at most",
       "other base parameters for other gravity",
-      "differs from the recursion",                   /* checked before it is handed over, and found wrong */
+      "differs from the recursion", /* checked before it is handed over, and found wrong */
       "reproduce the torques of the recursion only to",
       "gives no finite numbers",
       "less accurate than",
-      "it has a pose but no Jacobian",                /* bolted to the base */
+      "it has a pose but no Jacobian", /* bolted to the base */
       NULL};
   for (int i = 0; reasons[i]; i++)
     if (strstr(text, reasons[i])) return true;
@@ -175,9 +176,12 @@ static bool is_torque(const char *what) {
 }
 
 /* the rounding that a number of scale one may have */
-static double unit_of(const subject *s, const verdict *v) { return v->loss * ROUNDING * (s->o.bodies + 4) * s->angles * v->eps; }
+static double unit_of(const subject *s, const verdict *v) {
+  return v->loss * ROUNDING * (s->o.bodies + 4) * s->angles * v->eps;
+}
 
-void agree(const subject *s, verdict *v, const char *what, int count, const double *got, const ld *want, const double *scale) {
+void agree(const subject *s, verdict *v, const char *what, int count, const double *got, const ld *want,
+           const double *scale) {
   double unit = unit_of(s, v), least = v->eps > 1e-10 ? (double)FLT_MIN * 1e3 : DBL_MIN * 1e3;
   ld most = 0, worst = 0;
   for (int i = 0; i < count; i++) most = fmaxl(most, fabsl(want[i]));
@@ -220,8 +224,8 @@ static double promised_product(const subject *s, const verdict *v, const state *
   return v->promise * most * sum;
 }
 
-/* M is handed over with entries that may be off by E, as agree allows; M + E can be singular only where the largest eigenvalue of |M^-1| E is at least one.
- * Collatz's lower bound of it, so that no sound M is called singular. */
+/* M is handed over with entries that may be off by E, as agree allows; M + E can be singular only where the largest
+ * eigenvalue of |M^-1| E is at least one. Collatz's lower bound of it, so that no sound M is called singular. */
 bool singular_within(subject *s, const verdict *v, int k) {
   const state *x = with_mass(s, k);
   int n = s->n;
@@ -271,8 +275,10 @@ static void judge_forward(subject *s, verdict *v, int k, const double *qdd) {
   agree(s, v, "qdd", s->n, back, tau, scale);
 }
 
-/* M X + B, which should vanish; B NULL: minus the unit matrix. An entry of M^-1 that is zero is no larger than its diagonals allow. */
-static void judge_solved(subject *s, verdict *v, int k, const char *what, const double *X, const ld *B, const double *B_size) {
+/* M X + B, which should vanish; B NULL: minus the unit matrix. An entry of M^-1 that is zero is no larger than its
+ * diagonals allow. */
+static void judge_solved(subject *s, verdict *v, int k, const char *what, const double *X, const ld *B,
+                         const double *B_size) {
   const state *x = with_mass(s, k);
   int n = s->n;
   ld zero[MOST * MOST] = {0};
@@ -286,7 +292,8 @@ static void judge_solved(subject *s, verdict *v, int k, const char *what, const 
     }
   if (singular(s, k)) return;
   for (int i = 0; i < n * n; i++) size[i] = fabs(X[i]);
-  /* about a common point the inverse is multiplied out: its errors meet the terms of B, which X may be far smaller than */
+  /* about a common point the inverse is multiplied out: its errors meet the terms of B, which X may be far smaller
+   * than */
   for (int i = 0; i < n && B && s->o.common; i++)
     for (int j = 0; j < n; j++)
       for (int m = 0; m < n; m++) size[i * n + j] += (double)fabsl(x->Minv[i * n + m]) * B_size[m * n + j];
@@ -350,7 +357,8 @@ static void judge_place(subject *s, verdict *v, int k, psdm_code_function f, con
   double G[MOST] = {0};
   oracle_jacobian(&s->o, x->lq, last, J);
   for (int b = last; b >= 0; b = s->o.body[b].parent)
-    for (int j = 0; j < n; j++) G[j] += fabs((double)s->o.body[b].G[j]) * (s->o.body[b].type == PSDM_PRISMATIC && reach > 0 ? 1 / reach : 1);
+    for (int j = 0; j < n; j++)
+      G[j] += fabs((double)s->o.body[b].G[j]) * (s->o.body[b].type == PSDM_PRISMATIC && reach > 0 ? 1 / reach : 1);
   for (int i = 0; i < 6 * n; i++) scale[i] = G[i % n] * (i < 3 * n ? reach : 1);
   agree(s, v, "jacobian", 6 * n, out, J, scale);
 }

@@ -23,7 +23,8 @@ pose pose_product(const pose *a, const pose *b) {
   pose c;
   for (int i = 0; i < 3; i++) {
     c.p[i] = a->p[i] + dot3(a->R + 3 * i, b->p);
-    for (int j = 0; j < 3; j++) c.R[3 * i + j] = a->R[3 * i] * b->R[j] + a->R[3 * i + 1] * b->R[3 + j] + a->R[3 * i + 2] * b->R[6 + j];
+    for (int j = 0; j < 3; j++)
+      c.R[3 * i + j] = a->R[3 * i] * b->R[j] + a->R[3 * i + 1] * b->R[3 + j] + a->R[3 * i + 2] * b->R[6 + j];
   }
   return c;
 }
@@ -48,7 +49,8 @@ pose pose_turn(int axis, ld angle) {
 }
 
 pose pose_rpy(const ld xyz[3], const ld rpy[3]) {
-  pose x = pose_turn(0, rpy[0]), y = pose_turn(1, rpy[1]), z = pose_turn(2, rpy[2]), yx = pose_product(&y, &x), out = pose_product(&z, &yx);
+  pose x = pose_turn(0, rpy[0]), y = pose_turn(1, rpy[1]), z = pose_turn(2, rpy[2]), yx = pose_product(&y, &x),
+       out = pose_product(&z, &yx);
   memcpy(out.p, xyz, sizeof out.p);
   return out;
 }
@@ -69,11 +71,13 @@ pose pose_to_axis(const ld axis[3]) {
 
 typedef struct moving {
   pose T;
-  ld z[3];                     /* axis of the joint */
-  ld to[3], from[3];           /* from the parent's origin to a point of that axis, and from there to this origin: without the loss of a difference */
-  ld w[3], v[3], dw[3], a[3];  /* of the frame's origin */
+  ld z[3]; /* axis of the joint */
+  /* from the parent's origin to a point of that axis, and from there to this origin: without the loss of a
+   * difference */
+  ld to[3], from[3];
+  ld w[3], v[3], dw[3], a[3]; /* of the frame's origin */
   ld f[3], n[3];
-  ld x, xd, xdd;               /* of the joint */
+  ld x, xd, xdd; /* of the joint */
 } moving;
 
 static ld row_times(const oracle_body *b, int n, const ld *x) {
@@ -203,7 +207,8 @@ void oracle_energy(const oracle *o, const ld *q, const ld *qd, ld E[2]) {
     turn_inertia(b, &m[k], mc, I);
     times(I, m[k].w, L);
     cross_add(m[k].w, mc, 1, wmc);
-    E[0] += (b->pi[0] * dot3(m[k].v, m[k].v) + 2 * dot3(m[k].v, wmc) + dot3(m[k].w, L) + b->drive * m[k].xd * m[k].xd) / 2;
+    E[0] +=
+        (b->pi[0] * dot3(m[k].v, m[k].v) + 2 * dot3(m[k].v, wmc) + dot3(m[k].w, L) + b->drive * m[k].xd * m[k].xd) / 2;
     if (moves(o, k)) E[1] -= b->pi[0] * dot3(o->gravity, m[k].T.p) + dot3(o->gravity, mc);
   }
 }
@@ -240,11 +245,14 @@ static const ld weight[3] = {3.0L / 4, -3.0L / 20, 1.0L / 60}; /* central differ
 /* a step that moves no turning joint by more than 0.002 rad and no sliding one by more than that share of the reach */
 static ld step_of(const oracle *o, int j, ld reach) {
   ld most = 0;
-  for (int k = 0; k < o->bodies; k++) most = fmaxl(most, fabsl(o->body[k].G[j]) / (o->body[k].type == PSDM_PRISMATIC ? reach : 1));
+  for (int k = 0; k < o->bodies; k++)
+    most = fmaxl(most, fabsl(o->body[k].G[j]) / (o->body[k].type == PSDM_PRISMATIC ? reach : 1));
   return most > 0 ? ldexpl(1, -9) / most : 1;
 }
 
-double oracle_noise(const oracle *o, int j, double reach) { return (double)(LDBL_EPSILON / DBL_EPSILON / step_of(o, j, reach)); }
+double oracle_noise(const oracle *o, int j, double reach) {
+  return (double)(LDBL_EPSILON / DBL_EPSILON / step_of(o, j, reach));
+}
 
 void oracle_linearize(const oracle *o, const ld *q, const ld *qd, const ld *qdd, ld reach, ld *by_q, ld *by_qd) {
   int n = o->n;
@@ -343,7 +351,8 @@ static void size_walk(const oracle *o, int with, const double *q, const double *
   for (int k = 0; k < o->bodies; k++) {
     const oracle_body *b = &o->body[k];
     const sizes *p = b->parent < 0 ? &base : &s[b->parent];
-    sizes t = {.x = row_size(b, o->n, q) + fabs((double)b->c), .xd = row_size(b, o->n, qd), .xdd = row_size(b, o->n, qdd)};
+    sizes t = {
+        .x = row_size(b, o->n, q) + fabs((double)b->c), .xd = row_size(b, o->n, qd), .xdd = row_size(b, o->n, qdd)};
     bool turns = b->type == PSDM_REVOLUTE;
     t.before = b->length[0], t.after = b->length[1] + (b->type == PSDM_PRISMATIC ? t.x : 0);
     t.where = p->where + t.before + t.after;
@@ -351,7 +360,8 @@ static void size_walk(const oracle *o, int with, const double *q, const double *
     t.w = p->w + turns * t.xd;
     t.dw = p->dw + turns * (t.xdd + p->w * t.xd);
     t.v = p->v + p->w * t.before + t.w * t.after + (turns ? 0 : t.xd);
-    t.a = p->a + (p->dw + p->w * p->w) * t.before + (t.dw + t.w * t.w) * t.after + (turns ? 0 : 2 * p->w * t.xd + t.xdd);
+    t.a =
+        p->a + (p->dw + p->w * p->w) * t.before + (t.dw + t.w * t.w) * t.after + (turns ? 0 : 2 * p->w * t.xd + t.xdd);
     s[k] = t;
     farthest = fmax(farthest, t.way);
   }
@@ -364,7 +374,8 @@ static void size_walk(const oracle *o, int with, const double *q, const double *
 double scale_angles(const oracle *o, const double *q) {
   double most = 4; /* rad: usual positions */
   for (int k = 0; k < o->bodies; k++)
-    if (o->body[k].type == PSDM_REVOLUTE) most = fmax(most, row_size(&o->body[k], o->n, q) + fabs((double)o->body[k].c));
+    if (o->body[k].type == PSDM_REVOLUTE)
+      most = fmax(most, row_size(&o->body[k], o->n, q) + fabs((double)o->body[k].c));
   return most / 4;
 }
 
@@ -379,7 +390,8 @@ void scale_inverse(const oracle *o, int with, const double *q, const double *qd,
     t->f += (double)b->pi[0] * t->a + mc * spin;
     t->n += norm_of(b->pi + 4, 6) * spin + mc * t->a;
     if (o->common) t->n += t->way * ((double)b->pi[0] * t->a + mc * spin);
-    double torque = (b->type == PSDM_REVOLUTE ? t->n + t->after * t->f : t->f) + (with & WITH_DRIVES ? (double)b->drive * t->xdd : 0);
+    double torque = (b->type == PSDM_REVOLUTE ? t->n + t->after * t->f : t->f) +
+                    (with & WITH_DRIVES ? (double)b->drive * t->xdd : 0);
     for (int i = 0; i < o->n; i++) tau[i] += fabs((double)b->G[i]) * torque;
     if (b->parent < 0) continue;
     s[b->parent].f += t->f;
@@ -425,9 +437,11 @@ double oracle_distance(const oracle *o, const double *q) {
   return most;
 }
 
-/* Scales are convex polynomials with positive coefficients in rates and lengths, so a difference quotient bounds the derivative. By an angle, a
- * derivative is as large as what is differentiated: a turn of all that lies behind the joint. */
-void scale_linearize(const oracle *o, const double *q, const double *qd, const double *qdd, double *by_q, double *by_qd) {
+/* Scales are convex polynomials with positive coefficients in rates and lengths, so a difference quotient bounds the
+ * derivative. By an angle, a derivative is as large as what is differentiated: a turn of all that lies behind the
+ * joint. */
+void scale_linearize(const oracle *o, const double *q, const double *qd, const double *qdd, double *by_q,
+                     double *by_qd) {
   int n = o->n;
   double x[2][MOST], at[MOST], more[MOST], reach = oracle_reach(o, q), fastest = 0;
   for (int i = 0; i < n; i++) x[0][i] = fabs(q[i]), x[1][i] = fabs(qd[i]), fastest = fmax(fastest, fabs(qd[i]));
@@ -464,7 +478,11 @@ bool oracle_of_robot(const psdm_robot *robot, oracle *o) {
     oracle_body *b = &o->body[k];
     psdm_robot_body(robot, k, &body);
     if (isnan(body.drive)) return false;
-    *b = (oracle_body){.parent = body.parent, .type = body.prismatic ? PSDM_PRISMATIC : PSDM_REVOLUTE, .after = pose_shift(0, 0, 0), .drive = body.drive, .c = c[body.link]};
+    *b = (oracle_body){.parent = body.parent,
+                       .type = body.prismatic ? PSDM_PRISMATIC : PSDM_REVOLUTE,
+                       .after = pose_shift(0, 0, 0),
+                       .drive = body.drive,
+                       .c = c[body.link]};
     for (int i = 0; i < 9; i++) b->before.R[i] = body.R[i];
     for (int i = 0; i < 3; i++) b->before.p[i] = body.p[i];
     for (int i = 0; i < 10; i++) b->pi[i] = body.pi[i];

@@ -1,9 +1,10 @@
-/* oracle.h: the dynamics in long double, straight from the file's numbers, and how large the terms are that cancel in them.
+/* oracle.h: the dynamics in long double, straight from the file's numbers, and how large the terms are that cancel in
+ * them.
  *
- * Newton-Euler in base axes over standard parameters. It shares no code with the library. Beside every value stands its scale: the same
- * recursion over norms, where nothing cancels. A change of every number of the file by one unit in its last place moves a value by a few
- * eps times its scale, so scale / |value| is its condition number, and a sound algorithm in double errs by no more than a few eps times the
- * scale per joint. */
+ * Newton-Euler in base axes over standard parameters. It shares no code with the library. Beside every value stands
+ * its scale: the same recursion over norms, where nothing cancels. A change of every number of the file by one unit
+ * in its last place moves a value by a few eps times its scale, so scale / |value| is its condition number, and a
+ * sound algorithm in double errs by no more than a few eps times the scale per joint. */
 #ifndef ORACLE_H
 #define ORACLE_H
 
@@ -20,13 +21,13 @@ typedef struct pose {
 } pose;
 
 typedef struct oracle_body {
-  int parent;          /* -1: the base */
+  int parent; /* -1: the base */
   psdm_joint_type type;
-  pose before, after;  /* parent's frame -> joint frame, which moves about or along its z -> this frame */
-  ld pi[10];           /* standard parameters about this frame's origin */
+  pose before, after; /* parent's frame -> joint frame, which moves about or along its z -> this frame */
+  ld pi[10];          /* standard parameters about this frame's origin */
   ld drive;
-  ld G[MOST], c;       /* position = G q + c */
-  double length[2];    /* all lengths before the joint's motion, and behind it */
+  ld G[MOST], c;    /* position = G q + c */
+  double length[2]; /* all lengths before the joint's motion, and behind it */
 } oracle_body;
 
 typedef struct oracle {
@@ -38,7 +39,8 @@ typedef struct oracle {
   oracle_body body[MOST];
 } oracle;
 
-/* The same from the canonical tree of a robot that was read: what the library made of the file counts as right. False: more than MOST joints, or loops. */
+/* The same from the canonical tree of a robot that was read: what the library made of the file counts as right.
+ * False: more than MOST joints, or loops. */
 bool oracle_of_robot(const psdm_robot *robot, oracle *o);
 
 pose pose_product(const pose *a, const pose *b);
@@ -58,27 +60,30 @@ void oracle_energy(const oracle *o, const ld *q, const ld *qd, ld E[2]); /* kine
 void oracle_frame(const oracle *o, const ld *q, int body, pose *frame);
 void oracle_jacobian(const oracle *o, const ld *q, int body, ld *J); /* (6 x n) */
 
-/* dtau/dq, dtau/dqd (n x n) by central differences of order six: the torques are products of sines of degree two and polynomials, which
- * they differentiate to 16 digits. reach: a length, for the steps of sliding joints. */
+/* dtau/dq, dtau/dqd (n x n) by central differences of order six: the torques are products of sines of degree two and
+ * polynomials, which they differentiate to 16 digits. reach: a length, for the steps of sliding joints. */
 void oracle_linearize(const oracle *o, const ld *q, const ld *qd, const ld *qdd, ld reach, ld *by_q, ld *by_qd);
-double oracle_noise(const oracle *o, int j, double reach); /* what these differences lose by joint j, in eps of double per unit of scale */
+/* what these differences lose by joint j, in eps of double per unit of scale */
+double oracle_noise(const oracle *o, int j, double reach);
 void oracle_kinetic_gradient(const oracle *o, const ld *q, const ld *qd, ld reach, ld *dT_dq);
 
 /* ---- scales ---- */
 
-double oracle_reach(const oracle *o, const double *q);    /* longest way from a first joint; q NULL: sliding joints at zero */
+/* longest way from a first joint; q NULL: sliding joints at zero */
+double oracle_reach(const oracle *o, const double *q);
 double oracle_distance(const oracle *o, const double *q); /* longest way from the base's origin */
 /* What the rounding of the largest angle of a turning joint, in eps, makes of everything behind it; at least one. */
 double scale_angles(const oracle *o, const double *q);
 void scale_inverse(const oracle *o, int with, const double *q, const double *qd, const double *qdd, double *tau);
 void scale_mass(const oracle *o, const double *q, double *M);
 void scale_energy(const oracle *o, const double *q, const double *qd, double E[2]);
-void scale_linearize(const oracle *o, const double *q, const double *qd, const double *qdd, double *by_q, double *by_qd);
+void scale_linearize(const oracle *o, const double *q, const double *qd, const double *qdd, double *by_q,
+                     double *by_qd);
 
 /* ---- linear systems ---- */
 
-/* The inverse of a symmetric M (n x n), by Gauss-Jordan. Returns the condition number, in the maximum norm, of M scaled to a unit diagonal; infinite
- * where M is not positive definite. */
+/* The inverse of a symmetric M (n x n), by Gauss-Jordan. Returns the condition number, in the maximum norm, of M
+ * scaled to a unit diagonal; infinite where M is not positive definite. */
 ld oracle_invert(int n, const ld *M, ld *Minv);
 
 #endif

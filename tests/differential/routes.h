@@ -7,13 +7,14 @@
 
 #include "arm.h"
 
-/* A sound algorithm does some ten roundings per joint that are as large as the scale, in and out, and these add up as their root: an error above
- * ROUNDING (joints + 4) eps scale is a failure. */
+/* A sound algorithm does some ten roundings per joint that are as large as the scale, in and out, and these add up
+ * as their root: an error above ROUNDING (joints + 4) eps scale is a failure. */
 enum { ROUNDING = 4 };
 
 /* Some routes state that they lose more: a factor on the tolerance.
  * FORWARD  three recursions and a division.
- * CODE     frames whose numbers are this much larger are chosen where they save operations (GROWTH of codegen/recursive.c).
+ * CODE     frames whose numbers are this much larger are chosen where they save operations (GROWTH of
+ *          codegen/recursive.c).
  * EXACT    what is below 1e-13 in units of the reach counts as rounding (derive/base_recursion.c, expand.c).
  * DENSE    the same with 1e-10, of samples (derive/dense.c).
  * SAMPLED  the same with 1e-9 (derive/params_numeric.c). */
@@ -27,13 +28,15 @@ enum { ROUNDING = 4 };
 enum { STATES = 2 };
 
 typedef struct state {
-  double q[MOST], qd[MOST], qdd[MOST], tau[MOST];     /* q, qd, qdd are floats, too; tau: what the oracle says, rounded */
+  /* q, qd, qdd are floats, too; tau: what the oracle says, rounded */
+  double q[MOST], qd[MOST], qdd[MOST], tau[MOST];
   ld lq[MOST], lqd[MOST], lqdd[MOST], ltau[MOST];
-  double size[MOST];                                  /* scale of tau */
+  double size[MOST]; /* scale of tau */
 
   bool has_mass;
-  ld M[MOST * MOST], Minv[MOST * MOST], condition;    /* of M, its diagonal scaled to one */
-  double M_size[MOST * MOST], amplified[MOST * MOST]; /* |M| |M^-1|: what solving makes of an error of the right-hand side */
+  ld M[MOST * MOST], Minv[MOST * MOST], condition; /* of M, its diagonal scaled to one */
+  /* |M| |M^-1|: what solving makes of an error of the right-hand side */
+  double M_size[MOST * MOST], amplified[MOST * MOST];
 
   bool has_linear;
   ld by_q[MOST * MOST], by_qd[MOST * MOST];
@@ -41,40 +44,41 @@ typedef struct state {
 } state;
 
 typedef struct subject {
-  const arm *arm;   /* NULL: the robot came from a file */
+  const arm *arm; /* NULL: the robot came from a file */
   const char *text;
-  bool common;      /* scales with a common point of reference for every route: links of very different sizes hang on each other */
+  /* scales with a common point of reference for every route: links of very different sizes hang on each other */
+  bool common;
   oracle o;
   psdm_robot *robot;
   psdm_work *work;
   psdm_linear *linear;
   int n;
-  double angles;    /* scale_angles of the states */
-  double torque;    /* the largest of many states */
-  rng g;            /* for what a route chooses */
+  double angles;      /* scale_angles of the states */
+  double torque;      /* the largest of many states */
+  rng g;              /* for what a route chooses */
   const char *folder; /* for files that come and go */
   state at[STATES];
 } subject;
 
 /* What came of a route. */
 typedef struct verdict {
-  bool skipped;         /* not for this robot */
-  psdm_status status;   /* a refusal */
-  bool excused;         /* and there is a reason for it */
-  char text[200];       /* of the refusal */
-  double ratio;         /* largest error / tolerance; infinite for NAN */
-  double relative;      /* largest error / largest value, torques only */
-  char worst[48];       /* which function */
-  double loss, eps;     /* tolerance: loss * ROUNDING * (joints + 4) * angles * eps * scale, */
-  bool at_run_time;     /* theta is an argument: where M is singular, NAN says so */
-  double promise;       /* and this much of the largest value, or of the largest torque of many states; */
-  double of_base;       /* this much where base parameters are multiplied */
+  bool skipped;       /* not for this robot */
+  psdm_status status; /* a refusal */
+  bool excused;       /* and there is a reason for it */
+  char text[200];     /* of the refusal */
+  double ratio;       /* largest error / tolerance; infinite for NAN */
+  double relative;    /* largest error / largest value, torques only */
+  char worst[48];     /* which function */
+  double loss, eps;   /* tolerance: loss * ROUNDING * (joints + 4) * angles * eps * scale, */
+  bool at_run_time;   /* theta is an argument: where M is singular, NAN says so */
+  double promise;     /* and this much of the largest value, or of the largest torque of many states; */
+  double of_base;     /* this much where base parameters are multiplied */
 } verdict;
 
 typedef struct route {
   const char *name;
-  int joints;  /* at most so many moving joints, 0: any */
-  int every;   /* one robot in so many goes this way */
+  int joints; /* at most so many moving joints, 0: any */
+  int every;  /* one robot in so many goes this way */
   double loss;
   bool common; /* its algorithm has one point of reference for all bodies */
   void (*run)(subject *s, verdict *v);
@@ -95,15 +99,18 @@ void subject_scales(subject *s, bool common); /* before a route */
 /* ---- judging ---- */
 
 /* Compares count numbers, scale for each. */
-void agree(const subject *s, verdict *v, const char *what, int count, const double *got, const ld *want, const double *scale);
+void agree(const subject *s, verdict *v, const char *what, int count, const double *got, const ld *want,
+           const double *scale);
 
-/* The results of a function, in the order of generated code, at state k. Jacobian and pose: of the last joint's link. */
+/* The results of a function, in the order of generated code, at state k. Jacobian and pose: of the last joint's
+ * link. */
 void judge(subject *s, verdict *v, int k, psdm_code_function f, const double *const *out);
 
 /* Records a refusal; excused when the status is one that the route may answer with for this robot. */
 void refuse(verdict *v, psdm_status status, const char *text, bool excused);
 
-/* Refusals that are right whatever the robot: sentences about what does not exist, or is not handed over because it would be wrong. */
+/* Refusals that are right whatever the robot: sentences about what does not exist, or is not handed over because it
+ * would be wrong. */
 bool stated(const char *text);
 
 /* Whether forward dynamics may be refused at state k: M is singular to working precision. */
@@ -119,7 +126,6 @@ static inline failing failure_of(const verdict *v) {
   if (v->status) return v->excused ? HOLDS : REFUSED;
   return v->ratio <= 1 ? HOLDS : isinf(v->ratio) ? NOT_FINITE : WRONG;
 }
-
 
 /* routes_*.c */
 void route_inverse(subject *s, verdict *v);

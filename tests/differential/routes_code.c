@@ -1,4 +1,5 @@
-/* routes_code.c: generated code: graphs evaluated without a compiler, by both methods, in double and float; compiled; inside a simulator. */
+/* routes_code.c: generated code: graphs evaluated without a compiler, by both methods, in double and float;
+ * compiled; inside a simulator. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +26,8 @@ static psdm_compiled *generated(subject *s, verdict *v, const psdm_code_options 
   psdm_error error;
   psdm_status status = psdm_code_build(s->robot, o, NULL, &code, &error);
   if (!status) {
-    /* the closed form where it is insisted on: as good as the model that it writes out, and a note says when that is less than code promises */
+    /* the closed form where it is insisted on: as good as the model that it writes out, and a note says when that is
+     * less than code promises */
     if (o->method == PSDM_CODE_EXPANDED && psdm_code_note(code, 0)) v->promise = fmax(v->promise, v->of_base);
     status = psdm_compile(code, how, NULL, &compiled, &error);
     psdm_code_free(code);
@@ -49,7 +51,8 @@ static const double *argument_of(const state *x, const char *name, const double 
 }
 
 /* Calls function f at a state; out: doubles, one array per result. */
-static psdm_status call(const psdm_compiled *c, psdm_code_function f, bool single, const state *x, const double *theta, double *scratch, double (*out)[11 * MOST * MOST]) {
+static psdm_status call(const psdm_compiled *c, psdm_code_function f, bool single, const state *x, const double *theta,
+                        double *scratch, double (*out)[11 * MOST * MOST]) {
   static numbers in[6], got[3];
   const void *arguments[6];
   void *results[3] = {&got[0], &got[1], &got[2]};
@@ -57,10 +60,8 @@ static psdm_status call(const psdm_compiled *c, psdm_code_function f, bool singl
   for (int a = 0; a < psdm_compiled_arguments(c, f); a++) {
     const double *from = argument_of(x, psdm_compiled_argument(c, f, a, &length), theta);
     for (int i = 0; i < length; i++)
-      if (single)
-        in[a].f[i] = (float)from[i];
-      else
-        in[a].d[i] = from[i];
+      if (single) in[a].f[i] = (float)from[i];
+      else in[a].d[i] = from[i];
     arguments[a] = &in[a];
   }
   psdm_status status = psdm_compiled_call(c, f, arguments, results, scratch);
@@ -113,10 +114,8 @@ static void judge_code(subject *s, verdict *v, const psdm_compiled *c, const psd
       }
       psdm_status status = call(c, (psdm_code_function)f, o->real_float, &s->at[k], theta, scratch, out);
       if (status) refuse(v, status, "a call", false);
-      if (f == PSDM_CODE_REGRESSOR)
-        judge_regressor(s, v, k, out[0], l, theta);
-      else
-        judge(s, v, k, (psdm_code_function)f, results);
+      if (f == PSDM_CODE_REGRESSOR) judge_regressor(s, v, k, out[0], l, theta);
+      else judge(s, v, k, (psdm_code_function)f, results);
     }
   free(scratch);
 }
@@ -137,7 +136,9 @@ static psdm_code_options one_function(subject *s, psdm_code_method method, int m
   return (psdm_code_options){.functions = any_function(s, most), .method = method, .effort = -1};
 }
 
-void route_code(subject *s, verdict *v) { generate_and_judge(s, v, one_function(s, PSDM_CODE_RECURSIVE, most_function(s))); }
+void route_code(subject *s, verdict *v) {
+  generate_and_judge(s, v, one_function(s, PSDM_CODE_RECURSIVE, most_function(s)));
+}
 void route_auto(subject *s, verdict *v) { generate_and_judge(s, v, one_function(s, PSDM_CODE_AUTO, PSDM_CODE_ENERGY)); }
 
 void route_code_theta(subject *s, verdict *v) {
@@ -169,7 +170,11 @@ void route_code_float(subject *s, verdict *v) {
 void route_compiled(subject *s, verdict *v) {
   const psdm_compile_options native = {.native = true, .cache = "", .flags = "-O1"};
   const unsigned functions = 1 << PSDM_CODE_INVERSE | 1 << PSDM_CODE_MASS | 1 << PSDM_CODE_REGRESSOR;
-  psdm_code_options o = {.functions = functions, .method = PSDM_CODE_RECURSIVE, .effort = -1, .prefix = "r", .link = psdm_robot_joints(s->robot)};
+  psdm_code_options o = {.functions = functions,
+                         .method = PSDM_CODE_RECURSIVE,
+                         .effort = -1,
+                         .prefix = "r",
+                         .link = psdm_robot_joints(s->robot)};
   psdm_compiled *c = generated(s, v, &o, &native);
   if (c) judge_code(s, v, c, &o);
   psdm_compiled_free(c);
@@ -198,7 +203,9 @@ static bool oracle_steps(subject *s, ld dt, ld *q, ld *qd) {
   for (int step = 0; step < SIM_STEPS; step++) {
     ld k[5][2][MOST] = {{{0}}}, at[2][MOST], sum[2][MOST] = {{0}};
     for (int r = 0; r < 4; r++) {
-      for (int i = 0; i < s->n; i++) at[0][i] = q[i] + part[r] * dt * k[r][0][i], at[1][i] = qd[i] + part[r] * dt * k[r][1][i], k[r + 1][0][i] = at[1][i];
+      for (int i = 0; i < s->n; i++)
+        at[0][i] = q[i] + part[r] * dt * k[r][0][i], at[1][i] = qd[i] + part[r] * dt * k[r][1][i],
+        k[r + 1][0][i] = at[1][i];
       if (!accelerate(s, at[0], at[1], k[r + 1][1])) return false;
       for (int i = 0; i < s->n; i++) sum[0][i] += weight[r] * k[r + 1][0][i], sum[1][i] += weight[r] * k[r + 1][1][i];
     }
@@ -220,7 +227,8 @@ static double short_step(subject *s, const state *x, const double *size) {
   return fmin(1e-3, 0.01 / fastest);
 }
 
-/* velocities move by accelerations, whose error is eps |M^-1| scale; stability over so few steps costs a factor of two */
+/* velocities move by accelerations, whose error is eps |M^-1| scale; stability over so few steps costs a factor of
+ * two */
 static void simulated(subject *s, verdict *v, bool code) {
   const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .no_code = !code};
   psdm_sim *sim;

@@ -1,4 +1,5 @@
-/* routes_model.c: derived models in every basis and by both methods, saved and loaded; base parameters by structure and by numbers. */
+/* routes_model.c: derived models in every basis and by both methods, saved and loaded; base parameters by structure
+ * and by numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,9 @@
 #include "psdm/params.h"
 #include "routes.h"
 
-static void refused(verdict *v, psdm_status status, const psdm_error *error) { refuse(v, status, error->text, stated(error->text)); }
+static void refused(verdict *v, psdm_status status, const psdm_error *error) {
+  refuse(v, status, error->text, stated(error->text));
+}
 
 /* every function of a model */
 static void judge_model(subject *s, verdict *v, const psdm_model *model, bool all) {
@@ -30,7 +33,8 @@ static void judge_model(subject *s, verdict *v, const psdm_model *model, bool al
     psdm_model_energy(model, theta, x->q, x->qd, room, &E[0], &E[1]);
     judge(s, v, k, PSDM_CODE_ENERGY, (const double *const[]){E});
     psdm_status status = psdm_model_forward(model, theta, x->q, x->qd, x->tau, room, out);
-    if (status && !(status == PSDM_E_SINGULAR && (singular(s, k) || singular_within(s, v, k)))) refuse(v, status, "forward dynamics of the model", false);
+    if (status && !(status == PSDM_E_SINGULAR && (singular(s, k) || singular_within(s, v, k))))
+      refuse(v, status, "forward dynamics of the model", false);
     if (!status) judge(s, v, k, PSDM_CODE_FORWARD, result);
   }
   free(theta);
@@ -51,8 +55,12 @@ static void derive_and_judge(subject *s, verdict *v, const psdm_derive_options *
 }
 
 void route_derive(subject *s, verdict *v) { derive_and_judge(s, v, NULL, true); }
-void route_echelon(subject *s, verdict *v) { derive_and_judge(s, v, &(psdm_derive_options){.basis = PSDM_BASIS_ECHELON}, false); }
-void route_dense(subject *s, verdict *v) { derive_and_judge(s, v, &(psdm_derive_options){.method = PSDM_METHOD_DENSE}, false); }
+void route_echelon(subject *s, verdict *v) {
+  derive_and_judge(s, v, &(psdm_derive_options){.basis = PSDM_BASIS_ECHELON}, false);
+}
+void route_dense(subject *s, verdict *v) {
+  derive_and_judge(s, v, &(psdm_derive_options){.method = PSDM_METHOD_DENSE}, false);
+}
 
 /* 17 digits: the same bits */
 void route_saved(subject *s, verdict *v) {
@@ -71,7 +79,8 @@ void route_saved(subject *s, verdict *v) {
   }
   double scale = HUGE_VAL;
   long p = psdm_model_entries(model);
-  bool same = psdm_model_p(again) == psdm_model_p(model) && psdm_model_l(again) == psdm_model_l(model) && psdm_model_entries(again) == p;
+  bool same = psdm_model_p(again) == psdm_model_p(model) && psdm_model_l(again) == psdm_model_l(model) &&
+              psdm_model_entries(again) == p;
   for (long e = 0; e < p && same; e++) {
     long f[2];
     int joint[2], parameter[2];
@@ -86,7 +95,8 @@ void route_saved(subject *s, verdict *v) {
   psdm_model_free(model);
 }
 
-/* ---- base parameters: kept columns of the standard regressor times theta, for the robot's parameters and for others ---- */
+/* ---- base parameters: kept columns of the standard regressor times theta, for the robot's parameters and for
+ * others ---- */
 
 typedef struct base {
   int l;
@@ -115,7 +125,8 @@ static void judge_base(subject *s, verdict *v, const base *b) {
     if (psdm_regressor_standard(s->robot, s->work, x->q, x->qd, x->qdd, Y)) abort();
     for (int i = 0; i < s->n; i++) {
       const double *row = Y + (long)i * standard;
-      tau[0][i] = (double)row_product(row, b->kept, b->theta, b->l), tau[1][i] = (double)row_product(row, b->kept, b->other, b->l);
+      tau[0][i] = (double)row_product(row, b->kept, b->theta, b->l),
+      tau[1][i] = (double)row_product(row, b->kept, b->other, b->l);
       want[i] = row_product(row, NULL, b->other_pi, standard);
     }
     agree(s, v, "tau", s->n, tau[0], x->ltau, x->size);
@@ -143,7 +154,8 @@ void route_params(subject *s, verdict *v) {
 
 /* by samples of any kind and either solver; the least standard parameters have the same torques, too */
 void route_numeric(subject *s, verdict *v) {
-  const psdm_params_options options = {.sampling = (psdm_sampling)rng_int(&s->g, 0, 2), .solver = (psdm_solver)rng_int(&s->g, 0, 1)};
+  const psdm_params_options options = {.sampling = (psdm_sampling)rng_int(&s->g, 0, 2),
+                                       .solver = (psdm_solver)rng_int(&s->g, 0, 1)};
   psdm_params *params;
   psdm_error error;
   base b;

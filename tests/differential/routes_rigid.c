@@ -1,4 +1,5 @@
-/* routes_rigid.c: the recursions against the oracle, and a robot against its copies: clone, batch, and the files written of it. */
+/* routes_rigid.c: the recursions against the oracle, and a robot against its copies: clone, batch, and the files
+ * written of it. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -53,7 +54,8 @@ void route_mass(subject *s, verdict *v) {
     if (!answered(s, v, k, false, psdm_mass(s->robot, s->work, s->at[k].q, M))) return;
     judge(s, v, k, PSDM_CODE_MASS, out);
     for (int i = 0; i < s->n * s->n; i++) turned[i] = M[i % s->n * s->n + i / s->n];
-    if (memcmp(turned, M, sizeof *M * (size_t)(s->n * s->n))) v->ratio = HUGE_VAL, strcpy(v->worst, "M is not symmetric");
+    if (memcmp(turned, M, sizeof *M * (size_t)(s->n * s->n)))
+      v->ratio = HUGE_VAL, strcpy(v->worst, "M is not symmetric");
   }
 }
 
@@ -88,14 +90,16 @@ void route_momentum(subject *s, verdict *v) {
   int n = s->n;
   for (int k = 0; k < STATES; k++) {
     const state *x = with_mass(s, k);
-    double p[MOST], gradient[MOST], size[MOST], still[MOST] = {0}, by_q[MOST * MOST], by_qd[MOST * MOST], reach = reach_at(s, k), E[2];
+    double p[MOST], gradient[MOST], size[MOST], still[MOST] = {0}, by_q[MOST * MOST], by_qd[MOST * MOST],
+                                                reach = reach_at(s, k), E[2];
     ld want[MOST], slope[MOST];
     if (!answered(s, v, k, false, psdm_momentum(s->robot, s->work, x->q, x->qd, p, gradient))) return;
     oracle_kinetic_gradient(&s->o, x->lq, x->lqd, reach, slope);
     scale_energy(&s->o, x->q, x->qd, E);
     for (int i = 0; i < n; i++) {
       want[i] = 0, size[i] = 0;
-      for (int j = 0; j < n; j++) want[i] += x->M[i * n + j] * x->lqd[j], size[i] += x->M_size[i * n + j] * fabs(x->qd[j]);
+      for (int j = 0; j < n; j++)
+        want[i] += x->M[i * n + j] * x->lqd[j], size[i] += x->M_size[i * n + j] * fabs(x->qd[j]);
     }
     agree(s, v, "momentum", n, p, want, size);
     /* dT/dq_j = qd . d(M qd)/dq_j / 2, and M qd are the torques of qd in place of qdd */
@@ -128,10 +132,13 @@ void route_linearize_inverse(subject *s, verdict *v) {
   ld want[MOST];
   for (int k = 0; k < STATES; k++) {
     const state *x = with_linear(s, k);
-    if (!answered(s, v, k, false, psdm_linearize_inverse(s->robot, s->linear, x->q, x->qd, x->qdd, D[0], D[1], D[2]))) return;
+    if (!answered(s, v, k, false, psdm_linearize_inverse(s->robot, s->linear, x->q, x->qd, x->qdd, D[0], D[1], D[2])))
+      return;
     judge(s, v, k, PSDM_CODE_LINEARIZE_INVERSE, out);
     for (int i = 0; i < n; i++) dq[i] = rng_uniform(&s->g, -1, 1), dqd[i] = rng_uniform(&s->g, -1, 1);
-    if (!answered(s, v, k, false, psdm_linear_inverse_along(s->robot, s->linear, x->q, x->qd, x->qdd, dq, dqd, NULL, dtau))) return;
+    if (!answered(s, v, k, false,
+                  psdm_linear_inverse_along(s->robot, s->linear, x->q, x->qd, x->qdd, dq, dqd, NULL, dtau)))
+      return;
     for (int i = 0; i < n; i++) {
       want[i] = 0, size[i] = 0;
       for (int j = 0; j < n; j++) {
@@ -148,8 +155,9 @@ static void linearized_forward(subject *s, verdict *v, bool dense) {
   const double *const out[] = {D[0], D[1], D[2]};
   for (int k = 0; k < STATES; k++) {
     const state *x = &s->at[k];
-    psdm_status status = dense ? psdm_linearize_forward_dense(s->robot, s->linear, x->q, x->qd, x->qdd, D[0], D[1], D[2])
-                               : psdm_linearize_forward(s->robot, s->linear, x->q, x->qd, x->tau, D[0], D[1], D[2]);
+    psdm_status status = dense
+                             ? psdm_linearize_forward_dense(s->robot, s->linear, x->q, x->qd, x->qdd, D[0], D[1], D[2])
+                             : psdm_linearize_forward(s->robot, s->linear, x->q, x->qd, x->tau, D[0], D[1], D[2]);
     if (!answered(s, v, k, true, status)) return;
     judge(s, v, k, PSDM_CODE_LINEARIZE_FORWARD, out);
   }
@@ -224,10 +232,8 @@ static void rewritten(subject *s, verdict *v, psdm_robot_format format) {
     refuse(v, status, length ? error.text : "not written", false);
     return;
   }
-  if (psdm_robot_n(again) == s->n)
-    torques(s, again, v);
-  else
-    v->ratio = HUGE_VAL, strcpy(v->worst, "another number of joints");
+  if (psdm_robot_n(again) == s->n) torques(s, again, v);
+  else v->ratio = HUGE_VAL, strcpy(v->worst, "another number of joints");
   psdm_robot_free(again);
 }
 

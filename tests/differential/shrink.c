@@ -58,7 +58,8 @@ static void drop_features(shrinking *s) {
   c.has_tool = false, memset(&c.tool, 0, sizeof c.tool), keep(s, &c);
   c = *s->a, memset(c.base, 0, sizeof c.base), keep(s, &c);
   c = *s->a, memset(c.gravity, 0, sizeof c.gravity);
-  if (!keep(s, &c) && memcmp(s->a->gravity, c.gravity, sizeof down)) c = *s->a, memcpy(c.gravity, down, sizeof down), keep(s, &c);
+  if (!keep(s, &c) && memcmp(s->a->gravity, c.gravity, sizeof down))
+    c = *s->a, memcpy(c.gravity, down, sizeof down), keep(s, &c);
   c = *s->a, c.snap = false, keep(s, &c);
   for (int j = 0; j < s->a->joints; j++) {
     c = *s->a, c.joint[j].leaders = 0, keep(s, &c);

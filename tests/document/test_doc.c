@@ -70,14 +70,16 @@ static const psdmp_document_node *child(const psdmp_document_node *node, int ind
 
 static void the_tree_remembers_places(void **state) {
   (void)state;
-  const char *text = "# a comment\nname: \"two words\"\nlist: [1, {x: y}, ]\n\xC3\xA9t\xC3\xA9: \xE2\x82\xAC\nempty:\nfolded: >-\n  a\n  b\n";
+  const char *text = "# a comment\nname: \"two words\"\nlist: [1, {x: y}, ]\n\xC3\xA9t\xC3\xA9: "
+                     "\xE2\x82\xAC\nempty:\nfolded: >-\n  a\n  b\n";
   psdmp_base_arena arena = {0};
   psdmp_document_node *root;
   psdm_error error;
   if (psdmp_document_parse(text, strlen(text), "doc.yaml", &arena, &root, &error)) fail_msg("%s", error.text);
   assert_int_equal(root->kind, PSDMP_DOCUMENT_MAP);
   assert_int_equal(root->count, 5);
-  const psdmp_document_node *name = child(root, 0), *list = child(root, 1), *accent = child(root, 2), *empty = child(root, 3), *folded = child(root, 4);
+  const psdmp_document_node *name = child(root, 0), *list = child(root, 1), *accent = child(root, 2),
+                            *empty = child(root, 3), *folded = child(root, 4);
   assert_string_equal(name->key, "name");
   assert_string_equal(name->text, "two words");
   assert_int_equal(name->length, 9);
@@ -102,8 +104,18 @@ static void the_tree_remembers_places(void **state) {
 
 static void plain_texts_are_read(void **state) {
   (void)state;
-  static const char *const good[] = {"a", "[]", "{}", "- 1\n- 2\n", "%YAML 1.1\n---\na: 1\n...\n", ("\xEF\xBB\xBF" "a: 1\n"), "a: 1\r\nb: 2\r\n",
-                                     "'it''s': \"\\u20AC \\x41\"\n", "a: |\n  x\n  y\n", "? a\n: 1\n", "{a, b: 1}",
+  static const char *const good[] = {"a",
+                                     "[]",
+                                     "{}",
+                                     "- 1\n- 2\n",
+                                     "%YAML 1.1\n---\na: 1\n...\n",
+                                     ("\xEF\xBB\xBF"
+                                      "a: 1\n"),
+                                     "a: 1\r\nb: 2\r\n",
+                                     "'it''s': \"\\u20AC \\x41\"\n",
+                                     "a: |\n  x\n  y\n",
+                                     "? a\n: 1\n",
+                                     "{a, b: 1}",
                                      "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     outcome o = parse(good[i], strlen(good[i]));
@@ -129,8 +141,10 @@ static void refusals_say_where(void **state) {
       /* malformed */
       {TEXT("a: [1, 2\n"), PSDM_E_PARSE, "doc.yaml:2:1: malformed YAML: did not find expected ',' or ']'"},
       {TEXT("a: {b: 1\nc\n"), PSDM_E_PARSE, "doc.yaml:3:1: malformed YAML: did not find expected ',' or '}'"},
-      {TEXT("a: 1\n b: 2\n"), PSDM_E_PARSE, "doc.yaml:2:3: malformed YAML: mapping values are not allowed in this context"},
-      {TEXT("a: 1\n\tb: 2\n"), PSDM_E_PARSE, "doc.yaml:2:1: malformed YAML: found a tab character that violates indentation"},
+      {TEXT("a: 1\n b: 2\n"), PSDM_E_PARSE,
+       "doc.yaml:2:3: malformed YAML: mapping values are not allowed in this context"},
+      {TEXT("a: 1\n\tb: 2\n"), PSDM_E_PARSE,
+       "doc.yaml:2:1: malformed YAML: found a tab character that violates indentation"},
       {TEXT("a: \"open\n"), PSDM_E_PARSE, "doc.yaml:2:1: malformed YAML: found unexpected end of stream"},
       {TEXT("a: @b\n"), PSDM_E_PARSE, "doc.yaml:1:4: malformed YAML: found character that cannot start any token"},
       {TEXT("a: \"\\q\"\n"), PSDM_E_PARSE, "doc.yaml:1:5: malformed YAML: found unknown escape character"},
@@ -144,7 +158,8 @@ static void refusals_say_where(void **state) {
       {TEXT("&k key: 1\n"), PSDM_E_PARSE, "doc.yaml:1:1: anchors (&name) are not accepted; write the value out"},
       {TEXT("a: *x\n"), PSDM_E_PARSE, "doc.yaml:1:4: aliases (*name) are not accepted; write the value out"},
       {TEXT("*x : 1\n"), PSDM_E_PARSE, "doc.yaml:1:1: aliases (*name) are not accepted; write the value out"},
-      {TEXT("a: !!python/object/apply:os.system [id]\n"), PSDM_E_PARSE, "doc.yaml:1:4: tags (!name) are not accepted; write the plain value"},
+      {TEXT("a: !!python/object/apply:os.system [id]\n"), PSDM_E_PARSE,
+       "doc.yaml:1:4: tags (!name) are not accepted; write the plain value"},
       {TEXT("a: !!str 1\n"), PSDM_E_PARSE, "doc.yaml:1:4: tags (!name) are not accepted; write the plain value"},
       {TEXT("--- !robot\na: 1\n"), PSDM_E_PARSE, "doc.yaml:1:5: tags (!name) are not accepted; write the plain value"},
       /* keys that are not text */
@@ -168,7 +183,8 @@ static void refusals_say_where(void **state) {
       {TEXT("a: \xE2\x82"), PSDM_E_PARSE, "doc.yaml:1:4: malformed YAML: incomplete UTF-8 octet sequence"},
       {TEXT("\xC3\xA9: \x1B[31m\n"), PSDM_E_PARSE, "doc.yaml:1:4: malformed YAML: control characters are not allowed"},
       /* 33 levels */
-      {TEXT("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"), PSDM_E_LIMIT, "doc.yaml:1:33: nested deeper than 32 levels"},
+      {TEXT("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"), PSDM_E_LIMIT,
+       "doc.yaml:1:33: nested deeper than 32 levels"},
   };
 #undef TEXT
   int wrong = 0;
@@ -248,7 +264,8 @@ static void long_texts(void **state) {
   expect(" ", 8 << 20, "a", PSDM_OK, "");
   expect("\xE2\x82\xAC", 2 << 20, "", PSDM_OK, "");
   expect("\"", 4 << 20, "", PSDM_E_PARSE, NULL);
-  expect("a: ", 1 << 20, "", PSDM_E_PARSE, "doc.yaml:1:5: malformed YAML: mapping values are not allowed in this context");
+  expect("a: ", 1 << 20, "", PSDM_E_PARSE,
+         "doc.yaml:1:5: malformed YAML: mapping values are not allowed in this context");
   expect("%TAG ! tag:x\n", 100000, "", PSDM_E_PARSE, NULL);
   expect("a\n\n", 1 << 20, "", PSDM_OK, "");
 }
@@ -270,14 +287,17 @@ static void files_are_read_whole(void **state) {
   assert_int_equal(strlen(text), 80000);
   for (size_t i = 0; i < length; i++) assert_true(text[i] == "0123456\n"[i % 8]);
   assert_int_equal(psdmp_document_file_read(path, 79999, &arena, &text, &length, &error), PSDM_E_LIMIT);
-  assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), "test_doc_scratch.txt: larger than 79999 bytes, the most that is read");
+  assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence),
+                      "test_doc_scratch.txt: larger than 79999 bytes, the most that is read");
   remove(path);
   assert_int_equal(psdmp_document_file_read(path, 80000, &arena, &text, &length, &error), PSDM_E_IO);
   snprintf(expected, sizeof expected, "test_doc_scratch.txt: cannot be opened: %s", strerror(ENOENT));
   assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), expected);
   assert_int_equal(psdmp_document_file_read(".", 80000, &arena, &text, &length, &error), PSDM_E_IO);
-  assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), ".: is a directory; a robot file was expected");
-  assert_int_equal(psdmp_document_file_read("/dev/zero", 1 << 20, &arena, &text, &length, &error), PSDM_E_LIMIT); /* a file without end */
+  assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence),
+                      ".: is a directory; a robot file was expected");
+  /* a file without end */
+  assert_int_equal(psdmp_document_file_read("/dev/zero", 1 << 20, &arena, &text, &length, &error), PSDM_E_LIMIT);
   assert_int_equal(psdmp_document_file_read("/dev/null", 1 << 20, &arena, &text, &length, &error), PSDM_OK);
   assert_int_equal(length, 0);
   psdmp_base_arena_free(&arena);
@@ -285,9 +305,14 @@ static void files_are_read_whole(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_tree_remembers_places), cmocka_unit_test(plain_texts_are_read), cmocka_unit_test(refusals_say_where),
-      cmocka_unit_test(deep_nesting),              cmocka_unit_test(billion_laughs),       cmocka_unit_test(many_values),
-      cmocka_unit_test(long_texts),                cmocka_unit_test(files_are_read_whole),
+      cmocka_unit_test(the_tree_remembers_places),
+      cmocka_unit_test(plain_texts_are_read),
+      cmocka_unit_test(refusals_say_where),
+      cmocka_unit_test(deep_nesting),
+      cmocka_unit_test(billion_laughs),
+      cmocka_unit_test(many_values),
+      cmocka_unit_test(long_texts),
+      cmocka_unit_test(files_are_read_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The unparser, compiled and run: sines and cosines against libm, random graphs bit for bit against the plain evaluator, hostile names,
- * full disks and missing memory. The compiler is $CC. */
+/* The unparser, compiled and run: sines and cosines against libm, random graphs bit for bit against the plain
+ * evaluator, hostile names, full disks and missing memory. The compiler is $CC. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +37,8 @@ static void bench_close(bench *b) {
 
 static psdmp_codegen_program *add_program(bench *b, psdm_code_function function, const char *name, int inputs) {
   psdmp_codegen_program *p = &b->code.program[b->code.programs++];
-  *p = (psdmp_codegen_program){.function = function, .name = name, .method = "hand", .results = 1, .result = {{"X", 0, 0}}};
+  *p = (psdmp_codegen_program){
+      .function = function, .name = name, .method = "hand", .results = 1, .result = {{"X", 0, 0}}};
   p->length[PSDMP_CODEGEN_IN_THETA] = 3;
   p->length[PSDMP_CODEGEN_IN_Q] = inputs;
   p->length[PSDMP_CODEGEN_IN_QD] = 2; /* perhaps nobody uses it */
@@ -45,7 +46,9 @@ static psdmp_codegen_program *add_program(bench *b, psdm_code_function function,
   return p;
 }
 
-static psdm_ref input(psdmp_codegen_program *p, psdmp_codegen_block block, int index) { return psdm_input(p->graph, (int)block * PSDMP_CODEGEN_BLOCK + index); }
+static psdm_ref input(psdmp_codegen_program *p, psdmp_codegen_block block, int index) {
+  return psdm_input(p->graph, (int)block * PSDMP_CODEGEN_BLOCK + index);
+}
 
 static void set_outputs(psdmp_codegen_program *p, psdm_ref *output, int count) {
   p->output = output;
@@ -58,15 +61,14 @@ static void set_outputs(psdmp_codegen_program *p, psdm_ref *output, int count) {
 static void write_code(bench *b, bool single) {
   psdmp_base_arena arena = {0};
   b->code.options.real_float = single;
-  psdmp_emit_writer e = {.code = &b->code, .prefix = "hand", .upper = "HAND", .single = single, .real = single ? "float" : "double"};
+  psdmp_emit_writer e = {
+      .code = &b->code, .prefix = "hand", .upper = "HAND", .single = single, .real = single ? "float" : "double"};
   char path[128];
   for (int k = 0; k < 2; k++) {
     snprintf(path, sizeof path, "%s/hand.%c", folder, k ? 'c' : 'h');
     assert_int_equal(psdm_output_open(path, NULL, &e.out, NULL), PSDM_OK);
-    if (k)
-      assert_int_equal(psdmp_emit_source(&e, &arena), PSDM_OK);
-    else
-      psdmp_emit_header(&e);
+    if (k) assert_int_equal(psdmp_emit_source(&e, &arena), PSDM_OK);
+    else psdmp_emit_header(&e);
     assert_int_equal(psdm_output_commit(&e.out, NULL), PSDM_OK);
   }
   psdmp_base_arena_free(&arena);
@@ -77,7 +79,8 @@ static FILE *driver(bool single) {
   snprintf(path, sizeof path, "%s/main.c", folder);
   FILE *f = fopen(path, "w");
   assert_non_null(f);
-  fprintf(f, "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include \"hand.h\"\ntypedef %s real;\n", single ? "float" : "double");
+  fprintf(f, "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include \"hand.h\"\ntypedef %s real;\n",
+          single ? "float" : "double");
   return f;
 }
 
@@ -86,8 +89,9 @@ static int run(const char *flags) {
   char command[1024];
   const char *cc = getenv("CC");
   snprintf(command, sizeof command,
-           "cd %s && %s -std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror %s -c hand.c -o hand.o && %s -std=c99 %s main.c hand.o -o main -lm && ./main", folder,
-           cc ? cc : "cc", flags, cc ? cc : "cc", flags);
+           "cd %s && %s -std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror %s -c hand.c -o hand.o && %s "
+           "-std=c99 %s main.c hand.o -o main -lm && ./main",
+           folder, cc ? cc : "cc", flags, cc ? cc : "cc", flags);
   int code = system(command);
   if (code) print_error("%s: %d\n", command, code);
   return code;
@@ -95,26 +99,38 @@ static int run(const char *flags) {
 
 /* ---- sines and cosines ---- */
 
-static const char *const flag_sets[] = {"-O2 -march=native -ffp-contract=fast", "-O2 -ffp-contract=off", "-O1 -DHAND_VECTORS=0", "-O2 -ffast-math -DLOOSE=1e3", NULL};
+static const char *const flag_sets[] = {"-O2 -march=native -ffp-contract=fast", "-O2 -ffp-contract=off",
+                                        "-O1 -DHAND_VECTORS=0", "-O2 -ffast-math -DLOOSE=1e3", NULL};
 
-/* 10^6 angles and more, half of them next to multiples of pi/2, in units in the last place (double) and absolutely; far out exactly libm's */
+/* 10^6 angles and more, half of them next to multiples of pi/2, in units in the last place (double) and absolutely;
+ * far out exactly libm's */
 static void sincos_driver(bool single, int angles) {
   FILE *f = driver(single);
   fprintf(f,
-          "#ifndef LOOSE\n#define LOOSE 1\n#endif\nstatic double u(void) { static unsigned long long s = 1; s = s*6364136223846793005ULL + 1442695040888963407ULL; return (double)(s >> 11)*0x1p-53; }\n"
-          "int main(void) {\n  enum { K = %d };\n  real q[K], X[2*K];\n  const real theta[3] = {0}, qd[2] = {0};\n  double worst = 0, ulps = 0;\n"
+          "#ifndef LOOSE\n#define LOOSE 1\n#endif\nstatic double u(void) { static unsigned long long s = 1; s = "
+          "s*6364136223846793005ULL + 1442695040888963407ULL; return (double)(s >> 11)*0x1p-53; }\n"
+          "int main(void) {\n  enum { K = %d };\n  real q[K], X[2*K];\n  const real theta[3] = {0}, qd[2] = {0};\n  "
+          "double worst = 0, ulps = 0;\n"
           "  for (int n = 0; n < 1000000/K + 1; n++) {\n"
-          "    for (int i = 0; i < K; i++) {\n      const double range = pow(10, 12*u() - %s);\n      double x = range*(2*u() - 1);\n"
-          "      if (n %% 2) x = floor(x)*1.5707963267948966*(1 + (n %% 4 > 1 ? 0 : 1e-16*floor(9*u() - 4)));\n      q[i] = (real)(fabs(x) < %s ? x : u());\n    }\n"
+          "    for (int i = 0; i < K; i++) {\n      const double range = pow(10, 12*u() - %s);\n      double x = "
+          "range*(2*u() - 1);\n"
+          "      if (n %% 2) x = floor(x)*1.5707963267948966*(1 + (n %% 4 > 1 ? 0 : 1e-16*floor(9*u() - 4)));\n      "
+          "q[i] = (real)(fabs(x) < %s ? x : u());\n    }\n"
           "    hand_pose(theta, q, qd, X);\n    for (int i = 0; i < 2*K; i++) {\n"
-          "      const long double y = i < K ? sinl((long double)q[i]) : cosl((long double)q[i - K]);\n      const double d = (double)fabsl((long double)X[i] - y);\n"
-          "      const double unit = y == 0 ? 1 : ldexp(1, ilogb((double)y) - 52);\n      if (!(d <= worst)) worst = d;\n      if (!(d/unit <= ulps)) ulps = d/unit;\n    }\n  }\n"
+          "      const long double y = i < K ? sinl((long double)q[i]) : cosl((long double)q[i - K]);\n      const "
+          "double d = (double)fabsl((long double)X[i] - y);\n"
+          "      const double unit = y == 0 ? 1 : ldexp(1, ilogb((double)y) - 52);\n      if (!(d <= worst)) worst = "
+          "d;\n      if (!(d/unit <= ulps)) ulps = d/unit;\n    }\n  }\n"
           "  printf(\"%s, %%d angles: %%.3g absolute, %%.3g units\\n\", K, worst, ulps);\n"
-          "  const real far[] = {(real)1e6, (real)-3e6, (real)1e9, (real)-1e20, (real)8001};\n  int bad = !(worst < LOOSE*%s) || (LOOSE == 1 && !(ulps < %s));\n"
-          "  for (int n = 0; n < 5; n++) {\n    for (int i = 0; i < K; i++) q[i] = i == n %% K ? far[n] : (real)(0.1*i);\n    hand_pose(theta, q, qd, X);\n"
-          "    for (int i = 0; i < K; i++) bad |= !(fabs((double)X[i] - sin((double)q[i])) < LOOSE*%s) || !(fabs((double)X[K + i] - cos((double)q[i])) < LOOSE*%s);\n  }\n"
+          "  const real far[] = {(real)1e6, (real)-3e6, (real)1e9, (real)-1e20, (real)8001};\n  int bad = !(worst < "
+          "LOOSE*%s) || (LOOSE == 1 && !(ulps < %s));\n"
+          "  for (int n = 0; n < 5; n++) {\n    for (int i = 0; i < K; i++) q[i] = i == n %% K ? far[n] : "
+          "(real)(0.1*i);\n    hand_pose(theta, q, qd, X);\n"
+          "    for (int i = 0; i < K; i++) bad |= !(fabs((double)X[i] - sin((double)q[i])) < LOOSE*%s) || "
+          "!(fabs((double)X[K + i] - cos((double)q[i])) < LOOSE*%s);\n  }\n"
           "  return bad;\n}\n",
-          angles, single ? "8.1" : "6", single ? "8000" : "1e6", single ? "float" : "double", single ? "1.1e-7" : "2.3e-16", single ? "1e300" : "3", single ? "1.1e-7" : "2.3e-16",
+          angles, single ? "8.1" : "6", single ? "8000" : "1e6", single ? "float" : "double",
+          single ? "1.1e-7" : "2.3e-16", single ? "1e300" : "3", single ? "1.1e-7" : "2.3e-16",
           single ? "1.1e-7" : "2.3e-16");
   fclose(f);
 }
@@ -164,7 +180,11 @@ static psdm_ref random_operation(rng *g, psdmp_codegen_program *p, const psdm_re
     case 3: return psdm_sin(graph, a);
     case 4: return psdm_cos(graph, b);
     case 5: return psdm_scale(graph, 0.25, a);
-    case 6: case 7: case 8: case 9: case 10: return psdm_mul(graph, psdm_scale(graph, 0.5, a), b);
+    case 6:
+    case 7:
+    case 8:
+    case 9:
+    case 10: return psdm_mul(graph, psdm_scale(graph, 0.5, a), b);
     default: return psdm_add(graph, a, b);
   }
 }
@@ -176,7 +196,8 @@ static void random_program(rng *g, psdmp_codegen_program *p, psdm_ref *output) {
   for (int i = 0; i < 3; i++) pool[count++] = input(p, PSDMP_CODEGEN_IN_THETA, i);
   pool[count++] = psdm_mul(p->graph, pool[4], pool[5]);
   while (count < total) pool[count] = random_operation(g, p, pool, count), count++;
-  for (int i = 0; i < OUTPUTS; i++) output[i] = i < 2 ? pool[rng_int(g, 0, 7)] : i == 2 ? psdm_const(p->graph, -0.75) : random_value(g, p, pool, count);
+  for (int i = 0; i < OUTPUTS; i++)
+    output[i] = i < 2 ? pool[rng_int(g, 0, 7)] : i == 2 ? psdm_const(p->graph, -0.75) : random_value(g, p, pool, count);
   set_outputs(p, output, OUTPUTS);
 }
 
@@ -187,10 +208,15 @@ static void graph_driver(rng *g, const psdmp_codegen_program *p, bool batch) {
   double *scratch = calloc(psdm_graph_size(p->graph), sizeof *scratch), theta[3], q[STATES][INPUTS];
   assert_non_null(values);
   assert_non_null(scratch);
-  for (int i = 0; i < 3; i++) values[PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + i] = theta[i] = rng_uniform(g, -1, 1);
-  fprintf(f, "int main(void) {\n  const double theta[3] = {%a, %a, %a}, qd[20] = {0};\n  int bad = 0;\n  static const double want[%d][%d] = {\n", theta[0], theta[1], theta[2], STATES, OUTPUTS);
+  for (int i = 0; i < 3; i++)
+    values[PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + i] = theta[i] = rng_uniform(g, -1, 1);
+  fprintf(f,
+          "int main(void) {\n  const double theta[3] = {%a, %a, %a}, qd[20] = {0};\n  int bad = 0;\n  static const "
+          "double want[%d][%d] = {\n",
+          theta[0], theta[1], theta[2], STATES, OUTPUTS);
   for (int s = 0; s < STATES; s++) {
-    for (int i = 0; i < INPUTS; i++) values[PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i] = q[s][i] = rng_uniform(g, -2, 2);
+    for (int i = 0; i < INPUTS; i++)
+      values[PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i] = q[s][i] = rng_uniform(g, -2, 2);
     psdm_graph_evaluate(p->graph, values, p->output, p->outputs, scratch, out);
     for (int i = 0; i < OUTPUTS; i++) fprintf(f, "%s%a%s", i ? ", " : "    {", out[i], i + 1 < OUTPUTS ? "" : "},\n");
   }
@@ -199,13 +225,16 @@ static void graph_driver(rng *g, const psdmp_codegen_program *p, bool batch) {
     for (int i = 0; i < INPUTS; i++) fprintf(f, "%s%a%s", i ? ", " : "    {", q[s][i], i + 1 < INPUTS ? "" : "},\n");
   fprintf(f, "  };\n");
   if (batch)
-    fprintf(f,
-            "  for (size_t count = 0; count < 20; count++) {\n    double Q[4*20], QD[2*20] = {0}, X[12*20 + 1];\n    X[12*count] = 7;\n"
-            "    for (size_t i = 0; i < count; i++) for (size_t k = 0; k < 4; k++) Q[k*count + i] = q[i %% 5][k];\n    hand_pose_batch(count, theta, Q, QD, X);\n"
-            "    for (size_t i = 0; i < count; i++) for (size_t k = 0; k < 12; k++) if (X[k*count + i] != want[i %% 5][k]) bad = 1, printf(\"batch of %%d, %%d %%d: %%a, expected %%a\\n\", (int)count, (int)i, (int)k, X[k*count + i], want[i %% 5][k]);\n    bad |= X[12*count] != 7;\n  }\n");
-  fprintf(f,
-          "  for (int s = 0; s < 5; s++) {\n    double X[12];\n    hand_pose(theta, q[s], qd, X);\n"
-          "    for (int k = 0; k < 12; k++) if (X[k] != want[s][k]) bad = 1, printf(\"%%d %%d: %%a, expected %%a\\n\", s, k, X[k], want[s][k]);\n  }\n  return bad;\n}\n");
+    fprintf(f, "  for (size_t count = 0; count < 20; count++) {\n    double Q[4*20], QD[2*20] = {0}, X[12*20 + 1];\n   "
+               " X[12*count] = 7;\n"
+               "    for (size_t i = 0; i < count; i++) for (size_t k = 0; k < 4; k++) Q[k*count + i] = q[i %% 5][k];\n "
+               "   hand_pose_batch(count, theta, Q, QD, X);\n"
+               "    for (size_t i = 0; i < count; i++) for (size_t k = 0; k < 12; k++) if (X[k*count + i] != want[i %% "
+               "5][k]) bad = 1, printf(\"batch of %%d, %%d %%d: %%a, expected %%a\\n\", (int)count, (int)i, (int)k, "
+               "X[k*count + i], want[i %% 5][k]);\n    bad |= X[12*count] != 7;\n  }\n");
+  fprintf(f, "  for (int s = 0; s < 5; s++) {\n    double X[12];\n    hand_pose(theta, q[s], qd, X);\n"
+             "    for (int k = 0; k < 12; k++) if (X[k] != want[s][k]) bad = 1, printf(\"%%d %%d: %%a, expected "
+             "%%a\\n\", s, k, X[k], want[s][k]);\n  }\n  return bad;\n}\n");
   fclose(f);
   free(values);
   free(scratch);
@@ -237,28 +266,38 @@ static void test_literals(void **unused) {
   static const struct {
     double value;
     const char *in_double, *in_float;
-  } cases[] = {{1, "1.0", "1.0f"},           {0.1, "0.1", "0.1f"}, {1e-5, "1e-05", "1e-05f"}, {1.0 / 3, "0.33333333333333331", "0.33333334f"},
-               {100000, "100000.0", "1e+05f"}, {0, "0.0", "0.0f"},   {1e300, "1e+300", NULL},   {16777216, "16777216.0", "16777216.0f"}};
+  } cases[] = {{1, "1.0", "1.0f"},
+               {0.1, "0.1", "0.1f"},
+               {1e-5, "1e-05", "1e-05f"},
+               {1.0 / 3, "0.33333333333333331", "0.33333334f"},
+               {100000, "100000.0", "1e+05f"},
+               {0, "0.0", "0.0f"},
+               {1e300, "1e+300", NULL},
+               {16777216, "16777216.0", "16777216.0f"}};
   psdmp_emit_writer e = {0};
   char text[40];
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     for (int single = 0; single < 2; single++) {
       const char *want = single ? cases[i].in_float : cases[i].in_double;
       e.single = single;
-      if (want && strcmp(psdmp_emit_literal(&e, cases[i].value, text), want) != 0) fail_msg("%.17g is %s, expected %s", cases[i].value, text, want);
+      if (want && strcmp(psdmp_emit_literal(&e, cases[i].value, text), want) != 0)
+        fail_msg("%.17g is %s, expected %s", cases[i].value, text, want);
     }
 }
 
 /* ---- whole folders ---- */
 
 static const char hostile[] =
-    "name: \"*/ int evil; /* \\\\ ?\?/ \\x01 \\xe9\"\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: \"a */\", a: 0.5}\n  - {name: \"// b\", a: 0.4}\n"
+    "name: \"*/ int evil; /* \\\\ ?\?/ \\x01 \\xe9\"\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: \"a "
+    "*/\", a: 0.5}\n  - {name: \"// b\", a: 0.4}\n"
     "links:\n  - {name: \"*/*/\", mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
     "  - {name: \"\\\\\", mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n";
 
 static int make_check(const char *flags) {
   char command[512];
-  snprintf(command, sizeof command, "make -s -C %s/out CFLAGS='-std=c99 -O1 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror %s' clean check > %s/log 2>&1 || { cat %s/log; exit 1; }",
+  snprintf(command, sizeof command,
+           "make -s -C %s/out CFLAGS='-std=c99 -O1 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror %s' clean "
+           "check > %s/log 2>&1 || { cat %s/log; exit 1; }",
            folder, flags, folder, folder);
   return system(command);
 }
@@ -284,7 +323,8 @@ static void test_hostile_names(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(hostile);
   clear_out();
-  write_robot(robot, (psdm_code_options){.target = PSDM_CODE_SIMD, .command = "psdm codegen '*/' \\\n int evil;", .prefix = "arm"});
+  write_robot(robot, (psdm_code_options){
+                         .target = PSDM_CODE_SIMD, .command = "psdm codegen '*/' \\\n int evil;", .prefix = "arm"});
   assert_int_equal(make_check(""), 0);
   write_robot(robot, (psdm_code_options){.functions = 1});
   psdm_robot_free(robot);
@@ -296,7 +336,8 @@ static void test_random_robots(void **unused) {
   static char text[1 << 16];
   rng g = rng_start("emit robots");
   for (int k = 0; k < 6; k++) {
-    random_options what = {.n_min = 1, .n_max = 4, .coupled = k % 3 == 2, .trees = true, .prismatic = true, .drives = true};
+    random_options what = {
+        .n_min = 1, .n_max = 4, .coupled = k % 3 == 2, .trees = true, .prismatic = true, .drives = true};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &what, text, sizeof text));
     psdm_code_options options = {.target = k % 2 ? PSDM_CODE_SIMD : PSDM_CODE_C,
                                  .sincos = (psdm_code_sincos)(k % 3),
@@ -317,7 +358,8 @@ static void test_random_robots(void **unused) {
 static void test_failures(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
-  psdm_code_options options = {.functions = 1 << PSDM_CODE_GRAVITY | 1 << PSDM_CODE_FORWARD, .prefix = "arm", .target = PSDM_CODE_SIMD};
+  psdm_code_options options = {
+      .functions = 1 << PSDM_CODE_GRAVITY | 1 << PSDM_CODE_FORWARD, .prefix = "arm", .target = PSDM_CODE_SIMD};
   counting memory;
   psdm_code *code;
   psdm_error error;
@@ -358,7 +400,8 @@ static int remove_folder(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_literals),      cmocka_unit_test(test_sincos),       cmocka_unit_test(test_graphs),
-                                     cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_random_robots), cmocka_unit_test(test_failures)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_literals),      cmocka_unit_test(test_sincos),
+                                     cmocka_unit_test(test_graphs),        cmocka_unit_test(test_hostile_names),
+                                     cmocka_unit_test(test_random_robots), cmocka_unit_test(test_failures)};
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

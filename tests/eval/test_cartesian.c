@@ -26,7 +26,8 @@ static void random_task(bench *b, rng *g, double W[MOST][MOST], double f[MOST][M
 }
 
 /* p_i = sum_j W_ij (q_j + 0.3 sin(f_ij q_j) / f_ij) */
-static void task_at(bench *b, double W[MOST][MOST], double f[MOST][MOST], const double *q, const double *qd, double *J, double *rate) {
+static void task_at(bench *b, double W[MOST][MOST], double f[MOST][MOST], const double *q, const double *qd, double *J,
+                    double *rate) {
   for (int i = 0; i < b->m; i++)
     for (int j = 0; j < b->n; j++) {
       J[i * b->n + j] = W[i][j] * (1 + 0.3 * cos(f[i][j] * q[j]));
@@ -42,7 +43,8 @@ static void start(bench *b, rng *g, const random_options *options) {
   assert_int_equal(psdm_linear_new(b->robot, NULL, &b->linear), PSDM_OK);
   b->scratch = malloc(sizeof(double) * psdm_cartesian_scratch(b->robot, b->n));
   for (int i = 0; i < b->n; i++) b->q[i] = rng_uniform(g, -3, 3), b->qd[i] = rng_uniform(g, -2, 2);
-  b->out = (psdm_cartesian){.M = b->M, .S = b->S, .S_null = b->Sn, .c = b->c, .g = b->g, .J_inverse = b->Jbar, .N = b->N};
+  b->out =
+      (psdm_cartesian){.M = b->M, .S = b->S, .S_null = b->Sn, .c = b->c, .g = b->g, .J_inverse = b->Jbar, .N = b->N};
 }
 
 static void end(bench *b) {
@@ -98,7 +100,8 @@ static double split_error(const bench *b) {
 
 static psdm_status evaluate(bench *b, double W[MOST][MOST], double f[MOST][MOST], double damping) {
   task_at(b, W, f, b->q, b->qd, b->J, b->rate);
-  return psdm_cartesian_at(b->robot, b->work, b->linear, b->q, b->qd, b->m, b->J, b->rate, damping, b->scratch, &b->out);
+  return psdm_cartesian_at(b->robot, b->work, b->linear, b->q, b->qd, b->m, b->J, b->rate, damping, b->scratch,
+                           &b->out);
 }
 
 /* dM_p/dt by central differences of two steps (Richardson), at constant qd */
@@ -117,7 +120,8 @@ static double skew_error(bench *b, double W[MOST][MOST], double f[MOST][MOST], d
   for (int i = 0; i < b->m; i++)
     for (int k = 0; k < b->m; k++) {
       int x = i * b->m + k, y = k * b->m + i;
-      double dM = (8 * (rate[0][x] - rate[1][x]) - (rate[2][x] - rate[3][x])) / (12 * h), a = dM - 2 * S[x], c = dM - 2 * S[y];
+      double dM = (8 * (rate[0][x] - rate[1][x]) - (rate[2][x] - rate[3][x])) / (12 * h), a = dM - 2 * S[x],
+             c = dM - 2 * S[y];
       worst = fmax(worst, fabs(a + c));
       size = fmax(size, fmax(fabs(dM), fabs(M[x])));
     }
@@ -127,7 +131,8 @@ static double skew_error(bench *b, double W[MOST][MOST], double f[MOST][MOST], d
 static void equations(void **state) {
   (void)state;
   rng g = rng_start("equations");
-  const random_options options = {.n_min = 1, .n_max = 7, .trees = true, .prismatic = true, .drives = true, .coupled = true};
+  const random_options options = {
+      .n_min = 1, .n_max = 7, .trees = true, .prismatic = true, .drives = true, .coupled = true};
   double worst = 0, split = 0, skew = 0;
   for (int round = 0; round < 200; round++) {
     bench b;
@@ -149,7 +154,8 @@ static void equations(void **state) {
     if (condition < 1e3) skew = fmax(skew, skew_error(&b, W, f, damping) / condition);
     end(&b);
   }
-  printf("equations %.2e, c = S_p pd + S_n qd_0 %.2e (per condition of J M^-1 J^T); dM_p/dt - 2 S_p skew to %.2e\n", worst, split, skew);
+  printf("equations %.2e, c = S_p pd + S_n qd_0 %.2e (per condition of J M^-1 J^T); dM_p/dt - 2 S_p skew to %.2e\n",
+         worst, split, skew);
   assert_true(worst < 1e-11);
   assert_true(split < 1e-12);
   assert_true(skew < 1e-6); /* differences with h = 1e-3: h^4 times fifth derivatives of the sines */
@@ -161,7 +167,8 @@ static void flange(void **state) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;
   psdm_linear *linear;
-  double q[6] = {0.3, -1, 1.2, 0.4, 0.9, -0.2}, qd[6] = {1, 0.5, -0.4, 0.7, 0.2, -1}, J[36], rate[36], twelve[72], M[36], N[36];
+  double q[6] = {0.3, -1, 1.2, 0.4, 0.9, -0.2}, qd[6] = {1, 0.5, -0.4, 0.7, 0.2, -1}, J[36], rate[36], twelve[72],
+         M[36], N[36];
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
   double *scratch = malloc(sizeof(double) * psdm_cartesian_scratch(robot, 6));
@@ -172,7 +179,8 @@ static void flange(void **state) {
   /* three of the rows are rows of the six */
   double three[18], three_rate[18];
   assert_int_equal(psdm_task_link(robot, work, q, qd, 5, 1 | 4 | 32, twelve, three, three_rate), PSDM_OK);
-  for (int j = 0; j < 6; j++) assert_true(three[j] == J[j] && three[6 + j] == J[12 + j] && three_rate[12 + j] == rate[30 + j]);
+  for (int j = 0; j < 6; j++)
+    assert_true(three[j] == J[j] && three[6 + j] == J[12 + j] && three_rate[12 + j] == rate[30 + j]);
   assert_int_equal(psdm_task_link(robot, work, q, qd, 5, 0, twelve, three, three_rate), PSDM_E_ARGUMENT);
   /* wrist in line: singular; damped it is finite */
   q[4] = 0;
@@ -181,13 +189,17 @@ static void flange(void **state) {
   assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, 0.1, scratch, &out), PSDM_OK);
   assert_true(max_absolute(M, 36) <= 100 * (1 + 1e-9)); /* 1 / damping^2 at most */
   assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 7, J, rate, 0.1, scratch, &out), PSDM_E_ARGUMENT);
-  for (int k = 0; k < 3; k++) assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, (const double[]){-1, NAN, INFINITY}[k], scratch, &out), PSDM_E_ARGUMENT);
+  for (int k = 0; k < 3; k++)
+    assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, (const double[]){-1, NAN, INFINITY}[k],
+                                       scratch, &out),
+                     PSDM_E_ARGUMENT);
   assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 0, J, rate, 0, scratch, &out), PSDM_E_ARGUMENT);
   /* J alone, and nothing but the eigenvalues */
   double alone[36];
   assert_int_equal(psdm_task_link(robot, work, q, qd, 5, 63, twelve, alone, NULL), PSDM_OK);
   assert_memory_equal(alone, J, sizeof J);
-  assert_int_equal(psdm_task_link(robot, work, q, qd, 6, 63, twelve, alone, rate), PSDM_E_ARGUMENT); /* there is no such joint */
+  /* there is no such joint */
+  assert_int_equal(psdm_task_link(robot, work, q, qd, 6, 63, twelve, alone, rate), PSDM_E_ARGUMENT);
   psdm_cartesian sizes = {0};
   assert_int_equal(psdm_cartesian_at(robot, work, linear, q, qd, 6, J, rate, 0.1, scratch, &sizes), PSDM_OK);
   assert_true(sizes.smallest == out.smallest && sizes.largest == out.largest);
@@ -203,8 +215,10 @@ static void refused_robots(void **state) {
   static const struct {
     const char *text;
     psdm_status expected;
-  } cases[] = {{"convention: dh\njoints: [{a: 1}, {a: 1}]\n", PSDM_E_MISSING},
-               {"convention: dh\njoints: [{a: 1}, {a: 1}]\nlinks: [{mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}, {mass: 0}]\n", PSDM_E_SINGULAR}};
+  } cases[] = {
+      {"convention: dh\njoints: [{a: 1}, {a: 1}]\n", PSDM_E_MISSING},
+      {"convention: dh\njoints: [{a: 1}, {a: 1}]\nlinks: [{mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}, {mass: 0}]\n",
+       PSDM_E_SINGULAR}};
   for (int k = 0; k < 2; k++) {
     psdm_robot *robot = parse_robot(cases[k].text);
     psdm_work *work;
@@ -223,6 +237,7 @@ static void refused_robots(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equations), cmocka_unit_test(flange), cmocka_unit_test(refused_robots)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(equations), cmocka_unit_test(flange),
+                                     cmocka_unit_test(refused_robots)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,8 @@ static void test_names(void **unused) {
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_JACOBIAN, NULL, 35, name, sizeof name), "J6_6");
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_ENERGY, NULL, 1, name, sizeof name), "U");
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_LINEARIZE_INVERSE, NULL, 0, name, sizeof name), "dtau_dq1_1");
-  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_LINEARIZE_INVERSE, NULL, 37, name, sizeof name), "dtau_dqd1_2");
+  assert_string_equal(psdm_eval_output_name(robot, PSDM_F_LINEARIZE_INVERSE, NULL, 37, name, sizeof name),
+                      "dtau_dqd1_2");
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_LINEARIZE_FORWARD, NULL, 107, name, sizeof name), "Minv6_6");
   psdm_eval_options motor = {.motor = true};
   assert_string_equal(psdm_eval_output_name(robot, PSDM_F_INVERSE, &motor, 0, name, sizeof name), "taum1");
@@ -55,8 +56,10 @@ static void test_options(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot(
       "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, gear: 50, friction: {coulomb: 2, viscous: 1.5}},"
-      "{name: b, a: 0.3, gear: 20, friction: {coulomb: 1, static: 1.4, stribeck: 0.1, viscous: 0.8, exponent: 0.7, offset: 0.2}}],"
-      "links: [{mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.01, yy: 0.06, zz: 0.05}}, {mass: 2, com: [-0.15, 0, 0.03], inertia: {xx: 0.01, yy: 0.03, zz: 0.03}}]}");
+      "{name: b, a: 0.3, gear: 20, friction: {coulomb: 1, static: 1.4, stribeck: 0.1, viscous: 0.8, exponent: 0.7, "
+      "offset: 0.2}}],"
+      "links: [{mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.01, yy: 0.06, zz: 0.05}}, {mass: 2, com: [-0.15, 0, "
+      "0.03], inertia: {xx: 0.01, yy: 0.03, zz: 0.03}}]}");
   psdm_work *work;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   psdm_wrench wrench = {1, {3, -2, 5}, {0.1, 0.2, -0.3}};
@@ -86,14 +89,16 @@ static void test_options(void **unused) {
 static void test_expanded(void **unused) {
   (void)unused;
   static const char *const names[] = {"fanuc_sr6ia", "kuka_kr6", "parallelogram", "hitachi_hpr", "puma560"};
-  static const psdm_function functions[] = {PSDM_F_INVERSE, PSDM_F_FORWARD, PSDM_F_MASS, PSDM_F_BIAS, PSDM_F_GRAVITY, PSDM_F_REGRESSOR};
+  static const psdm_function functions[] = {PSDM_F_INVERSE, PSDM_F_FORWARD, PSDM_F_MASS,
+                                            PSDM_F_BIAS,    PSDM_F_GRAVITY, PSDM_F_REGRESSOR};
   for (int k = 0; k < 5; k++) {
     psdm_robot *robot = load_shipped(names[k]);
     psdm_model *model;
     psdm_work *work;
     assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
-    double pi[100], theta[60], in[18], a[400], b[400], *scratch = calloc(psdm_eval_scratch(robot, model), sizeof *scratch);
+    double pi[100], theta[60], in[18], a[400], b[400],
+        *scratch = calloc(psdm_eval_scratch(robot, model), sizeof *scratch);
     psdm_robot_parameters(robot, pi);
     psdm_model_theta(model, pi, theta);
     for (int i = 0; i < 18; i++) in[i] = sin(i + 1.0);
@@ -105,7 +110,8 @@ static void test_expanded(void **unused) {
       options.expanded = true;
       assert_int_equal(psdm_eval(robot, work, functions[f], &options, in, b), PSDM_OK);
       /* forward: the mass matrix's condition, some 1e3 here, stands between the two */
-      assert_true(max_difference(a, b, count) <= (functions[f] == PSDM_F_FORWARD ? 1e-9 : 1e-12) * max_absolute(a, count));
+      assert_true(max_difference(a, b, count) <=
+                  (functions[f] == PSDM_F_FORWARD ? 1e-9 : 1e-12) * max_absolute(a, count));
     }
     psdm_robot *other = load_shipped("two_link");
     assert_int_equal(psdm_eval(other, work, PSDM_F_INVERSE, &options, in, b), PSDM_E_ROBOT);
@@ -154,13 +160,16 @@ static void test_linearizations(void **unused) {
 /* with friction: the slope by qd of what eval itself gives with friction, by central differences */
 static void test_linearized_friction(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot(
-      "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, friction: {coulomb: 2, viscous: 1.5}},"
-      "{name: b, a: 0.3, friction: {coulomb: 1, static: 1.4, stribeck: 0.6, viscous: 0.8, exponent: 0.7, offset: 0.2}}],"
-      "links: [{mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.01, yy: 0.06, zz: 0.05}}, {mass: 2, com: [-0.15, 0, 0.03], inertia: {xx: 0.01, yy: 0.03, zz: 0.03}}]}");
+  psdm_robot *robot =
+      parse_robot("{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, friction: {coulomb: 2, viscous: 1.5}},"
+                  "{name: b, a: 0.3, friction: {coulomb: 1, static: 1.4, stribeck: 0.6, viscous: 0.8, exponent: 0.7, "
+                  "offset: 0.2}}],"
+                  "links: [{mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.01, yy: 0.06, zz: 0.05}}, {mass: 2, com: "
+                  "[-0.15, 0, 0.03], inertia: {xx: 0.01, yy: 0.03, zz: 0.03}}]}");
   psdm_work *work;
   psdm_linear *linear;
-  static const psdm_function plain[2] = {PSDM_F_INVERSE, PSDM_F_FORWARD}, slopes[2] = {PSDM_F_LINEARIZE_INVERSE, PSDM_F_LINEARIZE_FORWARD};
+  static const psdm_function plain[2] = {PSDM_F_INVERSE, PSDM_F_FORWARD},
+                             slopes[2] = {PSDM_F_LINEARIZE_INVERSE, PSDM_F_LINEARIZE_FORWARD};
   double in[6], out[12], plus[2], minus[2], slope[2];
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
@@ -176,7 +185,8 @@ static void test_linearized_friction(void **unused) {
       in[2 + j] = keep - h;
       assert_int_equal(psdm_eval(robot, work, plain[f], &options, in, minus), PSDM_OK);
       in[2 + j] = keep;
-      for (int i = 0; i < 2; i++) assert_true(fabs((plus[i] - minus[i]) / (2 * h) - out[4 + 2 * i + j]) < 1e-6 * max_absolute(out + 4, 4));
+      for (int i = 0; i < 2; i++)
+        assert_true(fabs((plus[i] - minus[i]) / (2 * h) - out[4 + 2 * i + j]) < 1e-6 * max_absolute(out + 4, 4));
     }
   }
   memset(in, 0, sizeof in);
@@ -188,7 +198,8 @@ static void test_linearized_friction(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options), cmocka_unit_test(test_expanded), cmocka_unit_test(test_linearizations),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options),
+                                     cmocka_unit_test(test_expanded), cmocka_unit_test(test_linearizations),
                                      cmocka_unit_test(test_linearized_friction)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

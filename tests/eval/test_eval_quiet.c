@@ -25,7 +25,8 @@ static void test_no_allocation(void **unused) {
     options.linear = linear;
     for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
       psdm_status status = psdm_eval(robot, work, (psdm_function)f, &options, in, out);
-      bool needs = f != PSDM_F_POSE && f != PSDM_F_JACOBIAN && f != PSDM_F_REGRESSOR, open = f < PSDM_F_LINEARIZE_INVERSE || !psdm_robot_loops(robot);
+      bool needs = f != PSDM_F_POSE && f != PSDM_F_JACOBIAN && f != PSDM_F_REGRESSOR,
+           open = f < PSDM_F_LINEARIZE_INVERSE || !psdm_robot_loops(robot);
       assert_int_equal(status, !ready && needs ? PSDM_E_MISSING : open ? PSDM_OK : PSDM_E_ROBOT);
     }
     if (ready) assert_int_equal(psdm_forward_cholesky(robot, work, in, in + 8, in + 16, out), PSDM_OK);
@@ -54,7 +55,8 @@ static void test_control_allocates_nothing(void **unused) {
   psdm_equilibrium_info equilibrium;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
-  double *search = malloc(psdm_equilibrium_scratch(robot) * sizeof *search), *scratch = malloc(psdm_system_scratch(N, n) * sizeof *scratch);
+  double *search = malloc(psdm_equilibrium_scratch(robot) * sizeof *search),
+         *scratch = malloc(psdm_system_scratch(N, n) * sizeof *scratch);
   for (int i = 0; i < N; i++) Q[i * (N + 1)] = 1;
   for (int i = 0; i < n; i++) R[i * (n + 1)] = 0.1;
 
@@ -92,6 +94,8 @@ static void test_memory_is_checked(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_control_allocates_nothing), cmocka_unit_test(test_memory_is_checked)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation),
+                                     cmocka_unit_test(test_control_allocates_nothing),
+                                     cmocka_unit_test(test_memory_is_checked)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_ranges.c: what is out of range, or has no room, is answered as the headers say: no name, no text, PSDM_E_ARGUMENT. */
+/* test_ranges.c: what is out of range, or has no room, is answered as the headers say: no name, no text,
+ * PSDM_E_ARGUMENT. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ static void functions(void **state) {
     for (int k = 0; k < outputs; k++)
       for (int i = 0; i < k; i++) {
         char other[64];
-        assert_string_not_equal(psdm_eval_output_name(robot, (psdm_function)f, NULL, k, text, sizeof text), psdm_eval_output_name(robot, (psdm_function)f, NULL, i, other, sizeof other));
+        assert_string_not_equal(psdm_eval_output_name(robot, (psdm_function)f, NULL, k, text, sizeof text),
+                                psdm_eval_output_name(robot, (psdm_function)f, NULL, i, other, sizeof other));
       }
   }
   assert_null(psdm_function_name(none));
@@ -68,7 +70,9 @@ static void models(void **state) {
   psdm_model *m;
   char text[64], nothing[1] = {'x'};
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &m, NULL, NULL), PSDM_OK);
-  assert_true(psdm_model_class_start(m, -1) == 0 && psdm_model_class_start(m, psdm_model_classes(m)) == psdm_model_p(m) && psdm_model_class_start(m, 1000) == psdm_model_p(m));
+  assert_true(psdm_model_class_start(m, -1) == 0 &&
+              psdm_model_class_start(m, psdm_model_classes(m)) == psdm_model_p(m) &&
+              psdm_model_class_start(m, 1000) == psdm_model_p(m));
   assert_string_equal(psdm_model_function_text(m, -1, text, sizeof text), "");
   assert_string_equal(psdm_model_function_text(m, psdm_model_p(m), text, sizeof text), "");
   assert_ptr_equal(psdm_model_function_text(m, 0, nothing, 0), nothing);
@@ -93,7 +97,8 @@ static void models(void **state) {
 
 static void systems(void **state) {
   (void)state;
-  const double A[4] = {0, 1, -4, 0}, B[2] = {0, 1}, Q[4] = {1, 0, 0, 1}, R[1] = {1}, bad[4] = {0, NAN, 0, 0}, skew[4] = {1, 1, 0, 1}, negative[1] = {-1};
+  const double A[4] = {0, 1, -4, 0}, B[2] = {0, 1}, Q[4] = {1, 0, 0, 1}, R[1] = {1}, bad[4] = {0, NAN, 0, 0},
+               skew[4] = {1, 1, 0, 1}, negative[1] = {-1};
   double *scratch = calloc(psdm_system_scratch(2, 1), sizeof *scratch), Ad[4], Bd[2], K[2], X[4];
   psdm_mode modes[2];
   psdm_system_facts facts;
@@ -106,9 +111,12 @@ static void systems(void **state) {
     double dt;
   } odd[] = {{0, 1, 0}, {2, 0, 0}, {2, 1, -1}, {2, 1, NAN}, {2, 1, INFINITY}};
   for (size_t k = 0; k < sizeof odd / sizeof *odd; k++) {
-    assert_int_equal(psdm_system_discretise(odd[k].states, odd[k].inputs, A, B, odd[k].dt, scratch, Ad, Bd), PSDM_E_ARGUMENT);
-    assert_int_equal(psdm_system_analyze(odd[k].states, odd[k].inputs, A, B, odd[k].dt, scratch, modes, &facts), PSDM_E_ARGUMENT);
-    assert_int_equal(psdm_system_lqr(odd[k].states, odd[k].inputs, A, B, odd[k].dt, Q, R, scratch, K, X, modes, &info), PSDM_E_ARGUMENT);
+    assert_int_equal(psdm_system_discretise(odd[k].states, odd[k].inputs, A, B, odd[k].dt, scratch, Ad, Bd),
+                     PSDM_E_ARGUMENT);
+    assert_int_equal(psdm_system_analyze(odd[k].states, odd[k].inputs, A, B, odd[k].dt, scratch, modes, &facts),
+                     PSDM_E_ARGUMENT);
+    assert_int_equal(psdm_system_lqr(odd[k].states, odd[k].inputs, A, B, odd[k].dt, Q, R, scratch, K, X, modes, &info),
+                     PSDM_E_ARGUMENT);
   }
   assert_int_equal(psdm_system_analyze(2, 1, bad, B, 0, scratch, modes, &facts), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_system_analyze(2, 1, A, bad, 0, scratch, modes, &facts), PSDM_E_ARGUMENT);
@@ -121,9 +129,12 @@ static void systems(void **state) {
   /* without the cost and the modes; an odd number of states */
   assert_int_equal(psdm_system_lqr(2, 1, A, B, 0, Q, R, scratch, K, NULL, NULL, &info), PSDM_OK);
   assert_int_equal(info.outcome, PSDM_LQR_OK);
-  assert_int_equal(psdm_system_analyze(1, 1, (const double[]){-2}, (const double[]){1}, 0, scratch, modes, &facts), PSDM_OK);
-  assert_true(facts.stability == PSDM_STABILITY_STABLE && fabs(modes[0].frequency - 2) < 1e-14 && facts.reachable == 1 && facts.controllable);
-  assert_int_equal(psdm_system_analyze(1, 1, (const double[]){0}, (const double[]){0}, 0, scratch, modes, &facts), PSDM_OK);
+  assert_int_equal(psdm_system_analyze(1, 1, (const double[]){-2}, (const double[]){1}, 0, scratch, modes, &facts),
+                   PSDM_OK);
+  assert_true(facts.stability == PSDM_STABILITY_STABLE && fabs(modes[0].frequency - 2) < 1e-14 &&
+              facts.reachable == 1 && facts.controllable);
+  assert_int_equal(psdm_system_analyze(1, 1, (const double[]){0}, (const double[]){0}, 0, scratch, modes, &facts),
+                   PSDM_OK);
   assert_true(facts.reachable == 0 && !facts.controllable);
   free(scratch);
 }

@@ -1,4 +1,5 @@
-/* Motions for inertia: every limit at all times, never worse than chance, the same for any number of threads, and nothing lost by a stop. */
+/* Motions for inertia: every limit at all times, never worse than chance, the same for any number of threads, and
+ * nothing lost by a stop. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +11,19 @@ static psdm_excitation *plan(const psdm_robot *robot, const psdm_excite_options 
   psdm_excitation *e;
   psdm_error error;
   char sentence[900];
-  if (psdm_excite(robot, options, NULL, &e, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
+  if (psdm_excite(robot, options, NULL, &e, &error))
+    fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
   return e;
 }
 
 static psdm_excite_options small(uint64_t seed) {
-  return (psdm_excite_options){.step = PSDM_STEP_INERTIA, .seed = seed, .starts = 2, .evaluations = 60, .harmonics = 3, .seconds = 5, .threads = 2};
+  return (psdm_excite_options){.step = PSDM_STEP_INERTIA,
+                               .seed = seed,
+                               .starts = 2,
+                               .evaluations = 60,
+                               .harmonics = 3,
+                               .seconds = 5,
+                               .threads = 2};
 }
 
 static void test_names(void **unused) {
@@ -48,14 +56,18 @@ static void effort_limits(const psdm_robot *robot, rng *g, double *effort) {
 }
 
 /* on 50 times as many points as the planner looked at: all limits less the margin */
-static double check_limits(const psdm_robot *robot, const psdm_excite_options *o, const psdm_excitation *e, int highest) {
+static double check_limits(const psdm_robot *robot, const psdm_excite_options *o, const psdm_excitation *e,
+                           int highest) {
   double x[5][16], gap, worst;
-  assert_int_equal(psdm_excite_check(robot, o, e->motion, 50L * 64 * highest + 1, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL), PSDM_OK);
+  assert_int_equal(psdm_excite_check(robot, o, e->motion, 50L * 64 * highest + 1, NULL, x[0], x[1], x[2], x[3], x[4],
+                                     &gap, &worst, NULL),
+                   PSDM_OK);
   double margin = o->margin == 0 ? 0.02 : fmax(0, o->margin);
   if (!(worst <= (1 - margin) * (1 + 1e-9))) fail_msg("%.17g of a limit is used, %.17g was allowed", worst, 1 - margin);
   for (int i = 0; i < e->n; i++) {
     /* the answer's own figures are of a coarser grid */
-    assert_true(e->extremes.upper[i] <= x[1][i] + 1e-6 && e->extremes.lower[i] >= x[0][i] - 1e-6 && e->extremes.velocity[i] <= x[2][i] + 1e-6);
+    assert_true(e->extremes.upper[i] <= x[1][i] + 1e-6 && e->extremes.lower[i] >= x[0][i] - 1e-6 &&
+                e->extremes.velocity[i] <= x[2][i] + 1e-6);
     assert_true(x[2][i] > 0);
   }
   return worst;
@@ -79,7 +91,8 @@ static void test_limits_at_all_times(void **unused) {
   double largest = 0;
   for (int round = 0; round < 12; round++) {
     static char text[20000];
-    const random_options kinds = {.n_min = 1, .n_max = 3, .coupled = round % 2, .trees = true, .prismatic = true, .drives = true};
+    const random_options kinds = {
+        .n_min = 1, .n_max = 3, .coupled = round % 2, .trees = true, .prismatic = true, .drives = true};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text));
     int n = psdm_robot_n(robot);
     double effort[16], lower[16], upper[16], velocity[16], acceleration[16];
@@ -107,10 +120,13 @@ static void test_limits_at_all_times(void **unused) {
 /* an arm whose second joint follows the first, with limits of its own; friction that counts among torques */
 static const char *const follower_text =
     "gravity: [0, 0, -9.81]\nconvention: dh\njoints:\n"
-    "  - {name: a, type: revolute, theta: 0, d: 0.1, a: 0, alpha: pi/2, limits: {lower: -3, upper: 2, velocity: 3, acceleration: 10, effort: 60}, friction: {coulomb: 5, static: 9, stribeck: 0.1, viscous: 3, exponent: 0.6}}\n"
-    "  - {name: b, type: revolute, theta: 0, d: 0, a: 0.4, alpha: 0, couple: {a: -0.5, offset: 0.2}, limits: {lower: -0.3, upper: 0.6, velocity: 0.9, acceleration: 4}}\n"
+    "  - {name: a, type: revolute, theta: 0, d: 0.1, a: 0, alpha: pi/2, limits: {lower: -3, upper: 2, velocity: 3, "
+    "acceleration: 10, effort: 60}, friction: {coulomb: 5, static: 9, stribeck: 0.1, viscous: 3, exponent: 0.6}}\n"
+    "  - {name: b, type: revolute, theta: 0, d: 0, a: 0.4, alpha: 0, couple: {a: -0.5, offset: 0.2}, limits: {lower: "
+    "-0.3, upper: 0.6, velocity: 0.9, acceleration: 4}}\n"
     "  - {name: c, type: revolute, theta: 0, d: 0, a: 0.3, alpha: 0, limits: {effort: 25}}\n"
-    "links:\n  - {mass: 3, com: [0, 0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 2, com: [-0.2, 0, 0], inertia: {xx: 0.01, yy: 0.1, zz: 0.1}}\n"
+    "links:\n  - {mass: 3, com: [0, 0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 2, com: [-0.2, 0, 0], "
+    "inertia: {xx: 0.01, yy: 0.1, zz: 0.1}}\n"
     "  - {mass: 1, com: [-0.1, 0.02, 0], inertia: {xx: 0.01, yy: 0.02, zz: 0.02}}\n";
 
 static void test_followers_and_friction(void **unused) {
@@ -133,11 +149,15 @@ static void test_followers_and_friction(void **unused) {
 
 /* a floor, and two links that would pass through the base */
 static const char *const obstacle_text =
-    "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.5}\n  - {name: b, type: revolute, a: 0.5}\n  - {name: c, type: revolute, a: 0.3}\n"
-    "links:\n  - {mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 1, com: [-0.2, 0.1, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
+    "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.5}\n  - {name: b, type: "
+    "revolute, a: 0.5}\n  - {name: c, type: revolute, a: 0.3}\n"
+    "links:\n  - {mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 1, com: [-0.2, 0.1, "
+    "0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
     "  - {mass: 1, com: [-0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
-    "collision:\n  floor: {normal: [0, 1, 0], height: -0.4}\n  capsules:\n    - {link: base, from: [0, -0.3, 0], to: [0, 0, 0], radius: 0.08}\n"
-    "    - {link: b, from: [-0.5, 0, 0], to: [0, 0, 0], radius: 0.05}\n    - {link: c, from: [-0.3, 0, 0], to: [0, 0, 0], radius: 0.05}\n";
+    "collision:\n  floor: {normal: [0, 1, 0], height: -0.4}\n  capsules:\n    - {link: base, from: [0, -0.3, 0], to: "
+    "[0, 0, 0], radius: 0.08}\n"
+    "    - {link: b, from: [-0.5, 0, 0], to: [0, 0, 0], radius: 0.05}\n    - {link: c, from: [-0.3, 0, 0], to: [0, 0, "
+    "0], radius: 0.05}\n";
 
 static void test_obstacles(void **unused) {
   (void)unused;
@@ -148,7 +168,9 @@ static void test_obstacles(void **unused) {
   print_message("least gap %.4f m, condition %.3g, random %.3g\n", e->extremes.gap, e->condition, e->random_best);
   /* gaps use no margin but the clearance; 50 times finer than the planner looked */
   double x[5][3], gap, worst;
-  assert_int_equal(psdm_excite_check(robot, &o, e->motion, 50L * 64 * 3 + 1, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL), PSDM_OK);
+  assert_int_equal(
+      psdm_excite_check(robot, &o, e->motion, 50L * 64 * 3 + 1, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL),
+      PSDM_OK);
   assert_true(gap >= 0.01 && gap < 0.3 && worst <= 1);
   o.clearance = 0.2;
   psdm_excitation *wide = plan(robot, &o);
@@ -158,47 +180,67 @@ static void test_obstacles(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* what a motion is told to be, against the same numbers from its formula: q = sin(w t), and a joint that follows at twice its angle */
+/* what a motion is told to be, against the same numbers from its formula: q = sin(w t), and a joint that follows at
+ * twice its angle */
 static void test_measures(void **unused) {
   (void)unused;
   const double w = 2, centre[1] = {0}, one[1] = {1}, frequency[1] = {w}, phase[1] = {0};
   psdm_motion *motion;
   const long points = 4001;
-  assert_int_equal(psdm_motion_sines(1, 1, centre, one, frequency, phase, 2 * 3.14159265358979323846 / w, NULL, &motion, NULL), PSDM_OK);
+  assert_int_equal(
+      psdm_motion_sines(1, 1, centre, one, frequency, phase, 2 * 3.14159265358979323846 / w, NULL, &motion, NULL),
+      PSDM_OK);
   static const struct {
     const char *limits; /* of the follower, whose position is 2 q */
     double share;       /* of the nearest limit; the joint's own are 100 away */
-  } cases[] = {{"{lower: -4, upper: 4}", 0.5},          {"{lower: -1, upper: 3}", 1.5},    {"{lower: -3}", 0.1}, {"{upper: 3}", 0.1},
-               {"{lower: -1}", INFINITY},               {"{upper: 1}", INFINITY},          {"{velocity: 8}", 0.5}, {"{acceleration: 16}", 0.5},
+  } cases[] = {{"{lower: -4, upper: 4}", 0.5},
+               {"{lower: -1, upper: 3}", 1.5},
+               {"{lower: -3}", 0.1},
+               {"{upper: 3}", 0.1},
+               {"{lower: -1}", INFINITY},
+               {"{upper: 1}", INFINITY},
+               {"{velocity: 8}", 0.5},
+               {"{acceleration: 16}", 0.5},
                {"{lower: -4, upper: 4, velocity: 5}", 0.8}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     char text[400];
     double lower, upper, velocity, acceleration, effort, gap, worst;
-    snprintf(text, sizeof text, "convention: dh\njoints:\n  - {name: a, a: 1, limits: {lower: -10, upper: 10, velocity: 20, acceleration: 40}}\n"
-             "  - {name: b, a: 1, couple: {a: 2}, limits: %s}\n", cases[k].limits);
+    snprintf(text, sizeof text,
+             "convention: dh\njoints:\n  - {name: a, a: 1, limits: {lower: -10, upper: 10, velocity: 20, acceleration: "
+             "40}}\n"
+             "  - {name: b, a: 1, couple: {a: 2}, limits: %s}\n",
+             cases[k].limits);
     psdm_robot *robot = parse_robot(text);
-    assert_int_equal(psdm_excite_check(robot, NULL, motion, points, NULL, &lower, &upper, &velocity, &acceleration, &effort, &gap, &worst, NULL), PSDM_OK);
+    assert_int_equal(psdm_excite_check(robot, NULL, motion, points, NULL, &lower, &upper, &velocity, &acceleration,
+                                       &effort, &gap, &worst, NULL),
+                     PSDM_OK);
     /* points beside an extreme are at most half a step from it */
     double missed = 1e-6;
-    assert_true(fabs(lower + 1) < missed && fabs(upper - 1) < missed && fabs(velocity - w) < missed * w && fabs(acceleration - w * w) < missed * w * w);
-    if (!(isinf(cases[k].share) ? isinf(worst) : fabs(worst - cases[k].share) < 1e-5)) fail_msg("%s: %.9g, not %g", cases[k].limits, worst, cases[k].share);
+    assert_true(fabs(lower + 1) < missed && fabs(upper - 1) < missed && fabs(velocity - w) < missed * w &&
+                fabs(acceleration - w * w) < missed * w * w);
+    if (!(isinf(cases[k].share) ? isinf(worst) : fabs(worst - cases[k].share) < 1e-5))
+      fail_msg("%s: %.9g, not %g", cases[k].limits, worst, cases[k].share);
     psdm_robot_free(robot);
   }
   psdm_robot *two = load_shipped("two_link"), *loop = load_shipped("five_bar");
   double x[8][2], condition, plain;
   psdm_error error;
-  assert_int_equal(psdm_excite_check(two, NULL, motion, points, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_excite_check(two, NULL, motion, points, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error),
+                   PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "4001 points of a motion of 1 joints; 2 or more of 2 were expected"));
   assert_int_equal(psdm_excite_condition(two, NULL, motion, NULL, &condition, &plain, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "a motion of 1 joints for a robot that has 2"));
   psdm_motion *still;
-  assert_int_equal(psdm_motion_polynomial(2, 5, (const double[]){0, 0}, (const double[]){1, 1}, 0, 1, NULL, &still, NULL), PSDM_OK);
-  assert_int_equal(psdm_excite_check(two, NULL, still, 1, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error), PSDM_E_ARGUMENT);
+  assert_int_equal(
+      psdm_motion_polynomial(2, 5, (const double[]){0, 0}, (const double[]){1, 1}, 0, 1, NULL, &still, NULL), PSDM_OK);
+  assert_int_equal(psdm_excite_check(two, NULL, still, 1, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error),
+                   PSDM_E_ARGUMENT);
   psdm_excite_options o = {.margin = 2};
   assert_int_equal(psdm_excite_condition(two, &o, still, NULL, &condition, &plain, &error), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_excite_condition(two, NULL, still, NULL, &condition, &plain, &error), PSDM_OK);
   assert_true(plain > 1);
-  assert_int_equal(psdm_excite_condition(loop, NULL, still, NULL, &condition, &plain, &error), psdm_robot_n(loop) == 2 ? PSDM_E_ROBOT : PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_excite_condition(loop, NULL, still, NULL, &condition, &plain, &error),
+                   psdm_robot_n(loop) == 2 ? PSDM_E_ROBOT : PSDM_E_ARGUMENT);
   psdm_motion_free(still);
   psdm_motion_free(motion);
   psdm_robot_free(two), psdm_robot_free(loop);
@@ -212,7 +254,8 @@ static void test_closed_gaps(void **unused) {
   double x[5][3], gap, worst;
   const double from[3] = {-3, -3, -3}, to[3] = {3, 3, 3};
   assert_int_equal(psdm_motion_polynomial(3, 5, from, to, 0, 10, NULL, &motion, NULL), PSDM_OK);
-  assert_int_equal(psdm_excite_check(robot, NULL, motion, 2001, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL), PSDM_OK);
+  assert_int_equal(psdm_excite_check(robot, NULL, motion, 2001, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL),
+                   PSDM_OK);
   assert_true(gap <= 0 && isinf(worst)); /* it runs into what stands there */
   psdm_motion_free(motion);
   psdm_robot_free(robot);
@@ -228,12 +271,15 @@ static void test_one_sided_limits(void **unused) {
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     char text[300];
     psdm_motion *motion;
-    double lower, upper, velocity, acceleration, effort, gap, worst, middle = (cases[k].lower + cases[k].upper) / 2, half = (cases[k].upper - cases[k].lower) / 2;
+    double lower, upper, velocity, acceleration, effort, gap, worst, middle = (cases[k].lower + cases[k].upper) / 2,
+                                                                     half = (cases[k].upper - cases[k].lower) / 2;
     snprintf(text, sizeof text, "convention: dh\njoints:\n  - {name: a, a: 1, limits: %s}\n", cases[k].limits);
     psdm_robot *robot = parse_robot(text);
     const double from = middle - half / 2, to = middle + half / 2;
     assert_int_equal(psdm_motion_polynomial(1, 5, &from, &to, 0, 100, NULL, &motion, NULL), PSDM_OK);
-    assert_int_equal(psdm_excite_check(robot, NULL, motion, 101, NULL, &lower, &upper, &velocity, &acceleration, &effort, &gap, &worst, NULL), PSDM_OK);
+    assert_int_equal(psdm_excite_check(robot, NULL, motion, 101, NULL, &lower, &upper, &velocity, &acceleration,
+                                       &effort, &gap, &worst, NULL),
+                     PSDM_OK);
     if (fabs(worst - 0.5) > 1e-12) fail_msg("%s: %.9g", cases[k].limits, worst);
     psdm_motion_free(motion);
     psdm_robot_free(robot);
@@ -254,8 +300,9 @@ static void test_better_than_chance(void **unused) {
       psdm_excitation *chance = plan(robot, &o);
       o.evaluations = 400;
       psdm_excitation *e = plan(robot, &o);
-      print_message("%s, %s: condition %.3f (%.3f plain), log det %.3f; random: best %.3f, median %.3f, log det %.3f\n", shape ? "sines" : "fourier",
-                    goal ? "condition" : "log det", e->condition, e->condition_plain, e->logdet, e->random_best, e->random_median, chance->logdet);
+      print_message("%s, %s: condition %.3f (%.3f plain), log det %.3f; random: best %.3f, median %.3f, log det %.3f\n",
+                    shape ? "sines" : "fourier", goal ? "condition" : "log det", e->condition, e->condition_plain,
+                    e->logdet, e->random_best, e->random_median, chance->logdet);
       assert_true(goal ? e->condition < 0.8 * e->random_best : e->logdet > chance->logdet + 0.5);
       assert_true(e->starts == 2 && isfinite(e->start_condition[0]) && isfinite(e->start_condition[1]) && !e->stopped);
       assert_true(e->evaluations > 100 && e->evaluations <= 100 + 2 * 420);
@@ -337,7 +384,8 @@ static void test_threads(void **unused) {
       psdm_motion_at(three->motion, 0.1 * k, 3, x[1]);
       assert_memory_equal(x[0], x[1], sizeof x[0]);
     }
-    assert_true(one->condition == three->condition && one->logdet == three->logdet && one->random_median == three->random_median);
+    assert_true(one->condition == three->condition && one->logdet == three->logdet &&
+                one->random_median == three->random_median);
     assert_int_equal(one->evaluations, three->evaluations);
     assert_memory_equal(one->start_condition, three->start_condition, 4 * sizeof(double));
     /* the seed is what makes another motion */
@@ -481,7 +529,8 @@ static void test_parallelogram(void **unused) {
   psdm_excite_options o = small(2);
   psdm_excitation *e = plan(robot, &o);
   check_limits(robot, &o, e, 3);
-  print_message("parallelogram: %d columns, condition %.3g, random %.3g\n", e->parameters, e->condition, e->random_best);
+  print_message("parallelogram: %d columns, condition %.3g, random %.3g\n", e->parameters, e->condition,
+                e->random_best);
   assert_true(e->n == 2 && e->parameters > 6 && e->condition < e->random_median);
   o.no_friction = true;
   psdm_excitation *bare = plan(robot, &o);
@@ -498,8 +547,10 @@ static bool nod(void *user, const char *doing, double share, const psdm_motion *
 
 static void test_memory(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot("gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.5}\nlinks:\n  - {mass: 1, com: [0.1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n");
-  psdm_excite_options o = {.step = PSDM_STEP_INERTIA, .starts = 1, .evaluations = 6, .harmonics = 2, .threads = 1, .going_on = nod};
+  psdm_robot *robot = parse_robot("gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: "
+                                  "0.5}\nlinks:\n  - {mass: 1, com: [0.1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n");
+  psdm_excite_options o = {
+      .step = PSDM_STEP_INERTIA, .starts = 1, .evaluations = 6, .harmonics = 2, .threads = 1, .going_on = nod};
   psdm_error error;
   counting c;
   long fail_at = 1;
@@ -519,9 +570,20 @@ static void test_memory(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),         cmocka_unit_test(test_limits_at_all_times), cmocka_unit_test(test_followers_and_friction), cmocka_unit_test(test_obstacles), cmocka_unit_test(test_measures), cmocka_unit_test(test_closed_gaps), cmocka_unit_test(test_one_sided_limits),
-                                     cmocka_unit_test(test_better_than_chance), cmocka_unit_test(test_condition),      cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_stop),          cmocka_unit_test(test_refusals),            cmocka_unit_test(test_unknown_inertias),
-                                     cmocka_unit_test(test_parallelogram), cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
+                                     cmocka_unit_test(test_limits_at_all_times),
+                                     cmocka_unit_test(test_followers_and_friction),
+                                     cmocka_unit_test(test_obstacles),
+                                     cmocka_unit_test(test_measures),
+                                     cmocka_unit_test(test_closed_gaps),
+                                     cmocka_unit_test(test_one_sided_limits),
+                                     cmocka_unit_test(test_better_than_chance),
+                                     cmocka_unit_test(test_condition),
+                                     cmocka_unit_test(test_threads),
+                                     cmocka_unit_test(test_stop),
+                                     cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_unknown_inertias),
+                                     cmocka_unit_test(test_parallelogram),
+                                     cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The planner's derivatives against plain twins: rows of the regressor one by one through the linearised dynamics, and differences. */
+/* The planner's derivatives against plain twins: rows of the regressor one by one through the linearised dynamics,
+ * and differences. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,8 @@
 #include "excite/inertia_priv.h"
 #include "support.h"
 
-static const random_options kinds = {.n_min = 1, .n_max = 5, .coupled = true, .trees = true, .prismatic = true, .drives = true};
+static const random_options kinds = {
+    .n_min = 1, .n_max = 5, .coupled = true, .trees = true, .prismatic = true, .drives = true};
 
 static double *numbers(psdmp_base_arena *arena, long count) {
   double *x = psdmp_excite_numbers(arena, count);
@@ -35,16 +37,19 @@ static void test_adjoint(void **unused) {
     assert_int_equal(psdm_robot_clone(robot, NULL, &clone), PSDM_OK);
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     assert_int_equal(psdm_linear_new(clone, NULL, &linear), PSDM_OK);
-    double *state = numbers(&arena, 3L * n), *weight = numbers(&arena, (long)n * S), *by = numbers(&arena, 3L * n), *twin = numbers(&arena, 3L * n);
+    double *state = numbers(&arena, 3L * n), *weight = numbers(&arena, (long)n * S), *by = numbers(&arena, 3L * n),
+           *twin = numbers(&arena, 3L * n);
     double *scratch = numbers(&arena, psdmp_excite_adjoint_scratch(robot)), *D = numbers(&arena, 3L * n * n), scale = 0;
     fill(&g, 3L * n, state);
     fill(&g, (long)n * S, weight);
     psdmp_excite_adjoint(robot, work, state, weight, scratch, by);
     for (int i = 0; i < n; i++) {
       psdm_robot_set_parameters(clone, weight + (long)i * S);
-      assert_int_equal(psdm_linearize_inverse(clone, linear, state, state + n, state + 2 * n, D, D + n * n, D + 2 * n * n), PSDM_OK);
+      assert_int_equal(
+          psdm_linearize_inverse(clone, linear, state, state + n, state + 2 * n, D, D + n * n, D + 2 * n * n), PSDM_OK);
       for (int d = 0; d < 3; d++)
-        for (int j = 0; j < n; j++) twin[d * n + j] += D[(d * n + i) * n + j], scale = fmax(scale, fabs(D[(d * n + i) * n + j]));
+        for (int j = 0; j < n; j++)
+          twin[d * n + j] += D[(d * n + i) * n + j], scale = fmax(scale, fabs(D[(d * n + i) * n + j]));
     }
     double off = max_difference(by, twin, 3 * n) / fmax(scale, 1);
     worst = fmax(worst, off);
@@ -83,23 +88,32 @@ static void bench_make(bench *b, rng *g, psdm_robot *robot, psdm_excite_goal goa
   int n = psdm_robot_n(robot);
   const psdm_excite_options o = {.goal = goal};
   double *all = numbers(&b->arena, 5L * n);
-  b->limits = (psdmp_excite_limits){.lower = all, .upper = all + n, .velocity = all + 2 * n, .acceleration = all + 3 * n, .effort = all + 4 * n, .torques = true};
+  b->limits = (psdmp_excite_limits){.lower = all,
+                                    .upper = all + n,
+                                    .velocity = all + 2 * n,
+                                    .acceleration = all + 3 * n,
+                                    .effort = all + 4 * n,
+                                    .torques = true};
   for (int i = 0; i < n; i++) {
     b->limits.lower[i] = rng_uniform(g, -2, -0.5), b->limits.upper[i] = rng_uniform(g, 0.5, 2);
-    b->limits.velocity[i] = rng_uniform(g, 1, 3), b->limits.acceleration[i] = rng_uniform(g, 4, 9), b->limits.effort[i] = rng_uniform(g, 20, 200);
+    b->limits.velocity[i] = rng_uniform(g, 1, 3), b->limits.acceleration[i] = rng_uniform(g, 4, 9),
+    b->limits.effort[i] = rng_uniform(g, 20, 200);
   }
   assert_int_equal(psdm_work_new(robot, NULL, &b->work), PSDM_OK);
   assert_int_equal(psdm_linear_new(robot, NULL, &b->linear), PSDM_OK);
-  if (psdmp_excite_told_new(robot, &o, &b->limits, b->limits.effort, &b->arena, &b->told, &error)) fail_msg("%s", error.text);
+  if (psdmp_excite_told_new(robot, &o, &b->limits, b->limits.effort, &b->arena, &b->told, &error))
+    fail_msg("%s", error.text);
   assert_true(psdmp_excite_wave_new(n, terms, highest, 5, &b->limits, &b->arena, &b->wave));
   for (int i = 0; i < n; i++)
-    for (int k = 0, last = 0; k < terms; k++) b->wave.harmonic[i * terms + k] = last = rng_int(g, last + 1, highest - terms + 1 + k);
+    for (int k = 0, last = 0; k < terms; k++)
+      b->wave.harmonic[i * terms + k] = last = rng_int(g, last + 1, highest - terms + 1 + k);
   psdmp_excite_wave_set(&b->wave);
   assert_true(psdmp_excite_grid_new(&b->wave, 12 * highest, &b->arena, &b->grid));
   psdmp_excite_grid_set(&b->wave, &b->grid);
   assert_true(psdmp_excite_value_new(&b->told, goal, b->grid.points, b->work, &b->arena, &b->value));
   assert_true(psdmp_excite_bounds_new(robot, &b->limits, &b->arena, &b->bounds));
-  assert_true(psdmp_excite_bounds_work_new(&b->bounds, b->grid.points, b->grid.points, b->work, b->linear, &b->arena, &b->bounds_work));
+  assert_true(psdmp_excite_bounds_work_new(&b->bounds, b->grid.points, b->grid.points, b->work, b->linear, &b->arena,
+                                           &b->bounds_work));
   b->count = (long)n * b->wave.own;
   b->by_state = numbers(&b->arena, 3L * n * b->grid.points);
   b->result = numbers(&b->arena, b->bounds.count);
@@ -132,7 +146,8 @@ static double bounds_at(bench *b, const double *x, const double *weight, double 
   return sum;
 }
 
-/* df along direction by central differences of three widths, extrapolated twice (Richardson): what is left is of the sixth order in h, beside rounding */
+/* df along direction by central differences of three widths, extrapolated twice (Richardson): what is left is of the
+ * sixth order in h, beside rounding */
 static double along(bench *b, const double *weight, const double *x, const double *direction, double h) {
   double *at = numbers(&b->arena, b->count), d[3];
   for (int level = 0; level < 3; level++, h /= 2) {
@@ -151,13 +166,12 @@ static const double width = 1e-3;
 
 /* the largest difference along four directions, relative to the gradient */
 static double compare(bench *b, rng *g, const double *weight) {
-  double *x = numbers(&b->arena, b->count), *gradient = numbers(&b->arena, b->count), *direction = numbers(&b->arena, b->count);
+  double *x = numbers(&b->arena, b->count), *gradient = numbers(&b->arena, b->count),
+         *direction = numbers(&b->arena, b->count);
   double *rows = numbers(&b->arena, b->count * b->bounds.count), worst = 0, size = 0;
   for (long k = 0; k < b->count; k++) x[k] = rng_uniform(g, -0.6, 0.6);
-  if (weight)
-    bounds_at(b, x, weight, gradient, rows);
-  else
-    value_at(b, x, gradient);
+  if (weight) bounds_at(b, x, weight, gradient, rows);
+  else value_at(b, x, gradient);
   for (long k = 0; k < b->count; k++) size = hypot(size, gradient[k]);
   for (int trial = 0; trial < 4; trial++) {
     double exact = 0, length = 0;
@@ -175,14 +189,17 @@ static void test_gradients(void **unused) {
   int told = 0;
   for (int round = 0; round < 40; round++) {
     static char text[20000];
-    const random_options robots = {.n_min = 1, .n_max = 3, .coupled = round % 2, .trees = true, .prismatic = true, .drives = true};
+    const random_options robots = {
+        .n_min = 1, .n_max = 3, .coupled = round % 2, .trees = true, .prismatic = true, .drives = true};
     bench b;
-    bench_make(&b, &g, parse_robot(random_robot_text(&g, &robots, text, sizeof text)), round % 4 < 2 ? PSDM_EXCITE_CONDITION : PSDM_EXCITE_LOGDET, 2 + round % 3, 4 + round % 2);
+    bench_make(&b, &g, parse_robot(random_robot_text(&g, &robots, text, sizeof text)),
+               round % 4 < 2 ? PSDM_EXCITE_CONDITION : PSDM_EXCITE_LOGDET, 2 + round % 3, 4 + round % 2);
     double *weight = numbers(&b.arena, b.bounds.count), value = compare(&b, &g, NULL), condition;
     psdmp_excite_value_at(&b.value, b.grid.state, NULL, &condition);
     for (int k = 0; k < b.bounds.count; k++) weight[k] = rng_uniform(&g, -1, 1);
     double bound = compare(&b, &g, weight);
-    /* f is known to the rounding of A's least eigenvalue, eps condition^2 times the columns; friction turns over within 1/20 of the velocities, which leaves (20 width)^6 and some */
+    /* f is known to the rounding of A's least eigenvalue, eps condition^2 times the columns; friction turns over
+     * within 1/20 of the velocities, which leaves (20 width)^6 and some */
     double allowed = 1e-9 + b.told.columns * 2.2e-16 * condition * condition / width;
     worst[2] = fmax(worst[2], bound);
     if (!(allowed < 1e-5)) {
@@ -194,18 +211,23 @@ static void test_gradients(void **unused) {
     if (condition < 300) clear = fmax(clear, value);
     bench_free(&b);
   }
-  print_message("largest differences of %d motions: log det %.2g, condition %.2g of what rounding allows, %.2g of the gradient for condition numbers below 300; limits %.2g\n", told,
-                worst[0], worst[1], clear, worst[2]);
+  print_message("largest differences of %d motions: log det %.2g, condition %.2g of what rounding allows, %.2g of the "
+                "gradient for condition numbers below 300; limits %.2g\n",
+                told, worst[0], worst[1], clear, worst[2]);
   assert_true(told >= 20 && worst[0] < 1 && worst[1] < 1 && clear < 1e-6 && worst[2] < 1e-9);
 }
 
 /* capsules, a floor, a joint that follows with limits of its own, friction */
 static const char *const crowded =
-    "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.5, friction: {viscous: 3, exponent: 1}}\n"
-    "  - {name: b, type: revolute, a: 0.5, couple: {a: -0.5, offset: 0.2}, limits: {lower: -0.5, upper: 0.7, velocity: 1, acceleration: 3}}\n  - {name: c, type: revolute, a: 0.3}\n"
-    "links:\n  - {mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 1, com: [-0.2, 0.1, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
+    "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.5, friction: {viscous: 3, "
+    "exponent: 1}}\n"
+    "  - {name: b, type: revolute, a: 0.5, couple: {a: -0.5, offset: 0.2}, limits: {lower: -0.5, upper: 0.7, velocity: "
+    "1, acceleration: 3}}\n  - {name: c, type: revolute, a: 0.3}\n"
+    "links:\n  - {mass: 1, com: [-0.2, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n  - {mass: 1, com: [-0.2, 0.1, "
+    "0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
     "  - {mass: 1, com: [-0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
-    "collision:\n  floor: {normal: [0, 1, 0], height: -0.4}\n  capsules:\n    - {link: base, from: [0, -0.3, 0], to: [0, 0, 0], radius: 0.08}\n"
+    "collision:\n  floor: {normal: [0, 1, 0], height: -0.4}\n  capsules:\n    - {link: base, from: [0, -0.3, 0], to: "
+    "[0, 0, 0], radius: 0.08}\n"
     "    - {link: c, from: [-0.3, 0, 0], to: [0, 0, 0], radius: 0.05}\n";
 
 static void test_crowded(void **unused) {
@@ -215,7 +237,8 @@ static void test_crowded(void **unused) {
   for (int round = 0; round < 10; round++) {
     bench b;
     bench_make(&b, &g, parse_robot(crowded), PSDM_EXCITE_LOGDET, 3, 4);
-    assert_true(b.bounds.gaps == 2 && b.bounds.followers == 1 && b.bounds.efforts == 2 && b.bounds.count == 4 * 2 + 2 + 1 + 1);
+    assert_true(b.bounds.gaps == 2 && b.bounds.followers == 1 && b.bounds.efforts == 2 &&
+                b.bounds.count == 4 * 2 + 2 + 1 + 1);
     double *weight = numbers(&b.arena, b.bounds.count);
     for (int k = 0; k < b.bounds.count; k++) weight[k] = rng_uniform(&g, -1, 1);
     worst = fmax(worst, compare(&b, &g, weight));
@@ -227,6 +250,7 @@ static void test_crowded(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_adjoint), cmocka_unit_test(test_gradients), cmocka_unit_test(test_crowded)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_adjoint), cmocka_unit_test(test_gradients),
+                                     cmocka_unit_test(test_crowded)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_experiment.c: the motor, gravity and friction experiments: limits on a fine grid, and what each promises by itself. */
+/* test_experiment.c: the motor, gravity and friction experiments: limits on a fine grid, and what each promises by
+ * itself. */
 #include <stdio.h>
 
 #include "test_experiment_trial.h"
@@ -7,7 +8,8 @@
 
 static void limits_hold(void **state) {
   (void)state;
-  static const char *const robots[] = {"two_link", "fanuc_sr6ia", "kuka_kr6", "kuka_lbr7", "denso_vs6556g", "puma560", "hitachi_hpr", "two_branch"};
+  static const char *const robots[] = {"two_link",      "fanuc_sr6ia", "kuka_kr6",    "kuka_lbr7",
+                                       "denso_vs6556g", "puma560",     "hitachi_hpr", "two_branch"};
   double worst[3] = {0};
   for (size_t r = 0; r < sizeof robots / sizeof *robots; r++) {
     psdm_robot *robot = load_shipped(robots[r]);
@@ -22,7 +24,8 @@ static void limits_hold(void **state) {
       }
     psdm_robot_free(robot);
   }
-  printf("largest share of a velocity or acceleration limit: motor %.3f, gravity %.3f, friction %.3f\n", worst[0], worst[1], worst[2]);
+  printf("largest share of a velocity or acceleration limit: motor %.3f, gravity %.3f, friction %.3f\n", worst[0],
+         worst[1], worst[2]);
   assert_true(worst[0] <= 0.41 && worst[1] <= 0.41 && worst[2] >= 0.899 && worst[2] <= 0.901);
 }
 
@@ -40,7 +43,8 @@ static void random_robots(void **state) {
       open_trial(&t, robot, (psdm_step)step, rng_next(&g));
       for (int i = 0; i < t.n; i++) {
         t.lower[i] = rng_uniform(&g, -3, 0), t.upper[i] = t.lower[i] + exp(rng_uniform(&g, log(0.02), log(9)));
-        t.velocity[i] = exp(rng_uniform(&g, log(0.1), log(10))), t.acceleration[i] = exp(rng_uniform(&g, log(0.5), log(60)));
+        t.velocity[i] = exp(rng_uniform(&g, log(0.1), log(10))),
+        t.acceleration[i] = exp(rng_uniform(&g, log(0.5), log(60)));
       }
       must_plan(&t);
       check_limits(&t, &worst);
@@ -55,7 +59,8 @@ static void random_robots(void **state) {
 /* ---- motor ---- */
 
 /* the torque that the mass adds, by another way: gravity torques with it on the last link less those without */
-static double added_torque(const psdm_robot *bare, const psdm_robot *loaded, psdm_work *work, const double *q, int joint) {
+static double added_torque(const psdm_robot *bare, const psdm_robot *loaded, psdm_work *work, const double *q,
+                           int joint) {
   double a[MOST], b[MOST];
   assert_int_equal(psdm_gravity(bare, work, q, a), PSDM_OK);
   assert_int_equal(psdm_gravity(loaded, work, q, b), PSDM_OK);
@@ -63,7 +68,8 @@ static double added_torque(const psdm_robot *bare, const psdm_robot *loaded, psd
 }
 
 /* variance over the range where the others stay as in q */
-static double spread(const psdm_robot *bare, const psdm_robot *loaded, psdm_work *work, const double *q, int joint, double low, double high) {
+static double spread(const psdm_robot *bare, const psdm_robot *loaded, psdm_work *work, const double *q, int joint,
+                     double low, double high) {
   enum { SAMPLES = 41 };
   double x[MOST], sum = 0, squares = 0;
   memcpy(x, q, sizeof x);
@@ -132,7 +138,8 @@ static void poses_show_the_mass(void **state) {
       for (int i = 0; i < t.n; i++) q[i] = rng_uniform(&g, t.lower[i], t.upper[i]);
       best = fmax(best, spread(robot, loaded, work, q, p->joint, t.lower[p->joint], t.upper[p->joint]));
     }
-    printf("joint %d: the mass's torque varies by %.2f Nm, at the best of 500 random poses by %.2f Nm\n", p->joint + 1, sqrt(mine), sqrt(best));
+    printf("joint %d: the mass's torque varies by %.2f Nm, at the best of 500 random poses by %.2f Nm\n", p->joint + 1,
+           sqrt(mine), sqrt(best));
     assert_true(sqrt(mine) > 0.9 * sqrt(best));
   }
   psdm_work_free(work, NULL);
@@ -150,7 +157,8 @@ static void expect_blind(const char *name, const double com[3], const int *blind
   for (int i = 0; i < t.n; i++) {
     bool swept = false;
     for (int k = 0; k < t.out.parts; k++) swept |= t.out.part[k].joint == i;
-    if (t.out.blind_joints[i] != blind[i] || swept == (blind[i] == 1)) fail_msg("%s, joint %d: blind %d, swept %d", name, i + 1, t.out.blind_joints[i], swept);
+    if (t.out.blind_joints[i] != blind[i] || swept == (blind[i] == 1))
+      fail_msg("%s, joint %d: blind %d, swept %d", name, i + 1, t.out.blind_joints[i], swept);
   }
   close_trial(&t);
   psdm_robot_free(robot);
@@ -186,13 +194,15 @@ static void there_and_back(void **state) {
     long constant[MOST] = {0};
     assert_true(fabs(2 * half - 120) < 1e-9);
     assert_int_equal(t.out.parts, 2);
-    assert_true(t.out.part[0].end == t.out.part[1].begin && fabs(t.out.part[0].end - half) < 1e-9 && t.out.part[0].direction == 1 && t.out.part[1].direction == -1);
+    assert_true(t.out.part[0].end == t.out.part[1].begin && fabs(t.out.part[0].end - half) < 1e-9 &&
+                t.out.part[0].direction == 1 && t.out.part[1].direction == -1);
     for (int i = 0; i < t.n; i++) low[i] = INFINITY, high[i] = -INFINITY;
     for (int k = 0; k <= GRID; k++) {
       psdm_motion_at(t.motion, half + half * k / GRID, 3, a);
       psdm_motion_at(t.motion, half - half * k / GRID, 3, b);
       for (int i = 0; i < t.n; i++) {
-        for (int d = 0; d < 3; d++) worst[d] = fmax(worst[d], fabs(a[d * t.n + i] - (d == 1 ? -1 : 1) * b[d * t.n + i]));
+        for (int d = 0; d < 3; d++)
+          worst[d] = fmax(worst[d], fabs(a[d * t.n + i] - (d == 1 ? -1 : 1) * b[d * t.n + i]));
         low[i] = fmin(low[i], a[i]), high[i] = fmax(high[i], a[i]);
         top[i] = fmax(top[i], fabs(a[t.n + i]));
         constant[i] += fabs(a[2 * t.n + i]) < 1e-9;
@@ -203,13 +213,16 @@ static void there_and_back(void **state) {
       /* slow, nearly always at constant speed, and no two joints in step */
       assert_true(top[i] <= 0.1 * t.velocity[i] * (1 + 1e-9) && top[i] >= 0.06 * t.velocity[i]);
       assert_true(constant[i] > 0.9 * GRID);
-      for (int j = 0; j < i; j++) assert_true(fabs(top[i] / (t.upper[i] - t.lower[i]) - top[j] / (t.upper[j] - t.lower[j])) > 1e-6);
+      for (int j = 0; j < i; j++)
+        assert_true(fabs(top[i] / (t.upper[i] - t.lower[i]) - top[j] / (t.upper[j] - t.lower[j])) > 1e-6);
     }
     close_trial(&t);
     psdm_robot_free(robot);
   }
-  printf("there and back: q, qd, qdd differ by %.2g, %.2g, %.2g; the least share of a range that is seen is %.3f\n", worst[0], worst[1], worst[2], least);
-  /* rounding of times of 120 s at 0.4 rad/s, and of quintics over 0.4 s; where a slot begins the acceleration has a kink of up to 8 * 3 v / h^2 */
+  printf("there and back: q, qd, qdd differ by %.2g, %.2g, %.2g; the least share of a range that is seen is %.3f\n",
+         worst[0], worst[1], worst[2], least);
+  /* rounding of times of 120 s at 0.4 rad/s, and of quintics over 0.4 s; where a slot begins the acceleration has a
+   * kink of up to 8 * 3 v / h^2 */
   double late = 2.2e-16 * 120;
   assert_true(worst[0] < 4 * late && worst[1] < 20 * late && worst[2] < 200 * late && least > 0.97);
 }
@@ -218,7 +231,8 @@ static void there_and_back(void **state) {
 
 /* the sine with its window, straight from the formula */
 static double sine_at(const psdm_excite_part *p, double t) {
-  double periods = p->frequency * (p->end - p->begin), at = p->frequency * (t - p->begin), u = fmin(1, fmin(at, periods - at));
+  double periods = p->frequency * (p->end - p->begin), at = p->frequency * (t - p->begin),
+         u = fmin(1, fmin(at, periods - at));
   return p->amplitude * u * u * u * (10 - 15 * u + 6 * u * u) * sin(2 * acos(-1) * at);
 }
 
@@ -248,7 +262,8 @@ static void one_joint_at_a_time(void **state) {
     assert_true(hardest < 0.5 * t.acceleration[p->joint]);
     if (k % 10 == 0) slowest = fmin(slowest, top), least = INFINITY, most = 0;
     least = fmin(least, p->amplitude), most = fmax(most, top);
-    if (k % 10 == 0) assert_true(p->amplitude >= 2e-5 && p->amplitude <= 1e-4 && p->frequency >= 0.5 && p->frequency <= 2);
+    if (k % 10 == 0)
+      assert_true(p->amplitude >= 2e-5 && p->amplitude <= 1e-4 && p->frequency >= 0.5 && p->frequency <= 2);
     if (k % 10 == 3) assert_true(p->amplitude <= 2e-3 && top > 0.005 && top < 0.05);
     if (k % 10 == 9) {
       assert_true(fabs(most / t.velocity[p->joint] - 0.9) < 1e-3); /* full speed */
@@ -256,8 +271,10 @@ static void one_joint_at_a_time(void **state) {
       assert_true(seconds > 20 && seconds < 35);
     }
   }
-  printf("friction: the motion is within %.2g of its amplitude from the sines; speeds from %.2g rad/s; %.0f s\n", off, slowest, psdm_motion_end(t.motion));
-  assert_true(off < 1e-6 && slowest < 2e-3); /* a quintic between knots 2 pi / 16 apart: (2 pi / 16)^6 / 46080 = 8e-8, more where the window bends */
+  printf("friction: the motion is within %.2g of its amplitude from the sines; speeds from %.2g rad/s; %.0f s\n", off,
+         slowest, psdm_motion_end(t.motion));
+  /* a quintic between knots 2 pi / 16 apart: (2 pi / 16)^6 / 46080 = 8e-8, more where the window bends */
+  assert_true(off < 1e-6 && slowest < 2e-3);
   close_trial(&t);
   psdm_robot_free(robot);
 }
@@ -270,8 +287,9 @@ static void given_times(void **state) {
   static const struct {
     psdm_step step;
     double seconds, least, most;
-  } cases[] = {{PSDM_STEP_MOTOR, 150, 149.8, 150.2},    {PSDM_STEP_MOTOR, 400, 399.5, 400.5},   {PSDM_STEP_GRAVITY, 30, 29.999, 30.001},
-               {PSDM_STEP_GRAVITY, 400, 399.9, 400.1},  {PSDM_STEP_FRICTION, 150, 90, 150},     {PSDM_STEP_FRICTION, 600, 540, 600}};
+  } cases[] = {{PSDM_STEP_MOTOR, 150, 149.8, 150.2},    {PSDM_STEP_MOTOR, 400, 399.5, 400.5},
+               {PSDM_STEP_GRAVITY, 30, 29.999, 30.001}, {PSDM_STEP_GRAVITY, 400, 399.9, 400.1},
+               {PSDM_STEP_FRICTION, 150, 90, 150},      {PSDM_STEP_FRICTION, 600, 540, 600}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     trial t;
     double worst = 0;
@@ -328,7 +346,8 @@ static void refusals(void **state) {
   expect_refusal(&t, PSDM_E_ARGUMENT, "no experiment by rule");
   open_trial(&t, five_bar, PSDM_STEP_GRAVITY, 1);
   expect_refusal(&t, PSDM_E_ROBOT, "closed loops");
-  psdm_robot *weightless = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {a: 0.3, alpha: pi/2}\n  - {a: 0.2}\n");
+  psdm_robot *weightless =
+      parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {a: 0.3, alpha: pi/2}\n  - {a: 0.2}\n");
   open_trial(&t, weightless, PSDM_STEP_MOTOR, 1);
   expect_refusal(&t, PSDM_E_ARGUMENT, "gravity shows a mass on the last link at no joint");
   psdm_robot_free(weightless);
@@ -339,8 +358,11 @@ static void refusals(void **state) {
 /* memory may run out at any call */
 static void memory_runs_out(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {a: 0.3, drive_inertia: 0.1}\n  - {a: 0.2}\nlinks:\n  - {mass: 1, com: [-0.1, 0, 0]}\n  - {mass: 1, com: [-0.1, 0, 0]}\n"
-                                  "collision:\n  capsules:\n    - {link: base, from: [-0.6, 0, 0], radius: 0.05}\n    - {link: link2, from: [0, 0, 0], radius: 0.05}\n");
+  psdm_robot *robot =
+      parse_robot("convention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {a: 0.3, drive_inertia: 0.1}\n  - {a: "
+                  "0.2}\nlinks:\n  - {mass: 1, com: [-0.1, 0, 0]}\n  - {mass: 1, com: [-0.1, 0, 0]}\n"
+                  "collision:\n  capsules:\n    - {link: base, from: [-0.6, 0, 0], radius: 0.05}\n    - {link: link2, "
+                  "from: [0, 0, 0], radius: 0.05}\n");
   for (int step = PSDM_STEP_MOTOR; step <= PSDM_STEP_FRICTION; step++)
     for (long fail_at = 1;; fail_at++) {
       trial t;
@@ -349,7 +371,8 @@ static void memory_runs_out(void **state) {
       open_trial(&t, robot, (psdm_step)step, 1);
       t.limits.torques = true;
       t.arena.allocator = &c.allocator;
-      psdm_status status = psdmp_excite_experiment(robot, &t.options, &t.limits, &t.arena, &c.allocator, &t.out, &t.motion, &t.error);
+      psdm_status status =
+          psdmp_excite_experiment(robot, &t.options, &t.limits, &t.arena, &c.allocator, &t.out, &t.motion, &t.error);
       if (status) assert_null(t.motion);
       close_trial(&t);
       assert_int_equal(c.live, 0);
@@ -358,7 +381,8 @@ static void memory_runs_out(void **state) {
         assert_true(fail_at > 5);
         break;
       }
-      if (status != PSDM_E_MEMORY) fail_msg("step %d, call %ld fails, and the answer is '%s'", step, fail_at, psdm_status_text(status));
+      if (status != PSDM_E_MEMORY)
+        fail_msg("step %d, call %ld fails, and the answer is '%s'", step, fail_at, psdm_status_text(status));
       assert_int_equal(t.error.status, PSDM_E_MEMORY);
     }
   psdm_robot_free(robot);
@@ -366,8 +390,16 @@ static void memory_runs_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(limits_hold),    cmocka_unit_test(random_robots),       cmocka_unit_test(sweeps_at_constant_speed), cmocka_unit_test(poses_show_the_mass), cmocka_unit_test(what_gravity_cannot_show),
-      cmocka_unit_test(there_and_back), cmocka_unit_test(one_joint_at_a_time), cmocka_unit_test(given_times),              cmocka_unit_test(refusals),            cmocka_unit_test(memory_runs_out),
+      cmocka_unit_test(limits_hold),
+      cmocka_unit_test(random_robots),
+      cmocka_unit_test(sweeps_at_constant_speed),
+      cmocka_unit_test(poses_show_the_mass),
+      cmocka_unit_test(what_gravity_cannot_show),
+      cmocka_unit_test(there_and_back),
+      cmocka_unit_test(one_joint_at_a_time),
+      cmocka_unit_test(given_times),
+      cmocka_unit_test(refusals),
+      cmocka_unit_test(memory_runs_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,13 @@
 
 #include "test_experiment_trial.h"
 
-#define CAPSULES                                                          \
-  "collision:\n  floor: {height: -0.2}\n  capsules:\n"                    \
-  "    - {link: base, from: [0, 0, -0.1], to: [0, 0, 0.1], radius: 0.1}\n" \
-  "    - {link: A1, from: [-0.025, 0, 0], to: [0, 0, 0], radius: 0.08}\n" \
+#define CAPSULES                                                             \
+  "collision:\n  floor: {height: -0.2}\n  capsules:\n"                       \
+  "    - {link: base, from: [0, 0, -0.1], to: [0, 0, 0.1], radius: 0.1}\n"   \
+  "    - {link: A1, from: [-0.025, 0, 0], to: [0, 0, 0], radius: 0.08}\n"    \
   "    - {link: A2, from: [0.315, 0, 0.1], to: [0, 0, 0.1], radius: 0.07}\n" \
-  "    - {link: A3, from: [0, 0, 0], to: [0, 0, 0.25], radius: 0.06}\n"   \
-  "    - {link: A5, from: [0, 0, 0], to: [0, 0, 0.05], radius: 0.05}\n"   \
+  "    - {link: A3, from: [0, 0, 0], to: [0, 0, 0.25], radius: 0.06}\n"      \
+  "    - {link: A5, from: [0, 0, 0], to: [0, 0, 0.05], radius: 0.05}\n"      \
   "    - {link: A6, from: [0, 0, 0], to: [0, 0, 0.1], radius: 0.05}\n"
 
 static psdm_robot *kr6_with(const char *rest) {
@@ -80,8 +80,10 @@ static void torques_hold(void **state) {
       }
       close_trial(&t);
     }
-  printf("torques: share of the limits motor %.3f, gravity %.3f, friction %.3f; %.2f where they are not watched\n", worst[0], worst[1], worst[2], free_need);
-  /* sampled at eight points of a piece: what lies between differs by an eighth of the curvature, well below the 2 % that margins leave */
+  printf("torques: share of the limits motor %.3f, gravity %.3f, friction %.3f; %.2f where they are not watched\n",
+         worst[0], worst[1], worst[2], free_need);
+  /* sampled at eight points of a piece: what lies between differs by an eighth of the curvature, well below the 2 %
+   * that margins leave */
   for (int step = 0; step < 3; step++) assert_true(worst[step] <= 1.005);
   assert_true(free_need > 1.1);
   psdm_work_free(work, NULL);
@@ -126,7 +128,8 @@ static void nothing_fits(void **state) {
   trial t;
   for (int step = PSDM_STEP_MOTOR; step <= PSDM_STEP_FRICTION; step++) {
     open_trial(&t, touching, (psdm_step)step, 1);
-    expect_refusal(&t, "capsules 4 and 5, of links 'link3' and 'link5', are too near to each other in every pose that was tried");
+    expect_refusal(
+        &t, "capsules 4 and 5, of links 'link3' and 'link5', are too near to each other in every pose that was tried");
     /* torques that not even holding still allows */
     open_trial(&t, robot, (psdm_step)step, 1);
     t.limits.torques = true;
@@ -138,6 +141,7 @@ static void nothing_fits(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_touches), cmocka_unit_test(torques_hold), cmocka_unit_test(seeds), cmocka_unit_test(nothing_fits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_touches), cmocka_unit_test(torques_hold),
+                                     cmocka_unit_test(seeds), cmocka_unit_test(nothing_fits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_experiment_trial.h: an experiment planned for a test, and what every one of them must keep. Part of one program at a time. */
+/* test_experiment_trial.h: an experiment planned for a test, and what every one of them must keep. Part of one
+ * program at a time. */
 #ifndef TEST_EXPERIMENT_TRIAL_H
 #define TEST_EXPERIMENT_TRIAL_H
 
@@ -30,11 +31,18 @@ static inline void open_trial(trial *t, psdm_robot *robot, psdm_step step, uint6
     t->lower[i] = -1.8 - 0.1 * i, t->upper[i] = 2.1 - 0.05 * i;
     t->velocity[i] = 2 + 0.3 * i, t->acceleration[i] = 8 + i, t->effort[i] = INFINITY;
   }
-  t->limits = (psdmp_excite_limits){.lower = t->lower, .upper = t->upper, .velocity = t->velocity, .acceleration = t->acceleration, .effort = t->effort, .clearance = 0.01};
+  t->limits = (psdmp_excite_limits){.lower = t->lower,
+                                    .upper = t->upper,
+                                    .velocity = t->velocity,
+                                    .acceleration = t->acceleration,
+                                    .effort = t->effort,
+                                    .clearance = 0.01};
   t->options = (psdm_excite_options){.step = step, .seed = seed, .com = {0.06, 0.02, 0.1}};
 }
 
-static inline psdm_status plan_trial(trial *t) { return psdmp_excite_experiment(t->robot, &t->options, &t->limits, &t->arena, NULL, &t->out, &t->motion, &t->error); }
+static inline psdm_status plan_trial(trial *t) {
+  return psdmp_excite_experiment(t->robot, &t->options, &t->limits, &t->arena, NULL, &t->out, &t->motion, &t->error);
+}
 
 static inline void must_plan(trial *t) {
   if (plan_trial(t)) fail_msg("step %d: %s", t->options.step, t->error.text);
@@ -47,15 +55,17 @@ static inline void close_trial(trial *t) {
 
 static inline double grid_time(const trial *t, int k) { return psdm_motion_end(t->motion) * k / GRID; }
 
-/* positions, velocities and accelerations; at rest at both ends. Tolerance: pieces are no shorter than 0.01 s, and a quintic's velocity and acceleration are
- * differences of positions of a few rad, over that time and its square, times factors of up to 60 */
+/* positions, velocities and accelerations; at rest at both ends. Tolerance: pieces are no shorter than 0.01 s, and a
+ * quintic's velocity and acceleration are differences of positions of a few rad, over that time and its square,
+ * times factors of up to 60 */
 static inline void check_limits(const trial *t, double *worst) {
   double x[3 * MOST], eps = 2.2e-16 * 3 * 60;
   for (int k = 0; k <= GRID; k++) {
     psdm_motion_at(t->motion, grid_time(t, k), 3, x);
     for (int i = 0; i < t->n; i++) {
       double q = x[i], qd = x[t->n + i], qdd = x[2 * t->n + i];
-      if (q < t->lower[i] - eps || q > t->upper[i] + eps || fabs(qd) > t->velocity[i] + eps / 0.01 || fabs(qdd) > t->acceleration[i] + eps / 1e-4)
+      if (q < t->lower[i] - eps || q > t->upper[i] + eps || fabs(qd) > t->velocity[i] + eps / 0.01 ||
+          fabs(qdd) > t->acceleration[i] + eps / 1e-4)
         fail_msg("step %d, t = %.4f, joint %d: %.17g %.17g %.17g", t->options.step, grid_time(t, k), i + 1, q, qd, qdd);
       *worst = fmax(*worst, fmax(fabs(qd) / t->velocity[i], fabs(qdd) / t->acceleration[i]));
       if (k == 0 || k == GRID) assert_true(fabs(qd) < eps / 0.01 && fabs(qdd) < eps / 1e-4);

@@ -1,4 +1,5 @@
-/* Gradients and substitution: against derivatives by hand, and against central differences of order six on random expressions. */
+/* Gradients and substitution: against derivatives by hand, and against central differences of order six on random
+ * expressions. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +53,11 @@ static psdm_ref random_expression(psdm_graph *g, rng *r) {
     psdm_ref a = pool[rng_int(r, 0, count - 1)], b = pool[rng_int(r, 0, count - 1)];
     if (rng_int(r, 0, 1)) a = psdm_neg(a);
     int kind = rng_int(r, 0, 4);
-    pool[count++] = kind == 0 ? psdm_sin(g, a) : kind == 1 ? psdm_cos(g, a) : kind == 2 ? psdm_mul(g, psdm_sin(g, a), b) : kind == 3 ? psdm_sin(g, psdm_add(g, a, b)) : psdm_scale(g, rng_uniform(r, -1, 1), a);
+    pool[count++] = kind == 0   ? psdm_sin(g, a)
+                    : kind == 1 ? psdm_cos(g, a)
+                    : kind == 2 ? psdm_mul(g, psdm_sin(g, a), b)
+                    : kind == 3 ? psdm_sin(g, psdm_add(g, a, b))
+                                : psdm_scale(g, rng_uniform(r, -1, 1), a);
   }
   psdm_ref sum = pool[59];
   for (int k = 50; k < 59; k++) sum = psdm_add(g, sum, pool[k]);
@@ -84,7 +89,8 @@ static void random_gradients(void **state) {
       }
       x[i] = at;
       double exact = value(g, d[i], x);
-      if (!(fabs(exact - sum / h) <= 1e-8 * (1 + fabs(exact)))) fail_msg("trial %d input %d: %.17g, differences %.17g", trial, i, exact, sum / h);
+      if (!(fabs(exact - sum / h) <= 1e-8 * (1 + fabs(exact))))
+        fail_msg("trial %d input %d: %.17g, differences %.17g", trial, i, exact, sum / h);
     }
     psdm_graph_free(g);
   }
@@ -112,6 +118,7 @@ static void substitution(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(random_gradients), cmocka_unit_test(substitution)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(random_gradients),
+                                     cmocka_unit_test(substitution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

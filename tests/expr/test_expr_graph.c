@@ -22,7 +22,8 @@ static fixture start(void) {
 static void expect_cost(const psdm_graph *g, const psdm_ref *out, size_t count, long mult, long add) {
   psdm_cost cost;
   assert_int_equal(psdm_graph_cost(g, out, count, &cost), PSDM_OK);
-  if (cost.mult != mult || cost.add != add) fail_msg("%ld mult %ld add, not %ld and %ld", cost.mult, cost.add, mult, add);
+  if (cost.mult != mult || cost.add != add)
+    fail_msg("%ld mult %ld add, not %ld and %ld", cost.mult, cost.add, mult, add);
 }
 
 /* ---- constructors ---- */
@@ -283,7 +284,8 @@ static psdm_status work(const psdm_allocator *allocator) {
   psdm_status status = psdm_graph_new(allocator, &g);
   if (status) return status;
   rng r = {42};
-  for (int k = 0; k < INPUTS; k++) v[2 * k] = psdm_sin(g, psdm_input(g, k)), v[2 * k + 1] = psdm_cos(g, psdm_input(g, k));
+  for (int k = 0; k < INPUTS; k++)
+    v[2 * k] = psdm_sin(g, psdm_input(g, k)), v[2 * k + 1] = psdm_cos(g, psdm_input(g, k));
   for (int k = 0; k < OUTPUTS; k++) {
     out[k] = psdm_const(g, 0);
     for (int t = 0; t < TERMS; t++) {

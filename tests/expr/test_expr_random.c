@@ -1,12 +1,14 @@
-/* Random expressions, built through the constructors and evaluated by a plain list of our own that never touches a graph; factored,
- * balanced and scheduled.
+/* Random expressions, built through the constructors and evaluated by a plain list of our own that never touches a
+ * graph; factored, balanced and scheduled.
  *
- * How far rounding may take the two apart. Let p be a polynomial in atoms (inputs, constants, values of functions), m(p) the same
- * polynomial with every sign made plus and every atom its magnitude, u = 2^-53, and N the operations of the whole expression. Whatever
- * the association and whatever is factored out, each monomial passes through at most N roundings, so
+ * How far rounding may take the two apart. Let p be a polynomial in atoms (inputs, constants, values of functions),
+ * m(p) the same polynomial with every sign made plus and every atom its magnitude, u = 2^-53, and N the operations of
+ * the whole expression. Whatever the association and whatever is factored out, each monomial passes through at most N
+ * roundings, so
  *   |computed - p| <= gamma m(p) + d(p),   gamma = N u / (1 - N u),
- * where d carries the errors of the atoms: d(p + q) = d(p) + d(q), d(p q) = d(p) m(q) + m(p) d(q) + d(p) d(q). Each x x - y y that becomes
- * (x - y) (x + y) at most doubles m (2 |x y| <= x x + y y): gamma is taken four times, which covers two of them in one another. */
+ * where d carries the errors of the atoms: d(p + q) = d(p) + d(q), d(p q) = d(p) m(q) + m(p) d(q) + d(p) d(q). Each
+ * x x - y y that becomes (x - y) (x + y) at most doubles m (2 |x y| <= x x + y y): gamma is taken four times, which
+ * covers two of them in one another. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@ enum { INPUTS = 6, VALUES = 260, OUTPUTS = 6, DAGS = 600 };
 typedef struct value {
   long double v, m, d; /* exact, magnitude of the monomials, error of the atoms */
   psdm_ref ref;
-  bool inverse;        /* a reciprocal is in it: 1 / (1 / x) folds back to x, whose m is not that of an atom */
+  bool inverse; /* a reciprocal is in it: 1 / (1 / x) folds back to x, whose m is not that of an atom */
 } value;
 
 typedef struct expression {
@@ -44,16 +46,18 @@ static long double error_of(const expression *e, const value *a) { return gamma_
 
 static value plus(expression *e, const value *a, const value *b, bool minus) {
   e->operations++;
-  return (value){minus ? a->v - b->v : a->v + b->v, a->m + b->m, a->d + b->d, minus ? psdm_sub(e->g, a->ref, b->ref) : psdm_add(e->g, a->ref, b->ref),
-                 a->inverse || b->inverse};
+  return (value){minus ? a->v - b->v : a->v + b->v, a->m + b->m, a->d + b->d,
+                 minus ? psdm_sub(e->g, a->ref, b->ref) : psdm_add(e->g, a->ref, b->ref), a->inverse || b->inverse};
 }
 
 static value times(expression *e, const value *a, const value *b) {
   e->operations++;
-  return (value){a->v * b->v, a->m * b->m, a->d * b->m + a->m * b->d + a->d * b->d, psdm_mul(e->g, a->ref, b->ref), a->inverse || b->inverse};
+  return (value){a->v * b->v, a->m * b->m, a->d * b->m + a->m * b->d + a->d * b->d, psdm_mul(e->g, a->ref, b->ref),
+                 a->inverse || b->inverse};
 }
 
-/* an atom again: its value, and what the error of its argument does to it; the library function's own error is below two units */
+/* an atom again: its value, and what the error of its argument does to it; the library function's own error is below
+ * two units */
 static value atom(long double v, long double error, psdm_ref ref, bool inverse) {
   long double d = error + 2 * 0x1p-53L * fabsl(v) + DBL_MIN;
   return (value){v, fabsl(v) + d, d, ref, inverse};
@@ -149,7 +153,9 @@ static void compare(const expression *e, const char *what, int dag) {
   for (int k = 0; k < e->outputs; k++) {
     const value *a = &e->value[e->from[k]];
     long double error = fabsl(out[k] - a->v), bound = error_of(e, a);
-    if (!(error <= bound)) fail_msg("dag %d, %s, output %d: %.17g, not %.17Lg; off by %Lg, bound %Lg", dag, what, k, out[k], a->v, error, bound);
+    if (!(error <= bound))
+      fail_msg("dag %d, %s, output %d: %.17g, not %.17Lg; off by %Lg, bound %Lg", dag, what, k, out[k], a->v, error,
+               bound);
   }
   free(scratch);
 }
@@ -161,7 +167,8 @@ static psdm_cost cost_of(const expression *e) {
 }
 
 static void expect_no_more(psdm_cost now, psdm_cost before, const char *what, int dag) {
-  if (now.mult + now.add > before.mult + before.add || now.div > before.div || now.sqrt > before.sqrt || now.sincos > before.sincos)
+  if (now.mult + now.add > before.mult + before.add || now.div > before.div || now.sqrt > before.sqrt ||
+      now.sincos > before.sincos)
     fail_msg("dag %d, %s: %ld + %ld operations after %ld + %ld", dag, what, now.mult, now.add, before.mult, before.add);
 }
 
@@ -169,10 +176,10 @@ static void expect_no_more(psdm_cost now, psdm_cost before, const char *what, in
 
 typedef struct judge {
   uint32_t size;
-  bool *live;      /* an operation that the outputs reach */
-  bool *early;     /* an angle needs it */
-  long *computed;  /* when, -1: never */
-  long *last;      /* when it is read last, -1: never */
+  bool *live;     /* an operation that the outputs reach */
+  bool *early;    /* an angle needs it */
+  long *computed; /* when, -1: never */
+  long *last;     /* when it is read last, -1: never */
 } judge;
 
 static int operands(const psdm_graph *g, uint32_t node, uint32_t out[2]) {
@@ -241,13 +248,15 @@ static void check_schedules(const expression *e) {
   static const psdm_order hows[] = {PSDM_ORDER_BUILT, PSDM_ORDER_LATENCY, PSDM_ORDER_LATENCY, PSDM_ORDER_REGISTERS};
   static const int registers[] = {0, 0, 1000, 0};
   uint32_t size = psdm_graph_size(e->g), *order = malloc(size * sizeof *order);
-  judge j = {size, calloc(size, sizeof *j.live), calloc(size, sizeof *j.early), calloc(size, sizeof *j.computed), calloc(size, sizeof *j.last)};
+  judge j = {size, calloc(size, sizeof *j.live), calloc(size, sizeof *j.early), calloc(size, sizeof *j.computed),
+             calloc(size, sizeof *j.last)};
   assert_true(order && j.live && j.early && j.computed && j.last);
   mark(e, &j);
   for (int k = 0; k < 4; k++) {
     size_t length;
     long peak;
-    assert_int_equal(psdm_graph_schedule(e->g, e->out, (size_t)e->outputs, hows[k], registers[k], order, &length, &peak), PSDM_OK);
+    assert_int_equal(
+        psdm_graph_schedule(e->g, e->out, (size_t)e->outputs, hows[k], registers[k], order, &length, &peak), PSDM_OK);
     check_order(e, &j, order, length, k > 0);
     assert_int_equal(peak, count_peak(&j, order, length));
     for (size_t t = 1; k == 0 && t < length; t++) assert_true(order[t] > order[t - 1]);
@@ -331,7 +340,8 @@ static void test_long_chain(void **unused) {
   psdm_cost cost;
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
   psdm_ref x = psdm_input(g, 0), y = x;
-  for (int k = 0; k < LINKS; k++) y = psdm_mul(g, psdm_add(g, psdm_const(g, 1.0 / (k + 3)), y), psdm_input(g, 1 + k % 3));
+  for (int k = 0; k < LINKS; k++)
+    y = psdm_mul(g, psdm_add(g, psdm_const(g, 1.0 / (k + 3)), y), psdm_input(g, 1 + k % 3));
   uint32_t *order = malloc(4 * LINKS * sizeof *order);
   size_t length;
   long peak;
@@ -378,7 +388,8 @@ static void test_tree(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_balance_alone), cmocka_unit_test(test_deterministic),
-                                     cmocka_unit_test(test_long_chain), cmocka_unit_test(test_tree)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_balance_alone),
+                                     cmocka_unit_test(test_deterministic), cmocka_unit_test(test_long_chain),
+                                     cmocka_unit_test(test_tree)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

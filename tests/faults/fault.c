@@ -1,8 +1,9 @@
 /* fault.c: loaded before the C library (LD_PRELOAD), it lets the k-th call of one kind fail.
- * By hand: FAULT=memory:17:once psdm ...; kinds and manners are below; FAULT_TRAP=1 stops there in a debugger. As a server (FAULT_SERVER=1) it stops before main, reads lines
- * "KIND K MANNER SECONDS" from descriptor 3, runs main in a fork for each, with ./out and ./err as its streams, and answers
- * "STATUS CALLS" on descriptor 4: what waitpid says (-1: it ran out of time) and how many calls of the kind there were. So a run costs no loading. The manner "places" lets nothing
- * fail and adds the numbers of those calls whose stack of callers was new. */
+ * By hand: FAULT=memory:17:once psdm ...; kinds and manners are below; FAULT_TRAP=1 stops there in a debugger. As a
+ * server (FAULT_SERVER=1) it stops before main, reads lines "KIND K MANNER SECONDS" from descriptor 3, runs main in
+ * a fork for each, with ./out and ./err as its streams, and answers "STATUS CALLS" on descriptor 4: what waitpid
+ * says (-1: it ran out of time) and how many calls of the kind there were. So a run costs no loading. The manner
+ * "places" lets nothing fail and adds the numbers of those calls whose stack of callers was new. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -32,14 +33,14 @@ static const int errors[KINDS] = {ENOMEM, ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO,
 
 static int kind = -1;
 static long at;
-static bool trap;          /* a debugger is to see it */
-static bool for_good;      /* the k-th call and all after it, not it alone */
-static bool listing;       /* nothing fails, new stacks are noted */
+static bool trap;     /* a debugger is to see it */
+static bool for_good; /* the k-th call and all after it, not it alone */
+static bool listing;  /* nothing fails, new stacks are noted */
 enum { FRAMES = 9, STACKS = 1 << 17, PLACES = 1 << 15 };
-static struct shared {     /* what the server sees, too */
-  atomic_long calls;       /* of the kind */
+static struct shared { /* what the server sees, too */
+  atomic_long calls;   /* of the kind */
   long places, place[PLACES];
-} *shared;
+} * shared;
 
 static _Thread_local bool looking; /* the search for callers may call what is counted */
 
@@ -76,7 +77,7 @@ static bool fails(int which) {
   return true;
 }
 
-#define REAL(name) \
+#define REAL(name)               \
   static __typeof__(&name) real; \
   if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
@@ -111,24 +112,45 @@ void *mmap64(void *address, size_t length, int protection, int flags, int fd, of
 
 /* ---- files ---- */
 
-#define OPENER(name)                                        \
-  int name(const char *path, int flags, ...) {              \
-    REAL(name);                                             \
-    va_list rest;                                           \
-    va_start(rest, flags);                                  \
+#define OPENER(name)                                          \
+  int name(const char *path, int flags, ...) {                \
+    REAL(name);                                               \
+    va_list rest;                                             \
+    va_start(rest, flags);                                    \
     mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0; \
-    va_end(rest);                                           \
-    return fails(OPEN) ? -1 : real(path, flags, mode);      \
+    va_end(rest);                                             \
+    return fails(OPEN) ? -1 : real(path, flags, mode);        \
   }
 OPENER(open)
 OPENER(open64)
-FILE *fopen(const char *path, const char *mode) { REAL(fopen); return fails(OPEN) ? NULL : real(path, mode); }
-FILE *fopen64(const char *path, const char *mode) { REAL(fopen64); return fails(OPEN) ? NULL : real(path, mode); }
-FILE *fdopen(int fd, const char *mode) { REAL(fdopen); return fails(OPEN) ? NULL : real(fd, mode); }
-DIR *opendir(const char *path) { REAL(opendir); return fails(OPEN) ? NULL : real(path); }
-int mkdir(const char *path, mode_t mode) { REAL(mkdir); return fails(OPEN) ? -1 : real(path, mode); }
-char *mkdtemp(char *pattern) { REAL(mkdtemp); return fails(OPEN) ? NULL : real(pattern); }
-int mkstemp(char *pattern) { REAL(mkstemp); return fails(OPEN) ? -1 : real(pattern); }
+FILE *fopen(const char *path, const char *mode) {
+  REAL(fopen);
+  return fails(OPEN) ? NULL : real(path, mode);
+}
+FILE *fopen64(const char *path, const char *mode) {
+  REAL(fopen64);
+  return fails(OPEN) ? NULL : real(path, mode);
+}
+FILE *fdopen(int fd, const char *mode) {
+  REAL(fdopen);
+  return fails(OPEN) ? NULL : real(fd, mode);
+}
+DIR *opendir(const char *path) {
+  REAL(opendir);
+  return fails(OPEN) ? NULL : real(path);
+}
+int mkdir(const char *path, mode_t mode) {
+  REAL(mkdir);
+  return fails(OPEN) ? -1 : real(path, mode);
+}
+char *mkdtemp(char *pattern) {
+  REAL(mkdtemp);
+  return fails(OPEN) ? NULL : real(pattern);
+}
+int mkstemp(char *pattern) {
+  REAL(mkstemp);
+  return fails(OPEN) ? -1 : real(pattern);
+}
 
 /* a stream that failed says so later, too: glibc's flag of ferror */
 static bool stream_fails(int which, FILE *stream) {
@@ -137,21 +159,63 @@ static bool stream_fails(int which, FILE *stream) {
   return true;
 }
 
-ssize_t read(int fd, void *to, size_t bytes) { REAL(read); return fails(READ) ? -1 : real(fd, to, bytes); }
-ssize_t pread(int fd, void *to, size_t bytes, off_t from) { REAL(pread); return fails(READ) ? -1 : real(fd, to, bytes, from); }
-size_t fread(void *to, size_t size, size_t count, FILE *from) { REAL(fread); return stream_fails(READ, from) ? 0 : real(to, size, count, from); }
-char *fgets(char *to, int size, FILE *from) { REAL(fgets); return stream_fails(READ, from) ? NULL : real(to, size, from); }
-ssize_t getline(char **to, size_t *size, FILE *from) { REAL(getline); return stream_fails(READ, from) ? -1 : real(to, size, from); }
+ssize_t read(int fd, void *to, size_t bytes) {
+  REAL(read);
+  return fails(READ) ? -1 : real(fd, to, bytes);
+}
+ssize_t pread(int fd, void *to, size_t bytes, off_t from) {
+  REAL(pread);
+  return fails(READ) ? -1 : real(fd, to, bytes, from);
+}
+size_t fread(void *to, size_t size, size_t count, FILE *from) {
+  REAL(fread);
+  return stream_fails(READ, from) ? 0 : real(to, size, count, from);
+}
+char *fgets(char *to, int size, FILE *from) {
+  REAL(fgets);
+  return stream_fails(READ, from) ? NULL : real(to, size, from);
+}
+ssize_t getline(char **to, size_t *size, FILE *from) {
+  REAL(getline);
+  return stream_fails(READ, from) ? -1 : real(to, size, from);
+}
 
-ssize_t write(int fd, const void *from, size_t bytes) { REAL(write); return fd != STDERR_FILENO && fails(WRITE) ? -1 : real(fd, from, bytes); }
-ssize_t pwrite(int fd, const void *from, size_t bytes, off_t to) { REAL(pwrite); return fails(WRITE) ? -1 : real(fd, from, bytes, to); }
-size_t fwrite(const void *from, size_t size, size_t count, FILE *to) { REAL(fwrite); return stream_fails(WRITE, to) ? 0 : real(from, size, count, to); }
-int fputs(const char *text, FILE *to) { REAL(fputs); return stream_fails(WRITE, to) ? EOF : real(text, to); }
-int puts(const char *text) { REAL(puts); return stream_fails(WRITE, stdout) ? EOF : real(text); }
-int fputc(int c, FILE *to) { REAL(fputc); return stream_fails(WRITE, to) ? EOF : real(c, to); }
-int putc(int c, FILE *to) { REAL(putc); return stream_fails(WRITE, to) ? EOF : real(c, to); }
-int putchar(int c) { REAL(putchar); return stream_fails(WRITE, stdout) ? EOF : real(c); }
-int vfprintf(FILE *to, const char *format, va_list rest) { REAL(vfprintf); return stream_fails(WRITE, to) ? -1 : real(to, format, rest); }
+ssize_t write(int fd, const void *from, size_t bytes) {
+  REAL(write);
+  return fd != STDERR_FILENO && fails(WRITE) ? -1 : real(fd, from, bytes);
+}
+ssize_t pwrite(int fd, const void *from, size_t bytes, off_t to) {
+  REAL(pwrite);
+  return fails(WRITE) ? -1 : real(fd, from, bytes, to);
+}
+size_t fwrite(const void *from, size_t size, size_t count, FILE *to) {
+  REAL(fwrite);
+  return stream_fails(WRITE, to) ? 0 : real(from, size, count, to);
+}
+int fputs(const char *text, FILE *to) {
+  REAL(fputs);
+  return stream_fails(WRITE, to) ? EOF : real(text, to);
+}
+int puts(const char *text) {
+  REAL(puts);
+  return stream_fails(WRITE, stdout) ? EOF : real(text);
+}
+int fputc(int c, FILE *to) {
+  REAL(fputc);
+  return stream_fails(WRITE, to) ? EOF : real(c, to);
+}
+int putc(int c, FILE *to) {
+  REAL(putc);
+  return stream_fails(WRITE, to) ? EOF : real(c, to);
+}
+int putchar(int c) {
+  REAL(putchar);
+  return stream_fails(WRITE, stdout) ? EOF : real(c);
+}
+int vfprintf(FILE *to, const char *format, va_list rest) {
+  REAL(vfprintf);
+  return stream_fails(WRITE, to) ? -1 : real(to, format, rest);
+}
 int fprintf(FILE *to, const char *format, ...) {
   va_list rest;
   va_start(rest, format);
@@ -166,7 +230,10 @@ int printf(const char *format, ...) {
   va_end(rest);
   return count;
 }
-int fflush(FILE *stream) { REAL(fflush); return stream && stream_fails(WRITE, stream) ? EOF : real(stream); }
+int fflush(FILE *stream) {
+  REAL(fflush);
+  return stream && stream_fails(WRITE, stream) ? EOF : real(stream);
+}
 
 /* what fails to close is closed all the same, as on Linux */
 int close(int fd) {
@@ -183,9 +250,18 @@ int fclose(FILE *stream) {
   if (failed) errno = EIO;
   return failed ? EOF : answer;
 }
-int rename(const char *from, const char *to) { REAL(rename); return fails(RENAME) ? -1 : real(from, to); }
-int fsync(int fd) { REAL(fsync); return fails(SYNC) ? -1 : real(fd); }
-int fdatasync(int fd) { REAL(fdatasync); return fails(SYNC) ? -1 : real(fd); }
+int rename(const char *from, const char *to) {
+  REAL(rename);
+  return fails(RENAME) ? -1 : real(from, to);
+}
+int fsync(int fd) {
+  REAL(fsync);
+  return fails(SYNC) ? -1 : real(fd);
+}
+int fdatasync(int fd) {
+  REAL(fdatasync);
+  return fails(SYNC) ? -1 : real(fd);
+}
 
 /* ---- threads and programs ---- */
 
@@ -193,12 +269,17 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(vo
   REAL(pthread_create);
   return fails(START) ? EAGAIN : real(thread, how, run, user);
 }
-pid_t fork(void) { REAL(fork); return fails(START) ? -1 : real(); }
-int posix_spawn(pid_t *id, const char *path, const posix_spawn_file_actions_t *acts, const posix_spawnattr_t *how, char *const argv[], char *const envp[]) {
+pid_t fork(void) {
+  REAL(fork);
+  return fails(START) ? -1 : real();
+}
+int posix_spawn(pid_t *id, const char *path, const posix_spawn_file_actions_t *acts, const posix_spawnattr_t *how,
+                char *const argv[], char *const envp[]) {
   REAL(posix_spawn);
   return fails(START) ? EAGAIN : real(id, path, acts, how, argv, envp);
 }
-int posix_spawnp(pid_t *id, const char *name, const posix_spawn_file_actions_t *acts, const posix_spawnattr_t *how, char *const argv[], char *const envp[]) {
+int posix_spawnp(pid_t *id, const char *name, const posix_spawn_file_actions_t *acts, const posix_spawnattr_t *how,
+                 char *const argv[], char *const envp[]) {
   REAL(posix_spawnp);
   return fails(START) ? EAGAIN : real(id, name, acts, how, argv, envp);
 }
@@ -287,8 +368,10 @@ static int begin(int argc, char **argv, char **envp) {
   return real_main(argc, argv, envp);
 }
 
-int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void), void (*ended)(void), void *stack);
-int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void), void (*ended)(void), void *stack) {
+int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*ended)(void), void *stack);
+int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*ended)(void), void *stack) {
   REAL(__libc_start_main);
   real_main = program;
   return real(begin, argc, argv, init, fini, ended, stack);

@@ -13,7 +13,8 @@ static void random_problem(problem *p, rng *g, double noise) {
   for (int j = 0; j < n; j++) extras[j] = rng_int(g, 0, 6);
   problem_new(p, n, base, 0, 0, extras, rng_int(g, 60, 700));
   double length[MOST], theta[MOST], phi[OWN_MOST];
-  for (int k = 0; k < base; k++) length[k] = pow(10, rng_uniform(g, -3, 3)), theta[k] = rng_uniform(g, -1, 1) / length[k];
+  for (int k = 0; k < base; k++)
+    length[k] = pow(10, rng_uniform(g, -3, 3)), theta[k] = rng_uniform(g, -1, 1) / length[k];
   for (int j = 0; j < n; j++) {
     int w = width_of(p, j);
     for (int k = 0; k < extras[j]; k++) phi[k] = rng_uniform(g, -2, 2);
@@ -67,10 +68,12 @@ static int plain_linear(const problem *p, const double *sigma, double *x) {
   return rank;
 }
 
-typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch,
+                              psdmp_fit *fit);
 
 /* x: theta phi; the fit's arrays are ours */
-static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_options *options, double *x, double *cost, double *covariance, psdmp_fit *fit) {
+static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_options *options, double *x, double *cost,
+                            double *covariance, psdmp_fit *fit) {
   double *scratch = scratch_of(psdmp_fit_scratch(&p->rows));
   *fit = (psdmp_fit){.theta = x, .phi = x + p->rows.base, .cost = cost, .covariance = covariance};
   psdm_status status = run(&p->rows, options, scratch, fit);
@@ -117,8 +120,10 @@ static void test_linear(void **unused) {
   assert_true(worst < 1e-10 && worst_cost < 1e-10);
 }
 
-/* a covariance over its variance, in scaled columns, is the pseudo-inverse of A^T A: N C N = N, C N C = C (Penrose 1955) */
-static void expect_pseudo_inverse(const problem *p, const double *sigma, const double *cost, int rank, const double *covariance) {
+/* a covariance over its variance, in scaled columns, is the pseudo-inverse of A^T A: N C N = N, C N C = C (Penrose
+ * 1955) */
+static void expect_pseudo_inverse(const problem *p, const double *sigma, const double *cost, int rank,
+                                  const double *covariance) {
   int W, n = p->rows.n;
   long rows = n * p->each;
   double *A = stack(p, sigma, &W), length[MOST + 1], weighted = 0, count = 0, most = 0;
@@ -138,13 +143,15 @@ static void expect_pseudo_inverse(const problem *p, const double *sigma, const d
     for (int k = 0; k < W; k++) {
       double first = -N[i * W + k], second = -C[i * W + k];
       for (int e = 0; e < W; e++) first += NC[i * W + e] * N[e * W + k], second += C[i * W + e] * NC[e * W + k];
-      if (!(fabs(first) <= 1e-9 * most && fabs(second) <= 1e-9 * most * most)) fail_msg("entry %d %d of the pseudo-inverse: %g, %g", i, k, first, second);
+      if (!(fabs(first) <= 1e-9 * most && fabs(second) <= 1e-9 * most * most))
+        fail_msg("entry %d %d of the pseudo-inverse: %g, %g", i, k, first, second);
     }
   fenced_free(N), fenced_free(C), fenced_free(NC);
   free(A);
 }
 
-/* columns that are zero, equal or sums of others: the rank is told, and the answer is the least one in scaled columns */
+/* columns that are zero, equal or sums of others: the rank is told, and the answer is the least one in scaled
+ * columns */
 static void test_deficient(void **unused) {
   (void)unused;
   rng g = rng_start("fit deficient");
@@ -193,7 +200,8 @@ static void test_total(void **unused) {
   for (int trial = 0; trial < 40; trial++) {
     problem p;
     psdmp_fit fit;
-    double x[MOST], y[MOST], ordinary[MOST], cost[JOINTS_MOST], length[MOST + 1], sigma[JOINTS_MOST], s[MOST + 1], superb[MOST + 1], unused_U;
+    double x[MOST], y[MOST], ordinary[MOST], cost[JOINTS_MOST], length[MOST + 1], sigma[JOINTS_MOST], s[MOST + 1],
+        superb[MOST + 1], unused_U;
     int W;
     random_problem(&p, &g, 0.3);
     compress(&p, 0, p.each, p.R);
@@ -203,7 +211,9 @@ static void test_total(void **unused) {
     double *A = stack(&p, options.sigma, &W), *VT = malloc(sizeof *VT * (size_t)((W + 1) * (W + 1)));
     long rows = p.rows.n * p.each;
     scale(rows, W + 1, A, length);
-    assert_int_equal(LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (int)rows, W + 1, A, (int)rows, s, &unused_U, 1, VT, W + 1, superb), 0);
+    assert_int_equal(
+        LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (int)rows, W + 1, A, (int)rows, s, &unused_U, 1, VT, W + 1, superb),
+        0);
     for (int k = 0; k < W; k++) y[k] = -VT[W + k * (W + 1)] / VT[W + W * (W + 1)] * length[W] / length[k];
     assert_int_equal(estimate(psdmp_fit_total, &p, &options, x, cost, NULL, &fit), PSDM_OK);
     assert_int_equal(estimate(psdmp_fit_linear, &p, &options, ordinary, cost, NULL, &fit), PSDM_OK);
@@ -250,7 +260,8 @@ static void test_covariance(void **unused) {
     double x[MOST], cost[JOINTS_MOST], length[MOST + 1], total = 0;
     random_problem(&p, &g, 0.3);
     compress(&p, 0, p.each, p.R);
-    double *A = stack(&p, NULL, &W), *covariance = malloc(sizeof *covariance * (size_t)(W * W)), *H = calloc((size_t)(W * W), sizeof *H);
+    double *A = stack(&p, NULL, &W), *covariance = malloc(sizeof *covariance * (size_t)(W * W)),
+           *H = calloc((size_t)(W * W), sizeof *H);
     long rows = p.rows.n * p.each;
     scale(rows, W, A, length);
     for (int i = 0; i < W; i++)
@@ -265,7 +276,8 @@ static void test_covariance(void **unused) {
       for (int k = i; k < W; k++) {
         double plain = variance * H[i + k * W], ours = covariance[i * W + k] * length[i] * length[k];
         worst = fmax(worst, fabs(ours - plain) / sqrt(variance * variance * H[i + i * W] * H[k + k * W]));
-        assert_true(fabs(covariance[i * W + k] - covariance[k * W + i]) <= 1e-12 * sqrt(covariance[i * W + i] * covariance[k * W + k]));
+        assert_true(fabs(covariance[i * W + k] - covariance[k * W + i]) <=
+                    1e-12 * sqrt(covariance[i * W + i] * covariance[k * W + k]));
       }
     free(H);
     free(covariance);
@@ -295,7 +307,8 @@ static void test_reweighting(void **unused) {
     }
   compress(&p, 0, each, p.R);
   for (int pass = 0; pass < 5; pass++) {
-    assert_int_equal(estimate(psdmp_fit_linear, &p, &(psdmp_fit_options){.sigma = sigma}, x, cost, NULL, &fit), PSDM_OK);
+    assert_int_equal(estimate(psdmp_fit_linear, &p, &(psdmp_fit_options){.sigma = sigma}, x, cost, NULL, &fit),
+                     PSDM_OK);
     psdmp_fit_sigma(&p.rows, cost, sigma);
   }
   /* a standard deviation from 4000 samples is known to 1.1 %, one from 0.01's joint is what makes theta exact */
@@ -345,7 +358,8 @@ static void test_empty(void **unused) {
   problem_free(&p);
 }
 
-/* noise of each joint: its squares over rows less what was fitted, of the shared parameters as many as its rows are of all; never below a billionth of its torque */
+/* noise of each joint: its squares over rows less what was fitted, of the shared parameters as many as its rows are
+ * of all; never below a billionth of its torque */
 static void test_sigma(void **unused) {
   (void)unused;
   rng g = rng_start("fit sigma");
@@ -354,27 +368,33 @@ static void test_sigma(void **unused) {
     double cost[JOINTS_MOST + 1], sigma[JOINTS_MOST + 1], total = 0;
     random_problem(&p, &g, 0.3);
     int n = p.rows.n, silent = trial % 4 == 0 ? rng_int(&g, 0, n - 1) : -1; /* one whose torque is zero */
-    for (long i = 0; i < p.each && silent >= 0; i++) p.X[silent][i * width_of(&p, silent) + width_of(&p, silent) - 1] = 0;
+    for (long i = 0; i < p.each && silent >= 0; i++)
+      p.X[silent][i * width_of(&p, silent) + width_of(&p, silent) - 1] = 0;
     compress(&p, 0, p.each, p.R);
-    for (int j = 0; j < n; j++) p.count[j] = trial == 1 ? 0 : trial % 5 == 2 ? rng_int(&g, 0, 9) : rng_uniform(&g, 50, 900), total += p.count[j];
+    for (int j = 0; j < n; j++)
+      p.count[j] = trial == 1 ? 0 : trial % 5 == 2 ? rng_int(&g, 0, 9) : rng_uniform(&g, 50, 900), total += p.count[j];
     for (int j = 0; j < n; j++) cost[j] = j == n - 1 && trial % 3 == 0 ? 0 : pow(10, rng_uniform(&g, -3, 3));
     sigma[n] = 77;
     psdmp_fit_sigma(&p.rows, cost, sigma);
     assert_true(sigma[n] == 77);
     for (int j = 0; j < n; j++) {
       int w = width_of(&p, j);
-      double torque = 0, rows = fmax(1, p.count[j]), freedom = rows - p.extras[j] - (total > 0 ? p.rows.base * p.count[j] / total : 0);
+      double torque = 0, rows = fmax(1, p.count[j]),
+             freedom = rows - p.extras[j] - (total > 0 ? p.rows.base * p.count[j] / total : 0);
       for (long i = 0; i < p.each; i++) torque += p.X[j][i * w + w - 1] * p.X[j][i * w + w - 1];
-      double least = j == silent ? 1 : 1e-9 * sqrt(torque / rows), should = fmax(least, sqrt(cost[j] / fmax(1, freedom)));
-      if (!(fabs(sigma[j] - should) <= 1e-12 * should)) fail_msg("trial %d, joint %d: %.15g, %.15g was expected", trial, j, sigma[j], should);
+      double least = j == silent ? 1 : 1e-9 * sqrt(torque / rows),
+             should = fmax(least, sqrt(cost[j] / fmax(1, freedom)));
+      if (!(fabs(sigma[j] - should) <= 1e-12 * should))
+        fail_msg("trial %d, joint %d: %.15g, %.15g was expected", trial, j, sigma[j], should);
     }
     problem_free(&p);
   }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sigma), cmocka_unit_test(test_linear),     cmocka_unit_test(test_deficient),   cmocka_unit_test(test_total),
-                                     cmocka_unit_test(test_total_deficient), cmocka_unit_test(test_covariance), cmocka_unit_test(test_reweighting),
-                                     cmocka_unit_test(test_refusals),   cmocka_unit_test(test_empty)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sigma),       cmocka_unit_test(test_linear),          cmocka_unit_test(test_deficient),
+      cmocka_unit_test(test_total),       cmocka_unit_test(test_total_deficient), cmocka_unit_test(test_covariance),
+      cmocka_unit_test(test_reweighting), cmocka_unit_test(test_refusals),        cmocka_unit_test(test_empty)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_fit_blocks.c: the sandwich on small problems beside its dense twin: three unlike blocks, with and without a prior, as they are and left out; refusals and scratch. */
+/* test_fit_blocks.c: the sandwich on small problems beside its dense twin: three unlike blocks, with and without a
+ * prior, as they are and left out; refusals and scratch. */
 #include "test_fit_twin.h"
 
 enum { BLOCKS = 3, EACH = 24 };
@@ -12,7 +13,8 @@ typedef struct parts {
 static void parts_new(parts *s, const problem *p) {
   for (int b = 0; b < BLOCKS; b++) {
     s->block[b] = p->rows, s->block[b].R = s->R[b], s->block[b].count = s->count[b];
-    for (int j = 0; j < p->rows.n; j++) s->R[b][j] = zeros_of(width_of(p, j) * width_of(p, j)), s->count[b][j] = NAN; /* nobody asks for it */
+    /* nobody asks for it */
+    for (int j = 0; j < p->rows.n; j++) s->R[b][j] = zeros_of(width_of(p, j) * width_of(p, j)), s->count[b][j] = NAN;
     compress(p, ends[b], ends[b + 1], s->R[b]);
   }
 }
@@ -109,17 +111,21 @@ static void plain_inverse(const held *h, int blind, number C[MOST][MOST]) {
   }
 }
 
-static psdm_status sandwich(const held *h, const parts *s, int blocks, const psdmp_fit *fit, bool consistent, double *covariance, double *share) {
+static psdm_status sandwich(const held *h, const parts *s, int blocks, const psdmp_fit *fit, bool consistent,
+                            double *covariance, double *share) {
   double *scratch = scratch_of(psdmp_fit_sandwich_scratch(&h->p.rows));
-  psdm_status status = psdmp_fit_sandwich(&h->p.rows, blocks, s->block, &h->options, fit, consistent, scratch, covariance, share);
+  psdm_status status =
+      psdmp_fit_sandwich(&h->p.rows, blocks, s->block, &h->options, fit, consistent, scratch, covariance, share);
   fenced_free(scratch);
   return status;
 }
 
 /* what it says of a fit beside V and the prior's part of it, phi theta */
-static void expect_sandwich(const held *h, const parts *s, const psdmp_fit *fit, bool consistent, number V[MOST][MOST], const number *prior, number scale) {
+static void expect_sandwich(const held *h, const parts *s, const psdmp_fit *fit, bool consistent, number V[MOST][MOST],
+                            const number *prior, number scale) {
   int own = h->p.own, base = h->p.rows.base, W = own + base;
-  double *covariance = scratch_of((size_t)(W * W)), *share = scratch_of((size_t)W), *alone = scratch_of((size_t)(W * W));
+  double *covariance = scratch_of((size_t)(W * W)), *share = scratch_of((size_t)W),
+         *alone = scratch_of((size_t)(W * W));
   assert_int_equal(sandwich(h, s, BLOCKS, fit, consistent, covariance, share), PSDM_OK);
   assert_int_equal(sandwich(h, s, BLOCKS, fit, consistent, alone, NULL), PSDM_OK);
   assert_memory_equal(alone, covariance, sizeof *alone * (size_t)(W * W));
@@ -143,7 +149,8 @@ static void formulas(void **state) {
       held h;
       parts s;
       twin w;
-      int kind = turn / 2 % 3, blind = turn >= 6 && shapes[k].extras[0] > 0 ? 0 : -1; /* linear, consistent, surrogate, and linear with a column that nothing is seen of */
+      /* linear, consistent, surrogate, and linear with a column that nothing is seen of */
+      int kind = turn / 2 % 3, blind = turn >= 6 && shapes[k].extras[0] > 0 ? 0 : -1;
       double theta[MOST], pi[MOST], phi[MOST], x[MOST];
       number prior[MOST] = {0};
       held_new(&h, &g, &shapes[k], EACH);
@@ -153,7 +160,8 @@ static void formulas(void **state) {
       h.options.leave_out = turn % 2;
       psdmp_fit fit = {.theta = theta, .pi = kind ? pi : NULL, .phi = phi};
       double *scratch = scratch_of(psdmp_fit_scratch(&h.p.rows));
-      psdm_status (*const estimators[])(const psdmp_fit_rows *, const psdmp_fit_options *, double *, psdmp_fit *) = {psdmp_fit_linear, psdmp_fit_consistent, psdmp_fit_surrogate};
+      psdm_status (*const estimators[])(const psdmp_fit_rows *, const psdmp_fit_options *, double *, psdmp_fit *) = {
+          psdmp_fit_linear, psdmp_fit_consistent, psdmp_fit_surrogate};
       if (kind == 2) h.options.nonnegative = NULL, h.options.lambda = 1e6; /* inside, but for drives */
       assert_int_equal(estimators[kind](&h.p.rows, &h.options, scratch, &fit), PSDM_OK);
       for (int i = 0; i < h.p.own; i++) x[i] = phi[i];
@@ -173,7 +181,8 @@ static void formulas(void **state) {
         plain_inverse(&h, blind, C);
       }
       add_steps(&h, x, C, V);
-      expect_sandwich(&h, &s, &fit, kind > 0, V, prior, kind ? 1e5L : 1e3L); /* conditions of some million, of some ten thousand */
+      /* conditions of some million, of some ten thousand */
+      expect_sandwich(&h, &s, &fit, kind > 0, V, prior, kind ? 1e5L : 1e3L);
       fenced_free(scratch);
       parts_free(&s, &h.p);
       problem_free(&h.p);
@@ -193,7 +202,8 @@ static void refusals(void **state) {
   assert_int_equal(psdmp_fit_consistent(&h.p.rows, &h.options, scratch, &fit), PSDM_OK);
   for (int consistent = 0; consistent < 2; consistent++) {
     assert_int_equal(sandwich(&h, &s, 2, &fit, consistent, V, share), PSDM_OK); /* two are enough */
-    for (int blocks = -1; blocks < 2; blocks++) assert_int_equal(sandwich(&h, &s, blocks, &fit, consistent, V, share), PSDM_E_ARGUMENT);
+    for (int blocks = -1; blocks < 2; blocks++)
+      assert_int_equal(sandwich(&h, &s, blocks, &fit, consistent, V, share), PSDM_E_ARGUMENT);
     psdmp_fit without = fit;
     without.theta = NULL;
     assert_int_equal(sandwich(&h, &s, BLOCKS, &without, consistent, V, share), PSDM_E_ARGUMENT);
@@ -229,7 +239,8 @@ static void refusals(void **state) {
   problem_free(&h.p);
 }
 
-/* a block that knows 4/3 of what all rows know, so that three quarters of it left out leave nothing: to the last digit that is singular */
+/* a block that knows 4/3 of what all rows know, so that three quarters of it left out leave nothing: to the last
+ * digit that is singular */
 static void left_with_nothing(void **state) {
   (void)state;
   const int extras[1] = {0};
@@ -243,7 +254,8 @@ static void left_with_nothing(void **state) {
   for (int k = 0; k < 4; k++) s = nextafter(s, 0);
   for (int k = 0; k < 9; k++, s = nextafter(s, 2)) {
     q.R[0][0] = s;
-    psdm_status status = psdmp_fit_sandwich(&p.rows, 2, block, &(psdmp_fit_options){.leave_out = true}, &fit, false, scratch, &V, NULL);
+    psdm_status status =
+        psdmp_fit_sandwich(&p.rows, 2, block, &(psdmp_fit_options){.leave_out = true}, &fit, false, scratch, &V, NULL);
     assert_true(status == PSDM_OK || status == PSDM_E_ARGUMENT);
     singular += status != PSDM_OK;
   }
@@ -259,9 +271,12 @@ static void scratches(void **state) {
   int largest[2] = {0};
   for (int k = 0; k < SHAPES + 4; k++) {
     const shape *s = k < SHAPES ? &shapes[k] : &many[k - SHAPES];
-    const psdmp_fit_rows r = {.n = s->n, .base = s->base, .standard = 10 * s->links + s->drives, .links = s->links, .extras = s->extras};
-    size_t own = (size_t)psdmp_fit_own(&r), W = own + (size_t)s->base, M = own + (size_t)r.standard, w = (size_t)psdmp_fit_widest(&r), gather = psdmp_fit_gather_scratch(&r), triangle = (W + 1) * (W + 1);
-    size_t linear = triangle + W * W + W + psdmp_fit_solve_scratch((int)W) + gather, with_prior = psdmp_fit_cone_scratch(&r) + W * M, most = linear > with_prior ? linear : with_prior;
+    const psdmp_fit_rows r = {
+        .n = s->n, .base = s->base, .standard = 10 * s->links + s->drives, .links = s->links, .extras = s->extras};
+    size_t own = (size_t)psdmp_fit_own(&r), W = own + (size_t)s->base, M = own + (size_t)r.standard,
+           w = (size_t)psdmp_fit_widest(&r), gather = psdmp_fit_gather_scratch(&r), triangle = (W + 1) * (W + 1);
+    size_t linear = triangle + W * W + W + psdmp_fit_solve_scratch((int)W) + gather,
+           with_prior = psdmp_fit_cone_scratch(&r) + W * M, most = linear > with_prior ? linear : with_prior;
     assert_true(4 * W + triangle + 2 * W * W + gather < linear); /* of a block that is left out */
     largest[most == with_prior]++;
     assert_int_equal(psdmp_fit_sandwich_scratch(&r), 2 * W * W + 4 * W + 2 * w + most);
@@ -270,6 +285,7 @@ static void scratches(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(formulas), cmocka_unit_test(refusals), cmocka_unit_test(left_with_nothing), cmocka_unit_test(scratches)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(formulas), cmocka_unit_test(refusals),
+                                     cmocka_unit_test(left_with_nothing), cmocka_unit_test(scratches)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

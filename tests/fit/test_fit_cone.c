@@ -1,4 +1,5 @@
-/* test_fit_cone.c: the stacked problem of a fit with a prior, piece by piece beside its dense twin: what is laid out, where it stands, Newton's step, and what that says of phi and theta. */
+/* test_fit_cone.c: the stacked problem of a fit with a prior, piece by piece beside its dense twin: what is laid
+ * out, where it stands, Newton's step, and what that says of phi and theta. */
 #include "test_fit_twin.h"
 
 /* ---- where it begins ---- */
@@ -13,8 +14,10 @@ static void expect_start(const held *h, const psdmp_fit_cone *c, const twin *w) 
   int own = h->p.own, base = h->p.rows.base, S = h->p.rows.standard, W = own + base, M = own + S, full = W + 1;
   double *scratch = scratch_of(psdmp_fit_gather_scratch(&h->p.rows)), *G = scratch_of((size_t)(full * full));
   assert_true(psdmp_fit_gather(&h->p.rows, h->sigma, scratch, G));
-  assert_true(c->own == own && c->W == W && c->M == M && c->positives == w->positives && c->lambda == h->options.lambda && c->mu == 0 && c->rows == &h->p.rows && c->options == &h->options);
-  /* two factorisations of the same rows agree to the rounding of a column's length: the memory's alignment may choose another kernel */
+  assert_true(c->own == own && c->W == W && c->M == M && c->positives == w->positives &&
+              c->lambda == h->options.lambda && c->mu == 0 && c->rows == &h->p.rows && c->options == &h->options);
+  /* two factorisations of the same rows agree to the rounding of a column's length: the memory's alignment may
+   * choose another kernel */
   double length[64] = {0};
   assert_true(full <= 64);
   for (int k = 0; k < full; k++)
@@ -25,7 +28,9 @@ static void expect_start(const held *h, const psdmp_fit_cone *c, const twin *w) 
     expect(row[M], G[i * full + W], length[W], "torque", i, 0);
     for (int s = 0; s < S; s++) {
       number sum = 0, size = 0;
-      for (int b = 0; b < base; b++) sum += (number)G[i * full + own + b] * h->p.K[b * S + s], size += fabsl((number)length[own + b] * h->p.K[b * S + s]);
+      for (int b = 0; b < base; b++)
+        sum += (number)G[i * full + own + b] * h->p.K[b * S + s],
+            size += fabsl((number)length[own + b] * h->p.K[b * S + s]);
       expect(row[own + s], sum, size, "E", i, s);
     }
   }
@@ -42,7 +47,9 @@ static void expect_start(const held *h, const psdmp_fit_cone *c, const twin *w) 
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++) {
         expect(c->L[16 * k + 4 * i + j], L[i][j], L[i][i] + L[j][j], "L", i, j);
-        expect(c->pull[16 * k + 4 * i + j], inverse[i][j], 1e3L * sqrtl(inverse[i][i] * inverse[j][j]), "inverse of the prior", i, j); /* conditions of some thousand */
+        /* conditions of some thousand */
+        expect(c->pull[16 * k + 4 * i + j], inverse[i][j], 1e3L * sqrtl(inverse[i][i] * inverse[j][j]),
+               "inverse of the prior", i, j);
         if (j > i) assert_true(c->L[16 * k + 4 * i + j] == 0);
       }
   }
@@ -52,15 +59,19 @@ static void expect_start(const held *h, const psdmp_fit_cone *c, const twin *w) 
 /* pieces one behind the other, and how much is asked for */
 static void expect_layout(const held *h, const psdmp_fit_cone *c, const double *scratch) {
   long W = c->W, M = c->M, links = h->p.rows.links, full = W + 1, wide = M + 1;
-  const double *const piece[] = {c->E, c->X, c->T, c->diagonal, c->x, c->step, c->ridge, c->centre, c->sign, c->L, c->pull, c->tilt, c->map, c->scratch};
-  const long size[] = {W * wide, W * wide, wide * wide, M, M, M, M, M, M, 16 * links, 16 * links, 10 * links, 100 * links};
+  const double *const piece[] = {c->E,      c->X,    c->T, c->diagonal, c->x,    c->step, c->ridge,
+                                 c->centre, c->sign, c->L, c->pull,     c->tilt, c->map,  c->scratch};
+  const long size[] = {W * wide, W * wide, wide * wide, M,          M,          M,          M,
+                       M,        M,        16 * links,  16 * links, 10 * links, 100 * links};
   long at = 0;
   for (int k = 0; k < 14; k++) {
     assert_int_equal(piece[k] - scratch, at);
     at += k < 13 ? size[k] : 0;
   }
-  size_t gather = psdmp_fit_gather_scratch(&h->p.rows) + (size_t)(full * full), factor = psdmp_linalg_factor_scratch((int)wide, W);
-  size_t behind = (size_t)(W * W + W * M + 2 * W + M + 16 * links); /* covariance, root, what is seen; a step's beginning */
+  size_t gather = psdmp_fit_gather_scratch(&h->p.rows) + (size_t)(full * full),
+         factor = psdmp_linalg_factor_scratch((int)wide, W);
+  /* covariance, root, what is seen; a step's beginning */
+  size_t behind = (size_t)(W * W + W * M + 2 * W + M + 16 * links);
   assert_int_equal(psdmp_fit_cone_scratch(&h->p.rows), (size_t)at + (factor > gather ? factor : gather) + behind);
 }
 
@@ -186,7 +197,9 @@ static void expect_step(psdmp_fit_cone *c, twin *w, bool barriers) {
   for (int k = 0; k < links; k++) {
     number tilt[10];
     twin_link(w, c->x, k, tilt);
-    for (int a = 0; a < 10; a++) expect(c->tilt[10 * k + a], tilt[a], 1e3L * (fabsl(tilt[a]) + tilt[0] + tilt[1] + tilt[2] + tilt[3]), "tilt", k, a);
+    for (int a = 0; a < 10; a++)
+      expect(c->tilt[10 * k + a], tilt[a], 1e3L * (fabsl(tilt[a]) + tilt[0] + tilt[1] + tilt[2] + tilt[3]), "tilt", k,
+             a);
   }
   for (int i = 0; i < M; i++) {
     expect(c->diagonal[i], w->root[i], w->root[i], "diagonal", i, 0);
@@ -213,7 +226,9 @@ static void expect_step(psdmp_fit_cone *c, twin *w, bool barriers) {
   for (int i = 0; i < w->W; i++) {
     const psdmp_fit_rows *r = c->rows;
     number sum = i < w->own ? c->x[i] : 0, size = fabsl(sum);
-    for (int s = 0; s < r->standard && i >= w->own; s++) sum += (number)r->K[(i - w->own) * r->standard + s] * c->x[w->own + s], size += fabsl((number)r->K[(i - w->own) * r->standard + s] * c->x[w->own + s]);
+    for (int s = 0; s < r->standard && i >= w->own; s++)
+      sum += (number)r->K[(i - w->own) * r->standard + s] * c->x[w->own + s],
+          size += fabsl((number)r->K[(i - w->own) * r->standard + s] * c->x[w->own + s]);
     expect(seen[i], sum, size, "seen", i, 0);
   }
   fenced_free(J), fenced_free(seen);
@@ -249,6 +264,7 @@ static void steps(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(starts), cmocka_unit_test(refusals), cmocka_unit_test(stands), cmocka_unit_test(steps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(starts), cmocka_unit_test(refusals), cmocka_unit_test(stands),
+                                     cmocka_unit_test(steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Fits with a prior: the surrogate against its plain rows, the consistent one against its own equations and against a solver of another kind. */
+/* Fits with a prior: the surrogate against its plain rows, the consistent one against its own equations and against
+ * a solver of another kind. */
 #include <complex.h>
 #include <lapacke.h>
 #include <time.h>
@@ -37,7 +38,8 @@ static void case_new(case_of *c, rng *g, const char *name, long each, int extras
   robot_problem(&c->p, g, robot, each, extras, c->pi, c->phi, noise);
   c->flags[0] = c->flags[1] = true;
   for (int j = 0; j < n; j++) c->sigma[j] = noise > 0 ? noise : 1e-3, c->nonnegative[j] = c->flags;
-  c->options = (psdmp_fit_options){.sigma = c->sigma, .prior = c->prior, .lambda = 1, .nonnegative = c->nonnegative, .drives_nonnegative = true};
+  c->options = (psdmp_fit_options){
+      .sigma = c->sigma, .prior = c->prior, .lambda = 1, .nonnegative = c->nonnegative, .drives_nonnegative = true};
   psdm_robot_free(robot);
 }
 
@@ -46,7 +48,8 @@ typedef struct answer {
   psdmp_fit fit;
 } answer;
 
-typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch,
+                              psdmp_fit *fit);
 
 static psdm_status estimate(estimator *run, const case_of *c, double *covariance, answer *a) {
   double *scratch = scratch_of(psdmp_fit_scratch(&c->p.rows));
@@ -74,7 +77,8 @@ static void check_answer(const case_of *c, const answer *a) {
   const psdmp_fit_rows *r = &c->p.rows;
   for (int i = 0; i < r->base; i++) {
     double sum = 0, size = 0;
-    for (int k = 0; k < r->standard; k++) sum += r->K[i * r->standard + k] * a->pi[k], size += fabs(r->K[i * r->standard + k] * a->pi[k]);
+    for (int k = 0; k < r->standard; k++)
+      sum += r->K[i * r->standard + k] * a->pi[k], size += fabs(r->K[i * r->standard + k] * a->pi[k]);
     assert_true(fabs(sum - a->theta[i]) <= 1e-14 * size);
   }
   for (int j = 0; j < r->n; j++) {
@@ -97,7 +101,8 @@ static void test_pseudo_inertia(void **unused) {
     psdmp_fit_pseudo_inertia(prior, Q);
     /* a point at r has the pseudo-inertia [r; 1][r; 1]^T m: sums of them are what random_body made */
     assert_true(P[15] == pi[0] && P[3] == pi[1] && P[12] == pi[1] && P[1] == -pi[5]);
-    assert_true(fabs(P[5] + P[10] - pi[4]) <= 1e-15 * pi[4] && fabs(P[0] + P[10] - pi[7]) <= 1e-15 * pi[7] && fabs(P[0] + P[5] - pi[9]) <= 1e-15 * pi[9]);
+    assert_true(fabs(P[5] + P[10] - pi[4]) <= 1e-15 * pi[4] && fabs(P[0] + P[10] - pi[7]) <= 1e-15 * pi[7] &&
+                fabs(P[0] + P[5] - pi[9]) <= 1e-15 * pi[9]);
     assert_true(psdmp_fit_pseudo_positive(pi));
     /* D by LAPACK's determinants and an inverse */
     invert4(Q, inverse);
@@ -154,13 +159,15 @@ static void test_surrogate(void **unused) {
     c.options.ridge = 1e-4;
     int S = c.p.rows.standard, M = S + c.p.own, links = c.p.rows.links, n = c.p.rows.n;
     long data = n * c.p.each, rows = data + 16 * links + M;
-    double *A = calloc((size_t)(rows * M), sizeof *A), *b = calloc((size_t)rows, sizeof *b), row[MOST], length[MOST], scale[MOST];
+    double *A = calloc((size_t)(rows * M), sizeof *A), *b = calloc((size_t)rows, sizeof *b), row[MOST], length[MOST],
+           scale[MOST];
     for (int j = 0; j < n; j++)
       for (long i = 0; i < c.p.each; i++) {
         b[j * c.p.each + i] = plain_row(&c.p, c.sigma, j, i, row);
         for (int k = 0; k < M; k++) A[j * c.p.each + i + k * rows] = row[k];
       }
-    for (int k = 0; k < links; k++) pull_rows(c.options.lambda, c.prior + 10 * k, 10 * k, A + data + 16 * k, rows, b + data + 16 * k);
+    for (int k = 0; k < links; k++)
+      pull_rows(c.options.lambda, c.prior + 10 * k, 10 * k, A + data + 16 * k, rows, b + data + 16 * k);
     plain_lengths(&c.p, c.sigma, length);
     for (int k = 10 * links; k < M; k++) {
       A[data + 16 * links + k + k * rows] = c.options.ridge * length[k];
@@ -198,7 +205,8 @@ typedef struct watcher {
 static void watch(void *user, const double *pi, const double *phi, double mu) {
   watcher *w = user;
   for (int k = 0; k < w->c->p.rows.links; k++) assert_true(psdmp_fit_pseudo_positive(pi + 10 * k));
-  for (int d = 10 * w->c->p.rows.links; d < w->c->p.rows.standard && w->c->options.drives_nonnegative; d++) assert_true(pi[d] > 0);
+  for (int d = 10 * w->c->p.rows.links; d < w->c->p.rows.standard && w->c->options.drives_nonnegative; d++)
+    assert_true(pi[d] > 0);
   for (int j = 0, at = 0; j < w->c->p.rows.n; j++)
     for (int k = 0; k < w->c->p.extras[j]; k++, at++)
       if (w->c->options.nonnegative[j][k]) assert_true(phi[at] > 0);
@@ -250,10 +258,12 @@ static double complex held(const case_of *c, double mu, const double *length, co
   return sum;
 }
 
-/* the gradient of the barrier objective over all rows, by complex steps; each entry in units of the root of its curvature, so that squares are nats */
+/* the gradient of the barrier objective over all rows, by complex steps; each entry in units of the root of its
+ * curvature, so that squares are nats */
 static double gradient_left(const case_of *c, double mu, const double *pi, const double *phi) {
   int S = c->p.rows.standard, M = S + c->p.own;
-  double length[MOST], data[MOST] = {0}, row[MOST], worst = 0, *H = malloc(sizeof *H * (size_t)(M * M)), *more = malloc(sizeof *more * (size_t)(M * M));
+  double length[MOST], data[MOST] = {0}, row[MOST], worst = 0, *H = malloc(sizeof *H * (size_t)(M * M)),
+                       *more = malloc(sizeof *more * (size_t)(M * M));
   plain_hessians(&c->p, &c->options, mu, pi, phi, H, more);
   double complex x[MOST];
   for (int k = 0; k < M; k++) x[k] = k < S ? pi[k] : phi[k - S];
@@ -341,7 +351,8 @@ static bool near_wall(const case_of *c, const double *from, const double *d) {
   return false;
 }
 
-/* each step goes down, and as far as f falls along it: a thousandth of its length, or a hundredth of the way to a wall */
+/* each step goes down, and as far as f falls along it: a thousandth of its length, or a hundredth of the way to a
+ * wall */
 static void walk_on(void *user, const double *pi, const double *phi, double mu) {
   walk *w = user;
   int S = w->c->p.rows.standard, M = S + w->c->p.own;
@@ -351,9 +362,12 @@ static void walk_on(void *user, const double *pi, const double *phi, double mu) 
     double before = slope_along(w, mu, w->last, d), after = slope_along(w, mu, now, d);
     bool last = mu * (4 * w->c->p.rows.links + positives(w->c)) < 0.01;
     if (fabs(before) > 1e-6) { /* nats: below, rounding decides */
-      bool wall = near_wall(w->c, w->last, d), ends = -before <= (last ? 1e-9 : 2 * mu); /* at the end of a mu no more than one whole step */
-      if (!(before < 0 && after <= 5e-3 * -before)) fail_msg("step %d: f falls by %g a step at its beginning, %g at its end", w->steps, before, after);
-      if (!wall && !ends && !(after >= -5e-3 * -before)) fail_msg("step %d: f still falls by %g a step, by %g at its beginning", w->steps, after, before);
+      /* at the end of a mu no more than one whole step */
+      bool wall = near_wall(w->c, w->last, d), ends = -before <= (last ? 1e-9 : 2 * mu);
+      if (!(before < 0 && after <= 5e-3 * -before))
+        fail_msg("step %d: f falls by %g a step at its beginning, %g at its end", w->steps, before, after);
+      if (!wall && !ends && !(after >= -5e-3 * -before))
+        fail_msg("step %d: f still falls by %g a step, by %g at its beginning", w->steps, after, before);
       w->whole += !wall && !ends, w->short_of_walls += wall;
     }
   }
@@ -385,7 +399,8 @@ static void test_way(void **unused) {
 
 /* ---- consistent: another solver ---- */
 
-/* Unknowns u: P_k = L0 A A^T L0^T with A lower triangular, logarithms on its diagonal; positives by their logarithm. No barrier: mu = 0. */
+/* Unknowns u: P_k = L0 A A^T L0^T with A lower triangular, logarithms on its diagonal; positives by their logarithm.
+ * No barrier: mu = 0. */
 typedef struct other {
   const case_of *c;
   double L0[JOINTS_MOST][16], inverse0[JOINTS_MOST][16], length[MOST];
@@ -472,7 +487,8 @@ static double other_value(const other *o, const double *u, double *gradient) {
 /* Broyden, Fletcher, Goldfarb, Shanno with backtracking, long */
 static double other_descend(const other *o, double *u) {
   int M = o->M;
-  double *H = malloc(sizeof *H * (size_t)(M * M)), g[MOST], next[MOST], gn[MOST], d[MOST], y[MOST], Hy[MOST], f = other_value(o, u, g);
+  double *H = malloc(sizeof *H * (size_t)(M * M)), g[MOST], next[MOST], gn[MOST], d[MOST], y[MOST], Hy[MOST],
+         f = other_value(o, u, g);
   int still = 0;
   bool fresh = true;
   for (int step = 0; step < 12000 && still < 200; step++) {
@@ -512,7 +528,8 @@ static double other_descend(const other *o, double *u) {
     }
     if (sy > 0)
       for (int i = 0; i < M; i++)
-        for (int k = 0; k < M; k++) H[i * M + k] += (1 + yHy / sy) * t * t * d[i] * d[k] / sy - t * (Hy[i] * d[k] + d[i] * Hy[k]) / sy;
+        for (int k = 0; k < M; k++)
+          H[i * M + k] += (1 + yHy / sy) * t * t * d[i] * d[k] / sy - t * (Hy[i] * d[k] + d[i] * Hy[k]) / sy;
     fresh = step % 1500 == 1499; /* now and then anew */
     still = f - fn < 1e-9 * (1 + fabs(f)) ? still + 1 : 0;
     f = fn;
@@ -540,7 +557,8 @@ static void other_new(other *o, const case_of *c) {
   o->A = malloc(sizeof *o->A * (size_t)(n * c->p.each * o->M));
   o->b = malloc(sizeof *o->b * (size_t)(n * c->p.each));
   for (int j = 0; j < n; j++)
-    for (long i = 0; i < c->p.each; i++) o->b[j * c->p.each + i] = plain_row(&c->p, c->sigma, j, i, o->A + (j * c->p.each + i) * o->M);
+    for (long i = 0; i < c->p.each; i++)
+      o->b[j * c->p.each + i] = plain_row(&c->p, c->sigma, j, i, o->A + (j * c->p.each + i) * o->M);
   plain_lengths(&c->p, c->sigma, o->length);
 }
 
@@ -557,7 +575,8 @@ static void test_other_solver(void **unused) {
     other_new(&o, &c);
     assert_int_equal(estimate(psdmp_fit_consistent, &c, NULL, &a), PSDM_OK);
     /* ours in its terms: no barrier */
-    double ours = 0.5 * weighted_cost(&c, &a) + c.options.lambda * psdmp_fit_divergence(c.p.rows.links, c.prior, a.pi), best = INFINITY, cost = 0;
+    double ours = 0.5 * weighted_cost(&c, &a) + c.options.lambda * psdmp_fit_divergence(c.p.rows.links, c.prior, a.pi),
+           best = INFINITY, cost = 0;
     for (int start = 0; start < 3; start++) {
       double u[MOST], x[MOST], f;
       for (int i = 0; i < o.M; i++) u[i] = start == 0 ? 0 : rng_uniform(&g, -0.5, 0.5);
@@ -629,7 +648,8 @@ static void test_impossible(void **unused) {
         for (int k = 0; k < c.p.rows.standard; k++) r += row[k] * c.prior[k];
         zero += r * r;
       }
-    print_message("%s: cost %.4g, unconstrained %.4g, at the prior %.4g, %d steps\n", arms[trial], ours, least, zero, a.fit.steps);
+    print_message("%s: cost %.4g, unconstrained %.4g, at the prior %.4g, %d steps\n", arms[trial], ours, least, zero,
+                  a.fit.steps);
     assert_true(ours > least && ours + 2 * psdmp_fit_divergence(c.p.rows.links, c.prior, a.pi) < zero);
     problem_free(&c.p);
   }
@@ -644,7 +664,8 @@ static void test_pull(void **unused) {
   case_new(&c, &g, "kuka_kr6", 200, 3, 0.1, true);
   c.options.lambda = 1e14;
   assert_int_equal(estimate(psdmp_fit_consistent, &c, NULL, &a), PSDM_OK);
-  for (int k = 0; k < c.p.rows.links; k++) assert_true(max_difference(a.pi + 10 * k, c.prior + 10 * k, 10) < 1e-6 * max_absolute(c.prior + 10 * k, 10));
+  for (int k = 0; k < c.p.rows.links; k++)
+    assert_true(max_difference(a.pi + 10 * k, c.prior + 10 * k, 10) < 1e-6 * max_absolute(c.prior + 10 * k, 10));
   double cost = INFINITY, far = 0;
   for (c.options.lambda = 1e6; c.options.lambda > 0.005; c.options.lambda *= 0.1) {
     assert_int_equal(estimate(psdmp_fit_consistent, &c, NULL, &a), PSDM_OK);
@@ -735,7 +756,8 @@ static void test_covariance(void **unused) {
     case_new(&c, &g, arms[trial], 200, 3, 0.3, true);
     c.options.ridge = 1e-3;
     int S = c.p.rows.standard, M = S + c.p.own, base = c.p.rows.base, W = base + c.p.own;
-    double *data = malloc(sizeof *data * (size_t)(M * M)), *H = malloc(sizeof *H * (size_t)(M * M)), *covariance = malloc(sizeof *covariance * (size_t)(W * W));
+    double *data = malloc(sizeof *data * (size_t)(M * M)), *H = malloc(sizeof *H * (size_t)(M * M)),
+           *covariance = malloc(sizeof *covariance * (size_t)(W * W));
     double *J = calloc((size_t)(W * M), sizeof *J), *HJ = malloc(sizeof *HJ * (size_t)(W * M)), scale[MOST];
     assert_int_equal(estimate(psdmp_fit_consistent, &c, covariance, &a), PSDM_OK);
     plain_hessians(&c.p, &c.options, a.fit.gap / (4 * c.p.rows.links + positives(&c)), a.pi, a.phi, data, H);
@@ -743,7 +765,8 @@ static void test_covariance(void **unused) {
     for (int i = 0; i < M; i++) scale[i] = sqrt(H[i * (M + 1)]);
     for (int i = 0; i < M * M; i++) H[i] /= scale[i / M] * scale[i % M];
     for (int i = 0; i < W; i++)
-      for (int k = 0; k < M; k++) J[i * M + k] = (i < base ? (k < S ? c.p.K[i * S + k] : 0) : k == S + i - base) / scale[k];
+      for (int k = 0; k < M; k++)
+        J[i * M + k] = (i < base ? (k < S ? c.p.K[i * S + k] : 0) : k == S + i - base) / scale[k];
     memcpy(HJ, J, sizeof *J * (size_t)(W * M));
     assert_int_equal(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', M, H, M), 0);
     assert_int_equal(LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'U', M, W, H, M, HJ, M), 0);
@@ -752,7 +775,8 @@ static void test_covariance(void **unused) {
       for (int k = 0; k < W; k++) {
         double sum = 0;
         for (int e = 0; e < M; e++) sum += variance * J[i * M + e] * HJ[k * M + e];
-        worst = fmax(worst, fabs(sum - covariance[i * W + k]) / sqrt(covariance[i * (W + 1)] * covariance[k * (W + 1)]));
+        worst =
+            fmax(worst, fabs(sum - covariance[i * W + k]) / sqrt(covariance[i * (W + 1)] * covariance[k * (W + 1)]));
       }
     free(HJ);
     free(J);
@@ -776,7 +800,8 @@ static void test_seven_joints(void **unused) {
   clock_t before = clock();
   assert_int_equal(psdmp_fit_consistent(&c.p.rows, &c.options, scratch, &a.fit), PSDM_OK);
   double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
-  print_message("%d base and %d own parameters: %d steps, %.1f ms\n", c.p.rows.base, c.p.own, a.fit.steps, 1e3 * seconds);
+  print_message("%d base and %d own parameters: %d steps, %.1f ms\n", c.p.rows.base, c.p.own, a.fit.steps,
+                1e3 * seconds);
   assert_true(seconds < 1);
   fenced_free(scratch);
   problem_free(&c.p);
@@ -813,10 +838,12 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pseudo_inertia), cmocka_unit_test(test_surrogate),   cmocka_unit_test(test_equations), cmocka_unit_test(test_way),
-                                     cmocka_unit_test(test_other_solver),   cmocka_unit_test(test_recovery),    cmocka_unit_test(test_impossible),
-                                     cmocka_unit_test(test_pull),           cmocka_unit_test(test_start),       cmocka_unit_test(test_signs),
-                                     cmocka_unit_test(test_collinear),      cmocka_unit_test(test_covariance),  cmocka_unit_test(test_seven_joints),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pseudo_inertia), cmocka_unit_test(test_surrogate),
+                                     cmocka_unit_test(test_equations),      cmocka_unit_test(test_way),
+                                     cmocka_unit_test(test_other_solver),   cmocka_unit_test(test_recovery),
+                                     cmocka_unit_test(test_impossible),     cmocka_unit_test(test_pull),
+                                     cmocka_unit_test(test_start),          cmocka_unit_test(test_signs),
+                                     cmocka_unit_test(test_collinear),      cmocka_unit_test(test_covariance),
+                                     cmocka_unit_test(test_seven_joints),   cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ static double *random_rows(rng *g, long rows, int w) {
 }
 
 static void add(int w, double *R, long rows, const double *X) {
-  double *copy = malloc(sizeof *copy * (size_t)(rows * w + 1)), *scratch = scratch_of(psdmp_linalg_factor_scratch(w, rows));
+  double *copy = malloc(sizeof *copy * (size_t)(rows * w + 1)),
+         *scratch = scratch_of(psdmp_linalg_factor_scratch(w, rows));
   memcpy(copy, X, sizeof *copy * (size_t)(rows * w));
   psdmp_linalg_factor_add(w, R, rows, copy, scratch);
   fenced_free(scratch);
@@ -71,7 +72,8 @@ static void test_take(void **unused) {
   for (int trial = 0; trial < 60; trial++) {
     int w = rng_int(&g, 1, WIDE), v = rng_int(&g, 1, w), take[WIDE];
     long rows = 3 * w + 20;
-    double *X = random_rows(&g, rows, w), *chosen = malloc(sizeof *chosen * (size_t)(rows * v)), plain[WIDE * WIDE], R[WIDE * WIDE] = {0}, out[WIDE * WIDE];
+    double *X = random_rows(&g, rows, w), *chosen = malloc(sizeof *chosen * (size_t)(rows * v)), plain[WIDE * WIDE],
+           R[WIDE * WIDE] = {0}, out[WIDE * WIDE];
     double *scratch = scratch_of(psdmp_linalg_factor_scratch(w, w));
     for (int k = 0; k < w; k++) take[k] = k;
     for (int k = w - 1; k > 0; k--) {
@@ -114,6 +116,7 @@ static void test_few_rows(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_chunks), cmocka_unit_test(test_take), cmocka_unit_test(test_few_rows)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_chunks), cmocka_unit_test(test_take),
+                                     cmocka_unit_test(test_few_rows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

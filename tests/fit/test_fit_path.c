@@ -1,4 +1,5 @@
-/* test_fit_path.c: a fit with a prior step by step: from each point that it shows, the dense twin takes the next step, says how far it goes, when mu falls and when it ends. */
+/* test_fit_path.c: a fit with a prior step by step: from each point that it shows, the dense twin takes the next
+ * step, says how far it goes, when mu falls and when it ends. */
 #include "test_fit_twin.h"
 
 enum { STEPS = 700 };
@@ -29,7 +30,9 @@ static void eigenvalues(number A[4][4], number *out) {
     for (int p = 0; p < 4; p++)
       for (int q = p + 1; q < 4; q++) {
         if (A[p][q] == 0) continue;
-        number theta = (A[q][q] - A[p][p]) / (2 * A[p][q]), t = (theta < 0 ? -1 : 1) / (fabsl(theta) + sqrtl(theta * theta + 1)), c = 1 / sqrtl(t * t + 1), s = t * c;
+        number theta = (A[q][q] - A[p][p]) / (2 * A[p][q]),
+               t = (theta < 0 ? -1 : 1) / (fabsl(theta) + sqrtl(theta * theta + 1)), c = 1 / sqrtl(t * t + 1),
+               s = t * c;
         for (int k = 0; k < 4; k++) {
           number a = A[k][p], b = A[k][q];
           A[k][p] = c * a - s * b, A[k][q] = s * a + c * b;
@@ -72,7 +75,8 @@ static number slope(const twin *w, int count, const number *rate, const number *
   return first;
 }
 
-/* where f' is zero, to a thousandth, by Newton's method within a bracket, from one whole step; the bracket ends 1 % before a wall, or at a million */
+/* where f' is zero, to a thousandth, by Newton's method within a bracket, from one whole step; the bracket ends 1 %
+ * before a wall, or at a million */
 static number length_of(const twin *w, const double *x, int *halved, bool *level) {
   number rate[MOST], weight[MOST], wall = INFINITY, second, low = 0;
   int count = rates(w, x, rate, weight);
@@ -140,14 +144,17 @@ static way expect_way(const held *h, twin *w, const shown *s, double digits, dou
       if (fabsl(w->decrement - enough) <= 1e-6L * enough) fail_msg("step %d decides by its digits", at);
       is.whole += fabsl(length - 1) < 0.1L, is.short_of_walls += length < 0.5L;
       if (ends) length = fminl(1, length);
-      if (!(fabs(s->mu[at] - w->mu) <= 1e-12 * w->mu)) fail_msg("step %d: mu is %.15g, %.15g was expected", at, s->mu[at], w->mu);
+      if (!(fabs(s->mu[at] - w->mu) <= 1e-12 * w->mu))
+        fail_msg("step %d: mu is %.15g, %.15g was expected", at, s->mu[at], w->mu);
       for (int i = 0; i < w->M; i++) { /* in units of the step's curvature */
         number unit = 0;
         for (int a = 0; a < w->M; a++) unit += fabsl(w->map[i][a]) / sqrtl(w->H[a][a]);
-        apart = fmaxl(apart, fabsl(s->x[at][i] - (x[i] + length * w->step[i])) / unit), size = fmaxl(size, fabsl(length * w->step[i]) / unit);
+        apart = fmaxl(apart, fabsl(s->x[at][i] - (x[i] + length * w->step[i])) / unit),
+        size = fmaxl(size, fabsl(length * w->step[i]) / unit);
       }
       number allowed = least + (level || w->decrement < 1e-5L ? 3e-3L * size : digits * size);
-      if (!(apart <= allowed)) fail_msg("step %d, decrement %Lg, length %Lg: %Lg away, %Lg long", at, w->decrement, length, apart, size);
+      if (!(apart <= allowed))
+        fail_msg("step %d, decrement %Lg, length %Lg: %Lg away, %Lg long", at, w->decrement, length, apart, size);
       memcpy(x, s->x[at], sizeof x);
       is.loose += last && ends && w->decrement > 1e-9L;
       is.decrement = (double)w->decrement;
@@ -180,7 +187,8 @@ static void expect_answer(const held *h, twin *w, const psdmp_fit *fit, const do
   for (int i = 0; i < S; i++) assert_true(fit->pi[i] == x[own + i]);
   for (int b = 0; b < base; b++) {
     number sum = 0, size = 0;
-    for (int k = 0; k < S; k++) sum += (number)p->K[b * S + k] * x[own + k], size += fabsl((number)p->K[b * S + k] * x[own + k]);
+    for (int k = 0; k < S; k++)
+      sum += (number)p->K[b * S + k] * x[own + k], size += fabsl((number)p->K[b * S + k] * x[own + k]);
     expect(fit->theta[b], sum, size, "theta", b, 0);
   }
   for (int j = 0; j < p->rows.n; j++) {
@@ -193,7 +201,9 @@ static void expect_answer(const held *h, twin *w, const psdmp_fit *fit, const do
     for (int k = 0; k < W; k++) {
       int from = i < own ? base + i : i - own, to = k < own ? base + k : k - own;
       number variance = weighted / fmaxl(1, count - W);
-      expect(fit->covariance[from * W + to], variance * C[i][k], 1e5L * variance * sqrtl(C[i][i] * C[k][k]), "covariance", from, to); /* conditions of some million */
+      /* conditions of some million */
+      expect(fit->covariance[from * W + to], variance * C[i][k], 1e5L * variance * sqrtl(C[i][i] * C[k][k]),
+             "covariance", from, to);
     }
 }
 
@@ -203,10 +213,19 @@ typedef struct arrays {
 
 static psdmp_fit fit_of(arrays *a) {
   for (size_t i = 0; i < sizeof *a / sizeof(double); i++) ((double *)a)[i] = NAN;
-  return (psdmp_fit){.theta = a->theta, .pi = a->pi, .phi = a->phi, .cost = a->cost, .covariance = a->covariance, .steps = -1, .gap = NAN, .decrement = NAN, .rank = -1};
+  return (psdmp_fit){.theta = a->theta,
+                     .pi = a->pi,
+                     .phi = a->phi,
+                     .cost = a->cost,
+                     .covariance = a->covariance,
+                     .steps = -1,
+                     .gap = NAN,
+                     .decrement = NAN,
+                     .rank = -1};
 }
 
-/* a joint's torque is that of the prior's bodies and drives, half as heavy, and of friction that pushes; its noise is told to be this */
+/* a joint's torque is that of the prior's bodies and drives, half as heavy, and of friction that pushes; its noise
+ * is told to be this */
 static void follow_truth(held *h, int j, double noise) {
   int base = h->p.rows.base, S = h->p.rows.standard, w = width_of(&h->p, j);
   for (long i = 0; i < h->p.each; i++) {
@@ -235,7 +254,8 @@ static void ways(void **state) {
         for (int j = 0; j < h.p.rows.n; j++) h.sigma[j] *= 0.01;
       if (turn == 2) { /* a weak pull, and a column so short that its barrier alone holds it */
         h.options.lambda = 1e-3, h.options.ridge = 1;
-        for (long i = 0; i < h.p.each && shapes[k].extras[0] > 0; i++) h.p.X[0][i * width_of(&h.p, 0) + shapes[k].base] *= 0.01;
+        for (long i = 0; i < h.p.each && shapes[k].extras[0] > 0; i++)
+          h.p.X[0][i * width_of(&h.p, 0) + shapes[k].base] *= 0.01;
         compress(&h.p, 0, h.p.each, h.p.R);
       }
       if (turn == 3) h.options.lambda = 200;
@@ -244,34 +264,44 @@ static void ways(void **state) {
         for (int i = 0; i < h.p.rows.standard; i++) start[i] = 2;
         for (int e = 0; e < h.p.rows.links; e++) random_body(&g, 9, 0.8, start + 10 * e);
       }
-      if (turn == 5) { /* a thousandth of a thousandth, beside what is a little too large; of the drives nothing is seen, nor of a column */
+      /* a thousandth of a thousandth, beside what is a little too large; of the drives nothing is seen, nor of a
+       * column */
+      if (turn == 5) {
         h.options.start = start;
         for (long i = 0; i < h.p.each && k == 0; i++) h.p.X[0][i * width_of(&h.p, 0) + shapes[k].base] = 0;
         compress(&h.p, 0, h.p.each, h.p.R);
-        for (int i = 0; i < h.p.rows.standard; i++) start[i] = h.prior[i] * (i < 10 * h.p.rows.links ? (i / 10 % 2 ? 1.3 : 1e-6) : i % 2 ? 3 : 1e-5);
+        for (int i = 0; i < h.p.rows.standard; i++)
+          start[i] = h.prior[i] * (i < 10 * h.p.rows.links ? (i / 10 % 2 ? 1.3 : 1e-6) : i % 2 ? 3 : 1e-5);
         for (int b = 0; b < h.p.rows.base; b++)
-          for (int i = 0; i < h.p.rows.standard; i++) h.p.K[b * h.p.rows.standard + i] *= i < 10 * h.p.rows.links ? 1e-3 : 0;
+          for (int i = 0; i < h.p.rows.standard; i++)
+            h.p.K[b * h.p.rows.standard + i] *= i < 10 * h.p.rows.links ? 1e-3 : 0;
       }
       if (turn == 6) /* a torque of 10^9 times its noise decides what is enough; bodies lose all digits by it */
         for (int j = 0; j < h.p.rows.n; j++) follow_truth(&h, j, shapes[k].links ? 1 : 2e-9 / (1 + k));
       twin_new(&w, &h);
       psdmp_fit fit = fit_of(&a);
       assert_int_equal(run(&h, &fit), PSDM_OK);
-      way is = expect_way(&h, &w, &path, turn == 6 ? 1e-4 : 1e-7, turn == 6 ? 1e-3 : 1e-8); /* residuals lose the digits that the torque is above its noise */
+      /* residuals lose the digits that the torque is above its noise */
+      way is = expect_way(&h, &w, &path, turn == 6 ? 1e-4 : 1e-7, turn == 6 ? 1e-3 : 1e-8);
       assert_int_equal(is.steps, path.steps);
       assert_int_equal(fit.steps, is.steps);
       assert_true(fit.feasible && fit.rank == w.W && fit.gap >= 0);
       expect(fit.gap, is.mu * (4 * w.links + w.positives), fit.gap, "gap", k, turn);
-      if (!(fabs(fit.decrement - is.decrement) <= 1e-4 * is.decrement + (turn == 6 ? 1e-10 : 1e-13))) fail_msg("shape %d, turn %d: decrement %g, %g was expected", k, turn, fit.decrement, is.decrement);
+      if (!(fabs(fit.decrement - is.decrement) <= 1e-4 * is.decrement + (turn == 6 ? 1e-10 : 1e-13)))
+        fail_msg("shape %d, turn %d: decrement %g, %g was expected", k, turn, fit.decrement, is.decrement);
       expect_answer(&h, &w, &fit, path.x[path.steps - 1], true);
-      all.steps += is.steps, all.whole += is.whole, all.short_of_walls += is.short_of_walls, all.halved += is.halved, all.higher += is.higher, all.lower += is.lower, all.loose += is.loose;
+      all.steps += is.steps, all.whole += is.whole, all.short_of_walls += is.short_of_walls, all.halved += is.halved,
+          all.higher += is.higher, all.lower += is.lower, all.loose += is.loose;
       problem_free(&h.p);
     }
-  print_message("%d steps, %d of them whole, %d less than half, %d found by halves; mu %d times higher, %d lower; %d loose ends\n", all.steps, all.whole, all.short_of_walls, all.halved, all.higher, all.lower, all.loose);
+  print_message("%d steps, %d of them whole, %d less than half, %d found by halves; mu %d times higher, %d lower; %d "
+                "loose ends\n",
+                all.steps, all.whole, all.short_of_walls, all.halved, all.higher, all.lower, all.loose);
   assert_true(all.whole > 100 && all.short_of_walls > 20 && all.higher > 5 && all.halved > 10 && all.loose > 0);
 }
 
-/* Sharp data of bodies that cannot exist: digits run out, steps are cut or not taken, or 600 are not enough. Every point is inside, and the answer is the last one. */
+/* Sharp data of bodies that cannot exist: digits run out, steps are cut or not taken, or 600 are not enough. Every
+ * point is inside, and the answer is the last one. */
 static void extremes(void **state) {
   (void)state;
   rng g = rng_start("extremes");
@@ -289,7 +319,8 @@ static void extremes(void **state) {
       assert_true(fit.feasible && fit.steps <= 600 && path.steps <= fit.steps && path.steps > 0);
       for (int s = 0; s < path.steps; s++) {
         for (int e = 0; e < shapes[k].links; e++) assert_true(psdmp_fit_pseudo_positive(path.x[s] + h.p.own + 10 * e));
-        for (int d = h.p.own + 10 * shapes[k].links; d < h.p.own + h.p.rows.standard; d++) assert_true(path.x[s][d] > 0);
+        for (int d = h.p.own + 10 * shapes[k].links; d < h.p.own + h.p.rows.standard; d++)
+          assert_true(path.x[s][d] > 0);
         assert_true(s == 0 || path.mu[s] <= path.mu[s - 1]);
       }
       assert_memory_equal(fit.phi, path.x[path.steps - 1], sizeof(double) * (size_t)h.p.own);
@@ -345,12 +376,14 @@ static void surrogates(void **state) {
       static number C[MOST][MOST], V[MOST][MOST];
       number weighted = 0, count = 0;
       twin_doubt(&w, C, V);
-      for (int j = 0; j < h.p.rows.n; j++) weighted += fit.cost[j] / ((number)h.sigma[j] * h.sigma[j]), count += h.p.count[j];
+      for (int j = 0; j < h.p.rows.n; j++)
+        weighted += fit.cost[j] / ((number)h.sigma[j] * h.sigma[j]), count += h.p.count[j];
       for (int i = 0; i < w.W; i++)
         for (int e = 0; e < w.W; e++) {
           int base = w.W - w.own, from = i < w.own ? base + i : i - w.own, to = e < w.own ? base + e : e - w.own;
           number variance = weighted / fmaxl(1, count - w.W);
-          expect(fit.covariance[from * w.W + to], variance * C[i][e], 1e3L * variance * sqrtl(C[i][i] * C[e][e]), "covariance", from, to);
+          expect(fit.covariance[from * w.W + to], variance * C[i][e], 1e3L * variance * sqrtl(C[i][i] * C[e][e]),
+                 "covariance", from, to);
         }
       fenced_free(scratch);
       problem_free(&h.p);
@@ -390,7 +423,8 @@ static void silent(void **state) {
   h.options.watch = NULL;
   double *scratch = scratch_of(psdmp_fit_scratch(&h.p.rows));
   assert_int_equal(psdmp_fit_consistent(&h.p.rows, &h.options, scratch, &bare), PSDM_OK);
-  assert_true(bare.steps == fit.steps && bare.gap == fit.gap && bare.decrement == fit.decrement && bare.feasible && bare.rank == fit.rank && !bare.pi);
+  assert_true(bare.steps == fit.steps && bare.gap == fit.gap && bare.decrement == fit.decrement && bare.feasible &&
+              bare.rank == fit.rank && !bare.pi);
   assert_int_equal(psdmp_fit_surrogate(&h.p.rows, &h.options, scratch, &bare), PSDM_OK);
   assert_true(bare.steps == 1 && bare.rank == fit.rank);
   fenced_free(scratch);
@@ -398,6 +432,7 @@ static void silent(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ways), cmocka_unit_test(extremes), cmocka_unit_test(surrogates), cmocka_unit_test(refusals), cmocka_unit_test(silent)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ways), cmocka_unit_test(extremes), cmocka_unit_test(surrogates),
+                                     cmocka_unit_test(refusals), cmocka_unit_test(silent)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

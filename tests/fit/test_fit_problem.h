@@ -15,22 +15,24 @@ enum { JOINTS_MOST = 7, OWN_MOST = 12, BASE_MOST = 80, STANDARD_MOST = 80 };
 typedef struct problem {
   psdmp_fit_rows rows;
   int extras[JOINTS_MOST], own;
-  long each;                       /* rows of every joint */
+  long each; /* rows of every joint */
   double count[JOINTS_MOST];
-  double *X[JOINTS_MOST];          /* (each x w) uncompressed [Y F tau] */
-  double *R[JOINTS_MOST];          /* (w x w) */
-  double *K;                       /* (base x standard) */
-  double *Y;                       /* robots: (n each x standard), a row of joint j at time i is i n + j */
+  double *X[JOINTS_MOST]; /* (each x w) uncompressed [Y F tau] */
+  double *R[JOINTS_MOST]; /* (w x w) */
+  double *K;              /* (base x standard) */
+  double *Y;              /* robots: (n each x standard), a row of joint j at time i is i n + j */
 } problem;
 
 /* exactly as much as was asked for, a fence behind it, and nothing in it may be taken for zero */
-static inline double *scratch_of(size_t count) {
-  return fenced_new((count > 0 ? count : 1) * sizeof(double));
+static inline double *scratch_of(size_t count) { return fenced_new((count > 0 ? count : 1) * sizeof(double)); }
+
+static inline double *zeros_of(long count) {
+  return memset(scratch_of((size_t)count), 0, (size_t)count * sizeof(double));
 }
 
-static inline double *zeros_of(long count) { return memset(scratch_of((size_t)count), 0, (size_t)count * sizeof(double)); }
-
-static inline double rng_normal(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1)); }
+static inline double rng_normal(rng *g) {
+  return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1));
+}
 
 static inline int width_of(const problem *p, int joint) { return p->rows.base + p->extras[joint] + 1; }
 
@@ -43,7 +45,14 @@ static inline void problem_new(problem *p, int n, int base, int standard, int li
     p->count[j] = (double)each;
   }
   p->K = zeros_of(base * standard);
-  p->rows = (psdmp_fit_rows){.n = n, .base = base, .standard = standard, .links = links, .K = p->K, .extras = p->extras, .R = p->R, .count = p->count};
+  p->rows = (psdmp_fit_rows){.n = n,
+                             .base = base,
+                             .standard = standard,
+                             .links = links,
+                             .K = p->K,
+                             .extras = p->extras,
+                             .R = p->R,
+                             .count = p->count};
   for (int j = 0; j < n; j++) {
     int w = width_of(p, j);
     p->X[j] = calloc((size_t)(each * w), sizeof *p->X[j]);
@@ -64,7 +73,8 @@ static inline void problem_free(problem *p) {
 static inline void compress(const problem *p, long from, long to, double *const *R) {
   for (int j = 0; j < p->rows.n; j++) {
     int w = width_of(p, j);
-    double *copy = malloc(sizeof *copy * (size_t)((to - from) * w + 1)), *scratch = scratch_of(psdmp_linalg_factor_scratch(w, to - from));
+    double *copy = malloc(sizeof *copy * (size_t)((to - from) * w + 1)),
+           *scratch = scratch_of(psdmp_linalg_factor_scratch(w, to - from));
     memcpy(copy, p->X[j] + from * w, sizeof *copy * (size_t)((to - from) * w));
     memset(R[j], 0, sizeof *R[j] * (size_t)(w * w));
     psdmp_linalg_factor_add(w, R[j], to - from, copy, scratch);
@@ -94,7 +104,8 @@ static inline double plain_cost(const problem *p, int joint, const double *theta
 static inline void random_body(rng *g, double mass, double reach, double pi[10]) {
   double P[16] = {0};
   for (int point = 0; point < 6; point++) {
-    double m = mass * rng_uniform(g, 0.05, 0.3), r[4] = {rng_uniform(g, -reach, reach), rng_uniform(g, -reach, reach), rng_uniform(g, -reach, reach), 1};
+    double m = mass * rng_uniform(g, 0.05, 0.3),
+           r[4] = {rng_uniform(g, -reach, reach), rng_uniform(g, -reach, reach), rng_uniform(g, -reach, reach), 1};
     for (int i = 0; i < 16; i++) P[i] += m * r[i / 4] * r[i % 4];
   }
   const double of[10] = {P[15], P[3], P[7], P[11], P[5] + P[10], -P[1], -P[2], P[0] + P[10], -P[6], P[0] + P[5]};
@@ -138,8 +149,10 @@ static inline double own_column(int k, double q, double qd) {
 }
 
 /* random motion of a robot; the torque is Y pi + F phi + sigma noise */
-static inline void robot_problem(problem *p, rng *g, const psdm_robot *robot, long each, int extras, const double *pi, const double *phi, double sigma) {
-  int n = psdm_robot_n(robot), standard = psdm_robot_parameter_count(robot), drives = psdm_robot_drives(robot), base, kept[BASE_MOST], own[JOINTS_MOST];
+static inline void robot_problem(problem *p, rng *g, const psdm_robot *robot, long each, int extras, const double *pi,
+                                 const double *phi, double sigma) {
+  int n = psdm_robot_n(robot), standard = psdm_robot_parameter_count(robot), drives = psdm_robot_drives(robot), base,
+      kept[BASE_MOST], own[JOINTS_MOST];
   double *K, q[JOINTS_MOST], qd[JOINTS_MOST], qdd[JOINTS_MOST];
   psdm_work *work;
   for (int j = 0; j < n; j++) own[j] = extras;
@@ -151,7 +164,8 @@ static inline void robot_problem(problem *p, rng *g, const psdm_robot *robot, lo
   p->Y = malloc(sizeof *p->Y * (size_t)(each * n * standard));
   for (long i = 0; i < each; i++) {
     double *Y = p->Y + i * n * standard;
-    for (int j = 0; j < n; j++) q[j] = rng_uniform(g, -2, 2), qd[j] = rng_uniform(g, -1.5, 1.5), qdd[j] = rng_uniform(g, -5, 5);
+    for (int j = 0; j < n; j++)
+      q[j] = rng_uniform(g, -2, 2), qd[j] = rng_uniform(g, -1.5, 1.5), qdd[j] = rng_uniform(g, -5, 5);
     assert_int_equal(psdm_regressor_standard(robot, work, q, qd, qdd, Y), PSDM_OK);
     for (int j = 0; j < n; j++) {
       int w = width_of(p, j);
@@ -233,9 +247,11 @@ static inline double plain_metric(const double inverse[16], int a, int b) {
 }
 
 /* Hessians by pi and phi, (M x M): of the data, and of pull, barrier and ridge at pi, phi */
-static inline void plain_hessians(const problem *p, const psdmp_fit_options *o, double mu, const double *pi, const double *phi, double *data, double *held) {
+static inline void plain_hessians(const problem *p, const psdmp_fit_options *o, double mu, const double *pi,
+                                  const double *phi, double *data, double *held) {
   int S = p->rows.standard, M = S + p->own, links = p->rows.links;
-  double *a = malloc(sizeof *a * (size_t)M), *length = malloc(sizeof *length * (size_t)M), ridge = o->ridge > 0 ? o->ridge : 1e-6;
+  double *a = malloc(sizeof *a * (size_t)M), *length = malloc(sizeof *length * (size_t)M),
+         ridge = o->ridge > 0 ? o->ridge : 1e-6;
   memset(data, 0, sizeof *data * (size_t)(M * M));
   memset(held, 0, sizeof *held * (size_t)(M * M));
   for (int j = 0; j < p->rows.n; j++)

@@ -1,4 +1,5 @@
-/* test_fit_pseudo.c: pseudo-inertias beside those of points, their factors, what is not inside, and the divergence in long double. */
+/* test_fit_pseudo.c: pseudo-inertias beside those of points, their factors, what is not inside, and the divergence
+ * in long double. */
 #include "test_fit_twin.h"
 
 static void points(void **state) {
@@ -6,8 +7,19 @@ static void points(void **state) {
   rng g = rng_start("points");
   for (int trial = 0; trial < 50; trial++) {
     /* a point of mass m at r: first moments m r, inertia m (|r|^2 1 - r r^T) about the origin */
-    double m = rng_uniform(&g, 0.1, 5), x = rng_uniform(&g, -1, 1), y = rng_uniform(&g, -1, 1), z = rng_uniform(&g, -1, 1), P[16], back[10];
-    const double pi[10] = {m, m * x, m * y, m * z, m * (y * y + z * z), -m * x * y, -m * x * z, m * (x * x + z * z), -m * y * z, m * (x * x + y * y)}, r[4] = {x, y, z, 1};
+    double m = rng_uniform(&g, 0.1, 5), x = rng_uniform(&g, -1, 1), y = rng_uniform(&g, -1, 1),
+           z = rng_uniform(&g, -1, 1), P[16], back[10];
+    const double pi[10] = {m,
+                           m * x,
+                           m * y,
+                           m * z,
+                           m * (y * y + z * z),
+                           -m * x * y,
+                           -m * x * z,
+                           m * (x * x + z * z),
+                           -m * y * z,
+                           m * (x * x + y * y)},
+                 r[4] = {x, y, z, 1};
     psdmp_fit_pseudo_inertia(pi, P);
     for (int i = 0; i < 4; i++)
       for (int j = 0; j < 4; j++) assert_true(fabs(P[4 * i + j] - m * r[i] * r[j]) <= 4e-15 * m);
@@ -25,7 +37,8 @@ static void factors(void **state) {
     number L[4][4];
     random_body(&g, 3, 0.4, pi);
     assert_true(psdmp_fit_pseudo_factor(pi, is) && psdmp_fit_pseudo_positive(pi) && lower(pi, L));
-    for (int i = 0; i < 16; i++) expect(is[i], L[i / 4][i % 4], 100 * L[i / 4][i / 4], "L", i / 4, i % 4); /* conditions of some hundred */
+    /* conditions of some hundred */
+    for (int i = 0; i < 16; i++) expect(is[i], L[i / 4][i % 4], 100 * L[i / 4][i / 4], "L", i / 4, i % 4);
     for (int i = 0; i < 4; i++)
       for (int j = i + 1; j < 4; j++) assert_true(is[4 * i + j] == 0);
     for (int i = 0; i < 10; i++) {
@@ -39,8 +52,11 @@ static void factors(void **state) {
     }
   }
   /* on the edge and beyond it: no mass, a plate, a rod, more of one moment than the two others have */
-  const double edge[][10] = {{0, 0, 0, 0, 1, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0, 2}, {1, 0, 0, 0, 0, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 3, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 3, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0, 3},
-                             {1, 1, 0, 0, 1, 0, 0, 1, 0, 1}, {1, 0, 1, 0, 1, 0, 0, 1, 0, 1}, {1, 0, 0, 1, 1, 0, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0.6, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0.6, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0.6, 1}};
+  const double edge[][10] = {
+      {0, 0, 0, 0, 1, 0, 0, 1, 0, 1},   {1, 0, 0, 0, 1, 0, 0, 1, 0, 2},   {1, 0, 0, 0, 0, 0, 0, 1, 0, 1},
+      {1, 0, 0, 0, 3, 0, 0, 1, 0, 1},   {1, 0, 0, 0, 1, 0, 0, 3, 0, 1},   {1, 0, 0, 0, 1, 0, 0, 1, 0, 3},
+      {1, 1, 0, 0, 1, 0, 0, 1, 0, 1},   {1, 0, 1, 0, 1, 0, 0, 1, 0, 1},   {1, 0, 0, 1, 1, 0, 0, 1, 0, 1},
+      {1, 0, 0, 0, 1, 0.6, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0.6, 1, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 1, 0.6, 1}};
   const double huge[10] = {1, 0, 0, 0, 0.2e308, 0, 0, 1e308, 0, 0.9e308}; /* one entry alone is too large */
   assert_false(psdmp_fit_pseudo_positive(huge));
   const double ball_of[10] = {1, 0, 0, 0, 1, 0, 0, 1, 0, 1};
@@ -79,7 +95,8 @@ static void divergences(void **state) {
     for (int k = 0; k < 3; k++) {
       double mass = pi[10 * k];
       pi[10 * k] = -1;
-      assert_true(isinf(psdmp_fit_divergence(3, prior, pi)) && psdmp_fit_divergence(3, prior, pi) > 0 && isfinite(psdmp_fit_divergence(k, prior, pi)));
+      assert_true(isinf(psdmp_fit_divergence(3, prior, pi)) && psdmp_fit_divergence(3, prior, pi) > 0 &&
+                  isfinite(psdmp_fit_divergence(k, prior, pi)));
       pi[10 * k] = mass, mass = prior[10 * k], prior[10 * k] = 0;
       assert_true(isinf(psdmp_fit_divergence(3, prior, pi)));
       prior[10 * k] = mass;
@@ -92,6 +109,7 @@ static void divergences(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(points), cmocka_unit_test(factors), cmocka_unit_test(divergences)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(points), cmocka_unit_test(factors),
+                                     cmocka_unit_test(divergences)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Factors and fits allocate nothing: malloc and its kin are wrapped by the linker and counted. Where they are not wrapped there is nothing to count. */
+/* Factors and fits allocate nothing: malloc and its kin are wrapped by the linker and counted. Where they are not
+ * wrapped there is nothing to count. */
 #pragma weak __real_malloc
 #pragma weak __real_calloc
 #pragma weak __real_realloc
@@ -29,7 +30,8 @@ static void test_no_allocation(void **unused) {
   const psdmp_fit_options options = {.sigma = sigma, .prior = prior, .lambda = 1, .drives_nonnegative = true};
   double *scratch = scratch_of(psdmp_fit_scratch(&p.rows)), *second = scratch_of(psdmp_fit_sandwich_scratch(&p.rows));
   double *third = scratch_of(psdmp_linalg_factor_scratch(w, p.each));
-  double *V = malloc(sizeof *V * (size_t)(W * W)), *covariance = malloc(sizeof *V * (size_t)(W * W)), *out = malloc(sizeof *out * (size_t)(w * w));
+  double *V = malloc(sizeof *V * (size_t)(W * W)), *covariance = malloc(sizeof *V * (size_t)(W * W)),
+         *out = malloc(sizeof *out * (size_t)(w * w));
   double share[BASE_MOST + own];
   psdmp_fit fit = {.theta = theta, .pi = full, .phi = found, .cost = cost, .covariance = covariance};
 

@@ -14,7 +14,8 @@ typedef struct parts {
 static void parts_new(parts *s, const problem *p) {
   for (int j = 0; j < p->rows.n; j++) s->count[j] = (double)p->each / BLOCKS;
   for (int b = 0; b < BLOCKS; b++) {
-    for (int j = 0; j < p->rows.n; j++) s->R[b][j] = malloc(sizeof *s->R[b][j] * (size_t)(width_of(p, j) * width_of(p, j)));
+    for (int j = 0; j < p->rows.n; j++)
+      s->R[b][j] = malloc(sizeof *s->R[b][j] * (size_t)(width_of(p, j) * width_of(p, j)));
     s->block[b] = p->rows;
     s->block[b].R = s->R[b];
     s->block[b].count = s->count;
@@ -27,9 +28,11 @@ static void parts_free(parts *s, const problem *p) {
     for (int j = 0; j < p->rows.n; j++) free(s->R[b][j]);
 }
 
-static void sandwich(const problem *p, const parts *s, const psdmp_fit_options *options, const psdmp_fit *fit, bool consistent, double *V, double *share) {
+static void sandwich(const problem *p, const parts *s, const psdmp_fit_options *options, const psdmp_fit *fit,
+                     bool consistent, double *V, double *share) {
   double *scratch = scratch_of(psdmp_fit_sandwich_scratch(&p->rows));
-  assert_int_equal(psdmp_fit_sandwich(&p->rows, BLOCKS, s->block, options, fit, consistent, scratch, V, share), PSDM_OK);
+  assert_int_equal(psdmp_fit_sandwich(&p->rows, BLOCKS, s->block, options, fit, consistent, scratch, V, share),
+                   PSDM_OK);
   fenced_free(scratch);
 }
 
@@ -42,7 +45,8 @@ static void test_formula(void **unused) {
   double worst = 0, worst_share = 0;
   for (int trial = 0; trial < 3; trial++) {
     psdm_robot *robot = load_shipped(names[trial]);
-    int n = psdm_robot_n(robot), S = psdm_robot_parameter_count(robot), links = (S - psdm_robot_drives(robot)) / 10, extras = 3;
+    int n = psdm_robot_n(robot), S = psdm_robot_parameter_count(robot), links = (S - psdm_robot_drives(robot)) / 10,
+        extras = 3;
     double pi[STANDARD_MOST], prior[STANDARD_MOST], phi[OWN_MOST * JOINTS_MOST], sigma[JOINTS_MOST];
     for (int k = 0; k < links; k++) random_body(&g, 4, 0.15, pi + 10 * k), ball(3, 0.15, prior + 10 * k);
     for (int d = 10 * links; d < S; d++) pi[d] = 0.2, prior[d] = 0.1;
@@ -52,7 +56,8 @@ static void test_formula(void **unused) {
     robot_problem(&p, &g, robot, 200, extras, pi, phi, 0.3);
     psdmp_fit_options options = {.sigma = sigma, .prior = prior, .lambda = 3, .ridge = 1e-3};
     int M = S + p.own, base = p.rows.base, W = base + p.own;
-    double theta[BASE_MOST], own[MOST], full[STANDARD_MOST], share[MOST], *scratch = scratch_of(psdmp_fit_scratch(&p.rows)), *V = malloc(sizeof *V * (size_t)(W * W));
+    double theta[BASE_MOST], own[MOST], full[STANDARD_MOST], share[MOST],
+        *scratch = scratch_of(psdmp_fit_scratch(&p.rows)), *V = malloc(sizeof *V * (size_t)(W * W));
     psdmp_fit fit = {.theta = theta, .pi = full, .phi = own};
     assert_int_equal(psdmp_fit_consistent(&p.rows, &options, scratch, &fit), PSDM_OK);
     parts s;
@@ -60,13 +65,16 @@ static void test_formula(void **unused) {
     sandwich(&p, &s, &options, &fit, true, V, share);
 
     /* H, U = H^-1 J^T by columns, then U^T (B/(B-1) sum g g^T + H_p) U */
-    double *data = malloc(sizeof *data * (size_t)(M * M)), *held = malloc(sizeof *held * (size_t)(M * M)), *H = malloc(sizeof *H * (size_t)(M * M));
-    double *U = calloc((size_t)(W * M), sizeof *U), gradient[BLOCKS][MOST] = {{0}}, mean[MOST] = {0}, moved[BLOCKS][MOST], row[MOST], scale[MOST];
+    double *data = malloc(sizeof *data * (size_t)(M * M)), *held = malloc(sizeof *held * (size_t)(M * M)),
+           *H = malloc(sizeof *H * (size_t)(M * M));
+    double *U = calloc((size_t)(W * M), sizeof *U), gradient[BLOCKS][MOST] = {{0}}, mean[MOST] = {0},
+           moved[BLOCKS][MOST], row[MOST], scale[MOST];
     plain_hessians(&p, &options, fit.gap / (4 * links), full, own, data, held);
     for (int i = 0; i < M; i++) scale[i] = sqrt(data[i * (M + 1)] + held[i * (M + 1)]);
     for (int i = 0; i < M * M; i++) H[i] = (data[i] + held[i]) / (scale[i / M] * scale[i % M]);
     for (int i = 0; i < W; i++)
-      for (int k = 0; k < M; k++) U[i * M + k] = (i < base ? (k < S ? p.K[i * S + k] : 0) : k == S + i - base) / scale[k];
+      for (int k = 0; k < M; k++)
+        U[i * M + k] = (i < base ? (k < S ? p.K[i * S + k] : 0) : k == S + i - base) / scale[k];
     assert_int_equal(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'U', M, H, M), 0);
     assert_int_equal(LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'U', M, W, H, M, U, M), 0);
     for (int i = 0; i < W * M; i++) U[i] /= scale[i % M];
@@ -109,7 +117,8 @@ static void test_prior_share(void **unused) {
   (void)unused;
   rng g = rng_start("sandwich prior share");
   psdm_robot *robot = load_shipped("kuka_kr6");
-  double pi[STANDARD_MOST], prior[STANDARD_MOST], phi[12] = {0}, sigma[6], theta[BASE_MOST], own[12], full[STANDARD_MOST], share[MOST];
+  double pi[STANDARD_MOST], prior[STANDARD_MOST], phi[12] = {0}, sigma[6], theta[BASE_MOST], own[12],
+                                                  full[STANDARD_MOST], share[MOST];
   for (int k = 0; k < 6; k++) random_body(&g, 4, 0.15, pi + 10 * k), ball(3, 0.15, prior + 10 * k);
   for (int j = 0; j < 6; j++) sigma[j] = 0.1;
   problem p;
@@ -137,7 +146,9 @@ static void test_prior_share(void **unused) {
 
 /* ---- coverage: x and the noise remember themselves, 0.97 from row to row ---- */
 
-static double remember(rng *g, double *state, double memory) { return *state = memory * *state + sqrt(1 - memory * memory) * rng_normal(g); }
+static double remember(rng *g, double *state, double memory) {
+  return *state = memory * *state + sqrt(1 - memory * memory) * rng_normal(g);
+}
 
 static void test_coverage(void **unused) {
   (void)unused;
@@ -179,12 +190,14 @@ static void test_coverage(void **unused) {
   }
   double ours = (double)inside / all, theirs = (double)classical / all;
   print_message("inside 3 sd: %.3f, with the classical sd %.3f\n", ours, theirs);
-  /* student's t of 19 degrees of freedom has 0.993 inside 3; 1050 trials and memory across the blocks' ends take some of it */
+  /* student's t of 19 degrees of freedom has 0.993 inside 3; 1050 trials and memory across the blocks' ends take
+   * some of it */
   assert_true(ours > 0.93 && theirs < 0.75);
   problem_free(&p);
 }
 
-/* ---- linear fits, plainly: steps of the blocks, as they are and as if each had been left out but for a part of 1 / 2B ---- */
+/* ---- linear fits, plainly: steps of the blocks, as they are and as if each had been left out but for a part of 1 /
+ * 2B ---- */
 
 /* x <- A^-1 x by elimination with pivots; A (W x W) is spoilt */
 static void plain_solve(int W, double A[16][16], double *x) {
@@ -222,7 +235,8 @@ static void test_left_out(void **unused) {
       for (long k = 0; k < each * width_of(&p, j); k++) p.X[j][k] = rng_normal(&g) + (k % 7 == 0);
     compress(&p, 0, each, p.R);
     parts_new(&s, &p);
-    double x[W], V[W * W], share[W], *scratch = scratch_of(psdmp_fit_scratch(&p.rows)), H[BLOCKS][16][16] = {{{0}}}, all[16][16] = {{0}}, grad[BLOCKS][16] = {{0}}, mean[16] = {0}, should[W * W] = {0};
+    double x[W], V[W * W], share[W], *scratch = scratch_of(psdmp_fit_scratch(&p.rows)), H[BLOCKS][16][16] = {{{0}}},
+                                     all[16][16] = {{0}}, grad[BLOCKS][16] = {{0}}, mean[16] = {0}, should[W * W] = {0};
     psdmp_fit fit = {.theta = x, .phi = x + base};
     const psdmp_fit_options options = {.sigma = trial % 2 ? sigma : NULL, .leave_out = trial / 2};
     assert_int_equal(psdmp_fit_linear(&p.rows, &options, scratch, &fit), PSDM_OK);
@@ -231,7 +245,8 @@ static void test_left_out(void **unused) {
       for (long i = 0; i < each; i++) {
         int w = width_of(&p, j), b = (int)(i * BLOCKS / each);
         double row[16] = {0}, left = -p.X[j][i * w + w - 1] / (trial % 2 ? sigma[j] : 1);
-        for (int k = 0; k < w - 1; k++) row[k < base ? k : k + (j ? extras[0] : 0)] = p.X[j][i * w + k] / (trial % 2 ? sigma[j] : 1);
+        for (int k = 0; k < w - 1; k++)
+          row[k < base ? k : k + (j ? extras[0] : 0)] = p.X[j][i * w + k] / (trial % 2 ? sigma[j] : 1);
         for (int k = 0; k < W; k++) left += row[k] * x[k];
         for (int k = 0; k < W; k++) {
           grad[b][k] += row[k] * left, mean[k] += row[k] * left / BLOCKS;
@@ -239,7 +254,8 @@ static void test_left_out(void **unused) {
         }
       }
     for (int b = 0; b < BLOCKS; b++) {
-      double A[16][16], step[16], keep = options.leave_out ? 1 - 0.5 / BLOCKS : 0, factor = options.leave_out ? (BLOCKS - 1.0) / BLOCKS : BLOCKS / (BLOCKS - 1.0);
+      double A[16][16], step[16], keep = options.leave_out ? 1 - 0.5 / BLOCKS : 0,
+                                  factor = options.leave_out ? (BLOCKS - 1.0) / BLOCKS : BLOCKS / (BLOCKS - 1.0);
       for (int k = 0; k < W; k++) {
         step[k] = grad[b][k] - mean[k];
         for (int m = 0; m < W; m++) A[k][m] = all[k][m] - keep * H[b][k][m];
@@ -250,7 +266,9 @@ static void test_left_out(void **unused) {
     }
     for (int k = 0; k < W; k++) {
       assert_true(share[k] == 0);
-      for (int m = 0; m < W; m++) assert_true(fabs(V[k * W + m] - should[k * W + m]) <= 1e-11 * sqrt(should[k * (W + 1)] * should[m * (W + 1)])); /* conditions of some ten */
+      /* conditions of some ten */
+      for (int m = 0; m < W; m++)
+        assert_true(fabs(V[k * W + m] - should[k * W + m]) <= 1e-11 * sqrt(should[k * (W + 1)] * should[m * (W + 1)]));
     }
     parts_free(&s, &p);
     fenced_free(scratch);
@@ -278,7 +296,8 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_left_out), cmocka_unit_test(test_formula), cmocka_unit_test(test_prior_share),
-                                     cmocka_unit_test(test_coverage), cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_left_out), cmocka_unit_test(test_formula),
+                                     cmocka_unit_test(test_prior_share), cmocka_unit_test(test_coverage),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

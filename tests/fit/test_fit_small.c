@@ -1,4 +1,5 @@
-/* test_fit_small.c: what linear fits are made of, number by number, on a few joints of unlike sizes: sizes, refusals, the gathered triangle, gradients, answers, ranks at their bound, scratch. */
+/* test_fit_small.c: what linear fits are made of, number by number, on a few joints of unlike sizes: sizes,
+ * refusals, the gathered triangle, gradients, answers, ranks at their bound, scratch. */
 #include "fit/fit_priv.h"
 #include "linalg/linalg.h"
 #include "test_fit_problem.h"
@@ -65,7 +66,8 @@ static void expect(double is, long double should, double scale, const char *what
 /* shapes: the widest joint first, last and in the middle, joints without own columns, no shared ones */
 static const struct {
   int n, base, extras[3];
-} shapes[] = {{3, 4, {2, 0, 3}}, {3, 2, {3, 1, 0}}, {3, 3, {1, 4, 2}}, {1, 1, {0}}, {1, 0, {1}}, {2, 0, {2, 1}}, {2, 5, {0, 0}}, {1, 3, {2}}};
+} shapes[] = {{3, 4, {2, 0, 3}}, {3, 2, {3, 1, 0}}, {3, 3, {1, 4, 2}}, {1, 1, {0}},
+              {1, 0, {1}},       {2, 0, {2, 1}},    {2, 5, {0, 0}},    {1, 3, {2}}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* ---- sizes and refusals ---- */
@@ -89,8 +91,10 @@ static bool sound(int n, int base, const int *extras, const double *sigma, doubl
 static void refusals(void **state) {
   (void)state;
   const int extras[3] = {2, 0, 1}, none[3] = {0, 0, 0}, fewer[3] = {-1, 2, 3};
-  assert_true(sound(3, 4, extras, NULL, 0) && sound(1, 4, none, NULL, 0) && sound(3, 0, extras, NULL, 0) && sound(3, 1, none, NULL, 0));
-  assert_false(sound(0, 4, extras, NULL, 0) || sound(-1, 4, extras, NULL, 0) || sound(3, -1, extras, NULL, 0) || sound(3, 0, none, NULL, 0));
+  assert_true(sound(3, 4, extras, NULL, 0) && sound(1, 4, none, NULL, 0) && sound(3, 0, extras, NULL, 0) &&
+              sound(3, 1, none, NULL, 0));
+  assert_false(sound(0, 4, extras, NULL, 0) || sound(-1, 4, extras, NULL, 0) || sound(3, -1, extras, NULL, 0) ||
+               sound(3, 0, none, NULL, 0));
   for (int j = 0; j < 3; j++) {
     const int bad[3] = {fewer[(3 - j) % 3], fewer[(4 - j) % 3], fewer[(5 - j) % 3]};
     assert_false(sound(3, 4, bad, NULL, 0));
@@ -104,7 +108,8 @@ static void refusals(void **state) {
     }
   }
   assert_true(sound(3, 4, extras, NULL, 1e300));
-  assert_false(sound(3, 4, extras, NULL, -1e-300) || sound(3, 4, extras, NULL, NAN) || sound(3, 4, extras, NULL, INFINITY));
+  assert_false(sound(3, 4, extras, NULL, -1e-300) || sound(3, 4, extras, NULL, NAN) ||
+               sound(3, 4, extras, NULL, INFINITY));
 }
 
 /* ---- the triangle of all joints ---- */
@@ -156,7 +161,8 @@ static void gradients(void **state) {
       problem p;
       small_new(&p, &g, shapes[k].n, shapes[k].base, shapes[k].extras, 20);
       int W = p.own + p.rows.base;
-      double *x = scratch_of((size_t)W), *is = scratch_of((size_t)W), *scratch = scratch_of(2 * (size_t)psdmp_fit_widest(&p.rows)), size[MOST] = {0};
+      double *x = scratch_of((size_t)W), *is = scratch_of((size_t)W),
+             *scratch = scratch_of(2 * (size_t)psdmp_fit_widest(&p.rows)), size[MOST] = {0};
       long double should[MOST], a[MOST];
       for (int i = 0; i < W; i++) x[i] = rng_uniform(&g, -1, 1), should[i] = is[i] = rng_uniform(&g, -1, 1);
       for (int j = 0; j < p.rows.n; j++)
@@ -183,9 +189,14 @@ static void answers(void **state) {
       problem p;
       small_new(&p, &g, shapes[k].n, shapes[k].base, shapes[k].extras, 20);
       const double *weights = turn % 2 ? sigma : NULL;
-      int base = p.rows.base, own = p.own, W = own + base, n = p.rows.n, parameters = turn == 0 ? 1000 : turn == 1 ? 1 : 2 * turn;
-      double *x = scratch_of((size_t)W), *C = scratch_of((size_t)(W * W)), *scratch = scratch_of((size_t)(2 * psdmp_fit_widest(&p.rows) + n)), count = 0;
-      double *theta = scratch_of((size_t)base), *phi = scratch_of((size_t)own), *cost = scratch_of((size_t)n), *covariance = scratch_of((size_t)(W * W));
+      int base = p.rows.base, own = p.own, W = own + base, n = p.rows.n,
+          parameters = turn == 0   ? 1000
+                       : turn == 1 ? 1
+                                   : 2 * turn;
+      double *x = scratch_of((size_t)W), *C = scratch_of((size_t)(W * W)),
+             *scratch = scratch_of((size_t)(2 * psdmp_fit_widest(&p.rows) + n)), count = 0;
+      double *theta = scratch_of((size_t)base), *phi = scratch_of((size_t)own), *cost = scratch_of((size_t)n),
+             *covariance = scratch_of((size_t)(W * W));
       long double each[3] = {0}, weighted = 0, a[MOST];
       for (int i = 0; i < W; i++) x[i] = rng_uniform(&g, -1, 1);
       for (int i = 0; i < W * W; i++) C[i] = rng_uniform(&g, -1, 1);
@@ -207,7 +218,8 @@ static void answers(void **state) {
       long double variance = weighted / (count - parameters > 1 ? count - parameters : 1);
       for (int i = 0; i < W; i++)
         for (int c = 0; c < W; c++) {
-          int from = i < own ? base + i : i - own, to = c < own ? base + c : c - own; /* theta stands first in the answer */
+          /* theta stands first in the answer */
+          int from = i < own ? base + i : i - own, to = c < own ? base + c : c - own;
           expect(covariance[from * W + to], variance * C[i * W + c], (double)variance, "covariance", i, c);
         }
       /* what is not asked for is not filled, and without C there is no covariance */
@@ -217,19 +229,29 @@ static void answers(void **state) {
       psdmp_fit nothing = {0};
       psdmp_fit_finish(&p.rows, weights, x, C, parameters, scratch, &nothing);
       assert_true(!nothing.theta && !nothing.phi && !nothing.cost && !nothing.covariance);
-      fenced_free(x), fenced_free(C), fenced_free(scratch), fenced_free(theta), fenced_free(phi), fenced_free(cost), fenced_free(covariance);
+      fenced_free(x), fenced_free(C), fenced_free(scratch), fenced_free(theta), fenced_free(phi), fenced_free(cost),
+          fenced_free(covariance);
       problem_free(&p);
     }
 }
 
 /* ---- least squares ---- */
 
-typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch, psdmp_fit *fit);
+typedef psdm_status estimator(const psdmp_fit_rows *rows, const psdmp_fit_options *options, double *scratch,
+                              psdmp_fit *fit);
 
 /* everything an estimator says, arrays filled with NAN before; x: phi theta */
-static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_options *o, double *x, double *covariance, psdmp_fit *fit) {
+static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_options *o, double *x, double *covariance,
+                            psdmp_fit *fit) {
   double *scratch = scratch_of(psdmp_fit_scratch(&p->rows));
-  *fit = (psdmp_fit){.theta = x + p->own, .phi = x, .covariance = covariance, .steps = 7, .gap = 7, .decrement = 7, .feasible = true, .rank = -7};
+  *fit = (psdmp_fit){.theta = x + p->own,
+                     .phi = x,
+                     .covariance = covariance,
+                     .steps = 7,
+                     .gap = 7,
+                     .decrement = 7,
+                     .feasible = true,
+                     .rank = -7};
   psdm_status status = run(&p->rows, o, scratch, fit);
   fenced_free(scratch);
   return status;
@@ -264,7 +286,9 @@ static void linear(void **state) {
         for (int c = 0; c < W; c++) {
           int from = i < own ? base + i : i - own, to = c < own ? base + c : c - own;
           long double should = least / (count - W) * inverse[i][c];
-          expect(covariance[from * W + to], should, 10 * (double)(least / (count - W)) * sqrt((double)(inverse[i][i] * inverse[c][c])), "covariance", i, c);
+          expect(covariance[from * W + to], should,
+                 10 * (double)(least / (count - W)) * sqrt((double)(inverse[i][i] * inverse[c][c])), "covariance", i,
+                 c);
         }
       /* total least squares have the same covariance but for their residual; and refuse what these refuse */
       psdmp_fit total;
@@ -280,7 +304,9 @@ static void linear(void **state) {
         for (int c = 0; c < W; c++) {
           int from = i < own ? base + i : i - own, to = c < own ? base + c : c - own;
           long double should = more / (count - W) * inverse[i][c];
-          expect(other[from * W + to], should, 10 * (double)(more / (count - W)) * sqrt((double)(inverse[i][i] * inverse[c][c])), "total's covariance", i, c);
+          expect(other[from * W + to], should,
+                 10 * (double)(more / (count - W)) * sqrt((double)(inverse[i][i] * inverse[c][c])),
+                 "total's covariance", i, c);
         }
       /* without a covariance the same x */
       double again[MOST];
@@ -304,7 +330,8 @@ static void total(void **state) {
       problem p;
       psdmp_fit fit;
       small_new(&p, &g, shapes[k].n, shapes[k].base, shapes[k].extras, 40);
-      for (int j = 0; j < p.rows.n; j++) /* a torque that the columns nearly explain: the least singular value is far from the next */
+      /* a torque that the columns nearly explain: the least singular value is far from the next */
+      for (int j = 0; j < p.rows.n; j++)
         for (long i = 0; i < p.each; i++) {
           double *row = p.X[j] + i * width_of(&p, j), *tau = &row[width_of(&p, j) - 1];
           *tau *= 0.01;
@@ -333,7 +360,9 @@ static void total(void **state) {
       assert_int_equal(estimate(psdmp_fit_total, &p, &o, x, NULL, &fit), PSDM_OK);
       for (int i = 0; i < W; i++) {
         long double should = -v[i] / v[W] * scale[W] / scale[i];
-        if (!(fabsl(x[i] - should) <= 1e-10L * scale[W] / scale[i])) fail_msg("x %d: %.17g, %.17Lg was expected", i, x[i], should); /* singular values some 1e-2 apart */
+        /* singular values some 1e-2 apart */
+        if (!(fabsl(x[i] - should) <= 1e-10L * scale[W] / scale[i]))
+          fail_msg("x %d: %.17g, %.17Lg was expected", i, x[i], should);
       }
       problem_free(&p);
     }
@@ -358,13 +387,16 @@ static void ranks(void **state) {
       double x[2], covariance[4], e = deep ? 1.98e-10 : 2.02e-10;
       const double R[9] = {4, 3, 2, 0, 3 * e, 1, 0, 0, 2};
       triangle_new(&p, R);
-      assert_int_equal(estimate(kind ? psdmp_fit_total : psdmp_fit_linear, &p, &(psdmp_fit_options){0}, x, covariance, &fit), PSDM_OK);
+      assert_int_equal(
+          estimate(kind ? psdmp_fit_total : psdmp_fit_linear, &p, &(psdmp_fit_options){0}, x, covariance, &fit),
+          PSDM_OK);
       assert_int_equal(fit.rank, deep ? 1 : 2);
       if (deep && !kind) { /* the least norm in unit length is (1, 1); what is left are 1 and 2 of three rows */
         const double length[2] = {4, 3}, value[2] = {x[1], x[0]};
         for (int i = 0; i < 2; i++) {
           assert_true(fabs(value[i] - 1 / length[i]) < 1e-9);
-          for (int k = 0; k < 2; k++) assert_true(fabs(covariance[2 * i + k] - (1 + 4) / (3.0 - 1) / (4 * length[i] * length[k])) < 1e-9);
+          for (int k = 0; k < 2; k++)
+            assert_true(fabs(covariance[2 * i + k] - (1 + 4) / (3.0 - 1) / (4 * length[i] * length[k])) < 1e-9);
         }
       }
       problem_free(&p);
@@ -388,14 +420,16 @@ static void by_pivots(void **state) {
 static void no_share(void **state) {
   (void)state;
   for (int k = 0; k < 3; k++) {
-    /* unit columns at a distance of 0.5 from each other's line; the torque has 0, 1e-13 and 1e-11 along the weak direction */
+    /* unit columns at a distance of 0.5 from each other's line; the torque has 0, 1e-13 and 1e-11 along the weak
+     * direction */
     static const double along[] = {0, 1e-13, 1e-11};
     problem p;
     psdmp_fit fit;
     double x[2];
     const double R[9] = {1, 0.8, -0.5 * along[k], 0, 0.6, along[k], 0, 0, 1};
     triangle_new(&p, R);
-    assert_int_equal(estimate(psdmp_fit_total, &p, &(psdmp_fit_options){0}, x, NULL, &fit), k < 2 ? PSDM_E_ARGUMENT : PSDM_OK);
+    assert_int_equal(estimate(psdmp_fit_total, &p, &(psdmp_fit_options){0}, x, NULL, &fit),
+                     k < 2 ? PSDM_E_ARGUMENT : PSDM_OK);
     problem_free(&p);
   }
 }
@@ -409,7 +443,8 @@ static void nothing(void **state) {
   double x[6], covariance[36];
   problem_new(&p, 2, 3, 0, 0, extras, 5);
   for (int k = 0; k < 2; k++) {
-    assert_int_equal(estimate(k ? psdmp_fit_total : psdmp_fit_linear, &p, &(psdmp_fit_options){0}, x, covariance, &fit), PSDM_OK);
+    assert_int_equal(estimate(k ? psdmp_fit_total : psdmp_fit_linear, &p, &(psdmp_fit_options){0}, x, covariance, &fit),
+                     PSDM_OK);
     assert_int_equal(fit.rank, 0);
     assert_true(max_absolute(x, 6) == 0 && max_absolute(covariance, 36) == 0);
   }
@@ -425,10 +460,12 @@ static void solved(void **state) {
   rng g = rng_start("solved");
   for (int trial = 0; trial < 40; trial++) {
     int W = 1 + trial % 8, zero = trial % 3 == 2 ? rng_int(&g, 0, W - 1) : -1, full = W + 1;
-    double *G = zeros_of(full * full), *x = scratch_of((size_t)W), *Z = scratch_of((size_t)(W * W)), *scratch = scratch_of(psdmp_fit_solve_scratch(W));
+    double *G = zeros_of(full * full), *x = scratch_of((size_t)W), *Z = scratch_of((size_t)(W * W)),
+           *scratch = scratch_of(psdmp_fit_solve_scratch(W));
     static long double N[MOST][MOST], inverse[MOST][MOST];
     for (int i = 0; i < full; i++)
-      for (int k = i; k < full; k++) G[i * full + k] = k == zero ? 0 : (i == k ? 2 : rng_uniform(&g, -1, 1)) * pow(10, k % 3 - 1);
+      for (int k = i; k < full; k++)
+        G[i * full + k] = k == zero ? 0 : (i == k ? 2 : rng_uniform(&g, -1, 1)) * pow(10, k % 3 - 1);
     for (int i = 0; i < full; i++) /* below it stands what nobody may read */
       for (int k = 0; k < i; k++) G[i * full + k] = 1e6;
     for (int i = 0; i < full; i++)
@@ -446,18 +483,21 @@ static void solved(void **state) {
     for (int i = 0; i < W; i++) {
       long double should = 0;
       for (int k = 0; k < W && i != zero; k++) should += inverse[i][k] * N[k][W];
-      expect(x[i], should, 100 * sqrt((double)(inverse[i][i] * N[W][W])), "x", trial, i); /* conditions of some hundred */
+      /* conditions of some hundred */
+      expect(x[i], should, 100 * sqrt((double)(inverse[i][i] * N[W][W])), "x", trial, i);
       for (int k = 0; k < W; k++) {
         long double sum = 0;
         for (int e = 0; e < W; e++) sum += (long double)Z[i * W + e] * Z[k * W + e];
-        expect((double)sum, i == zero || k == zero ? 0 : inverse[i][k], 100 * sqrt((double)(inverse[i][i] * inverse[k][k])), "Z Z^T", i, k);
+        expect((double)sum, i == zero || k == zero ? 0 : inverse[i][k],
+               100 * sqrt((double)(inverse[i][i] * inverse[k][k])), "Z Z^T", i, k);
       }
     }
     fenced_free(G), fenced_free(x), fenced_free(Z), fenced_free(scratch);
   }
 }
 
-/* noise of each joint, also of torques of thousandths and of joints without rows, costs or torque; never below a billionth of its torque */
+/* noise of each joint, also of torques of thousandths and of joints without rows, costs or torque; never below a
+ * billionth of its torque */
 static void sigmas(void **state) {
   (void)state;
   rng g = rng_start("sigmas");
@@ -468,7 +508,8 @@ static void sigmas(void **state) {
       int n = p.rows.n;
       double cost[3], sigma[3], total = 0;
       for (int j = 0; j < n; j++) {
-        for (int i = 0; i < width_of(&p, j) * width_of(&p, j); i++) p.R[j][i] *= turn == 1 ? 1e-3 : turn == 2 && j == 0 ? 0 : 1;
+        for (int i = 0; i < width_of(&p, j) * width_of(&p, j); i++)
+          p.R[j][i] *= turn == 1 ? 1e-3 : turn == 2 && j == 0 ? 0 : 1;
         p.count[j] = turn == 3 ? 0 : turn == 4 ? 2 + j : p.count[j];
         cost[j] = turn == 5 ? 0 : rng_uniform(&g, 1, 30);
         total += p.count[j];
@@ -476,7 +517,8 @@ static void sigmas(void **state) {
       psdmp_fit_sigma(&p.rows, cost, sigma);
       for (int j = 0; j < n; j++) {
         int w = width_of(&p, j);
-        long double torque = 0, rows = fmax(1, p.count[j]), left = total > 0 ? p.count[j] - p.extras[j] - p.rows.base * (long double)p.count[j] / total : 0;
+        long double torque = 0, rows = fmax(1, p.count[j]),
+                    left = total > 0 ? p.count[j] - p.extras[j] - p.rows.base * (long double)p.count[j] / total : 0;
         for (int i = 0; i < w; i++) torque += (long double)p.R[j][i * w + w - 1] * p.R[j][i * w + w - 1];
         long double least = torque > 0 ? 1e-9L * sqrtl(torque / rows) : 1, should = sqrtl(cost[j] / fmaxl(1, left));
         expect(sigma[j], should > least ? should : least, sigma[j], "sigma", turn, j);
@@ -490,16 +532,19 @@ static void scratches(void **state) {
   (void)state;
   for (int k = 0; k < SHAPES; k++) {
     const psdmp_fit_rows r = {.n = shapes[k].n, .base = shapes[k].base, .extras = shapes[k].extras};
-    size_t w = (size_t)psdmp_fit_widest(&r), shared = (size_t)r.base + 1, n = (size_t)r.n, W = (size_t)(psdmp_fit_own(&r) + r.base), full = W + 1;
+    size_t w = (size_t)psdmp_fit_widest(&r), shared = (size_t)r.base + 1, n = (size_t)r.n,
+           W = (size_t)(psdmp_fit_own(&r) + r.base), full = W + 1;
     /* a joint's factor, taken apart, scaled, and which columns; theta's triangle */
     size_t gather = w * w + w * w + w * w + w + shared * shared + psdmp_linalg_factor_scratch((int)w, (long)w);
     assert_int_equal(psdmp_fit_gather_scratch(&r), gather);
     /* A, U, V, six rows of numbers and two more for five of integers; LAPACK's work */
     size_t solve[2];
-    for (size_t e = 0; e < 2; e++) solve[e] = 3 * (W + e) * (W + e) + 8 * (W + e) + 4 * (W + e) * (W + e) + 80 * (W + e) + 4225;
+    for (size_t e = 0; e < 2; e++)
+      solve[e] = 3 * (W + e) * (W + e) + 8 * (W + e) + 4 * (W + e) * (W + e) + 80 * (W + e) + 4225;
     assert_int_equal(psdmp_fit_solve_scratch((int)W), solve[0]);
     assert_int_equal(psdmp_fit_solve_scratch((int)W + 1), solve[1]);
-    /* total least squares: the triangle, x and y, the torque's four matrices of one column and row more, both solutions' scratch; and what all share */
+    /* total least squares: the triangle, x and y, the torque's four matrices of one column and row more, both
+     * solutions' scratch; and what all share */
     size_t total = full * full + 2 * W + 4 * (full + 1) * (full + 1) + 2 * solve[1], cone = psdmp_fit_cone_scratch(&r);
     assert_true(cone < total);
     assert_int_equal(psdmp_fit_scratch(&r), total + gather + 2 * w + n);
@@ -512,8 +557,11 @@ static void scratches(void **state) {
     int w;
     long rows;
     size_t should;
-  } factors[] = {{3, 0, 18 + 72}, {3, -1, 18 + 72}, {3, 1, 18 + 3 + 72}, {3, 5, 18 + 15 + 72}, {3, 511, 18 + 1533 + 72}, {3, 512, 18 + 1536 + 72}, {3, 513, 18 + 1536 + 72}, {1, 1 << 20, 2 + 512 + 24}};
-  for (size_t k = 0; k < sizeof factors / sizeof *factors; k++) assert_int_equal(psdmp_linalg_factor_scratch(factors[k].w, factors[k].rows), factors[k].should);
+  } factors[] = {{3, 0, 18 + 72},          {3, -1, 18 + 72},          {3, 1, 18 + 3 + 72},
+                 {3, 5, 18 + 15 + 72},     {3, 511, 18 + 1533 + 72},  {3, 512, 18 + 1536 + 72},
+                 {3, 513, 18 + 1536 + 72}, {1, 1 << 20, 2 + 512 + 24}};
+  for (size_t k = 0; k < sizeof factors / sizeof *factors; k++)
+    assert_int_equal(psdmp_linalg_factor_scratch(factors[k].w, factors[k].rows), factors[k].should);
 }
 
 /* columns of a factor in another order: none of what stands behind the list is looked at */
@@ -523,7 +571,8 @@ static void taken(void **state) {
   enum { w = 9 };
   for (int v = 1; v <= 8; v++) {
     static const int order[8] = {7, 2, 8, 0, 3, 6, 1, 5};
-    double *R = zeros_of(w * w), *out = scratch_of((size_t)(v * v)), *scratch = scratch_of(psdmp_linalg_factor_scratch(w, w));
+    double *R = zeros_of(w * w), *out = scratch_of((size_t)(v * v)),
+           *scratch = scratch_of(psdmp_linalg_factor_scratch(w, w));
     int *take = (int *)fenced_new((size_t)v * sizeof *take);
     memcpy(take, order, (size_t)v * sizeof *take);
     for (int i = 0; i < w; i++)
@@ -542,7 +591,10 @@ static void taken(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),  cmocka_unit_test(refusals), cmocka_unit_test(gathered), cmocka_unit_test(gradients), cmocka_unit_test(answers), cmocka_unit_test(linear),
-                                     cmocka_unit_test(total),  cmocka_unit_test(ranks),    cmocka_unit_test(no_share), cmocka_unit_test(nothing),   cmocka_unit_test(solved),  cmocka_unit_test(sigmas),   cmocka_unit_test(scratches), cmocka_unit_test(by_pivots), cmocka_unit_test(taken)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sizes),     cmocka_unit_test(refusals),  cmocka_unit_test(gathered), cmocka_unit_test(gradients),
+      cmocka_unit_test(answers),   cmocka_unit_test(linear),    cmocka_unit_test(total),    cmocka_unit_test(ranks),
+      cmocka_unit_test(no_share),  cmocka_unit_test(nothing),   cmocka_unit_test(solved),   cmocka_unit_test(sigmas),
+      cmocka_unit_test(scratches), cmocka_unit_test(by_pivots), cmocka_unit_test(taken)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_fit_twin.h: small problems with a prior, and Newton's step on them once more: dense, in long double, from sums over the rows. Part of one program at a time. */
+/* test_fit_twin.h: small problems with a prior, and Newton's step on them once more: dense, in long double, from
+ * sums over the rows. Part of one program at a time. */
 #ifndef TEST_FIT_TWIN_H
 #define TEST_FIT_TWIN_H
 
@@ -14,7 +15,9 @@ typedef struct shape {
   int n, base, links, drives, extras[3];
 } shape;
 
-static const shape shapes[] = {{3, 5, 2, 2, {2, 0, 1}}, {1, 2, 1, 0, {1}}, {2, 3, 0, 3, {1, 2}}, {2, 0, 1, 1, {1, 2}}, {2, 4, 2, 0, {0, 0}}, {2, 3, 1, 2, {0, 3}}, {1, 2, 0, 0, {2}}, {1, 2, 0, 1, {1}}};
+static const shape shapes[] = {{3, 5, 2, 2, {2, 0, 1}}, {1, 2, 1, 0, {1}},    {2, 3, 0, 3, {1, 2}},
+                               {2, 0, 1, 1, {1, 2}},    {2, 4, 2, 0, {0, 0}}, {2, 3, 1, 2, {0, 3}},
+                               {1, 2, 0, 0, {2}},       {1, 2, 0, 1, {1}}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 typedef struct held {
@@ -43,7 +46,12 @@ static inline void held_new(held *h, rng *g, const shape *s, long each) {
   for (int k = 0; k < s->links; k++) random_body(g, 3, 0.4, h->prior + 10 * k);
   for (int d = 10 * s->links; d < standard; d++) h->prior[d] = rng_uniform(g, 0.1, 0.4);
   for (int i = standard; i < STANDARD_MOST; i++) h->prior[i] = NAN;
-  h->options = (psdmp_fit_options){.sigma = h->sigma, .prior = h->prior, .lambda = 0.7, .ridge = 0.01, .nonnegative = h->nonnegative, .drives_nonnegative = true};
+  h->options = (psdmp_fit_options){.sigma = h->sigma,
+                                   .prior = h->prior,
+                                   .lambda = 0.7,
+                                   .ridge = 0.01,
+                                   .nonnegative = h->nonnegative,
+                                   .drives_nonnegative = true};
 }
 
 typedef struct twin {
@@ -81,10 +89,16 @@ static inline void twin_sums(twin *w) {
 
 static inline void twin_new(twin *w, const held *h) {
   const psdmp_fit_options *o = &h->options;
-  *w = (twin){.h = h, .own = h->p.own, .W = h->p.own + h->p.rows.base, .M = h->p.own + h->p.rows.standard, .links = h->p.rows.links, .lambda = o->lambda};
+  *w = (twin){.h = h,
+              .own = h->p.own,
+              .W = h->p.own + h->p.rows.base,
+              .M = h->p.own + h->p.rows.standard,
+              .links = h->p.rows.links,
+              .lambda = o->lambda};
   twin_sums(w);
   for (int j = 0, at = 0; j < h->p.rows.n; j++)
-    for (int k = 0; k < h->p.extras[j]; k++, at++) w->sign[at] = o->nonnegative && o->nonnegative[j] && o->nonnegative[j][k];
+    for (int k = 0; k < h->p.extras[j]; k++, at++)
+      w->sign[at] = o->nonnegative && o->nonnegative[j] && o->nonnegative[j][k];
   for (int i = 0; i < w->M; i++) {
     w->length[i] = sqrt((double)w->N[i][i]);
     if (!alone(w, i)) continue;
@@ -110,7 +124,8 @@ static inline bool lower(const double pi[10], number L[4][4]) {
 
 /* parameters of a symmetric 4 x 4, times 1 */
 static inline void parameters_of(number P[4][4], number pi[10]) {
-  const number of[10] = {P[3][3], P[0][3], P[1][3], P[2][3], P[1][1] + P[2][2], -P[0][1], -P[0][2], P[0][0] + P[2][2], -P[1][2], P[0][0] + P[1][1]};
+  const number of[10] = {P[3][3],  P[0][3],  P[1][3],           P[2][3],  P[1][1] + P[2][2],
+                         -P[0][1], -P[0][2], P[0][0] + P[2][2], -P[1][2], P[0][0] + P[1][1]};
   for (int i = 0; i < 10; i++) pi[i] = of[i];
 }
 
@@ -193,7 +208,9 @@ static inline void twin_newton(twin *w, const double *x, bool barriers) {
   for (int k = 0; k < w->links; k++) {
     number tilt[10];
     twin_link(w, x, k, tilt);
-    for (int a = 0; a < 10; a++) w->gradient[w->own + 10 * k + a] = w->lambda * tilt[a] - (a < 4 ? weight : 0), w->root[w->own + 10 * k + a] = sqrtl(weight);
+    for (int a = 0; a < 10; a++)
+      w->gradient[w->own + 10 * k + a] = w->lambda * tilt[a] - (a < 4 ? weight : 0),
+                                    w->root[w->own + 10 * k + a] = sqrtl(weight);
   }
   for (int i = 0; i < M; i++) {
     left[i] = -w->N[i][M];
@@ -221,14 +238,16 @@ static inline void twin_newton(twin *w, const double *x, bool barriers) {
   }
 }
 
-/* C = J H^-1 J^T in the order phi theta, J takes the coordinates there; inner (nullable): V = J H^-1 D^2 H^-1 J^T, D the roots of what is not data */
+/* C = J H^-1 J^T in the order phi theta, J takes the coordinates there; inner (nullable): V = J H^-1 D^2 H^-1 J^T, D
+ * the roots of what is not data */
 static inline void twin_doubt(const twin *w, number C[MOST][MOST], number V[MOST][MOST]) {
   static number J[MOST][MOST], U[MOST][MOST], A[MOST][MOST];
   const psdmp_fit_rows *r = &w->h->p.rows;
   for (int i = 0; i < w->W; i++)
     for (int a = 0; a < w->M; a++) {
       J[i][a] = i < w->own ? i == a : 0;
-      for (int s = 0; s < r->standard && i >= w->own; s++) J[i][a] += r->K[(i - w->own) * r->standard + s] * w->map[w->own + s][a];
+      for (int s = 0; s < r->standard && i >= w->own; s++)
+        J[i][a] += r->K[(i - w->own) * r->standard + s] * w->map[w->own + s][a];
       U[i][a] = J[i][a];
     }
   for (int i = 0; i < w->W; i++) {
@@ -238,7 +257,8 @@ static inline void twin_doubt(const twin *w, number C[MOST][MOST], number V[MOST
   for (int i = 0; i < w->W; i++)
     for (int k = 0; k < w->W; k++) {
       C[i][k] = V[i][k] = 0;
-      for (int a = 0; a < w->M; a++) C[i][k] += J[i][a] * U[k][a], V[i][k] += U[i][a] * w->root[a] * w->root[a] * U[k][a];
+      for (int a = 0; a < w->M; a++)
+        C[i][k] += J[i][a] * U[k][a], V[i][k] += U[i][a] * w->root[a] * w->root[a] * U[k][a];
     }
 }
 

@@ -1,4 +1,5 @@
-/* exercise.c: what a robot that was read goes through: its facts hold together, its dynamics answer, and written as YAML or URDF it is read again. */
+/* exercise.c: what a robot that was read goes through: its facts hold together, its dynamics answer, and written as
+ * YAML or URDF it is read again. */
 #define _GNU_SOURCE /* memfd_create */
 #include "exercise.h"
 
@@ -43,22 +44,27 @@ static void check_facts(const psdm_robot *robot) {
     check(joint->q >= -1 && joint->q < n && joint->link >= -1 && joint->link < links);
     check(psdm_robot_find(robot, psdm_robot_link_name(robot, j)) == j);
   }
-  for (int k = 0; k < psdm_robot_parameter_count(robot); k++) check(psdm_robot_parameter_name(robot, k, text, sizeof text)[0]);
+  for (int k = 0; k < psdm_robot_parameter_count(robot); k++)
+    check(psdm_robot_parameter_name(robot, k, text, sizeof text)[0]);
   for (int i = 0; i < psdm_robot_notes(robot); i++) check_sentence(psdm_robot_note(robot, i));
   for (int i = 0; i < psdm_robot_warnings(robot); i++) check_sentence(psdm_robot_warning(robot, i));
-  for (int i = 0; i < psdm_robot_assumptions(robot); i++) check_sentence(psdm_robot_assumption(robot, i, text, sizeof text));
+  for (int i = 0; i < psdm_robot_assumptions(robot); i++)
+    check_sentence(psdm_robot_assumption(robot, i, text, sizeof text));
   for (int i = 0; i < psdm_robot_thetas(robot); i++) check(psdm_robot_theta(robot, i, &value) && value - value == 0);
 }
 
 /* gaps and their gradients, whatever the capsules are */
 static void run_collision(const psdm_robot *robot, psdm_work *work) {
   int n = psdm_robot_n(robot), gaps = psdm_collision_gaps(robot), a, b;
-  double q[MOST_JOINTS], *gap = malloc(sizeof *gap * (size_t)(gaps + 1)), *gradient = malloc(sizeof *gradient * (size_t)(gaps + 1) * (size_t)n);
+  double q[MOST_JOINTS], *gap = malloc(sizeof *gap * (size_t)(gaps + 1)),
+                         *gradient = malloc(sizeof *gradient * (size_t)(gaps + 1) * (size_t)n);
   check(gap && gradient);
   for (int i = 0; i < n; i++) q[i] = 0.3 * i - 1;
   check(answered(robot, psdm_collision_at(robot, work, q, gap, NULL)));
   check(answered(robot, psdm_collision_at(robot, work, q, gap, gradient)));
-  for (int k = 0; k < gaps; k++) check(psdm_collision_pair(robot, k, &a, &b) && psdm_collision_capsule(robot, a) && (b < 0 || psdm_collision_capsule(robot, b)));
+  for (int k = 0; k < gaps; k++)
+    check(psdm_collision_pair(robot, k, &a, &b) && psdm_collision_capsule(robot, a) &&
+          (b < 0 || psdm_collision_capsule(robot, b)));
   check(!psdm_collision_pair(robot, gaps, &a, &b));
   free(gap);
   free(gradient);
@@ -134,7 +140,8 @@ int memory_file(const uint8_t *data, size_t size, char path[PATH_BYTES]) {
 static bool plain(const char *name) {
   for (const char *c = name; *c; c++)
     if (*c < 0x20 || *c > 0x7E) return false;
-  return strcmp(name, "base") && strcmp(name, "offset") && strlen(name) < 180 && !strstr(name, "__") && !strstr(name, "$");
+  return strcmp(name, "base") && strcmp(name, "offset") && strlen(name) < 180 && !strstr(name, "__") &&
+         !strstr(name, "$");
 }
 
 static bool writable(const psdm_robot *robot) {
@@ -160,8 +167,11 @@ void exercise_writing(const psdm_robot *robot) {
     size_t length = written_robot(robot, format, text);
     check(length > 0);
     psdm_robot *again = parse_or_refuse((const uint8_t *)text, length, names[format], &options);
-    if (faithful) check(again && psdm_robot_n(again) == psdm_robot_n(robot) && psdm_robot_links(again) == psdm_robot_links(robot));
-    if (faithful) check(psdm_collision_capsules(again) == psdm_collision_capsules(robot) && psdm_collision_gaps(again) == psdm_collision_gaps(robot));
+    if (faithful)
+      check(again && psdm_robot_n(again) == psdm_robot_n(robot) && psdm_robot_links(again) == psdm_robot_links(robot));
+    if (faithful)
+      check(psdm_collision_capsules(again) == psdm_collision_capsules(robot) &&
+            psdm_collision_gaps(again) == psdm_collision_gaps(robot));
     psdm_robot_free(again);
   }
 }

@@ -8,7 +8,8 @@
 #include "psdm/output.h"
 #include "psdm/robot.h"
 
-enum { MOST_JOINTS = 16, PATH_BYTES = 64 }; /* joints: enough for every kind of tree, and thousands of runs per second */
+/* joints: enough for every kind of tree, and thousands of runs per second */
+enum { MOST_JOINTS = 16, PATH_BYTES = 64 };
 
 void check(int holds);
 
@@ -30,7 +31,8 @@ void exercise(const psdm_robot *robot);
 /* Writes in both formats and reads again: the same robot wherever its names and numbers allow it. */
 void exercise_writing(const psdm_robot *robot);
 
-/* A log for two joints, shoulder and elbow, in a file that is only memory: every row is a row, and reading it again gives the same. */
+/* A log for two joints, shoulder and elbow, in a file that is only memory: every row is a row, and reading it again
+ * gives the same. */
 void exercise_log_file(const uint8_t *data, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
-/* exercise_log.c: what a log in a file goes through: every number of a row is finite, and reading it again gives the same. */
+/* exercise_log.c: what a log in a file goes through: every number of a row is finite, and reading it again gives the
+ * same. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,10 +63,8 @@ void exercise_log_file(const uint8_t *data, size_t size) {
   const psdm_log_options options = {.ignore_extra = true};
   psdm_status status = psdm_log_open(path, robot, &options, NULL, &log, &error);
   check(!log == !!status);
-  if (status)
-    check_error(&error, status);
-  else
-    read_twice(log);
+  if (status) check_error(&error, status);
+  else read_twice(log);
   psdm_log_close(log);
   close(fd);
 }

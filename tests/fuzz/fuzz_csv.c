@@ -88,7 +88,8 @@ static outcome read_all(const uint8_t *data, size_t size, size_t piece) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   outcome whole = read_all(data, size, SIZE_MAX), pieces = read_all(data, size, 1 + size % 7);
-  check(whole.status == pieces.status && whole.columns == pieces.columns && whole.rows == pieces.rows && whole.hash == pieces.hash);
+  check(whole.status == pieces.status && whole.columns == pieces.columns && whole.rows == pieces.rows &&
+        whole.hash == pieces.hash);
   check(whole.error.line == pieces.error.line && whole.error.column == pieces.error.column);
   check(strcmp(whole.error.text, pieces.error.text) == 0);
   return 0;

@@ -1,4 +1,5 @@
-/* fuzz_log.c: any bytes as a log, by name and by number, whole and in small pieces: the same rows and the same counts, and every row is a row. */
+/* fuzz_log.c: any bytes as a log, by name and by number, whole and in small pieces: the same rows and the same
+ * counts, and every row is a row. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -105,7 +106,8 @@ static void read_rows(psdm_log *log, outcome *o) {
   }
 }
 
-static outcome read_all(const psdm_robot *robot, const uint8_t *data, size_t size, size_t piece, const psdm_log_options *options) {
+static outcome read_all(const psdm_robot *robot, const uint8_t *data, size_t size, size_t piece,
+                        const psdm_log_options *options) {
   outcome o = {.error = {.line = -1}};
   source s = {data, size, piece};
   psdm_log *log;
@@ -128,13 +130,14 @@ static psdm_robot *robot;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const char text[] =
-      "convention: dh\njoints: [{gear: 100, torque_constant: 2}, {gear: -50, torque_constant: 1}]\ntransmission: [[1, 0], [-1, 1]]\n";
+  static const char text[] = "convention: dh\njoints: [{gear: 100, torque_constant: 2}, {gear: -50, torque_constant: "
+                             "1}]\ntransmission: [[1, 0], [-1, 1]]\n";
   if (!robot) check(!psdm_robot_parse(text, sizeof text - 1, "robot.yaml", NULL, NULL, &robot, NULL));
   psdm_log_options by_name = {.ignore_extra = true, .rate = 1000}, by_number = {.columns = "t=1,q=2:3,tau=4:5"};
   for (int k = 0; k < 2; k++) {
     const psdm_log_options *options = k ? &by_number : &by_name;
-    outcome whole = read_all(robot, data, size, SIZE_MAX, options), pieces = read_all(robot, data, size, 1 + size % 7, options);
+    outcome whole = read_all(robot, data, size, SIZE_MAX, options),
+            pieces = read_all(robot, data, size, 1 + size % 7, options);
     check(whole.status == pieces.status && whole.rows == pieces.rows && whole.hash == pieces.hash);
     check(memcmp(whole.faults, pieces.faults, sizeof whole.faults) == 0);
     check(whole.error.line == pieces.error.line && strcmp(whole.error.text, pieces.error.text) == 0);

@@ -1,5 +1,5 @@
-/* fuzz_model.c: any bytes as a derived model. What is refused is refused with a clean sentence; what is accepted survives every function that takes a
- * model. */
+/* fuzz_model.c: any bytes as a derived model. What is refused is refused with a clean sentence; what is accepted
+ * survives every function that takes a model. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +15,10 @@ static void check_facts(const psdm_model *m) {
   double value;
   char text[256];
   unsigned char exponents[5 * 64];
-  check(n >= 1 && l >= 0 && p >= 0 && psdm_model_name(m) && psdm_model_class_start(m, 0) == 0 && psdm_model_class_start(m, psdm_model_classes(m)) == p);
-  for (int k = 0; k < psdm_model_classes(m); k++) check(psdm_model_class_start(m, k) <= psdm_model_class_start(m, k + 1));
+  check(n >= 1 && l >= 0 && p >= 0 && psdm_model_name(m) && psdm_model_class_start(m, 0) == 0 &&
+        psdm_model_class_start(m, psdm_model_classes(m)) == p);
+  for (int k = 0; k < psdm_model_classes(m); k++)
+    check(psdm_model_class_start(m, k) <= psdm_model_class_start(m, k + 1));
   for (long f = 0; f < p; f++) psdm_model_exponents(m, f, exponents), psdm_model_function_text(m, f, text, sizeof text);
   for (long e = 0; e < psdm_model_entries(m); e++) {
     psdm_model_entry(m, e, &function, &joint, &parameter, &value);
@@ -40,10 +42,13 @@ static double *numbers(size_t count, double first, double step) {
 }
 
 static void evaluate(const psdm_model *m) {
-  size_t n = (size_t)psdm_model_n(m), l = (size_t)psdm_model_l(m), p = (size_t)psdm_model_p(m), standard = (size_t)psdm_model_standard_count(m);
+  size_t n = (size_t)psdm_model_n(m), l = (size_t)psdm_model_l(m), p = (size_t)psdm_model_p(m),
+         standard = (size_t)psdm_model_standard_count(m);
   if (n * l > MOST_NUMBERS || p > MOST_NUMBERS) return;
-  double *q = numbers(n, -1, 0.3), *qd = numbers(n, 1.5, -0.4), *qdd = numbers(n, 0, 0.7), *tau = numbers(n, 0, 0), *out = numbers(n, 0, 0);
-  double *y = numbers(p, 0, 0), *Y = numbers(n * l, 0, 0), *theta = numbers(l, 0.5, 0.1), *pi = numbers(standard, 1, 0.01), *M = numbers(n * n, 0, 0);
+  double *q = numbers(n, -1, 0.3), *qd = numbers(n, 1.5, -0.4), *qdd = numbers(n, 0, 0.7), *tau = numbers(n, 0, 0),
+         *out = numbers(n, 0, 0);
+  double *y = numbers(p, 0, 0), *Y = numbers(n * l, 0, 0), *theta = numbers(l, 0.5, 0.1),
+         *pi = numbers(standard, 1, 0.01), *M = numbers(n * n, 0, 0);
   double *scratch = numbers(psdm_model_scratch(m), 0, 0), kinetic, potential;
   psdm_error error = {0};
   psdm_model_theta(m, pi, theta);
@@ -59,7 +64,8 @@ static void evaluate(const psdm_model *m) {
   psdm_model_forward(m, theta, q, qd, tau, scratch, out);
   psdm_model_energy(m, theta, q, qd, scratch, &kinetic, &potential);
   double *full = numbers(standard, 0, 0);
-  for (size_t k = 0; k < standard; k++) pi[k] = k % 10 == 0 || k % 10 == 4 || k % 10 == 7 || k % 10 == 9; /* balls of 1 kg */
+  /* balls of 1 kg */
+  for (size_t k = 0; k < standard; k++) pi[k] = k % 10 == 0 || k % 10 == 4 || k % 10 == 7 || k % 10 == 9;
   psdm_status status = standard > 200 ? PSDM_OK : psdm_model_full(m, theta, pi, NULL, full, &error);
   if (status) check_error(&error, status);
   double *const all[] = {q, qd, qdd, tau, out, y, Y, theta, pi, M, scratch, full};

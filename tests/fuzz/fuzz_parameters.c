@@ -1,5 +1,5 @@
-/* fuzz_parameters.c: any bytes as a parameter file. What is refused is refused with a clean sentence; what is accepted is applied, predicts torques, and
- * written and read again it is the same file. */
+/* fuzz_parameters.c: any bytes as a parameter file. What is refused is refused with a clean sentence; what is
+ * accepted is applied, predicts torques, and written and read again it is the same file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 #include "written.h"
 
 static const char arm[] =
-    "name: arm\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: s, a: 1.2, gear: 50}\n  - {name: e, a: 1.1, gear: -20, drive_inertia: 0.4}\n"
+    "name: arm\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: s, a: 1.2, gear: 50}\n  - {name: e, a: "
+    "1.1, gear: -20, drive_inertia: 0.4}\n"
     "transmission: [[1, 0], [0.5, 1]]\nlinks:\n  - {mass: 1, com: [-0.6, 0, 0], inertia: {zz: 0.2, xx: 0.1, yy: 0.2}}\n"
     "  - {mass: 2, com: [-0.5, 0, 0], inertia: {zz: 0.3, xx: 0.1, yy: 0.3}}\n";
 

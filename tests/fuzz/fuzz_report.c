@@ -1,5 +1,5 @@
-/* fuzz_report.c: any bytes as a result and as gnuplot's picture. What is refused is refused with a clean sentence; of what is accepted all sections are
- * written, and every tag on the page is one that the report itself writes. */
+/* fuzz_report.c: any bytes as a result and as gnuplot's picture. What is refused is refused with a clean sentence;
+ * of what is accepted all sections are written, and every tag on the page is one that the report itself writes. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +10,23 @@ static void check(int holds) {
   if (!holds) abort();
 }
 
-static const char *const tags[] = {"section", "h2", "h3", "h4", "p", "div", "span", "table", "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd", "figure", "figcaption", "svg", "path", "g", "text", "title",
-                                   "circle", "ellipse", "rect", "line", "details", "summary", "code", "ul", "ol", "li", "sup", "sub", "i", "b", "em", "strong", "br"};
+static const char *const tags[] = {"section", "h2",         "h3",   "h4",      "p",       "div",  "span",   "table",
+                                   "thead",   "tbody",      "tr",   "th",      "td",      "dl",   "dt",     "dd",
+                                   "figure",  "figcaption", "svg",  "path",    "g",       "text", "title",  "circle",
+                                   "ellipse", "rect",       "line", "details", "summary", "code", "ul",     "ol",
+                                   "li",      "sup",        "sub",  "i",       "b",       "em",   "strong", "br"};
 
 static void check_tags(const char *html) {
   for (const char *at = strchr(html, '<'); at; at = strchr(at, '<')) {
     int known = 0;
     at += 1 + (at[1] == '/');
     size_t length = strcspn(at, " />\n");
-    for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) known |= strlen(tags[k]) == length && memcmp(at, tags[k], length) == 0;
+    for (size_t k = 0; k < sizeof tags / sizeof *tags; k++)
+      known |= strlen(tags[k]) == length && memcmp(at, tags[k], length) == 0;
     check(known);
     /* no handler, no style, no address that leaves the page */
-    for (const char *in = at; *in && *in != '>'; in++) check(strncmp(in, " on", 3) != 0 && strncmp(in, " style=", 7) != 0 && strncmp(in, " src=", 5) != 0);
+    for (const char *in = at; *in && *in != '>'; in++)
+      check(strncmp(in, " on", 3) != 0 && strncmp(in, " style=", 7) != 0 && strncmp(in, " src=", 5) != 0);
   }
 }
 
@@ -57,7 +62,8 @@ static void read_result(const uint8_t *data, size_t size) {
 
 static void read_picture(const uint8_t *data, size_t size) {
   static const double x[] = {0, 1}, box[4] = {40, 480, 10, 280};
-  psdmp_report_series series[] = {{.kind = PSDMP_REPORT_LINE, .x = x, .y = x, .count = 2}, {.kind = PSDMP_REPORT_DOTS, .x = x, .y = x, .count = 2}};
+  psdmp_report_series series[] = {{.kind = PSDMP_REPORT_LINE, .x = x, .y = x, .count = 2},
+                                  {.kind = PSDMP_REPORT_DOTS, .x = x, .y = x, .count = 2}};
   psdmp_report_plot plot = {.title = "a", .x_label = "b", .y_label = "c", .series = series, .count = 2};
   psdmp_report_page page = {0};
   psdmp_report_page_plot(&page, &plot);

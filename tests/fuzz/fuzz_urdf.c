@@ -1,5 +1,5 @@
-/* fuzz_urdf.c: any bytes as a URDF, whole or cut. An input that does not begin with '<' spends its first four bytes on options:
- * a letter of flags, then which of the text's names are root, tip and locked joint. */
+/* fuzz_urdf.c: any bytes as a URDF, whole or cut. An input that does not begin with '<' spends its first four bytes
+ * on options: a letter of flags, then which of the text's names are root, tip and locked joint. */
 #include <string.h>
 
 #include "exercise.h"
@@ -31,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     options.no_snap = data[0] & FLAG_NO_SNAP;
     if (data[0] & FLAG_ROOT) options.root = pick_name(text, size - 4, data[1] % 32, root);
     if (data[0] & FLAG_TIP) options.tip = pick_name(text, size - 4, data[2] % 32, tip);
-    if (data[0] & FLAG_LOCK) options.locks = &lock, options.lock_count = 1, pick_name(text, size - 4, data[3] % 32, joint);
+    if (data[0] & FLAG_LOCK)
+      options.locks = &lock, options.lock_count = 1, pick_name(text, size - 4, data[3] % 32, joint);
     data += 4, size -= 4;
   }
   if (!size || data[0] != '<') return 0; /* what YAML is has its own fuzzer */

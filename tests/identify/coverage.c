@@ -1,34 +1,42 @@
-/* coverage.c: how often the truth lies within three standard deviations of what a calibration reports. Built and run by deep_calibrate.sh.
+/* coverage.c: how often the truth lies within three standard deviations of what a calibration reports. Built and run by
+ * deep_calibrate.sh.
  *
  *   coverage kr6|denso ESTIMATOR SEEDS ROWS CABLE [recipe] [plain]
  *
- * Exact torques along one exciting motion at 1 kHz, read through 17-bit encoders at the motors (gear 100), with noise of 0.5 % of each joint's largest torque,
- * of as many seeds as asked for; CABLE is a spring at the wrist that no model knows, as a share of the wrist's largest torque. The cutoff is fixed, or
- * everything is left to the recipe. Prints a line per base parameter. Exit 0, or 1 when fewer than 95 % of the cases are covered without a cable, or a fit is
- * not physically possible. */
+ * Exact torques along one exciting motion at 1 kHz, read through 17-bit encoders at the motors (gear 100), with
+ * noise of 0.5 % of each joint's largest torque, of as many seeds as asked for; CABLE is a spring at the wrist that
+ * no model knows, as a share of the wrist's largest torque. The cutoff is fixed, or everything is left to the
+ * recipe. Prints a line per base parameter. Exit 0, or 1 when fewer than 95 % of the cases are covered without a
+ * cable, or a fit is not physically possible. */
 #include "test_calibrate_log.h"
 
 #include "psdm/calibrate.h"
 
 /* Kinematics of the KR6; bodies of our own choosing, physically possible: ellipsoids near the middle of their links. */
-static const char kr6[] =
-    "name: kr6_like\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n"
-    "  - {name: A1, type: revolute, d: 0.183, a: 0.025, alpha: -pi/2, drive_inertia: 1.1}\n"
-    "  - {name: A2, type: revolute, a: -0.315, drive_inertia: 1.0}\n"
-    "  - {name: A3, type: revolute, a: -0.035, alpha: pi/2, drive_inertia: 0.5}\n"
-    "  - {name: A4, type: revolute, d: 0.365, alpha: -pi/2, drive_inertia: 0.12}\n"
-    "  - {name: A5, type: revolute, alpha: pi/2, drive_inertia: 0.1}\n"
-    "  - {name: A6, type: revolute, d: 0.080, drive_inertia: 0.06}\n"
-    "links:\n"
-    "  - {mass: 7.6, com: [-0.038, 0.044, -0.008], inertia: {xx: 0.043, yy: 0.045, zz: 0.049, xy: 0.0125, xz: 0.0022, yz: -0.0024}}\n"
-    "  - {mass: 4.8, com: [0.155, -0.006, 0.115], inertia: {xx: 0.012, yy: 0.049, zz: 0.051, xy: -0.0004, xz: -0.0012, yz: 0.0001}}\n"
-    "  - {mass: 7.0, com: [0.045, -0.007, 0.004], inertia: {xx: 0.028, yy: 0.038, zz: 0.031, xy: 0.001, xz: 0.0005, yz: -0.0002}}\n"
-    "  - {mass: 2.9, com: [-0.001, 0.102, -0.003], inertia: {xx: 0.014, yy: 0.006, zz: 0.012, xy: -0.001, xz: 0.0002, yz: 0.0002}}\n"
-    "  - {mass: 1.2, com: [0.001, -0.030, 0.011], inertia: {xx: 0.0019, yy: 0.0014, zz: 0.0016, xy: 0.0001, xz: 0.0002, yz: 0.0001}}\n"
-    "  - {mass: 3.0, com: [-0.002, -0.019, 0.067], inertia: {xx: 0.006, yy: 0.0065, zz: 0.006, xy: 0.0001, xz: -0.0003, yz: 0.0004}}\n";
+static const char kr6[] = "name: kr6_like\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n"
+                          "  - {name: A1, type: revolute, d: 0.183, a: 0.025, alpha: -pi/2, drive_inertia: 1.1}\n"
+                          "  - {name: A2, type: revolute, a: -0.315, drive_inertia: 1.0}\n"
+                          "  - {name: A3, type: revolute, a: -0.035, alpha: pi/2, drive_inertia: 0.5}\n"
+                          "  - {name: A4, type: revolute, d: 0.365, alpha: -pi/2, drive_inertia: 0.12}\n"
+                          "  - {name: A5, type: revolute, alpha: pi/2, drive_inertia: 0.1}\n"
+                          "  - {name: A6, type: revolute, d: 0.080, drive_inertia: 0.06}\n"
+                          "links:\n"
+                          "  - {mass: 7.6, com: [-0.038, 0.044, -0.008], inertia: {xx: 0.043, yy: 0.045, zz: 0.049, "
+                          "xy: 0.0125, xz: 0.0022, yz: -0.0024}}\n"
+                          "  - {mass: 4.8, com: [0.155, -0.006, 0.115], inertia: {xx: 0.012, yy: 0.049, zz: 0.051, xy: "
+                          "-0.0004, xz: -0.0012, yz: 0.0001}}\n"
+                          "  - {mass: 7.0, com: [0.045, -0.007, 0.004], inertia: {xx: 0.028, yy: 0.038, zz: 0.031, xy: "
+                          "0.001, xz: 0.0005, yz: -0.0002}}\n"
+                          "  - {mass: 2.9, com: [-0.001, 0.102, -0.003], inertia: {xx: 0.014, yy: 0.006, zz: 0.012, "
+                          "xy: -0.001, xz: 0.0002, yz: 0.0002}}\n"
+                          "  - {mass: 1.2, com: [0.001, -0.030, 0.011], inertia: {xx: 0.0019, yy: 0.0014, zz: 0.0016, "
+                          "xy: 0.0001, xz: 0.0002, yz: 0.0001}}\n"
+                          "  - {mass: 3.0, com: [-0.002, -0.019, 0.067], inertia: {xx: 0.006, yy: 0.0065, zz: 0.006, "
+                          "xy: 0.0001, xz: -0.0003, yz: 0.0004}}\n";
 
-/* Standard parameters that have the base parameters of Lloyd, Irani, Ahmadi (2022), Table 4: its gravity parameters as masses and first moments, its inertial ones
- * as moments about the link frames and drive inertias, and zero where several would do. Not physically possible. */
+/* Standard parameters that have the base parameters of Lloyd, Irani, Ahmadi (2022), Table 4: its gravity parameters
+ * as masses and first moments, its inertial ones as moments about the link frames and drive inertias, and zero where
+ * several would do. Not physically possible. */
 static void set_denso(double *pi) {
   static const double link[6][10] = {
       {7.42, 0, 0, 0.566, 0, 0, 0, 0, 0, 0},
@@ -51,11 +59,12 @@ typedef struct tally {
 static double z = 3; /* standard deviations */
 
 static void print_table(const char *const *name, int l, const double *theta, const tally *t, int seeds) {
-  printf("%-10s %11s %11s %10s %10s %10s %8s\n", "parameter", "truth", "mean", "bias", "scatter", "reported", "covered");
+  printf("%-10s %11s %11s %10s %10s %10s %8s\n", "parameter", "truth", "mean", "bias", "scatter", "reported",
+         "covered");
   for (int j = 0; j < l; j++) {
     double mean = t[j].sum / seeds, scatter = sqrt(fmax(t[j].square / seeds - mean * mean, 0));
-    printf("%-10.10s %11.5f %11.5f %10.2e %10.2e %10.2e %7.1f%%\n", name[j], theta[j], mean, mean - theta[j], scatter, t[j].sd / seeds,
-           100.0 * t[j].covered / t[j].cases);
+    printf("%-10.10s %11.5f %11.5f %10.2e %10.2e %10.2e %7.1f%%\n", name[j], theta[j], mean, mean - theta[j], scatter,
+           t[j].sd / seeds, 100.0 * t[j].covered / t[j].cases);
   }
 }
 
@@ -90,7 +99,8 @@ static int cover(bool denso, psdm_estimator estimator, int seeds, long rows, dou
     assert_non_null(file);
     write_rows(file, &w, &noise, &m, true, 0);
     assert_int_equal(fclose(file), 0);
-    psdm_calibrate_options o = {.files = 1, .path = &name, .estimator = estimator, .prior_kinematics = true, .holdout = 0.2};
+    psdm_calibrate_options o = {
+        .files = 1, .path = &name, .estimator = estimator, .prior_kinematics = true, .holdout = 0.2};
     if (!recipe) o.cutoff = 40, o.delay_given = true, o.lambda = 1, o.columns = 3;
     o.plain_friction = plain;
     psdm_calibration *c;
@@ -120,7 +130,8 @@ static int cover(bool denso, psdm_estimator estimator, int seeds, long rows, dou
     for (int j = 0; j < l; j++) {
       double off = c->theta[j].value - theta[j];
       bool inside = fabs(off) <= z * c->theta[j].sd;
-      t[j].covered += inside, t[j].cases++, t[j].sum += c->theta[j].value, t[j].square += c->theta[j].value * c->theta[j].value, t[j].sd += c->theta[j].sd;
+      t[j].covered += inside, t[j].cases++, t[j].sum += c->theta[j].value,
+          t[j].square += c->theta[j].value * c->theta[j].value, t[j].sd += c->theta[j].sd;
       covered += inside, cases++;
       drift = fmax(drift, fabs(off) / fmax(c->theta[j].sd, 1e-300));
     }
@@ -128,11 +139,11 @@ static int cover(bool denso, psdm_estimator estimator, int seeds, long rows, dou
     held += c->heldout[PSDM_FIT_MOVING].global_rel;
     psdm_calibration_free(c);
   }
-  printf("\n%s, %s, %d seeds of %ld rows, cable %g %%%s%s\n", denso ? "Denso" : "KR6", psdm_estimator_name(estimator), seeds, rows, 100 * cable,
-         recipe ? ", all left to the recipe" : "", plain ? ", plain friction" : "");
+  printf("\n%s, %s, %d seeds of %ld rows, cable %g %%%s%s\n", denso ? "Denso" : "KR6", psdm_estimator_name(estimator),
+         seeds, rows, 100 * cable, recipe ? ", all left to the recipe" : "", plain ? ", plain friction" : "");
   print_table(names, l, theta, t, seeds);
-  printf("covered: %d of %d, %.1f %%; farthest %.1f sd; possible: %d of %d; held out %.3f %%\n", covered, cases, 100.0 * covered / cases, drift,
-         feasible, seeds, 100 * held / seeds);
+  printf("covered: %d of %d, %.1f %%; farthest %.1f sd; possible: %d of %d; held out %.3f %%\n", covered, cases,
+         100.0 * covered / cases, drift, feasible, seeds, 100 * held / seeds);
   for (int j = 0; j < l; j++) free((char *)names[j]);
   psdm_robot_free(robot);
   unlink(path);
@@ -147,8 +158,10 @@ static void run(void **state) {
   psdm_estimator estimator;
   bool recipe = false, plain = false;
   assert_true(psdm_estimator_find(arguments[2], &estimator));
-  for (int k = 6; k < count; k++) recipe |= strcmp(arguments[k], "recipe") == 0, plain |= strcmp(arguments[k], "plain") == 0;
-  answer = cover(strcmp(arguments[1], "denso") == 0, estimator, atoi(arguments[3]), atol(arguments[4]), atof(arguments[5]), recipe, plain);
+  for (int k = 6; k < count; k++)
+    recipe |= strcmp(arguments[k], "recipe") == 0, plain |= strcmp(arguments[k], "plain") == 0;
+  answer = cover(strcmp(arguments[1], "denso") == 0, estimator, atoi(arguments[3]), atol(arguments[4]),
+                 atof(arguments[5]), recipe, plain);
 }
 
 int main(int argc, char **argv) {

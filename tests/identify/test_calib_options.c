@@ -1,4 +1,5 @@
-/* test_calib_options.c: options of calibration, steps, excitation and logs that are out of their range, NAN among them: each refused with its sentence. */
+/* test_calib_options.c: options of calibration, steps, excitation and logs that are out of their range, NAN among
+ * them: each refused with its sentence. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 static const char arm[] = "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{name: a, a: 0.4}]\n";
 
 static void expect(psdm_status status, psdm_status wanted, const psdm_error *error, const char *sentence, size_t k) {
-  if (status != wanted || !strstr(error->text, sentence)) fail_msg("case %zu: status %d, '%s'; '%s' was expected", k, status, error->text, sentence);
+  if (status != wanted || !strstr(error->text, sentence))
+    fail_msg("case %zu: status %d, '%s'; '%s' was expected", k, status, error->text, sentence);
 }
 
 static void calibrations(void **state) {
@@ -52,15 +54,19 @@ static void calibrations(void **state) {
   }
   psdm_calibration *c;
   psdm_error error = {0};
-  expect(psdm_calibrate(loop, &(psdm_calibrate_options){.files = 1, .path = path}, NULL, &c, &error), PSDM_E_ROBOT, &error, "closed loops", 0);
+  expect(psdm_calibrate(loop, &(psdm_calibrate_options){.files = 1, .path = path}, NULL, &c, &error), PSDM_E_ROBOT,
+         &error, "closed loops", 0);
   psdm_robot_free(robot), psdm_robot_free(loop);
 }
 
 static void steps(void **state) {
   (void)state;
-  static const psdm_steps_log none = {.step = PSDM_STEP_GRAVITY, .path = NULL}, before = {.step = (psdm_step)-1, .path = "x"}, behind = {.step = PSDM_STEPS, .path = "x"},
-                              nan_mass = {.step = PSDM_STEP_MOTOR, .path = "x", .mass = NAN}, negative = {.step = PSDM_STEP_MOTOR, .path = "x", .mass = -1},
-                              far = {.step = PSDM_STEP_MOTOR, .path = "x", .mass = 1, .com = {INFINITY}}, wrong = {.step = PSDM_STEP_GRAVITY, .path = "x", .mass = 1},
+  static const psdm_steps_log none = {.step = PSDM_STEP_GRAVITY, .path = NULL},
+                              before = {.step = (psdm_step)-1, .path = "x"}, behind = {.step = PSDM_STEPS, .path = "x"},
+                              nan_mass = {.step = PSDM_STEP_MOTOR, .path = "x", .mass = NAN},
+                              negative = {.step = PSDM_STEP_MOTOR, .path = "x", .mass = -1},
+                              far = {.step = PSDM_STEP_MOTOR, .path = "x", .mass = 1, .com = {INFINITY}},
+                              wrong = {.step = PSDM_STEP_GRAVITY, .path = "x", .mass = 1},
                               fine = {.step = PSDM_STEP_GRAVITY, .path = "x"};
   const struct {
     psdm_steps_options o;
@@ -88,7 +94,8 @@ static void steps(void **state) {
     assert_null(s);
   }
   psdm_error error = {0};
-  expect(psdm_steps_run(loop, &(psdm_steps_options){.logs = 1, .log = &fine}, NULL, &s, &error), PSDM_E_ROBOT, &error, "closed loops", 0);
+  expect(psdm_steps_run(loop, &(psdm_steps_options){.logs = 1, .log = &fine}, NULL, &s, &error), PSDM_E_ROBOT, &error,
+         "closed loops", 0);
   psdm_robot_free(robot), psdm_robot_free(loop);
 }
 
@@ -98,9 +105,17 @@ static void excitations(void **state) {
     psdm_excite_options o;
     const char *sentence;
   } cases[] = {
-      {{.step = PSDM_STEPS}, "step 4; 0 to 3 were expected"}, {{.seconds = -1}, "-1 seconds"}, {{.seconds = NAN}, "seconds; a positive, finite number"}, {{.seconds = INFINITY}, "seconds; a positive, finite number"},
-      {{.harmonics = -1}, "must not be negative"}, {{.starts = -1}, "must not be negative"}, {{.threads = -1}, "must not be negative"}, {{.evaluations = -1}, "must not be negative"},
-      {{.band = NAN}, "must not be negative"}, {{.wall = -1}, "must not be negative"}, {{.evaluations = 2000000000000L}, "at most"},
+      {{.step = PSDM_STEPS}, "step 4; 0 to 3 were expected"},
+      {{.seconds = -1}, "-1 seconds"},
+      {{.seconds = NAN}, "seconds; a positive, finite number"},
+      {{.seconds = INFINITY}, "seconds; a positive, finite number"},
+      {{.harmonics = -1}, "must not be negative"},
+      {{.starts = -1}, "must not be negative"},
+      {{.threads = -1}, "must not be negative"},
+      {{.evaluations = -1}, "must not be negative"},
+      {{.band = NAN}, "must not be negative"},
+      {{.wall = -1}, "must not be negative"},
+      {{.evaluations = 2000000000000L}, "at most"},
   };
   psdm_robot *robot = parse_robot(arm);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -117,20 +132,27 @@ static void logs(void **state) {
   const struct {
     psdm_log_options o;
     const char *sentence;
-  } cases[] = {{{.rate = -1}, "the rate must be a finite number"}, {{.rate = NAN}, "the rate must be a finite number"}, {{.rate = INFINITY}, "the rate must be a finite number"},
-               {{.rate = 1e-9}, "logs of robots have 0.001 to 1e6"}, {{.rate = 1e9}, "logs of robots have 0.001 to 1e6"}, {{.jump = 0.5}, "a gap must be longer than one interval"},
-               {{.jump = NAN}, "a gap must be longer than one interval"}, {{.jump = INFINITY}, "a gap must be longer than one interval"}};
+  } cases[] = {{{.rate = -1}, "the rate must be a finite number"},
+               {{.rate = NAN}, "the rate must be a finite number"},
+               {{.rate = INFINITY}, "the rate must be a finite number"},
+               {{.rate = 1e-9}, "logs of robots have 0.001 to 1e6"},
+               {{.rate = 1e9}, "logs of robots have 0.001 to 1e6"},
+               {{.jump = 0.5}, "a gap must be longer than one interval"},
+               {{.jump = NAN}, "a gap must be longer than one interval"},
+               {{.jump = INFINITY}, "a gap must be longer than one interval"}};
   psdm_robot *robot = parse_robot(arm);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdm_log *log = (psdm_log *)&log;
     psdm_error error = {0};
-    expect(psdm_log_open(SOURCE_DIR "/tests/fuzz/corpus/log/moving.csv", robot, &cases[k].o, NULL, &log, &error), PSDM_E_ARGUMENT, &error, cases[k].sentence, k);
+    expect(psdm_log_open(SOURCE_DIR "/tests/fuzz/corpus/log/moving.csv", robot, &cases[k].o, NULL, &log, &error),
+           PSDM_E_ARGUMENT, &error, cases[k].sentence, k);
     assert_null(log);
   }
   psdm_robot_free(robot);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(calibrations), cmocka_unit_test(steps), cmocka_unit_test(excitations), cmocka_unit_test(logs)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(calibrations), cmocka_unit_test(steps),
+                                     cmocka_unit_test(excitations), cmocka_unit_test(logs)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

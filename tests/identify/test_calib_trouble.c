@@ -1,4 +1,5 @@
-/* test_calib_trouble.c: system calls fail wherever logs are read, and wherever finished parts of a run are kept and found again. */
+/* test_calib_trouble.c: system calls fail wherever logs are read, and wherever finished parts of a run are kept and
+ * found again. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +24,8 @@ typedef struct stored {
 static psdm_status count_rows(const stored *s, const psdm_allocator *allocator, long *count, psdm_error *error) {
   psdm_log *log = (psdm_log *)&log;
   psdm_log_rows rows;
-  psdm_status status = psdm_log_open(s->path, s->robot, &(psdm_log_options){.ignore_extra = true}, allocator, &log, error);
+  psdm_status status =
+      psdm_log_open(s->path, s->robot, &(psdm_log_options){.ignore_extra = true}, allocator, &log, error);
   if (status) assert_null(log);
   *count = 0;
   for (int twice = 0; twice < 2 && !status; twice++) {
@@ -44,9 +46,11 @@ static psdm_status try_log(const psdm_allocator *allocator, const void *what, ps
 
 static void every_format(void **state) {
   (void)state;
-  static const char *const names[] = {"log/moving.csv", "log/moving.csv.gz", "log/names.csv", "bag/chunks.mcap", "bag/plain.mcap", "bag/small.db3", "mat/packed.mat", "mat/plain.mat"};
+  static const char *const names[] = {"log/moving.csv", "log/moving.csv.gz", "log/names.csv",  "bag/chunks.mcap",
+                                      "bag/plain.mcap", "bag/small.db3",     "mat/packed.mat", "mat/plain.mat"};
   const psdm_status parse[] = {PSDM_E_PARSE, PSDM_OK};
-  stored s = {.robot = parse_robot("convention: dh\njoints: [{name: shoulder, gear: 100, torque_constant: 2}, {name: elbow, gear: -50, torque_constant: 1}]\n")};
+  stored s = {.robot = parse_robot("convention: dh\njoints: [{name: shoulder, gear: 100, torque_constant: 2}, {name: "
+                                   "elbow, gear: -50, torque_constant: 1}]\n")};
   int read = 0;
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     psdm_error error = {0};
@@ -66,10 +70,12 @@ static void every_format(void **state) {
 
 static char folder[] = "/tmp/psdm-parts-XXXXXX", log_file[64];
 
-static psdmp_feed_checkpoint *open_parts(const psdm_robot *robot, const psdm_allocator *allocator, psdm_status *status, psdm_error *error) {
+static psdmp_feed_checkpoint *open_parts(const psdm_robot *robot, const psdm_allocator *allocator, psdm_status *status,
+                                         psdm_error *error) {
   const char *const path[] = {log_file};
   psdmp_feed_checkpoint *c = (psdmp_feed_checkpoint *)&c;
-  *status = psdmp_feed_checkpoint_new(robot, &(psdm_calibrate_options){.files = 1, .path = path, .checkpoint = folder}, allocator, &c, error);
+  *status = psdmp_feed_checkpoint_new(robot, &(psdm_calibrate_options){.files = 1, .path = path, .checkpoint = folder},
+                                      allocator, &c, error);
   if (*status) assert_null(c);
   return *status ? NULL : c;
 }
@@ -85,10 +91,12 @@ static psdm_status try_parts(const psdm_allocator *allocator, const void *what, 
   psdm_status status;
   psdmp_feed_checkpoint *c = open_parts(what, allocator, &status, error);
   if (!c) return status;
-  psdmp_parallel_bytes request = bytes_of("which", allocator), part = bytes_of("a part", allocator), back = {.allocator = allocator};
+  psdmp_parallel_bytes request = bytes_of("which", allocator), part = bytes_of("a part", allocator),
+                       back = {.allocator = allocator};
   if (!psdmp_feed_checkpoint_names(c, "sum", &request)) status = PSDM_E_MEMORY;
   if (!status) status = psdmp_feed_checkpoint_save(c, "sum", 3, &request, &part, error);
-  if (!status && psdmp_feed_checkpoint_load(c, "sum", 3, &request, &back)) assert_true(back.used == 6 && memcmp(back.data, "a part", 6) == 0);
+  if (!status && psdmp_feed_checkpoint_load(c, "sum", 3, &request, &back))
+    assert_true(back.used == 6 && memcmp(back.data, "a part", 6) == 0);
   long removed = 0, found, saved, stale, damaged;
   psdmp_feed_checkpoint_counts(c, &found, &saved, &stale, &damaged);
   assert_true(saved == !status && found + damaged <= 1 && stale == 0);
@@ -137,9 +145,11 @@ static void damaged_parts(const psdm_robot *robot) {
     bytes[k] ^= 1;
     write_bytes(path, bytes, length);
     bytes[k] ^= 1;
-    if (psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back)) fail_msg("byte %zu was changed, and the part was taken", k);
+    if (psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back))
+      fail_msg("byte %zu was changed, and the part was taken", k);
     write_bytes(path, bytes, k);
-    if (psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back)) fail_msg("%zu bytes of %zu were taken for a part", k, length);
+    if (psdmp_feed_checkpoint_load(c, "sum", 0, NULL, &back))
+      fail_msg("%zu bytes of %zu were taken for a part", k, length);
   }
   long found, saved, stale, damaged;
   psdmp_feed_checkpoint_counts(c, &found, &saved, &stale, &damaged);

@@ -7,8 +7,14 @@
 
 /* exact kinematics as logged, no filter, no delay, plain friction: least squares without any choice */
 static psdm_calibrate_options exactly(const char *const *path, psdm_estimator estimator) {
-  return (psdm_calibrate_options){.files = 1, .path = path, .estimator = estimator, .kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY,
-                                  .delay_given = true, .plain_friction = true, .rest = -1};
+  return (psdm_calibrate_options){.files = 1,
+                                  .path = path,
+                                  .estimator = estimator,
+                                  .kinematics = PSDM_KINEMATICS_ACCELERATION,
+                                  .cutoff = INFINITY,
+                                  .delay_given = true,
+                                  .plain_friction = true,
+                                  .rest = -1};
 }
 
 static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate_options *o) {
@@ -21,7 +27,8 @@ static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate
 
 static const char two_links[] =
     "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\n"
-    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: 0.3, drive_inertia: 0.1}\n"
+    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: "
+    "0.3, drive_inertia: 0.1}\n"
     "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
     "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
 
@@ -34,10 +41,21 @@ static void robots_of_every_kind(void **state) {
   char path[64], text[16384];
   const char *name = log_path(path);
   for (int round = 0; round < 30; round++) {
-    const random_options kinds = {
-        .n_min = 1, .n_max = 5, .coupled = round % 3 == 1, .trees = round % 2 == 1, .prismatic = round % 4 > 1, .drives = round % 5 != 0};
+    const random_options kinds = {.n_min = 1,
+                                  .n_max = 5,
+                                  .coupled = round % 3 == 1,
+                                  .trees = round % 2 == 1,
+                                  .prismatic = round % 4 > 1,
+                                  .drives = round % 5 != 0};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text));
-    truth w = {.robot = robot, .rows = 600, .dt = 0.01, .viscous = 2, .coulomb = 3, .offset = -1, .rates = true, .accelerations = true};
+    truth w = {.robot = robot,
+               .rows = 600,
+               .dt = 0.01,
+               .viscous = 2,
+               .coulomb = 3,
+               .offset = -1,
+               .rates = true,
+               .accelerations = true};
     write_log(path, &w, &g);
     psdm_calibrate_options o = exactly(&name, round % 2 ? PSDM_ESTIMATOR_WLS : PSDM_ESTIMATOR_OLS);
     o.holdout = 0.3;
@@ -51,11 +69,13 @@ static void robots_of_every_kind(void **state) {
     for (int j = 0; j < c->base; j++) {
       double off = fabs(c->theta[j].value - theta[j]);
       if (c->condition < 1e8 && off > bound)
-        fail_msg("round %d: %s is %.17g, not %.17g (condition %g)", round, c->theta[j].name, c->theta[j].value, theta[j], c->condition);
+        fail_msg("round %d: %s is %.17g, not %.17g (condition %g)", round, c->theta[j].name, c->theta[j].value,
+                 theta[j], c->condition);
       if (c->condition < 1e8) most = fmax(most, off / bound);
     }
     for (int i = 0; i < c->n && c->condition < 1e8; i++)
-      assert_true(fabs(c->column[i][0].gain - 2) < bound + 1e-12 * c->condition && fabs(c->column[i][1].gain - 3) < bound + 1e-12 * c->condition);
+      assert_true(fabs(c->column[i][0].gain - 2) < bound + 1e-12 * c->condition &&
+                  fabs(c->column[i][1].gain - 3) < bound + 1e-12 * c->condition);
     assert_true(c->heldout[PSDM_FIT_ALL].global_rel < 1e-7);
     assert_true(c->heldout[PSDM_FIT_ALL].rows > 0 && c->train[PSDM_FIT_ALL].rows > c->heldout[PSDM_FIT_ALL].rows);
     free(pi);
@@ -95,7 +115,8 @@ static bool stack_row(void *user, const psdm_predicted_row *row) {
   return true;
 }
 
-/* ordinary least squares through blocks, active columns and triangles is that of the whole matrix, filtered and with noise */
+/* ordinary least squares through blocks, active columns and triangles is that of the whole matrix, filtered and with
+ * noise */
 static void factors_are_the_whole_matrix(void **state) {
   (void)state;
   rng g = rng_start("factors_are_the_whole_matrix");
@@ -146,14 +167,22 @@ static void recipe_with_noise(void **state) {
   char path[64];
   const char *name = log_path(path);
   psdm_robot *robot = parse_robot(two_links);
-  truth w = {.robot = robot, .rows = 6000, .dt = 0.005, .viscous = 4, .coulomb = 3, .smooth = 0.5, .noise = 0.01, .step = 2e-5};
+  truth w = {.robot = robot,
+             .rows = 6000,
+             .dt = 0.005,
+             .viscous = 4,
+             .coulomb = 3,
+             .smooth = 0.5,
+             .noise = 0.01,
+             .step = 2e-5};
   write_log(path, &w, &g);
   psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.3};
   psdm_calibration *c = calibrate(robot, &o);
-  print_message("held out %.3g of the torque, cost ratio %.3f, filter %g Hz, delay %g s\n", c->heldout[PSDM_FIT_ALL].global_rel, c->cost_ratio,
-                c->cutoff, c->delay);
+  print_message("held out %.3g of the torque, cost ratio %.3f, filter %g Hz, delay %g s\n",
+                c->heldout[PSDM_FIT_ALL].global_rel, c->cost_ratio, c->cutoff, c->delay);
   assert_true(physically_possible(c->pi, 2));
-  /* what is left of the torque as it was logged is its noise, and hardly more: the standard deviation of 3 % of so many rows is below 3 % */
+  /* what is left of the torque as it was logged is its noise, and hardly more: the standard deviation of 3 % of so
+   * many rows is below 3 % */
   for (int i = 0; i < 2; i++) assert_true(c->heldout[PSDM_FIT_RAW].joint[i].rmse < 1.06 * 0.01 * largest_torque[i]);
   assert_true(c->delay == 0 && c->reasons[0][0] && c->steps > 0);
   /* full and base parameters are the same robot */
@@ -179,7 +208,8 @@ static void recipe_with_noise(void **state) {
   assert_int_equal(fclose(out), 0);
   o.path = &late_name;
   c = calibrate(robot, &o);
-  print_message("late by 10 ms: found %g ms, filter %g Hz, held out %.3g\n", 1e3 * c->delay, c->cutoff, c->heldout[PSDM_FIT_ALL].global_rel);
+  print_message("late by 10 ms: found %g ms, filter %g Hz, held out %.3g\n", 1e3 * c->delay, c->cutoff,
+                c->heldout[PSDM_FIT_ALL].global_rel);
   assert_true(fabs(c->delay - 0.01) < 1e-12);
   psdm_calibration_free(c);
   o.delay_given = true;
@@ -206,7 +236,8 @@ static bool count_row(void *user, const psdm_predicted_row *row) {
     r->error[i] += e * e, r->square[i] += row->tau[i] * row->tau[i];
   }
   for (int i = 0; i < 2; i++) {
-    assert_true(isfinite(row->predicted[i]) && isfinite(row->band[i]) && row->band[i] > 0 && fabs(row->friction[i]) < 100);
+    assert_true(isfinite(row->predicted[i]) && isfinite(row->band[i]) && row->band[i] > 0 &&
+                fabs(row->friction[i]) < 100);
     r->band = fmax(r->band, row->band[i]);
   }
   return true;
@@ -225,7 +256,8 @@ static void predictions_are_counted(void **state) {
   psdm_robot *robot = parse_robot(two_links);
   truth w = {.robot = robot, .rows = 3000, .dt = 0.005, .viscous = 4, .noise = 0.01, .rates = true, .jitter = 0.2};
   write_log(path, &w, &g);
-  psdm_calibrate_options o = {.files = 1, .path = &name, .holdout_block = 1, .holdout_every = 3, .cutoff = 10, .delay_given = true};
+  psdm_calibrate_options o = {
+      .files = 1, .path = &name, .holdout_block = 1, .holdout_every = 3, .cutoff = 10, .delay_given = true};
   psdm_calibration *c = calibrate(robot, &o);
   recount r = {0};
   assert_int_equal(psdm_calibration_predict(c, count_row, &r, NULL), PSDM_OK);
@@ -292,8 +324,9 @@ static void assumptions(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(robots_of_every_kind), cmocka_unit_test(factors_are_the_whole_matrix), cmocka_unit_test(recipe_with_noise),
-      cmocka_unit_test(predictions_are_counted), cmocka_unit_test(transmission), cmocka_unit_test(assumptions),
+      cmocka_unit_test(robots_of_every_kind), cmocka_unit_test(factors_are_the_whole_matrix),
+      cmocka_unit_test(recipe_with_noise),    cmocka_unit_test(predictions_are_counted),
+      cmocka_unit_test(transmission),         cmocka_unit_test(assumptions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,20 @@
-/* test_calibrate_decimate.c: regressor and torque through one decimator: against the whole matrix decimated at once, in windows, and to the end; springs. */
+/* test_calibrate_decimate.c: regressor and torque through one decimator: against the whole matrix decimated at once,
+ * in windows, and to the end; springs. */
 #include "test_calibrate_log.h"
 
 #include "identify/identify.h"
 #include "psdm/params.h"
 
 static const char two_links[] =
-    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  - {name: b, type: revolute, a: 0.3}\n"
+    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  "
+    "- {name: b, type: revolute, a: 0.3}\n"
     "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
     "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
 
 /* both axes upright: gravity does not look like a spring */
 static const char upright[] =
-    "name: upright\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4}\n  - {name: b, type: revolute, a: 0.3}\n"
+    "name: upright\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4}\n  - {name: "
+    "b, type: revolute, a: 0.3}\n"
     "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
     "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
 
@@ -28,7 +31,8 @@ enum { N = 2, COLUMNS = 4 };
 /* a run as the recipe has it before factors are gathered */
 static void make_run(psdmp_identify_run *r, const psdm_robot *robot, const psdm_calibrate_options *o) {
   psdm_error error;
-  *r = (psdmp_identify_run){.robot = robot, .options = o, .n = N, .S = psdm_robot_parameter_count(robot), .still = 0.05, .finishing = true};
+  *r = (psdmp_identify_run){
+      .robot = robot, .options = o, .n = N, .S = psdm_robot_parameter_count(robot), .still = 0.05, .finishing = true};
   assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r->model, NULL, &error), PSDM_OK);
   assert_int_equal(psdm_work_new(robot, NULL, &r->work), PSDM_OK);
   if (psdmp_feed_open(robot, o, NULL, &r->feed, &error)) fail_msg("%s", error.text);
@@ -44,7 +48,11 @@ static void make_run(psdmp_identify_run *r, const psdm_robot *robot, const psdm_
   r->choice = calloc(N, sizeof *r->choice);
   for (int i = 0; i < N; i++) {
     r->speed[i] = 1;
-    r->dictionary[i] = (psdmp_identify_dictionary){.count = COLUMNS, .column = {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_SIGN, 0, 0}, {PSDM_COLUMN_OFFSET, 0, 0}, {PSDM_COLUMN_STOP, 0.05, 0}}};
+    r->dictionary[i] = (psdmp_identify_dictionary){.count = COLUMNS,
+                                                   .column = {{PSDM_COLUMN_VISCOUS, 0, 0},
+                                                              {PSDM_COLUMN_SIGN, 0, 0},
+                                                              {PSDM_COLUMN_OFFSET, 0, 0},
+                                                              {PSDM_COLUMN_STOP, 0.05, 0}}};
   }
 }
 
@@ -62,7 +70,7 @@ typedef struct plain {
   psdm_decimator filter;
   double *G[N][2]; /* (width^2) sums of A^T A, in motion and at rest */
   double count[N][2];
-  long spoilt;     /* that would train but for a tap */
+  long spoilt; /* that would train but for a tap */
 } plain;
 
 static psdm_status add_plain(void *user, const psdmp_feed_stretch *s, psdm_error *error) {
@@ -119,7 +127,8 @@ static void factors_are_the_whole_matrix(void **state) {
   char path[64];
   const char *name = log_path(path);
   for (int round = 0; round < 3; round++) {
-    truth w = {.robot = robot, .rows = 3000 + 7 * round, .dt = 0.002, .viscous = 2, .coulomb = 1, .noise = 0.02, .step = 1e-5};
+    truth w = {
+        .robot = robot, .rows = 3000 + 7 * round, .dt = 0.002, .viscous = 2, .coulomb = 1, .noise = 0.02, .step = 1e-5};
     tones m = tones_of(&g, &w);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -127,8 +136,13 @@ static void factors_are_the_whole_matrix(void **state) {
     w.rows = 1101;
     write_rows(file, &w, &g, &m, false, 50.0031);
     assert_int_equal(fclose(file), 0);
-    psdm_calibrate_options o = {.files = 1, .path = &name, .decimate = factors[round], .holdout_block = round ? 1.1 : 0, .holdout_every = round ? 4 : 0};
-    const psdmp_identify_band band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 20, .wide = 60, .delay = round == 2 ? 0.0031 : 0};
+    psdm_calibrate_options o = {.files = 1,
+                                .path = &name,
+                                .decimate = factors[round],
+                                .holdout_block = round ? 1.1 : 0,
+                                .holdout_every = round ? 4 : 0};
+    const psdmp_identify_band band = {
+        .kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 20, .wide = 60, .delay = round == 2 ? 0.0031 : 0};
     psdmp_identify_run r;
     psdmp_identify_factors f;
     psdm_error error;
@@ -137,7 +151,8 @@ static void factors_are_the_whole_matrix(void **state) {
     assert_int_equal(psdm_decimator_new(factors[round], NULL, &twin.filter), PSDM_OK);
     int width = r.l + COLUMNS + 2;
     for (int i = 0; i < 2 * N; i++) twin.G[i / 2][i % 2] = numbers((size_t)(width * width));
-    assert_int_equal(psdmp_feed_each(r.feed, false, psdmp_identify_band_margin(&r, &band), add_plain, &twin, &error), PSDM_OK);
+    assert_int_equal(psdmp_feed_each(r.feed, false, psdmp_identify_band_margin(&r, &band), add_plain, &twin, &error),
+                     PSDM_OK);
     assert_int_equal(psdmp_identify_gather_rows(&r, &band, false, PSDMP_IDENTIFY_FOLDS, true, &f, &error), PSDM_OK);
     double worst = 0, all = 0;
     for (int i = 0; i < 2 * N; i++) {
@@ -161,7 +176,8 @@ static void factors_are_the_whole_matrix(void **state) {
         }
       free(own);
     }
-    print_message("factor %d: %.0f rows, %ld more reach into others; R^T R differs by %.2g\n", factors[round], all, twin.spoilt, worst);
+    print_message("factor %d: %.0f rows, %ld more reach into others; R^T R differs by %.2g\n", factors[round], all,
+                  twin.spoilt, worst);
     assert_true(all > 50 && worst < 1e-12 && (twin.spoilt > 0) == (round > 0));
     for (int i = 0; i < 2 * N; i++) free(twin.G[i / 2][i % 2]);
     psdm_decimator_free(&twin.filter, NULL);
@@ -183,8 +199,16 @@ static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate
 }
 
 static psdm_calibrate_options plain_options(const char *const *path, int decimate) {
-  return (psdm_calibrate_options){.files = 1, .path = path, .estimator = PSDM_ESTIMATOR_OLS, .kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 40, .delay_given = true,
-                                  .plain_friction = true, .rest = -1, .holdout = 0.25, .decimate = decimate};
+  return (psdm_calibrate_options){.files = 1,
+                                  .path = path,
+                                  .estimator = PSDM_ESTIMATOR_OLS,
+                                  .kinematics = PSDM_KINEMATICS_POSITION,
+                                  .cutoff = 40,
+                                  .delay_given = true,
+                                  .plain_friction = true,
+                                  .rest = -1,
+                                  .holdout = 0.25,
+                                  .decimate = decimate};
 }
 
 typedef struct sums {
@@ -193,7 +217,8 @@ typedef struct sums {
 
 static bool add_row(void *user, const psdm_predicted_row *row) {
   sums *s = user;
-  if (s->count && fabs(row->t - s->before - s->step) > 1e-9) assert_true(row->t > s->before + s->step); /* a gap, never closer */
+  /* a gap, never closer */
+  if (s->count && fabs(row->t - s->before - s->step) > 1e-9) assert_true(row->t > s->before + s->step);
   s->before = row->t;
   if (row->heldout)
     for (int i = 0; i < N; i++) s->error[i] += (row->tau[i] - row->predicted[i]) * (row->tau[i] - row->predicted[i]);
@@ -207,7 +232,8 @@ static bool says(const psdm_calibration *c, const char *word) {
   return false;
 }
 
-/* windows that are read again give what the whole log gives; the truth is found; figures are those of decimated torques */
+/* windows that are read again give what the whole log gives; the truth is found; figures are those of decimated
+ * torques */
 static void in_windows(void **state) {
   (void)state;
   rng g = rng_start("in_windows");
@@ -228,11 +254,15 @@ static void in_windows(void **state) {
   double off = 0, size = 0, far = 0, pi[64], theta[64];
   psdm_robot_parameters(robot, pi);
   true_theta(robot, pi, theta);
-  for (int j = 0; j < whole->base; j++) off = fmax(off, fabs(whole->theta[j].value - streamed->theta[j].value)), size = fmax(size, fabs(whole->theta[j].value));
+  for (int j = 0; j < whole->base; j++)
+    off = fmax(off, fabs(whole->theta[j].value - streamed->theta[j].value)),
+    size = fmax(size, fabs(whole->theta[j].value));
   for (int j = 0; j < whole->base; j++) far = fmax(far, fabs(whole->theta[j].value - theta[j]));
   assert_true(off < 1e-9 * size && far < 0.03 * size);
   double raw = whole->heldout[PSDM_FIT_RAW].global_rel, all = whole->heldout[PSDM_FIT_ALL].global_rel;
-  print_message("theta differs by %.2g, from the truth by %.2g; held out %.5f, torque as logged and decimated %.5f, thinned rows %.5f\n", off / size, far / size, all, raw, thinned->heldout[PSDM_FIT_ALL].global_rel);
+  print_message("theta differs by %.2g, from the truth by %.2g; held out %.5f, torque as logged and decimated %.5f, "
+                "thinned rows %.5f\n",
+                off / size, far / size, all, raw, thinned->heldout[PSDM_FIT_ALL].global_rel);
   assert_true(all < 0.8 * thinned->heldout[PSDM_FIT_ALL].global_rel); /* noise up to 16 Hz, not to 40 */
   sums s = {.step = 0.025};
   assert_int_equal(psdm_calibration_predict(whole, add_row, &s, NULL), PSDM_OK);
@@ -249,7 +279,8 @@ static void in_windows(void **state) {
 
 static void refusals_and_memory(void **state) {
   (void)state;
-  static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM, PSDM_ESTIMATOR_ENERGY};
+  static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM,
+                                           PSDM_ESTIMATOR_ENERGY};
   rng g = rng_start("refusals_and_memory");
   char path[64];
   const char *name = log_path(path);
@@ -289,35 +320,52 @@ static void refusals_and_memory(void **state) {
 
 /* ---- springs ---- */
 
-/* a spring at the second joint, which moves too little for the dictionary to hold one: only the columns that are always there find it */
+/* a spring at the second joint, which moves too little for the dictionary to hold one: only the columns that are
+ * always there find it */
 static void springs_are_found(void **state) {
   (void)state;
   rng g = rng_start("springs_are_found");
   char path[64];
   const char *name = log_path(path);
   psdm_robot *robot = parse_robot(upright);
-  truth w = {.robot = robot, .rows = 6000, .dt = 0.005, .reach = 0.35, .viscous = 2, .coulomb = 1, .smooth = 0.1, .noise = 0.01, .cable = 0.8};
+  truth w = {.robot = robot,
+             .rows = 6000,
+             .dt = 0.005,
+             .reach = 0.35,
+             .viscous = 2,
+             .coulomb = 1,
+             .smooth = 0.1,
+             .noise = 0.01,
+             .cable = 0.8};
   write_log(path, &w, &g);
   double stiffness = 0.8 * largest_torque[1];
   for (int round = 0; round < 4; round++) {
-    psdm_calibrate_options o = {.files = 1, .path = &name, .estimator = round % 2 ? PSDM_ESTIMATOR_WLS : PSDM_ESTIMATOR_CONSISTENT, .holdout = 0.3, .plain_friction = round > 1, .delay_given = true};
+    psdm_calibrate_options o = {.files = 1,
+                                .path = &name,
+                                .estimator = round % 2 ? PSDM_ESTIMATOR_WLS : PSDM_ESTIMATOR_CONSISTENT,
+                                .holdout = 0.3,
+                                .plain_friction = round > 1,
+                                .delay_given = true};
     psdm_calibration *without = calibrate(robot, &o, NULL);
     o.springs = true;
     psdm_calibration *with = calibrate(robot, &o, NULL);
     assert_true(says(with, "springs: ") && !says(without, "springs: "));
     for (int i = 0; i < N; i++) {
-      assert_true(with->columns[i] >= 6 && with->column[i][3].kind == PSDM_COLUMN_LINEAR && with->column[i][4].kind == PSDM_COLUMN_SINE && with->column[i][5].kind == PSDM_COLUMN_COSINE);
+      assert_true(with->columns[i] >= 6 && with->column[i][3].kind == PSDM_COLUMN_LINEAR &&
+                  with->column[i][4].kind == PSDM_COLUMN_SINE && with->column[i][5].kind == PSDM_COLUMN_COSINE);
       for (int k = 6; k < with->columns[i]; k++) assert_true(with->column[i][k].kind != PSDM_COLUMN_LINEAR);
     }
     /* over so small a motion x and sin x share it; what they give together at the ends is the spring's */
     double torque = 0;
     for (int k = 3; k < 5; k++) torque += with->column[1][k].gain * (k == 3 ? 0.5 : sin(0.5));
     double other = with->column[0][3].gain * 0.5 + with->column[0][4].gain * sin(0.5);
-    print_message("spring at 0.5 rad: %.3f Nm, truly %.3f, at the other joint %.3f; held out %.4f, without %.4f\n", torque, 0.5 * stiffness, other, with->heldout[PSDM_FIT_MOVING].joint[1].rel,
+    print_message("spring at 0.5 rad: %.3f Nm, truly %.3f, at the other joint %.3f; held out %.4f, without %.4f\n",
+                  torque, 0.5 * stiffness, other, with->heldout[PSDM_FIT_MOVING].joint[1].rel,
                   without->heldout[PSDM_FIT_MOVING].joint[1].rel);
     assert_true(fabs(torque - 0.5 * stiffness) < 0.05 * stiffness && fabs(other) < 0.05 * largest_torque[0]);
     /* sign(v) is not quite the friction of this log */
-    assert_true(with->heldout[PSDM_FIT_MOVING].joint[1].rel < (o.plain_friction ? 0.7 : 0.4) * without->heldout[PSDM_FIT_MOVING].joint[1].rel);
+    assert_true(with->heldout[PSDM_FIT_MOVING].joint[1].rel <
+                (o.plain_friction ? 0.7 : 0.4) * without->heldout[PSDM_FIT_MOVING].joint[1].rel);
     psdm_calibration_free(with);
     psdm_calibration_free(without);
   }
@@ -326,6 +374,7 @@ static void springs_are_found(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(factors_are_the_whole_matrix), cmocka_unit_test(in_windows), cmocka_unit_test(refusals_and_memory), cmocka_unit_test(springs_are_found)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(factors_are_the_whole_matrix), cmocka_unit_test(in_windows),
+                                     cmocka_unit_test(refusals_and_memory), cmocka_unit_test(springs_are_found)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

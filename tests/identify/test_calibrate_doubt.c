@@ -32,7 +32,13 @@ static psdmp_fit_rows weighted(problem *p, int to, int down, double weight) {
     p->count[j] = ROWS * (to < BLOCKS ? 1 : BLOCKS);
     p->extras[j] = OWN;
   }
-  return (psdmp_fit_rows){.n = JOINTS, .base = BASE, .standard = BASE, .K = p->K, .extras = p->extras, .R = p->factor[to], .count = p->count};
+  return (psdmp_fit_rows){.n = JOINTS,
+                          .base = BASE,
+                          .standard = BASE,
+                          .K = p->K,
+                          .extras = p->extras,
+                          .R = p->factor[to],
+                          .count = p->count};
 }
 
 static void leaves_blocks_out(void **state) {
@@ -47,7 +53,8 @@ static void leaves_blocks_out(void **state) {
       for (int j = 0; j < JOINTS; j++)
         for (int k = 0; k < ROWS; k++)
           for (int c = 0; c < WIDTH; c++)
-            p->X[b][j][k][c] = rng_uniform(&g, -1, 1) * (c < WIDTH - 1 && (b + c) % 3 == 0 ? 5 : 1) + (c == WIDTH - 1 ? p->X[b][j][k][0] : 0);
+            p->X[b][j][k][c] = rng_uniform(&g, -1, 1) * (c < WIDTH - 1 && (b + c) % 3 == 0 ? 5 : 1) +
+                               (c == WIDTH - 1 ? p->X[b][j][k][0] : 0);
     const double sigma[JOINTS] = {rng_uniform(&g, 0.5, 2), rng_uniform(&g, 0.5, 2)};
     psdmp_fit_rows block[BLOCKS], whole;
     for (int b = 0; b < BLOCKS; b++) block[b] = weighted(p, b, -1, 1);
@@ -55,11 +62,13 @@ static void leaves_blocks_out(void **state) {
     double theta[BASE], phi[JOINTS * OWN], V[ALL * ALL], plain[ALL * ALL] = {0}, keep = 1 - 1 / (2.0 * BLOCKS);
     psdmp_fit fit = {.theta = theta, .phi = phi};
     const psdmp_fit_options o = {.sigma = sigma, .leave_out = true};
-    size_t size = psdmp_fit_scratch(&whole) > psdmp_fit_sandwich_scratch(&whole) ? psdmp_fit_scratch(&whole) : psdmp_fit_sandwich_scratch(&whole);
+    size_t size = psdmp_fit_scratch(&whole) > psdmp_fit_sandwich_scratch(&whole) ? psdmp_fit_scratch(&whole)
+                                                                                 : psdmp_fit_sandwich_scratch(&whole);
     double *scratch = malloc(size * sizeof *scratch);
     assert_int_equal(psdmp_fit_linear(&whole, &o, scratch, &fit), PSDM_OK);
     assert_int_equal(psdmp_fit_sandwich(&whole, BLOCKS, block, &o, &fit, false, scratch, V, NULL), PSDM_OK);
-    for (int b = 0; b < BLOCKS; b++) { /* the twin: fits in which a block has the weight 1 - keep; their step over keep is the block's */
+    /* the twin: fits in which a block has the weight 1 - keep; their step over keep is the block's */
+    for (int b = 0; b < BLOCKS; b++) {
       double other[BASE], own[JOINTS * OWN], step[ALL];
       psdmp_fit without = {.theta = other, .phi = own};
       psdmp_fit_rows rows = weighted(p, BLOCKS, b, sqrt(1 - keep));

@@ -1,5 +1,5 @@
-/* test_calibrate_log.h: logs of robots whose truth is known: exact torques along sums of sines, with friction, noise, encoders and a cable where asked for.
- * Part of one program at a time. */
+/* test_calibrate_log.h: logs of robots whose truth is known: exact torques along sums of sines, with friction,
+ * noise, encoders and a cable where asked for. Part of one program at a time. */
 #ifndef TEST_CALIBRATE_LOG_H
 #define TEST_CALIBRATE_LOG_H
 
@@ -20,18 +20,21 @@ static double largest_torque[MOST]; /* (n) of the log that was written last: noi
 /* What a log is made of. Zero-initialise. */
 typedef struct truth {
   const psdm_robot *robot;
-  const double *pi;             /* standard parameters; NULL: the robot's own */
+  const double *pi; /* standard parameters; NULL: the robot's own */
   long rows;
-  double dt;                    /* s */
-  double reach;                 /* rad, of each joint's motion; 0: 1 */
-  double viscous, coulomb, offset; /* of every joint, Nm/(rad/s), Nm, Nm; Coulomb's by tanh(qd/smooth), or by the sign where smooth is 0 */
+  double dt;    /* s */
+  double reach; /* rad, of each joint's motion; 0: 1 */
+  /* of every joint, Nm/(rad/s), Nm, Nm; Coulomb's by tanh(qd/smooth), or by the sign where smooth is 0 */
+  double viscous, coulomb, offset;
   double smooth;
-  bool rates, accelerations;    /* are logged too */
-  double noise;                 /* standard deviation of the torque's noise, as a share of each joint's largest torque */
-  double step;                  /* rad of the encoders, 0: exact */
-  double cable;                 /* of the last joint's largest torque: a spring's torque at the wrist that no model knows */
-  double jitter;                /* of the time stamps, as a share of dt */
-  int still;                    /* joint that does not move, counted from 1; 0: all move */
+  bool rates, accelerations; /* are logged too */
+  /* standard deviation of the torque's noise, as a share of each joint's largest torque */
+  double noise;
+  double step; /* rad of the encoders, 0: exact */
+  /* of the last joint's largest torque: a spring's torque at the wrist that no model knows */
+  double cable;
+  double jitter; /* of the time stamps, as a share of dt */
+  int still;     /* joint that does not move, counted from 1; 0: all move */
 } truth;
 
 /* The motion: q_i(t), and derivatives, from a generator's numbers. */
@@ -44,7 +47,8 @@ static inline tones tones_of(rng *g, const truth *w) {
   for (int i = 0; i < psdm_robot_n(w->robot); i++)
     for (int k = 0; k < TONES; k++) {
       m.frequency[i][k] = rng_uniform(g, 1 + 1.5 * k, 2 + 2 * k);
-      m.amplitude[i][k] = i + 1 == w->still ? 0 : (w->reach > 0 ? w->reach : 1) * rng_uniform(g, 0.3, 0.6) / (1 + 0.5 * k);
+      m.amplitude[i][k] =
+          i + 1 == w->still ? 0 : (w->reach > 0 ? w->reach : 1) * rng_uniform(g, 0.3, 0.6) / (1 + 0.5 * k);
       m.phase[i][k] = rng_uniform(g, -3, 3);
     }
   return m;
@@ -54,7 +58,8 @@ static inline void tones_at(const tones *m, int n, double t, double *q, double *
   for (int i = 0; i < n; i++) {
     q[i] = qd[i] = qdd[i] = 0;
     for (int k = 0; k < TONES; k++) {
-      double a = m->amplitude[i][k], w = m->frequency[i][k], s = sin(w * t + m->phase[i][k]), c = cos(w * t + m->phase[i][k]);
+      double a = m->amplitude[i][k], w = m->frequency[i][k], s = sin(w * t + m->phase[i][k]),
+             c = cos(w * t + m->phase[i][k]);
       q[i] += a * s, qd[i] += a * w * c, qdd[i] -= a * w * w * s;
     }
   }
@@ -66,12 +71,17 @@ static inline double rng_normal(rng *g) {
   return sqrt(-2 * log(u)) * cos(v);
 }
 
-static inline void true_torque(const truth *w, psdm_work *work, double *Y, const double *pi, const double *q, const double *qd, const double *qdd,
-                               double *tau) {
+static inline void true_torque(const truth *w, psdm_work *work, double *Y, const double *pi, const double *q,
+                               const double *qd, const double *qdd, double *tau) {
   int n = psdm_robot_n(w->robot), S = psdm_robot_parameter_count(w->robot);
   assert_int_equal(psdm_regressor_standard(w->robot, work, q, qd, qdd, Y), PSDM_OK);
   for (int i = 0; i < n; i++) {
-    tau[i] = w->viscous * qd[i] + w->coulomb * (w->smooth > 0 ? tanh(qd[i] / w->smooth) : qd[i] > 0 ? 1 : qd[i] < 0 ? -1 : 0) + w->offset;
+    tau[i] = w->viscous * qd[i] +
+             w->coulomb * (w->smooth > 0 ? tanh(qd[i] / w->smooth)
+                           : qd[i] > 0   ? 1
+                           : qd[i] < 0   ? -1
+                                         : 0) +
+             w->offset;
     for (int k = 0; k < S; k++) tau[i] += Y[(long)i * S + k] * pi[k];
   }
 }
@@ -166,19 +176,21 @@ static inline void true_theta(const psdm_robot *robot, const double *pi, double 
 static inline void assert_all_finite(const psdm_calibration *c) {
   int W = c->base;
   for (int j = 0; j < c->base; j++)
-    assert_true(isfinite(c->theta[j].value) && isfinite(c->theta[j].sd) && c->theta[j].sd >= 0 && c->theta[j].prior_share >= 0 &&
-                c->theta[j].prior_share <= 1 + 1e-9);
+    assert_true(isfinite(c->theta[j].value) && isfinite(c->theta[j].sd) && c->theta[j].sd >= 0 &&
+                c->theta[j].prior_share >= 0 && c->theta[j].prior_share <= 1 + 1e-9);
   for (int i = 0; i < c->n; i++) {
     W += c->columns[i];
     assert_true(isfinite(c->sigma[i]));
-    for (int k = 0; k < c->columns[i]; k++) assert_true(isfinite(c->column[i][k].gain) && isfinite(c->column[i][k].sd) && isfinite(c->column[i][k].width));
+    for (int k = 0; k < c->columns[i]; k++)
+      assert_true(isfinite(c->column[i][k].gain) && isfinite(c->column[i][k].sd) && isfinite(c->column[i][k].width));
   }
   for (long k = 0; k < (long)W * W; k++) assert_true(isfinite(c->covariance[k]));
   for (int k = 0; k < W; k++) assert_true(isfinite(c->singular[k]));
   for (int k = 0; c->pi && k < c->standard; k++) assert_true(isfinite(c->pi[k]));
   assert_true(isfinite(c->cost_ratio) && isfinite(c->delay) && isfinite(c->durbin_watson) && isfinite(c->correlation));
   for (int part = 0; part < PSDM_FIT_PARTS; part++)
-    for (int i = 0; i < c->n; i++) assert_true(c->train[part].joint[i].rows == 0 || isfinite(c->train[part].joint[i].rmse));
+    for (int i = 0; i < c->n; i++)
+      assert_true(c->train[part].joint[i].rows == 0 || isfinite(c->train[part].joint[i].rmse));
 }
 
 /* every link's pseudo-inertia is positive definite: Sylvester's minors */

@@ -13,7 +13,8 @@ static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate
 
 static const char two_links[] =
     "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\n"
-    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: 0.3, drive_inertia: 0.1}\n"
+    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: "
+    "0.3, drive_inertia: 0.1}\n"
     "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
     "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
 
@@ -26,7 +27,14 @@ static void a_joint_that_never_moves(void **state) {
   const char *name = log_path(path);
   psdm_robot *robot = load_shipped("puma560");
   for (int still = 1; still <= 6; still += 5) {
-    truth w = {.robot = robot, .rows = 1000, .dt = 0.01, .viscous = 2, .coulomb = 1, .smooth = 0.05, .noise = still == 1 ? 0 : 0.01, .still = still};
+    truth w = {.robot = robot,
+               .rows = 1000,
+               .dt = 0.01,
+               .viscous = 2,
+               .coulomb = 1,
+               .smooth = 0.05,
+               .noise = still == 1 ? 0 : 0.01,
+               .still = still};
     write_log(path, &w, &g);
     for (int estimator = PSDM_ESTIMATOR_CONSISTENT; estimator <= PSDM_ESTIMATOR_WLS; estimator += 2) {
       psdm_calibrate_options o = {.files = 1,
@@ -73,7 +81,11 @@ static void short_logs(void **state) {
     for (int hold = 0; hold < 3; hold++) {
       truth w = {.robot = robot, .rows = rows[k], .dt = 0.001, .viscous = 2, .noise = 0.01};
       write_log(path, &w, &g);
-      psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = hold == 1 ? 0.3 : 0, .holdout_block = hold == 2 ? 0.05 : 0, .holdout_every = 2};
+      psdm_calibrate_options o = {.files = 1,
+                                  .path = &name,
+                                  .holdout = hold == 1 ? 0.3 : 0,
+                                  .holdout_block = hold == 2 ? 0.05 : 0,
+                                  .holdout_every = 2};
       answers += any_outcome(robot, &o, sentence) == PSDM_OK;
     }
   print_message("%d of 36 short logs are answered; last refusal: %s\n", answers, sentence);
@@ -96,7 +108,14 @@ static void short_segments(void **state) {
   char path[64], second[64];
   const char *names[] = {log_path(path), log_path(second)};
   psdm_robot *robot = parse_robot(two_links);
-  truth w = {.robot = robot, .rows = 1200, .dt = 0.005, .viscous = 2, .coulomb = 1, .smooth = 0.05, .rates = true, .accelerations = true};
+  truth w = {.robot = robot,
+             .rows = 1200,
+             .dt = 0.005,
+             .viscous = 2,
+             .coulomb = 1,
+             .smooth = 0.05,
+             .rates = true,
+             .accelerations = true};
   tones m = tones_of(&g, &w);
   FILE *file = fopen(path, "w");
   write_rows(file, &w, &g, &m, true, 0);
@@ -135,7 +154,8 @@ static void all_rows_bad(void **state) {
   FILE *file = fopen(path, "w");
   fputs("t,q1,q2,tau1,tau2\n", file);
   for (int k = 0; k < 2000; k++)
-    fprintf(file, "%.3f,%.9f,%.9f,%d,%d\n", 0.002 * k, sin(0.01 * k), cos(0.007 * k), k % 400 < 2 ? k % 2 : 5, k % 400 < 2 ? k % 2 : 7);
+    fprintf(file, "%.3f,%.9f,%.9f,%d,%d\n", 0.002 * k, sin(0.01 * k), cos(0.007 * k), k % 400 < 2 ? k % 2 : 5,
+            k % 400 < 2 ? k % 2 : 7);
   assert_int_equal(fclose(file), 0);
   psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.3};
   psdm_status status = any_outcome(robot, &o, sentence);
@@ -188,7 +208,8 @@ static void refusals(void **state) {
   /* more joints than are calibrated at once */
   char *text = malloc(40000), *at = text;
   at += sprintf(at, "convention: dh\njoints:\n");
-  for (int j = 0; j < PSDM_CALIBRATE_JOINTS + 1; j++) at += sprintf(at, "  - {name: j%d, type: revolute, a: 0.1, alpha: pi/2}\n", j);
+  for (int j = 0; j < PSDM_CALIBRATE_JOINTS + 1; j++)
+    at += sprintf(at, "  - {name: j%d, type: revolute, a: 0.1, alpha: pi/2}\n", j);
   robot = parse_robot(text);
   assert_int_equal(any_outcome(robot, &good, sentence), PSDM_E_LIMIT);
   psdm_robot_free(robot);
@@ -257,7 +278,8 @@ static void memory_runs_out(void **state) {
   rng g = rng_start("memory_runs_out");
   char path[64];
   const char *name = log_path(path);
-  psdm_robot *robot = parse_robot("name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n");
+  psdm_robot *robot = parse_robot(
+      "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n");
   const double pi[10] = {2, 0.4, 0.1, 0, 0.1, 0, 0, 0.1, 0, 0.2};
   truth w = {.robot = robot, .pi = pi, .rows = 400, .dt = 0.01, .viscous = 2, .noise = 0.01};
   write_log(path, &w, &g);
@@ -284,8 +306,13 @@ static void memory_runs_out(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_joint_that_never_moves), cmocka_unit_test(short_logs), cmocka_unit_test(short_segments), cmocka_unit_test(all_rows_bad),
-      cmocka_unit_test(refusals), cmocka_unit_test(stops_anywhere), cmocka_unit_test(memory_runs_out),
+      cmocka_unit_test(a_joint_that_never_moves),
+      cmocka_unit_test(short_logs),
+      cmocka_unit_test(short_segments),
+      cmocka_unit_test(all_rows_bad),
+      cmocka_unit_test(refusals),
+      cmocka_unit_test(stops_anywhere),
+      cmocka_unit_test(memory_runs_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
 #include "psdm/parameters.h"
 #include "shortage.h"
 
-static const char one_link[] = "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, a: 0.4, limits: {lower: -3, upper: 3, velocity: 5, effort: 100}}\nlinks:\n"
+static const char one_link[] = "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, a: 0.4, "
+                               "limits: {lower: -3, upper: 3, velocity: 5, effort: 100}}\nlinks:\n"
                                "  - {mass: 2, com: [0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
 
 typedef struct task {
@@ -38,9 +39,29 @@ static void every_estimator(void **state) {
   psdm_robot *robot = parse_robot(one_link);
   char log[2][64];
   const char *path[2] = {log_path(log[0]), log_path(log[1])};
-  for (int k = 0; k < 2; k++) write_log(path[k], &(truth){.robot = robot, .rows = 100, .dt = 0.01, .viscous = 1, .coulomb = 0.5, .rates = true, .accelerations = true, .noise = 0.01}, &g);
+  for (int k = 0; k < 2; k++)
+    write_log(path[k],
+              &(truth){.robot = robot,
+                       .rows = 100,
+                       .dt = 0.01,
+                       .viscous = 1,
+                       .coulomb = 0.5,
+                       .rates = true,
+                       .accelerations = true,
+                       .noise = 0.01},
+              &g);
   for (int e = 0; e < PSDM_ESTIMATORS; e++) {
-    const task plain = {robot, {.files = 2, .path = path, .estimator = (psdm_estimator)e, .kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .delay_given = true, .plain_friction = true, .rest = -1, .lambda = 1e-3, .threads = 1}};
+    const task plain = {robot,
+                        {.files = 2,
+                         .path = path,
+                         .estimator = (psdm_estimator)e,
+                         .kinematics = PSDM_KINEMATICS_ACCELERATION,
+                         .cutoff = INFINITY,
+                         .delay_given = true,
+                         .plain_friction = true,
+                         .rest = -1,
+                         .lambda = 1e-3,
+                         .threads = 1}};
     shortage_everywhere(psdm_estimator_name((psdm_estimator)e), try_calibrate, &plain);
   }
   unlink(path[0]), unlink(path[1]);
@@ -54,10 +75,37 @@ static void choices(void **state) {
   psdm_robot *robot = parse_robot(one_link);
   char log[64];
   const char *path[1] = {log_path(log)};
-  write_log(path[0], &(truth){.robot = robot, .rows = 100, .dt = 0.01, .viscous = 1, .coulomb = 0.5, .rates = true, .accelerations = true, .noise = 0.01}, &g);
-  const task open = {robot, {.files = 1, .path = path, .holdout = 0.3, .kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .rest = -1, .delay_given = true, .columns = 4, .threads = 1, .springs = true}};
+  write_log(path[0],
+            &(truth){.robot = robot,
+                     .rows = 100,
+                     .dt = 0.01,
+                     .viscous = 1,
+                     .coulomb = 0.5,
+                     .rates = true,
+                     .accelerations = true,
+                     .noise = 0.01},
+            &g);
+  const task open = {robot,
+                     {.files = 1,
+                      .path = path,
+                      .holdout = 0.3,
+                      .kinematics = PSDM_KINEMATICS_ACCELERATION,
+                      .cutoff = INFINITY,
+                      .rest = -1,
+                      .delay_given = true,
+                      .columns = 4,
+                      .threads = 1,
+                      .springs = true}};
   shortage_everywhere("choices", try_calibrate, &open);
-  const task thin = {robot, {.files = 1, .path = path, .decimate = 2, .kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 10, .delay_given = true, .plain_friction = true, .threads = 1}};
+  const task thin = {robot,
+                     {.files = 1,
+                      .path = path,
+                      .decimate = 2,
+                      .kinematics = PSDM_KINEMATICS_POSITION,
+                      .cutoff = 10,
+                      .delay_given = true,
+                      .plain_friction = true,
+                      .threads = 1}};
   shortage_tolerated("thinned", try_calibrate, &thin); /* while it predicts, the sums of the rows are of no use */
   unlink(path[0]);
   psdm_robot_free(robot);

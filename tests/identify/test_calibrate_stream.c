@@ -1,4 +1,5 @@
-/* test_calibrate_stream.c: logs longer than memory: the same answer as from the whole log, and memory that does not grow. */
+/* test_calibrate_stream.c: logs longer than memory: the same answer as from the whole log, and memory that does not
+ * grow. */
 #include "test_calibrate_log.h"
 
 #include "psdm/calibrate.h"
@@ -16,7 +17,8 @@ static psdm_calibrate_options fixed(const char *const *path, double cutoff) {
 }
 
 static const char two_links[] =
-    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  - {name: b, type: revolute, a: 0.3}\n"
+    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  "
+    "- {name: b, type: revolute, a: 0.3}\n"
     "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
     "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
 
@@ -88,7 +90,8 @@ static void stops_half_way(const psdm_robot *robot, psdm_calibrate_options o, co
     psdm_calibration *c = calibrate(robot, &o, NULL);
     assert_true(c->stopped);
     assert_true(c->used > 0 && c->used < whole->used);
-    for (int j = 0; j < c->base; j++) assert_true(fabs(c->theta[j].value - whole->theta[j].value) < 6 * hypot(c->theta[j].sd, whole->theta[j].sd));
+    for (int j = 0; j < c->base; j++)
+      assert_true(fabs(c->theta[j].value - whole->theta[j].value) < 6 * hypot(c->theta[j].sd, whole->theta[j].sd));
     psdm_calibration_free(c);
   }
 }
@@ -100,7 +103,14 @@ static void same_answer(void **state) {
   char path[64];
   const char *name = log_path(path);
   psdm_robot *robot = parse_robot(two_links);
-  truth w = {.robot = robot, .rows = 80000, .dt = 0.001, .viscous = 2, .coulomb = 1, .smooth = 0.1, .noise = 0.01, .step = 1e-5};
+  truth w = {.robot = robot,
+             .rows = 80000,
+             .dt = 0.001,
+             .viscous = 2,
+             .coulomb = 1,
+             .smooth = 0.1,
+             .noise = 0.01,
+             .step = 1e-5};
   tones m = tones_of(&g, &w);
   FILE *file = fopen(path, "w"); /* three segments, none of which ends with a window */
   assert_non_null(file);
@@ -123,8 +133,10 @@ static void same_answer(void **state) {
     assert_int_equal(whole->base, streamed->base);
     double off = 0, size = 0;
     for (int j = 0; j < whole->base; j++)
-      off = fmax(off, fabs(whole->theta[j].value - streamed->theta[j].value)), size = fmax(size, fabs(whole->theta[j].value));
-    for (int j = 0; j < whole->base; j++) assert_true(fabs(whole->theta[j].sd - streamed->theta[j].sd) < 1e-8 * whole->theta[j].sd + 1e-14);
+      off = fmax(off, fabs(whole->theta[j].value - streamed->theta[j].value)),
+      size = fmax(size, fabs(whole->theta[j].value));
+    for (int j = 0; j < whole->base; j++)
+      assert_true(fabs(whole->theta[j].sd - streamed->theta[j].sd) < 1e-8 * whole->theta[j].sd + 1e-14);
     rows a = {.room = 250000}, b = {.room = 250000};
     a.value = malloc(250000 * 5 * sizeof *a.value), b.value = malloc(250000 * 5 * sizeof *b.value);
     assert_int_equal(psdm_calibration_predict(whole, keep_row, &a, NULL), PSDM_OK);
@@ -133,9 +145,12 @@ static void same_answer(void **state) {
     double worst[5] = {0}, largest[5] = {0};
     for (long k = 0; k < a.count; k++)
       for (int c = 0; c < 5; c++)
-        worst[c] = fmax(worst[c], fabs(a.value[5 * k + c] - b.value[5 * k + c])), largest[c] = fmax(largest[c], fabs(a.value[5 * k + c]));
-    print_message("theta differs by %.2g of its size; t %.2g s, q %.2g, qdd %.2g, tau %.2g, predicted %.2g of theirs, %ld rows\n", off / size,
-                  worst[0], worst[1] / largest[1], worst[2] / largest[2], worst[3] / largest[3], worst[4] / largest[4], a.count);
+        worst[c] = fmax(worst[c], fabs(a.value[5 * k + c] - b.value[5 * k + c])),
+        largest[c] = fmax(largest[c], fabs(a.value[5 * k + c]));
+    print_message(
+        "theta differs by %.2g of its size; t %.2g s, q %.2g, qdd %.2g, tau %.2g, predicted %.2g of theirs, %ld rows\n",
+        off / size, worst[0], worst[1] / largest[1], worst[2] / largest[2], worst[3] / largest[3],
+        worst[4] / largest[4], a.count);
     assert_true(worst[1] < 1e-12 * largest[1] && worst[3] < 1e-12 * largest[3]);
     assert_true(worst[2] < 1e-12 * largest[1] / (0.001 * 0.001)); /* two differences, each over two samples */
     assert_true(off < 1e-9 * size);
@@ -154,19 +169,21 @@ static void memory_is_flat(void **state) {
   rng g = rng_start("memory_is_flat");
   char path[64];
   const char *name = log_path(path);
-  psdm_robot *robot = parse_robot("name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n");
+  psdm_robot *robot = parse_robot(
+      "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n");
   static const long lengths[] = {200000, 1000000};
   size_t most[2];
   for (int k = 0; k < 2; k++) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs("t,q1,tau1\n", file);
-    double s = 0, c = 1, turn = 0.003; /* a pendulum's torque by recursion: no library function is called a million times */
+    /* a pendulum's torque by recursion: no library function is called a million times */
+    double s = 0, c = 1, turn = 0.003;
     for (long row = 0; row < lengths[k]; row++) {
       double next = s + turn * c;
       c -= turn * next, s = next;
-      fprintf(file, "%ld.%03ld,%ld.%06lde-7,%ld.%06lde-7\n", row / 1000, row % 1000, lround(s * 1e7), labs(lround(s * 1e13)) % 1000000,
-              lround(30 * c * 1e6 + (double)(rng_next(&g) % 1000000)), row % 1000000);
+      fprintf(file, "%ld.%03ld,%ld.%06lde-7,%ld.%06lde-7\n", row / 1000, row % 1000, lround(s * 1e7),
+              labs(lround(s * 1e13)) % 1000000, lround(30 * c * 1e6 + (double)(rng_next(&g) % 1000000)), row % 1000000);
     }
     assert_int_equal(fclose(file), 0);
     bytes b = {.allocator = {.allocate = take, .release = give}};
@@ -179,7 +196,8 @@ static void memory_is_flat(void **state) {
     assert_int_equal(b.live, 0);
     most[k] = b.most;
   }
-  print_message("most memory: %.2f MB of %ld rows, %.2f MB of %ld\n", (double)most[0] / 1e6, lengths[0], (double)most[1] / 1e6, lengths[1]);
+  print_message("most memory: %.2f MB of %ld rows, %.2f MB of %ld\n", (double)most[0] / 1e6, lengths[0],
+                (double)most[1] / 1e6, lengths[1]);
   assert_true((double)most[1] < 1.02 * (double)most[0] + 1e4);
   psdm_robot_free(robot);
   unlink(path);

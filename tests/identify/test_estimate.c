@@ -29,14 +29,20 @@ static void test_energy(void **unused) {
   char text[16384];
   double worst = 0;
   for (int round = 0; round < 80; round++) {
-    const random_options kinds = {.n_min = 1, .n_max = 6, .coupled = round % 3 == 1, .trees = round % 2 == 1, .prismatic = round % 4 > 1, .drives = round % 5 != 0};
+    const random_options kinds = {.n_min = 1,
+                                  .n_max = 6,
+                                  .coupled = round % 3 == 1,
+                                  .trees = round % 2 == 1,
+                                  .prismatic = round % 4 > 1,
+                                  .drives = round % 5 != 0};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text));
     psdmp_identify_run r = {.robot = robot, .n = psdm_robot_n(robot), .S = psdm_robot_parameter_count(robot)};
     assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
     assert_int_equal(psdm_work_new(robot, NULL, &r.work), PSDM_OK);
     r.l = psdm_model_l(r.model);
     r.kept = calloc((size_t)r.l + 1, sizeof *r.kept);
-    double *pi = numbers((size_t)r.S), *theta = numbers((size_t)r.l), *h = numbers((size_t)r.l), *scratch = fenced_new(psdmp_identify_energy_scratch(&r) * sizeof(double)), first = 0, size = 1;
+    double *pi = numbers((size_t)r.S), *theta = numbers((size_t)r.l), *h = numbers((size_t)r.l),
+           *scratch = fenced_new(psdmp_identify_energy_scratch(&r) * sizeof(double)), first = 0, size = 1;
     assert_int_equal(psdmp_identify_energy_scratch(&r), 2 * r.n * r.S + r.n + 12 * psdm_robot_joints(robot) + r.S);
     psdm_robot_parameters(robot, pi);
     psdm_model_theta(r.model, pi, theta);
@@ -70,8 +76,10 @@ static void test_blocks(void **unused) {
   rng g = rng_start("test_blocks");
   double worst = 0, worst_covariance = 0;
   for (int round = 0; round < 20; round++) {
-    int n = 2, l = rng_int(&g, 1, 5), own[2] = {rng_int(&g, 1, 3), rng_int(&g, 1, 3)}, W = l + own[0] + own[1], samples = 700, rows = n * samples, width[2];
-    unsigned mask = round % 2 ? psdmp_identify_blocks_all() : psdmp_identify_blocks_without(round % PSDMP_IDENTIFY_FOLDS);
+    int n = 2, l = rng_int(&g, 1, 5), own[2] = {rng_int(&g, 1, 3), rng_int(&g, 1, 3)}, W = l + own[0] + own[1],
+        samples = 700, rows = n * samples, width[2];
+    unsigned mask =
+        round % 2 ? psdmp_identify_blocks_all() : psdmp_identify_blocks_without(round % PSDMP_IDENTIFY_FOLDS);
     const double sigma[2] = {0.5, 2};
     psdmp_identify_choice choice[2] = {{.count = own[0]}, {.count = own[1]}};
     double *K = numbers((size_t)l);
@@ -80,7 +88,8 @@ static void test_blocks(void **unused) {
     for (int i = 0; i < n; i++) width[i] = l + own[i] + 1;
     assert_true(psdmp_identify_blocks_new(NULL, n, width, &b));
     long words = psdmp_linalg_least_squares_work(rows, W, 1);
-    double *A = numbers((size_t)(rows * W)), *B = numbers((size_t)rows), *work = numbers((size_t)words), x[16], covariance[256];
+    double *A = numbers((size_t)(rows * W)), *B = numbers((size_t)rows), *work = numbers((size_t)words), x[16],
+           covariance[256];
     int at = 0;
     for (int k = 0; k < samples; k++)
       for (int i = 0; i < n; i++) {
@@ -97,7 +106,8 @@ static void test_blocks(void **unused) {
     double *copy = numbers((size_t)(rows * W)), square = 0;
     memcpy(copy, A, sizeof *A * (size_t)(rows * W));
     assert_true(psdmp_linalg_least_squares(rows, W, 1, A, B, work, words));
-    for (int j = 0; j < W; j++) assert_true(isfinite(x[j]) && isfinite(covariance[j * W + W - 1 - j])), worst = fmax(worst, fabs(x[j] - B[j]));
+    for (int j = 0; j < W; j++)
+      assert_true(isfinite(x[j]) && isfinite(covariance[j * W + W - 1 - j])), worst = fmax(worst, fabs(x[j] - B[j]));
     /* covariance times W^T W is s^2 1: the residual is what is left of B */
     for (int k = W; k < rows; k++) square += B[k] * B[k];
     square /= at - W;
@@ -120,7 +130,8 @@ static void test_blocks(void **unused) {
 
 /* ---- instruments ---- */
 
-/* the j-th of so many blocks that have rows: all twenty, thirteen with gaps, the fourth and the last, or the first alone */
+/* the j-th of so many blocks that have rows: all twenty, thirteen with gaps, the fourth and the last, or the first
+ * alone */
 static int place(int many, int j) { return many == 13 ? 1 + j + (j > 5) + 3 * (j > 9) : many == 2 ? 3 + 16 * j : j; }
 
 /* (Z^T W)^-1 Z^T tau by the normal equations, their sandwich block by block; two drives, weights, own columns */
@@ -130,22 +141,25 @@ static void test_instruments(void **unused) {
   double worst = 0, worst_covariance = 0, worst_classical = 0;
   for (int round = 0; round < 20; round++) {
     enum { N = 2, MANY = 16 };
-    int l = rng_int(&g, 1, 5), own[N] = {rng_int(&g, 1, 3), rng_int(&g, 1, 3)}, W = l + own[0] + own[1], samples = 600, pivot[MANY];
+    int l = rng_int(&g, 1, 5), own[N] = {rng_int(&g, 1, 3), rng_int(&g, 1, 3)}, W = l + own[0] + own[1], samples = 600,
+        pivot[MANY];
     double sigma[N] = {0.5, 2}, x[MANY], classical[MANY * MANY], covariance[MANY * MANY], rows;
     psdmp_identify_choice choice[N] = {{.count = own[0]}, {.count = own[1]}};
     psdmp_identify_run r = {.n = N, .l = l, .choice = choice, .sigma = sigma};
     psdmp_identify_instruments v;
     assert_true(psdmp_identify_instruments_new(&r, &v));
     int many = (int[]){20, 13, 2, 1}[round % 4], expected = 0, in_block[PSDMP_IDENTIFY_BLOCKS] = {0};
-    double *Z = numbers((size_t)(N * samples * W)), *X = numbers((size_t)(N * samples * W)), *tau = numbers((size_t)(N * samples));
+    double *Z = numbers((size_t)(N * samples * W)), *X = numbers((size_t)(N * samples * W)),
+           *tau = numbers((size_t)(N * samples));
     for (int k = 0; k < samples; k++)
       for (int i = 0; i < N; i++) {
         int half = l + own[i], first = i ? l + own[0] : l;
         int block = place(many, k * many / samples);
         if (many > 2 && block == place(many, many - 2 - i)) continue; /* a block of the other drive alone */
-        if (many == 20 && block == 7 && in_block[block]) continue; /* a block of one row */
+        if (many == 20 && block == 7 && in_block[block]) continue;    /* a block of one row */
         in_block[block]++, expected++;
-        double *row = psdmp_identify_blocks_row(&v.blocks, i, block), *z = Z + (long)(N * k + i) * W, *w = X + (long)(N * k + i) * W;
+        double *row = psdmp_identify_blocks_row(&v.blocks, i, block), *z = Z + (long)(N * k + i) * W,
+               *w = X + (long)(N * k + i) * W;
         for (int j = 0; j < half; j++) {
           int at = j < l ? j : first + j - l;
           row[j] = rng_uniform(&g, -1, 1);
@@ -157,17 +171,21 @@ static void test_instruments(void **unused) {
         tau[N * k + i] = row[2 * half] / sigma[i];
       }
     psdmp_identify_blocks_flush(&v.blocks);
-    if (many > 2) assert_true(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_without(2), x, &rows)); /* nothing of it is left */
+    /* nothing of it is left */
+    if (many > 2) assert_true(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_without(2), x, &rows));
     assert_true(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), x, &rows));
     assert_true(rows == expected);
     psdmp_identify_instruments_doubt(&v, rows, x, classical, covariance);
     /* the normal equations, column-major */
-    double A[MANY * MANY] = {0}, ZZ[MANY * MANY] = {0}, B[MANY * (MANY + 1)] = {0}, S[MANY * (MANY + 1)], LU[MANY * MANY], residual[MANY * (MANY + 1)], square = 0;
+    double A[MANY * MANY] = {0}, ZZ[MANY * MANY] = {0}, B[MANY * (MANY + 1)] = {0}, S[MANY * (MANY + 1)],
+                    LU[MANY * MANY], residual[MANY * (MANY + 1)], square = 0;
     long double sum[MANY];
     double G[PSDMP_IDENTIFY_BLOCKS][MANY] = {{0}}, mean[MANY] = {0};
     for (int k = 0; k < N * samples; k++)
       for (int i = 0; i < W; i++) {
-        for (int j = 0; j < W; j++) A[j * W + i] += Z[(long)k * W + i] * X[(long)k * W + j], ZZ[j * W + i] += Z[(long)k * W + i] * Z[(long)k * W + j];
+        for (int j = 0; j < W; j++)
+          A[j * W + i] += Z[(long)k * W + i] * X[(long)k * W + j],
+              ZZ[j * W + i] += Z[(long)k * W + i] * Z[(long)k * W + j];
         B[i] += Z[(long)k * W + i] * tau[k];
         B[(i + 1) * W + i] = 1;
       }
@@ -189,7 +207,8 @@ static void test_instruments(void **unused) {
         for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS && many > 1; b++) {
           double left = 0, right = 0;
           if (!in_block[b]) continue;
-          for (int a = 0; a < W; a++) left += S[(a + 1) * W + i] * (G[b][a] - mean[a]), right += S[(a + 1) * W + j] * (G[b][a] - mean[a]);
+          for (int a = 0; a < W; a++)
+            left += S[(a + 1) * W + i] * (G[b][a] - mean[a]), right += S[(a + 1) * W + j] * (G[b][a] - mean[a]);
           sandwich += many / (many - 1.0) * left * right;
         }
         assert_true(isfinite(classical[i * W + j]) && isfinite(covariance[i * W + j]));
@@ -200,13 +219,17 @@ static void test_instruments(void **unused) {
     for (int few = -1; few < 4; few++) {
       double other[MANY * MANY];
       psdmp_identify_instruments_doubt(&v, W + few, x, other, NULL);
-      for (int i = 0; i < W * W; i++) assert_true(fabs(other[i] * (few > 1 ? few : 1) - classical[i] * (expected - W)) <= 1e-12 * (expected - W) * square);
+      for (int i = 0; i < W * W; i++)
+        assert_true(fabs(other[i] * (few > 1 ? few : 1) - classical[i] * (expected - W)) <=
+                    1e-12 * (expected - W) * square);
     }
     psdmp_identify_instruments_free(&v);
     fenced_free(Z), fenced_free(X), fenced_free(tau);
   }
-  printf("instruments: %.1e in x, %.1e in the covariance, %.1e in the classical one\n", worst, worst_covariance, worst_classical);
-  assert_true(worst < 1e-11 && worst_covariance < 1e-11 && worst_classical < 1e-11); /* some thousand roundings, condition below a hundred */
+  printf("instruments: %.1e in x, %.1e in the covariance, %.1e in the classical one\n", worst, worst_covariance,
+         worst_classical);
+  /* some thousand roundings, condition below a hundred */
+  assert_true(worst < 1e-11 && worst_covariance < 1e-11 && worst_classical < 1e-11);
 }
 
 /* an instrument that does not move, a column without rows, a torque that is no number: no answer */
@@ -225,17 +248,20 @@ static void test_no_instruments(void **unused) {
       for (int i = 0; i < 2; i++) {
         double *row = psdmp_identify_blocks_row(&v.blocks, i, k / 10);
         for (int j = 0; j <= 2 * HALF; j++) row[j] = rng_uniform(&g, -1, 1);
-        if (what == 1) row[0] = 0;                                /* Z of the first parameter */
-        if (what == 2 && i) row[HALF - 1] = 0;                    /* of the last column */
-        if (what == 3) row[HALF] = 0;                             /* W of the first parameter */
-        if (what == 4 && i) row[2 * HALF - 1] = 0;                /* of the last column */
-        if (what == 5 && k == 150) row[2 * HALF] = INFINITY;      /* torque */
-        for (int j = 0; j < HALF && what > 6; j++) row[j] = 1e-6 * (j == k % HALF);                     /* small instruments at right angles */
-        for (int j = 0; j < HALF && what == 8; j++) row[HALF + j] = row[j] > 0 ? 1 + 1e-3 * (k + i) : 0; /* and columns, which they alone hang together with */
+        if (what == 1) row[0] = 0;                           /* Z of the first parameter */
+        if (what == 2 && i) row[HALF - 1] = 0;               /* of the last column */
+        if (what == 3) row[HALF] = 0;                        /* W of the first parameter */
+        if (what == 4 && i) row[2 * HALF - 1] = 0;           /* of the last column */
+        if (what == 5 && k == 150) row[2 * HALF] = INFINITY; /* torque */
+        /* small instruments at right angles */
+        for (int j = 0; j < HALF && what > 6; j++) row[j] = 1e-6 * (j == k % HALF);
+        /* and columns, which they alone hang together with */
+        for (int j = 0; j < HALF && what == 8; j++) row[HALF + j] = row[j] > 0 ? 1 + 1e-3 * (k + i) : 0;
         if (what == 6 && k == 150 && i) row[2 * HALF] = NAN;
       }
     psdmp_identify_blocks_flush(&v.blocks);
-    assert_int_equal(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), x, &rows), what == 0 || what > 6);
+    assert_int_equal(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), x, &rows),
+                     what == 0 || what > 6);
     assert_true(rows == 400);
     psdmp_identify_instruments_free(&v);
   }
@@ -244,12 +270,14 @@ static void test_no_instruments(void **unused) {
 /* ---- essential parameters ---- */
 
 /* x, variances of least squares with some columns only, by a fresh QR */
-static void refit(int rows, int W, const double *A, const double *b, const bool *in, double variance, double *x, double *variances) {
+static void refit(int rows, int W, const double *A, const double *b, const bool *in, double variance, double *x,
+                  double *variances) {
   int take[16], m = 0;
   for (int j = 0; j < W; j++)
     if (in[j]) take[m++] = j;
   long words = psdmp_linalg_least_squares_work(rows, m, 1);
-  double *copy = numbers((size_t)(rows * m)), *B = numbers((size_t)rows), *work = numbers((size_t)words), *R = numbers((size_t)(m * m)), *reflectors = numbers((size_t)m);
+  double *copy = numbers((size_t)(rows * m)), *B = numbers((size_t)rows), *work = numbers((size_t)words),
+         *R = numbers((size_t)(m * m)), *reflectors = numbers((size_t)m);
   for (int k = 0; k < m; k++) memcpy(copy + (long)k * rows, A + (long)take[k] * rows, sizeof *A * (size_t)rows);
   memcpy(B, b, sizeof *B * (size_t)rows);
   assert_true(psdmp_linalg_least_squares(rows, m, 1, copy, B, work, words));
@@ -276,7 +304,8 @@ static void test_essential(void **unused) {
   int dropped = 0, kept = 0, close = 0;
   for (int round = 0; round < 40; round++) {
     int base = rng_int(&g, 2, 8), W = base + rng_int(&g, 0, 3), rows = 200;
-    double *A = numbers((size_t)(rows * W)), *b = numbers((size_t)rows), *scratch = numbers((size_t)(W * W + W)), classical[256], sd[16], x[16], variances[16];
+    double *A = numbers((size_t)(rows * W)), *b = numbers((size_t)rows), *scratch = numbers((size_t)(W * W + W)),
+           classical[256], sd[16], x[16], variances[16];
     bool in[16], essential[16];
     for (int j = 0; j < W; j++) in[j] = true;
     for (int k = 0; k < rows; k++) {
@@ -304,8 +333,10 @@ static void test_essential(void **unused) {
       sd[j] = sqrt(classical[j * W + j]);
       assert_true(fabs(sd[j] * sd[j] - variances[j]) < 1e-12);
     }
-    double *own = numbers((size_t)(W * W)), *at = numbers((size_t)W), *doubts = numbers((size_t)W); /* nothing behind them */
-    memcpy(own, classical, sizeof *own * (size_t)(W * W)), memcpy(at, x, sizeof *at * (size_t)W), memcpy(doubts, sd, sizeof *doubts * (size_t)W);
+    /* nothing behind them */
+    double *own = numbers((size_t)(W * W)), *at = numbers((size_t)W), *doubts = numbers((size_t)W);
+    memcpy(own, classical, sizeof *own * (size_t)(W * W)), memcpy(at, x, sizeof *at * (size_t)W),
+        memcpy(doubts, sd, sizeof *doubts * (size_t)W);
     psdmp_identify_essential(base, W, at, own, doubts, scratch, essential);
     fenced_free(own), fenced_free(at), fenced_free(doubts);
     /* what is left of the estimates and of their covariance is that of a fit without the columns that are gone */
@@ -322,7 +353,8 @@ static void test_essential(void **unused) {
       }
     }
     /* the plain twin; 95 % of chi squared from a table */
-    static const double table[] = {0, 3.841459, 5.991465, 7.814728, 9.487729, 11.070498, 12.591587, 14.067140, 15.507313};
+    static const double table[] = {0,         3.841459,  5.991465,  7.814728, 9.487729,
+                                   11.070498, 12.591587, 14.067140, 15.507313};
     double total = 0;
     bool near = false; /* the approximation of chi squared may decide otherwise */
     for (int gone = 1; gone <= base; gone++) {
@@ -348,9 +380,12 @@ static void test_essential(void **unused) {
 }
 
 /* where 95 % of chi squared with k degrees of freedom is (Wilson, Hilferty 1931), and of one from a table */
-static double chi_squared(int k) { return k == 1 ? 3.841459 : k * pow(1 - 2 / (9.0 * k) + 1.6448536269514722 * sqrt(2 / (9.0 * k)), 3); }
+static double chi_squared(int k) {
+  return k == 1 ? 3.841459 : k * pow(1 - 2 / (9.0 * k) + 1.6448536269514722 * sqrt(2 / (9.0 * k)), 3);
+}
 
-/* parameters that know nothing of each other: how many may go together; those that are known exactly, and those that nothing is known of */
+/* parameters that know nothing of each other: how many may go together; those that are known exactly, and those that
+ * nothing is known of */
 static void test_essential_limits(void **unused) {
   (void)unused;
   enum { MANY = 8 };
@@ -361,7 +396,8 @@ static void test_essential_limits(void **unused) {
       int W = many + 1;
       double t2 = chi_squared(many) / many * (more ? 1 + 1e-9 : 1 - 1e-9);
       for (int i = 0; i < W * W; i++) V[i] = 0;
-      for (int i = 0; i < W; i++) V[i * W + i] = 1 + i, sd[i] = 0.5 + 0.1 * i, x[i] = sd[i] * sqrt(t2) * (i % 2 ? -1 : 1);
+      for (int i = 0; i < W; i++)
+        V[i * W + i] = 1 + i, sd[i] = 0.5 + 0.1 * i, x[i] = sd[i] * sqrt(t2) * (i % 2 ? -1 : 1);
       essential[many] = true;
       psdmp_identify_essential(many, W, x, V, sd, scratch, essential);
       int left = 0;
@@ -398,8 +434,8 @@ static void test_essential_limits(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy), cmocka_unit_test(test_blocks), cmocka_unit_test(test_instruments), cmocka_unit_test(test_no_instruments),
-                                     cmocka_unit_test(test_essential),
-                                     cmocka_unit_test(test_essential_limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy),      cmocka_unit_test(test_blocks),
+                                     cmocka_unit_test(test_instruments), cmocka_unit_test(test_no_instruments),
+                                     cmocka_unit_test(test_essential),   cmocka_unit_test(test_essential_limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_estimate_log.h: logs whose velocities are noisy and whose torques have outliers, with the truth beside them. Part of one program at a time. */
+/* test_estimate_log.h: logs whose velocities are noisy and whose torques have outliers, with the truth beside them.
+ * Part of one program at a time. */
 #ifndef TEST_ESTIMATE_LOG_H
 #define TEST_ESTIMATE_LOG_H
 
@@ -8,15 +9,18 @@
 
 /* What is wrong with a log beyond the noise of its torques. */
 typedef struct damage {
-  double position, rate;   /* standard deviations of noise, rad and rad/s */
-  double outliers;         /* share of the torques that are off by once to twice their largest, either way, more often up: more would be spikes that no log hands on */
-  bool accelerations;      /* are logged, exact */
+  double position, rate; /* standard deviations of noise, rad and rad/s */
+  /* share of the torques that are off by once to twice their largest, either way, more often up: more would be
+   * spikes that no log hands on */
+  double outliers;
+  bool accelerations; /* are logged, exact */
 } damage;
 
 static inline void write_damaged(const char *path, const truth *w, const damage *d, rng *motion, rng *noise) {
   int n = psdm_robot_n(w->robot), S = psdm_robot_parameter_count(w->robot);
   tones m = tones_of(motion, w);
-  double q[MOST], qd[MOST], qdd[MOST], tau[MOST], largest[MOST] = {0}, *pi = malloc((size_t)S * sizeof *pi), *Y = malloc((size_t)n * (size_t)S * sizeof *Y);
+  double q[MOST], qd[MOST], qdd[MOST], tau[MOST], largest[MOST] = {0}, *pi = malloc((size_t)S * sizeof *pi),
+                                                  *Y = malloc((size_t)n * (size_t)S * sizeof *Y);
   psdm_work *work;
   FILE *file = fopen(path, "w");
   assert_true(pi && Y && file);
@@ -41,7 +45,8 @@ static inline void write_damaged(const char *path, const truth *w, const damage 
       tau[i] += w->noise * largest[i] * rng_normal(noise);
       q[i] += d->position * rng_normal(noise);
       qd[i] += d->rate * rng_normal(noise);
-      if (rng_uniform(noise, 0, 1) < d->outliers) tau[i] += largest[i] * rng_uniform(noise, 1, 2.3) * (rng_uniform(noise, 0, 1) < 0.7 ? 1 : -1);
+      if (rng_uniform(noise, 0, 1) < d->outliers)
+        tau[i] += largest[i] * rng_uniform(noise, 1, 2.3) * (rng_uniform(noise, 0, 1) < 0.7 ? 1 : -1);
     }
     fprintf(file, "%.9f", t);
     put_numbers(file, q, n);

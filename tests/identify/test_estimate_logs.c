@@ -1,14 +1,23 @@
 /* test_estimate_logs.c: robust, instrumental, simulated and energy estimators on logs whose truth is known. */
 #include "test_estimate_log.h"
 
-static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM, PSDM_ESTIMATOR_ENERGY};
+static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM,
+                                         PSDM_ESTIMATOR_ENERGY};
 enum { WALKING = sizeof walking / sizeof *walking };
 
-static psdm_calibration *calibrate(const psdm_robot *robot, const char *path, psdm_estimator estimator, psdm_kinematics kinematics, double cutoff) {
-  psdm_calibrate_options o = {.files = 1, .path = &path, .estimator = estimator, .kinematics = kinematics, .cutoff = cutoff, .delay_given = true, .plain_friction = true};
+static psdm_calibration *calibrate(const psdm_robot *robot, const char *path, psdm_estimator estimator,
+                                   psdm_kinematics kinematics, double cutoff) {
+  psdm_calibrate_options o = {.files = 1,
+                              .path = &path,
+                              .estimator = estimator,
+                              .kinematics = kinematics,
+                              .cutoff = cutoff,
+                              .delay_given = true,
+                              .plain_friction = true};
   psdm_calibration *c = NULL;
   psdm_error error = {0};
-  if (psdm_calibrate(robot, &o, NULL, &c, &error)) fail_msg("%s: %s: %s", psdm_estimator_name(estimator), error.file, error.text);
+  if (psdm_calibrate(robot, &o, NULL, &c, &error))
+    fail_msg("%s: %s: %s", psdm_estimator_name(estimator), error.file, error.text);
   assert_all_finite(c);
   assert_int_equal(c->estimator, estimator);
   return c;
@@ -43,13 +52,13 @@ static double bias(const tally *t) {
 }
 
 static void say(const char *what, const tally *t) {
-  printf("%-12s %d logs: theta off by %.2g on average, %.1f %% within 3 sd, mean error at most %.1f sd of the mean\n", what, t->logs, t->relative / t->logs,
-         100.0 * t->inside / t->all, bias(t));
+  printf("%-12s %d logs: theta off by %.2g on average, %.1f %% within 3 sd, mean error at most %.1f sd of the mean\n",
+         what, t->logs, t->relative / t->logs, 100.0 * t->inside / t->all, bias(t));
 }
 
 /* logs of two_link with the same motion and different noise, each estimator on all of them */
-static void many(const char *test, const truth *w, const damage *d, psdm_kinematics kinematics, double cutoff, int logs, int estimators, const psdm_estimator *estimator,
-                 tally *out) {
+static void many(const char *test, const truth *w, const damage *d, psdm_kinematics kinematics, double cutoff, int logs,
+                 int estimators, const psdm_estimator *estimator, tally *out) {
   rng motion = rng_start(test), noise = {rng_next(&motion)};
   const rng same = motion;
   char path[64];
@@ -71,12 +80,15 @@ static void many(const char *test, const truth *w, const damage *d, psdm_kinemat
   unlink(path);
 }
 
-static truth rough(const psdm_robot *robot) { return (truth){.robot = robot, .rows = 3000, .dt = 0.005, .viscous = 3, .coulomb = 2, .offset = 0.5, .noise = 0.01}; }
+static truth rough(const psdm_robot *robot) {
+  return (truth){.robot = robot, .rows = 3000, .dt = 0.005, .viscous = 3, .coulomb = 2, .offset = 0.5, .noise = 0.01};
+}
 
 /* inertias that are possible */
 static const char possible[] =
     "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\n"
-    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: 0.3, drive_inertia: 0.1}\n"
+    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: "
+    "0.3, drive_inertia: 0.1}\n"
     "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
     "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
 
@@ -84,7 +96,8 @@ static const char possible[] =
 
 static void exact_logs(void **unused) {
   (void)unused;
-  /* robust, iv: whatever weights and instruments are, to rounding; didim, energy: as far as the reference's filter and the quadrature go */
+  /* robust, iv: whatever weights and instruments are, to rounding; didim, energy: as far as the reference's filter
+   * and the quadrature go */
   static const double bound[WALKING] = {1e-12, 1e-12, 1e-3, 1e-5};
   rng g = rng_start("exact_logs");
   char path[64], coupled[1024];
@@ -92,7 +105,9 @@ static void exact_logs(void **unused) {
   log_path(path);
   snprintf(coupled, sizeof coupled, "%stransmission: [[1, 0], [-1, 1]]\n", possible);
   for (int kind = 0; kind < 3; kind++) {
-    psdm_robot *robot = kind == 0 ? load_shipped("two_link") : kind == 1 ? load_shipped("kuka_kr6") : parse_robot(coupled);
+    psdm_robot *robot = kind == 0   ? load_shipped("two_link")
+                        : kind == 1 ? load_shipped("kuka_kr6")
+                                    : parse_robot(coupled);
     truth w = {.robot = robot, .rows = kind == 1 ? 1400 : 2000, .dt = 0.005, .viscous = kind == 2 ? 0 : 3};
     const damage none = {.accelerations = true};
     write_damaged(path, &w, &none, &g, &g);
@@ -101,8 +116,10 @@ static void exact_logs(void **unused) {
     for (int e = 0; e < WALKING; e++) {
       psdm_calibration *c = calibrate(robot, path, walking[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
       double off = 0, size = 0;
-      for (int j = 0; j < c->base; j++) off = fmax(off, fabs(c->theta[j].value - theta[j])), size = fmax(size, fabs(theta[j]));
-      printf("%s: %s off by %.1e of the largest parameter, condition %.2g\n", psdm_robot_name(robot), psdm_estimator_name(walking[e]), off / size, c->condition);
+      for (int j = 0; j < c->base; j++)
+        off = fmax(off, fabs(c->theta[j].value - theta[j])), size = fmax(size, fabs(theta[j]));
+      printf("%s: %s off by %.1e of the largest parameter, condition %.2g\n", psdm_robot_name(robot),
+             psdm_estimator_name(walking[e]), off / size, c->condition);
       assert_true(off < bound[e] * size);
       psdm_calibration_free(c);
     }
@@ -122,7 +139,8 @@ static void torque_noise(void **unused) {
   tally t[WALKING];
   many("torque_noise", &w, &none, PSDM_KINEMATICS_ACCELERATION, INFINITY, 6, WALKING, walking, t);
   for (int e = 0; e < WALKING; e++) {
-    assert_true(t[e].inside >= 0.93 * t[e].all); /* thirty-six cases, of which 0.3 % to 2 % (t with 19 degrees, 20 blocks) are outside */
+    /* thirty-six cases, of which 0.3 % to 2 % (t with 19 degrees, 20 blocks) are outside */
+    assert_true(t[e].inside >= 0.93 * t[e].all);
     assert_true(bias(&t[e]) < 4);
     assert_true(t[e].relative / t[e].logs < 0.03);
   }
@@ -157,7 +175,8 @@ static bool add_score(void *user, const psdm_predicted_row *row) {
   const psdm_calibration *c = s->c;
   assert_int_equal(psdm_regressor_standard(s->robot, s->work, row->q, row->qd, row->qdd, s->Y), PSDM_OK);
   for (int i = 0, at = c->base; i < c->n; at += c->columns[i++]) {
-    double x[64] = {0}, v = row->qd[i], u = (row->predicted[i] - row->tau[i]) / c->sigma[i], share = u / 4.685 * (u / 4.685), w = share < 1 ? (1 - share) * (1 - share) : 0;
+    double x[64] = {0}, v = row->qd[i], u = (row->predicted[i] - row->tau[i]) / c->sigma[i],
+           share = u / 4.685 * (u / 4.685), w = share < 1 ? (1 - share) * (1 - share) : 0;
     if (fabs(v) <= c->rest * c->speed[i]) continue;
     for (int j = 0; j < c->base; j++) x[j] = s->Y[i * c->standard + s->kept[j]];
     x[at] = v, x[at + 1] = v > 0 ? 1 : -1, x[at + 2] = 1;
@@ -213,17 +232,16 @@ static void robust_solves_its_equations(void **unused) {
 /* velocities with noise, filtered too little: least squares is biased, instruments and simulation are hardly */
 static void noisy_velocities(void **unused) {
   (void)unused;
-  static const psdm_estimator four[] = {PSDM_ESTIMATOR_OLS, PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM};
+  static const psdm_estimator four[] = {PSDM_ESTIMATOR_OLS, PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_IV,
+                                        PSDM_ESTIMATOR_DIDIM};
   psdm_robot *robot = load_shipped("two_link");
   truth w = rough(robot);
   const damage d = {.position = 1e-4, .rate = 0.02};
   tally t[4];
   many("noisy_velocities", &w, &d, PSDM_KINEMATICS_VELOCITY, 40, 5, 4, four, t);
   for (int e = 0; e < 4; e++)
-    if (e < 2)
-      assert_true(bias(&t[e]) > 6 && t[e].relative / t[e].logs > 0.05);
-    else
-      assert_true(bias(&t[e]) < 4 && t[e].inside >= 0.93 * t[e].all && t[e].relative / t[e].logs < 0.03);
+    if (e < 2) assert_true(bias(&t[e]) > 6 && t[e].relative / t[e].logs > 0.05);
+    else assert_true(bias(&t[e]) < 4 && t[e].inside >= 0.93 * t[e].all && t[e].relative / t[e].logs < 0.03);
   psdm_robot_free(robot);
 }
 
@@ -245,7 +263,8 @@ static void energy_needs_no_accelerations(void **unused) {
   add(&t, c, theta);
   say("energy, KR6", &t);
   assert_true(t.relative < 0.02 && t.inside >= 0.93 * t.all);
-  for (int i = 0; i < c->n; i++) assert_true(fabs(c->column[i][0].gain - 3) < 0.5 && fabs(c->column[i][1].gain - 2) < 0.5);
+  for (int i = 0; i < c->n; i++)
+    assert_true(fabs(c->column[i][0].gain - 3) < 0.5 && fabs(c->column[i][1].gain - 2) < 0.5);
   psdm_calibration_free(c);
   unlink(path);
   psdm_robot_free(robot);
@@ -253,7 +272,8 @@ static void energy_needs_no_accelerations(void **unused) {
 
 /* ---- folds and essential parameters ---- */
 
-/* a fold that was left out is met as well as the rest, give or take what 600 rows tell (3 %) and what a fit to the others adds */
+/* a fold that was left out is met as well as the rest, give or take what 600 rows tell (3 %) and what a fit to the
+ * others adds */
 static void folds(void **unused) {
   (void)unused;
   rng g = rng_start("folds");
@@ -281,10 +301,12 @@ static void folds(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* the arm is symmetric: its first moments along y are zero, which noise hides in one of twenty cases at most when it is alone; the others are far from zero */
+/* the arm is symmetric: its first moments along y are zero, which noise hides in one of twenty cases at most when it
+ * is alone; the others are far from zero */
 static void essentials(void **unused) {
   (void)unused;
-  static const psdm_estimator all[] = {PSDM_ESTIMATOR_OLS, PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM, PSDM_ESTIMATOR_ENERGY};
+  static const psdm_estimator all[] = {PSDM_ESTIMATOR_OLS, PSDM_ESTIMATOR_WLS,   PSDM_ESTIMATOR_ROBUST,
+                                       PSDM_ESTIMATOR_IV,  PSDM_ESTIMATOR_DIDIM, PSDM_ESTIMATOR_ENERGY};
   rng g = rng_start("essentials");
   psdm_robot *robot = load_shipped("two_link");
   truth w = rough(robot);
@@ -301,7 +323,9 @@ static void essentials(void **unused) {
       psdm_calibration *c = calibrate(robot, path, all[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
       for (int j = 0; j < c->base; j++) {
         bool zero = fabs(theta[j]) < 1e-6;
-        if (!zero && !c->theta[j].essential) fail_msg("%s: %s is %g +- %g, and essential", psdm_estimator_name(all[e]), c->theta[j].name, c->theta[j].value, c->theta[j].sd);
+        if (!zero && !c->theta[j].essential)
+          fail_msg("%s: %s is %g +- %g, and essential", psdm_estimator_name(all[e]), c->theta[j].name,
+                   c->theta[j].value, c->theta[j].sd);
         zeros += zero, found += zero && !c->theta[j].essential;
       }
       psdm_calibration_free(c);
@@ -319,7 +343,8 @@ static void essentials(void **unused) {
 static bool until_simulated(void *user, const char *doing, double share) {
   (void)share;
   int *left = user;
-  if (strcmp(doing, "fitting") == 0 || strcmp(doing, "simulating") == 0 || strcmp(doing, "weighing outliers") == 0) --*left;
+  if (strcmp(doing, "fitting") == 0 || strcmp(doing, "simulating") == 0 || strcmp(doing, "weighing outliers") == 0)
+    --*left;
   return *left > 0;
 }
 
@@ -334,8 +359,15 @@ static void stopped(void **unused) {
   write_damaged(path, &w, &d, &g, &g);
   for (int round = 0; round < 2 * WALKING; round++) {
     int e = round / 2, left = 1 + round % 2; /* before the first pass, or behind it */
-    psdm_calibrate_options o = {.files = 1, .path = &name, .estimator = walking[e], .kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .delay_given = true,
-                                .plain_friction = true, .going_on = until_simulated, .going_on_user = &left};
+    psdm_calibrate_options o = {.files = 1,
+                                .path = &name,
+                                .estimator = walking[e],
+                                .kinematics = PSDM_KINEMATICS_ACCELERATION,
+                                .cutoff = INFINITY,
+                                .delay_given = true,
+                                .plain_friction = true,
+                                .going_on = until_simulated,
+                                .going_on_user = &left};
     psdm_calibration *c = NULL;
     psdm_error error = {0};
     if (psdm_calibrate(robot, &o, NULL, &c, &error)) fail_msg("%s: %s", error.file, error.text);

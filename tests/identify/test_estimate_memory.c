@@ -1,7 +1,8 @@
 /* test_estimate_memory.c: estimators that go through the rows once more when memory runs out. */
 #include "test_estimate_log.h"
 
-static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM, PSDM_ESTIMATOR_ENERGY};
+static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM,
+                                         PSDM_ESTIMATOR_ENERGY};
 enum { WALKING = sizeof walking / sizeof *walking };
 
 /* every allocation of the last part fails once, and of the rest some */
@@ -15,7 +16,12 @@ static void out_of_memory(void **unused) {
   const char *name = log_path(path);
   write_damaged(path, &w, &d, &g, &g);
   for (int e = 0; e < WALKING; e++) {
-    const psdm_calibrate_options o = {.files = 1, .path = &name, .estimator = walking[e], .kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .delay_given = true,
+    const psdm_calibrate_options o = {.files = 1,
+                                      .path = &name,
+                                      .estimator = walking[e],
+                                      .kinematics = PSDM_KINEMATICS_ACCELERATION,
+                                      .cutoff = INFINITY,
+                                      .delay_given = true,
                                       .plain_friction = true};
     counting c;
     psdm_calibration *answer = NULL;
@@ -28,7 +34,8 @@ static void out_of_memory(void **unused) {
       psdm_error error = {0};
       counting_init(&c, at);
       psdm_status status = psdm_calibrate(robot, &o, &c.allocator, &answer, &error);
-      if (status == PSDM_OK) fail_msg("%s: allocation %ld of %ld failed and was not missed", psdm_estimator_name(walking[e]), at, calls);
+      if (status == PSDM_OK)
+        fail_msg("%s: allocation %ld of %ld failed and was not missed", psdm_estimator_name(walking[e]), at, calls);
       assert_int_equal(status, PSDM_E_MEMORY);
       assert_true(error.text[0] != 0);
       assert_int_equal(c.live, 0);

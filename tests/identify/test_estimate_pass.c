@@ -1,5 +1,6 @@
-/* test_estimate_pass.c: one pass over all rows: what the sum over stretches is told, what a thread gathers of a stretch, parts that are added, sent and received, a pass that is interrupted, and what
- * other ranks understand of a request. The linker puts the test's own sum, walks and simulation in the library's place (--wrap). */
+/* test_estimate_pass.c: one pass over all rows: what the sum over stretches is told, what a thread gathers of a
+ * stretch, parts that are added, sent and received, a pass that is interrupted, and what other ranks understand of a
+ * request. The linker puts the test's own sum, walks and simulation in the library's place (--wrap). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +8,21 @@
 #include "identify/estimate_priv.h"
 #include "fenced.h"
 
-enum { N = 2, L = 3, OWN0 = 2, OWN1 = 1, W = L + OWN0 + OWN1, BINS = 4096, NUMBERS = 4 + N * BINS, WIDEST = 2 * (L + OWN0) + 1, PLACES = N * PSDMP_IDENTIFY_BLOCKS };
+enum {
+  N = 2,
+  L = 3,
+  OWN0 = 2,
+  OWN1 = 1,
+  W = L + OWN0 + OWN1,
+  BINS = 4096,
+  NUMBERS = 4 + N * BINS,
+  WIDEST = 2 * (L + OWN0) + 1,
+  PLACES = N * PSDMP_IDENTIFY_BLOCKS
+};
 
-static const char *const names[PSDMP_IDENTIFY_PASSES] = {"robust", "didim", "iv", "energy"}, *const doings[PSDMP_IDENTIFY_PASSES] = {"weighing outliers", "simulating", "simulating", "adding up work"};
+static const char *const names[PSDMP_IDENTIFY_PASSES] = {"robust", "didim", "iv", "energy"},
+                         *const doings[PSDMP_IDENTIFY_PASSES] = {"weighing outliers", "simulating", "simulating",
+                                                                 "adding up work"};
 
 static max_align_t robots[2]; /* of this rank, and of a thread or another rank */
 #define SIMULATION(k) ((psdmp_identify_simulation *)(void *)&robots[k])
@@ -34,36 +47,57 @@ typedef struct scene {
 
 static void scene_new(scene *s, int kind) {
   memset(s, 0, sizeof *s);
-  s->run = (psdmp_identify_run){.n = N, .l = L, .S = L, .options = &s->options, .choice = s->choice, .dictionary = s->dictionary, .speed = s->speed, .interval = 0.01, .rows = 1000, .tempo = 1.5, .still = 0.1,
-                       .rest = 0.05, .band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = INFINITY, .delay = 0.035, .wide = INFINITY}};
+  s->run = (psdmp_identify_run){
+      .n = N,
+      .l = L,
+      .S = L,
+      .options = &s->options,
+      .choice = s->choice,
+      .dictionary = s->dictionary,
+      .speed = s->speed,
+      .interval = 0.01,
+      .rows = 1000,
+      .tempo = 1.5,
+      .still = 0.1,
+      .rest = 0.05,
+      .band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = INFINITY, .delay = 0.035, .wide = INFINITY}};
   s->choice[0] = (psdmp_identify_choice){OWN0, {2, 0}}, s->choice[1] = (psdmp_identify_choice){OWN1, {1}};
   for (int i = 0; i < N; i++) {
     s->dictionary[i].count = 3;
-    for (int k = 0; k < 3; k++) s->dictionary[i].column[k] = (psdmp_parameters_column){(psdm_column_kind)PSDMP_IDENTIFY_PASS_ENERGY, 0.1 + k + i, k};
+    for (int k = 0; k < 3; k++)
+      s->dictionary[i].column[k] =
+          (psdmp_parameters_column){(psdm_column_kind)PSDMP_IDENTIFY_PASS_ENERGY, 0.1 + k + i, k};
     s->speed[i] = 1 + i, s->scale[i] = 0.25 + i;
   }
   for (int k = 0; k < W; k++) s->x[k] = 1.5 * k;
-  s->pass = (psdmp_identify_pass){.kind = (psdmp_identify_pass_kind)kind, .run = &s->run, .all = true, .stage = 2, .x = s->x, .scale = s->scale, .simulation = simulates(kind) ? SIMULATION(0) : NULL};
+  s->pass = (psdmp_identify_pass){.kind = (psdmp_identify_pass_kind)kind,
+                                  .run = &s->run,
+                                  .all = true,
+                                  .stage = 2,
+                                  .x = s->x,
+                                  .scale = s->scale,
+                                  .simulation = simulates(kind) ? SIMULATION(0) : NULL};
   psdmp_identify_pass_shape(&s->pass);
 }
 
 /* ---- in the library's place ---- */
 
 typedef struct asked {
-  int sums, fail_sum, stop_sum;              /* calls of psdmp_identify_sum_rows; the ones that fail, and are stopped, counted from 1 */
-  bool empty, all[4], finishing[4];          /* empty: there are no rows */
+  /* calls of psdmp_identify_sum_rows; the ones that fail, and are stopped, counted from 1 */
+  int sums, fail_sum, stop_sum;
+  bool empty, all[4], finishing[4]; /* empty: there are no rows */
   long margin[4];
-  psdmp_parallel_bytes request;                       /* of the last one */
+  psdmp_parallel_bytes request; /* of the last one */
   psdmp_identify_sum sum;
-  void (*within)(const psdmp_identify_sum *sum);      /* what is tried while a pass goes on; NULL: nothing */
-  psdmp_identify_band band;                           /* of the reference */
-  int threads, freed, walkers, energies, gone; /* made and released */
+  void (*within)(const psdmp_identify_sum *sum); /* what is tried while a pass goes on; NULL: nothing */
+  psdmp_identify_band band;                      /* of the reference */
+  int threads, freed, walkers, energies, gone;   /* made and released */
   bool no_thread, no_walker;
-  psdmp_identify_pass_rows *to;                       /* of the walker */
+  psdmp_identify_pass_rows *to; /* of the walker */
   psdmp_identify_use_row use;
   psdmp_identify_auxiliary_motion auxiliary;
   void *auxiliary_user;
-  psdm_status walk, get;                     /* what the walk and psdmp_identify_simulation_get say */
+  psdm_status walk, get; /* what the walk and psdmp_identify_simulation_get say */
   int served;
 } asked;
 
@@ -95,7 +129,9 @@ static void part_fill(const psdmp_identify_pass *g, pass_part *p, int salt) {
   for (long k = 0; k < g->numbers; k++) p->numbers[k] = k % 5 == salt || k + 1 == g->numbers ? k + 0.5 * salt : 0;
 }
 
-psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *run, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *run, const psdmp_identify_sum *sum,
+                                           const psdmp_parallel_bytes *request, bool all, long margin, void **part,
+                                           psdm_error *error) {
   int k = was.sums++;
   assert_true(k < 4 && sum->user);
   was.all[k] = all, was.finishing[k] = run->finishing, was.margin[k] = margin, was.sum = *sum;
@@ -111,7 +147,9 @@ psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *run, const psdmp_
   return PSDM_OK;
 }
 
-psdm_status __wrap_psdmp_identify_sum_serve(psdmp_identify_run *run, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, psdmp_parallel_bytes *answer, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_sum_serve(psdmp_identify_run *run, const psdmp_identify_sum *sum,
+                                            const psdmp_parallel_bytes *request, bool all, long margin,
+                                            psdmp_parallel_bytes *answer, psdm_error *error) {
   (void)run, (void)error;
   was.served++, was.all[0] = all, was.margin[0] = margin, was.sum = *sum;
   assert_true(request->at == request->used && answer);
@@ -130,7 +168,8 @@ void __wrap_psdmp_identify_simulation_put(const psdmp_identify_simulation *s, ps
   psdmp_parallel_bytes_put(to, "robots", 6);
 }
 
-psdm_status __wrap_psdmp_identify_simulation_get(psdmp_identify_run *run, psdmp_parallel_bytes *from, psdmp_identify_simulation **s, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_simulation_get(psdmp_identify_run *run, psdmp_parallel_bytes *from,
+                                                 psdmp_identify_simulation **s, psdm_error *error) {
   char text[6];
   (void)run;
   *s = NULL;
@@ -142,7 +181,8 @@ psdm_status __wrap_psdmp_identify_simulation_get(psdmp_identify_run *run, psdmp_
   return PSDM_OK;
 }
 
-psdmp_identify_simulation *__wrap_psdmp_identify_simulation_thread(const psdmp_identify_simulation *s, psdmp_identify_run *own) {
+psdmp_identify_simulation *__wrap_psdmp_identify_simulation_thread(const psdmp_identify_simulation *s,
+                                                                   psdmp_identify_run *own) {
   assert_true(s == SIMULATION(0) && own);
   if (was.no_thread) return NULL;
   was.threads++;
@@ -154,7 +194,8 @@ void __wrap_psdmp_identify_simulation_free(psdmp_identify_simulation *s) {
   was.freed += s != NULL;
 }
 
-psdmp_identify_walker *__wrap_psdmp_identify_walker_new(psdmp_identify_pass_rows *to, psdmp_identify_use_row use, psdmp_identify_auxiliary_motion auxiliary, void *user) {
+psdmp_identify_walker *__wrap_psdmp_identify_walker_new(psdmp_identify_pass_rows *to, psdmp_identify_use_row use,
+                                                        psdmp_identify_auxiliary_motion auxiliary, void *user) {
   was.to = to, was.use = use, was.auxiliary = auxiliary, was.auxiliary_user = user;
   if (was.no_walker) return NULL;
   was.walkers++;
@@ -185,12 +226,14 @@ static psdm_status put_rows(const psdmp_feed_stretch *stretch, psdm_error *error
   return PSDM_OK;
 }
 
-psdm_status __wrap_psdmp_identify_walker_stretch(psdmp_identify_walker *w, const psdmp_feed_stretch *stretch, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_walker_stretch(psdmp_identify_walker *w, const psdmp_feed_stretch *stretch,
+                                                 psdm_error *error) {
   assert_true((void *)w == (void *)&robots[0]);
   return put_rows(stretch, error);
 }
 
-psdm_status __wrap_psdmp_identify_energies_stretch(psdmp_identify_energies *e, const psdmp_feed_stretch *stretch, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_energies_stretch(psdmp_identify_energies *e, const psdmp_feed_stretch *stretch,
+                                                   psdm_error *error) {
   assert_true((void *)e == (void *)&robots[1]);
   return put_rows(stretch, error);
 }
@@ -202,7 +245,9 @@ static void plain_request(const scene *s, bool all, psdmp_parallel_bytes *to) {
   int kind = (int)s->pass.kind;
   psdmp_identify_run_put(&s->run, &s->run.band, true, to);
   PSDMP_PARALLEL_PUT(to, kind), PSDMP_PARALLEL_PUT(to, all), PSDMP_PARALLEL_PUT(to, s->run.tempo);
-  if (kind == PSDMP_IDENTIFY_PASS_ROBUST) PSDMP_PARALLEL_PUT(to, s->pass.stage), psdmp_parallel_bytes_put(to, s->x, sizeof s->x), psdmp_parallel_bytes_put(to, s->scale, sizeof s->scale);
+  if (kind == PSDMP_IDENTIFY_PASS_ROBUST)
+    PSDMP_PARALLEL_PUT(to, s->pass.stage), psdmp_parallel_bytes_put(to, s->x, sizeof s->x),
+        psdmp_parallel_bytes_put(to, s->scale, sizeof s->scale);
   if (simulates(kind)) psdmp_parallel_bytes_put(to, "robots", 6);
 }
 
@@ -223,7 +268,8 @@ static void expect_blocks(const scene *s, const psdmp_identify_blocks *b, const 
     assert_true(b->count[k] == (any ? rows_at(k, salt) : 0));
     assert_memory_equal(b->R[k], R, (size_t)(w * w) * sizeof *R);
   }
-  for (long k = 0; k < s->pass.numbers; k++) assert_true(numbers[k] == (salt >= 0 && (k % 5 == salt || k + 1 == s->pass.numbers) ? k + 0.5 * salt : 0));
+  for (long k = 0; k < s->pass.numbers; k++)
+    assert_true(numbers[k] == (salt >= 0 && (k % 5 == salt || k + 1 == s->pass.numbers) ? k + 0.5 * salt : 0));
 }
 
 typedef enum ending { WHOLE, EMPTY, WAS_STOPPED, STOPPED, FAILED, FAILED_TWICE, FINISHING, ENDINGS } ending;
@@ -239,11 +285,15 @@ static void passes(void **state) {
       scene_new(&s, kind);
       counting_init(&c, 0);
       s.run.allocator = &c.allocator;
-      assert_true(s.pass.equations == equations_of(kind) && s.pass.numbers == (kind == PSDMP_IDENTIFY_PASS_ROBUST ? NUMBERS : 0));
+      assert_true(s.pass.equations == equations_of(kind) &&
+                  s.pass.numbers == (kind == PSDMP_IDENTIFY_PASS_ROBUST ? NUMBERS : 0));
       for (int i = 0; i < s.pass.equations; i++) assert_int_equal(s.pass.width[i], width_of(kind, i));
       assert_int_equal(s.pass.width[s.pass.equations], 0); /* and no more */
       was = (asked){.band = {.cutoff = INFINITY, .wide = INFINITY, .delay = end % 2 ? 0.5 : 0}};
-      was.empty = end == EMPTY, was.stop_sum = end == STOPPED || end == FAILED_TWICE, was.fail_sum = end == FAILED ? 1 : end == FAILED_TWICE ? 2 : 0;
+      was.empty = end == EMPTY, was.stop_sum = end == STOPPED || end == FAILED_TWICE,
+      was.fail_sum = end == FAILED         ? 1
+                     : end == FAILED_TWICE ? 2
+                                           : 0;
       s.run.stopped = end == WAS_STOPPED, s.run.finishing = end == FINISHING;
       double *numbers = s.pass.numbers ? fenced_new((size_t)s.pass.numbers * sizeof *numbers) : NULL;
       for (long k = 0; k < s.pass.numbers; k++) numbers[k] = -3;
@@ -258,9 +308,11 @@ static void passes(void **state) {
       assert_int_equal(status, end == FAILED || end == FAILED_TWICE ? PSDM_E_IO : PSDM_OK);
       assert_int_equal(was.sums, twice ? 2 : 1);
       /* nobody is asked whether to go on when it has been stopped */
-      assert_true(was.finishing[0] == (end == WAS_STOPPED || end == FINISHING) && was.finishing[1] == twice && s.run.finishing == (end == FINISHING));
+      assert_true(was.finishing[0] == (end == WAS_STOPPED || end == FINISHING) && was.finishing[1] == twice &&
+                  s.run.finishing == (end == FINISHING));
       assert_true(was.all[0] && !was.all[1] && s.pass.all == !twice);
-      for (int k = 0; k < was.sums; k++) assert_int_equal(was.margin[k], simulates(kind) && end % 2 ? 14 + 50 : 14 + 4); /* of two delays the longer one */
+      /* of two delays the longer one */
+      for (int k = 0; k < was.sums; k++) assert_int_equal(was.margin[k], simulates(kind) && end % 2 ? 14 + 50 : 14 + 4);
       assert_string_equal(was.sum.name, names[kind]);
       assert_string_equal(was.sum.doing, doings[kind]);
       assert_true(was.sum.work == PSDMP_IDENTIFY_WORK_PASS && was.sum.user == &s.pass);
@@ -414,7 +466,8 @@ static void thread(const psdmp_identify_sum *sum) {
   int kind = (int)g->kind;
   psdmp_identify_run own = *g->run;
   psdm_error error = {0};
-  const psdmp_identify_use_row use[PSDMP_IDENTIFY_PASSES] = {psdmp_identify_robust_row, psdmp_identify_didim_row, psdmp_identify_iv_row, NULL};
+  const psdmp_identify_use_row use[PSDMP_IDENTIFY_PASSES] = {psdmp_identify_robust_row, psdmp_identify_didim_row,
+                                                             psdmp_identify_iv_row, NULL};
   for (int trouble = 0; trouble < 3; trouble++) { /* no thread of the simulation, no walker */
     long live = memory.live, gone = was.gone, freed = was.freed;
     was.no_thread = trouble == 1, was.no_walker = trouble == 2;
@@ -424,11 +477,13 @@ static void thread(const psdmp_identify_sum *sum) {
     assert_int_equal(!space, fails);
     if (!fails) {
       assert_true(was.to->pass == g && was.to->run == &own && was.use == use[kind] && was.to->blocks.n == g->equations);
-      assert_true(was.auxiliary == (simulates(kind) ? psdmp_identify_simulate : NULL) && was.auxiliary_user == (simulates(kind) ? SIMULATION(1) : NULL));
+      assert_true(was.auxiliary == (simulates(kind) ? psdmp_identify_simulate : NULL) &&
+                  was.auxiliary_user == (simulates(kind) ? SIMULATION(1) : NULL));
       for (int i = 0; i < g->equations; i++) assert_int_equal(was.to->blocks.width[i], g->width[i]);
       sum->space_free(sum->user, space);
     }
-    assert_true(memory.live == live && was.gone == gone + !fails && was.freed == freed + (simulates(kind) && trouble != 1));
+    assert_true(memory.live == live && was.gone == gone + !fails &&
+                was.freed == freed + (simulates(kind) && trouble != 1));
   }
   was.no_thread = was.no_walker = false;
   sum->space_free(sum->user, NULL);
@@ -511,13 +566,18 @@ static void understood(const psdmp_identify_sum *sum) {
   const psdmp_identify_pass *g = sum->user, *should = &sender->pass;
   const psdmp_identify_run *r = g->run;
   int kind = (int)should->kind;
-  assert_true(g->kind == should->kind && g->equations == should->equations && g->numbers == should->numbers && !memcmp(g->width, should->width, (size_t)g->equations * sizeof *g->width));
-  assert_true(r->tempo == sender->run.tempo && r->band.delay == sender->run.band.delay && r->choice[0].count == OWN0 && r->choice[1].count == OWN1);
+  assert_true(g->kind == should->kind && g->equations == should->equations && g->numbers == should->numbers &&
+              !memcmp(g->width, should->width, (size_t)g->equations * sizeof *g->width));
+  assert_true(r->tempo == sender->run.tempo && r->band.delay == sender->run.band.delay && r->choice[0].count == OWN0 &&
+              r->choice[1].count == OWN1);
   assert_true(g->simulation == (simulates(kind) ? SIMULATION(1) : NULL));
-  if (kind == PSDMP_IDENTIFY_PASS_ROBUST) assert_true(g->stage == should->stage && !memcmp(g->x, sender->x, sizeof sender->x) && !memcmp(g->scale, sender->scale, sizeof sender->scale));
+  if (kind == PSDMP_IDENTIFY_PASS_ROBUST)
+    assert_true(g->stage == should->stage && !memcmp(g->x, sender->x, sizeof sender->x) &&
+                !memcmp(g->scale, sender->scale, sizeof sender->scale));
   else assert_true(!g->x && !g->scale && !g->stage);
   assert_string_equal(sum->name, names[kind]);
-  assert_true(sum->work == PSDMP_IDENTIFY_WORK_PASS && sum->part_new && sum->part_free && sum->space_new && sum->space_free && sum->add && sum->merge && sum->put && sum->get);
+  assert_true(sum->work == PSDMP_IDENTIFY_WORK_PASS && sum->part_new && sum->part_free && sum->space_new &&
+              sum->space_free && sum->add && sum->merge && sum->put && sum->get);
 }
 
 static psdm_status serve(scene *other, const unsigned char *data, size_t length, psdm_error *error) {
@@ -542,11 +602,13 @@ static void served(void **state) {
       psdmp_parallel_bytes bytes = {0};
       scene_new(&s, kind), scene_new(&other, kind);
       sender = &s;
-      other.run.tempo = 0, other.run.band = (psdmp_identify_band){0}, other.choice[0].count = 9, other.choice[1].count = 11;
+      other.run.tempo = 0, other.run.band = (psdmp_identify_band){0}, other.choice[0].count = 9,
+      other.choice[1].count = 11;
       plain_request(&s, all, &bytes);
       was = (asked){.band = {.cutoff = INFINITY, .wide = INFINITY, .delay = 0.2}, .within = understood};
       assert_int_equal(serve(&other, bytes.data, bytes.used, &error), PSDM_OK);
-      assert_true(was.served == 1 && was.all[0] == all && was.margin[0] == (simulates(kind) ? 14 + 20 : 14 + 4) && was.threads == simulates(kind));
+      assert_true(was.served == 1 && was.all[0] == all && was.margin[0] == (simulates(kind) ? 14 + 20 : 14 + 4) &&
+                  was.threads == simulates(kind));
       was.fail_sum = 1;
       assert_int_equal(serve(&other, bytes.data, bytes.used, &error), PSDM_E_IO);
       assert_int_equal(was.served, 2);
@@ -566,7 +628,10 @@ static void served(void **state) {
       count = OWN0;
       memcpy(bytes.data + columns, &count, sizeof count);
       /* a kind that there is not */
-      size_t place = bytes.used - sizeof(double) - sizeof(bool) - sizeof(int) - (kind == PSDMP_IDENTIFY_PASS_ROBUST ? sizeof(int) + sizeof s.x + sizeof s.scale : simulates(kind) ? 6 : 0);
+      size_t place = bytes.used - sizeof(double) - sizeof(bool) - sizeof(int) -
+                     (kind == PSDMP_IDENTIFY_PASS_ROBUST ? sizeof(int) + sizeof s.x + sizeof s.scale
+                      : simulates(kind)                  ? 6
+                                                         : 0);
       const int odd[] = {-1, PSDMP_IDENTIFY_PASSES, 1000};
       for (int k = 0; k < 3; k++) {
         memcpy(bytes.data + place, &odd[k], sizeof odd[k]);

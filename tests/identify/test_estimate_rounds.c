@@ -1,5 +1,6 @@
-/* test_estimate_rounds.c: the rounds of the estimators that go through the rows again and again: what each pass is asked for, when rounds end, and what is made of the last one. The linker puts the
- * test's own passes, simulation and change of a round in the library's place (--wrap); answers are compared with fits of the same rows. */
+/* test_estimate_rounds.c: the rounds of the estimators that go through the rows again and again: what each pass is
+ * asked for, when rounds end, and what is made of the last one. The linker puts the test's own passes, simulation
+ * and change of a round in the library's place (--wrap); answers are compared with fits of the same rows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +26,13 @@ typedef struct world {
 
 /* what the test's own functions do: 0 never */
 typedef struct script {
-  int fail_pass, fail_fit, fail_solve, fail_finish, fail_knife, fail_new, stop_after; /* the call of this number, counted from 1 */
-  double change[MOST];                                                               /* of each round */
-  double sums[4];                                                                    /* robust: instead of what is added up; NAN: as it is */
-  int equations;                                                                     /* energy: so many of the last rows alone; -1: all, -2: the first */
+  /* the call of this number, counted from 1 */
+  int fail_pass, fail_fit, fail_solve, fail_finish, fail_knife, fail_new, stop_after;
+  double change[MOST]; /* of each round */
+  /* robust: instead of what is added up; NAN: as it is */
+  double sums[4];
+  /* energy: so many of the last rows alone; -1: all, -2: the first */
+  int equations;
 } script;
 
 typedef struct asked {
@@ -52,10 +56,13 @@ static void world_new(rng *g) {
   memset(&w, 0, sizeof w), memset(&was, 0, sizeof was);
   scripted = (script){.sums = {NAN, NAN, NAN, NAN}, .equations = -1};
   w.options.threads = 1;
-  w.run = (psdmp_identify_run){.n = N, .l = L, .S = L, .K = w.K, .choice = choice, .sigma = w.sigma, .reason = w.reason, .options = &w.options};
+  w.run = (psdmp_identify_run){
+      .n = N, .l = L, .S = L, .K = w.K, .choice = choice, .sigma = w.sigma, .reason = w.reason, .options = &w.options};
   for (int k = 0; k < ROWS; k++) {
-    for (int i = 0; i < N * L; i++) w.Y[k][i] = rng_uniform(g, -1, 1), w.Ya[k][i] = w.Y[k][i] + 0.1 * rng_uniform(g, -1, 1);
-    for (int i = 0; i < 16 * N; i++) w.F[k][i] = rng_uniform(g, -1, 1), w.Fa[k][i] = w.F[k][i] + 0.1 * rng_uniform(g, -1, 1);
+    for (int i = 0; i < N * L; i++)
+      w.Y[k][i] = rng_uniform(g, -1, 1), w.Ya[k][i] = w.Y[k][i] + 0.1 * rng_uniform(g, -1, 1);
+    for (int i = 0; i < 16 * N; i++)
+      w.F[k][i] = rng_uniform(g, -1, 1), w.Fa[k][i] = w.F[k][i] + 0.1 * rng_uniform(g, -1, 1);
     for (int i = 0; i < N; i++) {
       w.fitted[k][i] = k % 11 != 3 + i;
       w.tau[k][i] = 0.1 * (1 + i) * rng_uniform(g, -1, 1) + (k % 9 == 5 ? 3 : 0);
@@ -68,17 +75,25 @@ static void world_new(rng *g) {
 }
 
 /* all rows of a kind; the auxiliary motion's hang together with the robot that is simulated */
-static void rows_of(psdmp_identify_pass_kind kind, const psdmp_identify_pass *pass, const double *x, psdmp_identify_blocks *b, double *sums) {
+static void rows_of(psdmp_identify_pass_kind kind, const psdmp_identify_pass *pass, const double *x,
+                    psdmp_identify_blocks *b, double *sums) {
   psdmp_identify_pass_rows to = {.pass = pass, .run = &w.run, .blocks = *b, .numbers = sums};
   double Ya[N * L];
   psdmp_identify_blocks_clear(b);
   for (int k = 0; k < ROWS; k++) {
     for (int i = 0; i < N * L; i++) Ya[i] = w.Ya[k][i] + 0.1 * x[i % W] * w.Y[k][i];
-    const psdmp_identify_walk_row row = {.block = w.block[k], .fitted = w.fitted[k], .Y = w.Y[k], .F = w.F[k], .tau = w.tau[k], .Y_auxiliary = Ya, .F_auxiliary = w.Fa[k]};
+    const psdmp_identify_walk_row row = {.block = w.block[k],
+                                         .fitted = w.fitted[k],
+                                         .Y = w.Y[k],
+                                         .F = w.F[k],
+                                         .tau = w.tau[k],
+                                         .Y_auxiliary = Ya,
+                                         .F_auxiliary = w.Fa[k]};
     if (kind == PSDMP_IDENTIFY_PASS_ROBUST) psdmp_identify_robust_row(&to, &row);
     if (kind == PSDMP_IDENTIFY_PASS_DIDIM) psdmp_identify_didim_row(&to, &row);
     if (kind == PSDMP_IDENTIFY_PASS_IV) psdmp_identify_iv_row(&to, &row);
-    if (kind == PSDMP_IDENTIFY_PASS_ENERGY && (scripted.equations == -2 ? k == 0 : scripted.equations < 0 || k >= ROWS - scripted.equations)) {
+    if (kind == PSDMP_IDENTIFY_PASS_ENERGY &&
+        (scripted.equations == -2 ? k == 0 : scripted.equations < 0 || k >= ROWS - scripted.equations)) {
       double *equation = psdmp_identify_blocks_row(b, 0, w.block[k]);
       memcpy(equation, w.Y[k], W * sizeof *equation);
       equation[W] = w.tau[k][0];
@@ -89,17 +104,23 @@ static void rows_of(psdmp_identify_pass_kind kind, const psdmp_identify_pass *pa
 
 /* ---- in the library's place ---- */
 
-psdm_status __real_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance);
-psdm_status __real_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, psdmp_identify_estimated *e);
-psdm_status __real_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, const double *x, double *covariance);
+psdm_status __real_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask,
+                                             const double *sigma, double *x, double *covariance);
+psdm_status __real_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks,
+                                                const double *sigma, psdmp_identify_estimated *e);
+psdm_status __real_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks,
+                                                   const double *sigma, const double *x, double *covariance);
 bool __real_psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsigned mask, double *x, double *rows);
-void __real_psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical, double *covariance);
+void __real_psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x,
+                                             double *classical, double *covariance);
 
-psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers,
+                                           psdm_error *error) {
   int k = was.passes++;
   assert_true(k < MOST && pass->run == &w.run && !pass->simulation);
   was.kind[k] = (int)pass->kind, was.stage[k] = pass->stage, was.all[k] = pass->all;
-  if (pass->kind == PSDMP_IDENTIFY_PASS_ROBUST) memcpy(was.x[k], pass->x, sizeof was.x[k]), memcpy(was.scale[k], pass->scale, sizeof was.scale[k]);
+  if (pass->kind == PSDMP_IDENTIFY_PASS_ROBUST)
+    memcpy(was.x[k], pass->x, sizeof was.x[k]), memcpy(was.scale[k], pass->scale, sizeof was.scale[k]);
   if (k + 1 == scripted.fail_pass) return psdmp_base_fail_status(error, PSDM_E_IO);
   assert_int_equal(blocks->n, pass->equations);
   for (int i = 0; i < pass->equations; i++) assert_int_equal(blocks->width[i], pass->width[i]);
@@ -110,7 +131,8 @@ psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_iden
   return PSDM_OK;
 }
 
-psdm_status __wrap_psdmp_identify_simulation_new(psdmp_identify_run *run, psdmp_identify_simulation **s, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_simulation_new(psdmp_identify_run *run, psdmp_identify_simulation **s,
+                                                 psdm_error *error) {
   assert_true(run == &w.run);
   *s = NULL;
   if (++was.made == scripted.fail_new) return psdmp_base_fail_status(error, PSDM_E_IO);
@@ -123,7 +145,8 @@ void __wrap_psdmp_identify_simulation_free(psdmp_identify_simulation *s) {
   was.freed++;
 }
 
-psdm_status __wrap_psdmp_identify_simulation_walk(psdmp_identify_simulation *s, psdmp_identify_pass_kind kind, psdmp_identify_blocks *blocks, const double *x, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_simulation_walk(psdmp_identify_simulation *s, psdmp_identify_pass_kind kind,
+                                                  psdmp_identify_blocks *blocks, const double *x, psdm_error *error) {
   int k = was.passes++;
   assert_true(k < MOST && s == simulation);
   was.kind[k] = (int)kind;
@@ -145,21 +168,25 @@ bool __wrap_psdmp_identify_going_on(psdmp_identify_run *run, const char *doing, 
   return !run->stopped;
 }
 
-double __wrap_psdmp_identify_estimate_change(int width, const double *before, const double *x, const double *classical) {
+double __wrap_psdmp_identify_estimate_change(int width, const double *before, const double *x,
+                                             const double *classical) {
   int k = was.changes++;
   assert_true(k < MOST && width == W);
-  memcpy(was.before[k], before, sizeof was.before[k]), memcpy(was.after[k], x, sizeof was.after[k]), memcpy(was.classical[k], classical, sizeof was.classical[k]);
+  memcpy(was.before[k], before, sizeof was.before[k]), memcpy(was.after[k], x, sizeof was.after[k]),
+      memcpy(was.classical[k], classical, sizeof was.classical[k]);
   return scripted.change[k];
 }
 
-psdm_status __wrap_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask, const double *sigma, double *x, double *covariance) {
+psdm_status __wrap_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask,
+                                             const double *sigma, double *x, double *covariance) {
   if (was.ending) return __real_psdmp_identify_blocks_fit(run, blocks, mask, sigma, x, covariance);
   assert_int_equal(mask, psdmp_identify_blocks_all());
   if (++was.fits == scripted.fail_fit) return PSDM_E_SINGULAR;
   return __real_psdmp_identify_blocks_fit(run, blocks, mask, sigma, x, covariance);
 }
 
-psdm_status __wrap_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, psdmp_identify_estimated *e) {
+psdm_status __wrap_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks,
+                                                const double *sigma, psdmp_identify_estimated *e) {
   if (++was.finishes == scripted.fail_finish) return PSDM_E_SINGULAR;
   was.ending = true;
   psdm_status status = __real_psdmp_identify_blocks_finish(run, blocks, sigma, e);
@@ -167,7 +194,8 @@ psdm_status __wrap_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_i
   return status;
 }
 
-psdm_status __wrap_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma, const double *x, double *covariance) {
+psdm_status __wrap_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks,
+                                                   const double *sigma, const double *x, double *covariance) {
   if (++was.knives == scripted.fail_knife) return PSDM_E_SINGULAR;
   was.ending = true;
   psdm_status status = __real_psdmp_identify_blocks_jackknife(run, blocks, sigma, x, covariance);
@@ -180,7 +208,8 @@ bool __wrap_psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsi
   return was.solves != scripted.fail_solve && __real_psdmp_identify_instruments_solve(v, mask, x, rows);
 }
 
-void __wrap_psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical, double *covariance) {
+void __wrap_psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x,
+                                             double *classical, double *covariance) {
   was.doubt[was.doubts++] = covariance;
   __real_psdmp_identify_instruments_doubt(v, rows, x, classical, covariance);
 }
@@ -198,7 +227,8 @@ static void answer_new(answer *a) {
   for (int k = 0; k <= W; k++) all[k] = 0.3 - 0.2 * k;
   for (int p = 0; p < 3; p++)
     for (int k = 0; k < sizes[p]; k++) arrays[p][k] = 1000 + k;
-  a->e = (psdmp_identify_estimated){.x = a->x, .covariance = a->covariance, .classical = a->classical, .folds = a->folds, .steps = -7};
+  a->e = (psdmp_identify_estimated){
+      .x = a->x, .covariance = a->covariance, .classical = a->classical, .folds = a->folds, .steps = -7};
 }
 
 static void same(const double *is, const double *should, int count, const char *what) {
@@ -209,7 +239,8 @@ static void same(const double *is, const double *should, int count, const char *
 static void near(const double *is, const double *should, int count, const char *what) {
   double size = max_absolute(should, count);
   for (int k = 0; k < count; k++)
-    if (!(fabs(is[k] - should[k]) <= 1e-12 * size)) fail_msg("%s, number %d: %.17g, %.17g was expected", what, k, is[k], should[k]);
+    if (!(fabs(is[k] - should[k]) <= 1e-12 * size))
+      fail_msg("%s, number %d: %.17g, %.17g was expected", what, k, is[k], should[k]);
 }
 
 static void same_answer(const answer *is, const answer *should) {
@@ -244,7 +275,9 @@ static void twin(psdmp_identify_pass_kind kind, int rounds, answer *a) {
       assert_true(__real_psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), a->x, &rows));
       __real_psdmp_identify_instruments_doubt(&v, rows, a->x, a->classical, NULL);
     } else {
-      assert_int_equal(__real_psdmp_identify_blocks_fit(&w.run, b, psdmp_identify_blocks_all(), w.sigma, a->x, a->classical), PSDM_OK);
+      assert_int_equal(
+          __real_psdmp_identify_blocks_fit(&w.run, b, psdmp_identify_blocks_all(), w.sigma, a->x, a->classical),
+          PSDM_OK);
     }
     same(was.before[a->e.steps], before, W, "before a round");
     same(was.after[a->e.steps], a->x, W, "after a round");
@@ -253,7 +286,9 @@ static void twin(psdmp_identify_pass_kind kind, int rounds, answer *a) {
   }
   if (kind == PSDMP_IDENTIFY_PASS_IV) {
     __real_psdmp_identify_instruments_doubt(&v, rows, a->x, a->classical, a->covariance);
-    for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) assert_true(__real_psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_without(fold), a->folds + fold * W, &rows));
+    for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++)
+      assert_true(
+          __real_psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_without(fold), a->folds + fold * W, &rows));
     psdmp_identify_instruments_free(&v);
   } else {
     was.ending = true;
@@ -267,12 +302,13 @@ static psdm_status estimate(psdmp_identify_pass_kind kind, psdmp_identify_estima
   return kind == PSDMP_IDENTIFY_PASS_IV       ? psdmp_identify_estimate_iv(&w.run, e, error)
          : kind == PSDMP_IDENTIFY_PASS_DIDIM  ? psdmp_identify_estimate_didim(&w.run, e, error)
          : kind == PSDMP_IDENTIFY_PASS_ROBUST ? psdmp_identify_estimate_robust(&w.run, e, error)
-                                     : psdmp_identify_estimate_energy(&w.run, e, error);
+                                              : psdmp_identify_estimate_energy(&w.run, e, error);
 }
 
 static const psdmp_identify_pass_kind simulating[2] = {PSDMP_IDENTIFY_PASS_DIDIM, PSDMP_IDENTIFY_PASS_IV};
 
-/* settled at a hundredth of a standard deviation, after ten rounds, or when nobody wants to wait: but one round there is */
+/* settled at a hundredth of a standard deviation, after ten rounds, or when nobody wants to wait: but one round
+ * there is */
 static void simulated_rounds(void **state) {
   (void)state;
   static const struct {
@@ -280,8 +316,13 @@ static void simulated_rounds(void **state) {
     bool stopped;
     int stop_after, rounds;
     double said;
-  } cases[] = {{{5, 0.5, 0.011, 0.01, 9}, false, 0, 4, 0}, {{0.01}, false, 0, 1, 0}, {{1, 1, 1, 1, 1, 1, 1, 1, 1, 0.02}, false, 0, 10, 0.02}, {{1, 1, 1, 1, 1, 1, 1, 1, 1, 0.01}, false, 0, 10, 0},
-               {{3, 4, 5, 6}, false, 3, 3, 5}, {{3, 4, 5, 6}, false, 1, 1, 3}, {{7, 4, 5, 6}, true, 0, 1, 7}};
+  } cases[] = {{{5, 0.5, 0.011, 0.01, 9}, false, 0, 4, 0},
+               {{0.01}, false, 0, 1, 0},
+               {{1, 1, 1, 1, 1, 1, 1, 1, 1, 0.02}, false, 0, 10, 0.02},
+               {{1, 1, 1, 1, 1, 1, 1, 1, 1, 0.01}, false, 0, 10, 0},
+               {{3, 4, 5, 6}, false, 3, 3, 5},
+               {{3, 4, 5, 6}, false, 1, 1, 3},
+               {{7, 4, 5, 6}, true, 0, 1, 7}};
   rng g = rng_start("simulated rounds");
   for (int kind = 0; kind < 2; kind++)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -291,10 +332,13 @@ static void simulated_rounds(void **state) {
       memcpy(scripted.change, cases[c].change, sizeof scripted.change);
       scripted.stop_after = cases[c].stop_after, w.run.stopped = cases[c].stopped;
       assert_int_equal(estimate(simulating[kind], &is.e, &error), PSDM_OK);
-      assert_true(was.passes == cases[c].rounds && was.heard == was.passes && was.changes == was.passes && was.said == 1 && was.change == cases[c].said && was.made == 1 && was.freed == 1);
+      assert_true(was.passes == cases[c].rounds && was.heard == was.passes && was.changes == was.passes &&
+                  was.said == 1 && was.change == cases[c].said && was.made == 1 && was.freed == 1);
       if (kind) {
         assert_true(was.solves == was.passes + PSDMP_IDENTIFY_FOLDS && was.doubts == was.passes + 1);
-        for (int k = 0; k < was.solves; k++) assert_int_equal(was.mask[k], k < was.passes ? psdmp_identify_blocks_all() : psdmp_identify_blocks_without(k - was.passes));
+        for (int k = 0; k < was.solves; k++)
+          assert_int_equal(was.mask[k], k < was.passes ? psdmp_identify_blocks_all()
+                                                       : psdmp_identify_blocks_without(k - was.passes));
         for (int k = 0; k < was.doubts; k++) assert_true(was.doubt[k] == (k < was.passes ? NULL : is.covariance));
       }
       twin(simulating[kind], cases[c].rounds, &should);
@@ -305,7 +349,8 @@ static void simulated_rounds(void **state) {
 /* whatever fails ends it, says so and leaves nothing */
 static void simulated_failures(void **state) {
   (void)state;
-  static const char missing[] = "the simulated motion does not move every parameter: instruments are missing; take another estimator";
+  static const char missing[] =
+      "the simulated motion does not move every parameter: instruments are missing; take another estimator";
   rng g = rng_start("simulated failures");
   for (int kind = 0; kind < 2; kind++)
     for (int where = 0; where < 7; where++) {
@@ -331,7 +376,10 @@ static void simulated_failures(void **state) {
       assert_true(error.line == 0 && error.column == 0);
       int passes = where == 0 ? 0 : where == 1 ? 1 : where == 2 ? 3 : where == 3 ? 2 : where == 5 && !kind ? 1 : 4;
       assert_int_equal(was.passes, passes);
-      assert_true(was.made == 1 && was.freed == 1 && was.said == (folds || where == 4 || where == 6) && was.heard == (passes == 4 ? 4 : passes ? passes - 1 : 0));
+      assert_true(was.made == 1 && was.freed == 1 && was.said == (folds || where == 4 || where == 6) &&
+                  was.heard == (passes == 4 ? 4
+                                : passes    ? passes - 1
+                                            : 0));
       if (where) assert_int_equal(is.e.steps, was.heard);
       psdm_robot_free(robot);
     }
@@ -385,7 +433,8 @@ static void robust_rounds(void **state) {
     scripted.stop_after = cases[c].stop_after, w.run.stopped = cases[c].stopped, w.run.reasons = cases[c].reasons;
     scripted.sums[1] = cases[c].slopes, scripted.sums[2] = cases[c].rows, scripted.sums[3] = cases[c].out;
     assert_int_equal(estimate(PSDMP_IDENTIFY_PASS_ROBUST, &is.e, &error), PSDM_OK);
-    assert_true(is.e.steps == cases[c].steps && was.passes == cases[c].steps && was.heard == was.passes - 1 && was.changes == was.heard);
+    assert_true(is.e.steps == cases[c].steps && was.passes == cases[c].steps && was.heard == was.passes - 1 &&
+                was.changes == was.heard);
     psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ROBUST, .run = &w.run, .x = should.x, .scale = scale};
     psdmp_identify_blocks b;
     psdmp_identify_pass_shape(&pass);
@@ -401,8 +450,11 @@ static void robust_rounds(void **state) {
       rows_of(PSDMP_IDENTIFY_PASS_ROBUST, &pass, should.x, &b, sums);
       for (int i = 0; i < N && pass.stage < 2; i++) scale[i] *= median_of(i, should.x, scale[i]) / 0.6744897501960817;
       if (k == 0) continue;
-      assert_int_equal(__real_psdmp_identify_blocks_fit(&w.run, &b, psdmp_identify_blocks_all(), scale, should.x, should.classical), PSDM_OK);
-      near(was.before[k - 1], before, W, "before a round"), near(was.after[k - 1], should.x, W, "after a round"), near(was.classical[k - 1], should.classical, W * W, "classical");
+      assert_int_equal(
+          __real_psdmp_identify_blocks_fit(&w.run, &b, psdmp_identify_blocks_all(), scale, should.x, should.classical),
+          PSDM_OK);
+      near(was.before[k - 1], before, W, "before a round"), near(was.after[k - 1], should.x, W, "after a round"),
+          near(was.classical[k - 1], should.classical, W * W, "classical");
     }
     was.ending = true;
     assert_int_equal(__real_psdmp_identify_blocks_finish(&w.run, &b, scale, &should.e), PSDM_OK);
@@ -410,14 +462,19 @@ static void robust_rounds(void **state) {
     double bread = sums[1] > 0 ? sums[0] / sums[1] : 1;
     for (int k = 0; k < W * W; k++) should.covariance[k] *= bread * bread;
     if (isnan(scripted.sums[1]) && pass.stage == 2) assert_true(bread > 1.01);
-    near(is.x, should.x, W, "x"), near(is.classical, should.classical, W * W, "classical"), near(is.folds, should.folds, PSDMP_IDENTIFY_FOLDS * W, "folds"), near(w.sigma, scale, N, "scale");
-    for (int k = 0; k < W * W; k++) assert_true(fabs(is.covariance[k] - should.covariance[k]) <= 1e-10 * sqrt(should.covariance[k / W * (W + 1)] * should.covariance[k % W * (W + 1)]));
+    near(is.x, should.x, W, "x"), near(is.classical, should.classical, W * W, "classical"),
+        near(is.folds, should.folds, PSDMP_IDENTIFY_FOLDS * W, "folds"), near(w.sigma, scale, N, "scale");
+    for (int k = 0; k < W * W; k++)
+      assert_true(fabs(is.covariance[k] - should.covariance[k]) <=
+                  1e-10 * sqrt(should.covariance[k / W * (W + 1)] * should.covariance[k % W * (W + 1)]));
     assert_true(is.x[W] == should.x[W] && is.covariance[W * W] == should.covariance[W * W]);
-    assert_true(is.classical[W * W] == should.classical[W * W] && is.folds[PSDMP_IDENTIFY_FOLDS * W] == should.folds[PSDMP_IDENTIFY_FOLDS * W]);
+    assert_true(is.classical[W * W] == should.classical[W * W] &&
+                is.folds[PSDMP_IDENTIFY_FOLDS * W] == should.folds[PSDMP_IDENTIFY_FOLDS * W]);
     /* what is said of them, where there is room for it */
     char said[160];
     bool settled = was.heard > 1 && cases[c].change[was.heard - 1] < 0.05 && was.stage[was.passes - 1] == 2;
-    snprintf(said, sizeof said, "robust: %.2g %% of the torques are outliers that hardly count%s", sums[2] > 0 ? 100 * sums[3] / sums[2] : 0, settled ? "" : "; weights have not settled");
+    snprintf(said, sizeof said, "robust: %.2g %% of the torques are outliers that hardly count%s",
+             sums[2] > 0 ? 100 * sums[3] / sums[2] : 0, settled ? "" : "; weights have not settled");
     assert_int_equal(w.run.reasons, cases[c].reasons < 8 ? cases[c].reasons + 1 : 8);
     assert_string_equal(cases[c].reasons < 8 ? w.reason[cases[c].reasons] : said, said);
     psdmp_identify_blocks_free(&b);
@@ -425,7 +482,8 @@ static void robust_rounds(void **state) {
   }
 }
 
-/* a drive that has no rows keeps its scale, one without residuals has a least one; one residual is its own median, of two it is the smaller one */
+/* a drive that has no rows keeps its scale, one without residuals has a least one; one residual is its own median,
+ * of two it is the smaller one */
 static void robust_scales(void **state) {
   (void)state;
   rng g = rng_start("robust scales");
@@ -461,7 +519,8 @@ static void few_residuals(void **state) {
     double before = w.sigma[1];
     for (int k = 0; k < ROWS; k++) w.fitted[k][1] = k < few, w.tau[k][1] = (k + 1) * 2.0;
     estimate(PSDMP_IDENTIFY_PASS_ROBUST, &is.e, &error);
-    double middle = few == 3 ? 4 : 2, bin = exp((floor(2048 + 100 * log(middle / before)) + 0.5 - 2048) / 100), should = before * bin / 0.6744897501960817;
+    double middle = few == 3 ? 4 : 2, bin = exp((floor(2048 + 100 * log(middle / before)) + 0.5 - 2048) / 100),
+           should = before * bin / 0.6744897501960817;
     near(&was.scale[1][1], &should, 1, "scale");
   }
 }
@@ -492,9 +551,11 @@ static void robust_failures(void **state) {
 
 static void energy_answer(void **state) {
   (void)state;
-  static const char none[] = "--estimator energy has no equation: work is added up over a quarter of the quickest joint's mean period, and no stretch of training rows (at most 32768) is that long";
+  static const char none[] = "--estimator energy has no equation: work is added up over a quarter of the quickest "
+                             "joint's mean period, and no stretch of training rows (at most 32768) is that long";
   rng g = rng_start("energy answer");
-  /* all is well, all is well but stopped, no equation, the pass fails, a fit fails, the jackknife fails, one equation at the end, the pass fails and has none, one equation at the beginning */
+  /* all is well, all is well but stopped, no equation, the pass fails, a fit fails, the jackknife fails, one
+   * equation at the end, the pass fails and has none, one equation at the beginning */
   for (int round = 0; round < 9; round++) {
     answer is, should;
     psdm_error error;
@@ -503,10 +564,15 @@ static void energy_answer(void **state) {
     world_new(&g), answer_new(&is), answer_new(&should);
     w.run.stopped = round == 1;
     scripted.equations = round == 2 || round == 7 ? 0 : round == 6 ? 1 : round == 8 ? -2 : -1;
-    scripted.fail_pass = round == 3 || round == 7, scripted.fail_finish = round == 4 || round == 6 || round == 8, scripted.fail_knife = round == 5;
-    psdm_status status = round == 2 ? PSDM_E_ARGUMENT : round == 3 || round == 7 ? PSDM_E_IO : round < 2 ? PSDM_OK : PSDM_E_SINGULAR;
+    scripted.fail_pass = round == 3 || round == 7, scripted.fail_finish = round == 4 || round == 6 || round == 8,
+    scripted.fail_knife = round == 5;
+    psdm_status status = round == 2                 ? PSDM_E_ARGUMENT
+                         : round == 3 || round == 7 ? PSDM_E_IO
+                         : round < 2                ? PSDM_OK
+                                                    : PSDM_E_SINGULAR;
     assert_int_equal(estimate(PSDMP_IDENTIFY_PASS_ENERGY, &is.e, &error), status);
-    assert_true(was.passes == 1 && was.all[0] == (round != 1) && was.kind[0] == PSDMP_IDENTIFY_PASS_ENERGY && is.e.steps == 1);
+    assert_true(was.passes == 1 && was.all[0] == (round != 1) && was.kind[0] == PSDMP_IDENTIFY_PASS_ENERGY &&
+                is.e.steps == 1);
     assert_string_equal(error.text, status == PSDM_E_ARGUMENT ? none : status ? psdm_status_text(status) : "");
     assert_string_equal(error.file, "");
     assert_true(error.line == 0 && error.column == 0);
@@ -547,8 +613,9 @@ static void memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(simulated_rounds), cmocka_unit_test(simulated_failures), cmocka_unit_test(robust_rounds), cmocka_unit_test(robust_scales),
-                                     cmocka_unit_test(few_residuals),
-                                     cmocka_unit_test(robust_failures),  cmocka_unit_test(energy_answer),      cmocka_unit_test(memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(simulated_rounds), cmocka_unit_test(simulated_failures),
+                                     cmocka_unit_test(robust_rounds),    cmocka_unit_test(robust_scales),
+                                     cmocka_unit_test(few_residuals),    cmocka_unit_test(robust_failures),
+                                     cmocka_unit_test(energy_answer),    cmocka_unit_test(memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_estimate_rows.c: what a row becomes in each estimator, number by number; the doubt over blocks of time, and without each of them, against plain formulas. */
+/* test_estimate_rows.c: what a row becomes in each estimator, number by number; the doubt over blocks of time, and
+ * without each of them, against plain formulas. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +25,16 @@ static void make(scene *s, psdmp_identify_pass_kind kind, rng *g) {
   s->run = (psdmp_identify_run){.n = N, .l = L, .S = L, .choice = choice};
   s->pass = (psdmp_identify_pass){.kind = kind, .run = &s->run, .x = s->x, .scale = s->scale};
   psdmp_identify_pass_shape(&s->pass);
-  s->to = (psdmp_identify_pass_rows){.pass = &s->pass, .run = &s->run, .numbers = calloc((size_t)s->pass.numbers + 1, sizeof(double))};
+  s->to = (psdmp_identify_pass_rows){
+      .pass = &s->pass, .run = &s->run, .numbers = calloc((size_t)s->pass.numbers + 1, sizeof(double))};
   assert_true(psdmp_identify_blocks_new(NULL, s->pass.equations, s->pass.width, &s->to.blocks));
   for (int i = 0; i < N * L; i++) s->Y[i] = rng_uniform(g, -1, 1), s->Ya[i] = rng_uniform(g, -1, 1);
   for (int i = 0; i < 16 * N; i++) s->F[i] = rng_uniform(g, -1, 1), s->Fa[i] = rng_uniform(g, -1, 1);
   for (int i = 0; i < W; i++) s->x[i] = rng_uniform(g, -1, 1);
-  for (int i = 0; i < N; i++) s->tau[i] = rng_uniform(g, -1, 1), s->scale[i] = rng_uniform(g, 0.5, 2), s->fitted[i] = true;
-  s->row = (psdmp_identify_walk_row){.block = 7, .fitted = s->fitted, .Y = s->Y, .F = s->F, .tau = s->tau, .Y_auxiliary = s->Ya, .F_auxiliary = s->Fa};
+  for (int i = 0; i < N; i++)
+    s->tau[i] = rng_uniform(g, -1, 1), s->scale[i] = rng_uniform(g, 0.5, 2), s->fitted[i] = true;
+  s->row = (psdmp_identify_walk_row){
+      .block = 7, .fitted = s->fitted, .Y = s->Y, .F = s->F, .tau = s->tau, .Y_auxiliary = s->Ya, .F_auxiliary = s->Fa};
 }
 
 static void drop(scene *s) {
@@ -63,18 +67,21 @@ static void auxiliary_rows(void **state) {
     for (int i = 0; i < N; i++) {
       const double *row = waiting(&s, i, i != left);
       if (i == left) continue;
-      same(row, s.Ya + i * L, L), same(row + L, s.Fa + 16 * i, choice[i].count), same(row + L + choice[i].count, s.tau + i, 1);
+      same(row, s.Ya + i * L, L), same(row + L, s.Fa + 16 * i, choice[i].count),
+          same(row + L + choice[i].count, s.tau + i, 1);
     }
     drop(&s);
     make(&s, PSDMP_IDENTIFY_PASS_IV, &g);
-    assert_true(s.pass.equations == N && s.pass.width[0] == 2 * (L + OWN0) + 1 && s.pass.width[1] == 2 * (L + OWN1) + 1);
+    assert_true(s.pass.equations == N && s.pass.width[0] == 2 * (L + OWN0) + 1 &&
+                s.pass.width[1] == 2 * (L + OWN1) + 1);
     if (left >= 0) s.fitted[left] = false;
     psdmp_identify_iv_row(&s.to, &s.row);
     for (int i = 0; i < N; i++) {
       int half = L + choice[i].count;
       const double *row = waiting(&s, i, i != left);
       if (i == left) continue;
-      same(row, s.Ya + i * L, L), same(row + L, s.Fa + 16 * i, choice[i].count), same(row + half, s.Y + i * L, L), same(row + half + L, s.F + 16 * i, choice[i].count), same(row + 2 * half, s.tau + i, 1);
+      same(row, s.Ya + i * L, L), same(row + L, s.Fa + 16 * i, choice[i].count), same(row + half, s.Y + i * L, L),
+          same(row + half + L, s.F + 16 * i, choice[i].count), same(row + 2 * half, s.tau + i, 1);
     }
     drop(&s);
   }
@@ -92,14 +99,16 @@ static double plain_weight(int stage, double u, double *slope) {
 
 static void robust_rows(void **state) {
   (void)state;
-  static const double sizes[] = {0, 1e-12, 0.3, 1.34, 1.35, 3.8, 3.9, 4.68, 4.69, 20, 1e12}; /* of the residual in units of its scale */
+  /* of the residual in units of its scale */
+  static const double sizes[] = {0, 1e-12, 0.3, 1.34, 1.35, 3.8, 3.9, 4.68, 4.69, 20, 1e12};
   rng g = rng_start("robust rows");
   for (int stage = 0; stage <= TUKEY; stage++)
     for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
       scene s;
       double sums[4] = {0}, u[N];
       make(&s, PSDMP_IDENTIFY_PASS_ROBUST, &g);
-      assert_true(s.pass.equations == N && s.pass.width[0] == L + OWN0 + 1 && s.pass.numbers == 4 + N * BINS && s.pass.numbers == psdmp_identify_robust_numbers(&s.run));
+      assert_true(s.pass.equations == N && s.pass.width[0] == L + OWN0 + 1 && s.pass.numbers == 4 + N * BINS &&
+                  s.pass.numbers == psdmp_identify_robust_numbers(&s.run));
       s.pass.stage = stage;
       s.fitted[1] = k % 3 != 0;
       for (int i = 0, first = L; i < N; first += choice[i++].count) {
@@ -133,17 +142,21 @@ static void robust_rows(void **state) {
     }
 }
 
-/* a drive of as many columns as there may be, its arrays with nothing behind them: the bin of each residual, and weights at the very limits of their stages */
+/* a drive of as many columns as there may be, its arrays with nothing behind them: the bin of each residual, and
+ * weights at the very limits of their stages */
 static void robust_edges(void **state) {
   (void)state;
   static const struct {
     double u;
     int bin;
-  } far[] = {{0, 0}, {1e-300, 0}, {1e-9, 0}, {1e10, BINS - 1}, {1e300, BINS - 1}, {INFINITY, BINS - 1}, {-INFINITY, BINS - 1}, {NAN, 0}};
+  } far[] = {
+      {0, 0},  {1e-300, 0}, {1e-9, 0}, {1e10, BINS - 1}, {1e300, BINS - 1}, {INFINITY, BINS - 1}, {-INFINITY, BINS - 1},
+      {NAN, 0}};
   enum { MOST = 16, FAR = sizeof far / sizeof *far };
   psdmp_identify_choice own[1] = {{.count = MOST}};
   psdmp_identify_run run = {.n = 1, .l = 1, .S = 1, .choice = own};
-  double x[1 + MOST] = {0}, scale = 0.5, tau, *Y = fenced_new(sizeof *Y), *F = fenced_new(MOST * sizeof *F), *numbers = fenced_new((4 + BINS) * sizeof *numbers);
+  double x[1 + MOST] = {0}, scale = 0.5, tau, *Y = fenced_new(sizeof *Y), *F = fenced_new(MOST * sizeof *F),
+               *numbers = fenced_new((4 + BINS) * sizeof *numbers);
   const bool fitted = true;
   psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ROBUST, .run = &run, .x = x, .scale = &scale};
   psdmp_identify_pass_rows to = {.pass = &pass, .run = &run, .numbers = numbers};
@@ -165,26 +178,35 @@ static void robust_edges(void **state) {
     int stage;
     double u, weight, slope;
     bool out;
-  } limits[] = {{HUBER, 1.345, 1, 1, false}, {HUBER, nextafter(1.345, 2), 1, 0, false}, {HUBER, -1.345, 1, 1, false}, {HUBER, 13.45, 0.1, 0, false}, {HUBER, 13.46, 1.345 / 13.46, 0, true},
-                {TUKEY, 4.685, 0, 0, true},  {TUKEY, -4.685, 0, 0, true}, {TUKEY, 0, 1, 1, false}};
+  } limits[] = {{HUBER, 1.345, 1, 1, false},
+                {HUBER, nextafter(1.345, 2), 1, 0, false},
+                {HUBER, -1.345, 1, 1, false},
+                {HUBER, 13.45, 0.1, 0, false},
+                {HUBER, 13.46, 1.345 / 13.46, 0, true},
+                {TUKEY, 4.685, 0, 0, true},
+                {TUKEY, -4.685, 0, 0, true},
+                {TUKEY, 0, 1, 1, false}};
   assert_true(1.345 / 13.45 == 0.1);
   for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
     memset(numbers, 0, (4 + BINS) * sizeof *numbers);
     psdmp_identify_blocks_clear(&to.blocks);
     pass.stage = limits[k].stage, tau = -limits[k].u;
     psdmp_identify_robust_row(&to, &row);
-    assert_true(fabs(numbers[0] - limits[k].weight) < 1e-15 && numbers[1] == limits[k].slope && numbers[2] == 1 && numbers[3] == limits[k].out);
+    assert_true(fabs(numbers[0] - limits[k].weight) < 1e-15 && numbers[1] == limits[k].slope && numbers[2] == 1 &&
+                numbers[3] == limits[k].out);
     assert_int_equal(to.blocks.waiting[0], limits[k].weight > 0);
     if (!(limits[k].weight > 0)) continue;
     const double *equation = to.blocks.chunk[0];
     double root = sqrt(limits[k].weight);
-    for (int c = 0; c < 2 + MOST; c++) assert_true(fabs(equation[c] - root * (c == 0 ? 0.5 : c <= MOST ? c : tau)) < 1e-14 * (1 + MOST));
+    for (int c = 0; c < 2 + MOST; c++)
+      assert_true(fabs(equation[c] - root * (c == 0 ? 0.5 : c <= MOST ? c : tau)) < 1e-14 * (1 + MOST));
   }
   /* the other kinds copy as many */
   double *tau_alone = fenced_new(sizeof *tau_alone);
   *tau_alone = 3;
   for (int kind = PSDMP_IDENTIFY_PASS_DIDIM; kind <= PSDMP_IDENTIFY_PASS_IV; kind++) {
-    const psdmp_identify_walk_row auxiliary = {.fitted = &fitted, .Y = Y, .F = F, .tau = tau_alone, .Y_auxiliary = Y, .F_auxiliary = F};
+    const psdmp_identify_walk_row auxiliary = {
+        .fitted = &fitted, .Y = Y, .F = F, .tau = tau_alone, .Y_auxiliary = Y, .F_auxiliary = F};
     psdmp_identify_blocks_free(&to.blocks);
     pass.kind = (psdmp_identify_pass_kind)kind;
     psdmp_identify_pass_shape(&pass);
@@ -201,7 +223,8 @@ static void robust_edges(void **state) {
 
 /* ---- doubt over blocks ---- */
 
-enum { SAMPLES = 800, BLOCKED = 16 }; /* the last blocks have no rows, the one before them has one row of the second drive */
+/* the last blocks have no rows, the one before them has one row of the second drive */
+enum { SAMPLES = 800, BLOCKED = 16 };
 
 /* [columns tau] of all rows side by side, weighted, and the block of each */
 typedef struct stacked {
@@ -213,7 +236,8 @@ static void fill(rng *g, psdmp_identify_blocks *b, const double *sigma, stacked 
   all->rows = 0;
   for (int k = 0; k < SAMPLES; k++)
     for (int i = 0; i < N; i++) {
-      int own = choice[i].count, first = i ? L + OWN0 : L, block = k + 1 < SAMPLES ? k * (BLOCKED - 1) / SAMPLES : BLOCKED - 1;
+      int own = choice[i].count, first = i ? L + OWN0 : L,
+          block = k + 1 < SAMPLES ? k * (BLOCKED - 1) / SAMPLES : BLOCKED - 1;
       if (!i && block == BLOCKED - 1) continue;
       double *row = psdmp_identify_blocks_row(b, i, block), tau = rng_uniform(g, -1, 1) + (block % 3 ? 0.2 : -0.3);
       for (int j = 0; j < L + own; j++) row[j] = rng_uniform(g, -1, 1), tau += row[j] * (j + 1);
@@ -261,7 +285,8 @@ static double plain_fit(const stacked *s, unsigned mask, double *x, double *inve
 
 static void close_to(const double *is, const double *should, int count, double tolerance, const char *what) {
   double size = max_absolute(should, count);
-  if (!(max_difference(is, should, count) <= tolerance * size)) fail_msg("%s: off by %.3g of %.3g", what, max_difference(is, should, count), size);
+  if (!(max_difference(is, should, count) <= tolerance * size))
+    fail_msg("%s: off by %.3g of %.3g", what, max_difference(is, should, count), size);
 }
 
 static void doubt(void **state) {
@@ -284,7 +309,8 @@ static void doubt(void **state) {
     assert_int_equal(psdmp_identify_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
     assert_int_equal(psdmp_identify_blocks_jackknife(&run, &b, sigma, x, jackknife), PSDM_OK);
 
-    double should[W], C[W * W], other[W], mean[W] = {0}, grad[BLOCKED][W] = {{0}}, sandwich[W * W] = {0}, knife[W * W] = {0}, plain[W * W];
+    double should[W], C[W * W], other[W], mean[W] = {0}, grad[BLOCKED][W] = {{0}}, sandwich[W * W] = {0},
+                                          knife[W * W] = {0}, plain[W * W];
     int rows, fewer;
     double square = plain_fit(&all, psdmp_identify_blocks_all(), should, C, &rows);
     assert_int_equal(psdmp_identify_blocks_all(), (1u << PSDMP_IDENTIFY_BLOCKS) - 1);
@@ -312,7 +338,8 @@ static void doubt(void **state) {
     unsigned seen = 0;
     for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS; fold++) {
       unsigned without = psdmp_identify_blocks_without(fold), gone = psdmp_identify_blocks_all() & ~without;
-      assert_true((seen & gone) == 0 && __builtin_popcount(gone) == PSDMP_IDENTIFY_BLOCKS / PSDMP_IDENTIFY_FOLDS && without < 1u << PSDMP_IDENTIFY_BLOCKS);
+      assert_true((seen & gone) == 0 && __builtin_popcount(gone) == PSDMP_IDENTIFY_BLOCKS / PSDMP_IDENTIFY_FOLDS &&
+                  without < 1u << PSDMP_IDENTIFY_BLOCKS);
       seen |= gone;
       plain_fit(&all, without, other, NULL, &fewer);
       close_to(folds + fold * W, other, W, 1e-12, "fold");
@@ -324,9 +351,11 @@ static void doubt(void **state) {
 
 static void change(void **state) {
   (void)state;
-  const double before[3] = {1, 2, 3}, x[3] = {1.5, 1, 9}, classical[9] = {0.25, 9, 9, 9, 4, 9, 9, 9, 0}, other[3] = {1.5, 5, 3};
+  const double before[3] = {1, 2, 3}, x[3] = {1.5, 1, 9}, classical[9] = {0.25, 9, 9, 9, 4, 9, 9, 9, 0},
+               other[3] = {1.5, 5, 3};
   assert_true(psdmp_identify_estimate_change(3, before, x, classical) == 1); /* one without a variance does not count */
-  assert_true(psdmp_identify_estimate_change(3, before, other, classical) == 1.5 && psdmp_identify_estimate_change(3, x, x, classical) == 0);
+  assert_true(psdmp_identify_estimate_change(3, before, other, classical) == 1.5 &&
+              psdmp_identify_estimate_change(3, x, x, classical) == 0);
 }
 
 /* no block, and one alone: nothing can be left out */
@@ -354,14 +383,16 @@ static void few_blocks(void **state) {
   }
 }
 
-/* more drives than two, each with a column of its own, and no noise: what torques were made of is found, also without each fold */
+/* more drives than two, each with a column of its own, and no noise: what torques were made of is found, also
+ * without each fold */
 static void eight_drives(void **state) {
   (void)state;
   enum { EIGHT = 8, BASE = 2, ALL = BASE + EIGHT };
   rng g = rng_start("eight drives");
   psdmp_identify_choice own[EIGHT];
   int width[EIGHT];
-  double K[BASE * BASE] = {0}, sigma[EIGHT], x[ALL], V[ALL * ALL], classical[ALL * ALL], folds[PSDMP_IDENTIFY_FOLDS * ALL];
+  double K[BASE * BASE] = {0}, sigma[EIGHT], x[ALL], V[ALL * ALL], classical[ALL * ALL],
+                  folds[PSDMP_IDENTIFY_FOLDS * ALL];
   psdmp_identify_run run = {.n = EIGHT, .l = BASE, .S = BASE, .K = K, .choice = own};
   psdmp_identify_blocks b;
   for (int i = 0; i < EIGHT; i++) own[i] = (psdmp_identify_choice){.count = 1}, width[i] = BASE + 2, sigma[i] = 1 + i;
@@ -376,7 +407,8 @@ static void eight_drives(void **state) {
   psdmp_identify_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
   assert_int_equal(psdmp_identify_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
   for (int fold = -1; fold < PSDMP_IDENTIFY_FOLDS; fold++)
-    for (int k = 0; k < ALL; k++) assert_true(fabs((fold < 0 ? x : folds + fold * ALL)[k] - (k == 0 ? 3 : k == 1 ? -2 : k - 1)) < 1e-12);
+    for (int k = 0; k < ALL; k++)
+      assert_true(fabs((fold < 0 ? x : folds + fold * ALL)[k] - (k == 0 ? 3 : k == 1 ? -2 : k - 1)) < 1e-12);
   for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24 && fabs(classical[k]) < 1e-24);
   assert_int_equal(psdmp_identify_blocks_jackknife(&run, &b, sigma, x, V), PSDM_OK);
   for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24);
@@ -393,14 +425,16 @@ static void waiting_rows(void **state) {
     int block = k < 520 ? 4 : 9 + k % 2;
     double *row = psdmp_identify_blocks_row(&b, 0, block);
     row[0] = 1, row[1] = k;
-    assert_true(b.block[0] == block && b.waiting[0] == (k < 520 ? k % 256 + 1 : 1) && b.count[4] == (k < 520 ? k / 256 * 256 : 520));
+    assert_true(b.block[0] == block && b.waiting[0] == (k < 520 ? k % 256 + 1 : 1) &&
+                b.count[4] == (k < 520 ? k / 256 * 256 : 520));
   }
   psdmp_identify_blocks_flush(&b);
   assert_true(b.waiting[0] == 0 && b.count[9] == 40 && b.count[10] == 40);
   psdmp_identify_blocks_free(&b);
 }
 
-/* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some blocks; emptied, they are empty */
+/* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some
+ * blocks; emptied, they are empty */
 static void wide_blocks(void **state) {
   (void)state;
   enum { WIDE = 270, EQUATIONS = 3 };
@@ -463,8 +497,10 @@ static void memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows), cmocka_unit_test(robust_edges), cmocka_unit_test(doubt), cmocka_unit_test(change),
-                                     cmocka_unit_test(few_blocks), cmocka_unit_test(eight_drives), cmocka_unit_test(waiting_rows), cmocka_unit_test(wide_blocks),
-                                     cmocka_unit_test(memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows),
+                                     cmocka_unit_test(robust_edges),   cmocka_unit_test(doubt),
+                                     cmocka_unit_test(change),         cmocka_unit_test(few_blocks),
+                                     cmocka_unit_test(eight_drives),   cmocka_unit_test(waiting_rows),
+                                     cmocka_unit_test(wide_blocks),    cmocka_unit_test(memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_estimate_simulate.c: the closed loop of the calibration's own simulation against the simulator's, with its variable steps. */
+/* test_estimate_simulate.c: the closed loop of the calibration's own simulation against the simulator's, with its
+ * variable steps. */
 #include "test_calibrate_log.h"
 
 #include "identify/estimate_priv.h"
@@ -21,7 +22,8 @@ static psdm_status simulate(void *user, const psdmp_feed_stretch *stretch, psdm_
   assert_int_equal(psdmp_identify_run_prepare(s->run, &s->run->band, stretch, &s->p, error), PSDM_OK);
   assert_int_equal(psdmp_identify_run_prepare(s->run, &band, stretch, &s->narrow, error), PSDM_OK);
   size_t count = (size_t)s->p.rows * (size_t)s->run->n;
-  s->q = calloc(count, sizeof *s->q), s->qd = calloc(count, sizeof *s->qd), s->qdd = calloc(count, sizeof *s->qdd), s->ready = calloc((size_t)s->p.rows, sizeof *s->ready);
+  s->q = calloc(count, sizeof *s->q), s->qd = calloc(count, sizeof *s->qd), s->qdd = calloc(count, sizeof *s->qdd),
+  s->ready = calloc((size_t)s->p.rows, sizeof *s->ready);
   return psdmp_identify_simulate(s->simulation, stretch, &s->p, s->q, s->qd, s->qdd, s->ready, error);
 }
 
@@ -48,7 +50,8 @@ static bool compare(void *user, const psdm_sim_row *row) {
   psdm_motion_at(b->reference, row->t, 1, wanted);
   for (int i = 0; i < n; i++) {
     long at = b->row * n + i;
-    b->q = fmax(b->q, fabs(s->q[at] - row->q[i])), b->qd = fmax(b->qd, fabs(s->qd[at] - row->qd[i])), b->qdd = fmax(b->qdd, fabs(s->qdd[at] - row->qdd[i]));
+    b->q = fmax(b->q, fabs(s->q[at] - row->q[i])), b->qd = fmax(b->qd, fabs(s->qd[at] - row->qd[i])),
+    b->qdd = fmax(b->qdd, fabs(s->qdd[at] - row->qdd[i]));
     b->away = fmax(b->away, fabs(row->q[i] - wanted[i]));
   }
   b->rows++;
@@ -80,8 +83,18 @@ static void same_motion(void **unused) {
     char reason[8][160];
     int kept[64];
     psdmp_identify_choice choice[8] = {{0}};
-    psdmp_identify_run r = {.robot = robot, .options = &o, .n = psdm_robot_n(robot), .S = psdm_robot_parameter_count(robot), .kept = kept, .rows = w.rows, .choice = choice,
-                   .speed = speed, .span = span, .centre = centre, .band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = INFINITY, .wide = INFINITY}, .reason = reason};
+    psdmp_identify_run r = {.robot = robot,
+                            .options = &o,
+                            .n = psdm_robot_n(robot),
+                            .S = psdm_robot_parameter_count(robot),
+                            .kept = kept,
+                            .rows = w.rows,
+                            .choice = choice,
+                            .speed = speed,
+                            .span = span,
+                            .centre = centre,
+                            .band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = INFINITY, .wide = INFINITY},
+                            .reason = reason};
     assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
     r.l = psdm_model_l(r.model);
     for (int j = 0; j < r.l; j++) psdm_model_base_term(r.model, j, 0, &kept[j]);
@@ -106,7 +119,9 @@ static void same_motion(void **unused) {
     double worst = 0, state[16];
     psdmp_identify_simulation_set(s.simulation, theta, theta);
     if (psdmp_feed_each(r.feed, false, 0, simulate, &s, &error)) fail_msg("%s", error.text);
-    assert_int_equal(psdm_motion_table(r.n, s.narrow.rows, s.narrow.t, s.narrow.q, s.narrow.qd, s.narrow.qdd, NULL, &reference, &error), PSDM_OK);
+    assert_int_equal(psdm_motion_table(r.n, s.narrow.rows, s.narrow.t, s.narrow.q, s.narrow.qd, s.narrow.qdd, NULL,
+                                       &reference, &error),
+                     PSDM_OK);
     for (long k = 0; k < s.p.rows; k++) {
       psdm_motion_at(reference, s.p.t[k], 1, state);
       for (int i = 0; i < r.n && s.ready[k]; i++) worst = fmax(worst, fabs(s.q[k * r.n + i] - state[i]));
@@ -123,8 +138,10 @@ static void same_motion(void **unused) {
     psdm_sim *sim;
     psdm_sim_result result;
     const psdm_control_options tuned = {.bandwidth = bandwidth};
-    assert_int_equal(psdm_control_new(PSDM_CONTROL_COMPUTED, model, reference, &tuned, NULL, &controller, &error), PSDM_OK);
-    const psdm_sim_options options = {.no_code = true, .integrator = PSDM_INTEGRATOR_RK4, .step = 2.5e-4, .controller = controller, .output = w.dt};
+    assert_int_equal(psdm_control_new(PSDM_CONTROL_COMPUTED, model, reference, &tuned, NULL, &controller, &error),
+                     PSDM_OK);
+    const psdm_sim_options options = {
+        .no_code = true, .integrator = PSDM_INTEGRATOR_RK4, .step = 2.5e-4, .controller = controller, .output = w.dt};
     if (psdm_sim_new(plant, &options, NULL, &sim, &error)) fail_msg("%s", error.text);
     long first = 0;
     while (!s.ready[first]) first++;
@@ -132,9 +149,11 @@ static void same_motion(void **unused) {
     assert_int_equal(psdm_sim_set(sim, s.p.t[first], state, state + r.n, &error), PSDM_OK);
     beside b = {.s = &s, .reference = reference};
     assert_int_equal(psdm_sim_run(sim, s.p.t[s.p.rows - 1] - s.p.t[first], compare, &b, &result, &error), PSDM_OK);
-    printf("%s: %ld rows, off by %.1e rad, %.1e rad/s, %.1e rad/s^2; the motion is up to %.1e rad from its reference\n", names[kind], b.rows, b.q, b.qd, b.qdd, b.away);
+    printf("%s: %ld rows, off by %.1e rad, %.1e rad/s, %.1e rad/s^2; the motion is up to %.1e rad from its reference\n",
+           names[kind], b.rows, b.q, b.qd, b.qdd, b.away);
     assert_true(b.rows > w.rows / 2 && b.away > 1e-6);
-    /* fourth order, w h up to 0.2: some (w h)^4 / 10 of what the transients are; steps of the other are seven times shorter */
+    /* fourth order, w h up to 0.2: some (w h)^4 / 10 of what the transients are; steps of the other are seven times
+     * shorter */
     double bound = 3 * 1.6e-4 * b.away + 3 * worst;
     assert_true(b.q < bound && b.qd < bound * bandwidth && b.qdd < bound * bandwidth * bandwidth);
 

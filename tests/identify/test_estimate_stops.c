@@ -1,5 +1,6 @@
-/* test_estimate_stops.c: a robot that fails in the middle of a stretch ends the walk over its rows and the adding up of its work: the status goes up with its sentence, and no row behind it counts.
- * The linker puts the test's own functions of the robot in the library's place (--wrap). */
+/* test_estimate_stops.c: a robot that fails in the middle of a stretch ends the walk over its rows and the adding up
+ * of its work: the status goes up with its sentence, and no row behind it counts. The linker puts the test's own
+ * functions of the robot in the library's place (--wrap). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,21 +11,26 @@
 
 enum { N = 2, ROWS = 60, EDGE = 10 };
 
-static const char arm[] =
-    "name: failing\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: 0.3}\n"
-    "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02}}\n";
+static const char arm[] = "name: failing\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, "
+                          "drive_inertia: 0.3}\n  - {name: b, type: revolute, a: 0.3}\n"
+                          "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n  "
+                          "- {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02}}\n";
 
 /* ---- in the library's place ---- */
 
 static int calls, fail_at, used; /* of the functions below; the call that fails, counted from 1; rows that came */
 
-psdm_status __real_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, const double *qdd, double *Y);
-psdm_status __wrap_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, const double *qdd, double *Y) {
+psdm_status __real_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
+                                           const double *qdd, double *Y);
+psdm_status __wrap_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
+                                           const double *qdd, double *Y) {
   return ++calls == fail_at ? PSDM_E_LIMIT : __real_psdm_regressor_standard(robot, work, q, qd, qdd, Y);
 }
 
 psdm_status __real_psdm_poses(const psdm_robot *robot, psdm_work *work, const double *q, double *poses);
-psdm_status __wrap_psdm_poses(const psdm_robot *robot, psdm_work *work, const double *q, double *poses) { return ++calls == fail_at ? PSDM_E_LIMIT : __real_psdm_poses(robot, work, q, poses); }
+psdm_status __wrap_psdm_poses(const psdm_robot *robot, psdm_work *work, const double *q, double *poses) {
+  return ++calls == fail_at ? PSDM_E_LIMIT : __real_psdm_poses(robot, work, q, poses);
+}
 
 static void use(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row) {
   (void)to;
@@ -32,7 +38,8 @@ static void use(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row
   used++;
 }
 
-static psdm_status follow(void *user, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error) {
+static psdm_status follow(void *user, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q,
+                          double *qd, double *qdd, bool *ready, psdm_error *error) {
   psdm_status *fails = user;
   if (*fails) return psdmp_base_fail(error, *fails, "motion", 3, 4, "it cannot follow");
   for (long k = 0; k < p->rows * N; k++) q[k] = stretch->q[k], qd[k] = 0.1, qdd[k] = 0.2, ready[k / N] = true;
@@ -56,8 +63,19 @@ static void scene_new(scene *s) {
   memset(s, 0, sizeof *s);
   fail_at = 0;
   psdm_robot *robot = parse_robot(arm);
-  s->run = (psdmp_identify_run){.robot = robot, .options = &s->options, .n = N, .S = psdm_robot_parameter_count(robot), .kept = s->kept, .choice = s->choice, .dictionary = s->dictionary, .speed = s->speed,
-                       .interval = 0.01, .rows = ROWS, .tempo = 5, .band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = INFINITY, .wide = INFINITY}, .theta_load = s->load};
+  s->run = (psdmp_identify_run){.robot = robot,
+                                .options = &s->options,
+                                .n = N,
+                                .S = psdm_robot_parameter_count(robot),
+                                .kept = s->kept,
+                                .choice = s->choice,
+                                .dictionary = s->dictionary,
+                                .speed = s->speed,
+                                .interval = 0.01,
+                                .rows = ROWS,
+                                .tempo = 5,
+                                .band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = INFINITY, .wide = INFINITY},
+                                .theta_load = s->load};
   assert_int_equal(psdm_params_derive(robot, NULL, NULL, &s->run.model, NULL, NULL), PSDM_OK);
   assert_int_equal(psdm_work_new(robot, NULL, &s->run.work), PSDM_OK);
   s->run.l = psdm_model_l(s->run.model);
@@ -67,7 +85,8 @@ static void scene_new(scene *s) {
     s->dictionary[i] = (psdmp_identify_dictionary){2, {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_SIGN, 0, 1}}};
   }
   for (int k = 0; k < ROWS * N; k++) s->t[k / N] = 0.01 * (k / N), s->q[k] = sin(0.1 * k), s->tau[k] = cos(0.3 * k);
-  s->stretch = (psdmp_feed_stretch){.rows = ROWS, .begins = true, .ends = true, .t = s->t, .q = s->q, .tau = s->tau, .bad = s->bad};
+  s->stretch = (psdmp_feed_stretch){
+      .rows = ROWS, .begins = true, .ends = true, .t = s->t, .q = s->q, .tau = s->tau, .bad = s->bad};
 }
 
 static void scene_free(scene *s) {
@@ -123,7 +142,8 @@ static void chosen(void **state) {
   scene s;
   scene_new(&s);
   psdmp_parameters_column *column = fenced_new(3 * sizeof *column);
-  s.dictionary[1] = (psdmp_identify_dictionary){4, {{PSDM_COLUMN_VISCOUS, 1, 0}, {PSDM_COLUMN_SIGN, 2, 1}, {PSDM_COLUMN_OFFSET, 3, 2}, {PSDM_COLUMN_TANH, 4, 0}}};
+  s.dictionary[1] = (psdmp_identify_dictionary){
+      4, {{PSDM_COLUMN_VISCOUS, 1, 0}, {PSDM_COLUMN_SIGN, 2, 1}, {PSDM_COLUMN_OFFSET, 3, 2}, {PSDM_COLUMN_TANH, 4, 0}}};
   s.choice[1] = (psdmp_identify_choice){.count = 3, .take = {3, 0, 2, 1}};
   assert_int_equal(psdmp_identify_chosen_columns(&s.run, 1, column), 3);
   for (int k = 0; k < 3; k++) {
@@ -141,7 +161,8 @@ static void count(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *r
   for (int i = 0; i < N; i++) fitted[i] += row->fitted[i];
 }
 
-/* a drive is at rest up to a share of its speed, which counts as rest itself; where there is no such share, also a drive that stands is fitted */
+/* a drive is at rest up to a share of its speed, which counts as rest itself; where there is no such share, also a
+ * drive that stands is fitted */
 static void rest_rows(void **state) {
   (void)state;
   static double qd[ROWS * N];
@@ -152,13 +173,15 @@ static void rest_rows(void **state) {
   for (int k = 0; k < ROWS * N; k++) qd[k] = 1;
   s.stretch.qd = qd, s.run.band.kinematics = PSDM_KINEMATICS_VELOCITY;
   s.speed[0] = 0.5, s.speed[1] = 2;
-  qd[20 * N] = 0.25, qd[21 * N] = -0.25, qd[22 * N] = 0.26, qd[23 * N] = 0, qd[24 * N + 1] = -1.01, qd[25 * N + 1] = 0.99, qd[26 * N + 1] = 0;
+  qd[20 * N] = 0.25, qd[21 * N] = -0.25, qd[22 * N] = 0.26, qd[23 * N] = 0, qd[24 * N + 1] = -1.01,
+          qd[25 * N + 1] = 0.99, qd[26 * N + 1] = 0;
   for (int i = 27; i < ROWS; i++) qd[i * N + 1] = -1.5;
   for (int share = 0; share < 2; share++) {
     psdmp_identify_walker *walker = psdmp_identify_walker_new(&to, count, NULL, NULL);
     s.run.rest = 0.5 * share, fitted[0] = fitted[1] = 0;
     assert_int_equal(psdmp_identify_walker_stretch(walker, &s.stretch, NULL), PSDM_OK);
-    const int all = ROWS - 2 * EDGE, still[N] = {3, 27 - EDGE - 1}; /* the second drive has its 1 rad/s until row 27, but for row 24 */
+    /* the second drive has its 1 rad/s until row 27, but for row 24 */
+    const int all = ROWS - 2 * EDGE, still[N] = {3, 27 - EDGE - 1};
     for (int i = 0; i < N; i++) assert_int_equal(fitted[i], all - share * still[i]);
     psdmp_identify_walker_free(walker);
   }
@@ -207,6 +230,7 @@ static void work_ends(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(walk_ends), cmocka_unit_test(chosen), cmocka_unit_test(rest_rows), cmocka_unit_test(work_ends)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(walk_ends), cmocka_unit_test(chosen), cmocka_unit_test(rest_rows),
+                                     cmocka_unit_test(work_ends)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

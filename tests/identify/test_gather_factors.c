@@ -1,5 +1,6 @@
-/* test_gather_factors.c: factors of [Y F tau wide] part by part against sums of plain rows' squares: stretches with and without neighbours, blocks, columns that remember and are loaded, parameters
- * that do not reach a drive, means of decimated rows over seams; without rows, stopped, without memory, and when another rank is asked. */
+/* test_gather_factors.c: factors of [Y F tau wide] part by part against sums of plain rows' squares: stretches with
+ * and without neighbours, blocks, columns that remember and are loaded, parameters that do not reach a drive, means
+ * of decimated rows over seams; without rows, stopped, without memory, and when another rank is asked. */
 #include "test_gather_scene.h"
 #include "linalg/linalg.h"
 
@@ -48,10 +49,12 @@ static squares should;
 static int width_of(const scene *s, const way *w, int drive) { return s->run.l + own_columns(s, drive, w->chosen) + 2; }
 
 /* [Y F tau wide] of every drive, all parameters; of a row that is not used only what columns remember */
-static void plain_row(scene *s, const way *w, const psdmp_identify_prepared *p, long k, bool used, psdmp_parameters_column_state state[N], double row[N][WIDE]) {
+static void plain_row(scene *s, const way *w, const psdmp_identify_prepared *p, long k, bool used,
+                      psdmp_parameters_column_state state[N], double row[N][WIDE]) {
   psdmp_identify_run *r = &s->run;
   double scratch[N * 128], Y[N * BASE] = {0};
-  if (used) assert_int_equal(psdmp_identify_run_regressor(r, p->q + k * N, p->qd + k * N, p->qdd + k * N, scratch, Y), PSDM_OK);
+  if (used)
+    assert_int_equal(psdmp_identify_run_regressor(r, p->q + k * N, p->qd + k * N, p->qdd + k * N, scratch, Y), PSDM_OK);
   for (int i = 0; i < N; i++) {
     psdmp_parameters_column list[8];
     int own = own_columns(s, i, w->chosen);
@@ -67,7 +70,8 @@ static void plain_row(scene *s, const way *w, const psdmp_identify_prepared *p, 
 }
 
 static void add_square(const scene *s, const way *w, int drive, int label, double v, const double *row) {
-  int width = width_of(s, w, drive), at = (drive * w->blocks + label * w->blocks / PSDMP_IDENTIFY_BLOCKS) * 2 + (fabs(v) <= s->run.still * s->speed[drive]);
+  int width = width_of(s, w, drive), at = (drive * w->blocks + label * w->blocks / PSDMP_IDENTIFY_BLOCKS) * 2 +
+                                          (fabs(v) <= s->run.still * s->speed[drive]);
   should.count[at]++;
   for (int a = 0; a < width; a++)
     for (int b = 0; b < width; b++) should.square[at][a * width + b] += row[a] * row[b];
@@ -89,7 +93,8 @@ static void plain_stretch(scene *s, const way *w, const psdmp_feed_stretch *stre
   psdmp_identify_prepared_free(&p, s->run.allocator);
 }
 
-/* a segment up to row `end`: the mean around every tick that is a multiple of the factor, by all taps that are there; it is used where all of them train and none is bad */
+/* a segment up to row `end`: the mean around every tick that is a multiple of the factor, by all taps that are
+ * there; it is used where all of them train and none is bad */
 static void plain_means(scene *s, const way *w, const psdmp_feed_stretch *stretch, long end) {
   static double row[ROWS][N][WIDE];
   static psdmp_parameters_column_state state[N];
@@ -120,7 +125,8 @@ static void plain_means(scene *s, const way *w, const psdmp_feed_stretch *stretc
   psdm_decimator_free(&d, NULL);
 }
 
-/* R^T R is the sum of the squares, and R a triangle, also where there are no rows; how many rows there are in motion and at rest */
+/* R^T R is the sum of the squares, and R a triangle, also where there are no rows; how many rows there are in motion
+ * and at rest */
 static void same_factors(scene *s, const way *w, const psdmp_identify_factors *f, double all[2]) {
   assert_int_equal(f->blocks, w->blocks);
   all[0] = all[1] = 0;
@@ -131,7 +137,8 @@ static void same_factors(scene *s, const way *w, const psdmp_identify_factors *f
       long at = 2L * i * w->blocks + b;
       const double *R = f->R[at], *square = should.square[at];
       assert_non_null(R);
-      if (f->count[at] != should.count[at]) fail_msg("drive %d, block %d: %g rows, %g were expected", i, b, f->count[at], should.count[at]);
+      if (f->count[at] != should.count[at])
+        fail_msg("drive %d, block %d: %g rows, %g were expected", i, b, f->count[at], should.count[at]);
       all[b % 2] += f->count[at];
       for (int x = 0; x < width; x++)
         for (int y = 0; y < width; y++) {
@@ -174,7 +181,8 @@ static long gather_and_compare(scene *s, const table *t, const way *w, bool all,
   s->run.allocator = &memory.allocator, strict = true;
   assert_int_equal(psdmp_identify_gather_rows(&s->run, &s->run.band, w->chosen, w->blocks, all, &f, &error), PSDM_OK);
   strict = false;
-  assert_true(scripted.calls == 1 && scripted.work == PSDMP_IDENTIFY_WORK_GATHER && scripted.all == all && strcmp(scripted.name, "gather") == 0);
+  assert_true(scripted.calls == 1 && scripted.work == PSDMP_IDENTIFY_WORK_GATHER && scripted.all == all &&
+              strcmp(scripted.name, "gather") == 0);
   assert_int_equal(scripted.margin, psdmp_identify_band_margin(&s->run, &s->run.band));
   same_bytes(&scripted.request, &request);
   same_factors(s, w, &f, rows);
@@ -226,7 +234,9 @@ static void means_of_rows(void **state) {
     s.options.decimate = w.factor;
     for (int k = 0; k < ALL * N; k++) t.bad[k] = t.bad[k] && k < 200 * N && k % N == 1;
     if (round == 3) script_whole(&t);
-    else script_pieces(&t, ROWS); /* all rows before are a piece's neighbours: its columns remember what those of the whole do */
+    else
+      script_pieces(
+          &t, ROWS); /* all rows before are a piece's neighbours: its columns remember what those of the whole do */
     scripted.halves = round == 1;
     gather_and_compare(&s, &t, &w, true, rows);
     print_message("  %g means in motion, %g at rest\n", rows[0], rows[1]);
@@ -293,7 +303,15 @@ static void rows_in_chunks(void **state) {
       for (long k = 0; k < LONG * N; k++) lengthy.x[part][k] = rng_uniform(&g, -1, 1) * s.speed[k % N];
     script_clear();
     scripted.count = 1;
-    scripted.stretch[0] = (psdmp_feed_stretch){.rows = LONG, .begins = true, .ends = true, .t = lengthy.t, .q = lengthy.x[0], .qd = lengthy.x[1], .qdd = lengthy.x[2], .tau = lengthy.x[3], .bad = lengthy.bad};
+    scripted.stretch[0] = (psdmp_feed_stretch){.rows = LONG,
+                                               .begins = true,
+                                               .ends = true,
+                                               .t = lengthy.t,
+                                               .q = lengthy.x[0],
+                                               .qd = lengthy.x[1],
+                                               .qdd = lengthy.x[2],
+                                               .tau = lengthy.x[3],
+                                               .bad = lengthy.bad};
     added.count = 0;
     assert_int_equal(psdmp_identify_gather_rows(&s.run, &s.run.band, true, blocks, false, &f, &error), PSDM_OK);
     assert_int_equal(psdmp_identify_run_prepare(&s.run, &s.run.band, &scripted.stretch[0], &p, NULL), PSDM_OK);
@@ -302,7 +320,12 @@ static void rows_in_chunks(void **state) {
     for (long k = 0; k <= p.rows; k++) {
       int block = k == p.rows ? -1 : p.label[k] < 0 ? before : p.label[k] * blocks / PSDMP_IDENTIFY_BLOCKS;
       for (int i = 0; i < 2 * N && block != before; i++) {
-        if (waiting[i]) assert_true(at < added.count && added.rows[at] == waiting[i] && added.width[at] == s.choice[i / 2].count + 2 + (s.run.l - (i < 2 ? 1 : i < 4 ? (s.run.l + 1) / 3 : 2)));
+        if (waiting[i])
+          assert_true(at < added.count && added.rows[at] == waiting[i] &&
+                      added.width[at] == s.choice[i / 2].count + 2 +
+                                             (s.run.l - (i < 2   ? 1
+                                                         : i < 4 ? (s.run.l + 1) / 3
+                                                                 : 2)));
         at += waiting[i] > 0, waiting[i] = 0;
       }
       before = block;
@@ -340,10 +363,20 @@ static void few_columns(void **state) {
   psdmp_base_arena arena = {0};
   psdmp_identify_factors f;
   psdm_calibrate_options options = {.threads = 1};
-  psdmp_identify_run r = {.robot = parse_robot("convention: dh\njoints: [{a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1},"
-                                      "{a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}]\n"),
-                 .options = &options, .n = JOINTS, .speed = chain.speed, .dictionary = chain.dictionary, .reached = chain.reached, .interval = 0.01, .rows = FEW, .T = chain.T,
-                 .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
+  psdmp_identify_run r = {
+      .robot =
+          parse_robot("convention: dh\njoints: [{a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: "
+                      "1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1},"
+                      "{a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}, {a: 1, alpha: 1}]\n"),
+      .options = &options,
+      .n = JOINTS,
+      .speed = chain.speed,
+      .dictionary = chain.dictionary,
+      .reached = chain.reached,
+      .interval = 0.01,
+      .rows = FEW,
+      .T = chain.T,
+      .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
   assert_int_equal(psdmp_parameters_model(r.robot, NULL, &r.model, NULL, NULL), PSDM_OK);
   assert_true(psdmp_identify_run_formulas(&r, &arena));
   assert_int_equal(psdm_work_new(r.robot, NULL, &r.work), PSDM_OK);
@@ -357,7 +390,15 @@ static void few_columns(void **state) {
     for (long k = 0; k < FEW * JOINTS; k++) chain.x[part][k] = rng_uniform(&g, -1, 1);
   script_clear();
   scripted.count = 1;
-  scripted.stretch[0] = (psdmp_feed_stretch){.rows = FEW, .begins = true, .ends = true, .t = chain.t, .q = chain.x[0], .qd = chain.x[1], .qdd = chain.x[2], .tau = chain.x[3], .bad = chain.bad};
+  scripted.stretch[0] = (psdmp_feed_stretch){.rows = FEW,
+                                             .begins = true,
+                                             .ends = true,
+                                             .t = chain.t,
+                                             .q = chain.x[0],
+                                             .qd = chain.x[1],
+                                             .qdd = chain.x[2],
+                                             .tau = chain.x[3],
+                                             .bad = chain.bad};
   assert_true(psdmp_linalg_factor_scratch(4, 512) < (size_t)(JOINTS * (r.S + r.l)));
   for (int most = 0; most < 2; most++) { /* and then as many columns of the last drive as there may be */
     psdmp_identify_dictionary *last = &chain.dictionary[JOINTS - 1];
@@ -466,16 +507,21 @@ static void none_or_stopped(void **state) {
     counting memory;
     psdm_error error = {.line = 7, .column = 7, .file = "other"};
     psdmp_identify_factors f;
-    bool stopped = bits & 1, finishing = bits & 2, all = bits & 4, refused = bits & 8, works = !refused && (!stopped || finishing || all);
+    bool stopped = bits & 1, finishing = bits & 2, all = bits & 4, refused = bits & 8,
+         works = !refused && (!stopped || finishing || all);
     memset(&f, 0x55, sizeof f);
     counting_fenced_init(&memory, 0);
     s.run.allocator = &memory.allocator, s.run.stopped = stopped, s.run.finishing = finishing;
     script_whole(&t);
     scripted.refuse = refused ? PSDM_E_IO : PSDM_OK;
-    assert_int_equal(psdmp_identify_gather_rows(&s.run, &s.run.band, true, 5, all, &f, &error), works ? PSDM_OK : refused ? PSDM_E_IO : PSDM_E_ARGUMENT);
+    assert_int_equal(psdmp_identify_gather_rows(&s.run, &s.run.band, true, 5, all, &f, &error), works ? PSDM_OK
+                                                                                                : refused
+                                                                                                    ? PSDM_E_IO
+                                                                                                    : PSDM_E_ARGUMENT);
     assert_string_equal(error.text, works ? "" : refused ? "refused" : "stopped");
     if (!works && !refused) assert_true(error.line == 0 && error.column == 0 && error.file[0] == 0);
-    assert_true(works == (f.R != NULL) && works == (f.count != NULL) && works == (f.width != NULL) && f.blocks == (works ? 5 : 0));
+    assert_true(works == (f.R != NULL) && works == (f.count != NULL) && works == (f.width != NULL) &&
+                f.blocks == (works ? 5 : 0));
     psdmp_identify_factors_free(&s.run, &f);
     assert_int_equal(memory.live, 0);
     s.run.allocator = NULL;
@@ -506,7 +552,8 @@ static void no_memory_for_factors(void **state) {
       script_clear();
       scripted.none = round == 2;
       scripted.count = 3;
-      for (int k = 0; k < 3; k++) scripted.stretch[k] = cut(&t, 0, k ? 40 + 60 * k : 0, 100 + 60 * k, 30), scripted.sent[k] = k == 1;
+      for (int k = 0; k < 3; k++)
+        scripted.stretch[k] = cut(&t, 0, k ? 40 + 60 * k : 0, 100 + 60 * k, 30), scripted.sent[k] = k == 1;
       psdm_status status = psdmp_identify_gather_rows(&s.run, &s.run.band, true, 2, true, &f, &error);
       done = memory.calls < at;
       assert_int_equal(status, done ? PSDM_OK : PSDM_E_MEMORY);
@@ -554,7 +601,8 @@ static void served_factors(void **state) {
       assert_true(scripted.calls == 0 && answer.used == 0 && memory.live == 0);
     }
     assert_int_equal(psdmp_identify_serve_gather(&other.run, &request, &answer, &error), PSDM_OK);
-    assert_true(scripted.calls == 1 && scripted.all == all && scripted.work == PSDMP_IDENTIFY_WORK_GATHER && scripted.margin == psdmp_identify_band_margin(&s.run, &band) && memory.live == 0);
+    assert_true(scripted.calls == 1 && scripted.all == all && scripted.work == PSDMP_IDENTIFY_WORK_GATHER &&
+                scripted.margin == psdmp_identify_band_margin(&s.run, &band) && memory.live == 0);
     same_bytes(&answer, &alone);
     /* without memory */
     bool done = false;
@@ -579,7 +627,9 @@ static void served_factors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_as_they_are), cmocka_unit_test(means_of_rows),         cmocka_unit_test(means_that_wait), cmocka_unit_test(rows_in_chunks), cmocka_unit_test(few_columns), cmocka_unit_test(failures),
-                                     cmocka_unit_test(none_or_stopped),  cmocka_unit_test(no_memory_for_factors), cmocka_unit_test(served_factors)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_as_they_are), cmocka_unit_test(means_of_rows),         cmocka_unit_test(means_that_wait),
+      cmocka_unit_test(rows_in_chunks),   cmocka_unit_test(few_columns),           cmocka_unit_test(failures),
+      cmocka_unit_test(none_or_stopped),  cmocka_unit_test(no_memory_for_factors), cmocka_unit_test(served_factors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_gather_ranges.c: the base parameters' regressor of the drives, which of them reach a drive, and the ranges of a log part by part, number by number; without memory,
- * without rows, and when another rank is asked. */
+/* test_gather_ranges.c: the base parameters' regressor of the drives, which of them reach a drive, and the ranges of
+ * a log part by part, number by number; without memory, without rows, and when another rank is asked. */
 #include "test_gather_scene.h"
 
 /* ---- the regressor ---- */
@@ -64,7 +64,8 @@ static void reach(void **state) {
         power = power * 48271 % 2147483647;
         assert_true(fabs(asked.q[k][i] - (6 * ((double)power / 2147483647) - 3)) <= 1e-15 * 3);
       }
-      assert_int_equal(psdmp_identify_run_regressor(r, asked.q[k], asked.q[k] + N, asked.q[k] + 2 * N, scratch, Y), PSDM_OK);
+      assert_int_equal(psdmp_identify_run_regressor(r, asked.q[k], asked.q[k] + N, asked.q[k] + 2 * N, scratch, Y),
+                       PSDM_OK);
       for (int j = 0; j < N * r->l; j++) any[j] |= Y[j] != 0;
     }
     int none = 0;
@@ -166,8 +167,10 @@ static void ranges_of_parts(void **state) {
     psdmp_identify_run_put(&s.run, &s.run.band, true, &request);
     plain_ranges(&s, &should);
     assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
-    assert_true(scripted.calls == 1 && scripted.work == PSDMP_IDENTIFY_WORK_RANGES && !scripted.all && scripted.finishing && s.run.finishing == (round == 3));
-    assert_true(strcmp(scripted.name, "ranges") == 0 && scripted.margin == psdmp_identify_band_margin(&s.run, &s.run.band));
+    assert_true(scripted.calls == 1 && scripted.work == PSDMP_IDENTIFY_WORK_RANGES && !scripted.all &&
+                scripted.finishing && s.run.finishing == (round == 3));
+    assert_true(strcmp(scripted.name, "ranges") == 0 &&
+                scripted.margin == psdmp_identify_band_margin(&s.run, &s.run.band));
     same_bytes(&scripted.request, &request);
     get_ranges(&is, &scripted.answer);
     assert_int_equal(is.rows, should.rows);
@@ -175,7 +178,8 @@ static void ranges_of_parts(void **state) {
     for (int i = 0; i < N; i++) {
       for (long k = 0; k < is.rows; k++) assert_true(is.speed[k][i] == should.speed[k][i]);
       assert_true(is.low[i] == should.low[i] && is.high[i] == should.high[i]);
-      assert_true(fabs(is.quick[i] - should.quick[i]) <= 1e-13 * should.quick[i] && fabs(is.quicker[i] - should.quicker[i]) <= 1e-13 * should.quicker[i]);
+      assert_true(fabs(is.quick[i] - should.quick[i]) <= 1e-13 * should.quick[i] &&
+                  fabs(is.quicker[i] - should.quicker[i]) <= 1e-13 * should.quicker[i]);
     }
     expect_run(&s, &should);
     assert_int_equal(memory.live, 0);
@@ -310,8 +314,16 @@ static void ranges_of_many_joints(void **state) {
   counting memory;
   counting_fenced_init(&memory, 0);
   psdm_calibrate_options options = {.threads = 1};
-  psdmp_identify_run r = {.options = &options, .allocator = &memory.allocator, .n = JOINTS, .interval = 0.01, .speed = speed, .span = span, .centre = centre, .dictionary = dictionary, .choice = choice,
-                 .band = {.cutoff = INFINITY, .wide = INFINITY}};
+  psdmp_identify_run r = {.options = &options,
+                          .allocator = &memory.allocator,
+                          .n = JOINTS,
+                          .interval = 0.01,
+                          .speed = speed,
+                          .span = span,
+                          .centre = centre,
+                          .dictionary = dictionary,
+                          .choice = choice,
+                          .band = {.cutoff = INFINITY, .wide = INFINITY}};
   for (int i = 0; i < JOINTS; i++) {
     for (int k = 0; k < 2; k++)
       for (int row = 0; row < 5; row++) many[k][row][i] = rng_uniform(&g, row == 1 ? -3 : 1, row == 1 ? -1 : 3);
@@ -327,7 +339,8 @@ static void ranges_of_many_joints(void **state) {
   memcpy(sums, scripted.answer.data + sizeof(long) + 2 * sizeof sums[0], sizeof sums);
   for (int i = 0; i < JOINTS; i++) {
     for (int row = 0; row < 4; row++) assert_true(sums[row][i] == many[2][row + 1][i]);
-    assert_true(speed[i] == many[2][0][i] && span[i] == many[2][2][i] - many[2][1][i] && centre[i] == (many[2][2][i] + many[2][1][i]) / 2);
+    assert_true(speed[i] == many[2][0][i] && span[i] == many[2][2][i] - many[2][1][i] &&
+                centre[i] == (many[2][2][i] + many[2][1][i]) / 2);
     tempo = fmax(tempo, sqrt(many[2][4][i] / many[2][3][i]) / (2 * 3.14159265358979323846));
   }
   assert_true(fabs(r.tempo - tempo) <= 1e-13 * tempo);
@@ -365,9 +378,12 @@ static void nothing_to_train_on(void **state) {
       s.run.allocator = &memory.allocator;
       script_whole(&w);
       scripted.none = none;
-      assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), times_back ? PSDM_E_PARSE : PSDM_E_ARGUMENT);
-      assert_string_equal(error.text, times_back ? "no row is left to train on: t runs back 7 times, and the 8 pieces in between are too short; are the rows in order?"
-                                                 : "no row is left to train on: the log is too short, or all of it is held out");
+      assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error),
+                       times_back ? PSDM_E_PARSE : PSDM_E_ARGUMENT);
+      assert_string_equal(error.text,
+                          times_back ? "no row is left to train on: t runs back 7 times, and the 8 pieces in between "
+                                       "are too short; are the rows in order?"
+                                     : "no row is left to train on: the log is too short, or all of it is held out");
       assert_true(error.line == 0 && error.column == 0 && error.file[0] == 0);
       assert_true(memory.live == 0 && !s.run.finishing && s.run.tempo == 77);
       s.run.allocator = NULL;
@@ -435,7 +451,8 @@ static void served_ranges(void **state) {
     assert_true(scripted.calls == 0 && answer.used == 0);
   }
   assert_int_equal(psdmp_identify_serve_ranges(&other.run, &request, &answer, &error), PSDM_OK);
-  assert_true(scripted.calls == 1 && !scripted.all && scripted.work == PSDMP_IDENTIFY_WORK_RANGES && scripted.margin == psdmp_identify_band_margin(&s.run, &band));
+  assert_true(scripted.calls == 1 && !scripted.all && scripted.work == PSDMP_IDENTIFY_WORK_RANGES &&
+              scripted.margin == psdmp_identify_band_margin(&s.run, &band));
   assert_true(scripted.margin > psdmp_identify_band_margin(&s.run, &s.run.band));
   same_bytes(&answer, &alone);
   scripted.refuse = PSDM_E_IO;
@@ -448,7 +465,10 @@ static void served_ranges(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(regressor_of_drives), cmocka_unit_test(reach),          cmocka_unit_test(ranges_of_parts),     cmocka_unit_test(ranges_of_any_rows),
-                                     cmocka_unit_test(room_doubles),        cmocka_unit_test(ranges_of_many_joints), cmocka_unit_test(nothing_to_train_on), cmocka_unit_test(no_memory_for_ranges), cmocka_unit_test(served_ranges)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(regressor_of_drives), cmocka_unit_test(reach),
+                                     cmocka_unit_test(ranges_of_parts),     cmocka_unit_test(ranges_of_any_rows),
+                                     cmocka_unit_test(room_doubles),        cmocka_unit_test(ranges_of_many_joints),
+                                     cmocka_unit_test(nothing_to_train_on), cmocka_unit_test(no_memory_for_ranges),
+                                     cmocka_unit_test(served_ranges)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

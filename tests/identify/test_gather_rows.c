@@ -1,5 +1,7 @@
-/* test_gather_rows.c: what becomes of the rows of a log, against plain twins: ranges and factors of all rows, rows that estimators walk over, energy and work between two moments; and the same bits
- * when other ranks have a part of them. A two-joint arm whose second motor moves against the first, friction columns that remember and that are loaded. */
+/* test_gather_rows.c: what becomes of the rows of a log, against plain twins: ranges and factors of all rows, rows
+ * that estimators walk over, energy and work between two moments; and the same bits when other ranks have a part of
+ * them. A two-joint arm whose second motor moves against the first, friction columns that remember and that are
+ * loaded. */
 #include "../parallel/calibrate_spread.h"
 
 #include "identify/estimate_priv.h"
@@ -9,7 +11,8 @@ enum { N = 2, ROWS = 420, BLOCK = PSDMP_IDENTIFY_BLOCKS };
 
 static const char arm[] =
     "name: coupled\nconvention: dh\ngravity: [1, -9.81, 2]\n"
-    "joints:\n  - {name: a, type: revolute, a: 0.5, gear: 100, drive_inertia: 0.6}\n  - {name: b, type: revolute, a: 0.4, gear: -80, drive_inertia: 0.3}\n"
+    "joints:\n  - {name: a, type: revolute, a: 0.5, gear: 100, drive_inertia: 0.6}\n  - {name: b, type: revolute, a: "
+    "0.4, gear: -80, drive_inertia: 0.3}\n"
     "links:\n  - {mass: 4, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.03, yy: 0.05, zz: 0.04, xy: 0.002}}\n"
     "  - {mass: 3, com: [-0.2, 0.015, 0.02], inertia: {xx: 0.01, yy: 0.05, zz: 0.05, yz: 0.001}}\n"
     "transmission: [[1, 0], [-1, 1]]\n";
@@ -29,14 +32,29 @@ typedef struct scene {
 
 /* dictionaries of seven columns; the drives choose four and three of them */
 static void scene_new(scene *s, bool plain, rng *g) {
-  static const psdmp_parameters_column columns[7] = {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
-                                          {PSDM_COLUMN_STOP, 0.05, 0}, {PSDM_COLUMN_TANH, 0.8, 2}, {PSDM_COLUMN_SIGN, 0, 0}};
+  static const psdmp_parameters_column columns[7] = {
+      {PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
+      {PSDM_COLUMN_STOP, 0.05, 0}, {PSDM_COLUMN_TANH, 0.8, 2}, {PSDM_COLUMN_SIGN, 0, 0}};
   memset(s, 0, sizeof *s);
   psdm_robot *robot = plain ? parse_robot(two_links) : parse_robot(arm);
   s->options = (psdm_calibrate_options){.threads = 1, .holdout = 0.2};
-  s->run = (psdmp_identify_run){.robot = robot, .options = &s->options, .n = N, .speed = s->speed, .span = s->span, .centre = s->centre, .sigma = s->sigma, .dictionary = s->dictionary, .choice = s->choice,
-                       .reason = s->reason, .reached = s->reached, .interval = 0.01, .rows = ROWS, .still = 0.1, .rest = 0.05,
-                       .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
+  s->run =
+      (psdmp_identify_run){.robot = robot,
+                           .options = &s->options,
+                           .n = N,
+                           .speed = s->speed,
+                           .span = s->span,
+                           .centre = s->centre,
+                           .sigma = s->sigma,
+                           .dictionary = s->dictionary,
+                           .choice = s->choice,
+                           .reason = s->reason,
+                           .reached = s->reached,
+                           .interval = 0.01,
+                           .rows = ROWS,
+                           .still = 0.1,
+                           .rest = 0.05,
+                           .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
   assert_int_equal(psdm_parameters_model(robot, NULL, &s->run.model, NULL), PSDM_OK);
   assert_true(psdmp_identify_run_transmission(&s->run, &s->arena) && psdmp_identify_run_formulas(&s->run, &s->arena));
   assert_int_equal(psdm_work_new(robot, NULL, &s->run.work), PSDM_OK);
@@ -73,8 +91,20 @@ static void table_new(table *w, const scene *s, long lead, long trail, rng *g) {
     tones_at(&m, N, w->t[k], w->q + k * N, w->qd + k * N, w->qdd + k * N);
     for (int i = 0; i < N; i++) w->tau[k * N + i] = rng_uniform(g, -20, 20), w->bad[k * N + i] = k % 97 == 60 + i;
   }
-  w->stretch = (psdmp_feed_stretch){.rows = ROWS, .lead = lead, .trail = trail, .first = 20, .begins = lead == 0, .ends = trail == 0, .origin = 1, .begin = 3, .t = w->t, .q = w->q, .qd = w->qd,
-                               .qdd = w->qdd, .tau = w->tau, .bad = w->bad};
+  w->stretch = (psdmp_feed_stretch){.rows = ROWS,
+                                    .lead = lead,
+                                    .trail = trail,
+                                    .first = 20,
+                                    .begins = lead == 0,
+                                    .ends = trail == 0,
+                                    .origin = 1,
+                                    .begin = 3,
+                                    .t = w->t,
+                                    .q = w->q,
+                                    .qd = w->qd,
+                                    .qdd = w->qdd,
+                                    .tau = w->tau,
+                                    .bad = w->bad};
 }
 
 /* ---- plain twins of a row ---- */
@@ -108,12 +138,17 @@ typedef struct memory {
   double z[16], last;
 } memory;
 
-static void plain_columns(const scene *s, int drive, bool chosen, double x, double v, double load, memory *m, double *F) {
+static void plain_columns(const scene *s, int drive, bool chosen, double x, double v, double load, memory *m,
+                          double *F) {
   int count = chosen ? s->choice[drive].count : s->dictionary[drive].count;
   for (int k = 0; k < count; k++) {
     const psdmp_parameters_column *c = &s->dictionary[drive].column[chosen ? s->choice[drive].take[k] : k];
-    double value = c->kind == PSDM_COLUMN_VISCOUS ? v : c->kind == PSDM_COLUMN_OFFSET ? 1 : c->kind == PSDM_COLUMN_SIGN ? (v > 0) - (v < 0) : tanh(v / c->width);
-    if (c->kind == PSDM_COLUMN_STOP) value = m->z[k] = fmax(-1, fmin(1, m->z[k] + (isnan(m->last) ? 0 : (x - m->last) / c->width)));
+    double value = c->kind == PSDM_COLUMN_VISCOUS  ? v
+                   : c->kind == PSDM_COLUMN_OFFSET ? 1
+                   : c->kind == PSDM_COLUMN_SIGN   ? (v > 0) - (v < 0)
+                                                   : tanh(v / c->width);
+    if (c->kind == PSDM_COLUMN_STOP)
+      value = m->z[k] = fmax(-1, fmin(1, m->z[k] + (isnan(m->last) ? 0 : (x - m->last) / c->width)));
     F[k] = value * pow(load, c->load);
   }
   m->last = x;
@@ -135,7 +170,8 @@ static void same_square(int width, const double *R, const double *square, const 
       double sum = 0;
       for (int row = 0; row < width && R; row++) sum += R[row * width + i] * R[row * width + k];
       double scale = sqrt(square[i * width + i] * square[k * width + k]);
-      if (!(fabs(sum - square[i * width + k]) <= 1e-11 * scale)) fail_msg("%s %ld, entry %d %d: %.15g, %.15g was expected", what, at, i, k, sum, square[i * width + k]);
+      if (!(fabs(sum - square[i * width + k]) <= 1e-11 * scale))
+        fail_msg("%s %ld, entry %d %d: %.15g, %.15g was expected", what, at, i, k, sum, square[i * width + k]);
     }
 }
 
@@ -155,7 +191,14 @@ typedef struct logs {
 
 static void logs_new(logs *l, scene *s, rng *g) {
   for (int k = 0; k < FILES; k++) {
-    truth w = {.robot = s->run.robot, .rows = ROWS / FILES, .dt = 0.01, .viscous = 2, .coulomb = 3, .rates = true, .accelerations = true, .noise = 0.01};
+    truth w = {.robot = s->run.robot,
+               .rows = ROWS / FILES,
+               .dt = 0.01,
+               .viscous = 2,
+               .coulomb = 3,
+               .rates = true,
+               .accelerations = true,
+               .noise = 0.01};
     l->name[k] = log_path(l->path[k]);
     write_log(l->path[k], &w, g);
   }
@@ -192,7 +235,8 @@ static psdm_status look(void *user, const psdmp_feed_stretch *stretch, psdm_erro
     plain_regressor(s, p.q + k * N, p.qd + k * N, p.qdd + k * N, Y);
     bool used = p.label[k] >= 0;
     for (int i = 0; i < N; i++) {
-      int own = e->chosen ? s->choice[i].count : s->dictionary[i].count, width = l + own + 2, rest = fabs(v[i]) <= s->run.still * s->speed[i];
+      int own = e->chosen ? s->choice[i].count : s->dictionary[i].count, width = l + own + 2,
+          rest = fabs(v[i]) <= s->run.still * s->speed[i];
       memcpy(row, Y + i * l, (size_t)l * sizeof *row);
       plain_columns(s, i, e->chosen, x[i], v[i], used ? plain_load(s, Y + i * l) : 0, &m[i], row + l);
       row[width - 2] = p.tau[k * N + i], row[width - 1] = p.wide[k * N + i];
@@ -252,7 +296,8 @@ static void ranges_and_factors(void **state) {
     e = (expected){.s = &s, .chosen = e.chosen, .blocks = e.blocks};
     assert_int_equal(psdmp_feed_each(s.run.feed, false, 50, look, &e, &error), PSDM_OK);
     psdmp_identify_factors f;
-    assert_int_equal(psdmp_identify_gather_rows(&s.run, &s.run.band, e.chosen, e.blocks, round % 2, &f, &error), PSDM_OK);
+    assert_int_equal(psdmp_identify_gather_rows(&s.run, &s.run.band, e.chosen, e.blocks, round % 2, &f, &error),
+                     PSDM_OK);
     double rest = 0, all = 0;
     assert_int_equal(f.blocks, e.blocks);
     for (int i = 0; i < N; i++) {
@@ -300,19 +345,24 @@ static void keep_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row
   assert_true(k < ROWS);
   c->block[k] = row->block;
   memcpy(c->fitted[k], row->fitted, sizeof c->fitted[k]);
-  memcpy(c->Y[k], row->Y, (size_t)(N * l) * sizeof(double)), memcpy(c->F[k], row->F, sizeof c->F[k]), memcpy(c->tau[k], row->tau, sizeof c->tau[k]);
+  memcpy(c->Y[k], row->Y, (size_t)(N * l) * sizeof(double)), memcpy(c->F[k], row->F, sizeof c->F[k]),
+      memcpy(c->tau[k], row->tau, sizeof c->tau[k]);
   assert_true(!row->Y_auxiliary == !c->any_auxiliary && !row->F_auxiliary == !c->any_auxiliary);
-  if (row->Y_auxiliary) memcpy(c->Ya[k], row->Y_auxiliary, (size_t)(N * l) * sizeof(double)), memcpy(c->Fa[k], row->F_auxiliary, sizeof c->Fa[k]);
+  if (row->Y_auxiliary)
+    memcpy(c->Ya[k], row->Y_auxiliary, (size_t)(N * l) * sizeof(double)),
+        memcpy(c->Fa[k], row->F_auxiliary, sizeof c->Fa[k]);
 }
 
 /* a motion a little other than the measured one, unknown of some rows */
 static bool other_ready(long k) { return k % 50 > 4; }
 
 static void other_motion(const psdmp_identify_prepared *p, long k, double *q, double *qd, double *qdd) {
-  for (int i = 0; i < N; i++) q[i] = 1.1 * p->q[k * N + i] + 0.01, qd[i] = 1.2 * p->qd[k * N + i] - 0.1, qdd[i] = 0.9 * p->qdd[k * N + i];
+  for (int i = 0; i < N; i++)
+    q[i] = 1.1 * p->q[k * N + i] + 0.01, qd[i] = 1.2 * p->qd[k * N + i] - 0.1, qdd[i] = 0.9 * p->qdd[k * N + i];
 }
 
-static psdm_status make_other(void *user, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready, psdm_error *error) {
+static psdm_status make_other(void *user, const psdmp_feed_stretch *stretch, const psdmp_identify_prepared *p,
+                              double *q, double *qd, double *qdd, bool *ready, psdm_error *error) {
   (void)stretch, (void)error;
   assert_true(user == &came);
   for (long k = 0; k < p->rows; k++) other_motion(p, k, q + k * N, qd + k * N, qdd + k * N), ready[k] = other_ready(k);
@@ -330,7 +380,8 @@ static void expect_walk(scene *s, const psdmp_feed_stretch *stretch, bool auxili
   for (long k = 0; k < p.rows; k++) {
     long logged = p.index[k] - stretch->first;
     double Y[N * 32], F[N][16], Ya[N * 32], Fa[N][16], q[N], qd[N], qdd[N], x[N], v[N], xa[N], va[N];
-    bool own = logged >= stretch->lead && logged < stretch->rows - stretch->trail, known = !auxiliary || other_ready(k), counts[N], any = false;
+    bool own = logged >= stretch->lead && logged < stretch->rows - stretch->trail, known = !auxiliary || other_ready(k),
+         counts[N], any = false;
     if (logged >= stretch->rows - stretch->trail) break;
     drives_of(s, p.q + k * N, x), drives_of(s, p.qd + k * N, v);
     if (own && !began) memcpy(ma, m, sizeof ma), began = true;
@@ -346,7 +397,8 @@ static void expect_walk(scene *s, const psdmp_feed_stretch *stretch, bool auxili
       forget_all(ma);
     }
     for (int i = 0; i < N; i++) {
-      counts[i] = p.label[k] >= 0 && known && !p.bad[k * N + i] && !(s->run.rest > 0 && fabs(v[i]) <= s->run.rest * s->speed[i]);
+      counts[i] = p.label[k] >= 0 && known && !p.bad[k * N + i] &&
+                  !(s->run.rest > 0 && fabs(v[i]) <= s->run.rest * s->speed[i]);
       any |= counts[i];
     }
     if (!any) continue;
@@ -357,7 +409,8 @@ static void expect_walk(scene *s, const psdmp_feed_stretch *stretch, bool auxili
       for (int j = 0; j < l; j++) near(came.Y[at][i * l + j], Y[i * l + j], 10, "Y of row", k);
       for (int c = 0; c < s->choice[i].count; c++) near(came.F[at][16 * i + c], F[i][c], 100, "F of row", k);
       for (int j = 0; j < l && auxiliary; j++) near(came.Ya[at][i * l + j], Ya[i * l + j], 10, "auxiliary Y of row", k);
-      for (int c = 0; c < s->choice[i].count && auxiliary; c++) near(came.Fa[at][16 * i + c], Fa[i][c], 100, "auxiliary F of row", k);
+      for (int c = 0; c < s->choice[i].count && auxiliary; c++)
+        near(came.Fa[at][16 * i + c], Fa[i][c], 100, "auxiliary F of row", k);
       near(came.tau[at][i], p.tau[k * N + i], 20, "torque of row", k);
     }
     at++;
@@ -449,7 +502,8 @@ static void expect_energies(scene *s, const psdmp_feed_stretch *stretch, const p
   for (int c = l; c < width; c++) {
     for (long k = first; k < last; k++) power[k - first] = value[k][c];
     value[first][c] = 0;
-    for (long k = first; k + 1 < last; k++) value[k + 1][c] = value[k][c] + work_between(last - first, k - first, power, s->run.interval);
+    for (long k = first; k + 1 < last; k++)
+      value[k + 1][c] = value[k][c] + work_between(last - first, k - first, power, s->run.interval);
   }
   window = (long)fmax(2, floor(0.25 / fmax(s->run.tempo, 1e-3) / s->run.interval + 0.5));
   for (long k = first; k < last; k++) {
@@ -471,7 +525,8 @@ static void expect_energies(scene *s, const psdmp_feed_stretch *stretch, const p
 static void energies(void **state) {
   (void)state;
   static table w;
-  static const double tempos[] = {1.7, 0.9, 0, 40, 25, 2.6, 3, 9, 4, 5}; /* windows of 15, 28, far too many, 2 (at least), 2, 10, 8, 3, 6 and 5 rows */
+  /* windows of 15, 28, far too many, 2 (at least), 2, 10, 8, 3, 6 and 5 rows */
+  static const double tempos[] = {1.7, 0.9, 0, 40, 25, 2.6, 3, 9, 4, 5};
   rng g = rng_start("energies");
   for (int round = 0; round < 10; round++) {
     scene s;
@@ -479,8 +534,10 @@ static void energies(void **state) {
     if (round == 3) s.run.theta_load = NULL;
     if (round == 4 || round > 7) s.options.holdout = 0;
     if (round < 6) table_new(&w, &s, round >= 3 ? 40 : 0, round >= 3 ? 35 : 0, &g);
-    else table_new(&w, &s, round - 6, 9 - round, &g), w.stretch.begins = w.stretch.ends = false; /* cut out of the middle, with hardly a neighbour */
-    if (round == 7) w.stretch.first = 0; /* a window that ends in the first block */
+    else
+      table_new(&w, &s, round - 6, 9 - round, &g),
+          w.stretch.begins = w.stretch.ends = false; /* cut out of the middle, with hardly a neighbour */
+    if (round == 7) w.stretch.first = 0;             /* a window that ends in the first block */
     s.run.rows = ROWS + 60, s.run.tempo = tempos[round];
     psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ENERGY, .run = &s.run};
     psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run};
@@ -513,7 +570,9 @@ static void short_stretches(void **state) {
     scene s;
     scene_new(&s, true, &g);
     table_new(&w, &s, 0, 0, &g);
-    s.run.band.cutoff = 0.33, s.run.tempo = 1e9, w.stretch.rows = rows ? 30 * rows : 20, w.stretch.begins = w.stretch.ends = false; /* every thirtieth row */
+    /* every thirtieth row */
+    s.run.band.cutoff = 0.33, s.run.tempo = 1e9, w.stretch.rows = rows ? 30 * rows : 20,
+    w.stretch.begins = w.stretch.ends = false;
     memset(w.bad, 0, sizeof w.bad);
     psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ENERGY, .run = &s.run};
     psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run};
@@ -529,14 +588,16 @@ static void short_stretches(void **state) {
     assert_int_equal(psdmp_identify_energies_stretch(e, &w.stretch, NULL), PSDM_OK);
     assert_int_equal(psdmp_identify_walker_stretch(walker, &w.stretch, NULL), PSDM_OK);
     psdmp_identify_blocks_flush(&to.blocks);
-    for (int k = 0; k < BLOCK; k++) assert_true(to.blocks.count[k] == (rows == 3 && k == 4)); /* a window of two rows, which ends in block 4 */
+    /* a window of two rows, which ends in block 4 */
+    for (int k = 0; k < BLOCK; k++) assert_true(to.blocks.count[k] == (rows == 3 && k == 4));
     assert_true(came.rows == 0);
     for (int walking = 0; walking < 2; walking++)
       for (long n = 1, enough = 0; !enough; n++) {
         counting c;
         counting_init(&c, n);
         s.run.allocator = &c.allocator;
-        psdm_status status = walking ? psdmp_identify_walker_stretch(walker, &w.stretch, NULL) : psdmp_identify_energies_stretch(e, &w.stretch, NULL);
+        psdm_status status = walking ? psdmp_identify_walker_stretch(walker, &w.stretch, NULL)
+                                     : psdmp_identify_energies_stretch(e, &w.stretch, NULL);
         enough = c.calls < n;
         assert_true(status == (enough ? PSDM_OK : PSDM_E_MEMORY) && c.live == 0);
       }
@@ -549,14 +610,19 @@ static void short_stretches(void **state) {
 
 /* ---- a whole pass: blocks of all stretches, numbers added up ---- */
 
-static psdm_status add_energies(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) { return psdmp_identify_energies_stretch(user, stretch, error); }
-static psdm_status add_walk(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) { return psdmp_identify_walker_stretch(user, stretch, error); }
+static psdm_status add_energies(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) {
+  return psdmp_identify_energies_stretch(user, stretch, error);
+}
+static psdm_status add_walk(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) {
+  return psdmp_identify_walker_stretch(user, stretch, error);
+}
 
 static void passes(void **state) {
   (void)state;
   rng g = rng_start("passes");
   for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++) {
-    if (kind == PSDMP_IDENTIFY_PASS_DIDIM || kind == PSDMP_IDENTIFY_PASS_IV) continue; /* a simulation is test_estimate_simulate.c's */
+    /* a simulation is test_estimate_simulate.c's */
+    if (kind == PSDMP_IDENTIFY_PASS_DIDIM || kind == PSDMP_IDENTIFY_PASS_IV) continue;
     scene s;
     logs l;
     psdm_error error = {0};
@@ -565,11 +631,13 @@ static void passes(void **state) {
     logs_new(&l, &s, &g);
     assert_int_equal(psdmp_identify_run_ranges(&s.run, &s.run.band, &error), PSDM_OK);
     for (int k = 0; k < psdmp_identify_estimate_width(&s.run); k++) x[k] = rng_uniform(&g, -1, 1);
-    psdmp_identify_pass pass = {.kind = (psdmp_identify_pass_kind)kind, .run = &s.run, .stage = 1, .x = x, .scale = scale};
+    psdmp_identify_pass pass = {
+        .kind = (psdmp_identify_pass_kind)kind, .run = &s.run, .stage = 1, .x = x, .scale = scale};
     psdmp_identify_blocks b;
     psdmp_identify_pass_shape(&pass);
     assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, &b));
-    double *added = calloc((size_t)pass.numbers + 1, sizeof *added), *sums = calloc((size_t)pass.numbers + 1, sizeof *sums);
+    double *added = calloc((size_t)pass.numbers + 1, sizeof *added),
+           *sums = calloc((size_t)pass.numbers + 1, sizeof *sums);
     assert_int_equal(psdmp_identify_pass_run(&pass, &b, added, &error), PSDM_OK);
     /* one stretch after the other into one set of blocks */
     psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run, .numbers = sums};
@@ -579,7 +647,9 @@ static void passes(void **state) {
     psdmp_feed_reader *reader = psdmp_feed_reader_new(s.run.feed);
     assert_int_equal(psdmp_feed_units(s.run.feed, false), FILES);
     for (long unit = 0; unit < FILES; unit++)
-      assert_int_equal(psdmp_feed_unit(reader, false, unit, 50, 50, e ? add_energies : add_walk, e ? (void *)e : (void *)walker, &error), PSDM_OK);
+      assert_int_equal(psdmp_feed_unit(reader, false, unit, 50, 50, e ? add_energies : add_walk,
+                                       e ? (void *)e : (void *)walker, &error),
+                       PSDM_OK);
     psdmp_feed_reader_free(reader);
     psdmp_identify_blocks_flush(&to.blocks);
     double all = 0;
@@ -618,7 +688,8 @@ static bool count_rounds(void *user, const char *doing, double share) {
 /* Whoever works on which file: the same bits. */
 static void on_other_ranks(void **state) {
   (void)state;
-  static const psdm_estimator kinds[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_ENERGY, PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_WLS};
+  static const psdm_estimator kinds[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_ENERGY,
+                                         PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_WLS};
   rng g = rng_start("on_other_ranks");
   psdm_robot *robot = parse_robot(two_links);
   logs l;
@@ -628,13 +699,24 @@ static void on_other_ranks(void **state) {
     write_log(l.path[k], &w, &g);
   }
   for (int e = 0; e < 5; e++) {
-    psdm_calibrate_options o = {.files = FILES, .path = l.name, .holdout = 0.2, .estimator = kinds[e], .kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = 25, .delay_given = true, .rest = 0.02,
-                                .plain_friction = e != 3, .columns = 5, .threads = 1, .decimate = e == 4 ? 3 : 0};
+    psdm_calibrate_options o = {.files = FILES,
+                                .path = l.name,
+                                .holdout = 0.2,
+                                .estimator = kinds[e],
+                                .kinematics = PSDM_KINEMATICS_VELOCITY,
+                                .cutoff = 25,
+                                .delay_given = true,
+                                .rest = 0.02,
+                                .plain_friction = e != 3,
+                                .columns = 5,
+                                .threads = 1,
+                                .decimate = e == 4 ? 3 : 0};
     rounds heard = {.doing = e == 0 ? "weighing outliers" : "simulating"};
     o.going_on = count_rounds, o.going_on_user = &heard;
     psdm_calibration *c = calibrate(robot, &o);
     numbers *alone = numbers_of(c);
-    if (e < 2) assert_int_equal(heard.calls, e ? c->steps * (FILES + 1) : c->steps - 1); /* rows in memory are told of by file; robust looks at its rows once before */
+    /* rows in memory are told of by file; robust looks at its rows once before */
+    if (e < 2) assert_int_equal(heard.calls, e ? c->steps * (FILES + 1) : c->steps - 1);
     o.going_on = NULL;
     psdm_calibration_free(c);
     on_ranks(robot, o, 2 + e % 2, alone);
@@ -652,20 +734,24 @@ static void what_others_know(void **state) {
     bool chosen = round & 1, load = round & 2, had = round & 4;
     scene s, other;
     scene_new(&s, false, &g), scene_new(&other, false, &g);
-    psdmp_identify_band band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = 12.5, .delay = 0.003, .wide = 77}, heard;
+    psdmp_identify_band band = {.kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = 12.5, .delay = 0.003, .wide = 77},
+                        heard;
     psdmp_parallel_bytes bytes = {0};
     s.run.still = 0.125, s.run.rest = 0.75, s.speed[0] = 1.5, s.speed[1] = 2.5;
     if (!load) s.run.theta_load = NULL;
     if (!had) other.run.theta_load = NULL;
     if (!chosen) { /* more columns than can be chosen */
       s.dictionary[1].count = 40;
-      for (int k = 0; k < 40; k++) s.dictionary[1].column[k] = (psdmp_parameters_column){PSDM_COLUMN_TANH, 0.1 * k, k % 3};
+      for (int k = 0; k < 40; k++)
+        s.dictionary[1].column[k] = (psdmp_parameters_column){PSDM_COLUMN_TANH, 0.1 * k, k % 3};
     }
-    memset(other.dictionary, 0x55, sizeof other.dictionary), memset(other.choice, 0x55, sizeof other.choice), memset(&heard, 0x55, sizeof heard);
+    memset(other.dictionary, 0x55, sizeof other.dictionary), memset(other.choice, 0x55, sizeof other.choice),
+        memset(&heard, 0x55, sizeof heard);
     other.run.arena = (psdmp_base_arena){0};
     psdmp_identify_run_put(&s.run, &band, chosen, &bytes);
     assert_true(psdmp_identify_run_get(&other.run, &heard, &bytes) && !bytes.failed);
-    assert_true(heard.kinematics == band.kinematics && heard.cutoff == band.cutoff && heard.delay == band.delay && heard.wide == band.wide);
+    assert_true(heard.kinematics == band.kinematics && heard.cutoff == band.cutoff && heard.delay == band.delay &&
+                heard.wide == band.wide);
     assert_true(other.run.still == 0.125 && other.run.rest == 0.75 && other.speed[0] == 1.5 && other.speed[1] == 2.5);
     assert_int_equal(other.run.theta_load != NULL, load);
     for (int j = 0; j < s.run.l && load; j++) assert_true(other.run.theta_load[j] == s.load[j]);
@@ -673,7 +759,8 @@ static void what_others_know(void **state) {
       int count = chosen ? s.choice[i].count : s.dictionary[i].count, most = count < 16 ? count : 16;
       assert_true(other.dictionary[i].count == count && other.choice[i].count == most);
       for (int k = 0; k < count; k++) {
-        const psdmp_parameters_column *is = &other.dictionary[i].column[k], *should = &s.dictionary[i].column[chosen ? s.choice[i].take[k] : k];
+        const psdmp_parameters_column *is = &other.dictionary[i].column[k],
+                                      *should = &s.dictionary[i].column[chosen ? s.choice[i].take[k] : k];
         assert_true(is->kind == should->kind && is->width == should->width && is->load == should->load);
         if (k < 16) assert_int_equal(other.choice[i].take[k], k);
       }
@@ -694,6 +781,9 @@ static void what_others_know(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ranges_and_factors), cmocka_unit_test(walks), cmocka_unit_test(energies), cmocka_unit_test(short_stretches), cmocka_unit_test(passes), cmocka_unit_test(on_other_ranks), cmocka_unit_test(what_others_know)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ranges_and_factors), cmocka_unit_test(walks),  cmocka_unit_test(energies),
+      cmocka_unit_test(short_stretches),    cmocka_unit_test(passes), cmocka_unit_test(on_other_ranks),
+      cmocka_unit_test(what_others_know)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* test_gather_scene.h: a run without a calibration, and rows in memory whose stretches are cut, summed up and sent as bytes as threads and ranks do. The calls that lead
- * out of gather.c are wrapped (CMakeLists.txt). Part of one program at a time. */
+/* test_gather_scene.h: a run without a calibration, and rows in memory whose stretches are cut, summed up and sent
+ * as bytes as threads and ranks do. The calls that lead out of gather.c are wrapped (CMakeLists.txt). Part of one
+ * program at a time. */
 #ifndef TEST_GATHER_SCENE_H
 #define TEST_GATHER_SCENE_H
 
@@ -13,15 +14,16 @@ enum { N = 3, ROWS = 260, SEGMENTS = 2, ALL = SEGMENTS * ROWS, BASE = 40, WIDE =
 /* drives two and three move with those before them */
 static const char coupled[] =
     "name: coupled\nconvention: dh\ngravity: [1, -9.81, 2]\n"
-    "joints:\n  - {name: a, type: revolute, a: 0.5, alpha: pi/2, gear: 100, drive_inertia: 0.6}\n  - {name: b, type: revolute, a: 0.4, gear: -80, drive_inertia: 0.3}\n"
+    "joints:\n  - {name: a, type: revolute, a: 0.5, alpha: pi/2, gear: 100, drive_inertia: 0.6}\n  - {name: b, type: "
+    "revolute, a: 0.4, gear: -80, drive_inertia: 0.3}\n"
     "  - {name: c, type: revolute, a: 0.2, alpha: 1, gear: 50, drive_inertia: 0.1}\n"
     "links:\n  - {mass: 4, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.03, yy: 0.05, zz: 0.04, xy: 0.002}}\n"
     "  - {mass: 3, com: [-0.2, 0.015, 0.02], inertia: {xx: 0.01, yy: 0.05, zz: 0.05, yz: 0.001}}\n"
     "  - {mass: 2, com: [-0.1, 0.01, -0.02], inertia: {xx: 0.01, yy: 0.02, zz: 0.02}}\n"
     "transmission: [[1, 0, 0], [-1, 1, 0], [0.5, 0.25, 1]]\n";
-static const char single[] =
-    "name: single\nconvention: dh\ngravity: [1, -9.81, 2]\n"
-    "joints: [{name: a, type: revolute, a: 0.5, alpha: pi/2}, {name: b, type: revolute, a: 0.4}, {name: c, type: prismatic, alpha: 1}]\n";
+static const char single[] = "name: single\nconvention: dh\ngravity: [1, -9.81, 2]\n"
+                             "joints: [{name: a, type: revolute, a: 0.5, alpha: pi/2}, {name: b, type: revolute, a: "
+                             "0.4}, {name: c, type: prismatic, alpha: 1}]\n";
 static const double transmission[N][N] = {{1, 0, 0}, {-1, 1, 0}, {0.5, 0.25, 1}};
 
 /* ---- the run ---- */
@@ -37,17 +39,31 @@ typedef struct scene {
   bool coupled;
 } scene;
 
-/* Drives choose five, two and three of seven columns; of the base parameters each reaches some. The widest rows are the first drive's, or of all columns the last one's. */
+/* Drives choose five, two and three of seven columns; of the base parameters each reaches some. The widest rows are
+ * the first drive's, or of all columns the last one's. */
 static inline void scene_new(scene *s, bool couples, rng *g) {
-  static const psdmp_parameters_column columns[7] = {{PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
-                                          {PSDM_COLUMN_STOP, 0.05, 0}, {PSDM_COLUMN_TANH, 0.8, 2}, {PSDM_COLUMN_SIGN, 0, 0}};
+  static const psdmp_parameters_column columns[7] = {
+      {PSDM_COLUMN_VISCOUS, 0, 0}, {PSDM_COLUMN_TANH, 0.3, 0}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_OFFSET, 0, 0},
+      {PSDM_COLUMN_STOP, 0.05, 0}, {PSDM_COLUMN_TANH, 0.8, 2}, {PSDM_COLUMN_SIGN, 0, 0}};
   memset(s, 0, sizeof *s);
   psdm_robot *robot = parse_robot(couples ? coupled : single);
   s->coupled = couples;
   s->options = (psdm_calibrate_options){.threads = 1, .holdout_block = 0.7, .holdout_every = 4};
-  s->run = (psdmp_identify_run){.robot = robot, .options = &s->options, .n = N, .speed = s->speed, .span = s->span, .centre = s->centre, .dictionary = s->dictionary, .choice = s->choice,
-                       .reached = s->reached, .interval = 0.01, .rows = ALL, .still = 0.125, .rest = 0.05,
-                       .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
+  s->run =
+      (psdmp_identify_run){.robot = robot,
+                           .options = &s->options,
+                           .n = N,
+                           .speed = s->speed,
+                           .span = s->span,
+                           .centre = s->centre,
+                           .dictionary = s->dictionary,
+                           .choice = s->choice,
+                           .reached = s->reached,
+                           .interval = 0.01,
+                           .rows = ALL,
+                           .still = 0.125,
+                           .rest = 0.05,
+                           .band = {.kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .wide = INFINITY}};
   assert_int_equal(psdmp_parameters_model(robot, NULL, &s->run.model, NULL, NULL), PSDM_OK);
   assert_true(psdmp_identify_run_transmission(&s->run, &s->arena) && psdmp_identify_run_formulas(&s->run, &s->arena));
   assert_int_equal(psdm_work_new(robot, NULL, &s->run.work), PSDM_OK);
@@ -61,7 +77,8 @@ static inline void scene_new(scene *s, bool couples, rng *g) {
   }
   for (int j = 0; j < s->run.l; j++) {
     s->load[j] = rng_uniform(g, -1, 1);
-    for (int i = 0; i < N; i++) s->reached[i * s->run.l + j] = i == 0 ? j > 0 : i == 1 ? j % 3 != 1 : j != 4 && j + 1 < s->run.l;
+    for (int i = 0; i < N; i++)
+      s->reached[i * s->run.l + j] = i == 0 ? j > 0 : i == 1 ? j % 3 != 1 : j != 4 && j + 1 < s->run.l;
   }
   s->run.theta_load = s->load;
 }
@@ -73,7 +90,9 @@ static inline void scene_free(scene *s) {
   psdm_robot_free((psdm_robot *)(size_t)s->run.robot);
 }
 
-static inline int own_columns(const scene *s, int drive, bool chosen) { return chosen ? s->choice[drive].count : s->dictionary[drive].count; }
+static inline int own_columns(const scene *s, int drive, bool chosen) {
+  return chosen ? s->choice[drive].count : s->dictionary[drive].count;
+}
 
 /* ---- rows ---- */
 
@@ -100,9 +119,23 @@ static inline void table_new(table *w, const scene *s, rng *g) {
 
 /* rows from .. to - 1 of a segment, with their neighbours */
 static inline psdmp_feed_stretch cut(const table *w, int segment, long from, long to, long margin) {
-  long lead = from < margin ? from : margin, trail = ROWS - to < margin ? ROWS - to : margin, at = segment * ROWS + from - lead;
-  return (psdmp_feed_stretch){.rows = lead + to - from + trail, .lead = lead, .trail = trail, .first = at, .segment = segment, .begins = lead == from, .ends = to + trail == ROWS, .origin = 1,
-                         .begin = w->t[segment * ROWS], .t = w->t + at, .q = w->q + at * N, .qd = w->qd + at * N, .qdd = w->qdd + at * N, .tau = w->tau + at * N, .bad = w->bad + at * N};
+  long lead = from < margin ? from : margin, trail = ROWS - to < margin ? ROWS - to : margin,
+       at = segment * ROWS + from - lead;
+  return (psdmp_feed_stretch){.rows = lead + to - from + trail,
+                              .lead = lead,
+                              .trail = trail,
+                              .first = at,
+                              .segment = segment,
+                              .begins = lead == from,
+                              .ends = to + trail == ROWS,
+                              .origin = 1,
+                              .begin = w->t[segment * ROWS],
+                              .t = w->t + at,
+                              .q = w->q + at * N,
+                              .qd = w->qd + at * N,
+                              .qdd = w->qdd + at * N,
+                              .tau = w->tau + at * N,
+                              .bad = w->bad + at * N};
 }
 
 /* ---- sums over these stretches ---- */
@@ -112,9 +145,9 @@ typedef struct script {
   int count;
   psdmp_feed_stretch stretch[MOST_PARTS];
   bool sent[MOST_PARTS];
-  bool halves;                /* halves of what was sent are tried too */
-  bool none;                  /* there are no rows at all */
-  psdm_status refuse;         /* reading fails */
+  bool halves;                                  /* halves of what was sent are tried too */
+  bool none;                                    /* there are no rows at all */
+  psdm_status refuse;                           /* reading fails */
   void *(*make)(const psdmp_identify_sum *sum); /* instead of the stretches */
   int calls, work;
   char name[16];
@@ -130,7 +163,8 @@ static inline void script_clear(void) {
   scripted = (script){0};
 }
 
-/* both segments in pieces of several lengths; a piece of nothing but margins and one too short for any row among them */
+/* both segments in pieces of several lengths; a piece of nothing but margins and one too short for any row among
+ * them */
 static inline void script_pieces(const table *w, long margin) {
   static const long ends[] = {70, 71, 130, 200, ROWS, 90, 97, 180, ROWS};
   script_clear();
@@ -182,19 +216,22 @@ static inline void *sent(const psdmp_identify_sum *sum, void *part, const psdm_a
 static inline psdm_status no_memory(psdm_error *error) { return psdmp_base_fail_status(error, PSDM_E_MEMORY); }
 
 /* the part of one stretch; what fails says why */
-static inline psdm_status one_part(psdmp_identify_run *r, const psdmp_identify_sum *sum, void *space, int k, void **part, psdm_error *error) {
+static inline psdm_status one_part(psdmp_identify_run *r, const psdmp_identify_sum *sum, void *space, int k,
+                                   void **part, psdm_error *error) {
   *part = sum->part_new(sum->user);
   if (!*part) return no_memory(error);
   error->text[0] = 0;
   psdm_status status = sum->add(space, *part, &scripted.stretch[k], error);
   assert_string_equal(error->text, status ? psdm_status_text(status) : "");
   if (status) sum->part_free(sum->user, *part);
-  else if (scripted.sent[k] && !(*part = sent(sum, *part, r->allocator, scripted.halves && k < 2))) status = no_memory(error);
+  else if (scripted.sent[k] && !(*part = sent(sum, *part, r->allocator, scripted.halves && k < 2)))
+    status = no_memory(error);
   return status;
 }
 
 /* what sums.c does, by one thread */
-static inline psdm_status add_stretches(psdmp_identify_run *r, const psdmp_identify_sum *sum, void **part, psdm_error *error) {
+static inline psdm_status add_stretches(psdmp_identify_run *r, const psdmp_identify_sum *sum, void **part,
+                                        psdm_error *error) {
   void *space = sum->space_new(sum->user, r);
   psdmp_parallel_tree tree = {.way = {sum->user, sum->merge, sum->part_free}};
   psdm_status status = space ? PSDM_OK : no_memory(error);
@@ -209,12 +246,15 @@ static inline psdm_status add_stretches(psdmp_identify_run *r, const psdmp_ident
   return status;
 }
 
-static inline psdm_status summed(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error) {
+static inline psdm_status summed(psdmp_identify_run *r, const psdmp_identify_sum *sum,
+                                 const psdmp_parallel_bytes *request, bool all, long margin, void **part,
+                                 psdm_error *error) {
   psdm_error own;
   psdm_status status = PSDM_OK;
   *part = NULL;
   if (request->failed) return no_memory(error);
-  scripted.calls++, scripted.work = sum->work, scripted.all = all, scripted.margin = margin, scripted.finishing = r->finishing;
+  scripted.calls++, scripted.work = sum->work, scripted.all = all, scripted.margin = margin,
+                    scripted.finishing = r->finishing;
   strcpy(scripted.name, sum->name);
   psdmp_parallel_bytes_free(&scripted.request), psdmp_parallel_bytes_free(&scripted.answer);
   psdmp_parallel_bytes_put(&scripted.request, request->data, request->used);
@@ -226,13 +266,21 @@ static inline psdm_status summed(psdmp_identify_run *r, const psdmp_identify_sum
   return status;
 }
 
-psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error);
-psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, void **part, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_sum *sum,
+                                           const psdmp_parallel_bytes *request, bool all, long margin, void **part,
+                                           psdm_error *error);
+psdm_status __wrap_psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_sum *sum,
+                                           const psdmp_parallel_bytes *request, bool all, long margin, void **part,
+                                           psdm_error *error) {
   return summed(r, sum, request, all, margin, part, error);
 }
 
-psdm_status __wrap_psdmp_identify_sum_serve(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, psdmp_parallel_bytes *answer, psdm_error *error);
-psdm_status __wrap_psdmp_identify_sum_serve(psdmp_identify_run *r, const psdmp_identify_sum *sum, const psdmp_parallel_bytes *request, bool all, long margin, psdmp_parallel_bytes *answer, psdm_error *error) {
+psdm_status __wrap_psdmp_identify_sum_serve(psdmp_identify_run *r, const psdmp_identify_sum *sum,
+                                            const psdmp_parallel_bytes *request, bool all, long margin,
+                                            psdmp_parallel_bytes *answer, psdm_error *error);
+psdm_status __wrap_psdmp_identify_sum_serve(psdmp_identify_run *r, const psdmp_identify_sum *sum,
+                                            const psdmp_parallel_bytes *request, bool all, long margin,
+                                            psdmp_parallel_bytes *answer, psdm_error *error) {
   void *part;
   psdm_status status = summed(r, sum, request, all, margin, &part, error);
   if (part) sum->put(sum->user, part, answer), sum->part_free(sum->user, part);
@@ -248,11 +296,15 @@ typedef struct states {
 
 static states seen;
 
-psdm_status __real_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, const double *qdd, double *Y);
-psdm_status __wrap_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, const double *qdd, double *Y);
-psdm_status __wrap_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd, const double *qdd, double *Y) {
+psdm_status __real_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
+                                           const double *qdd, double *Y);
+psdm_status __wrap_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
+                                           const double *qdd, double *Y);
+psdm_status __wrap_psdm_regressor_standard(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
+                                           const double *qdd, double *Y) {
   if (seen.calls < 8)
-    for (int i = 0; i < N; i++) seen.q[seen.calls][i] = q[i], seen.q[seen.calls][N + i] = qd[i], seen.q[seen.calls][2 * N + i] = qdd[i];
+    for (int i = 0; i < N; i++)
+      seen.q[seen.calls][i] = q[i], seen.q[seen.calls][N + i] = qd[i], seen.q[seen.calls][2 * N + i] = qdd[i];
   if (++seen.calls == seen.fail_at) return PSDM_E_MISSING;
   return __real_psdm_regressor_standard(robot, work, q, qd, qdd, Y);
 }

@@ -27,7 +27,15 @@ static double *numbers(size_t count) {
 
 static problem problem_new(int p, int samples, int rows, double lambda) {
   size_t all = (size_t)(samples * rows);
-  return (problem){p, samples, rows, lambda, numbers((size_t)p), numbers((size_t)p), numbers(all * (size_t)p), numbers(all), numbers(all)};
+  return (problem){p,
+                   samples,
+                   rows,
+                   lambda,
+                   numbers((size_t)p),
+                   numbers((size_t)p),
+                   numbers(all * (size_t)p),
+                   numbers(all),
+                   numbers(all)};
 }
 
 static void problem_free(problem *b) { free(b->theta), free(b->sd), free(b->Y), free(b->tau), free(b->sigma); }
@@ -38,10 +46,12 @@ static bool counts(const problem *b, int i) { return b->sigma[i] > 0 && !isinf(b
 static void batch(const problem *b, double *theta, double *covariance, double *misfit) {
   int p = b->p, all = b->samples * b->rows, m = all + p;
   long words = psdmp_linalg_least_squares_work(m, p, 1);
-  double *A = numbers((size_t)m * (size_t)p), *B = numbers((size_t)m), *work = numbers((size_t)words), *R = numbers((size_t)(p * p)), *reflectors = numbers((size_t)p);
+  double *A = numbers((size_t)m * (size_t)p), *B = numbers((size_t)m), *work = numbers((size_t)words),
+         *R = numbers((size_t)(p * p)), *reflectors = numbers((size_t)p);
   double *copy = numbers((size_t)m * (size_t)p), sum = 0, weight = 0;
   for (int i = 0; i < m; i++) {
-    double w = i < all ? (counts(b, i) ? pow(b->lambda, 0.5 * (b->samples - 1 - i / b->rows)) / b->sigma[i] : 0) : pow(b->lambda, 0.5 * b->samples) / b->sd[i - all];
+    double w = i < all ? (counts(b, i) ? pow(b->lambda, 0.5 * (b->samples - 1 - i / b->rows)) / b->sigma[i] : 0)
+                       : pow(b->lambda, 0.5 * b->samples) / b->sd[i - all];
     for (int j = 0; j < p; j++) A[(long)j * m + i] = w == 0 ? 0 : w * (i < all ? b->Y[(long)i * p + j] : i - all == j);
     B[i] = w == 0 ? 0 : w * (i < all ? b->tau[i] : b->theta[i - all]);
   }
@@ -90,7 +100,8 @@ static void compare(const problem *b, difference *worst) {
   void *memory;
   psdm_online *o = start(b, &memory);
   size_t p = (size_t)b->p;
-  double *theta = numbers(p), *covariance = numbers(p * p), *wanted = numbers(p), *wanted_covariance = numbers(p * p), misfit;
+  double *theta = numbers(p), *covariance = numbers(p * p), *wanted = numbers(p), *wanted_covariance = numbers(p * p),
+         misfit;
   for (int k = 0; k < b->samples; k++) {
     long at = (long)k * b->rows;
     assert_int_equal(psdm_online_add(o, b->rows, b->Y + at * b->p, b->tau + at, b->sigma + at), PSDM_OK);
@@ -111,7 +122,8 @@ static void compare(const problem *b, difference *worst) {
 }
 
 static void demand(const char *name, const difference *worst, double bound) {
-  printf("%s: off the batch by %.1e in theta, %.1e in covariance, %.1e in misfit\n", name, worst->theta, worst->covariance, worst->misfit);
+  printf("%s: off the batch by %.1e in theta, %.1e in covariance, %.1e in misfit\n", name, worst->theta,
+         worst->covariance, worst->misfit);
   assert_true(worst->theta <= bound && worst->covariance <= bound && worst->misfit <= bound);
 }
 
@@ -130,14 +142,19 @@ static void test_random(void **unused) {
   rng g = rng_start("test_random");
   difference worst = {0};
   for (int trial = 0; trial < 60; trial++) {
-    int p = rng_int(&g, 1, 20), rows = rng_int(&g, 1, 6), samples = trial % 4 ? rng_int(&g, 20, 120) : rng_int(&g, 0, 5);
+    int p = rng_int(&g, 1, 20), rows = rng_int(&g, 1, 6),
+        samples = trial % 4 ? rng_int(&g, 20, 120) : rng_int(&g, 0, 5);
     problem b = problem_new(p, samples, rows, trial % 3 ? rng_uniform(&g, 0.9, 1) : 1);
     for (int j = 0; j < p; j++) b.theta[j] = rng_uniform(&g, -2, 2), b.sd[j] = pow(10, rng_uniform(&g, -1, 1));
     for (int i = 0; i < samples * rows; i++) {
       int kind = rng_int(&g, 0, 19);
       b.tau[i] = noise(&g);
       b.sigma[i] = kind == 0 ? 0 : kind == 1 ? INFINITY : rng_uniform(&g, 0.2, 2);
-      for (int j = 0; j < p; j++) b.Y[(long)i * p + j] = kind == 2 ? 0 : kind < 2 ? NAN : rng_uniform(&g, -1, 1), b.tau[i] += kind > 2 ? b.Y[(long)i * p + j] * (j + 1) : 0;
+      for (int j = 0; j < p; j++)
+        b.Y[(long)i * p + j] = kind == 2  ? 0
+                               : kind < 2 ? NAN
+                                          : rng_uniform(&g, -1, 1),
+                          b.tau[i] += kind > 2 ? b.Y[(long)i * p + j] * (j + 1) : 0;
     }
     compare(&b, &worst);
     problem_free(&b);
@@ -156,7 +173,8 @@ static void test_kr6(void **unused) {
   assert_int_equal(psdm_params_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
   assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
   int n = psdm_robot_n(r), S = psdm_robot_parameter_count(r), l = psdm_model_l(m);
-  double *pi = numbers((size_t)S), *Y = numbers((size_t)(n * S)), *theta = numbers((size_t)l), sigma_share = 0.01, check = 0, largest = 0;
+  double *pi = numbers((size_t)S), *Y = numbers((size_t)(n * S)), *theta = numbers((size_t)l), sigma_share = 0.01,
+         check = 0, largest = 0;
   for (int k = 0; k < S; k++) pi[k] = rng_uniform(&g, 0.1, 1);
   psdm_model_theta(m, pi, theta);
   for (int forgets = 0; forgets < 2; forgets++) {
@@ -164,12 +182,14 @@ static void test_kr6(void **unused) {
     for (int j = 0; j < l; j++) b.theta[j] = 0, b.sd[j] = 10;
     for (int s = 0; s < b.samples; s++) {
       double q[6], qd[6], qdd[6];
-      for (int i = 0; i < n; i++) q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -2, 2), qdd[i] = rng_uniform(&g, -5, 5);
+      for (int i = 0; i < n; i++)
+        q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -2, 2), qdd[i] = rng_uniform(&g, -5, 5);
       assert_int_equal(psdm_regressor_standard(r, work, q, qd, qdd, Y), PSDM_OK);
       for (int i = 0; i < n; i++) {
         long row = (long)s * n + i;
         double tau = 0, standard = 0;
-        for (int j = 0, k; j < l; j++) psdm_model_base_term(m, j, 0, &k), b.Y[row * l + j] = Y[(long)i * S + k], tau += b.Y[row * l + j] * theta[j];
+        for (int j = 0, k; j < l; j++)
+          psdm_model_base_term(m, j, 0, &k), b.Y[row * l + j] = Y[(long)i * S + k], tau += b.Y[row * l + j] * theta[j];
         for (int k = 0; k < S; k++) standard += Y[(long)i * S + k] * pi[k];
         check = fmax(check, fabs(tau - standard)), largest = fmax(largest, fabs(standard));
         b.sigma[row] = sigma_share * (n - i), b.tau[row] = tau + b.sigma[row] * noise(&g);
@@ -193,7 +213,8 @@ static void test_jump(void **unused) {
   (void)unused;
   enum { P = 4, STEPS = 4000 };
   rng g = rng_start("test_jump");
-  double begin[P] = {0}, sd[P] = {10, 10, 10, 10}, sigma = 0.1, theta[2][P], covariance[P * P], truth[P] = {1, -2, 0.5, 3};
+  double begin[P] = {0}, sd[P] = {10, 10, 10, 10}, sigma = 0.1, theta[2][P], covariance[P * P],
+         truth[P] = {1, -2, 0.5, 3};
   void *memory[2];
   psdm_online *o[2];
   for (int k = 0; k < 2; k++) {
@@ -207,7 +228,8 @@ static void test_jump(void **unused) {
     for (int j = 0; j < P; j++) y[j] = rng_uniform(&g, -1, 1), tau += y[j] * truth[j];
     for (int k = 0; k < 2; k++) assert_int_equal(psdm_online_add(o[k], 1, y, &tau, &sigma), PSDM_OK);
     if (step == STEPS - 501) {
-      /* before the jump sigma is right: chi^2 / count, 3500 and some 50 equations, within five sd and what parameters take */
+      /* before the jump sigma is right: chi^2 / count, 3500 and some 50 equations, within five sd and what
+       * parameters take */
       assert_true(fabs(psdm_online_misfit(o[0]) - 1) < 5 * sqrt(2. / 3500) + P / 3500.);
       assert_true(psdm_online_misfit(o[1]) > 0.3 && psdm_online_misfit(o[1]) < 1.7);
     }
@@ -220,7 +242,8 @@ static void test_jump(void **unused) {
   free(memory[0]), free(memory[1]);
 }
 
-/* a million updates, half of them in one direction only: the covariance is positive definite, and still the batch's (normal equations in extended precision) */
+/* a million updates, half of them in one direction only: the covariance is positive definite, and still the batch's
+ * (normal equations in extended precision) */
 static void test_million(void **unused) {
   (void)unused;
   enum { P = 6 };
@@ -263,7 +286,8 @@ static void test_used_up(void **unused) {
   (void)unused;
   enum { P = 3 };
   rng g = rng_start("test_used_up");
-  double begin[P] = {1, 2, 3}, sd[P] = {1, 1, 1}, sigma = 1, theta[P] = {7, 7, 7}, covariance[P * P], truth[P] = {-1, 4, 0.5};
+  double begin[P] = {1, 2, 3}, sd[P] = {1, 1, 1}, sigma = 1, theta[P] = {7, 7, 7}, covariance[P * P],
+         truth[P] = {-1, 4, 0.5};
   void *memory = malloc(psdm_online_bytes(P));
   psdm_online *o;
   assert_int_equal(psdm_online_init(memory, psdm_online_bytes(P), P, begin, sd, 0.9, &o), PSDM_OK);
@@ -299,17 +323,21 @@ static void test_refused(void **unused) {
   assert_int_equal(psdm_online_init(memory, bytes - 1, 2, begin, sd, 1, &o), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_online_init(memory, bytes, 0, begin, sd, 1, &o), PSDM_E_ARGUMENT);
   static const double bad_forgetting[] = {0, -0.5, 1.0000001, NAN}, bad_sd[] = {0, -1, INFINITY, NAN, 1e-80, 1e80};
-  for (int k = 0; k < 4; k++) assert_int_equal(psdm_online_init(memory, bytes, 2, begin, sd, bad_forgetting[k], &o), PSDM_E_ARGUMENT);
-  for (int k = 0; k < 6; k++) assert_int_equal(psdm_online_init(memory, bytes, 2, begin, (double[2]){1, bad_sd[k]}, 1, &o), PSDM_E_ARGUMENT);
+  for (int k = 0; k < 4; k++)
+    assert_int_equal(psdm_online_init(memory, bytes, 2, begin, sd, bad_forgetting[k], &o), PSDM_E_ARGUMENT);
+  for (int k = 0; k < 6; k++)
+    assert_int_equal(psdm_online_init(memory, bytes, 2, begin, (double[2]){1, bad_sd[k]}, 1, &o), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_online_init(memory, bytes, 2, (double[2]){NAN, 0}, sd, 1, &o), PSDM_E_ARGUMENT);
   /* before any equation: the beginning itself */
   assert_int_equal(psdm_online_init(memory, bytes, 2, begin, sd, 0.9, &o), PSDM_OK);
   assert_int_equal(psdm_online_theta(o, theta, covariance), PSDM_OK);
-  assert_true(theta[0] == 1 && theta[1] == 2 && fabs(covariance[0] - 0.25) < 1e-16 && fabs(covariance[3] - 9) < 1e-14 && covariance[1] == 0 && covariance[2] == 0);
+  assert_true(theta[0] == 1 && theta[1] == 2 && fabs(covariance[0] - 0.25) < 1e-16 && fabs(covariance[3] - 9) < 1e-14 &&
+              covariance[1] == 0 && covariance[2] == 0);
   memcpy(before, memory, bytes);
   static const struct {
     double y, tau, sigma;
-  } bad[] = {{NAN, 1, 1}, {INFINITY, 1, 1}, {1, NAN, 1}, {1, -INFINITY, 1}, {1, 1, NAN}, {1, 1, -1}, {1, 1, 1e-80}, {1e80, 1, 1}};
+  } bad[] = {{NAN, 1, 1}, {INFINITY, 1, 1}, {1, NAN, 1},   {1, -INFINITY, 1},
+             {1, 1, NAN}, {1, 1, -1},       {1, 1, 1e-80}, {1e80, 1, 1}};
   for (int k = 0; k < (int)(sizeof bad / sizeof *bad); k++) {
     double Y[4] = {1, 2, 3, bad[k].y}, tau[2] = {1, bad[k].tau}, sigma[2] = {1, bad[k].sigma};
     assert_int_equal(psdm_online_add(o, 2, Y, tau, sigma), PSDM_E_ARGUMENT);
@@ -318,7 +346,10 @@ static void test_refused(void **unused) {
   assert_int_equal(psdm_online_add(o, -1, begin, begin, sd), PSDM_E_ARGUMENT);
   /* the largest that is taken overflows nothing */
   assert_int_equal(psdm_online_init(memory, bytes, 2, (double[2]){1e70, -1e70}, sd, 0.9, &o), PSDM_OK);
-  for (int k = 0; k < 100; k++) assert_int_equal(psdm_online_add(o, 2, (double[4]){1e70, 3e69, -1e70, 1e70}, (double[2]){1e70, -1e70}, (double[2]){1, 1}), PSDM_OK);
+  for (int k = 0; k < 100; k++)
+    assert_int_equal(
+        psdm_online_add(o, 2, (double[4]){1e70, 3e69, -1e70, 1e70}, (double[2]){1e70, -1e70}, (double[2]){1, 1}),
+        PSDM_OK);
   assert_int_equal(psdm_online_theta(o, theta, covariance), PSDM_OK);
   for (int k = 0; k < 4; k++) assert_true(isfinite(covariance[k]) && isfinite(theta[k / 2]));
   assert_true(isfinite(psdm_online_misfit(o)));
@@ -326,7 +357,8 @@ static void test_refused(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),  cmocka_unit_test(test_kr6),     cmocka_unit_test(test_jump),
-                                     cmocka_unit_test(test_million), cmocka_unit_test(test_used_up), cmocka_unit_test(test_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),  cmocka_unit_test(test_kr6),
+                                     cmocka_unit_test(test_jump),    cmocka_unit_test(test_million),
+                                     cmocka_unit_test(test_used_up), cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Estimating while the robot runs, and filtering, allocate nothing: malloc and its kin are wrapped by the linker and counted. */
+/* Estimating while the robot runs, and filtering, allocate nothing: malloc and its kin are wrapped by the linker and
+ * counted. */
 #include <stdlib.h>
 
 /* where the linker was not asked to wrap, there is nothing to count with */
@@ -16,7 +17,8 @@ enum { P = 12, ROWS = 200 };
 static void test_no_allocation(void **unused) {
   (void)unused;
   if (!__real_malloc) skip();
-  double begin[P] = {0}, sd[P], Y[3 * P], tau[3] = {1, 2, 3}, sigma[3] = {1, 0, 2}, theta[P], covariance[P * P], x[ROWS], y[ROWS], t[ROWS];
+  double begin[P] = {0}, sd[P], Y[3 * P], tau[3] = {1, 2, 3}, sigma[3] = {1, 0, 2}, theta[P], covariance[P * P],
+         x[ROWS], y[ROWS], t[ROWS];
   long before = allocations;
   void *memory = malloc(psdm_online_bytes(P));
   assert_true(allocations > before); /* the counter works */

@@ -1,5 +1,6 @@
-/* test_sums.c: sums over made-up units of stretches, with the logs, the checkpoint and the other ranks replaced by what this file says: which rows are asked for, in which order they are added,
- * who is asked whether to go on, what is kept and what is counted; every failure on the way. */
+/* test_sums.c: sums over made-up units of stretches, with the logs, the checkpoint and the other ranks replaced by
+ * what this file says: which rows are asked for, in which order they are added, who is asked whether to go on, what
+ * is kept and what is counted; every failure on the way. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +23,9 @@ static struct {
   psdmp_identify_run run;
   psdm_calibrate_options options;
   psdm_ranks ranks;
-  bool whole, shared, taken;      /* of the feed; parts of the checkpoint are there */
-  long readers, units_read, adds, asked, stop_at, saves, loads, names, fail_add, fail_unit, fail_save, fail_merge, fail_names, bad_bytes;
+  bool whole, shared, taken; /* of the feed; parts of the checkpoint are there */
+  long readers, units_read, adds, asked, stop_at, saves, loads, names, fail_add, fail_unit, fail_save, fail_merge,
+      fail_names, bad_bytes;
   long lead, trail, unit[MOST];
   bool all;
   char kind[16], heard[MOST][16];
@@ -51,7 +53,8 @@ typedef struct space {
 } space;
 
 static void *space_new(void *user, psdmp_identify_run *own) {
-  assert_true(user == &now && own != &now.run && own->robot == now.run.robot && own->rows == 1000 && own->work && own->work != now.run.work);
+  assert_true(user == &now && own != &now.run && own->robot == now.run.robot && own->rows == 1000 && own->work &&
+              own->work != now.run.work);
   space *s = psdmp_base_alloc(&now.memory.allocator, sizeof *s);
   if (s) s->own = own;
   return s;
@@ -98,8 +101,18 @@ static void *list_get(void *user, psdmp_parallel_bytes *from) {
 }
 
 static psdmp_identify_sum lists(const char *doing) {
-  return (psdmp_identify_sum){.name = "lists", .work = PSDMP_IDENTIFY_WORK_PASS, .doing = doing, .user = &now, .space_new = space_new, .space_free = space_free, .part_new = list_new,
-                     .add = list_add, .merge = list_merge, .part_free = list_free, .put = list_put, .get = list_get};
+  return (psdmp_identify_sum){.name = "lists",
+                              .work = PSDMP_IDENTIFY_WORK_PASS,
+                              .doing = doing,
+                              .user = &now,
+                              .space_new = space_new,
+                              .space_free = space_free,
+                              .part_new = list_new,
+                              .add = list_add,
+                              .merge = list_merge,
+                              .part_free = list_free,
+                              .put = list_put,
+                              .get = list_get};
 }
 
 /* ---- what leads out of sums.c ---- */
@@ -131,7 +144,9 @@ WRAPPED(void, psdmp_feed_reader_free, (psdmp_feed_reader * reader)) {
 }
 
 /* unit k has k % 4 stretches of 10 rows, from row 100 k on */
-WRAPPED(psdm_status, psdmp_feed_unit, (psdmp_feed_reader * reader, bool all, long unit, long lead, long trail, psdmp_feed_use_stretch use, void *user, psdm_error *error)) {
+WRAPPED(psdm_status, psdmp_feed_unit,
+        (psdmp_feed_reader * reader, bool all, long unit, long lead, long trail, psdmp_feed_use_stretch use, void *user,
+         psdm_error *error)) {
   assert_true(reader && all == now.all && unit >= 0 && unit < UNITS);
   now.lead = lead, now.trail = trail, now.unit[now.units_read++] = unit;
   for (long k = 0; k < unit % 4; k++) {
@@ -142,7 +157,9 @@ WRAPPED(psdm_status, psdmp_feed_unit, (psdmp_feed_reader * reader, bool all, lon
   return now.fail_unit && unit == now.fail_unit ? psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "a unit") : PSDM_OK;
 }
 
-WRAPPED(bool, psdmp_feed_checkpoint_load, (const psdmp_feed_checkpoint *c, const char *kind, long number, const psdmp_parallel_bytes *request, psdmp_parallel_bytes *part)) {
+WRAPPED(bool, psdmp_feed_checkpoint_load,
+        (const psdmp_feed_checkpoint *c, const char *kind, long number, const psdmp_parallel_bytes *request,
+         psdmp_parallel_bytes *part)) {
   assert_true(c == now.run.checkpoint && strcmp(kind, "lists") == 0 && request == now.request && number < UNITS);
   now.loads++;
   if (!now.taken || !now.kept[number].used) return false;
@@ -150,7 +167,9 @@ WRAPPED(bool, psdmp_feed_checkpoint_load, (const psdmp_feed_checkpoint *c, const
   return !part->failed;
 }
 
-WRAPPED(psdm_status, psdmp_feed_checkpoint_save, (const psdmp_feed_checkpoint *c, const char *kind, long number, const psdmp_parallel_bytes *request, const psdmp_parallel_bytes *part, psdm_error *error)) {
+WRAPPED(psdm_status, psdmp_feed_checkpoint_save,
+        (const psdmp_feed_checkpoint *c, const char *kind, long number, const psdmp_parallel_bytes *request,
+         const psdmp_parallel_bytes *part, psdm_error *error)) {
   assert_true(c == now.run.checkpoint && strcmp(kind, "lists") == 0 && request == now.request && number < UNITS);
   if (part->failed) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   if (++now.saves == now.fail_save) return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "a part");
@@ -159,29 +178,35 @@ WRAPPED(psdm_status, psdmp_feed_checkpoint_save, (const psdmp_feed_checkpoint *c
   return PSDM_OK;
 }
 
-WRAPPED(bool, psdmp_feed_checkpoint_names, (psdmp_feed_checkpoint * c, const char *kind, const psdmp_parallel_bytes *request)) {
+WRAPPED(bool, psdmp_feed_checkpoint_names,
+        (psdmp_feed_checkpoint * c, const char *kind, const psdmp_parallel_bytes *request)) {
   assert_true(c == now.run.checkpoint && strcmp(kind, "lists") == 0 && request == now.request);
   return ++now.names != now.fail_names;
 }
 
-WRAPPED(void, psdmp_feed_checkpoint_counts, (const psdmp_feed_checkpoint *c, long *found, long *saved, long *stale, long *damaged)) {
+WRAPPED(void, psdmp_feed_checkpoint_counts,
+        (const psdmp_feed_checkpoint *c, long *found, long *saved, long *stale, long *damaged)) {
   assert_true(c == now.run.checkpoint);
   *found = 11, *saved = 22, *stale = 33, *damaged = 44;
 }
 
-WRAPPED(psdm_status, psdmp_parallel_spread_all, (const psdmp_parallel_spread *s, int work, const psdmp_parallel_bytes *request, void **part, psdm_error *error)) {
+WRAPPED(psdm_status, psdmp_parallel_spread_all,
+        (const psdmp_parallel_spread *s, int work, const psdmp_parallel_bytes *request, void **part,
+         psdm_error *error)) {
   assert_true(s->allocator == now.run.allocator && s->ranks == now.options.ranks);
   now.threads = s->threads, now.work = work, now.spread_units = s->units;
   return __real_psdmp_parallel_spread_all(s, work, request, part, error);
 }
 
-WRAPPED(psdm_status, psdmp_parallel_team_ask, (psdm_ranks * r, int work, const psdmp_parallel_bytes *request, psdm_error *error)) {
+WRAPPED(psdm_status, psdmp_parallel_team_ask,
+        (psdm_ranks * r, int work, const psdmp_parallel_bytes *request, psdm_error *error)) {
   (void)error;
   assert_true(r == &now.ranks && work == PSDMP_IDENTIFY_WORK_PASS && request == now.request);
   return PSDM_OK;
 }
 
-WRAPPED(psdm_status, psdmp_parallel_team_listen, (psdm_ranks * r, int from, psdmp_parallel_bytes *answer, psdm_error *error)) {
+WRAPPED(psdm_status, psdmp_parallel_team_listen,
+        (psdm_ranks * r, int from, psdmp_parallel_bytes *answer, psdm_error *error)) {
   assert_true(r == &now.ranks && from >= 1 && from < 3);
   long other = 1;
   psdmp_parallel_bytes_put(answer, now.answer[from].data, now.answer[from].used);
@@ -202,7 +227,12 @@ static void begin(long fail_at) {
   memset(&now, 0, sizeof now);
   counting_fenced_init(&now.memory, fail_at);
   now.options = (psdm_calibrate_options){.threads = 3, .going_on = going_on, .going_on_user = &now};
-  now.run = (psdmp_identify_run){.robot = parse_robot(pendulum), .options = &now.options, .allocator = &now.memory.allocator, .n = 1, .rows = 1000, .doing = "before"};
+  now.run = (psdmp_identify_run){.robot = parse_robot(pendulum),
+                                 .options = &now.options,
+                                 .allocator = &now.memory.allocator,
+                                 .n = 1,
+                                 .rows = 1000,
+                                 .doing = "before"};
 }
 
 /* all that was taken is given back */
@@ -235,7 +265,8 @@ static void expect_list(const list *l, long first, long last, long less) {
 static void in_their_order(void **state) {
   (void)state;
   for (int bits = 0; bits < 32; bits++) {
-    bool all = bits & 1, whole = bits & 2, shared = bits & 4, checkpoint = bits & 8, named = bits & 16, reads = all && !whole;
+    bool all = bits & 1, whole = bits & 2, shared = bits & 4, checkpoint = bits & 8, named = bits & 16,
+         reads = all && !whole;
     const psdmp_identify_sum sum = lists(named ? "counting" : NULL);
     psdm_error error = {0};
     list l;
@@ -245,7 +276,8 @@ static void in_their_order(void **state) {
     now.run.parts_of_others[0] = 5, now.run.parts_of_others[2] = 7;
     assert_int_equal(sum_up(&sum, all, &l, &error), PSDM_OK);
     expect_list(&l, 0, 5, 0);
-    assert_true(now.units_read == UNITS && now.lead == MARGIN + 4096 && now.trail == MARGIN && now.all == all && now.spread_units == UNITS);
+    assert_true(now.units_read == UNITS && now.lead == MARGIN + 4096 && now.trail == MARGIN && now.all == all &&
+                now.spread_units == UNITS);
     for (int k = 0; k < UNITS; k++) assert_int_equal(now.unit[k], k);
     assert_int_equal(now.threads, reads && !shared ? 1 : 3);
     assert_int_equal(now.work, PSDMP_IDENTIFY_WORK_PASS);
@@ -319,7 +351,8 @@ static void from_a_checkpoint(void **state) {
     expect_list(&l, 0, 5, 0);
     /* units without rows, and what cannot be read, are made again */
     long again = bad > 0 ? bad % 4 : 0;
-    assert_true(now.units_read == 2 + (again > 0) && now.adds == again && now.saves == (again > 0) && now.asked == again);
+    assert_true(now.units_read == 2 + (again > 0) && now.adds == again && now.saves == (again > 0) &&
+                now.asked == again);
     end();
   }
 }
@@ -340,7 +373,10 @@ static void failures(void **state) {
     if (kind == 3) now.fail_names = 1;
     if (kind == 4) now.fail_merge = 1;
     assert_int_equal(sum_up(&sum, true, &l, &error), kind == 0 ? PSDM_E_PARSE : kind < 3 ? PSDM_E_IO : PSDM_E_MEMORY);
-    assert_string_equal(error.text, kind == 0 ? "a stretch" : kind == 1 ? "a unit" : kind == 2 ? "a part" : "out of memory");
+    assert_string_equal(error.text, kind == 0   ? "a stretch"
+                                    : kind == 1 ? "a unit"
+                                    : kind == 2 ? "a part"
+                                                : "out of memory");
     assert_int_equal(l.count, 0);
     if (kind == 3) assert_int_equal(now.units_read, 0);
     end();
@@ -385,7 +421,8 @@ static void no_memory(void **state) {
 
 /* ---- ranks ---- */
 
-/* Ranks have units 0 1, 2 3, 4 5. What rank 1 and 2 answer ends with the parts that they have found, saved and found damaged. */
+/* Ranks have units 0 1, 2 3, 4 5. What rank 1 and 2 answer ends with the parts that they have found, saved and found
+ * damaged. */
 static void three_ranks(void **state) {
   (void)state;
   const psdmp_identify_sum sum = lists(NULL);
@@ -399,8 +436,10 @@ static void three_ranks(void **state) {
       now.ranks = (psdm_ranks){.rank = rank, .size = 3};
       now.options.ranks = &now.ranks, now.request = &request, now.whole = true;
       if (checkpoint) now.run.checkpoint = (psdmp_feed_checkpoint *)(void *)&now;
-      assert_int_equal(psdmp_identify_sum_serve(&now.run, &sum, &request, rank == 1, MARGIN, &answer[rank], &error), PSDM_OK);
-      assert_true(now.units_read == 2 && now.unit[0] == 2 * rank && now.unit[1] == 2 * rank + 1 && now.all == (rank == 1) && now.lead == MARGIN + 4096 && now.trail == MARGIN);
+      assert_int_equal(psdmp_identify_sum_serve(&now.run, &sum, &request, rank == 1, MARGIN, &answer[rank], &error),
+                       PSDM_OK);
+      assert_true(now.units_read == 2 && now.unit[0] == 2 * rank && now.unit[1] == 2 * rank + 1 &&
+                  now.all == (rank == 1) && now.lead == MARGIN + 4096 && now.trail == MARGIN);
       long counts[3];
       memcpy(counts, answer[rank].data + answer[rank].used - sizeof counts, sizeof counts);
       assert_true(counts[0] == 11 * checkpoint && counts[1] == 22 * checkpoint && counts[2] == 44 * checkpoint);
@@ -435,7 +474,8 @@ static void no_such_columns(void **state) {
   double speed = 1.5, heard = 0;
   static const int counts[] = {0, 1, 15, 16, 17, 128, 129, -1};
   for (int k = 0; k < 8; k++) {
-    psdmp_identify_run r = {.n = 1, .l = 0, .speed = &speed, .dictionary = &dictionary, .still = 0.1, .rest = 0.2}, other = {.n = 1, .speed = &heard, .dictionary = &own, .choice = &choice};
+    psdmp_identify_run r = {.n = 1, .l = 0, .speed = &speed, .dictionary = &dictionary, .still = 0.1, .rest = 0.2},
+                       other = {.n = 1, .speed = &heard, .dictionary = &own, .choice = &choice};
     psdmp_identify_band band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 3, .delay = 4, .wide = 5}, told;
     psdmp_parallel_bytes bytes = {0};
     dictionary.count = counts[k] < 0 || counts[k] > 128 ? 0 : counts[k];
@@ -445,9 +485,12 @@ static void no_such_columns(void **state) {
     if (counts[k] < 0 || counts[k] > 128) memcpy(bytes.data + bytes.used - sizeof(int), &counts[k], sizeof(int));
     bool works = counts[k] >= 0 && counts[k] <= 128;
     assert_int_equal(psdmp_identify_run_get(&other, &told, &bytes), works);
-    if (works) assert_true(bytes.at == bytes.used && own.count == counts[k] && choice.count == (counts[k] < 16 ? counts[k] : 16) && heard == 1.5);
+    if (works)
+      assert_true(bytes.at == bytes.used && own.count == counts[k] &&
+                  choice.count == (counts[k] < 16 ? counts[k] : 16) && heard == 1.5);
     for (int c = 0; c < counts[k] && works; c++) {
-      assert_true(own.column[c].kind == PSDM_COLUMN_TANH && own.column[c].width == 0.5 * c && own.column[c].load == c % 3);
+      assert_true(own.column[c].kind == PSDM_COLUMN_TANH && own.column[c].width == 0.5 * c &&
+                  own.column[c].load == c % 3);
       if (c < 16) assert_int_equal(choice.take[c], c);
     }
     psdmp_parallel_bytes_free(&bytes);
@@ -463,13 +506,21 @@ static void load_of_friction(void **state) {
   for (int bits = 0; bits < 4; bits++) {
     counting memory;
     counting_fenced_init(&memory, 0);
-    psdmp_identify_run r = {.n = 1, .l = 3, .speed = &speed, .dictionary = &dictionary, .theta_load = bits & 1 ? load : NULL};
-    psdmp_identify_run other = {.n = 1, .l = 3, .speed = &heard, .dictionary = &own, .choice = &choice, .theta_load = bits & 2 ? had : NULL, .arena = {.allocator = &memory.allocator}};
+    psdmp_identify_run r = {
+        .n = 1, .l = 3, .speed = &speed, .dictionary = &dictionary, .theta_load = bits & 1 ? load : NULL};
+    psdmp_identify_run other = {.n = 1,
+                                .l = 3,
+                                .speed = &heard,
+                                .dictionary = &own,
+                                .choice = &choice,
+                                .theta_load = bits & 2 ? had : NULL,
+                                .arena = {.allocator = &memory.allocator}};
     psdmp_identify_band band = {.cutoff = 3}, told;
     psdmp_parallel_bytes bytes = {0};
     psdmp_identify_run_put(&r, &band, false, &bytes);
     assert_true(psdmp_identify_run_get(&other, &told, &bytes));
-    assert_true(memory.calls == (bits == 1) && (other.theta_load == had) == (bits == 3) && (other.theta_load != NULL) == (bits & 1));
+    assert_true(memory.calls == (bits == 1) && (other.theta_load == had) == (bits == 3) &&
+                (other.theta_load != NULL) == (bits & 1));
     for (int j = 0; j < 3 && other.theta_load; j++) assert_true(other.theta_load[j] == load[j]);
     /* without memory nothing was heard */
     psdmp_base_arena_free(&other.arena);
@@ -508,7 +559,10 @@ static void same_request(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(in_their_order), cmocka_unit_test(stops),       cmocka_unit_test(from_a_checkpoint), cmocka_unit_test(failures),
-                                     cmocka_unit_test(no_memory),      cmocka_unit_test(three_ranks), cmocka_unit_test(no_such_columns),   cmocka_unit_test(load_of_friction), cmocka_unit_test(same_request)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(in_their_order),    cmocka_unit_test(stops),
+                                     cmocka_unit_test(from_a_checkpoint), cmocka_unit_test(failures),
+                                     cmocka_unit_test(no_memory),         cmocka_unit_test(three_ranks),
+                                     cmocka_unit_test(no_such_columns),   cmocka_unit_test(load_of_friction),
+                                     cmocka_unit_test(same_request)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

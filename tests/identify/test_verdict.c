@@ -20,7 +20,11 @@ static void names(void **state) {
 
 /* a joint whose torque has mean and spread, met up to an error */
 static psdm_joint_fit joint(double mean, double spread, double error) {
-  return (psdm_joint_fit){.rows = 1000, .rmse = error, .rel = error / sqrt(mean * mean + spread * spread), .nrmse = error, .r2 = 1 - error * error / (spread * spread)};
+  return (psdm_joint_fit){.rows = 1000,
+                          .rmse = error,
+                          .rel = error / sqrt(mean * mean + spread * spread),
+                          .nrmse = error,
+                          .r2 = 1 - error * error / (spread * spread)};
 }
 
 static void bounds(void **state) {
@@ -30,14 +34,24 @@ static void bounds(void **state) {
     psdm_verdict verdict;
     const char *rule;
   } cases[] = {
-      {0, 10, 0.5, PSDM_VERDICT_GOOD, NULL},          {0, 10, 1.5, PSDM_VERDICT_USABLE, "error"},       {0, 10, 3, PSDM_VERDICT_POOR, "error"},
-      {0, 10, 6, PSDM_VERDICT_USELESS, "error"},      {0, 10, 15, PSDM_VERDICT_USELESS, "error"},       {100, 10, 2, PSDM_VERDICT_GOOD, NULL},
-      {100, 10, 5, PSDM_VERDICT_USABLE, "no-model"},  {100, 10, 8, PSDM_VERDICT_POOR, "no-model"},      {100, 10, 10, PSDM_VERDICT_USELESS, "no-model"},
+      {0, 10, 0.5, PSDM_VERDICT_GOOD, NULL},
+      {0, 10, 1.5, PSDM_VERDICT_USABLE, "error"},
+      {0, 10, 3, PSDM_VERDICT_POOR, "error"},
+      {0, 10, 6, PSDM_VERDICT_USELESS, "error"},
+      {0, 10, 15, PSDM_VERDICT_USELESS, "error"},
+      {100, 10, 2, PSDM_VERDICT_GOOD, NULL},
+      {100, 10, 5, PSDM_VERDICT_USABLE, "no-model"},
+      {100, 10, 8, PSDM_VERDICT_POOR, "no-model"},
+      {100, 10, 10, PSDM_VERDICT_USELESS, "no-model"},
       {0, 10, NAN, PSDM_VERDICT_GOOD, NULL}, /* a joint without a figure says nothing */
-      {0, 10, 1e-14, PSDM_VERDICT_GOOD, NULL}, {100, 10, 1e-12, PSDM_VERDICT_GOOD, NULL}, {0, 10, 0, PSDM_VERDICT_GOOD, NULL}, /* r2 rounds to 1: a log without noise was useless once */
+      /* r2 rounds to 1: a log without noise was useless once */
+      {0, 10, 1e-14, PSDM_VERDICT_GOOD, NULL},
+      {100, 10, 1e-12, PSDM_VERDICT_GOOD, NULL},
+      {0, 10, 0, PSDM_VERDICT_GOOD, NULL},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-    psdm_joint_fit fit[3] = {joint(cases[k].mean, cases[k].spread, cases[k].error), {0}, joint(0, 1e6, 2e6)}; /* the last one is none of them */
+    /* the last one is none of them */
+    psdm_joint_fit fit[3] = {joint(cases[k].mean, cases[k].spread, cases[k].error), {0}, joint(0, 1e6, 2e6)};
     psdm_finding finding = {0};
     psdm_verdict verdict = psdm_verdict_of_fit(2, fit, &finding);
     if (verdict != cases[k].verdict) fail_msg("case %zu: %s", k, psdm_verdict_name(verdict));

@@ -1,13 +1,15 @@
-/* test_verdict_logs.c: a good log with one thing wrong, row by row: the verdict is not good, and the rule that says why is among the findings. A quick part of spoiled.py. */
+/* test_verdict_logs.c: a good log with one thing wrong, row by row: the verdict is not good, and the rule that says
+ * why is among the findings. A quick part of spoiled.py. */
 #include "test_calibrate_log.h"
 
 #include "psdm/calibrate.h"
 
 enum { N = 2, COLUMNS = 1 + 3 * N };
-static const char arm[] =
-    "name: arm\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n"
-    "  - {name: shoulder, a: 0.5, limits: {lower: -4, upper: 4, velocity: 15, effort: 150}}\n  - {name: elbow, a: 0.4, limits: {lower: -4, upper: 4, velocity: 15, effort: 60}}\n";
-static const char links[] = "links:\n  - {mass: 8, com: [-0.25, 0.01, 0], inertia: {xx: 0.02, yy: 0.2, zz: 0.2}}\n  - {mass: 5, com: [-0.2, 0.02, 0], inertia: {xx: 0.02, yy: 0.1, zz: 0.1}}\n";
+static const char arm[] = "name: arm\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n"
+                          "  - {name: shoulder, a: 0.5, limits: {lower: -4, upper: 4, velocity: 15, effort: 150}}\n  - "
+                          "{name: elbow, a: 0.4, limits: {lower: -4, upper: 4, velocity: 15, effort: 60}}\n";
+static const char links[] = "links:\n  - {mass: 8, com: [-0.25, 0.01, 0], inertia: {xx: 0.02, yy: 0.2, zz: 0.2}}\n  - "
+                            "{mass: 5, com: [-0.2, 0.02, 0], inertia: {xx: 0.02, yy: 0.1, zz: 0.1}}\n";
 
 /* ---- what may be wrong with row k of a log: x is t, q, qd, tau; false leaves the row out ---- */
 
@@ -49,7 +51,9 @@ static bool flipped(double *x, long k, rng *g) {
 }
 static bool spikes(double *x, long k, rng *g) { return (void)g, x[1 + 2 * N] += k % 90 == 50 ? 1e5 : 0, true; }
 static bool holes(double *x, long k, rng *g) { return (void)g, x[1 + 2 * N] = k % 5 == 2 ? NAN : x[1 + 2 * N], true; }
-static bool saturated(double *x, long k, rng *g) { return (void)k, (void)g, x[1 + 2 * N] = fmin(x[1 + 2 * N], 20), true; }
+static bool saturated(double *x, long k, rng *g) {
+  return (void)k, (void)g, x[1 + 2 * N] = fmin(x[1 + 2 * N], 20), true;
+}
 static bool noise(double *x, long k, rng *g) {
   (void)k;
   for (int i = 0; i < N; i++) x[1 + 2 * N + i] = 30 * rng_normal(g);
@@ -133,22 +137,42 @@ static void every_fault_is_found(void **state) {
   psdm_robot *truth_robot = parse_robot(text), *asked = parse_robot(arm);
   const char *name = log_path(path);
   log_path(good);
-  write_log(good, &(truth){.robot = truth_robot, .rows = 900, .dt = 0.01, .viscous = 2, .coulomb = 3, .smooth = 0.05, .rates = true, .noise = 0.005}, &g);
+  write_log(good,
+            &(truth){.robot = truth_robot,
+                     .rows = 900,
+                     .dt = 0.01,
+                     .viscous = 2,
+                     .coulomb = 3,
+                     .smooth = 0.05,
+                     .rates = true,
+                     .noise = 0.005},
+            &g);
   int wrong = 0;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdm_calibration *c;
     psdm_error error = {0};
     spoil_log(good, path, cases[k].spoil, &g);
-    const psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.3, .kinematics = PSDM_KINEMATICS_VELOCITY, .cutoff = 15, .delay_given = true, .plain_friction = true, .rest = -1, .threads = 1};
+    const psdm_calibrate_options o = {.files = 1,
+                                      .path = &name,
+                                      .holdout = 0.3,
+                                      .kinematics = PSDM_KINEMATICS_VELOCITY,
+                                      .cutoff = 15,
+                                      .delay_given = true,
+                                      .plain_friction = true,
+                                      .rest = -1,
+                                      .threads = 1};
     if (psdm_calibrate(asked, &o, NULL, &c, &error)) {
       print_message("%s: refused: %s\n", cases[k].name, error.text);
       wrong += cases[k].at_least == PSDM_VERDICT_GOOD;
       continue;
     }
     const psdm_finding *first = psdm_calibration_finding(c, 0);
-    bool fair = cases[k].at_least == PSDM_VERDICT_GOOD ? c->verdict == PSDM_VERDICT_GOOD : c->verdict >= cases[k].at_least && told(c, cases[k].rules);
-    print_message("%s: %s%s%s\n", cases[k].name, psdm_verdict_name(c->verdict), first ? ", " : "", first ? first->text : "");
-    for (int f = 0; !fair && psdm_calibration_finding(c, f); f++) print_error("  %s\n", psdm_calibration_finding(c, f)->rule);
+    bool fair = cases[k].at_least == PSDM_VERDICT_GOOD ? c->verdict == PSDM_VERDICT_GOOD
+                                                       : c->verdict >= cases[k].at_least && told(c, cases[k].rules);
+    print_message("%s: %s%s%s\n", cases[k].name, psdm_verdict_name(c->verdict), first ? ", " : "",
+                  first ? first->text : "");
+    for (int f = 0; !fair && psdm_calibration_finding(c, f); f++)
+      print_error("  %s\n", psdm_calibration_finding(c, f)->rule);
     wrong += !fair;
     assert_null(psdm_calibration_finding(c, -1));
     psdm_calibration_free(c);

@@ -1,5 +1,5 @@
-/* test_verdict_rules.c: every rule of the verdict at both sides of its bounds, on an answer that is made up: two joints, two logs, all of it good but for the one
- * figure at hand. docs/calibrate.md has the rules. */
+/* test_verdict_rules.c: every rule of the verdict at both sides of its bounds, on an answer that is made up: two
+ * joints, two logs, all of it good but for the one figure at hand. docs/calibrate.md has the rules. */
 #include "test_verdict_scene.h"
 
 static void nothing_wrong(void **state) {
@@ -16,7 +16,8 @@ static void nothing_wrong(void **state) {
     s.out.heldout[PSDM_FIT_MOVING].rows = 0;
     s.cross[0].own = 4 * ROWS, s.cross[1].plain = 9 * ROWS, s.cross[1].constant = 0;
     found(&s, "error", &others, &text);
-    assert_true(!s.out.judged_heldout && fabs(s.out.judged_rel - sqrt(4.01 / 200)) < 1e-12 && fabs(s.out.no_model - sqrt(0.5)) < 1e-12);
+    assert_true(!s.out.judged_heldout && fabs(s.out.judged_rel - sqrt(4.01 / 200)) < 1e-12 &&
+                fabs(s.out.no_model - sqrt(0.5)) < 1e-12);
     assert_true(s.out.cross_rel == s.out.judged_rel && fabs(s.out.plain - sqrt(9.01 / 200)) < 1e-12);
   }
 }
@@ -28,9 +29,18 @@ static void errors(void **state) {
     double error, constant; /* of the torque; of the torque less a constant */
     psdm_verdict verdict;
     const char *rule;
-  } cases[] = {{0.0999, 1, good, "error"}, {0.1001, 1, usable, "error"}, {0.2499, 1, usable, "error"}, {0.2501, 1, poor, "error"}, {0.4999, 1, poor, "error"}, {0.5001, 1, useless, "error"},
-               {0.05, 0.05 / 0.3499, good, "no-model"}, {0.05, 0.05 / 0.3501, usable, "no-model"}, {0.05, 0.05 / 0.5999, usable, "no-model"}, {0.05, 0.05 / 0.6001, poor, "no-model"},
-               {0.05, 0.05 / 0.8999, poor, "no-model"}, {0.05, 0.05 / 0.9001, useless, "no-model"}};
+  } cases[] = {{0.0999, 1, good, "error"},
+               {0.1001, 1, usable, "error"},
+               {0.2499, 1, usable, "error"},
+               {0.2501, 1, poor, "error"},
+               {0.4999, 1, poor, "error"},
+               {0.5001, 1, useless, "error"},
+               {0.05, 0.05 / 0.3499, good, "no-model"},
+               {0.05, 0.05 / 0.3501, usable, "no-model"},
+               {0.05, 0.05 / 0.5999, usable, "no-model"},
+               {0.05, 0.05 / 0.6001, poor, "no-model"},
+               {0.05, 0.05 / 0.8999, poor, "no-model"},
+               {0.05, 0.05 / 0.9001, useless, "no-model"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
     for (int folds = 0; folds < 2; folds++) {
       char words[80];
@@ -38,13 +48,17 @@ static void errors(void **state) {
       if (folds) s.out.heldout[PSDM_FIT_MOVING].rows = 0;
       for (int i = 0; i < N; i++) {
         double e = 10 * cases[k].error, c = 10 * cases[k].constant;
-        s.held[PSDM_FIT_MOVING][i] = (psdm_joint_fit){.rows = ROWS, .rmse = e, .rel = cases[k].error, .r2 = 1 - e * e / (c * c)};
-        s.cross[i] = (psdmp_identify_folds){.count = ROWS, .own = e * e * ROWS, .plain = e * e * ROWS, .constant = c * c * ROWS, .square = 100 * ROWS};
+        s.held[PSDM_FIT_MOVING][i] =
+            (psdm_joint_fit){.rows = ROWS, .rmse = e, .rel = cases[k].error, .r2 = 1 - e * e / (c * c)};
+        s.cross[i] = (psdmp_identify_folds){
+            .count = ROWS, .own = e * e * ROWS, .plain = e * e * ROWS, .constant = c * c * ROWS, .square = 100 * ROWS};
       }
       if (cases[k].rule[0] == 'e')
-        snprintf(words, sizeof words, "%s: error of %.3g %%", folds ? "fit to the others" : "held-out rows", 100 * cases[k].error);
+        snprintf(words, sizeof words, "%s: error of %.3g %%", folds ? "fit to the others" : "held-out rows",
+                 100 * cases[k].error);
       else
-        snprintf(words, sizeof words, "the error is %.3g %% of what a constant", 100 * cases[k].error / cases[k].constant);
+        snprintf(words, sizeof words, "the error is %.3g %% of what a constant",
+                 100 * cases[k].error / cases[k].constant);
       expect(&s, cases[k].rule, cases[k].verdict, words, "case", (double)k);
     }
   /* joints without rows say nothing, one that is NAN neither; nothing at all is good */
@@ -61,15 +75,18 @@ static void joints(void **state) {
   static const struct {
     double rel, gap;
     psdm_verdict verdict;
-  } cases[] = {{0.2999, 0.9, good}, {0.3001, 0.9, usable}, {0.9, 0.4999, good}, {0.9, 0.5001, usable}, {0.5999, 0.9, usable}, {0.6001, 0.9, poor}, {0.9, 0.7999, usable}, {0.9, 0.8001, poor}};
+  } cases[] = {{0.2999, 0.9, good},   {0.3001, 0.9, usable}, {0.9, 0.4999, good},   {0.9, 0.5001, usable},
+               {0.5999, 0.9, usable}, {0.6001, 0.9, poor},   {0.9, 0.7999, usable}, {0.9, 0.8001, poor}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     *f = (psdm_joint_fit){.rows = ROWS, .rmse = 1, .rel = cases[k].rel, .r2 = 1 - cases[k].gap * cases[k].gap};
     expect(&s, "joint", cases[k].verdict, "sign, unit or channel of q2 or tau2", "case", (double)k);
     /* an error that is noise: its variance is a sixth of that of second differences, over both logs */
-    for (int log = 0; log < FILES; log++) s.facts[log][1].noise = 6 * ROWS * (log ? 0.5 : 0.7), s.facts[log][1].noises = ROWS;
+    for (int log = 0; log < FILES; log++)
+      s.facts[log][1].noise = 6 * ROWS * (log ? 0.5 : 0.7), s.facts[log][1].noises = ROWS;
     expect(&s, "joint", cases[k].verdict ? usable : good, "no more than its noise", "case", (double)k);
     s.facts[0][1].noise = 6 * ROWS * 0.67;
-    expect(&s, "joint", cases[k].verdict, "sign, unit or channel of q2 or tau2", "case", (double)k); /* 1.7 times (0.67 + 0.5) / 2 is less than 1 */
+    /* 1.7 times (0.67 + 0.5) / 2 is less than 1 */
+    expect(&s, "joint", cases[k].verdict, "sign, unit or channel of q2 or tau2", "case", (double)k);
     s.facts[0][1].noise = s.facts[1][1].noise = 0;
     s.span[1] = 0.01; /* one that stands still has no figure */
     expect(&s, "joint", good, NULL, "case", (double)k);
@@ -99,8 +116,10 @@ static void plain_least_squares(void **state) {
   expect(&s, "plain", usable, "other motions", "ratio", 2.2);
   s.out.pi = s.pi;
   /* one joint: a quarter worse than plain and above 5 % */
-  s.cross[0] = (psdmp_identify_folds){.count = ROWS, .own = 100 * ROWS, .plain = 100 * ROWS, .constant = 1e6 * ROWS, .square = 1e6 * ROWS};
-  s.cross[1] = (psdmp_identify_folds){.count = ROWS, .own = 1 * ROWS, .plain = 0.639 * ROWS, .constant = 100 * ROWS, .square = 100 * ROWS};
+  s.cross[0] = (psdmp_identify_folds){
+      .count = ROWS, .own = 100 * ROWS, .plain = 100 * ROWS, .constant = 1e6 * ROWS, .square = 1e6 * ROWS};
+  s.cross[1] = (psdmp_identify_folds){
+      .count = ROWS, .own = 1 * ROWS, .plain = 0.639 * ROWS, .constant = 100 * ROWS, .square = 100 * ROWS};
   expect(&s, "plain", usable, "joint slide: error of 10.0 %, plain least squares leaves 8.0 %", "joint", 1.251);
   s.cross[1].plain = 0.641 * ROWS;
   expect(&s, "plain", good, NULL, "joint", 1.249);
@@ -144,7 +163,8 @@ static void places(void **state) {
   expect(&s, "place", good, NULL, "not four times", 0.4);
   for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) s.place[b].error = b == 13 ? 16 : 0.999;
   expect(&s, "place", usable, "second.csv, t = 3 to 4: error of 40 %, elsewhere 10.0 %", "four times", 0.4);
-  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) s.place[b].square = b == 13 ? 100 : 0, s.place[b].error = b == 13 ? 25.01 : 0;
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++)
+    s.place[b].square = b == 13 ? 100 : 0, s.place[b].error = b == 13 ? 25.01 : 0;
   expect(&s, "place", good, NULL, "nothing to compare with", 0);
 }
 
@@ -153,13 +173,15 @@ static void outliers(void **state) {
   fresh(false);
   psdm_joint_fit *raw = &s.train[PSDM_FIT_RAW][1];
   raw->rmse = 0.5, raw->rel = 0.05;
-  ABOVE(&s.worst[1].error, 7.5, "outlier", good, usable, "second.csv, t = 3: tau2 is 10, off by 7.5, 15 times the usual error");
+  ABOVE(&s.worst[1].error, 7.5, "outlier", good, usable,
+        "second.csv, t = 3: tau2 is 10, off by 7.5, 15 times the usual error");
   s.worst[1].error = -8;
   expect(&s, "outlier", usable, "off by -8, 16 times", "negative", 0);
   raw->rel = 0.03125; /* half the torque is 8 */
   ABOVE(&s.worst[1].error, 8, "outlier", good, usable, NULL);
   raw->rel = 0.05, s.worst[1].error = 8;
-  for (int k = 0; k < FILES; k++) s.facts[k][1].noise = 6 * 0.28 * ROWS, s.facts[k][1].noises = ROWS; /* 0.53 Nm of noise */
+  /* 0.53 Nm of noise */
+  for (int k = 0; k < FILES; k++) s.facts[k][1].noise = 6 * 0.28 * ROWS, s.facts[k][1].noises = ROWS;
   s.worst[1].error = 7.9;
   expect(&s, "outlier", good, NULL, "no more than noise", 0);
   s.worst[1].error = 8;
@@ -170,7 +192,8 @@ static void faults(void **state) {
   (void)state;
   static const psdm_fault lost[] = {PSDM_FAULT_GARBAGE, PSDM_FAULT_SHORT, PSDM_FAULT_NAN, PSDM_FAULT_REPEATED};
   fresh(false);
-  s.feed.fault[0] = "first.csv, line 7: a row", s.feed.fault[1] = "second.csv, line 8: 1e6, 3 around it", s.feed.fault[2] = "q1 stays at 3", s.feed.fault_count = 3;
+  s.feed.fault[0] = "first.csv, line 7: a row", s.feed.fault[1] = "second.csv, line 8: 1e6, 3 around it",
+  s.feed.fault[2] = "q1 stays at 3", s.feed.fault_count = 3;
   for (int k = 0; k < 4; k++) {
     long *x = &s.out.faults[lost[k]];
     s.out.rows = 950;
@@ -183,7 +206,8 @@ static void faults(void **state) {
   }
   s.out.rows = ROWS;
   s.out.faults[PSDM_FAULT_SPIKE] = 20;
-  expect(&s, "spikes", usable, "20 values are spikes, and were not fitted; the first: second.csv, line 8", "spikes", 20);
+  expect(&s, "spikes", usable, "20 values are spikes, and were not fitted; the first: second.csv, line 8", "spikes",
+         20);
   s.out.faults[PSDM_FAULT_SPIKE] = 21;
   expect(&s, "spikes", poor, NULL, "spikes", 21);
   s.feed.fault_count = 1;
@@ -200,7 +224,11 @@ static void faults(void **state) {
   for (int rows = 1000; rows <= 2000; rows += 1000)
     for (long back = 0; back <= 41; back++) {
       s.out.rows = rows, s.out.faults[PSDM_FAULT_BACK] = back;
-      expect(&s, "clock", 50 * back > rows ? poor : back > 3 || 200 * back > rows ? usable : good, "t runs back", "rows", rows);
+      expect(&s, "clock",
+             50 * back > rows                ? poor
+             : back > 3 || 200 * back > rows ? usable
+                                             : good,
+             "t runs back", "rows", rows);
     }
   s.out.rows = 100, s.out.faults[PSDM_FAULT_BACK] = 1;
   expect(&s, "clock", usable, "t runs back 1 times", "rows", 100);
@@ -213,7 +241,8 @@ static void positions(void **state) {
   fresh(false);
   psdmp_feed_joint_facts *f = &s.facts[1][0], *slide = &s.facts[1][1];
   f->outside = 3, f->outside_line = 77;
-  expect(&s, "position", usable, "second.csv, line 77: q1 of joint turn leaves its limits: -1 to 1 against -2 to 2", "outside", 3);
+  expect(&s, "position", usable, "second.csv, line 77: q1 of joint turn leaves its limits: -1 to 1 against -2 to 2",
+         "outside", 3);
   ABOVE(&f->q_high, 6, "position", usable, poor, NULL);
   BELOW(&f->q_low, -6, "position", poor, usable, NULL);
   s.robot->joint[0].limits.upper = 3;
@@ -242,7 +271,9 @@ static void efforts(void **state) {
   fresh(false);
   psdmp_feed_joint_facts *f = &s.facts[0][1];
   f->beyond = 21, f->beyond_line = 5, f->peak = 150;
-  expect(&s, "effort", usable, "first.csv, line 5: tau2 of joint slide reaches 150; the file's limit is 100 (21 rows above it)", "beyond", 21);
+  expect(&s, "effort", usable,
+         "first.csv, line 5: tau2 of joint slide reaches 150; the file's limit is 100 (21 rows above it)", "beyond",
+         21);
   ABOVE(&f->peak, 200, "effort", usable, poor, NULL);
   f->peak = 201;
   ABOVE(&f->beyond, 20, "effort", usable, poor, NULL);
@@ -255,7 +286,8 @@ static void efforts(void **state) {
   f->beyond = 0;
   expect(&s, "effort", good, NULL, "none", 0);
   f->peak = 50, f->fast_line = 9;
-  ABOVE(&f->fast, 4.5, "velocity", good, usable, "first.csv, line 9: joint slide moves at 4.5 per second by q2; the file's limit is 3");
+  ABOVE(&f->fast, 4.5, "velocity", good, usable,
+        "first.csv, line 9: joint slide moves at 4.5 per second by q2; the file's limit is 3");
   ABOVE(&f->fast, 15, "velocity", usable, poor, NULL);
   f->fast = 91;
   expect(&s, "velocity", poor, "degrees, or a clock that is off?", "fast", 91);
@@ -285,10 +317,25 @@ static void rates(void **state) {
     double slope;
     psdm_verdict unused, used; /* whether qd is used for the fit */
     const char *words;
-  } slopes[] = {{0.801, good, good, NULL}, {0.799, poor, poor, "another unit"}, {1.249, good, good, NULL}, {1.251, poor, poor, "another unit"}, {57.3, usable, poor, "qd1 is 57.3 times the rate of q1 of joint turn: degrees"},
-                {29.9, poor, poor, NULL}, {30.1, usable, poor, NULL}, {89.9, usable, poor, NULL}, {90.1, poor, poor, NULL}, {1000, poor, poor, "thousandths"}, {0.001, poor, poor, "thousands (kNm"},
-                {-1, poor, poor, "opposite sign"}, {1 / 57.3, poor, poor, "radians read as degrees"}, {1e6, poor, poor, "millionths"}, {-57.3, poor, poor, "another unit, sign or channel"},
-                {1390, poor, poor, "thousandths"}, {1410, poor, poor, "another unit"}, {710, poor, poor, "thousandths"}, {690, poor, poor, "another unit"}};
+  } slopes[] = {{0.801, good, good, NULL},
+                {0.799, poor, poor, "another unit"},
+                {1.249, good, good, NULL},
+                {1.251, poor, poor, "another unit"},
+                {57.3, usable, poor, "qd1 is 57.3 times the rate of q1 of joint turn: degrees"},
+                {29.9, poor, poor, NULL},
+                {30.1, usable, poor, NULL},
+                {89.9, usable, poor, NULL},
+                {90.1, poor, poor, NULL},
+                {1000, poor, poor, "thousandths"},
+                {0.001, poor, poor, "thousands (kNm"},
+                {-1, poor, poor, "opposite sign"},
+                {1 / 57.3, poor, poor, "radians read as degrees"},
+                {1e6, poor, poor, "millionths"},
+                {-57.3, poor, poor, "another unit, sign or channel"},
+                {1390, poor, poor, "thousandths"},
+                {1410, poor, poor, "another unit"},
+                {710, poor, poor, "thousandths"},
+                {690, poor, poor, "another unit"}};
   for (size_t k = 0; k < sizeof slopes / sizeof *slopes; k++)
     for (int used = 0; used < 2; used++) {
       s.run.band.kinematics = used ? PSDM_KINEMATICS_VELOCITY : PSDM_KINEMATICS_POSITION;
@@ -298,13 +345,16 @@ static void rates(void **state) {
   static const struct {
     double alike;
     psdm_verdict unused, used;
-  } correlations[] = {{0.801, good, good}, {0.799, usable, poor}, {0.501, usable, poor}, {0.499, poor, poor}, {-0.6, usable, poor}, {-0.4, poor, poor}, {-0.9, poor, poor}};
+  } correlations[] = {{0.801, good, good},  {0.799, usable, poor}, {0.501, usable, poor}, {0.499, poor, poor},
+                      {-0.6, usable, poor}, {-0.4, poor, poor},    {-0.9, poor, poor}};
   for (size_t k = 0; k < sizeof correlations / sizeof *correlations; k++)
     for (int used = 0; used < 2; used++) {
       s.run.band.kinematics = used ? PSDM_KINEMATICS_ACCELERATION : PSDM_KINEMATICS_POSITION;
       f->way2 = 4, f->both = 4, f->integral2 = 4 / (correlations[k].alike * correlations[k].alike);
       if (correlations[k].alike < 0) f->both = -4;
-      expect(&s, "rates", used ? correlations[k].used : correlations[k].unused, fabs(correlations[k].alike) < 0.8 ? "second.csv: qd1 is not the rate of q1 of joint turn" : NULL, "correlation", correlations[k].alike);
+      expect(&s, "rates", used ? correlations[k].used : correlations[k].unused,
+             fabs(correlations[k].alike) < 0.8 ? "second.csv: qd1 is not the rate of q1 of joint turn" : NULL,
+             "correlation", correlations[k].alike);
     }
   f->way2 = 1, f->both = 5, f->integral2 = 25;
   f->q_low = 0;
@@ -350,7 +400,8 @@ static void masses_found(void **state) {
   assert_true(reach > 0 && reach <= 2);
   for (int k = 0; k < FILES; k++) s.facts[k][1].q_low = 0;
   s.facts[1][1].q_high = 10;
-  ABOVE(&s.run.prior_mass, 3e6, "mass", good, poor, "with a reach of 10 m; at most 3e+06 kg were expected: torques in mNm?");
+  ABOVE(&s.run.prior_mass, 3e6, "mass", good, poor,
+        "with a reach of 10 m; at most 3e+06 kg were expected: torques in mNm?");
   BELOW(&s.run.prior_mass, 1000, "mass", usable, good, "at least 1e+03 kg were expected: torques in kNm, or currents?");
   BELOW(&s.run.prior_mass, 100, "mass", poor, usable, NULL);
   s.run.prior_mass = 0;
@@ -372,14 +423,24 @@ static void masses_found(void **state) {
     double times;
     psdm_verdict verdict;
     const char *words;
-  } cases[] = {{3.001, usable, "3 times as heavy as the file's (20 kg)"}, {2.999, good, NULL}, {0.334, good, NULL}, {0.333, usable, "another unit"}, {9.999, usable, NULL}, {10.001, poor, NULL},
-               {0.1001, usable, NULL}, {0.0999, poor, NULL}, {1000, poor, "thousandths (mNm"}, {0.001, poor, "thousands (kNm"}, {0, good, NULL}};
+  } cases[] = {{3.001, usable, "3 times as heavy as the file's (20 kg)"},
+               {2.999, good, NULL},
+               {0.334, good, NULL},
+               {0.333, usable, "another unit"},
+               {9.999, usable, NULL},
+               {10.001, poor, NULL},
+               {0.1001, usable, NULL},
+               {0.0999, poor, NULL},
+               {1000, poor, "thousandths (mNm"},
+               {0.001, poor, "thousands (kNm"},
+               {0, good, NULL}};
   for (int kinematics = 0; kinematics < 2; kinematics++)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
       s.run.prior_kinematics = kinematics;
       s.run.prior_scale = kinematics ? 1 : cases[k].times;
       s.run.prior_mass = 20 * cases[k].times;
-      expect(&s, "mass", cases[k].verdict, cases[k].words, kinematics ? "times, from kinematics" : "times", cases[k].times);
+      expect(&s, "mass", cases[k].verdict, cases[k].words, kinematics ? "times, from kinematics" : "times",
+             cases[k].times);
     }
   s.run.prior_kinematics = false, s.run.prior_scale = 5, s.options.prior = s.prior;
   expect(&s, "mass", good, NULL, "a prior that was given", 5);
@@ -394,7 +455,8 @@ static void inertias(void **state) {
   for (int link = 0; link < N; link++)
     for (int k = 0; k < 3; k++) {
       double *x = &s.pi[10 * link + moment[k]];
-      ABOVE(x, 39998, "inertia", good, poor, "an inertia of 4e+04 kg m^2 was found; 20 kg within a reach of 10 m have at most 4e+04: is t in seconds?");
+      ABOVE(x, 39998, "inertia", good, poor,
+            "an inertia of 4e+04 kg m^2 was found; 20 kg within a reach of 10 m have at most 4e+04: is t in seconds?");
     }
   s.run.links = 1, s.pi[0] = 20; /* the numbers behind it are drives' */
   ABOVE(&s.pi[S - 1], 40000, "inertia", good, poor, NULL);
@@ -410,14 +472,18 @@ static void friction(void **state) {
   (void)state;
   fresh(false);
   psdm_column *c = s.column[1];
-  /* torque 10: drives by more than 0.5, poor above 1.5 where the whole is not good; offsets and what is even in v are no friction */
-  c[0] = (psdm_column){.kind = PSDM_COLUMN_OFFSET, .gain = -100}, c[1] = (psdm_column){.kind = PSDM_COLUMN_ABSOLUTE, .gain = -100};
+  /* torque 10: drives by more than 0.5, poor above 1.5 where the whole is not good; offsets and what is even in v
+   * are no friction */
+  c[0] = (psdm_column){.kind = PSDM_COLUMN_OFFSET, .gain = -100},
+  c[1] = (psdm_column){.kind = PSDM_COLUMN_ABSOLUTE, .gain = -100};
   expect(&s, "friction", good, NULL, "even", 0);
   c[1] = (psdm_column){.kind = PSDM_COLUMN_VISCOUS};
-  BELOW(&c[1].gain, -0.5, "friction", usable, good, "joint slide: friction drives at 1 per second, by 0.5 Nm (torque: 10 Nm): sign of tau2");
+  BELOW(&c[1].gain, -0.5, "friction", usable, good,
+        "joint slide: friction drives at 1 per second, by 0.5 Nm (torque: 10 Nm): sign of tau2");
   c[1].gain = -1.51;
   expect(&s, "friction", usable, NULL, "the whole is good", 0);
-  for (int i = 0; i < N; i++) s.held[PSDM_FIT_MOVING][i] = (psdm_joint_fit){.rows = ROWS, .rmse = 1.01, .rel = 0.101, .r2 = 1 - 0.0101};
+  for (int i = 0; i < N; i++)
+    s.held[PSDM_FIT_MOVING][i] = (psdm_joint_fit){.rows = ROWS, .rmse = 1.01, .rel = 0.101, .r2 = 1 - 0.0101};
   expect(&s, "friction", poor, NULL, "the whole is not", 0);
   c[1].gain = -1.49;
   expect(&s, "friction", usable, NULL, "the whole is not", 0);
@@ -432,7 +498,8 @@ static void friction(void **state) {
   expect(&s, "friction", usable, "by 0.8 Nm", "load", 0);
   c[1].load = 2;
   expect(&s, "friction", poor, "by 3.2 Nm", "load", 0);
-  c[0] = (psdm_column){.kind = PSDM_COLUMN_VISCOUS, .gain = 8}, c[1] = (psdm_column){.kind = PSDM_COLUMN_SIGN, .gain = -1};
+  c[0] = (psdm_column){.kind = PSDM_COLUMN_VISCOUS, .gain = 8},
+  c[1] = (psdm_column){.kind = PSDM_COLUMN_SIGN, .gain = -1};
   expect(&s, "friction", usable, "drives at 0.05 per second, by 0.6 Nm", "a dip", 0);
   c[1].gain = 1;
   expect(&s, "friction", good, NULL, "brakes", 0);
@@ -484,9 +551,22 @@ static void too_many(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_wrong), cmocka_unit_test(errors),  cmocka_unit_test(joints),  cmocka_unit_test(plain_least_squares), cmocka_unit_test(places),       cmocka_unit_test(outliers),
-      cmocka_unit_test(faults),        cmocka_unit_test(positions), cmocka_unit_test(efforts), cmocka_unit_test(rates),             cmocka_unit_test(clock_and_choices),
-      cmocka_unit_test(masses_found),  cmocka_unit_test(inertias), cmocka_unit_test(friction), cmocka_unit_test(coverage),          cmocka_unit_test(too_many),
+      cmocka_unit_test(nothing_wrong),
+      cmocka_unit_test(errors),
+      cmocka_unit_test(joints),
+      cmocka_unit_test(plain_least_squares),
+      cmocka_unit_test(places),
+      cmocka_unit_test(outliers),
+      cmocka_unit_test(faults),
+      cmocka_unit_test(positions),
+      cmocka_unit_test(efforts),
+      cmocka_unit_test(rates),
+      cmocka_unit_test(clock_and_choices),
+      cmocka_unit_test(masses_found),
+      cmocka_unit_test(inertias),
+      cmocka_unit_test(friction),
+      cmocka_unit_test(coverage),
+      cmocka_unit_test(too_many),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

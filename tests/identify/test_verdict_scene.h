@@ -1,4 +1,5 @@
-/* test_verdict_scene.h: an answer that is made up: two joints, two logs, all of it good; and what the verdict finds in it. Part of one program at a time. */
+/* test_verdict_scene.h: an answer that is made up: two joints, two logs, all of it good; and what the verdict finds
+ * in it. Part of one program at a time. */
 #ifndef TEST_VERDICT_SCENE_H
 #define TEST_VERDICT_SCENE_H
 
@@ -33,8 +34,10 @@ typedef struct scene {
   int columns[N + 1];
 } scene;
 
-static const char arm[] = "name: arm\nconvention: dh\njoints:\n  - {name: turn, a: 1}\n  - {name: slide, type: prismatic, a: 1}\n";
-static const char masses[] = "links:\n  - {mass: 10, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 10, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n";
+static const char arm[] =
+    "name: arm\nconvention: dh\njoints:\n  - {name: turn, a: 1}\n  - {name: slide, type: prismatic, a: 1}\n";
+static const char masses[] = "links:\n  - {mass: 10, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 10, "
+                             "com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n";
 
 /* an error of 1 % of a torque of 10, no constant in it; a log of 10 s */
 static inline void set(scene *s, bool known) {
@@ -45,21 +48,33 @@ static inline void set(scene *s, bool known) {
   for (int i = 0; i < N; i++) {
     s->robot->joint[i].limits = (psdm_limits){.lower = -2, .upper = 2, .velocity = 3, .effort = 100};
     for (int p = 0; p < PSDM_FIT_PARTS; p++)
-      s->train[p][i] = s->held[p][i] = (psdm_joint_fit){.rows = ROWS, .rmse = 0.1, .rel = 0.01, .nrmse = 0.01, .r2 = 1 - 1e-4};
-    s->cross[i] = (psdmp_identify_folds){.count = ROWS, .own = 0.01 * ROWS, .plain = 0.01 * ROWS, .constant = 100 * ROWS, .square = 100 * ROWS};
+      s->train[p][i] = s->held[p][i] =
+          (psdm_joint_fit){.rows = ROWS, .rmse = 0.1, .rel = 0.01, .nrmse = 0.01, .r2 = 1 - 1e-4};
+    s->cross[i] = (psdmp_identify_folds){
+        .count = ROWS, .own = 0.01 * ROWS, .plain = 0.01 * ROWS, .constant = 100 * ROWS, .square = 100 * ROWS};
     s->worst[i] = (psdmp_identify_worst){.error = 0.5, .tau = 10, .t = 3, .file = 1};
     s->span[i] = 2, s->speed[i] = 1, s->sigma[i] = 0.1, s->columns[i] = 2;
     s->column[i][0] = (psdm_column){.kind = PSDM_COLUMN_VISCOUS, .gain = 1};
     s->column[i][1] = (psdm_column){.kind = PSDM_COLUMN_SIGN, .gain = 1};
     s->column_of[i] = s->column[i];
     for (int k = 0; k < FILES; k++)
-      s->facts[k][i] = (psdmp_feed_joint_facts){.q_low = -1, .q_high = 1, .peak = 50, .fast = 1, .way2 = 1, .both = 1, .integral2 = 1, .squares = 100 * ROWS, .rows = ROWS};
+      s->facts[k][i] = (psdmp_feed_joint_facts){.q_low = -1,
+                                                .q_high = 1,
+                                                .peak = 50,
+                                                .fast = 1,
+                                                .way2 = 1,
+                                                .both = 1,
+                                                .integral2 = 1,
+                                                .squares = 100 * ROWS,
+                                                .rows = ROWS};
   }
   for (int p = 0; p < PSDM_FIT_PARTS; p++) {
     s->out.train[p] = (psdm_part_fit){.joint = s->train[p], .rows = ROWS};
     s->out.heldout[p] = (psdm_part_fit){.joint = s->held[p], .rows = ROWS};
   }
-  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) s->place[b] = (psdmp_identify_error_place){.rows = 50, .file = b / 10, .from = b % 10, .to = b % 10 + 1, .error = 0.01, .square = 100};
+  for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++)
+    s->place[b] = (psdmp_identify_error_place){
+        .rows = 50, .file = b / 10, .from = b % 10, .to = b % 10 + 1, .error = 0.01, .square = 100};
   for (int k = 0; k < FILES; k++) {
     s->file[k] = (psdmp_feed_file){.path = k ? "second.csv" : "first.csv", .facts = {.n = N, .joint = s->facts[k]}};
     s->log[2 * k] = 0.01, s->log[2 * k + 1] = 100;
@@ -71,22 +86,40 @@ static inline void set(scene *s, bool known) {
     memcpy(s->prior_of_run + 10 * k, body, sizeof body);
   }
   s->file[FILES] = (psdmp_feed_file){.path = "none"};
-  s->cross[N] = (psdmp_identify_folds){.count = 1, .own = 1e9 * ROWS, .plain = 1e6 * ROWS, .constant = 1e9 * ROWS, .square = 1e9 * ROWS};
+  s->cross[N] = (psdmp_identify_folds){
+      .count = 1, .own = 1e9 * ROWS, .plain = 1e6 * ROWS, .constant = 1e9 * ROWS, .square = 1e9 * ROWS};
   s->place[PSDMP_IDENTIFY_BLOCKS] = (psdmp_identify_error_place){.error = 1e9, .square = 1e9};
   s->worst[N] = (psdmp_identify_worst){.error = 1e9};
   s->log[2 * FILES] = s->log[2 * FILES + 1] = 1e9;
   for (int k = S; k < S + 10; k++) s->pi[k] = s->prior[k] = s->prior_of_run[k] = 1e30;
   s->columns[N] = 1000;
   for (int i = 0; i < N; i++) s->column[i][2] = (psdm_column){.kind = PSDM_COLUMN_SIGN, .gain = -1e6};
-  for (int p = 0; p < PSDM_FIT_PARTS; p++) s->train[p][N] = s->held[p][N] = (psdm_joint_fit){.rows = ROWS, .rmse = 1e6, .rel = 1, .r2 = 0};
+  for (int p = 0; p < PSDM_FIT_PARTS; p++)
+    s->train[p][N] = s->held[p][N] = (psdm_joint_fit){.rows = ROWS, .rmse = 1e6, .rel = 1, .r2 = 0};
   s->theta[4].prior_share = 1;
   s->feed = (psdmp_feed){.robot = s->robot, .n = N, .files = FILES, .file = s->file};
-  s->run = (psdmp_identify_run){.robot = s->robot, .options = &s->options, .feed = &s->feed, .n = N, .l = 4, .S = S, .links = N, .interval = 0.01, .span = s->span, .speed = s->speed,
-                       .prior = s->prior_of_run, .prior_scale = 1, .prior_mass = 20, .prior_kinematics = !known, .band = {.kinematics = PSDM_KINEMATICS_POSITION}};
-  s->a = (psdmp_identify_calibration){.run = &s->run, .cross = s->cross, .place = s->place, .file = s->log, .worst = s->worst};
+  s->run = (psdmp_identify_run){.robot = s->robot,
+                                .options = &s->options,
+                                .feed = &s->feed,
+                                .n = N,
+                                .l = 4,
+                                .S = S,
+                                .links = N,
+                                .interval = 0.01,
+                                .span = s->span,
+                                .speed = s->speed,
+                                .prior = s->prior_of_run,
+                                .prior_scale = 1,
+                                .prior_mass = 20,
+                                .prior_kinematics = !known,
+                                .band = {.kinematics = PSDM_KINEMATICS_POSITION}};
+  s->a = (psdmp_identify_calibration){
+      .run = &s->run, .cross = s->cross, .place = s->place, .file = s->log, .worst = s->worst};
   s->out.robot = s->robot, s->out.n = N, s->out.base = 4, s->out.standard = S;
-  s->out.theta = s->theta, s->out.columns = s->columns, s->out.column = s->column_of, s->out.sigma = s->sigma, s->out.speed = s->speed, s->out.load = s->load;
-  s->out.pi = s->pi, s->out.prior = s->prior, s->out.cost_ratio = 1, s->out.rows = s->out.used = ROWS, s->out.internal = &s->a;
+  s->out.theta = s->theta, s->out.columns = s->columns, s->out.column = s->column_of, s->out.sigma = s->sigma,
+  s->out.speed = s->speed, s->out.load = s->load;
+  s->out.pi = s->pi, s->out.prior = s->prior, s->out.cost_ratio = 1, s->out.rows = s->out.used = ROWS,
+  s->out.internal = &s->a;
 }
 
 /* the gravest finding of a rule; good: there is none. All findings of other rules are counted in others. */
@@ -109,11 +142,14 @@ static inline psdm_verdict found(scene *s, const char *rule, int *others, const 
   return gravest;
 }
 
-static inline void expect(scene *s, const char *rule, psdm_verdict verdict, const char *words, const char *where, double value) {
+static inline void expect(scene *s, const char *rule, psdm_verdict verdict, const char *words, const char *where,
+                          double value) {
   const char *text;
   int others;
   psdm_verdict is = found(s, rule, &others, &text);
-  if (is != verdict) fail_msg("%s, %s = %.17g: %s, %s was expected; %s", rule, where, value, psdm_verdict_name(is), psdm_verdict_name(verdict), text);
+  if (is != verdict)
+    fail_msg("%s, %s = %.17g: %s, %s was expected; %s", rule, where, value, psdm_verdict_name(is),
+             psdm_verdict_name(verdict), text);
   if (verdict && words && !strstr(text, words)) fail_msg("%s: '%s' is not in '%s'", rule, words, text);
 }
 
@@ -123,7 +159,8 @@ static inline void expect(scene *s, const char *rule, psdm_verdict verdict, cons
 #define useless PSDM_VERDICT_USELESS
 
 /* what a figure gives just below its bound, at it and just above; it is left as it was */
-static inline void edge(scene *s, double *x, double bound, const char *rule, psdm_verdict below, psdm_verdict at, psdm_verdict above, const char *words) {
+static inline void edge(scene *s, double *x, double bound, const char *rule, psdm_verdict below, psdm_verdict at,
+                        psdm_verdict above, const char *words) {
   double before = *x, little = 1e-12 * fabs(bound);
   char where[64];
   snprintf(where, sizeof where, "bound %.6g", bound);

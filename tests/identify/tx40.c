@@ -1,10 +1,12 @@
-/* tx40.c: base parameters of the Staubli TX40 beside those that FIGAROH published of the same log. Built and run by deep_tx40.sh.
+/* tx40.c: base parameters of the Staubli TX40 beside those that FIGAROH published of the same log. Built and run by
+ * deep_tx40.sh.
  *
  *   tx40 LOG PEER.csv       PEER.csv: expression, ols, its sd in %, wls, its sd in %
  *
- * The peer's standard deviations are s^2 (W^T W)^-1, ours the jackknife over blocks of time. Friction of joints 5 and 6 is another model there: the peer has it at
- * both joints and, once more, at the motor that turns with both (fvm6, fsm6); we have it at the two motors.
- * Exit 0, or 1 when a parameter that the peer is sure of (sd below 3 %) differs by more than three standard deviations and 5 %. */
+ * The peer's standard deviations are s^2 (W^T W)^-1, ours the jackknife over blocks of time. Friction of joints 5
+ * and 6 is another model there: the peer has it at both joints and, once more, at the motor that turns with both
+ * (fvm6, fsm6); we have it at the two motors. Exit 0, or 1 when a parameter that the peer is sure of (sd below 3 %)
+ * differs by more than three standard deviations and 5 %. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,8 @@ static void our_name(const char *expression, char name[32]) {
   size_t length = strcspn(expression, " ,");
   snprintf(name, 32, "%.*s", length < 31 ? (int)length : 31, expression);
   if (name[0] != 'I' || name[1] == 'a') return;
-  for (size_t k = 1; k <= length; k++) name[k - 1] = (char)(name[k] >= 'x' && name[k] <= 'z' ? name[k] - 'a' + 'A' : name[k]);
+  for (size_t k = 1; k <= length; k++)
+    name[k - 1] = (char)(name[k] >= 'x' && name[k] <= 'z' ? name[k] - 'a' + 'A' : name[k]);
 }
 
 typedef struct ours {
@@ -39,13 +42,15 @@ typedef struct ours {
 static ours find(const psdm_calibration *c, const char *name) {
   static const char *const words[] = {"fv", "fs", "off"};
   for (int k = 0; k < 3; k++)
-    if (strncmp(name, words[k], strlen(words[k])) == 0 && name[strlen(words[k])] >= '1' && name[strlen(words[k])] <= '6') {
+    if (strncmp(name, words[k], strlen(words[k])) == 0 && name[strlen(words[k])] >= '1' &&
+        name[strlen(words[k])] <= '6') {
       const psdm_column *column = &c->column[name[strlen(words[k])] - '1'][k];
       return (ours){column->gain, column->sd, true};
     }
   for (int j = 0; j < c->base; j++) {
     size_t length = strlen(name);
-    if (strncmp(c->theta[j].name, name, length) == 0 && (c->theta[j].name[length] == 0 || c->theta[j].name[length] == 'R'))
+    if (strncmp(c->theta[j].name, name, length) == 0 &&
+        (c->theta[j].name[length] == 0 || c->theta[j].name[length] == 'R'))
       return (ours){c->theta[j].value, c->theta[j].sd, true};
   }
   return (ours){0};
@@ -67,13 +72,16 @@ int main(int argc, char **argv) {
   psdm_robot *robot;
   psdm_error error;
   if (argc != 3) return fprintf(stderr, "tx40 LOG PEER.csv\n"), 2;
-  if (psdm_robot_parse(robot_text, strlen(robot_text), "tx40", NULL, NULL, &robot, &error)) return fprintf(stderr, "tx40: %s\n", error.text), 2;
-  psdm_calibration *c[] = {calibrate(robot, argv[1], PSDM_ESTIMATOR_OLS, true), calibrate(robot, argv[1], PSDM_ESTIMATOR_CONSISTENT, false)};
+  if (psdm_robot_parse(robot_text, strlen(robot_text), "tx40", NULL, NULL, &robot, &error))
+    return fprintf(stderr, "tx40: %s\n", error.text), 2;
+  psdm_calibration *c[] = {calibrate(robot, argv[1], PSDM_ESTIMATOR_OLS, true),
+                           calibrate(robot, argv[1], PSDM_ESTIMATOR_CONSISTENT, false)};
   FILE *file = fopen(argv[2], "r");
   char line[1024];
   int wrong = 0, sure = 0, compared = 0;
   if (!file) return fprintf(stderr, "tx40: %s cannot be opened\n", argv[2]), 2;
-  printf("%-8s %20s %22s %22s   %s\n", "", "FIGAROH ols", "ours, ols, plain", "consistent, recipe", "FIGAROH's expression");
+  printf("%-8s %20s %22s %22s   %s\n", "", "FIGAROH ols", "ours, ols, plain", "consistent, recipe",
+         "FIGAROH's expression");
   while (fgets(line, sizeof line, file)) {
     char name[32], *comma = strchr(line, ',');
     double value, percent;
@@ -87,7 +95,8 @@ int main(int argc, char **argv) {
       continue;
     }
     compared++;
-    printf("%-8s %11.5f %7.1f%% %12.5f %7.1f%% ", name, value, percent, a.value, 100 * a.sd / fmax(fabs(a.value), 1e-12));
+    printf("%-8s %11.5f %7.1f%% %12.5f %7.1f%% ", name, value, percent, a.value,
+           100 * a.sd / fmax(fabs(a.value), 1e-12));
     if (friction) printf("%22s", "other columns");
     else printf("%12.5f %7.1f%% ", b.value, 100 * b.sd / fmax(fabs(b.value), 1e-12));
     printf("   %.60s\n", line);

@@ -9,7 +9,8 @@ int main(int argc, char **argv) {
   psdm_work *work;
   psdm_error error;
   char text[900];
-  double q[6] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, qd[6] = {1, -1, 1, -1, 1, -1}, qdd[6] = {1, 2, 3, 4, 5, 6}, tau[6], back[6];
+  double q[6] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, qd[6] = {1, -1, 1, -1, 1, -1}, qdd[6] = {1, 2, 3, 4, 5, 6}, tau[6],
+         back[6];
   int i;
   if (argc != 2) return 2;
   if (psdm_robot_load(argv[1], NULL, NULL, &robot, &error)) {

@@ -1,5 +1,5 @@
-/* test_lapack_numbers.c: LAPACK gives up wherever the library calls it: in linear systems, base parameters, bounds, calibrations. Whoever asked is told that numbers failed,
- * not that memory did, and gets no number. */
+/* test_lapack_numbers.c: LAPACK gives up wherever the library calls it: in linear systems, base parameters, bounds,
+ * calibrations. Whoever asked is told that numbers failed, not that memory did, and gets no number. */
 #include "../identify/test_calibrate_log.h"
 
 #include "unsolved.h"
@@ -10,10 +10,12 @@
 
 /* ---- linear systems: a cart with a pendulum's numbers ---- */
 
-static const double A[16] = {0, 0, 1, 0, 0, 0, 0, 1, 0, 5, -0.1, 0, 0, 25, -0.2, -0.1}, B[4] = {0, 0, 1, 2}, Q[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, R[1] = {0.1};
+static const double A[16] = {0, 0, 1, 0, 0, 0, 0, 1, 0, 5, -0.1, 0, 0, 25, -0.2, -0.1}, B[4] = {0, 0, 1, 2},
+                    Q[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, R[1] = {0.1};
 
 static psdm_status try_system(const psdm_allocator *allocator, const void *what, psdm_error *error) {
-  double dt = *(const double *)what, *scratch = malloc(psdm_system_scratch(4, 1) * sizeof *scratch), K[4], X[16], Ad[16], Bd[4];
+  double dt = *(const double *)what, *scratch = malloc(psdm_system_scratch(4, 1) * sizeof *scratch), K[4], X[16],
+         Ad[16], Bd[4];
   psdm_mode modes[4];
   psdm_lqr_info info;
   psdm_system_facts facts;
@@ -36,7 +38,8 @@ static void linear_systems(void **state) {
   (void)state;
   static const double dt[] = {0, 0.01};
   long places = 0;
-  for (int k = 0; k < 2; k++) places += unsolved_tolerated("system", try_system, &dt[k]); /* one refinement less is none */
+  /* one refinement less is none */
+  for (int k = 0; k < 2; k++) places += unsolved_tolerated("system", try_system, &dt[k]);
   assert_true(places > 10);
 }
 
@@ -53,7 +56,8 @@ static psdm_status try_params(const psdm_allocator *allocator, const void *what,
 
 static psdm_status try_bounds(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_bounds *bounds = (psdm_bounds *)&bounds;
-  psdm_status status = psdm_bounds_new(what, &(psdm_bounds_options){.points = 60, .samples = 1100, .threads = 1}, allocator, &bounds, error);
+  psdm_status status = psdm_bounds_new(what, &(psdm_bounds_options){.points = 60, .samples = 1100, .threads = 1},
+                                       allocator, &bounds, error);
   if (status) assert_null(bounds);
   psdm_bounds_free(bounds);
   return status;
@@ -68,8 +72,10 @@ static psdm_status try_condition(const psdm_allocator *allocator, const void *wh
 
 static void robots(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot("gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.5}\n  - {name: b, a: 0.4}\nlinks:\n"
-                                  "  - {mass: 2, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n  - {mass: 1, com: [0, 0.1, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n");
+  psdm_robot *robot = parse_robot(
+      "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.5}\n  - {name: b, a: 0.4}\nlinks:\n"
+      "  - {mass: 2, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n  - {mass: 1, com: [0, 0.1, 0], "
+      "inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n");
   unsolved_tolerated("params", try_params, robot);
   unsolved_everywhere("bounds", try_bounds, robot);
   unsolved_tolerated("condition", try_condition, robot); /* other states tell it as well */
@@ -109,13 +115,34 @@ static psdm_status try_calibrate(const psdm_allocator *allocator, const void *wh
 static void every_estimator(void **state) {
   (void)state;
   rng g = rng_start("every_estimator");
-  psdm_robot *robot = parse_robot("name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, a: 0.4}\nlinks:\n  - {mass: 2, com: [0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n");
+  psdm_robot *robot =
+      parse_robot("name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, a: 0.4}\nlinks:\n  - "
+                  "{mass: 2, com: [0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n");
   char log[64];
   const char *path[1] = {log_path(log)};
-  write_log(path[0], &(truth){.robot = robot, .rows = 200, .dt = 0.01, .viscous = 1, .coulomb = 0.5, .rates = true, .accelerations = true, .noise = 0.01}, &g);
+  write_log(path[0],
+            &(truth){.robot = robot,
+                     .rows = 200,
+                     .dt = 0.01,
+                     .viscous = 1,
+                     .coulomb = 0.5,
+                     .rates = true,
+                     .accelerations = true,
+                     .noise = 0.01},
+            &g);
   long places = 0;
   for (int e = 0; e < PSDM_ESTIMATORS; e++) {
-    const task plain = {robot, {.files = 1, .path = path, .estimator = (psdm_estimator)e, .kinematics = PSDM_KINEMATICS_ACCELERATION, .cutoff = INFINITY, .delay_given = true, .plain_friction = true, .rest = -1, .lambda = 1e-3, .threads = 1}};
+    const task plain = {robot,
+                        {.files = 1,
+                         .path = path,
+                         .estimator = (psdm_estimator)e,
+                         .kinematics = PSDM_KINEMATICS_ACCELERATION,
+                         .cutoff = INFINITY,
+                         .delay_given = true,
+                         .plain_friction = true,
+                         .rest = -1,
+                         .lambda = 1e-3,
+                         .threads = 1}};
     known = false;
     places += unsolved_tolerated(psdm_estimator_name((psdm_estimator)e), try_calibrate, &plain);
   }
@@ -125,6 +152,7 @@ static void every_estimator(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(linear_systems), cmocka_unit_test(robots), cmocka_unit_test(every_estimator)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(linear_systems), cmocka_unit_test(robots),
+                                     cmocka_unit_test(every_estimator)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

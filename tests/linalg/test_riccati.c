@@ -16,7 +16,8 @@ static double *scratch_of(size_t count) {
   return memory;
 }
 
-static psdmp_linalg_riccati solve(bool discrete, int n, int m, const double *A, const double *B, const double *Q, const double *R, double *X, double *K, psdmp_linalg_riccati_info *info) {
+static psdmp_linalg_riccati solve(bool discrete, int n, int m, const double *A, const double *B, const double *Q,
+                                  const double *R, double *X, double *K, psdmp_linalg_riccati_info *info) {
   double *scratch = scratch_of(psdmp_linalg_riccati_scratch(n, m));
   psdmp_linalg_riccati result = psdmp_linalg_riccati_solve(discrete, n, m, A, B, Q, R, X, K, info, scratch);
   free(scratch);
@@ -37,17 +38,20 @@ static void test_scalar(void **unused) {
   }
   /* x = a^2 x - (a b x)^2 / (r + b^2 x) + q, a quadratic equation: b^2 x^2 + (r - a^2 r - b^2 q) x - q r = 0 */
   for (double a = -2; a <= 2; a += 0.5) {
-    double b = 0.7, q = 2, r = 0.4, half = 0.5 * (r - a * a * r - b * b * q), root = (sqrt(half * half + b * b * q * r) - half) / (b * b);
+    double b = 0.7, q = 2, r = 0.4, half = 0.5 * (r - a * a * r - b * b * q),
+           root = (sqrt(half * half + b * b * q * r) - half) / (b * b);
     assert_int_equal(solve(true, 1, 1, &a, &b, &q, &r, &X, &K, &info), PSDMP_LINALG_RICCATI_OK);
     assert_true(fabs(X - root) <= 1e-14 * root);
     assert_true(fabs(a - b * K) < 1);
   }
 }
 
-/* a mass under a force, x'' = u: X = [sqrt(2 a) , a; ...] for Q = diag(1, 0), R = 1 is [sqrt 2, 1; 1, sqrt 2], K = [1, sqrt 2] */
+/* a mass under a force, x'' = u: X = [sqrt(2 a) , a; ...] for Q = diag(1, 0), R = 1 is [sqrt 2, 1; 1, sqrt 2], K =
+ * [1, sqrt 2] */
 static void test_double_integrator(void **unused) {
   (void)unused;
-  const double A[4] = {0, 1, 0, 0}, B[2] = {0, 1}, Q[4] = {1, 0, 0, 0}, R = 1, root = sqrt(2), wanted[4] = {root, 1, 1, root};
+  const double A[4] = {0, 1, 0, 0}, B[2] = {0, 1}, Q[4] = {1, 0, 0, 0}, R = 1, root = sqrt(2),
+               wanted[4] = {root, 1, 1, root};
   double X[4], K[2];
   psdmp_linalg_riccati_info info;
   assert_int_equal(solve(false, 2, 1, A, B, Q, &R, X, K, &info), PSDMP_LINALG_RICCATI_OK);
@@ -84,7 +88,8 @@ static void positive(rng *g, int n, double shift, double *S) {
 }
 
 /* the equation once more, in plain double sums; relative to its largest term */
-static double plain_residual(bool discrete, int n, int m, const double *A, const double *B, const double *Q, const double *R, const double *X, const double *K) {
+static double plain_residual(bool discrete, int n, int m, const double *A, const double *B, const double *Q,
+                             const double *R, const double *X, const double *K) {
   double worst = 0, size = 0;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
@@ -108,7 +113,8 @@ static double plain_residual(bool discrete, int n, int m, const double *A, const
 }
 
 static double worst_mode(bool discrete, int n, int m, const double *A, const double *B, const double *K) {
-  double closed[MOST * MOST], re[MOST], im[MOST], worst = -INFINITY, *scratch = scratch_of(psdmp_linalg_modes_scratch(n, m));
+  double closed[MOST * MOST], re[MOST], im[MOST], worst = -INFINITY,
+                                                  *scratch = scratch_of(psdmp_linalg_modes_scratch(n, m));
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       closed[i * n + j] = A[i * n + j];
@@ -147,7 +153,8 @@ static void test_random(void **unused) {
 static void test_scales(void **unused) {
   (void)unused;
   for (int decade = -9; decade <= 9; decade += 3) {
-    double w = pow(10, decade), A[16] = {0, 0, 1, 0, 0, 0, 0, 1, 40, -7, 0, 0, -5, 30, 0, 0}, B[8] = {0, 0, 0, 0, 3, -8, -8, 25}, Q[16] = {0}, R[4] = {w, 0, 0, w}, X[16], K[8];
+    double w = pow(10, decade), A[16] = {0, 0, 1, 0, 0, 0, 0, 1, 40, -7, 0, 0, -5, 30, 0, 0},
+           B[8] = {0, 0, 0, 0, 3, -8, -8, 25}, Q[16] = {0}, R[4] = {w, 0, 0, w}, X[16], K[8];
     psdmp_linalg_riccati_info info;
     for (int i = 0; i < 4; i++) Q[5 * i] = 1;
     for (int discrete = 0; discrete < 2; discrete++) {
@@ -156,7 +163,8 @@ static void test_scales(void **unused) {
       assert_true(psdmp_linalg_expm(4, E, Ad, scratch));
       free(scratch);
       assert_int_equal(solve(discrete, 4, 2, discrete ? Ad : A, B, Q, R, X, K, &info), PSDMP_LINALG_RICCATI_OK);
-      print_message("R 1e%d, %s: residual %.2g after %d steps\n", decade, discrete ? "discrete" : "continuous", info.residual, info.steps);
+      print_message("R 1e%d, %s: residual %.2g after %d steps\n", decade, discrete ? "discrete" : "continuous",
+                    info.residual, info.steps);
       assert_true(info.residual < 1e-13);
     }
   }
@@ -167,7 +175,8 @@ static void test_scales(void **unused) {
 static void test_refusals(void **unused) {
   (void)unused;
   const double B[2] = {1, 0}, Q[4] = {1, 0, 0, 1}, one = 1, none = 0, minus = -1;
-  const double grows[4] = {-1, 0.5, 0, 2}, dies[4] = {-1, 0.5, 0, -2}, rests[4] = {-1, 0.5, 0, 0}, unseen[4] = {1, 0, 0, 0};
+  const double grows[4] = {-1, 0.5, 0, 2}, dies[4] = {-1, 0.5, 0, -2}, rests[4] = {-1, 0.5, 0, 0},
+               unseen[4] = {1, 0, 0, 0};
   double X[4], K[2];
   psdmp_linalg_riccati_info info;
   assert_int_equal(solve(false, 2, 1, grows, B, Q, &one, X, K, &info), PSDMP_LINALG_RICCATI_UNREACHABLE);
@@ -189,7 +198,9 @@ static void test_hidden(void **unused) {
   rng g = rng_start("hidden modes");
   for (int trial = 0; trial < 100; trial++) {
     int n = rng_int(&g, 2, 8), m = rng_int(&g, 1, 2);
-    double J[MOST * MOST], T[MOST * MOST], A[MOST * MOST] = {0}, B[MOST * MOST] = {0}, b[MOST * MOST], Q[MOST * MOST], R[4], X[MOST * MOST], K[MOST * MOST], *scratch = scratch_of(psdmp_linalg_modes_scratch(n, m));
+    double J[MOST * MOST], T[MOST * MOST], A[MOST * MOST] = {0}, B[MOST * MOST] = {0}, b[MOST * MOST], Q[MOST * MOST],
+                                                    R[4], X[MOST * MOST], K[MOST * MOST],
+                                                    *scratch = scratch_of(psdmp_linalg_modes_scratch(n, m));
     fill(&g, n * n, 1, J);
     fill(&g, n * m, 1, b);
     for (int j = 0; j < n - 1; j++) J[(n - 1) * n + j] = 0; /* the last one follows nothing and nobody */
@@ -228,13 +239,15 @@ static void test_expm_exact(void **unused) {
     assert_true(max_difference(E, wanted, 4) < 1e-14 * fmax(1, w));
   }
   /* a nilpotent chain: powers over factorials */
-  const double N[16] = {0, 3, 0, 0, 0, 0, 3, 0, 0, 0, 0, 3}, chain[16] = {1, 3, 4.5, 4.5, 0, 1, 3, 4.5, 0, 0, 1, 3, 0, 0, 0, 1};
+  const double N[16] = {0, 3, 0, 0, 0, 0, 3, 0, 0, 0, 0, 3},
+               chain[16] = {1, 3, 4.5, 4.5, 0, 1, 3, 4.5, 0, 0, 1, 3, 0, 0, 0, 1};
   assert_true(psdmp_linalg_expm(4, N, E, scratch));
   assert_true(max_difference(E, chain, 16) < 1e-14);
   /* growth and decay, with a coupling: (e^a - e^b) / (a - b) */
   const double A[4] = {2, 1, 0, -30};
   assert_true(psdmp_linalg_expm(2, A, E, scratch));
-  assert_true(fabs(E[0] - exp(2)) < 1e-14 * exp(2) && fabs(E[1] - (exp(2) - exp(-30)) / 32) < 1e-15 && fabs(E[3] - exp(-30)) < 1e-15);
+  assert_true(fabs(E[0] - exp(2)) < 1e-14 * exp(2) && fabs(E[1] - (exp(2) - exp(-30)) / 32) < 1e-15 &&
+              fabs(E[3] - exp(-30)) < 1e-15);
   const double none[4] = {0}, bad[4] = {NAN, 0, 0, 0}, huge[4] = {1e4, 0, 0, 0};
   assert_true(psdmp_linalg_expm(2, none, E, scratch));
   assert_true(fabs(E[0] - 1) < 1e-15 && E[1] == 0 && E[2] == 0 && fabs(E[3] - 1) < 1e-15);
@@ -266,8 +279,10 @@ static void test_expm_inverse(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_scalar),   cmocka_unit_test(test_double_integrator), cmocka_unit_test(test_forgetful),
-                                     cmocka_unit_test(test_random),   cmocka_unit_test(test_scales),            cmocka_unit_test(test_refusals),
-                                     cmocka_unit_test(test_hidden),   cmocka_unit_test(test_expm_exact),        cmocka_unit_test(test_expm_inverse)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_scalar),      cmocka_unit_test(test_double_integrator),
+                                     cmocka_unit_test(test_forgetful),   cmocka_unit_test(test_random),
+                                     cmocka_unit_test(test_scales),      cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_hidden),      cmocka_unit_test(test_expm_exact),
+                                     cmocka_unit_test(test_expm_inverse)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,8 @@ static void test_against_differences(void **unused) {
   for (int trial = 0; trial < 60; trial++) {
     bench b = bench_of(parse_robot(random_robot_text(&g, &options, text, sizeof text)));
     int n = b.n, N = 2 * n;
-    double x[2 * MOST], tau[MOST], qdd[MOST], A[4 * MOST * MOST], B[2 * MOST * MOST], M[MOST * MOST], C2[MOST * MOST], D[MOST * MOST], G[MOST * MOST];
+    double x[2 * MOST], tau[MOST], qdd[MOST], A[4 * MOST * MOST], B[2 * MOST * MOST], M[MOST * MOST], C2[MOST * MOST],
+        D[MOST * MOST], G[MOST * MOST];
     for (int i = 0; i < N; i++) x[i] = rng_uniform(&g, -1, 1);
     for (int i = 0; i < n; i++) tau[i] = rng_uniform(&g, -5, 5);
     assert_int_equal(psdm_forward(b.robot, b.work, x, x + n, tau, qdd), PSDM_OK);
@@ -69,7 +70,8 @@ static void test_against_differences(void **unused) {
       }
       *at = keep;
       for (int i = 0; i < n; i++) {
-        double slope = (8 * (plus[0][i] - minus[0][i]) - (plus[1][i] - minus[1][i])) / (12 * h), exact = j < N ? A[(n + i) * N + j] : B[(n + i) * n + j - N];
+        double slope = (8 * (plus[0][i] - minus[0][i]) - (plus[1][i] - minus[1][i])) / (12 * h),
+               exact = j < N ? A[(n + i) * N + j] : B[(n + i) * n + j - N];
         worst = fmax(worst, fabs(slope - exact) / size);
         assert_true((j < N ? A[i * N + j] : B[i * n + j - N]) == (j == n + i && j < N));
       }
@@ -99,7 +101,8 @@ static void test_discretised(void **unused) {
   (void)unused;
   bench b = bench_of(load_shipped("kuka_kr6"));
   enum { n = 6, N = 12, STEPS = 4000 };
-  const double q[n] = {0.3, -1.1, 0.8, 0.4, -0.7, 0.2}, qd[n] = {0.5, -0.3, 0.8, -1, 0.6, 1.2}, qdd[n] = {1, -2, 0.5, 3, -1, 2}, dt = 0.02;
+  const double q[n] = {0.3, -1.1, 0.8, 0.4, -0.7, 0.2}, qd[n] = {0.5, -0.3, 0.8, -1, 0.6, 1.2},
+               qdd[n] = {1, -2, 0.5, 3, -1, 2}, dt = 0.02;
   double A[N * N], B[N * n], Ad[N * N], Bd[N * n], worst = 0;
   assert_int_equal(psdm_state_space(b.robot, b.linear, q, qd, qdd, A, B), PSDM_OK);
   assert_int_equal(psdm_system_discretise(N, n, A, B, dt, b.scratch, Ad, Bd), PSDM_OK);
@@ -118,7 +121,8 @@ static void test_discretised(void **unused) {
       for (int i = 0; i < N; i++) x[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
     }
     for (int i = 0; i < N; i++) scale = fmax(scale, fabs(x[i]));
-    for (int i = 0; i < N; i++) worst = fmax(worst, fabs(x[i] - (column < N ? Ad[i * N + column] : Bd[i * n + column - N])) / scale);
+    for (int i = 0; i < N; i++)
+      worst = fmax(worst, fabs(x[i] - (column < N ? Ad[i * N + column] : Bd[i * n + column - N])) / scale);
   }
   print_message("sampled against integrated: %.2g\n", worst);
   assert_true(worst < 1e-12);
@@ -189,23 +193,28 @@ static void test_no_equilibrium(void **unused) {
   bench_free(&b);
 }
 
-/* starts within limits of every kind: a slide with two, one that ends below the usual range, one without; the plane carries what gravity asks for */
+/* starts within limits of every kind: a slide with two, one that ends below the usual range, one without; the plane
+ * carries what gravity asks for */
 static void test_starts_within_limits(void **unused) {
   (void)unused;
-  bench b = bench_of(parse_robot("{name: slides, gravity: [0, 0, -9.81], convention: dh,"
-                                 "joints: [{type: prismatic, limits: {lower: 2, upper: 3}}, {type: prismatic, alpha: pi/2, limits: {upper: -4}}, {type: prismatic}, {a: 0.3, limits: {lower: 5}}],"
-                                 "links: [{mass: 1}, {mass: 1}, {mass: 1}, {mass: 2, com: [-0.1, 0, 0], inertia: {zz: 0.1, xx: 0.1, yy: 0.1}}]}"));
+  bench b = bench_of(parse_robot(
+      "{name: slides, gravity: [0, 0, -9.81], convention: dh,"
+      "joints: [{type: prismatic, limits: {lower: 2, upper: 3}}, {type: prismatic, alpha: pi/2, limits: {upper: -4}}, "
+      "{type: prismatic}, {a: 0.3, limits: {lower: 5}}],"
+      "links: [{mass: 1}, {mass: 1}, {mass: 1}, {mass: 2, com: [-0.1, 0, 0], inertia: {zz: 0.1, xx: 0.1, yy: 0.1}}]}"));
   double u[4] = {0, 0, 0, 50}, q[4];
   psdm_equilibrium_info info;
   const psdm_equilibrium_options few = {.starts = 3, .seed = 7};
   assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, &few, b.search, q, &info), PSDM_OK);
-  assert_true(!info.found && info.starts == 3 && info.residual > 0.1); /* 5 kg weigh on the first slide, which must carry nothing */
+  /* 5 kg weigh on the first slide, which must carry nothing */
+  assert_true(!info.found && info.starts == 3 && info.residual > 0.1);
   double start[4] = {NAN, 0, 0, 0};
   const psdm_equilibrium_options odd = {.start = start};
   assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, &odd, b.search, q, &info), PSDM_E_ARGUMENT);
   bench_free(&b);
   /* no torque is asked for, and none is needed: any place will do */
-  b = bench_of(parse_robot("{gravity: [0, 0, 0], convention: dh, joints: [{a: 1}], links: [{mass: 1, inertia: {zz: 1}}]}"));
+  b = bench_of(
+      parse_robot("{gravity: [0, 0, 0], convention: dh, joints: [{a: 1}], links: [{mass: 1, inertia: {zz: 1}}]}"));
   const double nothing = 0;
   assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, &nothing, NULL, b.search, q, &info), PSDM_OK);
   assert_true(info.found && info.residual == 0 && info.rank == 0);
@@ -218,7 +227,8 @@ static void test_starts_within_limits(void **unused) {
 static void test_parts(void **unused) {
   (void)unused;
   bench b = bench_of(load_shipped("kuka_kr6"));
-  double q[6] = {0.1, -1, 1, 0.3, 0.5, 0}, qd[6] = {1, 0.5, -0.5, 1, 0, 2}, qdd[6] = {1, 2, 3, -1, -2, -3}, all[4][36], one[36], A[144], B[72], alone[144];
+  double q[6] = {0.1, -1, 1, 0.3, 0.5, 0}, qd[6] = {1, 0.5, -0.5, 1, 0, 2}, qdd[6] = {1, 2, 3, -1, -2, -3}, all[4][36],
+         one[36], A[144], B[72], alone[144];
   assert_int_equal(psdm_second_order(b.robot, b.linear, q, qd, qdd, all[0], all[1], all[2], all[3]), PSDM_OK);
   for (int k = 0; k < 4; k++) {
     double *out[4] = {NULL};
@@ -251,22 +261,26 @@ static void test_refused_robots(void **unused) {
   static const struct {
     const char *text;
     psdm_status model, second;
-  } cases[] = {{"convention: dh\njoints: [{a: 1}, {a: 1}]\n", PSDM_E_MISSING, PSDM_E_MISSING},
-               {"convention: dh\njoints: [{a: 1}, {a: 1}]\nlinks: [{mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}, {mass: 0}]\n", PSDM_E_SINGULAR, PSDM_OK}};
+  } cases[] = {
+      {"convention: dh\njoints: [{a: 1}, {a: 1}]\n", PSDM_E_MISSING, PSDM_E_MISSING},
+      {"convention: dh\njoints: [{a: 1}, {a: 1}]\nlinks: [{mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}, {mass: 0}]\n",
+       PSDM_E_SINGULAR, PSDM_OK}};
   for (int k = 0; k < 2; k++) {
     bench b = bench_of(parse_robot(cases[k].text));
     double u[2] = {1, 1}, q[2] = {0}, A[16], B[8], M[4];
     psdm_equilibrium_info info;
     assert_int_equal(psdm_state_space(b.robot, b.linear, zero, zero, zero, A, B), cases[k].model);
     assert_int_equal(psdm_second_order(b.robot, b.linear, zero, zero, zero, M, NULL, NULL, NULL), cases[k].second);
-    if (k == 0) assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, NULL, b.search, q, &info), PSDM_E_MISSING);
+    if (k == 0)
+      assert_int_equal(psdm_equilibrium_find(b.robot, b.work, b.linear, u, NULL, b.search, q, &info), PSDM_E_MISSING);
     bench_free(&b);
   }
 }
 
 static void test_refused_systems(void **unused) {
   (void)unused;
-  double A[9] = {0, 1, 0, 0, 0, 1, -1, -2, -2}, B[3] = {0, 0, 1}, Q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, R = 1, Ad[9], Bd[3], K[3], *scratch = malloc(psdm_system_scratch(3, 1) * sizeof *scratch);
+  double A[9] = {0, 1, 0, 0, 0, 1, -1, -2, -2}, B[3] = {0, 0, 1}, Q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, R = 1, Ad[9],
+         Bd[3], K[3], *scratch = malloc(psdm_system_scratch(3, 1) * sizeof *scratch);
   psdm_mode modes[3];
   psdm_system_facts facts;
   psdm_lqr_info info;
@@ -276,9 +290,13 @@ static void test_refused_systems(void **unused) {
     double dt;
   } wrong[] = {{0, 1, 0.1}, {3, 0, 0.1}, {3, 1, -1}, {3, 1, NAN}, {3, 1, INFINITY}};
   for (int k = 0; k < 5; k++) {
-    assert_int_equal(psdm_system_discretise(wrong[k].states, wrong[k].inputs, A, B, wrong[k].dt, scratch, Ad, Bd), PSDM_E_ARGUMENT);
-    assert_int_equal(psdm_system_analyze(wrong[k].states, wrong[k].inputs, A, B, wrong[k].dt, scratch, modes, &facts), PSDM_E_ARGUMENT);
-    assert_int_equal(psdm_system_lqr(wrong[k].states, wrong[k].inputs, A, B, wrong[k].dt, Q, &R, scratch, K, NULL, modes, &info), PSDM_E_ARGUMENT);
+    assert_int_equal(psdm_system_discretise(wrong[k].states, wrong[k].inputs, A, B, wrong[k].dt, scratch, Ad, Bd),
+                     PSDM_E_ARGUMENT);
+    assert_int_equal(psdm_system_analyze(wrong[k].states, wrong[k].inputs, A, B, wrong[k].dt, scratch, modes, &facts),
+                     PSDM_E_ARGUMENT);
+    assert_int_equal(
+        psdm_system_lqr(wrong[k].states, wrong[k].inputs, A, B, wrong[k].dt, Q, &R, scratch, K, NULL, modes, &info),
+        PSDM_E_ARGUMENT);
   }
   assert_int_equal(psdm_system_discretise(3, 1, A, B, 0, scratch, Ad, Bd), PSDM_E_ARGUMENT); /* sampled at once */
   for (double *const *at = (double *const[]){&A[4], &B[1], NULL}; *at; at++) {
@@ -298,9 +316,11 @@ static void test_refused_systems(void **unused) {
   assert_true(facts.unstable == 0 && facts.growth < 0);
   double gone[4] = {0, 0, 0, 0.5}, push[2] = {1, 1};
   assert_int_equal(psdm_system_analyze(2, 1, gone, push, 0.1, scratch, modes, &facts), PSDM_OK);
-  assert_true(fabs(modes[0].frequency - log(2) / 0.1) < 1e-12 && modes[1].re == 0 && isinf(modes[1].frequency) && modes[1].damping == 1);
+  assert_true(fabs(modes[0].frequency - log(2) / 0.1) < 1e-12 && modes[1].re == 0 && isinf(modes[1].frequency) &&
+              modes[1].damping == 1);
   /* [0, 1; K, 0] with a K that no robot has: a rotation's eigenvalues are not real */
-  double turning[16] = {0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, -1, 0, 0, 0}, both[8] = {0, 0, 0, 0, 1, 0, 0, 1}, *room = malloc(psdm_system_scratch(4, 2) * sizeof *room);
+  double turning[16] = {0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, -1, 0, 0, 0}, both[8] = {0, 0, 0, 0, 1, 0, 0, 1},
+         *room = malloc(psdm_system_scratch(4, 2) * sizeof *room);
   psdm_mode four[4];
   assert_non_null(room);
   assert_int_equal(psdm_system_analyze(4, 2, turning, both, 0, room, four, &facts), PSDM_OK);
@@ -336,21 +356,24 @@ static void test_stability(void **unused) {
   assert_int_equal(psdm_system_analyze(4, 2, A, B, 0, b.scratch, modes, &facts), PSDM_OK);
   assert_int_equal(facts.stability, PSDM_STABILITY_UNSTABLE);
   assert_int_equal(facts.unstable, 2);
-  assert_true(facts.controllable && facts.reachable == 4 && facts.reach_margin > 1e-3 && facts.growth == modes[0].re && modes[0].re > modes[1].re);
+  assert_true(facts.controllable && facts.reachable == 4 && facts.reach_margin > 1e-3 && facts.growth == modes[0].re &&
+              modes[0].re > modes[1].re);
   model_at(&b, bent, A, B);
   assert_int_equal(psdm_system_analyze(4, 2, A, B, 0, b.scratch, modes, &facts), PSDM_OK);
   assert_int_equal(facts.unstable, 1);
   model_at(&b, down, A, B);
   assert_int_equal(psdm_system_analyze(4, 2, A, B, 0, b.scratch, modes, &facts), PSDM_OK);
   assert_int_equal(facts.stability, PSDM_STABILITY_OSCILLATING);
-  assert_true(facts.undamped == 4 && facts.growth == 0 && modes[0].im > 0 && modes[1].im == -modes[0].im && modes[0].damping == 0);
+  assert_true(facts.undamped == 4 && facts.growth == 0 && modes[0].im > 0 && modes[1].im == -modes[0].im &&
+              modes[0].damping == 0);
   /* the sum of the squared frequencies is the trace of M^-1 G */
   assert_true(fabs(modes[0].im * modes[0].im + modes[2].im * modes[2].im + A[8] + A[13]) < 1e-12);
   /* sampled, the same frequencies */
   assert_int_equal(psdm_system_discretise(4, 2, A, B, 0.05, b.scratch, Ad, Bd), PSDM_OK);
   assert_int_equal(psdm_system_analyze(4, 2, Ad, Bd, 0.05, b.scratch, sampled, &facts), PSDM_OK);
   assert_int_equal(facts.stability, PSDM_STABILITY_OSCILLATING);
-  assert_true(facts.controllable && fabs(sampled[0].frequency - modes[0].frequency) < 1e-10 && fabs(sampled[3].frequency - modes[3].frequency) < 1e-10);
+  assert_true(facts.controllable && fabs(sampled[0].frequency - modes[0].frequency) < 1e-10 &&
+              fabs(sampled[3].frequency - modes[3].frequency) < 1e-10);
   /* with damping it dies out; without gravity nothing calls it back */
   for (int i = 0; i < 2; i++) A[(2 + i) * 4 + 2 + i] = -0.3;
   assert_int_equal(psdm_system_analyze(4, 2, A, B, 0, b.scratch, modes, &facts), PSDM_OK);
@@ -364,7 +387,8 @@ static void test_stability(void **unused) {
   bench_free(&b);
 }
 
-/* one motor of two: the upright arm is still within reach, without gravity its passive joint is not stabilised by linear means */
+/* one motor of two: the upright arm is still within reach, without gravity its passive joint is not stabilised by
+ * linear means */
 static void test_one_motor(void **unused) {
   (void)unused;
   bench b = bench_of(pendulum());
@@ -426,7 +450,8 @@ static void test_lqr_holds_it_up(void **unused) {
   assert_int_equal(psdm_system_discretise(4, 2, A, B, dt, b.scratch, Ad, Bd), PSDM_OK);
   assert_int_equal(psdm_system_lqr(4, 2, Ad, Bd, dt, Q, R, b.scratch, Kd, X, modes, &info), PSDM_OK);
   assert_true(info.outcome == PSDM_LQR_OK && info.residual < 1e-14 && hypot(modes[0].re, modes[0].im) < 1);
-  double free_fall = settle(&b, up, none, dt, 2), held = settle(&b, up, K, dt / 10, 4), sampled = settle(&b, up, Kd, dt, 4);
+  double free_fall = settle(&b, up, none, dt, 2), held = settle(&b, up, K, dt / 10, 4),
+         sampled = settle(&b, up, Kd, dt, 4);
   print_message("left after release %.2g, with gains %.2g, with sampled gains %.2g\n", free_fall, held, sampled);
   assert_true(free_fall > 1 && held < 1e-4 && sampled < 1e-4);
   R[1] = 0.5; /* not symmetric */
@@ -438,9 +463,16 @@ static void test_lqr_holds_it_up(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_differences), cmocka_unit_test(test_discretised), cmocka_unit_test(test_round_trip),
-                                     cmocka_unit_test(test_no_equilibrium),      cmocka_unit_test(test_stability),   cmocka_unit_test(test_one_motor),
-                                     cmocka_unit_test(test_lqr_holds_it_up),     cmocka_unit_test(test_starts_within_limits), cmocka_unit_test(test_parts),
-                                     cmocka_unit_test(test_refused_robots), cmocka_unit_test(test_refused_systems)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_differences),
+                                     cmocka_unit_test(test_discretised),
+                                     cmocka_unit_test(test_round_trip),
+                                     cmocka_unit_test(test_no_equilibrium),
+                                     cmocka_unit_test(test_stability),
+                                     cmocka_unit_test(test_one_motor),
+                                     cmocka_unit_test(test_lqr_holds_it_up),
+                                     cmocka_unit_test(test_starts_within_limits),
+                                     cmocka_unit_test(test_parts),
+                                     cmocka_unit_test(test_refused_robots),
+                                     cmocka_unit_test(test_refused_systems)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_log.c: logs as text: names, numbers, separators, clocks, sides; what is refused, and what is left out and told. */
+/* test_log.c: logs as text: names, numbers, separators, clocks, sides; what is refused, and what is left out and
+ * told. */
 #define _GNU_SOURCE /* mkdtemp */
 #include <errno.h>
 #include <math.h>
@@ -70,7 +71,8 @@ static void take_rows(psdm_log *log, int n, long most, reading *r) {
   }
 }
 
-static reading read_log(const char *robot_text, const char *text, size_t length, size_t piece, const psdm_log_options *options) {
+static reading read_log(const char *robot_text, const char *text, size_t length, size_t piece,
+                        const psdm_log_options *options) {
   reading r = {.sentence = ""};
   source s = {text, length, piece};
   psdm_robot *robot = parse_robot(robot_text);
@@ -85,7 +87,9 @@ static reading read_log(const char *robot_text, const char *text, size_t length,
   return r;
 }
 
-static reading read_two(const char *text, const psdm_log_options *options) { return read_log(TWO_JOINTS, text, strlen(text), 4096, options); }
+static reading read_two(const char *text, const psdm_log_options *options) {
+  return read_log(TWO_JOINTS, text, strlen(text), 4096, options);
+}
 
 /* ---- what is read ---- */
 
@@ -170,8 +174,8 @@ static void currents(void **state) {
   assert_int_equal(r.status, PSDM_OK);
   assert_true(r.tau[0][0] == 13.5 * 3 && r.tau[0][1] == 0.5 * 4);
   /* behind a coupling, joint 1 has motor 2's part too: q2 = q_m2/g2 - q_m1/g1, so tau1 = K1 i1 + K2 i2 */
-  const char *coupled =
-      "convention: dh\njoints: [{a: 1, torque_constant: 13.5, gear: 100}, {a: 1, torque_constant: 0.5, gear: -50}]\ntransmission: [[1, 0], [-1, 1]]\n";
+  const char *coupled = "convention: dh\njoints: [{a: 1, torque_constant: 13.5, gear: 100}, {a: 1, torque_constant: "
+                        "0.5, gear: -50}]\ntransmission: [[1, 0], [-1, 1]]\n";
   r = read_log(coupled, text, strlen(text), 4096, NULL);
   assert_int_equal(r.status, PSDM_OK);
   assert_true(fabs(r.tau[1][0] - (13.5 * 3 + 0.5 * 5)) < 1e-13 && fabs(r.tau[1][1] - 0.5 * 5) < 1e-14);
@@ -183,8 +187,10 @@ static void currents(void **state) {
 /* currents that stay currents: no torque constant is needed, no transmission mixes them, and signs are kept */
 static void currents_as_they_are(void **state) {
   (void)state;
-  const char *text = "t,q1,q2,i1,i2\n0,1,2,3,4\n1,1.5,2,3,5\n", *torques = "t,q1,q2,tau1,tau2\n0,1,2,3,4\n1,1.5,2,3,5\n";
-  const char *coupled = "convention: dh\njoints: [{a: 1, gear: 100}, {a: 1, gear: -50}]\ntransmission: [[1, 0], [-1, 1]]\n";
+  const char *text = "t,q1,q2,i1,i2\n0,1,2,3,4\n1,1.5,2,3,5\n",
+             *torques = "t,q1,q2,tau1,tau2\n0,1,2,3,4\n1,1.5,2,3,5\n";
+  const char *coupled =
+      "convention: dh\njoints: [{a: 1, gear: 100}, {a: 1, gear: -50}]\ntransmission: [[1, 0], [-1, 1]]\n";
   const double sign[] = {1, -1};
   psdm_log_options options = {.currents = true, .sign = sign};
   reading r = read_log(coupled, text, strlen(text), 4096, &options);
@@ -207,7 +213,8 @@ static void currents_as_they_are(void **state) {
 
 static const char TX40[] =
     "convention: modified-dh\njoints:\n"
-    "  - {gear: 32, d: 0.320}\n  - {alpha: -pi/2, gear: 32}\n  - {a: 0.225, d: 0.035, gear: 45}\n  - {alpha: pi/2, d: 0.225, gear: -48}\n"
+    "  - {gear: 32, d: 0.320}\n  - {alpha: -pi/2, gear: 32}\n  - {a: 0.225, d: 0.035, gear: 45}\n  - {alpha: pi/2, d: "
+    "0.225, gear: -48}\n"
     "  - {alpha: -pi/2, gear: 45}\n  - {alpha: pi/2, gear: 32}\n"
     "transmission: [[1,0,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,-1,1]]\n";
 
@@ -227,8 +234,10 @@ static void motor_side_with_a_coupled_wrist(void **state) {
   int at = snprintf(text, sizeof text, "t,qm1,qm2,qm3,qm4,qm5,qm6,taum1,taum2,taum3,taum4,taum5,taum6\n");
   for (int k = 0; k < 16; k++) {
     at += snprintf(text + at, sizeof text - (size_t)at, "%g", 0.1 * k);
-    for (int j = 0; j < 6; j++) qm[k][j] = rng_uniform(&g, -100, 100), at += snprintf(text + at, sizeof text - (size_t)at, ",%.17g", qm[k][j]);
-    for (int j = 0; j < 6; j++) taum[k][j] = rng_uniform(&g, -3, 3), at += snprintf(text + at, sizeof text - (size_t)at, ",%.17g", taum[k][j]);
+    for (int j = 0; j < 6; j++)
+      qm[k][j] = rng_uniform(&g, -100, 100), at += snprintf(text + at, sizeof text - (size_t)at, ",%.17g", qm[k][j]);
+    for (int j = 0; j < 6; j++)
+      taum[k][j] = rng_uniform(&g, -3, 3), at += snprintf(text + at, sizeof text - (size_t)at, ",%.17g", taum[k][j]);
     at += snprintf(text + at, sizeof text - (size_t)at, "\n");
   }
   reading r = read_log(TX40, text, (size_t)at, 4096, NULL);
@@ -237,7 +246,8 @@ static void motor_side_with_a_coupled_wrist(void **state) {
   for (int k = 0; k < 16; k++) {
     double q[6], tau[6];
     to_joints(qm[k], taum[k], q, tau);
-    if (!(max_difference(r.q[k], q, 6) < 4e-16 * 10) || !(max_difference(r.tau[k], tau, 6) < 4e-16 * 300)) fail_msg("row %d", k);
+    if (!(max_difference(r.q[k], q, 6) < 4e-16 * 10) || !(max_difference(r.tau[k], tau, 6) < 4e-16 * 300))
+      fail_msg("row %d", k);
   }
 }
 
@@ -271,37 +281,52 @@ static void refusals(void **state) {
       {"", NULL, 0, PSDM_E_PARSE, "log.csv: the file is empty; a log was expected"},
       {"\n# x\n\n", NULL, 0, PSDM_E_PARSE, "log.csv: there is nothing but comments in it; a log was expected"},
       {"t,q1,q2,tau1,tau2\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: no row behind the header; at least one was expected"},
-      {"# a\nt,q1,q2,tau1,tau2\n\n#\n", NULL, 0, PSDM_E_PARSE, "log.csv:2: no row behind the header; at least one was expected"},
+      {"# a\nt,q1,q2,tau1,tau2\n\n#\n", NULL, 0, PSDM_E_PARSE,
+       "log.csv:2: no row behind the header; at least one was expected"},
       {"0,1,2,3,4\n", NULL, 0, PSDM_E_PARSE,
        "log.csv: numbers without a header row of names; it must be said which column is what, as in t=1,q=2:3,tau=4:5"},
-      {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: there is no column 't'; without it the rate must be given"},
+      {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 0, PSDM_E_PARSE,
+       "log.csv:1: there is no column 't'; without it the rate must be given"},
       {"t,tau1,tau2\n1,2,3\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: columns q1.. or qm1.. were expected"},
       {"t,q1,q2\n1,2,3\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: columns tau1.., taum1.. or i1.. were expected"},
       {"t,q1,tau1,tau2\n1,2,3,4\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: column 'q2' is missing; q goes from 1 to 2"},
       {"t,q1,q2,q1,tau1,tau2\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: columns 2 and 4 are both named 'q1'"},
       {"t,q1,q2,q3,tau1,tau2\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: column 'q3' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra passes over it"},
+       "log.csv:1: column 'q3' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra passes over "
+       "it"},
       {"t,q1,q2,tau1,tau2,\x1B[1m\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: column '\\x1b[1m' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra passes over it"},
+       "log.csv:1: column '\\x1b[1m' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra passes "
+       "over it"},
       {"t,q1,q2,qm1,qm2,tau1,tau2\n1,2,3,4,5,6,7\n", NULL, 0, PSDM_E_PARSE,
        "log.csv:1: q1.. and qm1.. are both there; --ignore-extra passes over the second"},
-      {"0,1,2,3,4\n", "t=1,q=2:3,tau=4:6", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'tau=4:6' has 3 columns; 2 were expected"},
-      {"0,1,2,3,4\n", "t=1,q=2:3,tau=5:6", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'tau=5:6' is beyond the last of 5 columns"},
-      {"0,1,2,3,4\n", "t=1,q=2:3,tau=3:4", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'tau=3:4' takes column 3 a second time"},
+      {"0,1,2,3,4\n", "t=1,q=2:3,tau=4:6", 0, PSDM_E_ARGUMENT,
+       "log.csv: columns: 'tau=4:6' has 3 columns; 2 were expected"},
+      {"0,1,2,3,4\n", "t=1,q=2:3,tau=5:6", 0, PSDM_E_ARGUMENT,
+       "log.csv: columns: 'tau=5:6' is beyond the last of 5 columns"},
+      {"0,1,2,3,4\n", "t=1,q=2:3,tau=3:4", 0, PSDM_E_ARGUMENT,
+       "log.csv: columns: 'tau=3:4' takes column 3 a second time"},
       {"0,1,2,3,4\n", "t=1,t=2,q=2:3", 0, PSDM_E_ARGUMENT, "log.csv: columns: 't=2' says again what was said before"},
-      {"0,1,2,3,4\n", "t=1,p=2:3", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'p=2:3' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2)"},
-      {"0,1,2,3,4\n", "t=1,q=0:1", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'q=0:1' is not of the form name=first or name=first:last"},
-      {"0,1,2,3,4\n", "t=1,q=3:2", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'q=3:2' is not of the form name=first or name=first:last"},
-      {"0,1,2,3,4\n", "t=1,,q=2:3", 0, PSDM_E_ARGUMENT, "log.csv: columns: '' is not of the form name=first or name=first:last"},
-      {"0,1,2,3,4\n", "t=1x", 0, PSDM_E_ARGUMENT, "log.csv: columns: 't=1x' is not of the form name=first or name=first:last"},
+      {"0,1,2,3,4\n", "t=1,p=2:3", 0, PSDM_E_ARGUMENT,
+       "log.csv: columns: 'p=2:3' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2)"},
+      {"0,1,2,3,4\n", "t=1,q=0:1", 0, PSDM_E_ARGUMENT,
+       "log.csv: columns: 'q=0:1' is not of the form name=first or name=first:last"},
+      {"0,1,2,3,4\n", "t=1,q=3:2", 0, PSDM_E_ARGUMENT,
+       "log.csv: columns: 'q=3:2' is not of the form name=first or name=first:last"},
+      {"0,1,2,3,4\n", "t=1,,q=2:3", 0, PSDM_E_ARGUMENT,
+       "log.csv: columns: '' is not of the form name=first or name=first:last"},
+      {"0,1,2,3,4\n", "t=1x", 0, PSDM_E_ARGUMENT,
+       "log.csv: columns: 't=1x' is not of the form name=first or name=first:last"},
       {"0,1,2,3,4\n", "t=1:2", 0, PSDM_E_ARGUMENT, "log.csv: columns: 't=1:2' has 2 columns; 1 was expected"},
-      {"0,1,2,3,4\n", "q3=1", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'q3=1' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2)"},
+      {"0,1,2,3,4\n", "q3=1", 0, PSDM_E_ARGUMENT,
+       "log.csv: columns: 'q3=1' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2)"},
       {"0,1,2,3,4\n", "t=99999999999999999999", 0, PSDM_E_ARGUMENT,
        "log.csv: columns: 't=99999999999999999999' is not of the form name=first or name=first:last"},
       {"0,1,2,3,4\n", "t=1,q=2:3", 0, PSDM_E_PARSE, "log.csv: columns tau1.., taum1.. or i1.. were expected"},
       {"t,q1\n", NULL, -1, PSDM_E_ARGUMENT, "log.csv: the rate must be a finite number of Hz above 0"},
-      {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 1e300, PSDM_E_ARGUMENT, "log.csv: a rate of 1e+300 Hz; logs of robots have 0.001 to 1e6"},
-      {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 1e-4, PSDM_E_ARGUMENT, "log.csv: a rate of 0.0001 Hz; logs of robots have 0.001 to 1e6"},
+      {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 1e300, PSDM_E_ARGUMENT,
+       "log.csv: a rate of 1e+300 Hz; logs of robots have 0.001 to 1e6"},
+      {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 1e-4, PSDM_E_ARGUMENT,
+       "log.csv: a rate of 0.0001 Hz; logs of robots have 0.001 to 1e6"},
       {"t,q1,q2,tau1,tau2\n0,1,2,3,4\n0.5,1,2,3,4\n1,1,2,3,4\n", NULL, 1000, PSDM_E_ARGUMENT,
        "log.csv: a rate of 1000 Hz was given, but the log's own clock has 2 Hz; a rate is for logs without t"},
   };
@@ -316,9 +341,11 @@ static void refusals(void **state) {
   assert_string_equal(read_two("t", &sign).sentence, "log.csv: the sign of joint 2 is 0.5; 1 or -1 was expected");
   assert_string_equal(read_two("t", &offset).sentence, "log.csv: the offset of joint 2 is not a finite number");
   assert_string_equal(read_two("t", &jump).sentence, "log.csv: a gap must be longer than one interval");
-  static const char binary[] = "\x7F" "ELF\0\1\1";
+  static const char binary[] = "\x7F"
+                               "ELF\0\1\1";
   reading r = read_log(TWO_JOINTS, binary, sizeof binary - 1, 4096, NULL);
-  assert_string_equal(r.sentence, "log.csv:1: this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
+  assert_string_equal(r.sentence,
+                      "log.csv:1: this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
 }
 
 static void files(void **state) {
@@ -358,7 +385,9 @@ static void each_fault_where_it_stands(void **state) {
       {TEXT(HEAD "3,1,2,abc,4\n4,1,2,3,4\n"), PSDM_FAULT_GARBAGE, 4, 1, "line 5: field 4 is 'abc'"},
       {TEXT(HEAD "3,1,2,\x1B[2J,4\n4,1,2,3,4\n"), PSDM_FAULT_GARBAGE, 4, 1, "line 5: field 4 is '\\x1b[2J'"},
       {TEXT(HEAD "3,1,2,1e999,4\n4,1,2,3,4\n"), PSDM_FAULT_GARBAGE, 4, 1, "line 5: field 4 is '1e999'"},
-      {TEXT(HEAD "3,1,\0" "2,3,4\n4,1,2,3,4\n"), PSDM_FAULT_GARBAGE, 4, 1, "line 5: a NUL byte"},
+      {TEXT(HEAD "3,1,\0"
+                 "2,3,4\n4,1,2,3,4\n"),
+       PSDM_FAULT_GARBAGE, 4, 1, "line 5: a NUL byte"},
       {TEXT(HEAD "3,1,2\n4,1,2,3,4\n"), PSDM_FAULT_SHORT, 4, 1, "line 5: 3 fields; 5 were expected"},
       {TEXT(HEAD "3,1,2,3,4,5\n4,1,2,3,4\n"), PSDM_FAULT_SHORT, 4, 1, "line 5: 6 fields; 5 were expected"},
       {TEXT(HEAD "3\n4,1,2,3,4\n"), PSDM_FAULT_SHORT, 4, 1, "line 5: 1 field; 5 were expected"},
@@ -370,8 +399,10 @@ static void each_fault_where_it_stands(void **state) {
       {TEXT(HEAD "3,1,\"\",3,4\n4,1,2,3,4\n"), PSDM_FAULT_NAN, 4, 1, "line 5: field 3 is empty"},
       {TEXT(HEAD "2,1,2,3,4\n3,1,2,3,4\n"), PSDM_FAULT_REPEATED, 4, 1, "line 5: t is 2, as in the row before"},
       {TEXT(HEAD "0.5,1,2,3,4\n1.5,1,2,3,4\n"), PSDM_FAULT_BACK, 5, 2, "line 5: t goes back from 2 to 0.5"},
-      {TEXT(HEAD "\n# a pause\n8,1,2,3,4\n9,1,2,3,4\n"), PSDM_FAULT_JUMP, 5, 2, "line 7: 6 s since the row before; 1 s is usual"},
-      {TEXT(HEAD "3.125,1,2,3,4\n4,1,2,3,4\n5,1,2,3,4\n6,1,2,3,4\n"), PSDM_FAULT_JITTER, 7, 1, "line 5: 1.125 s since the row before; 1 s is usual"},
+      {TEXT(HEAD "\n# a pause\n8,1,2,3,4\n9,1,2,3,4\n"), PSDM_FAULT_JUMP, 5, 2,
+       "line 7: 6 s since the row before; 1 s is usual"},
+      {TEXT(HEAD "3.125,1,2,3,4\n4,1,2,3,4\n5,1,2,3,4\n6,1,2,3,4\n"), PSDM_FAULT_JITTER, 7, 1,
+       "line 5: 1.125 s since the row before; 1 s is usual"},
   };
 #undef HEAD
 #undef TEXT
@@ -417,7 +448,8 @@ static void the_first_twenty_are_kept(void **state) {
   (void)state;
   char text[4096];
   int at = snprintf(text, sizeof text, "t,q1,q2,tau1,tau2\n");
-  for (int k = 0; k < 40; k++) at += snprintf(text + at, sizeof text - (size_t)at, k % 4 == 3 ? "oops\n" : "%d,1,2,3,%d\n", k, k);
+  for (int k = 0; k < 40; k++)
+    at += snprintf(text + at, sizeof text - (size_t)at, k % 4 == 3 ? "oops\n" : "%d,1,2,3,%d\n", k, k);
   for (int k = 0; k < 15; k++) at += snprintf(text + at, sizeof text - (size_t)at, "oops\n");
   source s = {text, (size_t)at, 100};
   psdm_robot *robot = parse_robot(TWO_JOINTS);
@@ -496,18 +528,24 @@ static void clean_real_log(const real_log *c, double *first_q, double *first_tau
   psdm_log *log;
   psdm_error error;
   psdm_log_rows rows;
-  if (psdm_log_open(path, robot, NULL, NULL, &log, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
-  assert_true(psdm_log_motor_side(log) == c->motor && psdm_log_has_rates(log) == c->rates && !psdm_log_has_accelerations(log));
+  if (psdm_log_open(path, robot, NULL, NULL, &log, &error))
+    fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
+  assert_true(psdm_log_motor_side(log) == c->motor && psdm_log_has_rates(log) == c->rates &&
+              !psdm_log_has_accelerations(log));
   for (int pass = 0; pass < 2; pass++) {
     long seen = 0, marked = 0;
     while (assert_int_equal(psdm_log_read(log, 1000, &rows, &error), PSDM_OK), rows.count) {
-      if (!seen) memcpy(first_q, rows.q, sizeof *first_q * (size_t)c->n), memcpy(first_tau, rows.tau, sizeof *first_tau * (size_t)c->n);
+      if (!seen)
+        memcpy(first_q, rows.q, sizeof *first_q * (size_t)c->n),
+            memcpy(first_tau, rows.tau, sizeof *first_tau * (size_t)c->n);
       for (long k = 0; k < rows.count * c->n; k++) marked += rows.bad[k] != 0;
       assert_int_equal(rows.line[0], seen + 2);
       seen += rows.count;
     }
     for (int f = 0; f < PSDM_FAULTS; f++)
-      if (psdm_log_faults(log, f)) fail_msg("%s: %ld of: %s; %s", c->path, psdm_log_faults(log, f), psdm_fault_text(f), psdm_log_fault(log, f, 0, NULL));
+      if (psdm_log_faults(log, f))
+        fail_msg("%s: %ld of: %s; %s", c->path, psdm_log_faults(log, f), psdm_fault_text(f),
+                 psdm_log_fault(log, f, 0, NULL));
     assert_int_equal(seen, c->rows);
     assert_int_equal(marked, 0);
     assert_true(fabs(psdm_log_interval(log) - c->interval) < 1e-3 * c->interval);
@@ -520,7 +558,8 @@ static void clean_real_log(const real_log *c, double *first_q, double *first_tau
 
 static void real_tx40(void **state) {
   (void)state;
-  static const double qm[] = {3.1958e-05, 50.265, -70.685, 0, 0, -0.00028762}, taum[] = {-0.0029698, -0.76036, 0.0019974, 0.0042945, -0.0036467, 0.016623};
+  static const double qm[] = {3.1958e-05, 50.265, -70.685, 0, 0, -0.00028762},
+                      taum[] = {-0.0029698, -0.76036, 0.0019974, 0.0042945, -0.0036467, 0.016623};
   double q[6], tau[6], expected_q[6], expected_tau[6];
   clean_real_log(&(real_log){"tx40/tx40_motor_5khz.csv", TX40, 6, 45000, 0.0002, true, false}, q, tau);
   to_joints(qm, taum, expected_q, expected_tau);
@@ -530,15 +569,18 @@ static void real_tx40(void **state) {
 static void real_ur10(void **state) {
   (void)state;
   double q[6], tau[6];
-  clean_real_log(&(real_log){"ur10/ur10_exciting.csv", "convention: dh\njoints: [{}, {}, {}, {}, {}, {}]\n", 6, 3441, 0.008, false, true}, q, tau);
+  clean_real_log(&(real_log){"ur10/ur10_exciting.csv", "convention: dh\njoints: [{}, {}, {}, {}, {}, {}]\n", 6, 3441,
+                             0.008, false, true},
+                 q, tau);
   assert_true(q[0] == 0.619778259 && tau[5] == -0.787564425);
 }
 
 static void real_panda(void **state) {
   (void)state;
   double q[7], tau[7];
-  clean_real_log(&(real_log){"panda/panda_exciting.csv", "convention: dh\njoints: [{}, {}, {}, {}, {}, {}, {}]\n", 7, 727, 0.0333334, false, true}, q,
-                 tau);
+  clean_real_log(&(real_log){"panda/panda_exciting.csv", "convention: dh\njoints: [{}, {}, {}, {}, {}, {}, {}]\n", 7,
+                             727, 0.0333334, false, true},
+                 q, tau);
   assert_true(q[0] == -2.25333763 && tau[0] == -5.21143913);
 }
 

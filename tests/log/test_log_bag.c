@@ -1,4 +1,5 @@
-/* test_log_bag.c: bags of ROS 2 that the test writes itself, in every container and encoding, give the rows they were made of; broken ones give sentences. */
+/* test_log_bag.c: bags of ROS 2 that the test writes itself, in every container and encoding, give the rows they
+ * were made of; broken ones give sentences. */
 #define _POSIX_C_SOURCE 200809L /* mkdir */
 #include <math.h>
 #include <stdio.h>
@@ -64,15 +65,15 @@ static void clear(bytes *b) {
 /* ---- messages ---- */
 
 typedef struct trial {
-  bool big;           /* big-endian messages */
-  bool no_stamp;      /* headers without time */
+  bool big;            /* big-endian messages */
+  bool no_stamp;       /* headers without time */
   const char *packing; /* of chunks: NULL: no chunks; "", "lz4", "zstd" */
-  bool second;        /* all joints on a second topic as well */
-  bool gripper;       /* another device on the same topic */
-  int without;        /* this row lacks the elbow; -1: none */
-  int not_finite;     /* this row's effort is no number; -1: none */
-  int cut;            /* this row's message ends early; -1: none */
-  bool bad_sum;       /* the second chunk's sum is wrong */
+  bool second;         /* all joints on a second topic as well */
+  bool gripper;        /* another device on the same topic */
+  int without;         /* this row lacks the elbow; -1: none */
+  int not_finite;      /* this row's effort is no number; -1: none */
+  int cut;             /* this row's message ends early; -1: none */
+  bool bad_sum;        /* the second chunk's sum is wrong */
 } trial;
 
 static const trial plain = {.without = -1, .not_finite = -1, .cut = -1};
@@ -283,18 +284,24 @@ static void add_message(sqlite3 *base, sqlite3_stmt *insert, int topic, int row,
 }
 
 static void write_db3(const char *path, const trial *t, int from, int to) {
-  static const char tables[] =
-      "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL);"
-      "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp INTEGER NOT NULL, data BLOB NOT NULL);"
-      "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
-      "INSERT INTO topics VALUES (1, '/tf', 'tf2_msgs/msg/TFMessage', 'cdr', ''), (2, '/joint_states', '" PSDMP_LOG_BAG_TYPE "', 'cdr', ''); BEGIN;";
+  static const char tables[] = "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, "
+                               "serialization_format TEXT NOT NULL, offered_qos_profiles TEXT NOT NULL);"
+                               "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER NOT NULL, timestamp "
+                               "INTEGER NOT NULL, data BLOB NOT NULL);"
+                               "CREATE INDEX timestamp_idx ON messages (timestamp ASC);"
+                               "INSERT INTO topics VALUES (1, '/tf', 'tf2_msgs/msg/TFMessage', 'cdr', ''), (2, "
+                               "'/joint_states', '" PSDMP_LOG_BAG_TYPE "', 'cdr', ''); BEGIN;";
   sqlite3 *base;
   sqlite3_stmt *insert;
   unlink(path);
   assert_int_equal(sqlite3_open(path, &base), SQLITE_OK);
   assert_int_equal(sqlite3_exec(base, tables, NULL, NULL, NULL), SQLITE_OK);
-  if (t->second) sqlite3_exec(base, "INSERT INTO topics VALUES (3, '/joint_states_raw', '" PSDMP_LOG_BAG_TYPE "', 'cdr', '')", NULL, NULL, NULL);
-  assert_int_equal(sqlite3_prepare_v2(base, "INSERT INTO messages(topic_id, timestamp, data) VALUES (?, ?, ?)", -1, &insert, NULL), SQLITE_OK);
+  if (t->second)
+    sqlite3_exec(base, "INSERT INTO topics VALUES (3, '/joint_states_raw', '" PSDMP_LOG_BAG_TYPE "', 'cdr', '')", NULL,
+                 NULL, NULL);
+  assert_int_equal(
+      sqlite3_prepare_v2(base, "INSERT INTO messages(topic_id, timestamp, data) VALUES (?, ?, ?)", -1, &insert, NULL),
+      SQLITE_OK);
   for (int row = to; row-- > from;) { /* last first: the order is that of time stamps */
     bytes data = joint_state(t, row, false);
     add_message(base, insert, 2, row, &data);
@@ -315,7 +322,8 @@ static psdm_log *open_bag(const char *path) {
   psdm_log *log;
   psdm_error error;
   char sentence[900];
-  if (psdm_log_open(path, robot, NULL, NULL, &log, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
+  if (psdm_log_open(path, robot, NULL, NULL, &log, &error))
+    fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
   return log;
 }
 
@@ -438,7 +446,8 @@ static void test_folder(void **state) {
 
 static void check_topics(const char *path) {
   char named[160];
-  assert_says(path, "two topics have all the joints, /joint_states and /joint_states_raw; say which behind the file's name, as in FILE:/joint_states");
+  assert_says(path, "two topics have all the joints, /joint_states and /joint_states_raw; say which behind the file's "
+                    "name, as in FILE:/joint_states");
   snprintf(named, sizeof named, "%s:/joint_states_raw", path);
   assert_same(named, 0.001);
   snprintf(named, sizeof named, "%s:/nobody", path);
@@ -476,7 +485,8 @@ static void test_other_robots(void **state) {
   assert_says(path_of(".mcap"), "no message has all joints of the robot: 'knee' is in none");
   psdm_robot_free(robot);
   robot = parse_robot("convention: dh\njoints: [{name: hip, a: 1}, {name: knee, a: 1}]\n");
-  assert_says(path_of(".mcap"), "no sensor_msgs/msg/JointState (CDR) with joints of the robot in it; it has /tf (another type)");
+  assert_says(path_of(".mcap"),
+              "no sensor_msgs/msg/JointState (CDR) with joints of the robot in it; it has /tf (another type)");
   psdm_robot_free(robot);
   robot = mine;
   unlink(path_of(".mcap"));
@@ -593,7 +603,8 @@ static void test_hostile_files(void **state) {
     for (int round = 0; round < 150; round++) {
       unsigned char *copy = malloc(b.used);
       memcpy(copy, b.at, b.used);
-      for (int i = rng_int(&g, 1, 6); i > 0; i--) copy[rng_int(&g, 8, (int)b.used - 1)] = (unsigned char)(rng_int(&g, 0, 3) ? rng_int(&g, 0, 255) : 255);
+      for (int i = rng_int(&g, 1, 6); i > 0; i--)
+        copy[rng_int(&g, 8, (int)b.used - 1)] = (unsigned char)(rng_int(&g, 0, 3) ? rng_int(&g, 0, 255) : 255);
       write_file(path_of(".mcap"), &(bytes){copy, b.used, b.used}, b.used);
       survive(path_of(".mcap"), NULL);
       free(copy);
@@ -609,7 +620,8 @@ static void test_hostile_files(void **state) {
   fclose(file);
   for (int round = 0; round < 150; round++) {
     memcpy(turned, whole, length);
-    for (int i = rng_int(&g, 1, 8); i > 0; i--) turned[rng_int(&g, 16, (int)length - 1)] = (unsigned char)rng_int(&g, 0, 255);
+    for (int i = rng_int(&g, 1, 8); i > 0; i--)
+      turned[rng_int(&g, 16, (int)length - 1)] = (unsigned char)rng_int(&g, 0, 255);
     size_t cut = round % 3 ? length : (size_t)rng_int(&g, 100, (int)length);
     write_file(path_of(".db3"), &(bytes){turned, cut, cut}, cut);
     survive(path_of(".db3"), NULL);
@@ -651,9 +663,10 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_containers),   cmocka_unit_test(test_sqlite),        cmocka_unit_test(test_folder),
-                                     cmocka_unit_test(test_topics),       cmocka_unit_test(test_other_robots),  cmocka_unit_test(test_recorded_time),
-                                     cmocka_unit_test(test_bad_messages), cmocka_unit_test(test_wrong_sum),     cmocka_unit_test(test_cut_files),
-                                     cmocka_unit_test(test_hostile_files), cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_containers),    cmocka_unit_test(test_sqlite),       cmocka_unit_test(test_folder),
+      cmocka_unit_test(test_topics),        cmocka_unit_test(test_other_robots), cmocka_unit_test(test_recorded_time),
+      cmocka_unit_test(test_bad_messages),  cmocka_unit_test(test_wrong_sum),    cmocka_unit_test(test_cut_files),
+      cmocka_unit_test(test_hostile_files), cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

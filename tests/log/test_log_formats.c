@@ -1,4 +1,5 @@
-/* test_log_formats.c: the same rows as text, compressed text, MATLAB 5 and 7.3 and HDF5 give the same bits; broken files give a sentence. */
+/* test_log_formats.c: the same rows as text, compressed text, MATLAB 5 and 7.3 and HDF5 give the same bits; broken
+ * files give a sentence. */
 #define _POSIX_C_SOURCE 200809L /* truncate */
 #include <math.h>
 #include <matio.h>
@@ -55,14 +56,15 @@ static void assert_same(const char *path, const data *d, const psdm_log_options 
   psdm_log_rows rows;
   psdm_error error;
   char sentence[900];
-  if (psdm_log_open(path, robot, options, NULL, &log, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
+  if (psdm_log_open(path, robot, options, NULL, &log, &error))
+    fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
   for (int pass = 0; pass < 2; pass++) {
     long seen = 0;
     while (assert_int_equal(psdm_log_read(log, 700, &rows, &error), PSDM_OK), rows.count) {
       size_t bytes = sizeof(double) * N * (size_t)rows.count;
       assert_true(seen + rows.count <= ROWS);
-      if (memcmp(rows.t, d->t + seen, sizeof(double) * (size_t)rows.count) || memcmp(rows.q, d->q[seen], bytes) || memcmp(rows.tau, d->tau[seen], bytes) ||
-          !rows.qd || memcmp(rows.qd, d->qd[seen], bytes))
+      if (memcmp(rows.t, d->t + seen, sizeof(double) * (size_t)rows.count) || memcmp(rows.q, d->q[seen], bytes) ||
+          memcmp(rows.tau, d->tau[seen], bytes) || !rows.qd || memcmp(rows.qd, d->qd[seen], bytes))
         fail_msg("%s: other bits", path);
       assert_null(rows.qdd);
       seen += rows.count;
@@ -158,7 +160,8 @@ static void text_files(void **state) {
 static unsigned char *compress_text(const char *text, size_t length, size_t *packed) {
   size_t room = length + 1000;
   unsigned char *out = malloc(room);
-  z_stream z = {.next_in = (unsigned char *)text, .avail_in = (unsigned)length, .next_out = out, .avail_out = (unsigned)room};
+  z_stream z = {
+      .next_in = (unsigned char *)text, .avail_in = (unsigned)length, .next_out = out, .avail_out = (unsigned)room};
   assert_non_null(out);
   assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
   assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
@@ -198,7 +201,8 @@ static void compressed_files(void **state) {
 
   /* two members, one behind the other, cut in the middle of a row */
   size_t middle = length / 2, first_size, second_size;
-  unsigned char *first = compress_text(text, middle, &first_size), *second = compress_text(text + middle, length - middle, &second_size);
+  unsigned char *first = compress_text(text, middle, &first_size),
+                *second = compress_text(text + middle, length - middle, &second_size);
   unsigned char *both = malloc(first_size + second_size);
   assert_non_null(both);
   memcpy(both, first, first_size);
@@ -215,7 +219,8 @@ static void compressed_files(void **state) {
     assert_int_equal(read_through(path, &rows, told, &error), PSDM_OK);
     assert_true(rows > 0 && rows < ROWS);
     char expected[200];
-    snprintf(expected, sizeof expected, "line %ld: the compressed file ends early, in the middle of this row", rows + 2);
+    snprintf(expected, sizeof expected, "line %ld: the compressed file ends early, in the middle of this row",
+             rows + 2);
     assert_string_equal(told, expected);
   }
   /* all rows are there, but not the sum behind them */
@@ -242,7 +247,8 @@ static void compressed_files(void **state) {
 /* ---- MATLAB ---- */
 
 /* a variable from row-major data, as MATLAB keeps it; with a row per joint when it lies */
-static void put_matlab(mat_t *file, const char *name, const double *rows, size_t samples, size_t wide, bool lies, enum matio_compression compression) {
+static void put_matlab(mat_t *file, const char *name, const double *rows, size_t samples, size_t wide, bool lies,
+                       enum matio_compression compression) {
   double *columns = malloc(sizeof *columns * samples * wide);
   assert_non_null(columns);
   for (size_t s = 0; s < samples; s++)
@@ -305,12 +311,14 @@ static void matlab_files_of(const data *d, enum mat_ft version) {
   put_matlab(file, "tau", d->tau[0], ROWS, N, false, MAT_COMPRESSION_NONE);
   Mat_Close(file);
   assert_string_equal(refusal(path, NULL), ": 't' has 2499 samples, 'q' 2500");
-  assert_string_equal(refusal(path, &(psdm_log_options){.columns = "t=1"}), ": 3 vectors and matrices; columns by number need one matrix alone");
+  assert_string_equal(refusal(path, &(psdm_log_options){.columns = "t=1"}),
+                      ": 3 vectors and matrices; columns by number need one matrix alone");
   remove(path);
   file = Mat_CreateVer(path, NULL, version);
   put_matlab(file, "q", d->q[0], ROWS, 2, false, MAT_COMPRESSION_NONE);
   Mat_Close(file);
-  assert_string_equal(refusal(path, NULL), ": variable 'q' is 2500 by 2; a column or a row for each of 3 joints was expected");
+  assert_string_equal(refusal(path, NULL),
+                      ": variable 'q' is 2500 by 2; a column or a row for each of 3 joints was expected");
   remove(path);
 }
 
@@ -356,13 +364,16 @@ static void damaged_matlab_files(void **state) {
 
 static void matlab_7_files(void **state) { matlab_files_of(*state, MAT_FT_MAT73); }
 
-/* row-major data as a data set; chunked and compressed where chunk is positive; turned where samples are its second dimension */
-static void put_hdf5(hid_t where, const char *name, const double *rows, size_t samples, size_t wide, bool turned, size_t chunk) {
+/* row-major data as a data set; chunked and compressed where chunk is positive; turned where samples are its second
+ * dimension */
+static void put_hdf5(hid_t where, const char *name, const double *rows, size_t samples, size_t wide, bool turned,
+                     size_t chunk) {
   double *values = malloc(sizeof *values * samples * wide);
   assert_non_null(values);
   for (size_t s = 0; s < samples; s++)
     for (size_t k = 0; k < wide; k++) values[turned ? k * samples + s : s * wide + k] = rows[s * wide + k];
-  hsize_t dims[2] = {turned ? wide : samples, turned ? samples : wide}, pieces[2] = {turned ? wide : chunk, turned ? chunk : wide};
+  hsize_t dims[2] = {turned ? wide : samples, turned ? samples : wide},
+          pieces[2] = {turned ? wide : chunk, turned ? chunk : wide};
   hid_t space = H5Screate_simple(wide == 1 && !turned ? 1 : 2, dims, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
   if (chunk) H5Pset_chunk(how, wide == 1 && !turned ? 1 : 2, pieces), H5Pset_deflate(how, 4);
   hid_t set = H5Dcreate2(where, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT);
@@ -414,8 +425,9 @@ static void hdf5_files(void **state) {
   psdm_log_close(log);
   psdm_robot_free(robot);
   options.ignore_extra = false;
-  assert_string_equal(refusal(path, &options),
-                      ": variable 'note' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 3); --ignore-extra passes over it");
+  assert_string_equal(
+      refusal(path, &options),
+      ": variable 'note' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 3); --ignore-extra passes over it");
 
   /* broken */
   write_file(path, "\x89HDF\r\n\x1A\nand nothing behind it", 28);
@@ -441,11 +453,9 @@ int main(void) {
 #ifdef PSDM_HAVE_ZLIB
       cmocka_unit_test(compressed_files),
 #endif
-      cmocka_unit_test(matlab_5_files),
-      cmocka_unit_test(damaged_matlab_files),
+      cmocka_unit_test(matlab_5_files),   cmocka_unit_test(damaged_matlab_files),
 #ifdef PSDM_HAVE_HDF5
-      cmocka_unit_test(matlab_7_files),
-      cmocka_unit_test(hdf5_files),
+      cmocka_unit_test(matlab_7_files),   cmocka_unit_test(hdf5_files),
 #endif
   };
 #ifndef PSDM_HAVE_ZLIB

@@ -37,9 +37,12 @@ static psdm_status try_log(const psdm_allocator *allocator, const void *what, ps
 
 static void every_format(void **state) {
   (void)state;
-  static const char *const names[] = {"log/moving.csv", "log/moving.csv.gz", "log/names.csv", "bag/chunks.mcap", "bag/lz4.mcap", "bag/plain.mcap", "bag/zstd.mcap", "bag/small.db3",
-                                      "hdf5/group.h5", "hdf5/packed.h5", "hdf5/plain.h5", "hdf5/seven.h5", "mat/packed.mat", "mat/plain.mat", "mat/vectors.mat"};
-  psdm_robot *robot = parse_robot("convention: dh\njoints: [{name: shoulder, gear: 100, torque_constant: 2}, {name: elbow, gear: -50, torque_constant: 1}]\n");
+  static const char *const names[] = {"log/moving.csv", "log/moving.csv.gz", "log/names.csv",  "bag/chunks.mcap",
+                                      "bag/lz4.mcap",   "bag/plain.mcap",    "bag/zstd.mcap",  "bag/small.db3",
+                                      "hdf5/group.h5",  "hdf5/packed.h5",    "hdf5/plain.h5",  "hdf5/seven.h5",
+                                      "mat/packed.mat", "mat/plain.mat",     "mat/vectors.mat"};
+  psdm_robot *robot = parse_robot("convention: dh\njoints: [{name: shoulder, gear: 100, torque_constant: 2}, {name: "
+                                  "elbow, gear: -50, torque_constant: 1}]\n");
   int read = 0;
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     psdm_error error = {0};

@@ -1,4 +1,5 @@
-/* test_log_spikes.c: values that their neighbours know nothing of, positions that jump by a full turn, decimal commas: named with their lines, marked, and nothing else is. */
+/* test_log_spikes.c: values that their neighbours know nothing of, positions that jump by a full turn, decimal
+ * commas: named with their lines, marked, and nothing else is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,15 +25,18 @@ static ptrdiff_t read_all(void *user, char *buffer, size_t size) {
   return (ptrdiff_t)n;
 }
 
-/* q1 turns round and round, q2 slides up to 8 m; torques with steps as friction has them, and noise; change: of tau1 in a row */
+/* q1 turns round and round, q2 slides up to 8 m; torques with steps as friction has them, and noise; change: of tau1
+ * in a row */
 static void write_log(long rows, double (*change)(long row), char comma) {
   rng g = {7};
   char *at = text;
   at += sprintf(at, "t;q1;q2;tau1;tau2\n");
   for (long k = 0; k < rows; k++) {
-    double t = 0.005 * (double)k, q = q_true[k] = 3 * t + sin(t), v = cos(3 * t), tau = 20 * sin(2 * t) + (v > 0 ? 5 : -5) + 0.3 * rng_uniform(&g, -1, 1);
+    double t = 0.005 * (double)k, q = q_true[k] = 3 * t + sin(t), v = cos(3 * t),
+           tau = 20 * sin(2 * t) + (v > 0 ? 5 : -5) + 0.3 * rng_uniform(&g, -1, 1);
     char *line = at;
-    at += sprintf(at, "%.6f;%.9f;%.6f;%.6f;%.6f\n", t, remainder(q, 6.283185307179586), 4 + 4 * sin(t), tau + (change ? change(k) : 0), 3 + rng_uniform(&g, -1, 1));
+    at += sprintf(at, "%.6f;%.9f;%.6f;%.6f;%.6f\n", t, remainder(q, 6.283185307179586), 4 + 4 * sin(t),
+                  tau + (change ? change(k) : 0), 3 + rng_uniform(&g, -1, 1));
     for (; comma && *line; line++)
       if (*line == '.') *line = comma;
   }
@@ -46,7 +50,13 @@ static psdm_log *open_log(const psdm_robot *robot, source *s) {
   return log;
 }
 
-static double few(long k) { return k == 1000 ? 1e6 : k == 2000 || k == 2001 ? -900 : k >= 3000 && k < 3003 ? 800 : k >= 4000 && k < 4010 ? 800 : 0; }
+static double few(long k) {
+  return k == 1000                ? 1e6
+         : k == 2000 || k == 2001 ? -900
+         : k >= 3000 && k < 3003  ? 800
+         : k >= 4000 && k < 4010  ? 800
+                                  : 0;
+}
 
 static bool is_spike(long k) { return k == 1000 || k == 2000 || k == 2001 || (k >= 3000 && k < 3003); }
 
@@ -120,7 +130,8 @@ static void bookmarks_know_the_turns(void **state) {
   assert_int_equal(psdmp_log_go_to(log, &mark, &error), PSDM_OK);
   for (long row = mark.row; !psdm_log_read(log, 512, &rows, &error) && rows.count;)
     for (long k = 0; k < rows.count; k++, row++)
-      if (!(fabs(rows.q[2 * k] - q_true[row]) < 1e-6)) fail_msg("row %ld: q1 is %g, not %g", row, rows.q[2 * k], q_true[row]);
+      if (!(fabs(rows.q[2 * k] - q_true[row]) < 1e-6))
+        fail_msg("row %ld: q1 is %g, not %g", row, rows.q[2 * k], q_true[row]);
   psdmp_log_bookmark_free(&mark, NULL);
   psdm_log_close(log);
   psdm_robot_free(robot);

@@ -1,4 +1,5 @@
-/* test_log_stream.c: long logs in flat memory, row by row what a plain reader gets, with faults strewn in; and again after a rewind. */
+/* test_log_stream.c: long logs in flat memory, row by row what a plain reader gets, with faults strewn in; and again
+ * after a rewind. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static void make_row(long row, double values[COLUMNS]) {
   values[0] = round(t * 1000) / 1000;
   for (int j = 0; j < N; j++) {
     /* triangles: no library function is called a million times */
-    double period = 3 + j, s = t / period - floor(t / period), q = s < 0.5 ? 4 * s - 1 : 3 - 4 * s, qd = (s < 0.5 ? 4 : -4) / period;
+    double period = 3 + j, s = t / period - floor(t / period), q = s < 0.5 ? 4 * s - 1 : 3 - 4 * s,
+           qd = (s < 0.5 ? 4 : -4) / period;
     values[1 + j] = round((q + 1e-4 * noise(row, j)) * 1e6) / 1e6;
     values[1 + N + j] = round((qd + 0.01 * noise(row, 4 + j)) * 1e5) / 1e5;
     values[1 + 2 * N + j] = round((10 * q + noise(row, 8 + j)) * 1e4) / 1e4;
@@ -42,7 +44,8 @@ static void make_row(long row, double values[COLUMNS]) {
 /* number in fixed decimals, as printf would write it, only faster */
 static size_t put(char *to, double x, int decimals) {
   static const long power[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
-  long scaled = lround(x * (double)power[decimals]), whole = labs(scaled) / power[decimals], part = labs(scaled) % power[decimals];
+  long scaled = lround(x * (double)power[decimals]), whole = labs(scaled) / power[decimals],
+       part = labs(scaled) % power[decimals];
   char digits[24];
   size_t n = 0, count = 0;
   if (scaled < 0) to[n++] = '-';
@@ -99,7 +102,8 @@ static void memory_does_not_grow_with_rows(void **state) {
     counting_init(&c, 0);
     psdm_log *log;
     psdm_log_rows got;
-    assert_int_equal(psdmp_log_open_source(read_endless, &e, "log.csv", robot, NULL, &c.allocator, &log, NULL), PSDM_OK);
+    assert_int_equal(psdmp_log_open_source(read_endless, &e, "log.csv", robot, NULL, &c.allocator, &log, NULL),
+                     PSDM_OK);
     long opened = c.calls, outside = allocations;
     while (!psdm_log_read(log, 4096, &got, NULL) && got.count) {
       /* every row for the short log, some of the long one */
@@ -108,8 +112,8 @@ static void memory_does_not_grow_with_rows(void **state) {
         make_row(seen + i, values);
         if (got.t[i] != values[0] || got.line[i] != seen + i + 2) fail_msg("row %ld: time or line", seen + i);
         for (int j = 0; j < N; j++)
-          if (got.q[i * N + j] != values[1 + j] || got.qd[i * N + j] != values[1 + N + j] || got.tau[i * N + j] != values[1 + 2 * N + j] ||
-              got.bad[i * N + j])
+          if (got.q[i * N + j] != values[1 + j] || got.qd[i * N + j] != values[1 + N + j] ||
+              got.tau[i * N + j] != values[1 + 2 * N + j] || got.bad[i * N + j])
             fail_msg("row %ld, joint %d", seen + i, j + 1);
       }
       seen += got.count;
@@ -117,8 +121,8 @@ static void memory_does_not_grow_with_rows(void **state) {
     assert_int_equal(seen, rows);
     for (int f = 0; f < PSDM_FAULTS; f++)
       if (psdm_log_faults(log, f)) fail_msg("%s", psdm_log_fault(log, f, 0, NULL));
-    assert_int_equal(c.calls, opened);             /* reading never allocates from the caller's allocator, */
-    assert_int_equal(allocations - outside, 0);    /* nor from anywhere else */
+    assert_int_equal(c.calls, opened);          /* reading never allocates from the caller's allocator, */
+    assert_int_equal(allocations - outside, 0); /* nor from anywhere else */
     calls[k] = c.calls;
     bytes[k] = (long)psdm_log_bytes(log);
     assert_int_equal(psdm_log_size(log), 0);
@@ -161,10 +165,11 @@ static strewn strew(rng *g, long rows) {
     int kind = rng_int(g, 0, 399);
     make_row(k, values);
     values[0] += shift;
-    if (kind == 6) values[0] = last;                        /* repeated */
-    if (kind == 7) shift -= 1.5, values[0] -= 1.5;          /* back */
-    if (kind == 8) shift += 0.25, values[0] += 0.25;        /* jump */
-    for (int c = 0; c < COLUMNS; c++) length += (size_t)sprintf(text + length, "%.17g%s", values[c], c + 1 < COLUMNS ? "," : "");
+    if (kind == 6) values[0] = last;                 /* repeated */
+    if (kind == 7) shift -= 1.5, values[0] -= 1.5;   /* back */
+    if (kind == 8) shift += 0.25, values[0] += 0.25; /* jump */
+    for (int c = 0; c < COLUMNS; c++)
+      length += (size_t)sprintf(text + length, "%.17g%s", values[c], c + 1 < COLUMNS ? "," : "");
     if (kind <= 1) { /* garbage */
       char *at = &text[rng_int(g, 0, (int)length - 1)];
       s.faults[*at == ',' ? PSDM_FAULT_SHORT : PSDM_FAULT_GARBAGE]++;
@@ -226,13 +231,15 @@ static void strewn_logs_twice(void **state) {
           if (got.line[i] != row->line || got.segment != row->segment || got.t[i] != row->values[0])
             fail_msg("row %ld: line %ld instead of %ld", seen, got.line[i], row->line);
           for (int j = 0; j < N; j++)
-            if (got.q[i * N + j] != row->values[1 + j] || got.qd[i * N + j] != row->values[1 + N + j] || got.tau[i * N + j] != row->values[1 + 2 * N + j])
+            if (got.q[i * N + j] != row->values[1 + j] || got.qd[i * N + j] != row->values[1 + N + j] ||
+                got.tau[i * N + j] != row->values[1 + 2 * N + j])
               fail_msg("row %ld, joint %d", seen, j + 1);
         }
         assert_int_equal(psdm_log_good(log), seen);
       }
       for (int f = 0; pass != 1 && f < PSDM_FAULTS; f++)
-        if (psdm_log_faults(log, f) != s.faults[f]) fail_msg("%s: %ld instead of %ld", psdm_fault_text(f), psdm_log_faults(log, f), s.faults[f]);
+        if (psdm_log_faults(log, f) != s.faults[f])
+          fail_msg("%s: %ld instead of %ld", psdm_fault_text(f), psdm_log_faults(log, f), s.faults[f]);
       if (pass != 1) assert_int_equal(seen, s.count);
       assert_int_equal(psdm_log_rewind(log, &error), PSDM_OK);
       assert_int_equal(psdm_log_good(log), 0);
@@ -245,6 +252,7 @@ static void strewn_logs_twice(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(memory_does_not_grow_with_rows), cmocka_unit_test(strewn_logs_twice)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(memory_does_not_grow_with_rows),
+                                     cmocka_unit_test(strewn_logs_twice)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_log_watch.c: channels that stand still and torques that are cut off are found; robots at rest, coarse encoders and noise are left alone. */
+/* test_log_watch.c: channels that stand still and torques that are cut off are found; robots at rest, coarse
+ * encoders and noise are left alone. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@ typedef struct recipe {
 
 typedef struct log_data {
   recipe r;
-  int width;        /* t, q, tau, [qd], [qdd] */
-  double *x;        /* (rows x width) */
+  int width; /* t, q, tau, [qd], [qdd] */
+  double *x; /* (rows x width) */
 } log_data;
 
 enum { T = 0, Q = 1, TAU = 1 + N, QD = 1 + 2 * N, QDD = 1 + 3 * N };
@@ -61,7 +62,8 @@ static log_data make_log(rng *g, recipe r) {
       p[k] = rng_uniform(g, 0, 6.28);
     for (long i = 0; i < r.rows; i++) {
       double dt = 1 / r.rate, t = phase(&r, i), before = phase(&r, i ? i - 1 : 0), q = position(a, f, p, t);
-      double speed = (t - before) * r.rate, qd = (position(a, f, p, t + h) - position(a, f, p, t - h)) / (2 * h) * speed;
+      double speed = (t - before) * r.rate,
+             qd = (position(a, f, p, t + h) - position(a, f, p, t - h)) / (2 * h) * speed;
       double qdd = (position(a, f, p, t + h) - 2 * q + position(a, f, p, t - h)) / (h * h) * speed * speed;
       double tau = 20 * sin(q + j) + 3 * qdd + 2 * qd;
       bool rests = r.quiet_rest && t == before;
@@ -103,7 +105,8 @@ static ptrdiff_t write_some(void *user, char *buffer, size_t size) {
       w->at = w->length = 0;
       if (w->row < 0) w->length = write_header(w->d, w->line);
       for (int c = 0; w->row >= 0 && c < w->d->width; c++)
-        w->length += (size_t)sprintf(w->line + w->length, "%.15g%c", *cell(w->d, w->row, c), c + 1 < w->d->width ? ',' : '\n');
+        w->length +=
+            (size_t)sprintf(w->line + w->length, "%.15g%c", *cell(w->d, w->row, c), c + 1 < w->d->width ? ',' : '\n');
       w->row++;
     }
     size_t n = w->length - w->at < size - made ? w->length - w->at : size - made;
@@ -170,14 +173,19 @@ static void clean_logs(void **state) {
   static const recipe recipes[] = {
       {.rate = 1000, .rows = 6000, .rates = true, .accelerations = true, .noise = 0.01},
       {.rate = 1000, .rows = 6000},
-      {.rate = 1000, .rows = 8000, .rates = true, .encoder = 6.283e-3, .noise = 0.02}, /* a coarse encoder: 1000 steps a turn */
+      /* a coarse encoder: 1000 steps a turn */
+      {.rate = 1000, .rows = 8000, .rates = true, .encoder = 6.283e-3, .noise = 0.02},
       {.rate = 1000, .rows = 8000, .encoder = 6.283e-3},
-      {.rate = 1000, .rows = 8000, .rates = true, .encoder = 1e-4, .noise = 0.01, .rest = 1000},            /* rests, with noise */
-      {.rate = 1000, .rows = 8000, .rates = true, .accelerations = true, .rest = 1000, .quiet_rest = true}, /* rests, to the last bit */
+      /* rests, with noise */
+      {.rate = 1000, .rows = 8000, .rates = true, .encoder = 1e-4, .noise = 0.01, .rest = 1000},
+      /* rests, to the last bit */
+      {.rate = 1000, .rows = 8000, .rates = true, .accelerations = true, .rest = 1000, .quiet_rest = true},
       {.rate = 1000, .rows = 8000, .encoder = 1e-5, .rest = 1500, .quiet_rest = true, .current = 0.1},
-      {.rate = 1000, .rows = 12000, .encoder = 1e-4, .current = 0.5, .repeats = true}, /* coarse torque, the same peak again and again */
+      /* coarse torque, the same peak again and again */
+      {.rate = 1000, .rows = 12000, .encoder = 1e-4, .current = 0.5, .repeats = true},
       {.rate = 1000, .rows = 12000, .rates = true, .encoder = 1e-4, .current = 0.05, .repeats = true},
-      {.rate = 1000, .rows = 6000, .rates = true, .encoder = 1e-4, .current = 1, .noise = 0.02}, /* coarse torque with noise about its step */
+      /* coarse torque with noise about its step */
+      {.rate = 1000, .rows = 6000, .rates = true, .encoder = 1e-4, .current = 1, .noise = 0.02},
       {.rate = 125, .rows = 3000, .rates = true, .noise = 0.005},
       {.rate = 125, .rows = 3000, .rest = 200},
       {.rate = 30, .rows = 1000, .rates = true, .noise = 0.01},
@@ -188,7 +196,8 @@ static void clean_logs(void **state) {
     for (int round = 0; round < 2; round++) {
       log_data d = make_log(&g, recipes[i]);
       finding f = watch(&d);
-      if (f.frozen || f.saturated || f.others || marked_anywhere(&d, &f)) fail_msg("recipe %zu, round %d: %s (%ld others)", i, round, f.told, f.others);
+      if (f.frozen || f.saturated || f.others || marked_anywhere(&d, &f))
+        fail_msg("recipe %zu, round %d: %s (%ld others)", i, round, f.told, f.others);
       free(f.bad);
       free(d.x);
     }
@@ -210,27 +219,34 @@ typedef struct freezing {
 
 enum { SPAN = 101 }; /* rows of 0.1 s at 1 kHz */
 
-/* the first whole span of a freeze in which the joint's mean rate is off `level` by more than a quarter of the largest; -1: none */
+/* the first whole span of a freeze in which the joint's mean rate is off `level` by more than a quarter of the
+ * largest; -1: none */
 static long clear_span(const log_data *d, int joint, long from, long to, double level) {
   double most = 0;
-  for (long r = SPAN; r < d->r.rows; r += 50) most = fmax(most, fabs(*cell(d, r, Q + joint) - *cell(d, r - SPAN, Q + joint)) * d->r.rate / SPAN);
+  for (long r = SPAN; r < d->r.rows; r += 50)
+    most = fmax(most, fabs(*cell(d, r, Q + joint) - *cell(d, r - SPAN, Q + joint)) * d->r.rate / SPAN);
   for (long r = from, k = 0; r + SPAN - 1 <= to; r += SPAN, k++)
-    if (fabs((*cell(d, r + SPAN - 1, Q + joint) - *cell(d, r, Q + joint)) * d->r.rate / (SPAN - 1) - level) > 0.25 * most) return k;
+    if (fabs((*cell(d, r + SPAN - 1, Q + joint) - *cell(d, r, Q + joint)) * d->r.rate / (SPAN - 1) - level) >
+        0.25 * most)
+      return k;
   return -1;
 }
 
 static bool is_extreme(const log_data *d, int column, long row) {
   bool above = false, below = false;
-  for (long r = 0; r < d->r.rows; r++) above |= *cell(d, r, column) > *cell(d, row, column), below |= *cell(d, r, column) < *cell(d, row, column);
+  for (long r = 0; r < d->r.rows; r++)
+    above |= *cell(d, r, column) > *cell(d, row, column), below |= *cell(d, r, column) < *cell(d, row, column);
   return !above || !below;
 }
 
 static void frozen_channels(void **state) {
   (void)state;
   rng g = rng_start("frozen_channels");
-  static const recipe full = {.rate = 1000, .rows = 9000, .rates = true, .accelerations = true, .noise = 0.005, .encoder = 1e-5};
+  static const recipe full = {
+      .rate = 1000, .rows = 9000, .rates = true, .accelerations = true, .noise = 0.005, .encoder = 1e-5};
   static const recipe bare = {.rate = 1000, .rows = 9000, .noise = 0.005, .encoder = 1e-5};
-  const freezing cases[] = {{full, Q, 1, "q"}, {full, QD, 1, "qd"}, {full, TAU, 2, "tau"}, {bare, Q, 1, "q"}, {bare, TAU, 2, "tau"}};
+  const freezing cases[] = {
+      {full, Q, 1, "q"}, {full, QD, 1, "qd"}, {full, TAU, 2, "tau"}, {bare, Q, 1, "q"}, {bare, TAU, 2, "tau"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     int tried = 0;
     for (int round = 0; round < 8; round++) {
@@ -239,18 +255,21 @@ static void frozen_channels(void **state) {
       long from = rng_int(&g, 1000, 7000), to = from + rng_int(&g, 120, 1500);
       long clear = clear_span(&d, joint, from, to, cases[i].column == QD ? *cell(&d, from, QD + joint) : 0);
       freeze(&d, cases[i].column + joint, from, to);
-      while (*cell(&d, from - 1, cases[i].column + joint) == *cell(&d, from, cases[i].column + joint)) from--; /* it may have stood on this step before */
+      /* it may have stood on this step before */
+      while (*cell(&d, from - 1, cases[i].column + joint) == *cell(&d, from, cases[i].column + joint)) from--;
       finding f = watch(&d);
       char name[32];
       snprintf(name, sizeof name, ": %s%d stays at ", cases[i].name, joint + 1);
       /* never anything else; from the first span on in which it is clear, if not before */
       long inside = marked(&d, &f, joint, cases[i].bit, from, to);
       assert_int_equal(marked_anywhere(&d, &f), inside);
-      if (cases[i].bit == 2 && is_extreme(&d, cases[i].column + joint, from)) f.frozen += f.saturated, f.saturated = 0; /* then it looks like saturation */
+      /* then it looks like saturation */
+      if (cases[i].bit == 2 && is_extreme(&d, cases[i].column + joint, from)) f.frozen += f.saturated, f.saturated = 0;
       if (f.others + f.saturated) fail_msg("case %zu, round %d: %s, and %ld others", i, round, f.told, f.others);
       if (clear >= 0) {
         tried++;
-        if (f.frozen != 1 || !strstr(f.told, name)) fail_msg("case %zu, round %d: %ld, '%s' instead of '...%s'", i, round, f.frozen, f.told, name);
+        if (f.frozen != 1 || !strstr(f.told, name))
+          fail_msg("case %zu, round %d: %ld, '%s' instead of '...%s'", i, round, f.frozen, f.told, name);
         if (f.first_frozen - 2 < from || f.first_frozen - 2 > from + clear * SPAN)
           fail_msg("case %zu, round %d: %s, from %ld on, clear from %ld", i, round, f.told, from + 2, clear);
         if (inside < SPAN) fail_msg("case %zu, round %d: %ld of %ld rows marked", i, round, inside, to - from + 1);
@@ -266,7 +285,8 @@ static void frozen_channels(void **state) {
 static void dead_channels(void **state) {
   (void)state;
   rng g = rng_start("dead_channels");
-  static const recipe full = {.rate = 500, .rows = 4000, .rates = true, .accelerations = true, .noise = 0.005, .encoder = 1e-5};
+  static const recipe full = {
+      .rate = 500, .rows = 4000, .rates = true, .accelerations = true, .noise = 0.005, .encoder = 1e-5};
   const int columns[] = {Q, QD, TAU}, bits[] = {1, 1, 2};
   for (int i = 0; i < 3; i++) {
     log_data d = make_log(&g, full);
@@ -304,11 +324,16 @@ static void cut_off_torques(void **state) {
   (void)state;
   rng g = rng_start("cut_off_torques");
   for (int round = 0; round < 12; round++) {
-    recipe r = {.rate = round % 2 ? 1000 : 250, .rows = 6000, .rates = round % 3 == 0, .noise = round % 4 ? 0 : 0.002, .encoder = 1e-5};
+    recipe r = {.rate = round % 2 ? 1000 : 250,
+                .rows = 6000,
+                .rates = round % 3 == 0,
+                .noise = round % 4 ? 0 : 0.002,
+                .encoder = 1e-5};
     log_data d = make_log(&g, r);
     int joint = rng_int(&g, 0, N - 1);
     double low = INFINITY, high = -INFINITY;
-    for (long i = 0; i < r.rows; i++) low = fmin(low, *cell(&d, i, TAU + joint)), high = fmax(high, *cell(&d, i, TAU + joint));
+    for (long i = 0; i < r.rows; i++)
+      low = fmin(low, *cell(&d, i, TAU + joint)), high = fmax(high, *cell(&d, i, TAU + joint));
     bool upper = rng_int(&g, 0, 1);
     double limit = upper ? high - 0.3 * (high - low) : low + 0.3 * (high - low);
     bool *cut = calloc((size_t)r.rows, sizeof *cut);
@@ -329,9 +354,11 @@ static void cut_off_torques(void **state) {
     bool expected = stretches >= 3 || longest > r.rate / 10;
     for (long i = 0; i < r.rows; i++)
       for (int j = 0; j < N; j++)
-        if (f.bad[i * N + j] && (j != joint || !cut[i])) fail_msg("round %d: row %ld of joint %d is marked", round, i, j + 1);
+        if (f.bad[i * N + j] && (j != joint || !cut[i]))
+          fail_msg("round %d: row %ld of joint %d is marked", round, i, j + 1);
     if (expected && (!f.saturated || f.frozen))
-      fail_msg("round %d: %ld saturated, %ld frozen, of %ld stretches, the longest %ld", round, f.saturated, f.frozen, stretches, longest);
+      fail_msg("round %d: %ld saturated, %ld frozen, of %ld stretches, the longest %ld", round, f.saturated, f.frozen,
+               stretches, longest);
     if (expected && r.noise == 0) {
       char words[200];
       snprintf(words, sizeof words, "line %ld: tau%d stays at ", first + 2, joint + 1);
@@ -352,8 +379,9 @@ static void cut_off_torques(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(clean_logs),           cmocka_unit_test(frozen_channels), cmocka_unit_test(dead_channels),
-      cmocka_unit_test(short_stops_are_left_alone), cmocka_unit_test(cut_off_torques),
+      cmocka_unit_test(clean_logs),      cmocka_unit_test(frozen_channels),
+      cmocka_unit_test(dead_channels),   cmocka_unit_test(short_stops_are_left_alone),
+      cmocka_unit_test(cut_off_torques),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_motion.c: motions against closed formulas in extended precision, against each other's derivatives, and splines against a dense twin. */
+/* test_motion.c: motions against closed formulas in extended precision, against each other's derivatives, and
+ * splines against a dense twin. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <float.h>
 #include <math.h>
@@ -21,8 +22,8 @@ static void randoms(rng *g, double size, double *x, int count) {
   for (int i = 0; i < count; i++) x[i] = rng_uniform(g, -size, size);
 }
 
-/* every order against the derivative of the one before: central differences of order ten, exact for polynomials of this degree. The worst error
- * in units of max |x| / h, with h the step: what rounding of x does to a difference. */
+/* every order against the derivative of the one before: central differences of order ten, exact for polynomials of
+ * this degree. The worst error in units of max |x| / h, with h the step: what rounding of x does to a difference. */
 static double chain_error(const psdm_motion *m, double t, double h) {
   static const double weight[5] = {5.0 / 6, -5.0 / 21, 5.0 / 84, -5.0 / 504, 1.0 / 1260};
   int n = psdm_motion_n(m);
@@ -55,7 +56,8 @@ static void test_polynomial(void **unused) {
   double worst = 0, chain = 0;
   for (int trial = 0; trial < 400; trial++) {
     int half = rng_int(&g, 1, 4), n = rng_int(&g, 1, MOST);
-    double from[MOST], to[MOST], x[ORDERS * MOST], duration = exp(rng_uniform(&g, -4, 4)), start = rng_uniform(&g, -3, 3) * duration;
+    double from[MOST], to[MOST], x[ORDERS * MOST], duration = exp(rng_uniform(&g, -4, 4)),
+                                                   start = rng_uniform(&g, -3, 3) * duration;
     psdm_motion *m;
     psdm_error error;
     randoms(&g, 3, from, n);
@@ -87,7 +89,8 @@ static void test_polynomial(void **unused) {
   print_message("velocity %.2g of its scale, derivatives %.2g of max/step\n", worst, chain);
   /* a few roundings of terms that are no larger than the scale in the half where they are used */
   assert_true(worst < 8 * DBL_EPSILON);
-  /* t is rounded by up to four durations' epsilon, and the fastest relative change of an order, near its zeros, is some 30 per duration */
+  /* t is rounded by up to four durations' epsilon, and the fastest relative change of an order, near its zeros, is
+   * some 30 per duration */
   assert_true(chain < 120 * DBL_EPSILON);
 }
 
@@ -107,10 +110,8 @@ static void test_sines(void **unused) {
     randoms(&g, 2, a, n * terms);
     randoms(&g, 3, b, n * terms);
     randoms(&g, 9, w, n * terms);
-    if (fourier)
-      must(psdm_motion_fourier(n, terms, period, centre, a, b, 7, NULL, &m, &error), &error);
-    else
-      must(psdm_motion_sines(n, terms, centre, a, w, b, 7, NULL, &m, &error), &error);
+    if (fourier) must(psdm_motion_fourier(n, terms, period, centre, a, b, 7, NULL, &m, &error), &error);
+    else must(psdm_motion_sines(n, terms, centre, a, w, b, 7, NULL, &m, &error), &error);
     assert_true(psdm_motion_begin(m) == 0 && psdm_motion_end(m) == 7);
     double t = rng_uniform(&g, -3, 10);
     psdm_motion_at(m, t, ORDERS, x);
@@ -119,13 +120,13 @@ static void test_sines(void **unused) {
         const long double pi = 3.14159265358979323846264338327950288L;
         long double exact = order ? 0 : centre[i], size = fabs(centre[i]) + 1e-30L;
         for (int k = 0; k < terms; k++) {
-          long double f = fourier ? 2 * pi / period * (k + 1) : w[i * terms + k], power = powl(f, order), turn = f * t + order * pi / 2;
-          if (fourier)
-            exact += power * (a[i * terms + k] / f * sinl(turn) - b[i * terms + k] / f * cosl(turn));
-          else
-            exact += power * a[i * terms + k] * sinl(turn + b[i * terms + k]);
+          long double f = fourier ? 2 * pi / period * (k + 1) : w[i * terms + k], power = powl(f, order),
+                      turn = f * t + order * pi / 2;
+          if (fourier) exact += power * (a[i * terms + k] / f * sinl(turn) - b[i * terms + k] / f * cosl(turn));
+          else exact += power * a[i * terms + k] * sinl(turn + b[i * terms + k]);
           /* the angle itself is rounded: a relative error of |f t| epsilon */
-          size += fabsl(power) * (fabs(a[i * terms + k]) + fabs(b[i * terms + k])) / (fourier ? f : 1) * (order + 2 + fabsl(f * t));
+          size += fabsl(power) * (fabs(a[i * terms + k]) + fabs(b[i * terms + k])) / (fourier ? f : 1) *
+                  (order + 2 + fabsl(f * t));
         }
         worst = fmax(worst, (double)(fabsl(x[order * n + i] - exact) / size));
       }
@@ -150,7 +151,8 @@ static void eliminate(int size, int columns, long double *A, long double *B) {
     for (int i = k; i < size; i++)
       if (fabsl(A[i * size + k]) > fabsl(A[best * size + k])) best = i;
     for (int c = 0; c < size + columns; c++) {
-      long double *a = c < size ? &A[k * size + c] : &B[k * columns + c - size], *b = c < size ? &A[best * size + c] : &B[best * columns + c - size], swap = *a;
+      long double *a = c < size ? &A[k * size + c] : &B[k * columns + c - size],
+                  *b = c < size ? &A[best * size + c] : &B[best * columns + c - size], swap = *a;
       *a = *b;
       *b = swap;
     }
@@ -177,8 +179,8 @@ static long double monomial(int power, int order, long double s, long double h) 
 
 enum { ROWS = 10, PIECES = ROWS - 1, SIZE = 6 * PIECES };
 
-/* splines by their definition: six coefficients per piece, all conditions in one dense system. Column j of c is the spline of a table that is one
- * at row j and zero at all others; a table's is the sum of these. */
+/* splines by their definition: six coefficients per piece, all conditions in one dense system. Column j of c is the
+ * spline of a table that is one at row j and zero at all others; a table's is the sum of these. */
 static void dense_splines(int rows, const double *t, long double *c) {
   static long double A[SIZE * SIZE];
   int size = 6 * (rows - 1), e = 0;
@@ -214,7 +216,8 @@ static double dense_at(int rows, const double *t, const double *q, const long do
   return (double)sum;
 }
 
-/* how far errors by one of q, h qd and h^2 qdd at the ends of a piece move its derivatives times h^k: sums of the factors of src/motion/table.c */
+/* how far errors by one of q, h qd and h^2 qdd at the ends of a piece move its derivatives times h^k: sums of the
+ * factors of src/motion/table.c */
 static const double factors[ORDERS] = {2, 6, 24, 192, 1140};
 
 /* the same for the numbers that piece k has */
@@ -246,7 +249,8 @@ static void test_spline_twin(void **unused) {
       double at = t[k] + (sample < rows - 1 ? 0 : rng_uniform(&g, 0, 1)) * (t[k + 1] - t[k]);
       psdm_motion_at(m, at, ORDERS, x);
       conditions(m, t, k, size);
-      for (int order = 0; order < ORDERS; order++) worst = fmax(worst, fabs(x[order] - dense_at(rows, t, q, c, k, at, order)) / size[order]);
+      for (int order = 0; order < ORDERS; order++)
+        worst = fmax(worst, fabs(x[order] - dense_at(rows, t, q, c, k, at, order)) / size[order]);
     }
     /* both sides of every inner row */
     for (int k = 1; k + 1 < rows; k++) {
@@ -257,7 +261,8 @@ static void test_spline_twin(void **unused) {
       double other[ORDERS];
       conditions(m, t, k - 1, size);
       conditions(m, t, k, other);
-      for (int order = 0; order < ORDERS; order++) jump = fmax(jump, fabs(x[order] - before[order]) / (size[order] + other[order]));
+      for (int order = 0; order < ORDERS; order++)
+        jump = fmax(jump, fabs(x[order] - before[order]) / (size[order] + other[order]));
     }
     psdm_motion_at(m, t[0], 3, x);
     assert_true(x[0] == q[0] && x[1] == 0 && x[2] == 0);
@@ -267,7 +272,8 @@ static void test_spline_twin(void **unused) {
     psdm_motion_free(m);
   }
   print_message("spline %.2g, jumps at rows %.2g, of what an error of q, qd, qdd at rows by one does\n", worst, jump);
-  /* the system that qd and qdd come from has a condition (of |A^-1| |A|) of up to 1400 where gaps differ by ten, 20 where they are equal */
+  /* the system that qd and qdd come from has a condition (of |A^-1| |A|) of up to 1400 where gaps differ by ten, 20
+   * where they are equal */
   assert_true(worst < 1400 * DBL_EPSILON && jump < 1400 * DBL_EPSILON);
 }
 
@@ -293,7 +299,8 @@ static void test_spline_reproduces(void **unused) {
       psdm_motion_at(move, at, ORDERS, x);
       psdm_motion_at(spline, at, ORDERS, y);
       /* q is at most 2, and no gap below 0.1 */
-      for (int order = 0; order < ORDERS; order++) worst = fmax(worst, max_difference(x + order * N, y + order * N, N) / (2 * factors[order] * pow(10, order)));
+      for (int order = 0; order < ORDERS; order++)
+        worst = fmax(worst, max_difference(x + order * N, y + order * N, N) / (2 * factors[order] * pow(10, order)));
     }
     psdm_motion_free(move);
     psdm_motion_free(spline);
@@ -302,7 +309,8 @@ static void test_spline_reproduces(void **unused) {
   assert_true(worst < 360 * DBL_EPSILON); /* the system's condition where gaps differ by five */
 }
 
-/* sin^3 is at rest with its first two derivatives at both ends: q converges with order six, the fourth derivative with order two */
+/* sin^3 is at rest with its first two derivatives at both ends: q converges with order six, the fourth derivative
+ * with order two */
 static void test_spline_converges(void **unused) {
   (void)unused;
   const double pi = 3.14159265358979323846;
@@ -316,7 +324,8 @@ static void test_spline_converges(void **unused) {
     for (int k = 0; k <= 1000; k++) {
       psdm_motion_at(m, k / 1000.0, ORDERS, x);
       for (int order = 0; order < ORDERS; order++) { /* sin^3 = (3 sin - sin 3) / 4 */
-        double at = k / 1000.0, turn = order * pi / 2, exact = (3 * pow(pi, order) * sin(pi * at + turn) - pow(3 * pi, order) * sin(3 * pi * at + turn)) / 4;
+        double at = k / 1000.0, turn = order * pi / 2,
+               exact = (3 * pow(pi, order) * sin(pi * at + turn) - pow(3 * pi, order) * sin(3 * pi * at + turn)) / 4;
         error_of[order] = fmax(error_of[order], fabs(x[order] - exact));
       }
     }
@@ -448,11 +457,13 @@ static void test_load(void **unused) {
   write_file("t,q1,qd1,qdd1\n0,0,1,2\n2,6,5,2\n");
   must(psdm_motion_load("m.csv", 1, false, NULL, &m, &error), &error);
   psdm_motion_at(m, 1, ORDERS, x); /* t + t^2 */
-  assert_true(fabs(x[0] - 2) < 1e-14 && fabs(x[1] - 3) < 1e-14 && fabs(x[2] - 2) < 1e-13 && fabs(x[3]) < 1e-13 && fabs(x[4]) < 1e-12);
+  assert_true(fabs(x[0] - 2) < 1e-14 && fabs(x[1] - 3) < 1e-14 && fabs(x[2] - 2) < 1e-13 && fabs(x[3]) < 1e-13 &&
+              fabs(x[4]) < 1e-12);
   psdm_motion_free(m);
 }
 
-static void expect_sentence(psdm_status status, psdm_status wanted, psdm_motion *const *m, const psdm_error *error, const char *sentence) {
+static void expect_sentence(psdm_status status, psdm_status wanted, psdm_motion *const *m, const psdm_error *error,
+                            const char *sentence) {
   char got[900];
   assert_int_equal(status, wanted);
   assert_null(*m);
@@ -470,22 +481,27 @@ static void test_load_errors(void **unused) {
       {"t,q1\n1,1\n", "m.csv:1: column 'q2' is missing; q goes from 1 to 3", 3},
       {"#\nt,q1,q2,qd2\n1,1,1,1\n", "m.csv:2: column 'qd1' is missing; qd goes from 1 to 2", 2},
       {"t,q1,qdd1\n1,1,1\n", "m.csv:1: columns qdd1.. stand without qd1..", 1},
-      {"t,q1,q2\n1,1,1\n", "m.csv:1: column 'q2' is none of t, q, qd, qdd, each 1 to 1; --ignore-extra passes over it", 1},
+      {"t,q1,q2\n1,1,1\n", "m.csv:1: column 'q2' is none of t, q, qd, qdd, each 1 to 1; --ignore-extra passes over it",
+       1},
       {"t,q1\n", "m.csv:1: no row behind the header; at least one was expected", 1},
       {"t,q1\n0,1\n\n0.5,1\n0.25,1\n", "m.csv:5: t is 0.25 after 0.5 in the row before; times must ascend", 1},
       {"t,q1\n0,1\n0,1\n", "m.csv:3: t is 0 after 0 in the row before; times must ascend", 1},
       {"t,q1\n0,x\n", "m.csv:2:3: column 'q1' has 'x'; a finite decimal number was expected", 1},
-      {"t,q1\n1e-300,1\n1,2\n1e300,3\n", "m.csv: no spline goes through these points: the times between them differ too much", 1},
+      {"t,q1\n1e-300,1\n1,2\n1e300,3\n",
+       "m.csv: no spline goes through these points: the times between them differ too much", 1},
   };
   psdm_motion *m;
   psdm_error error;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     write_file(cases[k].text);
     psdm_status status = psdm_motion_load("m.csv", cases[k].n, false, NULL, &m, &error);
-    expect_sentence(status, k + 1 < sizeof cases / sizeof *cases ? PSDM_E_PARSE : PSDM_E_ARGUMENT, &m, &error, cases[k].sentence);
+    expect_sentence(status, k + 1 < sizeof cases / sizeof *cases ? PSDM_E_PARSE : PSDM_E_ARGUMENT, &m, &error,
+                    cases[k].sentence);
   }
-  expect_sentence(psdm_motion_load("none.csv", 1, false, NULL, &m, &error), PSDM_E_IO, &m, &error, "none.csv: cannot be opened: No such file or directory");
-  expect_sentence(psdm_motion_load("m.csv", 0, false, NULL, &m, &error), PSDM_E_ARGUMENT, &m, &error, "m.csv: a motion has at least one joint");
+  expect_sentence(psdm_motion_load("none.csv", 1, false, NULL, &m, &error), PSDM_E_IO, &m, &error,
+                  "none.csv: cannot be opened: No such file or directory");
+  expect_sentence(psdm_motion_load("m.csv", 0, false, NULL, &m, &error), PSDM_E_ARGUMENT, &m, &error,
+                  "m.csv: a motion has at least one joint");
 }
 
 static void test_argument_errors(void **unused) {
@@ -494,21 +510,35 @@ static void test_argument_errors(void **unused) {
   psdm_motion *m;
   psdm_error e;
   const psdm_status A = PSDM_E_ARGUMENT;
-  expect_sentence(psdm_motion_polynomial(0, 5, one, one, 0, 1, NULL, &m, &e), A, &m, &e, "a motion has at least one joint");
-  expect_sentence(psdm_motion_polynomial(1, 4, one, one, 0, 1, NULL, &m, &e), A, &m, &e, "degree 4; 3, 5, 7 or 9 was expected");
-  expect_sentence(psdm_motion_polynomial(1, 5, one, one, 1, 0, NULL, &m, &e), A, &m, &e, "from t = 1 for 0 s; a positive, finite duration was expected");
-  expect_sentence(psdm_motion_polynomial(1, 5, one, one, 1e20, 1, NULL, &m, &e), A, &m, &e, "from t = 1e+20 for 1 s; a positive, finite duration was expected");
-  expect_sentence(psdm_motion_polynomial(2, 5, one, bad, 0, 1, NULL, &m, &e), A, &m, &e, "the ends of a motion must be finite");
-  expect_sentence(psdm_motion_sines(1, -1, one, one, one, one, 1, NULL, &m, &e), A, &m, &e, "1 joints of -1 terms; at least 1 and 0 were expected");
-  expect_sentence(psdm_motion_sines(1, 2, one, one, bad, one, 1, NULL, &m, &e), A, &m, &e, "amplitudes, frequencies and phases must be finite");
-  expect_sentence(psdm_motion_sines(1, 1, one, one, one, one, INFINITY, NULL, &m, &e), A, &m, &e, "duration inf s; a positive, finite one was expected");
-  expect_sentence(psdm_motion_fourier(1, 1, 0, one, one, one, 1, NULL, &m, &e), A, &m, &e, "period 0 s; a positive, finite one was expected");
-  expect_sentence(psdm_motion_fourier(1, 2, 1, one, bad, one, 1, NULL, &m, &e), A, &m, &e, "the coefficients of a motion must be finite");
-  expect_sentence(psdm_motion_fourier(2, 1, 1, bad, one, one, 1, NULL, &m, &e), A, &m, &e, "the centre of a motion must be finite");
-  expect_sentence(psdm_motion_table(1, 0, one, one, NULL, NULL, NULL, &m, &e), A, &m, &e, "a table of 0 rows of 1 joints; at least one of each was expected");
+  expect_sentence(psdm_motion_polynomial(0, 5, one, one, 0, 1, NULL, &m, &e), A, &m, &e,
+                  "a motion has at least one joint");
+  expect_sentence(psdm_motion_polynomial(1, 4, one, one, 0, 1, NULL, &m, &e), A, &m, &e,
+                  "degree 4; 3, 5, 7 or 9 was expected");
+  expect_sentence(psdm_motion_polynomial(1, 5, one, one, 1, 0, NULL, &m, &e), A, &m, &e,
+                  "from t = 1 for 0 s; a positive, finite duration was expected");
+  expect_sentence(psdm_motion_polynomial(1, 5, one, one, 1e20, 1, NULL, &m, &e), A, &m, &e,
+                  "from t = 1e+20 for 1 s; a positive, finite duration was expected");
+  expect_sentence(psdm_motion_polynomial(2, 5, one, bad, 0, 1, NULL, &m, &e), A, &m, &e,
+                  "the ends of a motion must be finite");
+  expect_sentence(psdm_motion_sines(1, -1, one, one, one, one, 1, NULL, &m, &e), A, &m, &e,
+                  "1 joints of -1 terms; at least 1 and 0 were expected");
+  expect_sentence(psdm_motion_sines(1, 2, one, one, bad, one, 1, NULL, &m, &e), A, &m, &e,
+                  "amplitudes, frequencies and phases must be finite");
+  expect_sentence(psdm_motion_sines(1, 1, one, one, one, one, INFINITY, NULL, &m, &e), A, &m, &e,
+                  "duration inf s; a positive, finite one was expected");
+  expect_sentence(psdm_motion_fourier(1, 1, 0, one, one, one, 1, NULL, &m, &e), A, &m, &e,
+                  "period 0 s; a positive, finite one was expected");
+  expect_sentence(psdm_motion_fourier(1, 2, 1, one, bad, one, 1, NULL, &m, &e), A, &m, &e,
+                  "the coefficients of a motion must be finite");
+  expect_sentence(psdm_motion_fourier(2, 1, 1, bad, one, one, 1, NULL, &m, &e), A, &m, &e,
+                  "the centre of a motion must be finite");
+  expect_sentence(psdm_motion_table(1, 0, one, one, NULL, NULL, NULL, &m, &e), A, &m, &e,
+                  "a table of 0 rows of 1 joints; at least one of each was expected");
   expect_sentence(psdm_motion_table(1, 2, one, one, NULL, one, NULL, &m, &e), A, &m, &e, "qdd is given without qd");
-  expect_sentence(psdm_motion_table(1, 3, back, one, NULL, NULL, NULL, &m, &e), A, &m, &e, "t of row 3 is not above that of the row before");
-  expect_sentence(psdm_motion_table(1, 2, one, bad, NULL, NULL, NULL, &m, &e), A, &m, &e, "row 2 has a number that is not finite");
+  expect_sentence(psdm_motion_table(1, 3, back, one, NULL, NULL, NULL, &m, &e), A, &m, &e,
+                  "t of row 3 is not above that of the row before");
+  expect_sentence(psdm_motion_table(1, 2, one, bad, NULL, NULL, NULL, &m, &e), A, &m, &e,
+                  "row 2 has a number that is not finite");
   assert_int_equal(psdm_motion_polynomial(0, 5, one, one, 0, 1, NULL, &m, NULL), A); /* no error wanted */
   psdm_motion_free(NULL);
 }
@@ -526,7 +556,8 @@ static psdm_status make(int which, const psdm_allocator *allocator, psdm_motion 
   }
 }
 
-/* every allocation fails once: an error, and nothing left behind; and what comes of a failure is the answer of a success afterwards */
+/* every allocation fails once: an error, and nothing left behind; and what comes of a failure is the answer of a
+ * success afterwards */
 static void test_allocation_failure(void **unused) {
   (void)unused;
   FILE *file = fopen("m.csv", "w");
@@ -556,11 +587,12 @@ static void test_allocation_failure(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_polynomial),       cmocka_unit_test(test_sines),          cmocka_unit_test(test_spline_twin),
-      cmocka_unit_test(test_spline_reproduces), cmocka_unit_test(test_spline_converges), cmocka_unit_test(test_spline_of_many),
-      cmocka_unit_test(test_pieces),           cmocka_unit_test(test_argument_errors)};
-  const struct CMUnitTest files[] = {cmocka_unit_test(test_load), cmocka_unit_test(test_load_errors), cmocka_unit_test(test_allocation_failure)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_polynomial),       cmocka_unit_test(test_sines),
+                                     cmocka_unit_test(test_spline_twin),      cmocka_unit_test(test_spline_reproduces),
+                                     cmocka_unit_test(test_spline_converges), cmocka_unit_test(test_spline_of_many),
+                                     cmocka_unit_test(test_pieces),           cmocka_unit_test(test_argument_errors)};
+  const struct CMUnitTest files[] = {cmocka_unit_test(test_load), cmocka_unit_test(test_load_errors),
+                                     cmocka_unit_test(test_allocation_failure)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   return failed + cmocka_run_group_tests(files, enter_folder, leave_folder);
 }

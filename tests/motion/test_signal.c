@@ -46,7 +46,8 @@ static void test_twin(void **unused) {
     assert_int_equal(psdm_signal_columns(s), columns);
     assert_int_equal(psdm_signal_rows(s), rows);
     assert_int_equal(psdm_signal_held(s), held);
-    assert_true(psdm_signal_time(s, rows - 1) == t[rows - 1] && isnan(psdm_signal_time(s, rows)) && isnan(psdm_signal_time(s, -1)));
+    assert_true(psdm_signal_time(s, rows - 1) == t[rows - 1] && isnan(psdm_signal_time(s, rows)) &&
+                isnan(psdm_signal_time(s, -1)));
     for (int sample = 0; sample < 100; sample++) {
       /* rows exactly, their neighbours, and anything else */
       double row = t[rng_int(&g, 0, (int)rows - 1)], at = rng_uniform(&g, t[0] - 1, t[rows - 1] + 1);
@@ -105,7 +106,8 @@ static void test_load(void **unused) {
   psdm_signal_free(s);
 }
 
-static void expect_sentence(psdm_status status, psdm_status wanted, psdm_signal *const *s, const psdm_error *error, const char *sentence) {
+static void expect_sentence(psdm_status status, psdm_status wanted, psdm_signal *const *s, const psdm_error *error,
+                            const char *sentence) {
   char got[900];
   assert_int_equal(status, wanted);
   assert_null(*s);
@@ -128,14 +130,19 @@ static void test_errors(void **unused) {
   psdm_error e;
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     write_file(cases[k].text);
-    expect_sentence(psdm_signal_load("s.csv", wrench, may_lack, false, false, NULL, &s, &e), PSDM_E_PARSE, &s, &e, cases[k].sentence);
+    expect_sentence(psdm_signal_load("s.csv", wrench, may_lack, false, false, NULL, &s, &e), PSDM_E_PARSE, &s, &e,
+                    cases[k].sentence);
   }
   const double t[2] = {0, 0}, v[2] = {1, INFINITY}, up[2] = {0, 1};
   const char *const none[] = {NULL};
-  expect_sentence(psdm_signal_load("s.csv", none, NULL, false, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e, "s.csv: a signal has at least one column");
-  expect_sentence(psdm_signal_table(0, 1, t, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e, "a table of 1 rows of 0 columns; at least one of each was expected");
-  expect_sentence(psdm_signal_table(1, 2, t, up, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e, "t of row 2 is not above that of the row before");
-  expect_sentence(psdm_signal_table(1, 2, up, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e, "row 2 has a number that is not finite");
+  expect_sentence(psdm_signal_load("s.csv", none, NULL, false, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
+                  "s.csv: a signal has at least one column");
+  expect_sentence(psdm_signal_table(0, 1, t, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
+                  "a table of 1 rows of 0 columns; at least one of each was expected");
+  expect_sentence(psdm_signal_table(1, 2, t, up, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
+                  "t of row 2 is not above that of the row before");
+  expect_sentence(psdm_signal_table(1, 2, up, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
+                  "row 2 has a number that is not finite");
   psdm_signal_free(NULL);
 }
 
@@ -160,7 +167,8 @@ static void test_allocation_failure(void **unused) {
   FILE *file = fopen("s.csv", "w");
   assert_non_null(file);
   fputs("t,fx\n", file);
-  for (int k = 0; k < 3000; k++) fprintf(file, "%d,%d\n", k, k % 5); /* more than the reader's first room, and than an arena's chunk */
+  /* more than the reader's first room, and than an arena's chunk */
+  for (int k = 0; k < 3000; k++) fprintf(file, "%d,%d\n", k, k % 5);
   assert_int_equal(fclose(file), 0);
   for (int load = 0; load < 2; load++) {
     long failures = 0;
@@ -185,7 +193,8 @@ static void test_allocation_failure(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin),       cmocka_unit_test(test_load), cmocka_unit_test(test_errors),
-                                     cmocka_unit_test(test_many_names), cmocka_unit_test(test_allocation_failure)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_load),
+                                     cmocka_unit_test(test_errors), cmocka_unit_test(test_many_names),
+                                     cmocka_unit_test(test_allocation_failure)};
   return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

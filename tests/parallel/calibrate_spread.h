@@ -1,4 +1,5 @@
-/* calibrate_spread.h: a calibration by threads and by ranks against one by one thread of one process. Part of one program at a time. */
+/* calibrate_spread.h: a calibration by threads and by ranks against one by one thread of one process. Part of one
+ * program at a time. */
 #ifndef CALIBRATE_SPREAD_H
 #define CALIBRATE_SPREAD_H
 
@@ -11,10 +12,12 @@
 #include "ranks_by_fork.h"
 
 static const char two_links[] =
-    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  - {name: b, type: revolute, a: 0.3}\n"
+    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  "
+    "- {name: b, type: revolute, a: 0.3}\n"
     "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
     "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
-static const char one_link[] = "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n";
+static const char one_link[] =
+    "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n";
 
 /* ---- all numbers of an answer ---- */
 
@@ -36,17 +39,22 @@ static numbers *numbers_of(const psdm_calibration *c) {
   for (int j = 0; j < c->base; j++) take(n, 3, (double[]){c->theta[j].value, c->theta[j].sd, c->theta[j].prior_share});
   for (int i = 0; i < c->n; i++) {
     W += c->columns[i];
-    for (int k = 0; k < c->columns[i]; k++) take(n, 4, (double[]){c->column[i][k].kind, c->column[i][k].width, c->column[i][k].gain, c->column[i][k].sd});
+    for (int k = 0; k < c->columns[i]; k++)
+      take(n, 4, (double[]){c->column[i][k].kind, c->column[i][k].width, c->column[i][k].gain, c->column[i][k].sd});
   }
   take(n, W, c->singular);
   for (int part = 0; part < 2 * PSDM_FIT_PARTS; part++) {
     const psdm_part_fit *f = part < PSDM_FIT_PARTS ? &c->train[part] : &c->heldout[part - PSDM_FIT_PARTS];
     take(n, 1, &f->global_rel);
-    for (int i = 0; i < c->n; i++) take(n, 5, (double[]){(double)f->joint[i].rows, f->joint[i].rmse, f->joint[i].rel, f->joint[i].nrmse, f->joint[i].r2});
+    for (int i = 0; i < c->n; i++)
+      take(n, 5,
+           (double[]){(double)f->joint[i].rows, f->joint[i].rmse, f->joint[i].rel, f->joint[i].nrmse, f->joint[i].r2});
   }
   take(n, c->n, c->sigma);
   take(n, c->n, c->speed);
-  take(n, 8, (double[]){c->cutoff, c->delay, c->lambda, c->rest, c->cost_ratio, c->condition, c->durbin_watson, c->correlation});
+  take(n, 8,
+       (double[]){c->cutoff, c->delay, c->lambda, c->rest, c->cost_ratio, c->condition, c->durbin_watson,
+                  c->correlation});
   take(n, 4, (double[]){(double)c->rows, (double)c->used, c->segments, (double)c->faults[PSDM_FAULT_GARBAGE]});
   return n;
 }
@@ -86,7 +94,14 @@ static void on_ranks(const psdm_robot *robot, psdm_calibrate_options o, int size
 
 /* two segments, garbage, a channel that freezes */
 static inline void write_segments(const char *path, rng *g, const psdm_robot *robot, long rows) {
-  truth w = {.robot = robot, .rows = rows, .dt = 0.001, .viscous = 2, .coulomb = 1, .smooth = 0.1, .noise = 0.01, .step = 1e-5};
+  truth w = {.robot = robot,
+             .rows = rows,
+             .dt = 0.001,
+             .viscous = 2,
+             .coulomb = 1,
+             .smooth = 0.1,
+             .noise = 0.01,
+             .step = 1e-5};
   tones m = tones_of(g, &w);
   FILE *file = fopen(path, "w");
   assert_non_null(file);
@@ -106,14 +121,23 @@ static inline void write_pendulum(const char *path, rng *g, long rows) {
   for (long row = 0; row < rows; row++) {
     double next = s + turn * c;
     c -= turn * next, s = next;
-    fprintf(file, "%ld.%03ld,%ld.%06lde-7,%lde-6\n", row / 1000, row % 1000, lround(s * 1e7), labs(lround(s * 1e13)) % 1000000, lround(30e6 * c) + (long)(rng_next(g) % 1000000));
+    fprintf(file, "%ld.%03ld,%ld.%06lde-7,%lde-6\n", row / 1000, row % 1000, lround(s * 1e7),
+            labs(lround(s * 1e13)) % 1000000, lround(30e6 * c) + (long)(rng_next(g) % 1000000));
   }
   assert_int_equal(fclose(file), 0);
 }
 
 static inline psdm_calibrate_options streamed(const char *const *path, int files) {
-  return (psdm_calibrate_options){.files = files, .path = path, .estimator = PSDM_ESTIMATOR_WLS, .kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 20, .delay_given = true,
-                                  .plain_friction = true, .rest = -1, .cache = 65536, .threads = 1};
+  return (psdm_calibrate_options){.files = files,
+                                  .path = path,
+                                  .estimator = PSDM_ESTIMATOR_WLS,
+                                  .kinematics = PSDM_KINEMATICS_POSITION,
+                                  .cutoff = 20,
+                                  .delay_given = true,
+                                  .plain_friction = true,
+                                  .rest = -1,
+                                  .cache = 65536,
+                                  .threads = 1};
 }
 
 static inline int parts_in(const char *folder) {

@@ -1,4 +1,5 @@
-/* ranks_by_fork.h: ranks without MPI: processes that were forked, and pass bytes through sockets. Part of one program at a time. */
+/* ranks_by_fork.h: ranks without MPI: processes that were forked, and pass bytes through sockets. Part of one
+ * program at a time. */
 #ifndef RANKS_BY_FORK_H
 #define RANKS_BY_FORK_H
 
@@ -24,7 +25,8 @@ typedef struct forked {
 
 static bool pass(int fd, void *bytes, size_t count, bool out) {
   for (size_t at = 0; at < count;) {
-    ssize_t moved = out ? send(fd, (char *)bytes + at, count - at, MSG_NOSIGNAL) : recv(fd, (char *)bytes + at, count - at, 0);
+    ssize_t moved =
+        out ? send(fd, (char *)bytes + at, count - at, MSG_NOSIGNAL) : recv(fd, (char *)bytes + at, count - at, 0);
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0) return false;
     at += (size_t)moved;
@@ -40,8 +42,12 @@ static bool fork_broadcast(void *self, void *bytes, size_t count) {
   return passed;
 }
 
-static bool fork_send(void *self, int to, const void *bytes, size_t count) { return pass(((forked *)self)->socket[to], (void *)(size_t)bytes, count, true); }
-static bool fork_receive(void *self, int from, void *bytes, size_t count) { return pass(((forked *)self)->socket[from], bytes, count, false); }
+static bool fork_send(void *self, int to, const void *bytes, size_t count) {
+  return pass(((forked *)self)->socket[to], (void *)(size_t)bytes, count, true);
+}
+static bool fork_receive(void *self, int from, void *bytes, size_t count) {
+  return pass(((forked *)self)->socket[from], bytes, count, false);
+}
 
 /* Returns in every rank. */
 static void fork_ranks(forked *f, int size) {
@@ -73,7 +79,8 @@ static void join_ranks(forked *f, const char *failure) {
     int status;
     close(f->socket[k]);
     assert_int_equal(waitpid(f->process[k], &status, 0), f->process[k]);
-    if (f->killed != k && !(WIFEXITED(status) && WEXITSTATUS(status) == 0)) fail_msg("rank %d ended by itself: status %d", k, status);
+    if (f->killed != k && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+      fail_msg("rank %d ended by itself: status %d", k, status);
   }
 }
 

@@ -1,4 +1,5 @@
-/* test_batch.c: many states at once are psdm_eval's numbers, bit by bit, for every function and any number of threads. */
+/* test_batch.c: many states at once are psdm_eval's numbers, bit by bit, for every function and any number of
+ * threads. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,12 @@ static void every_function(void **state) {
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
     const psdm_eval_options o = {.model = f == PSDM_F_REGRESSOR ? model : NULL, .scratch = scratch, .linear = linear};
     int inputs = psdm_eval_inputs(robot, (psdm_function)f), outputs = psdm_eval_outputs(robot, (psdm_function)f, &o);
-    double *in = malloc((size_t)(STATES * inputs) * sizeof *in), *one = malloc((size_t)(STATES * outputs) * sizeof *one), *all = malloc((size_t)(STATES * outputs) * sizeof *all);
+    double *in = malloc((size_t)(STATES * inputs) * sizeof *in),
+           *one = malloc((size_t)(STATES * outputs) * sizeof *one),
+           *all = malloc((size_t)(STATES * outputs) * sizeof *all);
     for (int k = 0; k < STATES * inputs; k++) in[k] = rng_uniform(&g, -3, 3);
-    for (int k = 0; k < STATES; k++) assert_int_equal(psdm_eval(robot, work, (psdm_function)f, &o, in + k * inputs, one + k * outputs), PSDM_OK);
+    for (int k = 0; k < STATES; k++)
+      assert_int_equal(psdm_eval(robot, work, (psdm_function)f, &o, in + k * inputs, one + k * outputs), PSDM_OK);
     for (int threads = 1; threads < 5; threads++) {
       psdm_batch *batch;
       long failed;
@@ -49,10 +53,11 @@ static void every_function(void **state) {
 static void the_first_failure(void **state) {
   (void)state;
   rng g = rng_start("the_first_failure");
-  psdm_robot *robot = parse_robot(
-      "{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: a}, {name: b, a: 0.25}, {name: c, parent: base, a: 0.3}, {name: d, parent: c, a: 0.25}],"
-      "links: [{mass: 1}, {mass: 1}, {mass: 1}, {mass: 1}],"
-      "loops: [{links: [link2, link4], points: [[0.25, 0, 0], [0.25, 0, 0]], joints: [b, d], start: [-0.6, 0.6], at: {a: 90 deg, c: 90 deg}}]}");
+  psdm_robot *robot = parse_robot("{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: a}, {name: b, a: "
+                                  "0.25}, {name: c, parent: base, a: 0.3}, {name: d, parent: c, a: 0.25}],"
+                                  "links: [{mass: 1}, {mass: 1}, {mass: 1}, {mass: 1}],"
+                                  "loops: [{links: [link2, link4], points: [[0.25, 0, 0], [0.25, 0, 0]], joints: [b, "
+                                  "d], start: [-0.6, 0.6], at: {a: 90 deg, c: 90 deg}}]}");
   psdm_work *work;
   psdm_error error;
   int n = psdm_robot_n(robot), outputs = psdm_eval_outputs(robot, PSDM_F_GRAVITY, NULL);
@@ -115,6 +120,7 @@ static void refusals_and_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_function), cmocka_unit_test(the_first_failure), cmocka_unit_test(refusals_and_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_function), cmocka_unit_test(the_first_failure),
+                                     cmocka_unit_test(refusals_and_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

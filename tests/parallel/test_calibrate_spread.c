@@ -1,4 +1,5 @@
-/* test_calibrate_spread.c: a calibration by threads, by ranks, and in two runs because the first was killed: the same bits as by one thread of one process. */
+/* test_calibrate_spread.c: a calibration by threads, by ranks, and in two runs because the first was killed: the
+ * same bits as by one thread of one process. */
 #define _XOPEN_SOURCE 700
 
 #include "calibrate_spread.h"
@@ -16,7 +17,12 @@ static void choices(void **state) {
   psdm_robot *robot = parse_robot(two_links);
   write_segments(path[0], &g, robot, 34000);
   write_segments(path[1], &g, robot, 6000);
-  psdm_calibrate_options o = {.files = 2, .path = name, .holdout = 0.3, .estimator = PSDM_ESTIMATOR_CONSISTENT, .kinematics = PSDM_KINEMATICS_POSITION, .delay_given = true,
+  psdm_calibrate_options o = {.files = 2,
+                              .path = name,
+                              .holdout = 0.3,
+                              .estimator = PSDM_ESTIMATOR_CONSISTENT,
+                              .kinematics = PSDM_KINEMATICS_POSITION,
+                              .delay_given = true,
                               .threads = 1};
   psdm_calibration *c = calibrate(robot, &o);
   numbers *expected = numbers_of(c);
@@ -151,12 +157,14 @@ static long read_on(psdm_log *log, double *to) {
     if (!got.count) return count;
     for (long k = 0; k < got.count; k++, count++) {
       double *row = to + 6 * count;
-      row[0] = got.t[k], row[1] = got.q[k], row[2] = got.tau[k], row[3] = got.bad[k], row[4] = (double)got.line[k], row[5] = got.segment;
+      row[0] = got.t[k], row[1] = got.q[k], row[2] = got.tau[k], row[3] = got.bad[k], row[4] = (double)got.line[k],
+      row[5] = got.segment;
     }
   }
 }
 
-/* a log with everything that is watched: frozen and saturated channels, gaps, time that stands still, rows that are none */
+/* a log with everything that is watched: frozen and saturated channels, gaps, time that stands still, rows that are
+ * none */
 static void write_faults(const char *path, rng *g) {
   FILE *file = fopen(path, "w");
   assert_non_null(file);
@@ -192,7 +200,8 @@ static void from_the_middle(void **state) {
   long rows = read_on(log, all), marked = 0;
   for (long k = 0; k < rows; k++) marked += all[6 * k + 3] != 0;
   print_message("%ld rows, %ld of them marked, %ld segments\n", rows, marked, (long)all[6 * rows - 1] + 1);
-  assert_true(marked > 1000 && psdm_log_faults(log, PSDM_FAULT_GARBAGE) > 10 && psdm_log_faults(log, PSDM_FAULT_REPEATED) > 10);
+  assert_true(marked > 1000 && psdm_log_faults(log, PSDM_FAULT_GARBAGE) > 10 &&
+              psdm_log_faults(log, PSDM_FAULT_REPEATED) > 10);
   assert_int_equal(psdm_log_rewind(log, &error), PSDM_OK);
   for (psdm_log_rows got = {.count = 1}; got.count && marks < 64;) { /* taking bookmarks changes nothing */
     assert_int_equal(psdm_log_read(log, 777, &got, &error), PSDM_OK);
@@ -215,6 +224,7 @@ static void from_the_middle(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(from_the_middle), cmocka_unit_test(bad_files), cmocka_unit_test(long_logs), cmocka_unit_test(choices)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(from_the_middle), cmocka_unit_test(bad_files),
+                                     cmocka_unit_test(long_logs), cmocka_unit_test(choices)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_checkpoint_key.c: parts of a run are taken by runs with the same logs, robot and settings only: whatever changes the rows or which of them train changes the key. */
+/* test_checkpoint_key.c: parts of a run are taken by runs with the same logs, robot and settings only: whatever
+ * changes the rows or which of them train changes the key. */
 #define _XOPEN_SOURCE 700
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,8 @@
 #include "identify/identify.h"
 #include "support.h"
 
-static const char two_links[] =
-    "name: two\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n  - {name: b, type: revolute, a: %s}\n";
+static const char two_links[] = "name: two\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: "
+                                "revolute, a: 0.4}\n  - {name: b, type: revolute, a: %s}\n";
 
 enum { KEY = 32, RUNS = 24 };
 
@@ -31,10 +32,10 @@ static void add(keys *k, const char *what, const psdm_robot *robot, psdm_calibra
   psdmp_feed_checkpoint_free(c);
 }
 
-#define WITH(field, ...)                     \
-  do {                                       \
-    psdm_calibrate_options o_ = o;           \
-    o_.field = __VA_ARGS__;                  \
+#define WITH(field, ...)                           \
+  do {                                             \
+    psdm_calibrate_options o_ = o;                 \
+    o_.field = __VA_ARGS__;                        \
     add(&k, #field " = " #__VA_ARGS__, robot, o_); \
   } while (0)
 

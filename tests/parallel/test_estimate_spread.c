@@ -1,10 +1,11 @@
-/* test_estimate_spread.c: estimators that go through the rows again, decimated rows, and predictions: the same bits by threads, by ranks, and after a run that was
- * killed; and the truth where logs are exact but for rounding. */
+/* test_estimate_spread.c: estimators that go through the rows again, decimated rows, and predictions: the same bits
+ * by threads, by ranks, and after a run that was killed; and the truth where logs are exact but for rounding. */
 #define _XOPEN_SOURCE 700
 
 #include "calibrate_spread.h"
 
-static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM, PSDM_ESTIMATOR_ENERGY};
+static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM,
+                                         PSDM_ESTIMATOR_ENERGY};
 enum { WALKING = sizeof walking / sizeof *walking };
 
 /* one thread of one process, then ranks, then threads */
@@ -22,8 +23,15 @@ static void everywhere(const psdm_robot *robot, psdm_calibrate_options o, int ra
 }
 
 static psdm_calibrate_options plain(const char *const *path, int files) {
-  return (psdm_calibrate_options){.files = files, .path = path, .holdout = 0.2, .estimator = PSDM_ESTIMATOR_WLS, .kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 25, .delay_given = true,
-                                  .plain_friction = true, .rest = -1};
+  return (psdm_calibrate_options){.files = files,
+                                  .path = path,
+                                  .holdout = 0.2,
+                                  .estimator = PSDM_ESTIMATOR_WLS,
+                                  .kinematics = PSDM_KINEMATICS_POSITION,
+                                  .cutoff = 25,
+                                  .delay_given = true,
+                                  .plain_friction = true,
+                                  .rest = -1};
 }
 
 /* several windows, a segment that is cut by one, rows in memory */
@@ -58,7 +66,8 @@ static void with_memory_of_friction(void **state) {
   psdm_robot *robot = parse_robot(one_link);
   write_pendulum(path, &g, 70000);
   psdm_calibrate_options o = plain(&name, 1);
-  o.estimator = PSDM_ESTIMATOR_IV, o.plain_friction = false, o.columns = 5, o.cutoff = 10; /* whose motions have memories of their own, both */
+  /* whose motions have memories of their own, both */
+  o.estimator = PSDM_ESTIMATOR_IV, o.plain_friction = false, o.columns = 5, o.cutoff = 10;
   everywhere(robot, o, 2, 2);
   psdm_robot_free(robot);
   unlink(path);
@@ -131,7 +140,8 @@ static void mix(written *w, const double *x, int count) {
 
 static bool note_row(void *user, const psdm_predicted_row *row) {
   written *w = user;
-  const double *const group[] = {row->q, row->qd, row->qdd, row->tau, row->raw, row->predicted, row->band, row->friction};
+  const double *const group[] = {row->q,   row->qd,        row->qdd,  row->tau,
+                                 row->raw, row->predicted, row->band, row->friction};
   mix(w, (double[]){row->t, row->segment, row->heldout}, 3);
   for (int k = 0; k < 8; k++) mix(w, group[k], 1);
   w->rows++;
@@ -182,7 +192,15 @@ static void truth_is_found(void **state) {
   const char *name = log_path(path);
   psdm_robot *robot = parse_robot(one_link);
   double pi[10] = {3, 0.5, 0.02, 0, 0.05, 0.06, 0.3};
-  truth w = {.robot = robot, .pi = pi, .rows = 34000, .dt = 0.001, .viscous = 2, .coulomb = 1, .smooth = 0, .rates = true, .accelerations = true};
+  truth w = {.robot = robot,
+             .pi = pi,
+             .rows = 34000,
+             .dt = 0.001,
+             .viscous = 2,
+             .coulomb = 1,
+             .smooth = 0,
+             .rates = true,
+             .accelerations = true};
   tones m = tones_of(&g, &w);
   FILE *file = fopen(path, "w");
   assert_non_null(file);
@@ -194,7 +212,8 @@ static void truth_is_found(void **state) {
     psdm_calibration *c = calibrate(robot, &o);
     assert_true(fabs(c->column[0][0].gain - 2) < 0.01 && fabs(c->column[0][1].gain - 1) < 0.01);
     double rel = c->heldout[PSDM_FIT_MOVING].global_rel;
-    print_message("%s: viscous %.6f, Coulomb %.6f, held out %.2g\n", psdm_estimator_name(walking[e]), c->column[0][0].gain, c->column[0][1].gain, rel);
+    print_message("%s: viscous %.6f, Coulomb %.6f, held out %.2g\n", psdm_estimator_name(walking[e]),
+                  c->column[0][0].gain, c->column[0][1].gain, rel);
     assert_true(rel < 1e-3);
     psdm_calibration_free(c);
   }
@@ -203,7 +222,8 @@ static void truth_is_found(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(read_again), cmocka_unit_test(from_memory), cmocka_unit_test(with_memory_of_friction), cmocka_unit_test(predictions),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(read_again), cmocka_unit_test(from_memory),
+                                     cmocka_unit_test(with_memory_of_friction), cmocka_unit_test(predictions),
                                      cmocka_unit_test(truth_is_found)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

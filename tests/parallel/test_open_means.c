@@ -1,4 +1,5 @@
-/* test_open_means.c: rows that are decimated in parts, which are then put together along any tree, against one sieve that sees all rows in their order. */
+/* test_open_means.c: rows that are decimated in parts, which are then put together along any tree, against one sieve
+ * that sees all rows in their order. */
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +43,9 @@ static void make_rows(rng *g, rows *r) {
       long at = r->count;
       r->run[at] = run;
       r->tick[at] = tick;
-      r->label[at] = k < 2 || k >= count - 2 ? PSDMP_IDENTIFY_EDGE : rng_next(g) % 40 == 0 ? PSDMP_IDENTIFY_HELDOUT : (int)(at * 20 / MOST_ROWS);
+      r->label[at] = k < 2 || k >= count - 2 ? PSDMP_IDENTIFY_EDGE
+                     : rng_next(g) % 40 == 0 ? PSDMP_IDENTIFY_HELDOUT
+                                             : (int)(at * 20 / MOST_ROWS);
       r->bad[at] = rng_next(g) % 30 == 0 ? 1u + (unsigned)(rng_next(g) % 3) : 0;
       for (int c = 0; c < COLUMNS; c++) r->value[at][c] = rng_uniform(g, -1, 1);
       for (int c = 0; c < ASIDE; c++) r->aside[at][c] = rng_uniform(g, -1, 1);
@@ -71,7 +74,9 @@ typedef struct part {
 
 static void fill_part(const rows *r, long from, long to, psdmp_identify_sieve *s, part *p) {
   memset(p, 0, sizeof *p);
-  const psdmp_feed_stretch stretch = {.segment = r->run[from], .lead = from > 0 && r->run[from - 1] == r->run[from], .trail = to < r->count && r->run[to] == r->run[from]};
+  const psdmp_feed_stretch stretch = {.segment = r->run[from],
+                                      .lead = from > 0 && r->run[from - 1] == r->run[from],
+                                      .trail = to < r->count && r->run[to] == r->run[from]};
   psdmp_identify_open_begin(&p->open, s, &stretch);
   for (long k = from; k < to; k++) {
     psdmp_identify_open_row(&p->open, r->tick[k]);
@@ -104,7 +109,8 @@ static void compare(const means *got, const means *expected, double *worst) {
   assert_int_equal(got->count, expected->count);
   for (long k = 0; k < got->count; k++) {
     const psdmp_identify_kept *a = &got->mean[k], *b = &expected->mean[k];
-    assert_true(a->tick == b->tick && a->label == b->label && a->bad == b->bad && a->mixed == b->mixed && a->rows == b->rows);
+    assert_true(a->tick == b->tick && a->label == b->label && a->bad == b->bad && a->mixed == b->mixed &&
+                a->rows == b->rows);
     assert_memory_equal(got->aside[k], expected->aside[k], sizeof got->aside[k]);
     for (int c = 0; c < COLUMNS; c++) *worst = fmax(*worst, fabs(got->value[k][c] - expected->value[k][c]));
   }
@@ -127,7 +133,9 @@ static void parts_are_the_whole(void **state) {
     one_sieve(&r, &s, &expected);
     /* cut anywhere, and always where a run begins */
     for (long from = 0, to; from < r.count; from = to) {
-      for (to = from + 1; to < r.count && r.run[to] == r.run[from] && (count >= MOST_PARTS / 2 || rng_next(&g) % 40); to++) continue;
+      for (to = from + 1; to < r.count && r.run[to] == r.run[from] && (count >= MOST_PARTS / 2 || rng_next(&g) % 40);
+           to++)
+        continue;
       fill_part(&r, from, to, &s, &p[count++]);
     }
     /* neighbours in any order */
@@ -144,7 +152,8 @@ static void parts_are_the_whole(void **state) {
     psdmp_identify_sieve_free(&s, NULL);
   }
   print_message("%ld means, the largest difference is %.2g\n", compared, worst);
-  assert_true(compared > 1000 && worst < 1e-12); /* sums of some 1000 products below one, divided by a weight of about one */
+  /* sums of some 1000 products below one, divided by a weight of about one */
+  assert_true(compared > 1000 && worst < 1e-12);
 }
 
 int main(void) {

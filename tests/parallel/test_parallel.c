@@ -28,7 +28,9 @@ static double *number(double x) {
 }
 
 /* the tree as it is defined: the largest whole one first, and the rest from the right */
-static double whole(const double *x, long count) { return count == 1 ? x[0] : whole(x, count / 2) + whole(x + count / 2, count / 2); }
+static double whole(const double *x, long count) {
+  return count == 1 ? x[0] : whole(x, count / 2) + whole(x + count / 2, count / 2);
+}
 
 static double plain(const double *x, long count) {
   long power = 1;
@@ -50,7 +52,9 @@ static void any_way_to_split(void **state) {
       long last = rng_int(&g, (int)first + 1, (int)count);
       psdmp_parallel_tree some = {.way = {NULL, add, release}};
       for (long k = first; k < last; k++) assert_int_equal(psdmp_parallel_tree_add(&some, k, 0, number(x[k])), PSDM_OK);
-      for (int k = 0; k < some.count; k++) assert_int_equal(psdmp_parallel_tree_add(&all, some.node[k].index, some.node[k].level, some.node[k].part), PSDM_OK);
+      for (int k = 0; k < some.count; k++)
+        assert_int_equal(psdmp_parallel_tree_add(&all, some.node[k].index, some.node[k].level, some.node[k].part),
+                         PSDM_OK);
       first = last;
     }
     void *sum;
@@ -122,7 +126,8 @@ static void *space_new(void *user) { return user; }
 static void space_free(void *user, void *space) { (void)user, (void)space; }
 
 static psdm_status make(void *space, long unit, void **part, psdm_error *error) {
-  if (unit >= ((sines *)space)->fails && ((sines *)space)->fails >= 0) return psdmp_base_fail(error, PSDM_E_PARSE, "unit", (int)unit, 0, "it fails");
+  if (unit >= ((sines *)space)->fails && ((sines *)space)->fails >= 0)
+    return psdmp_base_fail(error, PSDM_E_PARSE, "unit", (int)unit, 0, "it fails");
   if (unit % 7 == 3) return PSDM_OK; /* there is nothing in it */
   *part = number(sin((double)unit) * exp((double)(unit % 50)));
   return PSDM_OK;
@@ -141,11 +146,21 @@ static void *get(void *user, psdmp_parallel_bytes *from) {
 }
 
 static psdmp_parallel_spread spread_of(sines *s, psdm_ranks *ranks, int threads, long units) {
-  return (psdmp_parallel_spread){.ranks = ranks, .threads = threads, .units = units, .user = s, .space_new = space_new, .space_free = space_free, .make = make, .merge = add,
-                        .part_free = release, .put = put, .get = get};
+  return (psdmp_parallel_spread){.ranks = ranks,
+                                 .threads = threads,
+                                 .units = units,
+                                 .user = s,
+                                 .space_new = space_new,
+                                 .space_free = space_free,
+                                 .make = make,
+                                 .merge = add,
+                                 .part_free = release,
+                                 .put = put,
+                                 .get = get};
 }
 
-static psdm_status serve(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status serve(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                         psdm_error *error) {
   sines s;
   long units;
   assert_int_equal(work, 5);
@@ -227,12 +242,15 @@ static void failures_are_heard(void **state) {
   assert_int_equal(waitpid(f.process[1], &status, 0), f.process[1]);
 }
 
-static psdm_status cannot_open(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer, psdm_error *error) {
+static psdm_status cannot_open(void *user, int work, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
+                               psdm_error *error) {
   (void)user, (void)request, (void)answer;
-  return work == 1 ? psdmp_base_fail(error, PSDM_E_IO, "a.csv", 0, 0, "cannot be opened") : psdmp_base_fail(error, PSDM_E_PARSE, "a.csv", 7, 0, "not a number");
+  return work == 1 ? psdmp_base_fail(error, PSDM_E_IO, "a.csv", 0, 0, "cannot be opened")
+                   : psdmp_base_fail(error, PSDM_E_PARSE, "a.csv", 7, 0, "not a number");
 }
 
-/* a file that is missing on one machine is told with its rank; what is wrong in a file is wrong for all, and told as one process would */
+/* a file that is missing on one machine is told with its rank; what is wrong in a file is wrong for all, and told as
+ * one process would */
 static void files_of_other_machines(void **state) {
   static const char *const told[] = {"cannot be opened (on rank 1)", "not a number"};
   (void)state;
@@ -264,7 +282,9 @@ static void threads_as_asked(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(any_way_to_split), cmocka_unit_test(bytes_and_lies), cmocka_unit_test(shares_cover_everything),
-                                     cmocka_unit_test(failures_are_heard), cmocka_unit_test(files_of_other_machines), cmocka_unit_test(threads_as_asked), cmocka_unit_test(same_bits_everywhere)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(any_way_to_split),        cmocka_unit_test(bytes_and_lies),
+                                     cmocka_unit_test(shares_cover_everything), cmocka_unit_test(failures_are_heard),
+                                     cmocka_unit_test(files_of_other_machines), cmocka_unit_test(threads_as_asked),
+                                     cmocka_unit_test(same_bits_everywhere)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_ranks_memory.c: memory runs out in one of several ranks: all of them say so, nobody waits for ever, and the same ranks calibrate again as if nothing had been. */
+/* test_ranks_memory.c: memory runs out in one of several ranks: all of them say so, nobody waits for ever, and the
+ * same ranks calibrate again as if nothing had been. */
 #define _XOPEN_SOURCE 700
 #include "../identify/test_calibrate_log.h"
 
@@ -7,7 +8,8 @@
 
 enum { RANKS = 3, LOGS = 3, PATIENCE = 60 };
 
-static const char one_link[] = "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n";
+static const char one_link[] =
+    "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, type: revolute, a: 0.4}\n";
 
 /* a pendulum that swings by a recursion of its own, with torques that are off by what the generator says */
 static void write_pendulum(const char *path, rng *g, long rows) {
@@ -25,7 +27,8 @@ static void write_pendulum(const char *path, rng *g, long rows) {
 typedef enum outcome { FINE, RECOVERED, SECOND_FAILED, SECOND_WRONG } outcome;
 
 /* allocation `at` of one rank fails; then all calibrate once more. Of rank 0; the others end */
-static outcome twice(const psdm_robot *robot, psdm_calibrate_options o, int rank, long at, double expected, long *calls) {
+static outcome twice(const psdm_robot *robot, psdm_calibrate_options o, int rank, long at, double expected,
+                     long *calls) {
   forked f;
   counting x;
   psdm_error error = {0};
@@ -39,9 +42,13 @@ static outcome twice(const psdm_robot *robot, psdm_calibrate_options o, int rank
   *calls = x.calls;
   c = NULL;
   psdm_status second = psdm_calibrate(robot, &o, NULL, &c, NULL);
-  outcome found = second ? SECOND_FAILED : !f.ranks.rank && c->theta[0].value != expected ? SECOND_WRONG : first ? RECOVERED : FINE;
+  outcome found = second                                           ? SECOND_FAILED
+                  : !f.ranks.rank && c->theta[0].value != expected ? SECOND_WRONG
+                  : first                                          ? RECOVERED
+                                                                   : FINE;
   psdm_calibration_free(c);
-  if (!f.ranks.rank && first && !error.text[0]) fail_msg("allocation %ld of rank %d: a failure without a word", at, rank);
+  if (!f.ranks.rank && first && !error.text[0])
+    fail_msg("allocation %ld of rank %d: a failure without a word", at, rank);
   join_ranks(&f, NULL);
   return found;
 }
@@ -53,8 +60,15 @@ static void memory_runs_out(void **unused) {
   const char *name[LOGS];
   for (int k = 0; k < LOGS; k++) name[k] = log_path(path[k]), write_pendulum(path[k], &g, 2000);
   psdm_robot *robot = parse_robot(one_link);
-  psdm_calibrate_options o = {.files = LOGS, .path = name, .estimator = PSDM_ESTIMATOR_WLS, .kinematics = PSDM_KINEMATICS_POSITION, .cutoff = 20, .delay_given = true, .plain_friction = true,
-                              .rest = -1, .threads = 1};
+  psdm_calibrate_options o = {.files = LOGS,
+                              .path = name,
+                              .estimator = PSDM_ESTIMATOR_WLS,
+                              .kinematics = PSDM_KINEMATICS_POSITION,
+                              .cutoff = 20,
+                              .delay_given = true,
+                              .plain_friction = true,
+                              .rest = -1,
+                              .threads = 1};
   psdm_calibration *c = NULL;
   assert_int_equal(psdm_calibrate(robot, &o, NULL, &c, NULL), PSDM_OK);
   double expected = c->theta[0].value;
@@ -66,7 +80,9 @@ static void memory_runs_out(void **unused) {
       alarm(PATIENCE);
       outcome found = twice(robot, o, rank, at, expected, &calls);
       count[found]++;
-      if (found >= SECOND_FAILED) fail_msg("allocation %ld of rank %d: the second calibration %s", at, rank, found == SECOND_FAILED ? "fails" : "has another answer");
+      if (found >= SECOND_FAILED)
+        fail_msg("allocation %ld of rank %d: the second calibration %s", at, rank,
+                 found == SECOND_FAILED ? "fails" : "has another answer");
       if (rank == 0 && found == FINE && at > calls) break;
     }
     alarm(0);

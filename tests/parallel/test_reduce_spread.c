@@ -21,8 +21,10 @@ static void reduce(const psdm_robot *robot, const psdm_model *model, const psdm_
   *a = (answer){.functions = psdm_model_p(model)};
   assert_true(a->functions <= 200);
   if (psdm_reducer_new(robot, model, o, NULL, &reducer, &error)) fail_msg("%s", error.text);
-  for (long f = 0; f < a->functions; f++) psdm_reducer_contribution(reducer, f, &a->mean[f], &a->median[f], &a->largest[f]);
-  if (psdm_reducer_errors(reducer, a->functions - 1, (const double[]){0.5, 0.9}, a->error_at, &error)) fail_msg("%s", error.text);
+  for (long f = 0; f < a->functions; f++)
+    psdm_reducer_contribution(reducer, f, &a->mean[f], &a->median[f], &a->largest[f]);
+  if (psdm_reducer_errors(reducer, a->functions - 1, (const double[]){0.5, 0.9}, a->error_at, &error))
+    fail_msg("%s", error.text);
   if (psdm_reducer_reduce(reducer, 0.05, 0.9, &reduced, &a->info, &error)) fail_msg("%s", error.text);
   a->info.seconds = 0;
   psdm_model_free(reduced);
@@ -34,10 +36,12 @@ static void assert_same(const answer *a, const answer *b) {
   assert_memory_equal(a->median, b->median, sizeof a->median);
   assert_memory_equal(a->largest, b->largest, sizeof a->largest);
   assert_memory_equal(a->error_at, b->error_at, sizeof a->error_at);
-  assert_true(a->info.functions == b->info.functions && a->info.error == b->info.error && a->info.error_half == b->info.error_half && a->info.error_most == b->info.error_most);
+  assert_true(a->info.functions == b->info.functions && a->info.error == b->info.error &&
+              a->info.error_half == b->info.error_half && a->info.error_most == b->info.error_most);
 }
 
-static void on_ranks(const psdm_robot *robot, const psdm_model *model, psdm_reduce_options o, int size, const answer *expected) {
+static void on_ranks(const psdm_robot *robot, const psdm_model *model, psdm_reduce_options o, int size,
+                     const answer *expected) {
   static answer found;
   forked f;
   fork_ranks(&f, size);
@@ -61,13 +65,24 @@ static void reductions(void **state) {
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   for (int i = 0; i < 3000; i++) states[i] = sin(1.7 * i) * (1 + i % 3);
   const psdm_reduce_options cases[] = {
-      {.samples = 60000, .contributions = 30000, .seed = 3, .threads = 1, .medians = true, .profile = {.q = 3, .qd = 2, .qdd = 3}},
-      {.samples = 60000, .contributions = 30000, .seed = 4, .threads = 1, .forward = true, .profile = {.q = 3, .qd = 2, .qdd = 3}},
+      {.samples = 60000,
+       .contributions = 30000,
+       .seed = 3,
+       .threads = 1,
+       .medians = true,
+       .profile = {.q = 3, .qd = 2, .qdd = 3}},
+      {.samples = 60000,
+       .contributions = 30000,
+       .seed = 4,
+       .threads = 1,
+       .forward = true,
+       .profile = {.q = 3, .qd = 2, .qdd = 3}},
       {.threads = 1, .profile = {.count = 500, .states = states}},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     reduce(robot, model, &cases[k], &expected);
-    assert_true(expected.info.functions > 0 && expected.info.functions <= expected.functions && expected.info.samples > 0);
+    assert_true(expected.info.functions > 0 && expected.info.functions <= expected.functions &&
+                expected.info.samples > 0);
     on_ranks(robot, model, cases[k], 2, &expected);
     on_ranks(robot, model, cases[k], 3, &expected);
   }
@@ -84,7 +99,8 @@ static void refusals(void **state) {
   forked f;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   fork_ranks(&f, 2);
-  psdm_reduce_options o = {.samples = 1000, .contributions = 1000, .threads = 1, .profile = {.q = 3, .qd = 2, .qdd = 3}, .ranks = &f.ranks};
+  psdm_reduce_options o = {
+      .samples = 1000, .contributions = 1000, .threads = 1, .profile = {.q = 3, .qd = 2, .qdd = 3}, .ranks = &f.ranks};
   if (f.ranks.rank > 0) {
     bool refused = psdm_reducer_help(other, model, &o, NULL, &error) == PSDM_E_ROBOT;
     psdm_status status = psdm_reducer_help(robot, model, &o, NULL, NULL);
@@ -112,8 +128,15 @@ static void searches(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("two_link");
   for (int shape = 0; shape < 2; shape++) {
-    psdm_excite_options o = {.step = PSDM_STEP_INERTIA, .shape = shape ? PSDM_EXCITE_SINES : PSDM_EXCITE_FOURIER, .goal = shape ? PSDM_EXCITE_LOGDET : PSDM_EXCITE_CONDITION, .harmonics = 3, .starts = 3, .evaluations = 60, .threads = 1,
-                             .seed = 5, .wall = 1000};
+    psdm_excite_options o = {.step = PSDM_STEP_INERTIA,
+                             .shape = shape ? PSDM_EXCITE_SINES : PSDM_EXCITE_FOURIER,
+                             .goal = shape ? PSDM_EXCITE_LOGDET : PSDM_EXCITE_CONDITION,
+                             .harmonics = 3,
+                             .starts = 3,
+                             .evaluations = 60,
+                             .threads = 1,
+                             .seed = 5,
+                             .wall = 1000};
     psdm_excitation *alone, *together;
     psdm_error error;
     forked f;
@@ -125,7 +148,8 @@ static void searches(void **state) {
       join_ranks(&f, status ? "a helper fails" : NULL);
     }
     if (psdm_excite(robot, &o, NULL, &together, &error)) fail_msg("%s", error.text);
-    print_message("condition %.17g %.17g, evaluations %ld %ld\n", alone->condition, together->condition, alone->evaluations, together->evaluations);
+    print_message("condition %.17g %.17g, evaluations %ld %ld\n", alone->condition, together->condition,
+                  alone->evaluations, together->evaluations);
     assert_true(together->condition == alone->condition && together->evaluations == alone->evaluations);
     double a[6], b[6];
     for (double t = 0; t < 10; t += 0.7) {
@@ -141,6 +165,7 @@ static void searches(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(reductions), cmocka_unit_test(refusals), cmocka_unit_test(searches)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(reductions), cmocka_unit_test(refusals),
+                                     cmocka_unit_test(searches)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-/* What the headers promise to threads: a robot, a model and a graph are constant and may be shared, each thread brings its own work. Four threads ask the
- * same questions of the same objects at once, parse and derive their own beside them, and all get what one thread got. Under ThreadSanitizer
- * (make tsan) this also shows that no two of them touch the same word. */
+/* What the headers promise to threads: a robot, a model and a graph are constant and may be shared, each thread
+ * brings its own work. Four threads ask the same questions of the same objects at once, parse and derive their own
+ * beside them, and all get what one thread got. Under ThreadSanitizer (make tsan) this also shows that no two of
+ * them touch the same word. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,8 @@ typedef struct thread {
   bool done;
 } thread;
 
-static const double q[N] = {0.3, -1.1, 0.7, 0.2, -0.4, 1.3}, qd[N] = {1, -0.5, 0.2, 0.9, -1.4, 0.6}, qdd[N] = {-2, 1, 0.5, 3, -1, 2};
+static const double q[N] = {0.3, -1.1, 0.7, 0.2, -0.4, 1.3}, qd[N] = {1, -0.5, 0.2, 0.9, -1.4, 0.6},
+                    qdd[N] = {-2, 1, 0.5, 3, -1, 2};
 
 /* the same again from objects of the thread's own: nothing behind them may be shared by accident */
 static bool make_own(answers *a) {
@@ -49,12 +51,15 @@ static bool make_own(answers *a) {
 static bool ask_shared(const shared *s, answers *a) {
   psdm_work *work = NULL;
   psdm_linear *linear = NULL;
-  double *scratch = calloc(psdm_model_scratch(s->model), sizeof *scratch), theta[MOST_L], pi[11 * N], B[N * N], M[N * N];
+  double *scratch = calloc(psdm_model_scratch(s->model), sizeof *scratch), theta[MOST_L], pi[11 * N], B[N * N],
+         M[N * N];
   bool good = scratch && !psdm_work_new(s->robot, NULL, &work) && !psdm_linear_new(s->robot, NULL, &linear);
   psdm_robot_parameters(s->robot, pi);
   for (int turn = 0; turn < TURNS && good; turn++) {
-    good = !psdm_inverse(s->robot, work, q, qd, qdd, a->tau) && !psdm_mass(s->robot, work, q, a->M) && !psdm_forward(s->robot, work, q, qd, a->tau, a->qdd) &&
-           !psdm_linearize_inverse(s->robot, linear, q, qd, qdd, a->A, B, M) && !psdm_pose(s->robot, work, q, N - 1, a->pose);
+    good = !psdm_inverse(s->robot, work, q, qd, qdd, a->tau) && !psdm_mass(s->robot, work, q, a->M) &&
+           !psdm_forward(s->robot, work, q, qd, a->tau, a->qdd) &&
+           !psdm_linearize_inverse(s->robot, linear, q, qd, qdd, a->A, B, M) &&
+           !psdm_pose(s->robot, work, q, N - 1, a->pose);
     psdm_model_theta(s->model, pi, theta);
     psdm_model_inverse(s->model, theta, q, qd, qdd, scratch, a->model_tau);
   }

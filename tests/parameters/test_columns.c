@@ -1,4 +1,5 @@
-/* Friction columns one by one against their formulas, with memory and load, and the dictionary that a drive chooses from. */
+/* Friction columns one by one against their formulas, with memory and load, and the dictionary that a drive chooses
+ * from. */
 #include <math.h>
 #include <string.h>
 
@@ -24,9 +25,11 @@ static void test_formulas(void **unused) {
     assert_true(value_of(PSDM_COLUMN_ABSOLUTE, w, 0, x, v, 0) == v * sign);
     assert_true(value_of(PSDM_COLUMN_LINEAR, w, 0, x, v, 0) == x);
     assert_true(fabs(value_of(PSDM_COLUMN_TANH, w, 0, x, v, 0) - (1 - 2 / (exp(2 * v / w) + 1))) < 1e-14);
-    assert_true(fabs(value_of(PSDM_COLUMN_STRIBECK, w, 0, x, v, 0) - (1 - 2 / (exp(6 * v / w) + 1)) * exp(-v * v / (w * w))) < 1e-14);
+    assert_true(fabs(value_of(PSDM_COLUMN_STRIBECK, w, 0, x, v, 0) -
+                     (1 - 2 / (exp(6 * v / w) + 1)) * exp(-v * v / (w * w))) < 1e-14);
     assert_true(fabs(value_of(PSDM_COLUMN_POWER, w, 0, x, v, 0) - sign * exp(w * log(fabs(v)))) < 1e-14);
-    assert_true(fabs(value_of(PSDM_COLUMN_SINE, w, 0, x, v, 0) - sin(w * x)) < 1e-15 && fabs(value_of(PSDM_COLUMN_COSINE, w, 0, x, v, 0) - cos(w * x)) < 1e-15);
+    assert_true(fabs(value_of(PSDM_COLUMN_SINE, w, 0, x, v, 0) - sin(w * x)) < 1e-15 &&
+                fabs(value_of(PSDM_COLUMN_COSINE, w, 0, x, v, 0) - cos(w * x)) < 1e-15);
     double f = rng_uniform(&g, 0, 50); /* times |f|, times f^2 */
     assert_true(value_of(PSDM_COLUMN_VISCOUS, w, 1, x, v, f) == v * f);
     assert_true(value_of(PSDM_COLUMN_VISCOUS, w, 2, x, v, f) == v * (f * f));
@@ -53,11 +56,14 @@ static void test_stop_remembers(void **unused) {
 static void test_side_by_side(void **unused) {
   (void)unused;
   rng g = rng_start("side_by_side");
-  static const psdmp_parameters_column columns[] = {{PSDM_COLUMN_STOP, 0.5, 0}, {PSDM_COLUMN_TANH, 0.3, 1}, {PSDM_COLUMN_STOP, 0.07, 2}, {PSDM_COLUMN_OFFSET, 0, 1}, {PSDM_COLUMN_STOP, 0.2, 1}, {PSDM_COLUMN_LINEAR, 0, 2}};
+  static const psdmp_parameters_column columns[] = {{PSDM_COLUMN_STOP, 0.5, 0},  {PSDM_COLUMN_TANH, 0.3, 1},
+                                                    {PSDM_COLUMN_STOP, 0.07, 2}, {PSDM_COLUMN_OFFSET, 0, 1},
+                                                    {PSDM_COLUMN_STOP, 0.2, 1},  {PSDM_COLUMN_LINEAR, 0, 2}};
   enum { COUNT = sizeof columns / sizeof *columns };
   psdmp_parameters_column_state all = {0}, alone[COUNT] = {{0}};
   for (int k = 0; k < 200; k++) {
-    double x = rng_uniform(&g, -0.5, 0.5), v = rng_uniform(&g, -2, 2), load = rng_uniform(&g, 0.1, 3), value[COUNT + 1], one;
+    double x = rng_uniform(&g, -0.5, 0.5), v = rng_uniform(&g, -2, 2), load = rng_uniform(&g, 0.1, 3), value[COUNT + 1],
+           one;
     value[COUNT] = 77;
     psdmp_parameters_columns_at(columns, COUNT, x, v, load, &all, value);
     for (int c = 0; c < COUNT; c++) {
@@ -86,8 +92,10 @@ typedef struct counts {
   int of[PSDM_COLUMN_KINDS], all, loaded[3];
 } counts;
 
-static counts fill(bool springs, bool plain, double span, bool prismatic, bool basic, bool loads, psdmp_identify_dictionary *d, int *always) {
-  psdm_robot *robot = parse_robot(prismatic ? "convention: dh\njoints: [{type: prismatic}]\n" : "convention: dh\njoints: [{}]\n");
+static counts fill(bool springs, bool plain, double span, bool prismatic, bool basic, bool loads,
+                   psdmp_identify_dictionary *d, int *always) {
+  psdm_robot *robot =
+      parse_robot(prismatic ? "convention: dh\njoints: [{type: prismatic}]\n" : "convention: dh\njoints: [{}]\n");
   psdm_calibrate_options options = {.springs = springs, .plain_friction = plain};
   double speed = 2;
   psdmp_identify_run run = {.robot = robot, .options = &options, .speed = &speed, .span = &span};
@@ -109,14 +117,17 @@ static void test_dictionary(void **unused) {
       counts c = fill(springs, true, 3, slides, false, true, &d, &always);
       assert_int_equal(c.all, !springs ? 3 : slides ? 4 : 6);
       assert_int_equal(always, c.all);
-      assert_true(c.of[PSDM_COLUMN_VISCOUS] == 1 && c.of[PSDM_COLUMN_SIGN] == 1 && c.of[PSDM_COLUMN_OFFSET] == 1 && c.of[PSDM_COLUMN_LINEAR] == springs);
+      assert_true(c.of[PSDM_COLUMN_VISCOUS] == 1 && c.of[PSDM_COLUMN_SIGN] == 1 && c.of[PSDM_COLUMN_OFFSET] == 1 &&
+                  c.of[PSDM_COLUMN_LINEAR] == springs);
       /* basic: ten Coulomb and ten Maxwell elements */
       c = fill(springs, false, 3, slides, true, true, &d, &always);
-      assert_true(c.of[PSDM_COLUMN_TANH] == 10 && c.of[PSDM_COLUMN_STOP] == 10 && c.of[PSDM_COLUMN_POWER] == 0 && c.loaded[1] == 0);
+      assert_true(c.of[PSDM_COLUMN_TANH] == 10 && c.of[PSDM_COLUMN_STOP] == 10 && c.of[PSDM_COLUMN_POWER] == 0 &&
+                  c.loaded[1] == 0);
       assert_int_equal(always, !springs ? 3 : slides ? 4 : 6);
       /* all: two loads of both, three Stribeck curves, five powers, |v|; two waves where the joint turns far */
       c = fill(springs, false, 3, slides, false, true, &d, &always);
-      assert_true(c.of[PSDM_COLUMN_TANH] == 30 && c.of[PSDM_COLUMN_STOP] == 30 && c.of[PSDM_COLUMN_STRIBECK] == 3 && c.of[PSDM_COLUMN_POWER] == 5 && c.of[PSDM_COLUMN_ABSOLUTE] == 1);
+      assert_true(c.of[PSDM_COLUMN_TANH] == 30 && c.of[PSDM_COLUMN_STOP] == 30 && c.of[PSDM_COLUMN_STRIBECK] == 3 &&
+                  c.of[PSDM_COLUMN_POWER] == 5 && c.of[PSDM_COLUMN_ABSOLUTE] == 1);
       assert_true(c.loaded[1] == 20 && c.loaded[2] == 20);
       assert_int_equal(c.of[PSDM_COLUMN_SINE], slides ? 0 : 2);
       assert_int_equal(c.of[PSDM_COLUMN_COSINE], slides ? 0 : 2);
@@ -128,7 +139,8 @@ static void test_dictionary(void **unused) {
     }
 }
 
-/* widths one by one: ten a decade apart by thirds, of the speed 2 and of a tenth of the span 3; curves, powers, waves */
+/* widths one by one: ten a decade apart by thirds, of the speed 2 and of a tenth of the span 3; curves, powers,
+ * waves */
 static void test_widths(void **unused) {
   (void)unused;
   static const double stribeck[] = {0.02, 0.06, 0.2}, power[] = {0.3, 0.5, 0.7, 1.5, 2};
@@ -151,7 +163,8 @@ static void test_widths(void **unused) {
     if (c->kind == PSDM_COLUMN_POWER) assert_true(c->width == power[at]);
     if (c->kind == PSDM_COLUMN_SINE || c->kind == PSDM_COLUMN_COSINE) assert_true(c->width == at + 1);
   }
-  assert_true(seen[PSDM_COLUMN_TANH] == 30 && seen[PSDM_COLUMN_STOP] == 30 && seen[PSDM_COLUMN_STRIBECK] == 3 && seen[PSDM_COLUMN_POWER] == 5);
+  assert_true(seen[PSDM_COLUMN_TANH] == 30 && seen[PSDM_COLUMN_STOP] == 30 && seen[PSDM_COLUMN_STRIBECK] == 3 &&
+              seen[PSDM_COLUMN_POWER] == 5);
 }
 
 /* no column twice, and every width a positive share of the speed or the span */
@@ -166,7 +179,9 @@ static void test_dictionary_has_no_twins(void **unused) {
       bool wide = a->kind == PSDM_COLUMN_TANH || a->kind == PSDM_COLUMN_STOP || a->kind == PSDM_COLUMN_STRIBECK;
       if (wide) assert_true(a->width > 0 && a->width <= (a->kind == PSDM_COLUMN_STOP ? 0.1 * 3 : 2) * (1 + 1e-15));
       for (int j = 0; j < k; j++)
-        if (d.column[j].kind == a->kind && d.column[j].load == a->load && fabs(d.column[j].width - a->width) <= 1e-9 * a->width) fail_msg("columns %d and %d are the same", j, k);
+        if (d.column[j].kind == a->kind && d.column[j].load == a->load &&
+            fabs(d.column[j].width - a->width) <= 1e-9 * a->width)
+          fail_msg("columns %d and %d are the same", j, k);
     }
   }
 }
@@ -183,10 +198,13 @@ static void test_order(void **unused) {
     fill(springs, plain, span, slides, basic, loads, &d, &always);
     for (int k = 0; k < 10; k++) share[k] = pow(10, k / 3.0 - 3);
     should[count++] = (psdmp_parameters_column){PSDM_COLUMN_VISCOUS, 0, 0};
-    should[count++] = plain ? (psdmp_parameters_column){PSDM_COLUMN_SIGN, 0, 0} : (psdmp_parameters_column){PSDM_COLUMN_TANH, 2 * share[4], 0};
+    should[count++] = plain ? (psdmp_parameters_column){PSDM_COLUMN_SIGN, 0, 0}
+                            : (psdmp_parameters_column){PSDM_COLUMN_TANH, 2 * share[4], 0};
     should[count++] = (psdmp_parameters_column){PSDM_COLUMN_OFFSET, 0, 0};
     if (springs) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_LINEAR, 0, 0};
-    if (springs && !slides) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_SINE, 1, 0}, should[count++] = (psdmp_parameters_column){PSDM_COLUMN_COSINE, 1, 0};
+    if (springs && !slides)
+      should[count++] = (psdmp_parameters_column){PSDM_COLUMN_SINE, 1, 0},
+      should[count++] = (psdmp_parameters_column){PSDM_COLUMN_COSINE, 1, 0};
     assert_int_equal(always, count);
     for (int load = 0; load <= 2 && !plain; load++)
       for (int k = 0; k < 10 && (load == 0 || (loads && !basic)); k++) {
@@ -199,12 +217,15 @@ static void test_order(void **unused) {
       for (int k = 0; k < 5; k++) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_POWER, power[k], 0};
       should[count++] = (psdmp_parameters_column){PSDM_COLUMN_ABSOLUTE, 0, 0};
       if (far && !slides && !springs) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_LINEAR, 0, 0};
-      for (int k = springs ? 2 : 1; k <= 2 && far && !slides; k++) should[count++] = (psdmp_parameters_column){PSDM_COLUMN_SINE, k, 0}, should[count++] = (psdmp_parameters_column){PSDM_COLUMN_COSINE, k, 0};
+      for (int k = springs ? 2 : 1; k <= 2 && far && !slides; k++)
+        should[count++] = (psdmp_parameters_column){PSDM_COLUMN_SINE, k, 0},
+        should[count++] = (psdmp_parameters_column){PSDM_COLUMN_COSINE, k, 0};
     }
     assert_int_equal(d.count, count);
     for (int k = 0; k < count; k++) {
       const psdmp_parameters_column *c = &d.column[k];
-      if (c->kind != should[k].kind || c->load != should[k].load || !(fabs(c->width - should[k].width) <= 1e-14 * should[k].width))
+      if (c->kind != should[k].kind || c->load != should[k].load ||
+          !(fabs(c->width - should[k].width) <= 1e-14 * should[k].width))
         fail_msg("case %d, column %d: kind %d width %.17g load %d", bits, k, (int)c->kind, c->width, c->load);
     }
   }
@@ -223,10 +244,12 @@ static void test_order(void **unused) {
 /* each drive has its own speed, span and kind of joint; joints that are fixed are none */
 static void test_several_drives(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot("convention: dh\njoints: [{type: fixed, a: 1}, {name: a, type: prismatic}, {name: b, a: 1}, {name: c, type: prismatic, alpha: 1}]\n");
+  psdm_robot *robot = parse_robot("convention: dh\njoints: [{type: fixed, a: 1}, {name: a, type: prismatic}, {name: b, "
+                                  "a: 1}, {name: c, type: prismatic, alpha: 1}]\n");
   const double speed[] = {1, 2, 4}, span[] = {5, 6, 7};
   psdm_calibrate_options options = {.springs = true};
-  psdmp_identify_run run = {.robot = robot, .options = &options, .speed = (double *)(size_t)speed, .span = (double *)(size_t)span};
+  psdmp_identify_run run = {
+      .robot = robot, .options = &options, .speed = (double *)(size_t)speed, .span = (double *)(size_t)span};
   assert_int_equal(psdm_robot_n(robot), 3);
   for (int drive = 0; drive < 3; drive++) {
     psdmp_identify_dictionary d;
@@ -236,8 +259,10 @@ static void test_several_drives(void **unused) {
     for (int k = 0; k < d.count; k++) {
       const psdmp_parameters_column *c = &d.column[k];
       linear += c->kind == PSDM_COLUMN_LINEAR, sines += c->kind == PSDM_COLUMN_SINE;
-      if (c->kind == PSDM_COLUMN_TANH) assert_true(c->width <= speed[drive] * (1 + 1e-15) && c->width >= 1e-3 * speed[drive] * (1 - 1e-15));
-      if (c->kind == PSDM_COLUMN_STOP) assert_true(c->width <= 0.1 * span[drive] * (1 + 1e-15) && c->width >= 1e-4 * span[drive] * (1 - 1e-15));
+      if (c->kind == PSDM_COLUMN_TANH)
+        assert_true(c->width <= speed[drive] * (1 + 1e-15) && c->width >= 1e-3 * speed[drive] * (1 - 1e-15));
+      if (c->kind == PSDM_COLUMN_STOP)
+        assert_true(c->width <= 0.1 * span[drive] * (1 + 1e-15) && c->width >= 1e-4 * span[drive] * (1 - 1e-15));
     }
     assert_true(linear == 1 && sines == (drive == 1 ? 2 : 0));
     assert_true(fabs(d.column[1].width - pow(10, 4 / 3.0 - 3) * speed[drive]) < 1e-15 * 4);
@@ -246,7 +271,14 @@ static void test_several_drives(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas), cmocka_unit_test(test_stop_remembers), cmocka_unit_test(test_side_by_side), cmocka_unit_test(test_texts), cmocka_unit_test(test_several_drives),
-                                      cmocka_unit_test(test_dictionary), cmocka_unit_test(test_widths), cmocka_unit_test(test_order), cmocka_unit_test(test_dictionary_has_no_twins)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),
+                                     cmocka_unit_test(test_stop_remembers),
+                                     cmocka_unit_test(test_side_by_side),
+                                     cmocka_unit_test(test_texts),
+                                     cmocka_unit_test(test_several_drives),
+                                     cmocka_unit_test(test_dictionary),
+                                     cmocka_unit_test(test_widths),
+                                     cmocka_unit_test(test_order),
+                                     cmocka_unit_test(test_dictionary_has_no_twins)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

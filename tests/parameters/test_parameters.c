@@ -1,4 +1,5 @@
-/* parameter files: what is written is what is read, robots take it over, friction's nearest curve, predictions, refusals, memory. */
+/* parameter files: what is written is what is read, robots take it over, friction's nearest curve, predictions,
+ * refusals, memory. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <stdio.h>
@@ -24,8 +25,11 @@ typedef struct made {
 } made;
 
 static psdm_column random_column(rng *g) {
-  psdm_column c = {.kind = (psdm_column_kind)rng_int(g, 0, PSDM_COLUMN_KINDS - 1), .gain = any_number(g), .sd = fabs(any_number(g))};
-  c.width = c.kind >= PSDM_COLUMN_TANH && c.kind != PSDM_COLUMN_ABSOLUTE && c.kind != PSDM_COLUMN_LINEAR ? rng_uniform(g, 0.001, 2) : 0;
+  psdm_column c = {
+      .kind = (psdm_column_kind)rng_int(g, 0, PSDM_COLUMN_KINDS - 1), .gain = any_number(g), .sd = fabs(any_number(g))};
+  c.width = c.kind >= PSDM_COLUMN_TANH && c.kind != PSDM_COLUMN_ABSOLUTE && c.kind != PSDM_COLUMN_LINEAR
+                ? rng_uniform(g, 0.001, 2)
+                : 0;
   c.load = rng_int(g, 0, 2);
   return c;
 }
@@ -40,7 +44,8 @@ static made *make(rng *g, const psdm_robot *robot, bool full, bool covariance) {
   assert_true(n <= MOST && psdm_robot_parameter_count(robot) <= MOST_STANDARD);
   for (int j = 0; j < base; j++) {
     snprintf(m->name[j], sizeof m->name[j], "%s", psdm_model_base_name(model, j));
-    m->theta[j] = (psdm_estimate){m->name[j], any_number(g), fabs(any_number(g)), rng_uniform(g, 0, 1), rng_int(g, 0, 1)};
+    m->theta[j] =
+        (psdm_estimate){m->name[j], any_number(g), fabs(any_number(g)), rng_uniform(g, 0, 1), rng_int(g, 0, 1)};
     m->theta_load[j] = any_number(g);
   }
   for (int k = 0; k < psdm_robot_parameter_count(robot); k++) m->pi[k] = any_number(g);
@@ -57,11 +62,28 @@ static made *make(rng *g, const psdm_robot *robot, bool full, bool covariance) {
   }
   for (int i = 0; i < wide; i++)
     for (int j = 0; j <= i; j++) m->covariance[i * wide + j] = m->covariance[j * wide + i] = any_number(g);
-  m->p = (psdm_parameters){.robot = "a \"quoted\" \\ name", .kinematics = psdm_robot_fingerprint(robot), .estimator = (psdm_estimator)rng_int(g, 0, PSDM_ESTIMATORS - 1), .n = n,
-                           .links = psdm_robot_links(robot), .base = base, .standard = psdm_robot_parameter_count(robot), .theta = m->theta, .pi = full ? m->pi : NULL,
-                           .columns = m->columns, .column = m->at, .theta_load = m->theta_load, .sigma = m->sigma, .speed = m->speed, .load = m->load,
-                           .source = PSDM_KINEMATICS_VELOCITY, .cutoff = rng_int(g, 0, 1) ? INFINITY : any_number(g), .delay = any_number(g), .lambda = any_number(g),
-                           .rest = any_number(g), .rate = any_number(g), .covariance = covariance ? m->covariance : NULL};
+  m->p = (psdm_parameters){.robot = "a \"quoted\" \\ name",
+                           .kinematics = psdm_robot_fingerprint(robot),
+                           .estimator = (psdm_estimator)rng_int(g, 0, PSDM_ESTIMATORS - 1),
+                           .n = n,
+                           .links = psdm_robot_links(robot),
+                           .base = base,
+                           .standard = psdm_robot_parameter_count(robot),
+                           .theta = m->theta,
+                           .pi = full ? m->pi : NULL,
+                           .columns = m->columns,
+                           .column = m->at,
+                           .theta_load = m->theta_load,
+                           .sigma = m->sigma,
+                           .speed = m->speed,
+                           .load = m->load,
+                           .source = PSDM_KINEMATICS_VELOCITY,
+                           .cutoff = rng_int(g, 0, 1) ? INFINITY : any_number(g),
+                           .delay = any_number(g),
+                           .lambda = any_number(g),
+                           .rest = any_number(g),
+                           .rate = any_number(g),
+                           .covariance = covariance ? m->covariance : NULL};
   make_fit(g, n, m->train, &m->p.train);
   make_fit(g, n, m->heldout, &m->p.heldout);
   return m;
@@ -98,7 +120,8 @@ static void test_apply(void **state) {
     int n = psdm_robot_n(robot), S = psdm_robot_parameter_count(robot);
     bool full = k % 2;
     made *m = make(&g, robot, full, false);
-    double q[MOST], qd[MOST], qdd[MOST], tau[MOST], expected[MOST], Y[MOST * MOST_STANDARD], before[MOST_STANDARD], after[MOST_STANDARD];
+    double q[MOST], qd[MOST], qdd[MOST], tau[MOST], expected[MOST], Y[MOST * MOST_STANDARD], before[MOST_STANDARD],
+        after[MOST_STANDARD];
     psdm_work *work;
     psdm_error error;
     for (int j = 0; j < m->p.base; j++) m->theta[j].value = rng_uniform(&g, -2, 2);
@@ -115,11 +138,13 @@ static void test_apply(void **state) {
       double scale = 1;
       for (int i = 0; i < n; i++) {
         expected[i] = 0;
-        for (int c = 0; c < S && full; c++) expected[i] += Y[i * S + c] * m->pi[c], scale = fmax(scale, fabs(Y[i * S + c]));
+        for (int c = 0; c < S && full; c++)
+          expected[i] += Y[i * S + c] * m->pi[c], scale = fmax(scale, fabs(Y[i * S + c]));
         for (int j = 0; j < m->p.base && !full; j++)
           for (int c = 0; c < S; c++) {
             char name[32];
-            if (strcmp(psdm_robot_parameter_name(robot, c, name, sizeof name), m->name[j]) == 0) expected[i] += Y[i * S + c] * m->theta[j].value, scale = fmax(scale, fabs(Y[i * S + c]));
+            if (strcmp(psdm_robot_parameter_name(robot, c, name, sizeof name), m->name[j]) == 0)
+              expected[i] += Y[i * S + c] * m->theta[j].value, scale = fmax(scale, fabs(Y[i * S + c]));
           }
       }
       worst = fmax(worst, max_difference(tau, expected, n) / scale);
@@ -190,14 +215,22 @@ static uint64_t fingerprint_of(const char *text) {
 
 static void test_fingerprint(void **state) {
   (void)state;
-#define ARM(rows, rest) "gravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, a: 1.2, alpha: pi/2}\n  - {name: b, " rows "}\n" rest
-  static const char *const texts[] = {ARM("a: 1.1", ""), ARM("a: 1.1000001", ""), ARM("a: 1.1, theta: 0.001", ""), ARM("a: 1.1, type: prismatic", ""), ARM("a: 1.1, drive_inertia: 1", ""),
-                                      ARM("a: 1.1, couple: {a: 0.5}", ""), ARM("a: 1.1, gear: 5", "transmission: [[1, 0], [0.5, 1]]\n")};
+#define ARM(rows, rest)                                                                                          \
+  "gravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, a: 1.2, alpha: pi/2}\n  - {name: b, " rows "}" \
+  "\n" rest
+  static const char *const texts[] = {ARM("a: 1.1", ""),
+                                      ARM("a: 1.1000001", ""),
+                                      ARM("a: 1.1, theta: 0.001", ""),
+                                      ARM("a: 1.1, type: prismatic", ""),
+                                      ARM("a: 1.1, drive_inertia: 1", ""),
+                                      ARM("a: 1.1, couple: {a: 0.5}", ""),
+                                      ARM("a: 1.1, gear: 5", "transmission: [[1, 0], [0.5, 1]]\n")};
   enum { TEXTS = sizeof texts / sizeof *texts };
   for (int i = 0; i < TEXTS; i++)
     for (int j = 0; j < i; j++) assert_true(fingerprint_of(texts[i]) != fingerprint_of(texts[j]));
   /* neither inertias nor rounding nor the file's format matter */
-  assert_true(fingerprint_of(ARM("a: 1.1", "")) == fingerprint_of(ARM("a: 1.1000000000001", "links: [{mass: 1}, {mass: 2, com: [0.1, 0, 0]}]\n")));
+  assert_true(fingerprint_of(ARM("a: 1.1", "")) ==
+              fingerprint_of(ARM("a: 1.1000000000001", "links: [{mass: 1}, {mass: 2, com: [0.1, 0, 0]}]\n")));
 #undef ARM
   for (const char *const *name = shipped_robots; *name; name++) {
     psdm_robot *robot = load_shipped(*name);
@@ -225,21 +258,27 @@ static void test_friction(void **state) {
   psdm_friction f;
   double left_out;
   /* what a robot file can say is said exactly; a stop is Coulomb friction once it slides, and position says nothing */
-  const psdm_column plain[] = {{.kind = PSDM_COLUMN_VISCOUS, .gain = 3}, {.kind = PSDM_COLUMN_SIGN, .gain = 2}, {.kind = PSDM_COLUMN_OFFSET, .gain = -0.5},
-                               {.kind = PSDM_COLUMN_STOP, .width = 0.01, .gain = 0.25}, {.kind = PSDM_COLUMN_SINE, .width = 2, .gain = 9}, {.kind = PSDM_COLUMN_SIGN, .load = 1, .gain = 0.5}};
+  const psdm_column plain[] = {
+      {.kind = PSDM_COLUMN_VISCOUS, .gain = 3},          {.kind = PSDM_COLUMN_SIGN, .gain = 2},
+      {.kind = PSDM_COLUMN_OFFSET, .gain = -0.5},        {.kind = PSDM_COLUMN_STOP, .width = 0.01, .gain = 0.25},
+      {.kind = PSDM_COLUMN_SINE, .width = 2, .gain = 9}, {.kind = PSDM_COLUMN_SIGN, .load = 1, .gain = 0.5}};
   set_columns(m, 6, plain);
   m->load[0] = 4;
   psdm_parameters_friction(&m->p, 0, &f, &left_out);
-  assert_true(fabs(f.viscous - 3) < 1e-13 && fabs(f.coulomb - 4.25) < 1e-13 && fabs(f.offset + 0.5) < 1e-13 && left_out < 1e-12);
+  assert_true(fabs(f.viscous - 3) < 1e-13 && fabs(f.coulomb - 4.25) < 1e-13 && fabs(f.offset + 0.5) < 1e-13 &&
+              left_out < 1e-12);
   assert_true(f.given && f.exponent == 1 && f.stat == f.coulomb && f.stribeck == 0);
   /* least squares: no curve nearby is better over the tested speeds */
-  const psdm_column bent[] = {{.kind = PSDM_COLUMN_VISCOUS, .gain = 1}, {.kind = PSDM_COLUMN_TANH, .width = 0.2, .gain = 3}, {.kind = PSDM_COLUMN_POWER, .width = 0.5, .gain = 2}};
+  const psdm_column bent[] = {{.kind = PSDM_COLUMN_VISCOUS, .gain = 1},
+                              {.kind = PSDM_COLUMN_TANH, .width = 0.2, .gain = 3},
+                              {.kind = PSDM_COLUMN_POWER, .width = 0.5, .gain = 2}};
   set_columns(m, 3, bent);
   m->speed[0] = 1.5;
   psdm_parameters_friction(&m->p, 0, &f, &left_out);
   double best = 0;
   for (int trial = 0; trial < 200; trial++) {
-    double c = f.coulomb + (trial ? rng_uniform(&g, -0.3, 0.3) : 0), v = f.viscous + (trial ? rng_uniform(&g, -0.3, 0.3) : 0), sum = 0, most = 0;
+    double c = f.coulomb + (trial ? rng_uniform(&g, -0.3, 0.3) : 0),
+           v = f.viscous + (trial ? rng_uniform(&g, -0.3, 0.3) : 0), sum = 0, most = 0;
     for (int k = 1; k <= 50; k++) {
       double x = 1.5 * k / 50, e = x + 3 * tanh(x / 0.2) + 2 * sqrt(x) - c - v * x;
       sum += e * e;
@@ -278,7 +317,8 @@ static void write_log(const char *path, const psdm_robot *robot) {
     double t = 0.01 * k;
     for (int i = 0; i < 2; i++) {
       double a = 1 + i, w = 1.1 + 0.7 * i, b = 0.4, u = 2.9 - 0.8 * i;
-      q[i] = a * sin(w * t) + b * sin(u * t), qd[i] = a * w * cos(w * t) + b * u * cos(u * t), qdd[i] = -a * w * w * sin(w * t) - b * u * u * sin(u * t);
+      q[i] = a * sin(w * t) + b * sin(u * t), qd[i] = a * w * cos(w * t) + b * u * cos(u * t),
+      qdd[i] = -a * w * w * sin(w * t) - b * u * u * sin(u * t);
     }
     assert_int_equal(psdm_inverse(robot, work, q, qd, qdd, tau), PSDM_OK);
     double v[] = {qd[0], qd[1] - qd[0] / 2}, f[2];
@@ -307,17 +347,20 @@ static bool follow(void *user, const psdm_predicted_row *row) {
   w->scale = fmax(w->scale, max_absolute(row->predicted, 2));
   if (++w->rows < 300) return true; /* until then stops may remember rows that are not given out */
   w->worst = fmax(w->worst, fmax(max_difference(tau, row->predicted, 2), max_difference(friction, row->friction, 2)));
-  for (int i = 0; i < 2; i++) w->worst_rigid = fmax(w->worst_rigid, fabs(row->predicted[i] - row->friction[i] - rigid[i]));
+  for (int i = 0; i < 2; i++)
+    w->worst_rigid = fmax(w->worst_rigid, fabs(row->predicted[i] - row->friction[i] - rigid[i]));
   return true;
 }
 
 static void follow_calibration(const char *log, psdm_robot *robot, psdm_estimator estimator) {
-  const psdm_calibrate_options options = {.files = 1, .path = &log, .estimator = estimator, .cutoff = 10, .delay_given = true};
+  const psdm_calibrate_options options = {
+      .files = 1, .path = &log, .estimator = estimator, .cutoff = 10, .delay_given = true};
   psdm_calibration *c;
   psdm_parameters *from;
   psdm_error error;
   char sentence[900];
-  if (psdm_calibrate(robot, &options, NULL, &c, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
+  if (psdm_calibrate(robot, &options, NULL, &c, &error))
+    fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
   assert_int_equal(psdm_parameters_from(c, true, NULL, &from, &error), PSDM_OK);
   char *text = written(from);
   psdm_parameters *p = parsed(text, robot);
@@ -329,7 +372,8 @@ static void follow_calibration(const char *log, psdm_robot *robot, psdm_estimato
   assert_int_equal(psdm_work_new(w.applied, NULL, &w.work), PSDM_OK);
   psdm_predictor_begin(w.predictor);
   assert_int_equal(psdm_calibration_predict(c, follow, &w, &error), PSDM_OK);
-  printf("%s: %ld rows, predictor %.1e, applied robot %.1e of %.0f Nm, training error %.2e\n", psdm_estimator_name(estimator), w.rows, w.worst, w.worst_rigid, w.scale, c->train[PSDM_FIT_MOVING].global_rel);
+  printf("%s: %ld rows, predictor %.1e, applied robot %.1e of %.0f Nm, training error %.2e\n",
+         psdm_estimator_name(estimator), w.rows, w.worst, w.worst_rigid, w.scale, c->train[PSDM_FIT_MOVING].global_rel);
   assert_true(w.rows > 500 && c->train[PSDM_FIT_MOVING].global_rel < 0.05);
   assert_int_equal(!p->pi, estimator != PSDM_ESTIMATOR_CONSISTENT);
   assert_true(w.worst < 1e-11 * w.scale && w.worst_rigid < 1e-11 * w.scale);
@@ -358,21 +402,20 @@ static void test_calibration(void **state) {
 
 /* ---- refusals ---- */
 
-static const char good[] =
-    "format: psdm-parameters-1\n"
-    "robot: {name: \"two_link\", kinematics: \"FINGERPRINT-----\"}\n"
-    "estimator: wls\n"
-    "theta:\n"
-    "  ZZ1: {value: 1, sd: 0.1}\n"
-    "  mx1: {value: 2}\n"
-    "  my1: {value: 3}\n"
-    "  ZZ2: {value: 4}\n"
-    "  mx2: {value: 5}\n"
-    "  my2: {value: 6}\n"
-    "friction:\n"
-    "  - [{column: \"v\", gain: 1}]\n"
-    "  - []\n"
-    "speed: [1, 2]\n";
+static const char good[] = "format: psdm-parameters-1\n"
+                           "robot: {name: \"two_link\", kinematics: \"FINGERPRINT-----\"}\n"
+                           "estimator: wls\n"
+                           "theta:\n"
+                           "  ZZ1: {value: 1, sd: 0.1}\n"
+                           "  mx1: {value: 2}\n"
+                           "  my1: {value: 3}\n"
+                           "  ZZ2: {value: 4}\n"
+                           "  mx2: {value: 5}\n"
+                           "  my2: {value: 6}\n"
+                           "friction:\n"
+                           "  - [{column: \"v\", gain: 1}]\n"
+                           "  - []\n"
+                           "speed: [1, 2]\n";
 
 /* the good text with its fingerprint, and one piece replaced */
 static char *changed(const psdm_robot *robot, const char *from, const char *to) {
@@ -396,29 +439,36 @@ static void test_refusals(void **state) {
       {"format: psdm-parameters-1\n", "", "p.yaml:1:1: no 'format' in a parameter file"},
       {"parameters-1", "parameters-2", "p.yaml:1:9: format is 'psdm-parameters-2'; psdm-parameters-1 was expected"},
       {"speed:", "spead:", "p.yaml:14:1: unknown key 'spead' in a parameter file; did you mean 'speed'?"},
-      {"speed: [1, 2]\n", "speed: [1, 2]\nspeed: [1, 2]\n", "p.yaml:15:1: key 'speed' stands twice in a parameter file"},
+      {"speed: [1, 2]\n", "speed: [1, 2]\nspeed: [1, 2]\n",
+       "p.yaml:15:1: key 'speed' stands twice in a parameter file"},
       {"speed: [1, 2]", "speed: [1]", "p.yaml:14:8: speed has 1 numbers; 2 were expected"},
       {"speed: [1, 2]", "speed: [1, x]", "p.yaml:14:12: an entry is 'x'; a decimal number was expected"},
       {"speed: [1, 2]", "speed: [1, .inf]", "p.yaml:14:12: an entry is '.inf'; a finite number was expected"},
       {"speed: [1, 2]", "speed: 3", "p.yaml:14:8: speed is '3'; a list of numbers was expected"},
       {"wls", "magic", "p.yaml:3:12: estimator is 'magic'; the name of an estimator was expected"},
       {"  my2: {value: 6}\n", "", "p.yaml:5: base parameter 'my2' of robot 'two_link' is not among the parameters"},
-      {"  my2: {value: 6}\n", "  my2: {value: 6}\n  m1: {value: 1}\n", "p.yaml:5: 7 base parameters for a robot that has 6; gravity is not that of the calibration"},
+      {"  my2: {value: 6}\n", "  my2: {value: 6}\n  m1: {value: 1}\n",
+       "p.yaml:5: 7 base parameters for a robot that has 6; gravity is not that of the calibration"},
       {"  my2:", "  my3:", "p.yaml:10:3: 'my3' is no parameter of robot 'two_link'"},
       {"  my2:", "  mx2:", "p.yaml:10:3: base parameter 'mx2' stands twice"},
       {"value: 6", "sd: 6", "p.yaml:10:8: no 'value' in a base parameter"},
       {"value: 6", "value: .nan", "p.yaml:10:16: value is '.nan'; a finite number was expected"},
       {"{value: 6}", "6", "p.yaml:10:8: a base parameter is not a map"},
-      {"{value: 6}", "{value: 6, essential: perhaps}", "p.yaml:10:30: essential is 'perhaps'; true or false was expected"},
+      {"{value: 6}", "{value: 6, essential: perhaps}",
+       "p.yaml:10:30: essential is 'perhaps'; true or false was expected"},
       {"\"v\"", "\"w\"", "p.yaml:12:15: column is 'w'; a column such as \"v\" or \"tanh(v/w)\" was expected"},
       {"\"v\"", "\"tanh(v/w)\"", "p.yaml:12:6: column \"tanh(v/w)\" needs a width above zero"},
       {"gain: 1}", "gain: 1, load: 3}", "p.yaml:12:35: load is '3'; 0, 1 or 2 was expected"},
       {"gain: 1}", "gain: 1, load: 1}", "p.yaml:12:3: a friction column depends on the load, but 'load' is missing"},
       {"  - []\n", "", "p.yaml:12:3: friction needs a list of columns for each of 2 drives"},
-      {"speed: [1, 2]\n", "speed: [1, 2]\npi: {links: [[1]], drives: []}\n", "p.yaml:15:13: a list of 2 links, ten numbers each, was expected"},
-      {"speed: [1, 2]\n", "speed: [1, 2]\ncovariance: [[1]]\n", "p.yaml:15:13: covariance needs 7 rows, one for each base parameter and friction column"},
-      {"speed: [1, 2]\n", "speed: [1, 2]\nchoices: {kinematics: x}\n", "p.yaml:15:23: kinematics is 'x'; auto, q, qd or qdd was expected"},
-      {"speed: [1, 2]\n", "speed: [1, 2]\nerrors: {train: {rows: [-1, 2]}}\n", "p.yaml:15:24: rows is a list; counts of rows was expected"},
+      {"speed: [1, 2]\n", "speed: [1, 2]\npi: {links: [[1]], drives: []}\n",
+       "p.yaml:15:13: a list of 2 links, ten numbers each, was expected"},
+      {"speed: [1, 2]\n", "speed: [1, 2]\ncovariance: [[1]]\n",
+       "p.yaml:15:13: covariance needs 7 rows, one for each base parameter and friction column"},
+      {"speed: [1, 2]\n", "speed: [1, 2]\nchoices: {kinematics: x}\n",
+       "p.yaml:15:23: kinematics is 'x'; auto, q, qd or qdd was expected"},
+      {"speed: [1, 2]\n", "speed: [1, 2]\nerrors: {train: {rows: [-1, 2]}}\n",
+       "p.yaml:15:24: rows is a list; counts of rows was expected"},
       {"kinematics: \"", "kinematics: \"z", NULL}, /* any place; see below */
   };
   psdm_robot *robot = load_shipped("two_link"), *other = load_shipped("kuka_kr6");
@@ -429,8 +479,10 @@ static void test_refusals(void **state) {
   psdm_parameters_free(parsed(text, robot));
   assert_int_equal(psdm_parameters_parse(text, strlen(text), "p.yaml", other, NULL, &p, &error), PSDM_E_ROBOT);
   assert_null(p);
-  assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence),
-                      "p.yaml:2:39: the parameters were found for robot 'two_link', whose kinematics (01c62e82b4641d6f) are not those of 'kuka_kr6' (ddc3c32d72f81ff6); without the key 'kinematics' they are taken all the same");
+  assert_string_equal(
+      psdm_error_format(&error, sentence, sizeof sentence),
+      "p.yaml:2:39: the parameters were found for robot 'two_link', whose kinematics (01c62e82b4641d6f) are not those "
+      "of 'kuka_kr6' (ddc3c32d72f81ff6); without the key 'kinematics' they are taken all the same");
   free(text);
   /* a file that does not say */
   text = changed(robot, ", kinematics: \"01c62e82b4641d6f\"", "");
@@ -444,7 +496,8 @@ static void test_refusals(void **state) {
     assert_null(p);
     psdm_error_format(&error, sentence, sizeof sentence);
     if (cases[k].sentence) assert_string_equal(sentence, cases[k].sentence);
-    if (!cases[k].sentence) assert_non_null(strstr(sentence, "a fingerprint of sixteen hexadecimal digits was expected"));
+    if (!cases[k].sentence)
+      assert_non_null(strstr(sentence, "a fingerprint of sixteen hexadecimal digits was expected"));
     free(text);
   }
   assert_int_equal(psdm_parameters_load("/nowhere/p.yaml", robot, NULL, &p, &error), PSDM_E_IO);
@@ -498,8 +551,9 @@ static void test_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_apply), cmocka_unit_test(test_assumptions), cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_friction),
-                                     cmocka_unit_test(test_calibration), cmocka_unit_test(test_refusals), cmocka_unit_test(test_broken),
-                                     cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_apply),    cmocka_unit_test(test_assumptions),
+      cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_friction), cmocka_unit_test(test_calibration),
+      cmocka_unit_test(test_refusals),    cmocka_unit_test(test_broken),   cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_parameters_nodes.c: parameter files with each node in turn missing, of another kind or absurd: refused with a line and a clean sentence, or parameters that can be
- * written and used. */
+/* test_parameters_nodes.c: parameter files with each node in turn missing, of another kind or absurd: refused with a
+ * line and a clean sentence, or parameters that can be written and used. */
 #include "../identify/test_calibrate_log.h"
 #include "../payload/test_payload_file.h"
 
@@ -43,10 +43,12 @@ static void every_node(void **state) {
   psdm_robot_parameters(robot, pi);
   tally t = {.robot = robot};
   for (int kind = 0; kind < 2; kind++) {
-    if (kind)
-      steps_text(robot, pi, true, text, sizeof text);
+    if (kind) steps_text(robot, pi, true, text, sizeof text);
     else
-      parameter_text(&(parameter_file){.robot = robot, .pi = pi, .viscous = 1, .coulomb = 0.001, .stop = 0.01, .load = 1, .covariance = true}, text, sizeof text);
+      parameter_text(
+          &(parameter_file){
+              .robot = robot, .pi = pi, .viscous = 1, .coulomb = 0.001, .stop = 0.01, .load = 1, .covariance = true},
+          text, sizeof text);
     psdm_parameters_free(parse_parameters(robot, text));
     nodes_each(text, visit, &t);
   }

@@ -1,4 +1,5 @@
-/* A parameter file with one thing wrong: refused with the line, what was found and what was expected; a table of edits of two files that are good. */
+/* A parameter file with one thing wrong: refused with the line, what was found and what was expected; a table of
+ * edits of two files that are good. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,15 +7,19 @@
 #include "support.h"
 
 static const char arm[] =
-    "name: arm\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: s, a: 1.2, gear: 50}\n  - {name: e, a: 1.1, gear: -20, drive_inertia: 0.4}\n"
-    "transmission: [[1, 0], [0.5, 1]]\nlinks:\n  - {mass: 1, com: [-0.6, 0, 0], inertia: {zz: 0.2, xx: 0.1, yy: 0.2}}\n  - {mass: 2, com: [-0.5, 0, 0], inertia: {zz: 0.3, xx: 0.1, yy: 0.3}}\n";
+    "name: arm\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: s, a: 1.2, gear: 50}\n  - {name: e, a: "
+    "1.1, gear: -20, drive_inertia: 0.4}\n"
+    "transmission: [[1, 0], [0.5, 1]]\nlinks:\n  - {mass: 1, com: [-0.6, 0, 0], inertia: {zz: 0.2, xx: 0.1, yy: "
+    "0.2}}\n  - {mass: 2, com: [-0.5, 0, 0], inertia: {zz: 0.3, xx: 0.1, yy: 0.3}}\n";
 
 /* lines are counted in the table: the head has three */
-#define HEAD                         \
-  "format: psdm-parameters-1\n"      \
+#define HEAD                                  \
+  "format: psdm-parameters-1\n"               \
   "robot: {name: arm, kinematics: \"KEY\"}\n" \
   "speed: [1, 2]\n"
-#define THETA "theta: {ZZ1: {value: -3.7, sd: 0.1, prior: 0.1, essential: false}, mx1: {value: 3}, my1: {value: 0}, ZZ2: {value: -1.6}, mx2: {value: 1.2}, my2: {value: 0}, Ia2: {value: 0.4}}\n"
+#define THETA                                                                                                          \
+  "theta: {ZZ1: {value: -3.7, sd: 0.1, prior: 0.1, essential: false}, mx1: {value: 3}, my1: {value: 0}, ZZ2: {value: " \
+  "-1.6}, mx2: {value: 1.2}, my2: {value: 0}, Ia2: {value: 0.4}}\n"
 
 static const char oneshot[] = HEAD THETA
     "estimator: ols\n"
@@ -23,25 +28,35 @@ static const char oneshot[] = HEAD THETA
     "mean_load: [3, 4]\n"
     "sigma: [.inf, .nan]\n"
     "choices: {kinematics: qd, cutoff: 10, delay: 0.001, lambda: 0.1, rest: 0.01, rate: 1000}\n"
-    "errors: {train: {global_rel: 0.01, rows: [5, 6], rmse: [1, 2], rel: [1, 2], nrmse: [1, 2], r2: [1, 2]}, heldout: {rows: [1, 2]}}\n"
+    "errors: {train: {global_rel: 0.01, rows: [5, 6], rmse: [1, 2], rel: [1, 2], nrmse: [1, 2], r2: [1, 2]}, heldout: "
+    "{rows: [1, 2]}}\n"
     "pi: {links: [[0, 3, 0, 0, 1, 0, 0, 1, 0, -3.7], [0, 1.2, 0, 0, 1, 0, 0, 1, 0, -1.6]], drives: [0.4]}\n";
 
-static const char steps[] = HEAD THETA
-    "route: steps\n"
-    "steps: [motor, gravity]\n"
-    "currents: true\n"
-    "motors: [{constant: 0.1, sd: 0.01}, {constant: .nan, sd: .nan}]\n"
-    "lugre: [none, {coulomb: 1, static: 1.5, stribeck: 0.1, viscous: 2, exponent: 1, sigma0: 1000, sigma1: 1, offset: 0, sd: [1, 2, 3, 4, 5, 6, 7, 8]}]\n"
-    "tool: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n"
-    "step_errors: {motor: {rows: [1, 2], rmse: [1, 2]}}\n"
-    "covariance:\n  - [1]\n  - [0, 1]\n  - [0, 0, 1]\n  - [0, 0, 0, 1]\n  - [0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 1]\n"
-    "  - [0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
-    "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
-    "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
-    "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
-    "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
-    "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
-    "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n";
+static const char steps[] =
+    HEAD THETA "route: steps\n"
+               "steps: [motor, gravity]\n"
+               "currents: true\n"
+               "motors: [{constant: 0.1, sd: 0.01}, {constant: .nan, sd: .nan}]\n"
+               "lugre: [none, {coulomb: 1, static: 1.5, stribeck: 0.1, viscous: 2, exponent: 1, sigma0: 1000, sigma1: "
+               "1, offset: 0, sd: [1, 2, 3, 4, 5, 6, 7, 8]}]\n"
+               "tool: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n"
+               "step_errors: {motor: {rows: [1, 2], rmse: [1, 2]}}\n"
+               "covariance:\n  - [1]\n  - [0, 1]\n  - [0, 0, 1]\n  - [0, 0, 0, 1]\n  - [0, 0, 0, 0, 1]\n  - [0, 0, 0, "
+               "0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 1]\n"
+               "  - [0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - "
+               "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
+               "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, "
+               "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
+               "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
+               "1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
+               "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
+               "0, 0, 0, 0, 0, 0, 1]\n"
+               "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "
+               "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
+               "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, 0, 0, "
+               "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n"
+               "  - [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n  - [0, 0, 0, 0, 0, 0, "
+               "0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\n";
 
 /* an edit: the first `from` becomes `to` */
 typedef struct edit {
@@ -74,7 +89,8 @@ static const edit oneshot_edits[] = {
     {"estimator: ols", "estimator: best", "estimator is 'best'; the name of an estimator was expected", 5},
     {"estimator: ols\n", "", "no 'estimator' in a parameter file of the route oneshot", 1},
     {"estimator: ols\n", "estimator: ols\nroute: sideways\n", "route is 'sideways'; oneshot or steps was expected", 6},
-    {"estimator: ols\n", "estimator: ols\nsteps: [motor]\n", "'steps' belongs to the route steps; this file is of oneshot", 6},
+    {"estimator: ols\n", "estimator: ols\nsteps: [motor]\n",
+     "'steps' belongs to the route steps; this file is of oneshot", 6},
     {", []]\n", "]\n", "friction needs a list of columns for each of 2 drives", 6},
     {", []]\n", ", 7]\n", "an entry is '7'; a list of friction columns was expected", 6},
     {"\"tanh(v/w)\"", "\"tanh(v)\"", "column is 'tanh(v)'; a column such as \"v\" or \"tanh(v/w)\" was expected", 6},
@@ -101,14 +117,16 @@ static const edit oneshot_edits[] = {
     {", [0, 1.2, 0, 0, 1, 0, 0, 1, 0, -1.6]]", "]", "a list of 2 links, ten numbers each, was expected", 12},
     {"[[0, 3, 0, 0, 1", "[[0, 3, 0, 0, 0, 1", "the list has 11 numbers; 10 were expected", 12},
     {"drives: [0.4]", "drives: [.nan]", "a finite number was expected", 12},
-    {"mx2: {value: 1.2}", "mx2: {value: 1.3}", "theta and pi do not agree: mx2 is 1.3, and 1.2 by pi; without the key 'pi' theta is taken", 4},
+    {"mx2: {value: 1.2}", "mx2: {value: 1.3}",
+     "theta and pi do not agree: mx2 is 1.3, and 1.2 by pi; without the key 'pi' theta is taken", 4},
     {"drives: [0.4]", "drives: [0.5]", "theta and pi do not agree: Ia2 is 0.4, and 0.5 by pi", 4},
 };
 
 static const edit steps_edits[] = {
     {"steps: [motor, gravity]", "steps: motor", "steps is 'motor'; a list of steps was expected", 6},
     {"steps: [motor, gravity]", "steps: [motor, motor]", "step 'motor' stands twice", 6},
-    {"steps: [motor, gravity]", "steps: [engine]", "an entry is 'engine'; motor, gravity, friction or inertia was expected", 6},
+    {"steps: [motor, gravity]", "steps: [engine]",
+     "an entry is 'engine'; motor, gravity, friction or inertia was expected", 6},
     {"currents: true", "currents: 1", "currents is '1'; true or false was expected", 7},
     {"currents: true\n", "", "no 'currents' in a parameter file of the route steps", 1},
     {"constant: 0.1", "constant: 0", "constant is '0'; a number other than zero was expected", 8},
@@ -124,11 +142,13 @@ static const edit steps_edits[] = {
     {"sigma0: 1000", "sigma0: -1", "stribeck, sigma0 or sigma1 is negative", 9},
     {"tool: [1, ", "tool: [", "tool has 9 numbers; 10 were expected", 10},
     {"step_errors: {motor", "step_errors: {motion", "unknown key 'motion' in step_errors; did you mean 'motor'?", 11},
-    {"step_errors: {motor: {rows", "step_errors: {motor: {row", "unknown key 'row' in errors; did you mean 'rows'?", 11},
+    {"step_errors: {motor: {rows", "step_errors: {motor: {row", "unknown key 'row' in errors; did you mean 'rows'?",
+     11},
     {"  - [1]\n", "", "covariance needs 25 rows, one for each motor, base parameter and number of lugre", 13},
     {"  - [0, 1]\n", "  - [0, 1, 2]\n", "the list has 3 numbers; 2 were expected", 14},
     {"mx1: {value: 3}", "mx1: {value: .inf}", "value is '.inf'; a finite number or .nan was expected", 4},
-    {"steps: [motor, gravity]\n", "steps: [motor, gravity]\nfriction: [[], []]\n", "'friction' belongs to the route oneshot; this file is of steps", 7},
+    {"steps: [motor, gravity]\n", "steps: [motor, gravity]\nfriction: [[], []]\n",
+     "'friction' belongs to the route oneshot; this file is of steps", 7},
 };
 
 /* `from` of the text becomes `to`, and KEY the robot's fingerprint */
@@ -164,7 +184,8 @@ static void check_table(const char *whole, const edit *edits, size_t count) {
     error = (psdm_error){0};
     assert_int_equal(parse(whole, e, robot, &error), PSDM_E_PARSE);
     if (!strstr(error.text, e->expected) || error.line != e->line)
-      fail_msg("'%s' -> '%s': line %d: %s\nexpected line %d: %s", e->from, e->to, error.line, error.text, e->line, e->expected);
+      fail_msg("'%s' -> '%s': line %d: %s\nexpected line %d: %s", e->from, e->to, error.line, error.text, e->line,
+               e->expected);
     assert_string_equal(error.file, "p.yaml");
   }
   psdm_robot_free(robot);
@@ -193,6 +214,7 @@ static void test_another_robot(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_oneshot_refusals), cmocka_unit_test(test_steps_refusals), cmocka_unit_test(test_another_robot)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_oneshot_refusals), cmocka_unit_test(test_steps_refusals),
+                                     cmocka_unit_test(test_another_robot)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* parameter files of steps: what is written is what is read, the tool, robots take them over, bristles along rows, refusals, memory. */
+/* parameter files of steps: what is written is what is read, the tool, robots take them over, bristles along rows,
+ * refusals, memory. */
 #define _XOPEN_SOURCE 700
 #include "psdm/friction.h"
 #include "test_parameters_text.h"
@@ -18,7 +19,10 @@ typedef struct made_steps {
 } made_steps;
 
 static psdm_friction random_lugre(rng *g) {
-  psdm_friction f = {.coulomb = rng_uniform(g, 1, 10), .stat = rng_uniform(g, 1, 12), .stribeck = rng_uniform(g, 0.01, 0.2), .given = true};
+  psdm_friction f = {.coulomb = rng_uniform(g, 1, 10),
+                     .stat = rng_uniform(g, 1, 12),
+                     .stribeck = rng_uniform(g, 0.01, 0.2),
+                     .given = true};
   f.viscous = rng_uniform(g, 1, 20), f.exponent = rng_uniform(g, 0.5, 1.2);
   f.sigma0 = pow(10, rng_uniform(g, 3, 5.5)), f.sigma1 = rng_uniform(g, 0, 30), f.offset = rng_uniform(g, -1, 1);
   return f;
@@ -49,13 +53,30 @@ static made_steps *make_steps(rng *g, const psdm_robot *robot, unsigned done, bo
   for (int i = 0; i < wide; i++)
     for (int j = 0; j <= i; j++) m->covariance[i * wide + j] = m->covariance[j * wide + i] = any_number(g);
   for (int k = 0; k < 10; k++) m->tool[k] = rng_uniform(g, -2, 2);
-  m->s = (psdm_steps){.robot = robot, .n = n, .base = base, .standard = psdm_robot_parameter_count(robot), .numbers = wide, .torque_constant = m->constant, .torque_constant_from = m->from,
-                      .currents = rng_int(g, 0, 1), .theta = m->theta, .theta_from = m->from, .friction = m->friction, .friction_from = m->from, .effective_inertia = m->speed, .speed = m->speed,
-                      .tool = tool ? m->tool : NULL, .covariance = m->covariance, .sd = m->sd, .rate = rng_uniform(g, 100, 1000)};
+  m->s = (psdm_steps){.robot = robot,
+                      .n = n,
+                      .base = base,
+                      .standard = psdm_robot_parameter_count(robot),
+                      .numbers = wide,
+                      .torque_constant = m->constant,
+                      .torque_constant_from = m->from,
+                      .currents = rng_int(g, 0, 1),
+                      .theta = m->theta,
+                      .theta_from = m->from,
+                      .friction = m->friction,
+                      .friction_from = m->from,
+                      .effective_inertia = m->speed,
+                      .speed = m->speed,
+                      .tool = tool ? m->tool : NULL,
+                      .covariance = m->covariance,
+                      .sd = m->sd,
+                      .rate = rng_uniform(g, 100, 1000)};
   for (int k = 0; k < PSDM_STEPS; k++) {
     psdm_part_fit fit;
     make_fit(g, n, m->train[k], &fit), make_fit(g, n, m->heldout[k], &fit);
-    if (done >> k & 1) m->s.step[k] = (psdm_step_fit){.done = k % 2, .from_before = k % 2 == 0, .train = m->train[k], .heldout = m->heldout[k], .sigma = m->sigma};
+    if (done >> k & 1)
+      m->s.step[k] = (psdm_step_fit){
+          .done = k % 2, .from_before = k % 2 == 0, .train = m->train[k], .heldout = m->heldout[k], .sigma = m->sigma};
   }
   return m;
 }
@@ -64,7 +85,8 @@ static psdm_parameters *from_steps(const psdm_steps *steps) {
   psdm_parameters *p;
   psdm_error error;
   char sentence[900];
-  if (psdm_parameters_from_steps(steps, NULL, &p, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
+  if (psdm_parameters_from_steps(steps, NULL, &p, &error))
+    fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
   return p;
 }
 
@@ -74,12 +96,16 @@ static void same_steps(const psdm_parameters *a, const psdm_parameters *b) {
   assert_true(a->steps == b->steps && a->currents == b->currents);
   for (int i = 0; i < a->n; i++) {
     assert_int_equal(a->lugre[i].given, b->lugre[i].given);
-    same_bits(&a->lugre[i].coulomb, &b->lugre[i].coulomb, 1), same_bits(&a->lugre[i].stat, &b->lugre[i].stat, 1), same_bits(&a->lugre[i].stribeck, &b->lugre[i].stribeck, 1);
-    same_bits(&a->lugre[i].viscous, &b->lugre[i].viscous, 1), same_bits(&a->lugre[i].exponent, &b->lugre[i].exponent, 1), same_bits(&a->lugre[i].offset, &b->lugre[i].offset, 1);
+    same_bits(&a->lugre[i].coulomb, &b->lugre[i].coulomb, 1), same_bits(&a->lugre[i].stat, &b->lugre[i].stat, 1),
+        same_bits(&a->lugre[i].stribeck, &b->lugre[i].stribeck, 1);
+    same_bits(&a->lugre[i].viscous, &b->lugre[i].viscous, 1),
+        same_bits(&a->lugre[i].exponent, &b->lugre[i].exponent, 1),
+        same_bits(&a->lugre[i].offset, &b->lugre[i].offset, 1);
     same_bits(&a->lugre[i].sigma0, &b->lugre[i].sigma0, 1), same_bits(&a->lugre[i].sigma1, &b->lugre[i].sigma1, 1);
   }
   same_bits(a->lugre_sd, b->lugre_sd, PSDM_FRICTION_NUMBERS * a->n);
-  same_bits(a->torque_constant, b->torque_constant, a->n), same_bits(a->torque_constant_sd, b->torque_constant_sd, a->n);
+  same_bits(a->torque_constant, b->torque_constant, a->n),
+      same_bits(a->torque_constant_sd, b->torque_constant_sd, a->n);
   same_bits(a->tool, b->tool, 10);
   assert_memory_equal(a->theta_known, b->theta_known, (size_t)a->base);
   for (int k = 0; k < PSDM_STEPS * a->n; k++) {
@@ -89,7 +115,8 @@ static void same_steps(const psdm_parameters *a, const psdm_parameters *b) {
   same_bits(a->covariance, b->covariance, wide * wide);
 }
 
-/* every set of finished steps, with and without a tool: what is copied is what was found, and what is read is what was written */
+/* every set of finished steps, with and without a tool: what is copied is what was found, and what is read is what
+ * was written */
 static void test_steps_round_trip(void **state) {
   (void)state;
   rng g = rng_start("steps, round trip");
@@ -98,7 +125,8 @@ static void test_steps_round_trip(void **state) {
     made_steps *m = make_steps(&g, robot, k % 16, k >= 16);
     psdm_parameters *from = from_steps(&m->s);
     int n = m->s.n, base = m->s.base, wide = m->s.numbers;
-    assert_true(from->steps == k % 16 && from->currents == m->s.currents && from->n == n && from->base == base && !from->pi && !from->theta_load);
+    assert_true(from->steps == k % 16 && from->currents == m->s.currents && from->n == n && from->base == base &&
+                !from->pi && !from->theta_load);
     same_bits(from->torque_constant, m->constant, n), same_bits(from->torque_constant_sd, m->sd, n);
     same_bits(from->covariance, m->covariance, wide * wide);
     same_bits(from->tool, m->s.tool, 10);
@@ -166,15 +194,19 @@ static void base_from_standard(const psdm_model *model, const double *pi, double
   }
 }
 
-/* steps know the arm alone; a robot that takes their file over carries the tool: twin, the arm's and the tool's standard parameters added link by link */
+/* steps know the arm alone; a robot that takes their file over carries the tool: twin, the arm's and the tool's
+ * standard parameters added link by link */
 static void test_steps_tool(void **state) {
   (void)state;
   rng g = rng_start("steps, tool");
   static const char *const arms[] = {
-      "convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, a: 0.5}\n  - {name: c, a: 0.1, alpha: -pi/2}\n",
-      "convention: modified-dh\njoints:\n  - {name: a, d: 0.4}\n  - {name: b, alpha: pi/2, drive_inertia: 0.3}\n  - {name: c, a: 0.5}\n",
+      "convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, a: 0.5}\n  - "
+      "{name: c, a: 0.1, alpha: -pi/2}\n",
+      "convention: modified-dh\njoints:\n  - {name: a, d: 0.4}\n  - {name: b, alpha: pi/2, drive_inertia: 0.3}\n  - "
+      "{name: c, a: 0.5}\n",
       /* a tool of the file's own, on a flange of the second link, and a third link elsewhere */
-      "convention: modified-dh\njoints:\n  - {name: a, d: 0.4}\n  - {name: b, alpha: pi/2}\n  - {name: c, parent: a, a: 0.5}\n  - {name: flange, type: fixed, parent: b, d: 0.1, a: 0.2}\n"
+      "convention: modified-dh\njoints:\n  - {name: a, d: 0.4}\n  - {name: b, alpha: pi/2}\n  - {name: c, parent: a, "
+      "a: 0.5}\n  - {name: flange, type: fixed, parent: b, d: 0.1, a: 0.2}\n"
       "tool: {mass: 2, com: [0.1, 0, 0.05], inertia: {xx: 0.01, yy: 0.02, zz: 0.02}}\n"};
   double worst = 0;
   for (int k = 0; k < 20; k++) {
@@ -218,7 +250,8 @@ static void test_steps_tool(void **state) {
 static void test_steps_apply(void **state) {
   (void)state;
   rng g = rng_start("steps, apply");
-  const char *text = "convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2, torque_constant: 7, friction: {coulomb: 3}}\n  - {name: b, a: 0.5, torque_constant: 8, friction: {coulomb: 4}}\n";
+  const char *text = "convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2, torque_constant: 7, friction: "
+                     "{coulomb: 3}}\n  - {name: b, a: 0.5, torque_constant: 8, friction: {coulomb: 4}}\n";
   static const struct {
     unsigned done;
     const char *lacks;
@@ -233,7 +266,9 @@ static void test_steps_apply(void **state) {
     psdm_predictor *predictor;
     made_steps *m = make_steps(&g, robot, cases[k].done, false);
     m->s.currents = true;
-    if (k == 0) m->friction[0] = random_lugre(&g), m->friction[1] = (psdm_friction){0}, m->constant[0] = -36.1, m->constant[1] = NAN;
+    if (k == 0)
+      m->friction[0] = random_lugre(&g), m->friction[1] = (psdm_friction){0}, m->constant[0] = -36.1,
+      m->constant[1] = NAN;
     psdm_parameters *p = from_steps(&m->s);
     psdm_status status = psdm_parameters_apply(p, robot, &error);
     assert_int_equal(status, cases[k].lacks ? PSDM_E_MISSING : PSDM_OK);
@@ -283,7 +318,8 @@ static void test_steps_apply(void **state) {
 static double stepped(const psdm_friction *f, double from, double to, double interval, double *z) {
   enum { PIECES = 4000 };
   double rate, tau;
-  for (int k = 0; k < PIECES; k++) *z = psdm_lugre_step(f, from + (to - from) * (k + 0.5) / PIECES, *z, interval / PIECES);
+  for (int k = 0; k < PIECES; k++)
+    *z = psdm_lugre_step(f, from + (to - from) * (k + 0.5) / PIECES, *z, interval / PIECES);
   psdm_lugre(f, to, *z, &rate, &tau);
   return tau;
 }
@@ -295,7 +331,8 @@ static void test_steps_predictor(void **state) {
   double worst = 0, worst_rigid = 0;
   for (int trial = 0; trial < 6; trial++) {
     /* with a transmission drives are not joints: x2 = q2 - q1 / 2 */
-    psdm_robot *robot = parse_robot(trial % 2 ? arm_text : "convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2}\n  - {name: b, a: 0.5}\n");
+    psdm_robot *robot = parse_robot(
+        trial % 2 ? arm_text : "convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2}\n  - {name: b, a: 0.5}\n");
     bool coupled = trial % 2;
     psdm_error error;
     psdm_predictor *predictor;
@@ -319,13 +356,15 @@ static void test_steps_predictor(void **state) {
       if (row == ROWS / 2) psdm_predictor_begin(predictor);
       bool fresh = row % (ROWS / 2) == 0;
       double t = row / rate, q[2], qd[2], qdd[2], tau[2], friction[2], rigid[2], drive[2], expected[2];
-      for (int i = 0; i < 2; i++) q[i] = sin(20 * t + i), qd[i] = 0.3 * cos(30 * t + i) - (i ? 0 : 0.3), qdd[i] = sin(t);
+      for (int i = 0; i < 2; i++)
+        q[i] = sin(20 * t + i), qd[i] = 0.3 * cos(30 * t + i) - (i ? 0 : 0.3), qdd[i] = sin(t);
       assert_int_equal(psdm_predictor_step(predictor, q, qd, qdd, tau, friction), PSDM_OK);
       assert_int_equal(psdm_inverse(applied, work, q, qd, qdd, rigid), PSDM_OK);
       const double v[] = {qd[0], coupled ? qd[1] - qd[0] / 2 : qd[1]};
       for (int i = 0; i < 2; i++) {
         double z_rate;
-        if (fresh) z[i] = psdm_lugre_steady(&m->friction[i], v[i]), psdm_lugre(&m->friction[i], v[i], z[i], &z_rate, &drive[i]);
+        if (fresh)
+          z[i] = psdm_lugre_steady(&m->friction[i], v[i]), psdm_lugre(&m->friction[i], v[i], z[i], &z_rate, &drive[i]);
         else drive[i] = stepped(&m->friction[i], before[i], v[i], 1 / rate, &z[i]);
         if (!m->friction[i].given) drive[i] = 0;
         before[i] = v[i];
@@ -342,7 +381,8 @@ static void test_steps_predictor(void **state) {
     psdm_robot_free(robot);
   }
   printf("steps, predictor: friction %.1e Nm, rigid %.1e Nm\n", worst, worst_rigid);
-  /* the twin's middle speeds err by (v h / g)^2 or so, pieces h = 1e-6 s, v / g up to 600 / s: 4e-7 of some 10 Nm at most */
+  /* the twin's middle speeds err by (v h / g)^2 or so, pieces h = 1e-6 s, v / g up to 600 / s: 4e-7 of some 10 Nm at
+   * most */
   assert_true(worst < 4e-6 && worst_rigid < 1e-12);
 }
 
@@ -350,7 +390,8 @@ static void test_steps_predictor(void **state) {
 static void test_steps_no_rate(void **state) {
   (void)state;
   rng g = rng_start("steps, no rate");
-  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2}\n  - {name: b, a: 0.5}\n");
+  psdm_robot *robot =
+      parse_robot("convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2}\n  - {name: b, a: 0.5}\n");
   made_steps *m = make_steps(&g, robot, 15, false);
   psdm_predictor *predictor;
   psdm_error error;
@@ -376,21 +417,22 @@ static void test_steps_no_rate(void **state) {
 
 /* ---- refusals ---- */
 
-static const char good_steps[] =
-    "format: psdm-parameters-1\n"
-    "robot: {name: \"two_link\", kinematics: \"FINGERPRINT-----\"}\n"
-    "route: steps\n"
-    "steps: [motor, gravity]\n"
-    "currents: true\n"
-    "motors: [{constant: 30, sd: 0.1}, {constant: .nan, sd: .nan}]\n"
-    "theta: {ZZ1: {value: .nan}, mx1: {value: 2, sd: 0.1}, my1: {value: 3}, ZZ2: {value: .nan}, mx2: {value: 5}, my2: {value: 6}}\n"
-    "lugre:\n"
-    "  - {coulomb: 9, static: 12, stribeck: 0.01, viscous: 23, exponent: 0.6, sigma0: 2e5, sigma1: 22, offset: 0, sd: [1, 1, 1, 1, 1, 1, 1, 1]}\n"
-    "  - none\n"
-    "tool: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n"
-    "speed: [1, 2]\n"
-    "step_errors: {motor: {rows: [3, 4], rmse: [0.1, 0.2]}}\n"
-    "covariance:\n";
+static const char good_steps[] = "format: psdm-parameters-1\n"
+                                 "robot: {name: \"two_link\", kinematics: \"FINGERPRINT-----\"}\n"
+                                 "route: steps\n"
+                                 "steps: [motor, gravity]\n"
+                                 "currents: true\n"
+                                 "motors: [{constant: 30, sd: 0.1}, {constant: .nan, sd: .nan}]\n"
+                                 "theta: {ZZ1: {value: .nan}, mx1: {value: 2, sd: 0.1}, my1: {value: 3}, ZZ2: {value: "
+                                 ".nan}, mx2: {value: 5}, my2: {value: 6}}\n"
+                                 "lugre:\n"
+                                 "  - {coulomb: 9, static: 12, stribeck: 0.01, viscous: 23, exponent: 0.6, sigma0: "
+                                 "2e5, sigma1: 22, offset: 0, sd: [1, 1, 1, 1, 1, 1, 1, 1]}\n"
+                                 "  - none\n"
+                                 "tool: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n"
+                                 "speed: [1, 2]\n"
+                                 "step_errors: {motor: {rows: [3, 4], rmse: [0.1, 0.2]}}\n"
+                                 "covariance:\n";
 
 /* the good text of steps with a covariance, and one piece replaced */
 static char *changed_steps(const psdm_robot *robot, const char *from, const char *to) {
@@ -419,10 +461,14 @@ static void test_steps_refusals(void **state) {
   } cases[] = {
       {"route: steps", "route: stairs", "p.yaml:3:8: route is 'stairs'; oneshot or steps was expected"},
       {"route: steps\n", "", "p.yaml:1:1: no 'estimator' in a parameter file of the route oneshot"},
-      {"route: steps\n", "route: oneshot\nestimator: wls\nfriction: [[], []]\n", "p.yaml:6:1: 'steps' belongs to the route steps; this file is of oneshot"},
-      {"route: steps\n", "route: steps\nestimator: wls\n", "p.yaml:4:1: 'estimator' belongs to the route oneshot; this file is of steps"},
-      {"route: steps\n", "route: steps\npi: {links: [], drives: []}\n", "p.yaml:4:1: 'pi' belongs to the route oneshot; this file is of steps"},
-      {"steps: [motor", "steps: [motors", "p.yaml:4:9: an entry is 'motors'; motor, gravity, friction or inertia was expected"},
+      {"route: steps\n", "route: oneshot\nestimator: wls\nfriction: [[], []]\n",
+       "p.yaml:6:1: 'steps' belongs to the route steps; this file is of oneshot"},
+      {"route: steps\n", "route: steps\nestimator: wls\n",
+       "p.yaml:4:1: 'estimator' belongs to the route oneshot; this file is of steps"},
+      {"route: steps\n", "route: steps\npi: {links: [], drives: []}\n",
+       "p.yaml:4:1: 'pi' belongs to the route oneshot; this file is of steps"},
+      {"steps: [motor", "steps: [motors",
+       "p.yaml:4:9: an entry is 'motors'; motor, gravity, friction or inertia was expected"},
       {"motor, gravity", "motor, motor", "p.yaml:4:16: step 'motor' stands twice"},
       {"[motor, gravity]", "motor", "p.yaml:4:8: steps is 'motor'; a list of steps was expected"},
       {"steps: [motor, gravity]\n", "", "p.yaml:1:1: no 'steps' in a parameter file of the route steps"},
@@ -432,7 +478,8 @@ static void test_steps_refusals(void **state) {
       {"constant: 30", "constant: .inf", "p.yaml:6:21: constant is '.inf'; a finite number or .nan was expected"},
       {"constant: 30, sd: 0.1", "constant: 30", "p.yaml:6:10: no 'sd' in a motor"},
       {", {constant: .nan, sd: .nan}", "", "p.yaml:6:9: motors needs {constant, sd} of each of 2 drives"},
-      {"ZZ1: {value: .nan}", "ZZ1: {value: .inf}", "p.yaml:7:22: value is '.inf'; a finite number or .nan was expected"},
+      {"ZZ1: {value: .nan}", "ZZ1: {value: .inf}",
+       "p.yaml:7:22: value is '.inf'; a finite number or .nan was expected"},
       {", my2: {value: 6}", "", "p.yaml:7: base parameter 'my2' of robot 'two_link' is not among the parameters"},
       {"  - none\n", "", "p.yaml:9:3: lugre needs the friction of each of 2 drives"},
       {"- none", "- some", "p.yaml:10:5: an entry is 'some'; a map of friction's numbers, or none, was expected"},
@@ -445,9 +492,11 @@ static void test_steps_refusals(void **state) {
       {"viscous: 23", "viscous: .nan", "p.yaml:9:55: viscous is '.nan'; a finite number was expected"},
       {"sd: [1, 1, ", "sd: [1, ", "p.yaml:9:114: sd has 7 numbers; 8 were expected"},
       {"tool: [1, ", "tool: [", "p.yaml:11:7: tool has 9 numbers; 10 were expected"},
-      {"step_errors: {motor", "step_errors: {motion", "p.yaml:13:15: unknown key 'motion' in step_errors; did you mean 'motor'?"},
+      {"step_errors: {motor", "step_errors: {motion",
+       "p.yaml:13:15: unknown key 'motion' in step_errors; did you mean 'motor'?"},
       {"rows: [3, 4]", "rows: [3, 4.5e30]", "p.yaml:13:29: rows is a list; counts of rows was expected"},
-      {"  - [1]\n", "", "p.yaml:15:3: covariance needs 24 rows, one for each motor, base parameter and number of lugre"},
+      {"  - [1]\n", "",
+       "p.yaml:15:3: covariance needs 24 rows, one for each motor, base parameter and number of lugre"},
       {"covariance:\n", "sigma:\n", "p.yaml:1:1: no 'covariance' in a parameter file of the route steps"},
   };
   psdm_robot *robot = load_shipped("two_link");
@@ -456,8 +505,10 @@ static void test_steps_refusals(void **state) {
   char sentence[900];
   char *text = changed_steps(robot, "steps", "steps");
   p = parsed(text, robot);
-  assert_true(p->steps == 3 && p->currents && p->torque_constant[0] == 30 && isnan(p->torque_constant[1]) && !p->theta_known[0] && p->theta_known[1] && p->tool[9] == 10);
-  assert_true(p->lugre[0].given && !p->lugre[1].given && p->step_fit[1].rows == 4 && p->step_fit[1].rmse == 0.2 && p->step_fit[2].rows == 0);
+  assert_true(p->steps == 3 && p->currents && p->torque_constant[0] == 30 && isnan(p->torque_constant[1]) &&
+              !p->theta_known[0] && p->theta_known[1] && p->tool[9] == 10);
+  assert_true(p->lugre[0].given && !p->lugre[1].given && p->step_fit[1].rows == 4 && p->step_fit[1].rmse == 0.2 &&
+              p->step_fit[2].rows == 0);
   psdm_parameters_free(p);
   free(text);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -520,8 +571,10 @@ static void test_steps_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps_round_trip), cmocka_unit_test(test_steps_errors), cmocka_unit_test(test_steps_tool), cmocka_unit_test(test_steps_apply),
-                                     cmocka_unit_test(test_steps_predictor), cmocka_unit_test(test_steps_no_rate), cmocka_unit_test(test_steps_refusals), cmocka_unit_test(test_steps_broken),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps_round_trip), cmocka_unit_test(test_steps_errors),
+                                     cmocka_unit_test(test_steps_tool),       cmocka_unit_test(test_steps_apply),
+                                     cmocka_unit_test(test_steps_predictor),  cmocka_unit_test(test_steps_no_rate),
+                                     cmocka_unit_test(test_steps_refusals),   cmocka_unit_test(test_steps_broken),
                                      cmocka_unit_test(test_steps_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_parameters_text.h: parameter files in tests: written and read again, compared to the last bit, broken at random. Part of one program at a time. */
+/* test_parameters_text.h: parameter files in tests: written and read again, compared to the last bit, broken at
+ * random. Part of one program at a time. */
 #ifndef TEST_PARAMETERS_TEXT_H
 #define TEST_PARAMETERS_TEXT_H
 
@@ -18,13 +19,15 @@ enum { MOST = 8, MOST_STANDARD = 11 * MOST, MOST_COLUMNS = 7, TEXT = 1 << 20 };
 static inline double any_number(rng *g) { return rng_uniform(g, -1, 1) * pow(10, rng_int(g, -12, 12)); }
 
 static inline void random_state(rng *g, int n, double *q, double *qd, double *qdd) {
-  for (int i = 0; i < n; i++) q[i] = rng_uniform(g, -3, 3), qd[i] = rng_uniform(g, -2, 2), qdd[i] = rng_uniform(g, -5, 5);
+  for (int i = 0; i < n; i++)
+    q[i] = rng_uniform(g, -3, 3), qd[i] = rng_uniform(g, -2, 2), qdd[i] = rng_uniform(g, -5, 5);
 }
 
 static inline void make_fit(rng *g, int n, psdm_joint_fit *joint, psdm_part_fit *fit) {
   fit->rows = 0;
   for (int i = 0; i < n; i++) {
-    joint[i] = (psdm_joint_fit){rng_int(g, 0, 1000), any_number(g), any_number(g), any_number(g), i ? any_number(g) : NAN};
+    joint[i] =
+        (psdm_joint_fit){rng_int(g, 0, 1000), any_number(g), any_number(g), any_number(g), i ? any_number(g) : NAN};
     fit->rows += joint[i].rows;
   }
   fit->joint = joint;
@@ -32,15 +35,18 @@ static inline void make_fit(rng *g, int n, psdm_joint_fit *joint, psdm_part_fit 
 }
 
 static inline psdm_robot *random_robot(rng *g) {
-  static const random_options kinds[] = {{1, 6, false, false, true, true}, {2, 6, false, true, true, false}, {2, 5, true, true, true, true}};
+  static const random_options kinds[] = {
+      {1, 6, false, false, true, true}, {2, 6, false, true, true, false}, {2, 5, true, true, true, true}};
   char text[1 << 15];
   return parse_robot(random_robot_text(g, &kinds[rng_int(g, 0, 2)], text, sizeof text));
 }
 
 /* two joints whose second drive moves by q2 - q1 / 2 */
 static const char *const arm_text =
-    "name: arm\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: s, a: 1.2, gear: 50}\n  - {name: e, a: 1.1, gear: -20, drive_inertia: 0.4}\n"
-    "transmission: [[1, 0], [0.5, 1]]\nlinks:\n  - {mass: 1, com: [-0.6, 0, 0], inertia: {zz: 0.2, xx: 0.1, yy: 0.2}}\n  - {mass: 2, com: [-0.5, 0, 0], inertia: {zz: 0.3, xx: 0.1, yy: 0.3}}\n";
+    "name: arm\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: s, a: 1.2, gear: 50}\n  - {name: e, a: "
+    "1.1, gear: -20, drive_inertia: 0.4}\n"
+    "transmission: [[1, 0], [0.5, 1]]\nlinks:\n  - {mass: 1, com: [-0.6, 0, 0], inertia: {zz: 0.2, xx: 0.1, yy: "
+    "0.2}}\n  - {mass: 2, com: [-0.5, 0, 0], inertia: {zz: 0.3, xx: 0.1, yy: 0.3}}\n";
 
 /* ---- text out and in ---- */
 
@@ -70,7 +76,8 @@ static inline psdm_parameters *parsed(const char *text, const psdm_robot *robot)
   psdm_parameters *p;
   psdm_error error;
   char sentence[900];
-  if (psdm_parameters_parse(text, strlen(text), "p.yaml", robot, NULL, &p, &error)) fail_msg("%s\n%s", psdm_error_format(&error, sentence, sizeof sentence), text);
+  if (psdm_parameters_parse(text, strlen(text), "p.yaml", robot, NULL, &p, &error))
+    fail_msg("%s\n%s", psdm_error_format(&error, sentence, sizeof sentence), text);
   return p;
 }
 
@@ -115,7 +122,8 @@ static inline void same(const psdm_parameters *a, const psdm_parameters *b) {
   same_bits(a->sigma, b->sigma, a->n), same_bits(a->speed, b->speed, a->n), same_bits(a->load, b->load, a->n);
   same_bits(&a->cutoff, &b->cutoff, 5);
   same_fit(&a->train, &b->train, a->n), same_fit(&a->heldout, &b->heldout, a->n);
-  if (!a->lugre) assert_true(!b->lugre && !b->torque_constant && !b->tool && !b->step_fit && !b->theta_known && !b->steps);
+  if (!a->lugre)
+    assert_true(!b->lugre && !b->torque_constant && !b->tool && !b->step_fit && !b->theta_known && !b->steps);
   same_bits(a->covariance, b->covariance, wide * wide);
 }
 
@@ -130,7 +138,8 @@ static inline void broken_file(rng *g, const psdm_robot *robot, const char *text
   for (int k = 0; k < 1500; k++) {
     static const char bytes[] = "0123456789.-+e:,[]{}\"' \n#xtru\\\x80";
     memcpy(broken, text, length + 1);
-    for (int b = rng_int(g, 1, 3); b > 0; b--) broken[rng_int(g, 0, (int)length - 1)] = bytes[rng_int(g, 0, (int)sizeof bytes - 2)];
+    for (int b = rng_int(g, 1, 3); b > 0; b--)
+      broken[rng_int(g, 0, (int)length - 1)] = bytes[rng_int(g, 0, (int)sizeof bytes - 2)];
     psdm_parameters *p;
     psdm_predictor *predictor;
     psdm_error error;
@@ -146,7 +155,8 @@ static inline void broken_file(rng *g, const psdm_robot *robot, const char *text
     psdm_status status = psdm_parameters_apply(p, clone, &error);
     assert_true(status == PSDM_OK || (p->lugre && status == PSDM_E_MISSING));
     assert_int_equal(psdm_predictor_new(p, robot, NULL, &predictor, &error), status);
-    for (int row = 0; row < 2 && !status; row++) assert_int_equal(psdm_predictor_step(predictor, q, q, q, tau, NULL), PSDM_OK);
+    for (int row = 0; row < 2 && !status; row++)
+      assert_int_equal(psdm_predictor_step(predictor, q, q, q, tau, NULL), PSDM_OK);
     psdm_predictor_free(predictor);
     psdm_robot_free(clone);
     psdm_parameters_free(p);

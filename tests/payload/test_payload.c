@@ -1,4 +1,5 @@
-/* test_payload.c: the rule of change: ten numbers of one link, in theta, on robots, in parameter files; De Luca's 2R arm by hand; refusals, memory. */
+/* test_payload.c: the rule of change: ten numbers of one link, in theta, on robots, in parameter files; De Luca's 2R
+ * arm by hand; refusals, memory. */
 #define _XOPEN_SOURCE 700
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 enum { MOST = 16 };
 
 static void random_states(rng *g, int n, double *q, double *qd, double *qdd) {
-  for (int i = 0; i < n; i++) q[i] = rng_uniform(g, -3, 3), qd[i] = rng_uniform(g, -2, 2), qdd[i] = rng_uniform(g, -5, 5);
+  for (int i = 0; i < n; i++)
+    q[i] = rng_uniform(g, -3, 3), qd[i] = rng_uniform(g, -2, 2), qdd[i] = rng_uniform(g, -5, 5);
 }
 
 static void inverse(const psdm_robot *robot, const double *q, const double *qd, const double *qdd, double *tau) {
@@ -33,7 +35,8 @@ static void loads_go_and_come_back(void **state) {
     double pi[10], off[3];
     psdm_load_to_standard(&load, pi);
     assert_true(psdm_load_from_standard(pi, &back));
-    off[0] = fabs(back.mass - load.mass), off[1] = max_difference(back.com, load.com, 3), off[2] = max_difference(back.inertia, load.inertia, 6);
+    off[0] = fabs(back.mass - load.mass), off[1] = max_difference(back.com, load.com, 3),
+    off[2] = max_difference(back.inertia, load.inertia, 6);
     assert_true(off[0] == 0 && off[1] <= 1e-15 && off[2] <= 1e-15);
   }
   psdm_load none;
@@ -88,7 +91,8 @@ static void unite(twin_row *row, const psdm_load *load) {
   for (int part = 0; part < 2; part++) {
     double m = part ? load->mass : row->mass, r[3];
     for (int k = 0; k < 3; k++) r[k] = (part ? load->com[k] : row->com[k]) - com[k];
-    const double steiner[6] = {r[1] * r[1] + r[2] * r[2], -r[0] * r[1], -r[0] * r[2], r[0] * r[0] + r[2] * r[2], -r[1] * r[2], r[0] * r[0] + r[1] * r[1]};
+    const double steiner[6] = {r[1] * r[1] + r[2] * r[2], -r[0] * r[1], -r[0] * r[2],
+                               r[0] * r[0] + r[2] * r[2], -r[1] * r[2], r[0] * r[0] + r[1] * r[1]};
     for (int k = 0; k < 6; k++) row->inertia[k] += m * steiner[k] + (part ? load->inertia[k] : 0);
   }
   row->mass = mass;
@@ -115,7 +119,8 @@ static void rule_on_random_robots(void **state) {
     psdm_model *model;
     assert_int_equal(psdm_parameters_model(robot, NULL, &model, &error), PSDM_OK);
     int base = psdm_model_l(model), kept[STANDARD];
-    double L[10 * STANDARD], all[STANDARD], theta[STANDARD], loaded[STANDARD], *Y = malloc((size_t)n * (size_t)S * sizeof *Y);
+    double L[10 * STANDARD], all[STANDARD], theta[STANDARD], loaded[STANDARD],
+        *Y = malloc((size_t)n * (size_t)S * sizeof *Y);
     if (psdm_payload_map(robot, model, joint, L, &error)) fail_msg("%s", error.text);
     psdm_robot_parameters(robot, all);
     psdm_model_theta(model, all, theta);
@@ -134,10 +139,12 @@ static void rule_on_random_robots(void **state) {
       double size = max_absolute(tau, n), truth[MOST];
       for (int i = 0; i < n; i++) {
         truth[i] = (double)creall(torque[i]), by_theta[i] = by_empty[i] = 0;
-        for (int j = 0; j < base; j++) by_theta[i] += Y[(long)i * S + kept[j]] * loaded[j], by_empty[i] += Y[(long)i * S + kept[j]] * theta[j];
+        for (int j = 0; j < base; j++)
+          by_theta[i] += Y[(long)i * S + kept[j]] * loaded[j], by_empty[i] += Y[(long)i * S + kept[j]] * theta[j];
       }
       worst_twin = fmax(worst_twin, max_difference(tau, truth, n) / size);
-      off[0] = fmax(off[0], max_difference(plain, by_empty, n) / max_absolute(plain, n)), off[1] = fmax(off[1], max_difference(tau, by_theta, n) / size);
+      off[0] = fmax(off[0], max_difference(plain, by_empty, n) / max_absolute(plain, n)),
+      off[1] = fmax(off[1], max_difference(tau, by_theta, n) / size);
     }
     worst_theta = fmax(worst_theta, off[1]);
     worst_growth = fmax(worst_growth, off[1] / (off[0] + 1e-13));
@@ -147,9 +154,12 @@ static void rule_on_random_robots(void **state) {
     psdm_robot_free(carrier);
     psdm_robot_free(robot);
   }
-  print_message("attached beside the twin %.2g, theta + L pi beside attached %.2g, of the torque; that is %.2g times what theta alone has\n", worst_twin, worst_theta, worst_growth);
+  print_message("attached beside the twin %.2g, theta + L pi beside attached %.2g, of the torque; that is %.2g times "
+                "what theta alone has\n",
+                worst_twin, worst_theta, worst_growth);
   assert_true(worst_twin < 1e-12); /* some hundred operations, and cancellation of large torques at small ones */
-  assert_true(worst_growth < 100 && worst_theta < 1e-8); /* formulas of coupled robots are sampled, and known to some 1e-10; the load adds no error of its own */
+  /* formulas of coupled robots are sampled, and known to some 1e-10; the load adds no error of its own */
+  assert_true(worst_growth < 100 && worst_theta < 1e-8);
 }
 
 /* ---- De Luca's 2R planar arm: six coefficients without and with the load ---- */
@@ -160,7 +170,8 @@ typedef struct arm {
 
 /* "Example: 2R planar robot with payload"; rotational ones are half of what the torques have */
 static void coefficients(const arm *r, const psdm_load *load, double J_load, double out[6]) {
-  double mL = load ? load->mass : 0, cLx = load ? load->com[0] : 0, cLy = load ? load->com[1] : 0, ILzz = load ? J_load : 0;
+  double mL = load ? load->mass : 0, cLx = load ? load->com[0] : 0, cLy = load ? load->com[1] : 0,
+         ILzz = load ? J_load : 0;
   double a1 = r->a[0], a2 = r->a[1], m1 = r->m[0], m2 = r->m[1];
   out[0] = (a2 * a2 * (m2 + mL) + r->J[1] + ILzz) / 2 + a2 * (r->cx[1] * m2 + cLx * mL);
   out[1] = r->cx[1] * m2 + cLx * mL + a2 * (m2 + mL);
@@ -170,24 +181,36 @@ static void coefficients(const arm *r, const psdm_load *load, double J_load, dou
   out[5] = r->cy[0] * m1;
 }
 
-/* torques of the arm by Lagrange, from the coefficients: J2 = 2 c1 and J1 = 2 c4 about the joints, (c2, c3) and (c5, c6) first moments; gravity g along -y */
-static void arm_torque(double a1, double g, const double c[6], const double *q, const double *qd, const double *qdd, double tau[2]) {
-  double J1 = 2 * c[3], J2 = 2 * c[0], s2 = sin(q[1]), c2 = cos(q[1]), along = a1 * (c[1] * c2 - c[2] * s2), across = a1 * (c[1] * s2 + c[2] * c2);
+/* torques of the arm by Lagrange, from the coefficients: J2 = 2 c1 and J1 = 2 c4 about the joints, (c2, c3) and (c5,
+ * c6) first moments; gravity g along -y */
+static void arm_torque(double a1, double g, const double c[6], const double *q, const double *qd, const double *qdd,
+                       double tau[2]) {
+  double J1 = 2 * c[3], J2 = 2 * c[0], s2 = sin(q[1]), c2 = cos(q[1]), along = a1 * (c[1] * c2 - c[2] * s2),
+         across = a1 * (c[1] * s2 + c[2] * c2);
   double outer = g * (c[1] * cos(q[0] + q[1]) - c[2] * sin(q[0] + q[1]));
   tau[1] = J2 * (qdd[0] + qdd[1]) + along * qdd[0] + across * qd[0] * qd[0] + outer;
-  tau[0] = J1 * qdd[0] + J2 * (qdd[0] + qdd[1]) + along * (2 * qdd[0] + qdd[1]) - across * (2 * qd[0] * qd[1] + qd[1] * qd[1]) + g * (c[4] * cos(q[0]) - c[5] * sin(q[0])) + outer;
+  tau[0] = J1 * qdd[0] + J2 * (qdd[0] + qdd[1]) + along * (2 * qdd[0] + qdd[1]) -
+           across * (2 * qd[0] * qd[1] + qd[1] * qd[1]) + g * (c[4] * cos(q[0]) - c[5] * sin(q[0])) + outer;
 }
 
-/* the same arm in either convention; modified-dh has its frames at the joints, and a flange where the distal frame would be */
+/* the same arm in either convention; modified-dh has its frames at the joints, and a flange where the distal frame
+ * would be */
 static psdm_robot *arm_robot(const arm *r, bool modified, char *text, size_t size) {
   double shift[2] = {modified ? r->a[0] : 0, modified ? r->a[1] : 0};
-  int length = snprintf(text, size, "name: arm\ngravity: [0, -9.81, 0]\nconvention: %s\njoints:\n  - {name: J1, a: %.17g}\n  - {name: J2, a: %.17g}\n", modified ? "modified-dh" : "dh",
-                        modified ? 0 : r->a[0], modified ? r->a[0] : r->a[1]);
-  if (modified) length += snprintf(text + length, size - (size_t)length, "  - {name: flange, type: fixed, a: %.17g}\n", r->a[1]);
+  int length = snprintf(text, size,
+                        "name: arm\ngravity: [0, -9.81, 0]\nconvention: %s\njoints:\n  - {name: J1, a: %.17g}\n  - "
+                        "{name: J2, a: %.17g}\n",
+                        modified ? "modified-dh" : "dh", modified ? 0 : r->a[0], modified ? r->a[0] : r->a[1]);
+  if (modified)
+    length += snprintf(text + length, size - (size_t)length, "  - {name: flange, type: fixed, a: %.17g}\n", r->a[1]);
   length += snprintf(text + length, size - (size_t)length, "links:\n");
   for (int k = 0; k < 2; k++) { /* standard parameters about the file's frame */
-    double mx = r->m[k] * (r->cx[k] + shift[k]), my = r->m[k] * r->cy[k], ZZ = r->J[k] + 2 * shift[k] * r->cx[k] * r->m[k] + shift[k] * shift[k] * r->m[k];
-    length += snprintf(text + length, size - (size_t)length, "  - standard: {m: %.17g, mx: %.17g, my: %.17g, mz: 0, XX: 0.1, XY: 0, XZ: 0, YY: 0.1, YZ: 0, ZZ: %.17g}\n", r->m[k], mx, my, ZZ);
+    double mx = r->m[k] * (r->cx[k] + shift[k]), my = r->m[k] * r->cy[k],
+           ZZ = r->J[k] + 2 * shift[k] * r->cx[k] * r->m[k] + shift[k] * shift[k] * r->m[k];
+    length += snprintf(
+        text + length, size - (size_t)length,
+        "  - standard: {m: %.17g, mx: %.17g, my: %.17g, mz: 0, XX: 0.1, XY: 0, XZ: 0, YY: 0.1, YZ: 0, ZZ: %.17g}\n",
+        r->m[k], mx, my, ZZ);
   }
   if (modified) snprintf(text + length, size - (size_t)length, "  - {mass: 0}\n");
   return parse_robot(text);
@@ -204,7 +227,8 @@ static double base_of(const psdm_model *model, const double *theta, const char *
 static double arm_apart(const arm *r, bool modified, const psdm_model *model, const double *theta, const double c[6]) {
   double J2 = 2 * c[0] - (modified ? 0 : 2 * r->a[1] * c[1]), J1 = 2 * c[3] - (modified ? 0 : 2 * r->a[0] * c[4]);
   const double by_hand[6] = {J1, c[4], c[5], J2, c[1], c[2]};
-  const double found[6] = {base_of(model, theta, "ZZ1"), base_of(model, theta, "mx1"), base_of(model, theta, "my1"), base_of(model, theta, "ZZ2"), base_of(model, theta, "mx2"), base_of(model, theta, "my2")};
+  const double found[6] = {base_of(model, theta, "ZZ1"), base_of(model, theta, "mx1"), base_of(model, theta, "my1"),
+                           base_of(model, theta, "ZZ2"), base_of(model, theta, "mx2"), base_of(model, theta, "my2")};
   return max_difference(by_hand, found, 6);
 }
 
@@ -218,7 +242,8 @@ static void golden_arm(void **state) {
     arm r;
     for (int k = 0; k < 2; k++) {
       r.a[k] = rng_uniform(&g, 0.2, 0.8), r.m[k] = rng_uniform(&g, 1, 5);
-      r.cx[k] = rng_uniform(&g, -0.4, 0), r.cy[k] = rng_uniform(&g, -0.1, 0.1), r.J[k] = r.m[k] * (r.cx[k] * r.cx[k] + r.cy[k] * r.cy[k]) + rng_uniform(&g, 0.01, 0.1);
+      r.cx[k] = rng_uniform(&g, -0.4, 0), r.cy[k] = rng_uniform(&g, -0.1, 0.1),
+      r.J[k] = r.m[k] * (r.cx[k] * r.cx[k] + r.cy[k] * r.cy[k]) + rng_uniform(&g, 0.01, 0.1);
     }
     psdm_load load = random_load(&g);
     double pi[10], empty[6], with[6], all[20], theta[20], loaded[20], L[200];
@@ -234,7 +259,8 @@ static void golden_arm(void **state) {
     psdm_robot_parameters(robot, all);
     psdm_model_theta(model, all, theta);
     psdm_payload_update(6, L, pi, theta, loaded);
-    worst = fmax(worst, fmax(arm_apart(&r, modified, model, theta, empty), arm_apart(&r, modified, model, loaded, with)));
+    worst =
+        fmax(worst, fmax(arm_apart(&r, modified, model, theta, empty), arm_apart(&r, modified, model, loaded, with)));
     for (int trial = 0; trial < 6; trial++) { /* torques: without, by theta, by the robot that carries it */
       double q[2], qd[2], qdd[2], by_hand[2], found[2], scratch[512];
       random_states(&g, 2, q, qd, qdd);
@@ -256,8 +282,10 @@ static void golden_arm(void **state) {
 /* ---- links that are not the last, fixed ones, refusals ---- */
 
 static const char tree_text[] =
-    "name: tree\nconvention: modified-dh\njoints:\n  - {name: trunk, d: 0.3}\n  - {name: left, parent: trunk, alpha: pi/2, a: 0.1}\n  - {name: right, parent: trunk, alpha: -pi/2, a: -0.1}\n"
-    "  - {name: hand, parent: right, type: fixed, a: 0.4}\nlinks:\n  - {mass: 3, com: [0, 0, -0.1]}\n  - {mass: 2, com: [0.2, 0, 0]}\n  - {mass: 2, com: [0.2, 0, 0]}\n  - {mass: 0}\n";
+    "name: tree\nconvention: modified-dh\njoints:\n  - {name: trunk, d: 0.3}\n  - {name: left, parent: trunk, alpha: "
+    "pi/2, a: 0.1}\n  - {name: right, parent: trunk, alpha: -pi/2, a: -0.1}\n"
+    "  - {name: hand, parent: right, type: fixed, a: 0.4}\nlinks:\n  - {mass: 3, com: [0, 0, -0.1]}\n  - {mass: 2, "
+    "com: [0.2, 0, 0]}\n  - {mass: 2, com: [0.2, 0, 0]}\n  - {mass: 0}\n";
 
 static void links_by_name(void **state) {
   (void)state;
@@ -302,7 +330,8 @@ static void maps_that_do_not_hold(void **state) {
   psdm_model_free(model);
   const char *const lies[] = {"ry2 = 0"}; /* a load beside the axis is not of that kind */
   const psdm_derive_options assumed = {.assume_count = 1, .assume = lies};
-  psdm_robot *planar = parse_robot("name: p\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: A, a: 0.5}\n  - {name: B, a: 0.4}\n");
+  psdm_robot *planar = parse_robot(
+      "name: p\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: A, a: 0.5}\n  - {name: B, a: 0.4}\n");
   assert_int_equal(psdm_model_derive(planar, &assumed, NULL, &model, NULL, &error), PSDM_OK);
   assert_int_equal(psdm_payload_map(planar, model, -1, L, &error), PSDM_E_ARGUMENT);
   psdm_model_free(model);
@@ -316,7 +345,8 @@ static void maps_that_do_not_hold(void **state) {
 
 /* ---- the parameter file of the loaded robot ---- */
 
-/* torques of the loaded file = those of the empty one, friction aside, and of a robot that is the load alone; friction feels the load */
+/* torques of the loaded file = those of the empty one, friction aside, and of a robot that is the load alone;
+ * friction feels the load */
 static void loaded_parameters(void **state) {
   (void)state;
   static char text[TEXT], file[TEXT];
@@ -324,12 +354,25 @@ static void loaded_parameters(void **state) {
   double worst = 0;
   for (int round = 0; round < 16; round++) {
     bool full = round % 2, turned = round % 4 > 1;
-    psdm_robot *robot = parse_robot(random_robot_text(&g, &(random_options){.n_min = 2, .n_max = 5, .prismatic = true, .drives = true}, text, sizeof text)), *alone;
+    psdm_robot *robot = parse_robot(
+                   random_robot_text(&g, &(random_options){.n_min = 2, .n_max = 5, .prismatic = true, .drives = true},
+                                     text, sizeof text)),
+               *alone;
     psdm_error error = {0};
     int n = psdm_robot_n(robot), S = psdm_robot_parameter_count(robot);
     double pi[STANDARD], none[STANDARD] = {0}, load[10], C[100] = {0};
     psdm_robot_parameters(robot, pi);
-    psdm_parameters *empty = parse_parameters(robot, parameter_text(&(parameter_file){.robot = robot, .pi = pi, .full = full, .turned = turned, .viscous = 1.3, .coulomb = 0.05, .stop = 0.02, .load = 1, .covariance = true}, file, sizeof file)), *loaded, *again;
+    psdm_parameters *empty = parse_parameters(robot, parameter_text(&(parameter_file){.robot = robot,
+                                                                                      .pi = pi,
+                                                                                      .full = full,
+                                                                                      .turned = turned,
+                                                                                      .viscous = 1.3,
+                                                                                      .coulomb = 0.05,
+                                                                                      .stop = 0.02,
+                                                                                      .load = 1,
+                                                                                      .covariance = true},
+                                                                    file, sizeof file)),
+                    *loaded, *again;
     psdm_load body = random_load(&g);
     psdm_load_to_standard(&body, load);
     for (int k = 0; k < 10; k++) C[11 * k] = 1e-4;
@@ -349,10 +392,13 @@ static void loaded_parameters(void **state) {
     if (psdm_parameters_load(path, robot, NULL, &again, &error)) fail_msg("%s", error.text);
     unlink(path);
     for (int j = 0; j < loaded->base; j++)
-      assert_true(again->theta[j].value == loaded->theta[j].value && again->theta[j].sd == loaded->theta[j].sd && again->theta_load[j] == loaded->theta_load[j] && loaded->theta[j].sd >= empty->theta[j].sd);
+      assert_true(again->theta[j].value == loaded->theta[j].value && again->theta[j].sd == loaded->theta[j].sd &&
+                  again->theta_load[j] == loaded->theta_load[j] && loaded->theta[j].sd >= empty->theta[j].sd);
     for (int j = 0; j < loaded->base; j++) { /* doubt through L */
-      double own = empty->covariance[(long)j * (empty->base + 3 * n + 1)], grown = loaded->covariance[(long)j * (empty->base + 3 * n + 1)];
-      assert_true(grown >= own && fabs(loaded->theta[j].sd * loaded->theta[j].sd - empty->theta[j].sd * empty->theta[j].sd - (grown - own)) <= 1e-12 * (1 + grown));
+      double own = empty->covariance[(long)j * (empty->base + 3 * n + 1)],
+             grown = loaded->covariance[(long)j * (empty->base + 3 * n + 1)];
+      assert_true(grown >= own && fabs(loaded->theta[j].sd * loaded->theta[j].sd -
+                                       empty->theta[j].sd * empty->theta[j].sd - (grown - own)) <= 1e-12 * (1 + grown));
     }
 
     psdm_predictor *without, *with, *read;
@@ -387,14 +433,19 @@ static void loaded_parameters(void **state) {
 static void wrong_parameters(void **state) {
   (void)state;
   static char file[TEXT];
-  psdm_robot *robot = load_shipped("two_link"), *other = parse_robot("name: other\nconvention: dh\njoints:\n  - {name: A, a: 0.3}\n  - {name: B, a: 0.31}\n");
+  psdm_robot *robot = load_shipped("two_link"),
+             *other =
+                 parse_robot("name: other\nconvention: dh\njoints:\n  - {name: A, a: 0.3}\n  - {name: B, a: 0.31}\n");
   double pi[STANDARD];
   psdm_error error = {0};
   psdm_robot_parameters(robot, pi);
-  psdm_parameters *p = parse_parameters(robot, parameter_text(&(parameter_file){.robot = robot, .pi = pi}, file, sizeof file)), *loaded;
+  psdm_parameters *p = parse_parameters(robot,
+                                        parameter_text(&(parameter_file){.robot = robot, .pi = pi}, file, sizeof file)),
+                  *loaded;
   psdm_payload_answer *answer;
   const char *path = "none.csv";
-  const psdm_payload_options o = {.files = 1, .path = &path, .joint = -1}, no_log = {.joint = -1}, odd = {.files = 1, .path = &path, .joint = -1, .cutoff = -1};
+  const psdm_payload_options o = {.files = 1, .path = &path, .joint = -1}, no_log = {.joint = -1},
+                             odd = {.files = 1, .path = &path, .joint = -1, .cutoff = -1};
   assert_int_equal(psdm_payload_parameters(other, p, -1, pi, NULL, NULL, &loaded, &error), PSDM_E_ROBOT);
   assert_int_equal(psdm_payload_identify(other, p, &o, NULL, &answer, &error), PSDM_E_ROBOT);
   assert_non_null(strstr(error.text, "other kinematics"));
@@ -415,7 +466,13 @@ static void memory_runs_out(void **state) {
   double pi[STANDARD], load[10] = {1, 0.1, 0, 0, 0.02, 0, 0, 0.03, 0, 0.03}, C[100] = {1e-4};
   psdm_error error = {0};
   psdm_robot_parameters(robot, pi);
-  psdm_parameters *p = parse_parameters(robot, parameter_text(&(parameter_file){.robot = robot, .pi = pi, .full = true, .coulomb = 0.1, .load = 1, .covariance = true}, file, sizeof file)), *loaded;
+  psdm_parameters *p = parse_parameters(
+                      robot,
+                      parameter_text(
+                          &(parameter_file){
+                              .robot = robot, .pi = pi, .full = true, .coulomb = 0.1, .load = 1, .covariance = true},
+                          file, sizeof file)),
+                  *loaded;
   psdm_status status = PSDM_E_MEMORY;
   long at = 0;
   for (at = 1; status && at < 1000; at++) {
@@ -433,8 +490,11 @@ static void memory_runs_out(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(loads_go_and_come_back), cmocka_unit_test(doubt_of_body_parameters), cmocka_unit_test(rule_on_random_robots),
-                                     cmocka_unit_test(golden_arm), cmocka_unit_test(links_by_name), cmocka_unit_test(maps_that_do_not_hold),
-                                     cmocka_unit_test(loaded_parameters), cmocka_unit_test(wrong_parameters), cmocka_unit_test(memory_runs_out)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(loads_go_and_come_back), cmocka_unit_test(doubt_of_body_parameters),
+      cmocka_unit_test(rule_on_random_robots),  cmocka_unit_test(golden_arm),
+      cmocka_unit_test(links_by_name),          cmocka_unit_test(maps_that_do_not_hold),
+      cmocka_unit_test(loaded_parameters),      cmocka_unit_test(wrong_parameters),
+      cmocka_unit_test(memory_runs_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,30 @@
-/* test_payload_identify.c: the load from logs: exact where nothing is in the way, its doubt where noise is, what a motion does not show, drift, model error, memory. */
+/* test_payload_identify.c: the load from logs: exact where nothing is in the way, its doubt where noise is, what a
+ * motion does not show, drift, model error, memory. */
 #include "../identify/test_calibrate_log.h"
 #include "test_payload_file.h"
 
 /* six joints whose last link feels everything; a flange carries the load */
 static const char arm_text[] =
-    "name: arm\ngravity: [0, 0, -9.81]\nconvention: modified-dh\njoints:\n  - {name: A1, d: 0.4}\n  - {name: A2, alpha: -pi/2, a: 0.05}\n  - {name: A3, a: 0.4}\n"
-    "  - {name: A4, alpha: -pi/2, a: 0.04, d: 0.36}\n  - {name: A5, alpha: pi/2}\n  - {name: A6, alpha: -pi/2, d: 0.05, drive_inertia: 0.05}\n  - {name: flange, type: fixed, d: 0.05, theta: pi/6}\n"
-    "links:\n  - {mass: 8, com: [0, 0.02, -0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.08}}\n  - {mass: 6, com: [0.2, 0, 0.05], inertia: {xx: 0.03, yy: 0.1, zz: 0.1}}\n"
-    "  - {mass: 4, com: [0.02, -0.03, 0.01], inertia: {xx: 0.03, yy: 0.02, zz: 0.03}}\n  - {mass: 2, com: [0, 0.02, -0.1], inertia: {xx: 0.02, yy: 0.02, zz: 0.01}}\n"
-    "  - {mass: 1, com: [0, -0.02, 0.01], inertia: {xx: 0.003, yy: 0.002, zz: 0.003}}\n  - {mass: 0.4, com: [0, 0, 0.02], inertia: {xx: 0.0005, yy: 0.0005, zz: 0.0004}}\n  - {mass: 0}\n";
+    "name: arm\ngravity: [0, 0, -9.81]\nconvention: modified-dh\njoints:\n  - {name: A1, d: 0.4}\n  - {name: A2, "
+    "alpha: -pi/2, a: 0.05}\n  - {name: A3, a: 0.4}\n"
+    "  - {name: A4, alpha: -pi/2, a: 0.04, d: 0.36}\n  - {name: A5, alpha: pi/2}\n  - {name: A6, alpha: -pi/2, d: "
+    "0.05, drive_inertia: 0.05}\n  - {name: flange, type: fixed, d: 0.05, theta: pi/6}\n"
+    "links:\n  - {mass: 8, com: [0, 0.02, -0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.08}}\n  - {mass: 6, com: [0.2, 0, "
+    "0.05], inertia: {xx: 0.03, yy: 0.1, zz: 0.1}}\n"
+    "  - {mass: 4, com: [0.02, -0.03, 0.01], inertia: {xx: 0.03, yy: 0.02, zz: 0.03}}\n  - {mass: 2, com: [0, 0.02, "
+    "-0.1], inertia: {xx: 0.02, yy: 0.02, zz: 0.01}}\n"
+    "  - {mass: 1, com: [0, -0.02, 0.01], inertia: {xx: 0.003, yy: 0.002, zz: 0.003}}\n  - {mass: 0.4, com: [0, 0, "
+    "0.02], inertia: {xx: 0.0005, yy: 0.0005, zz: 0.0004}}\n  - {mass: 0}\n";
 
 /* two drives at the elbow and a slide; motors are coupled */
 static const char coupled_text[] =
-    "name: coupled\ngravity: [1, 2, -9]\nconvention: dh\njoints:\n  - {name: B1, d: 0.3, a: 0.1, alpha: pi/2, gear: 50}\n  - {name: B2, a: 0.4, alpha: pi/3, gear: 80}\n"
-    "  - {name: B3, type: prismatic, alpha: pi/4, theta: 0.4, gear: 100}\n  - {name: B4, a: 0.1, alpha: pi/2, gear: 30}\n  - {name: B5, a: 0.1, alpha: pi/3, gear: 30}\n"
+    "name: coupled\ngravity: [1, 2, -9]\nconvention: dh\njoints:\n  - {name: B1, d: 0.3, a: 0.1, alpha: pi/2, gear: "
+    "50}\n  - {name: B2, a: 0.4, alpha: pi/3, gear: 80}\n"
+    "  - {name: B3, type: prismatic, alpha: pi/4, theta: 0.4, gear: 100}\n  - {name: B4, a: 0.1, alpha: pi/2, gear: "
+    "30}\n  - {name: B5, a: 0.1, alpha: pi/3, gear: 30}\n"
     "transmission: [[1, 0, 0, 0, 0], [0.4, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0.2, 1, 0], [0, 0, 0, -0.5, 1]]\n"
-    "links:\n  - {mass: 5, com: [0.05, 0, 0.1]}\n  - {mass: 4, com: [-0.2, 0, 0]}\n  - {mass: 2, com: [0, 0.1, 0]}\n  - {mass: 1, com: [0.02, 0, 0.03]}\n  - {mass: 0.5, com: [0, 0, 0.04]}\n";
+    "links:\n  - {mass: 5, com: [0.05, 0, 0.1]}\n  - {mass: 4, com: [-0.2, 0, 0]}\n  - {mass: 2, com: [0, 0.1, 0]}\n  "
+    "- {mass: 1, com: [0.02, 0, 0.03]}\n  - {mass: 0.5, com: [0, 0, 0.04]}\n";
 
 /* standard parameters of the robot with the load on its last link */
 static void loaded_pi(const psdm_robot *robot, const psdm_load *load, double *pi) {
@@ -29,7 +38,8 @@ static void loaded_pi(const psdm_robot *robot, const psdm_load *load, double *pi
   psdm_robot_free(clone);
 }
 
-/* torques of joints as a log of steps has them: currents of drives, or joints' torques that are too small or large by a factor of each drive */
+/* torques of joints as a log of steps has them: currents of drives, or joints' torques that are too small or large
+ * by a factor of each drive */
 static void to_log(const psdm_parameters *p, const psdm_robot *robot, double *tau) {
   int n = psdm_robot_n(robot);
   double motor[MOST];
@@ -43,7 +53,8 @@ static void to_log(const psdm_parameters *p, const psdm_robot *robot, double *ta
 }
 
 /* A log of what parameters predict along sums of sines, noise of a share of each joint's largest torque on top. */
-static void write_predicted(const char *path, const psdm_parameters *p, const psdm_robot *robot, const tones *m, long rows, double noise, rng *g) {
+static void write_predicted(const char *path, const psdm_parameters *p, const psdm_robot *robot, const tones *m,
+                            long rows, double noise, rng *g) {
   int n = psdm_robot_n(robot);
   bool currents = p->torque_constant && p->currents;
   double q[MOST], qd[MOST], qdd[MOST], tau[MOST], largest[MOST] = {0};
@@ -52,17 +63,21 @@ static void write_predicted(const char *path, const psdm_parameters *p, const ps
   FILE *file = fopen(path, "w");
   assert_non_null(file);
   assert_int_equal(psdm_predictor_new(p, robot, NULL, &o, &error), PSDM_OK);
-  fprintf(file, "t"), put_names(file, "q", n), put_names(file, "qd", n), put_names(file, "qdd", n), put_names(file, currents ? "i" : "tau", n), fprintf(file, "\n");
+  fprintf(file, "t"), put_names(file, "q", n), put_names(file, "qd", n), put_names(file, "qdd", n),
+      put_names(file, currents ? "i" : "tau", n), fprintf(file, "\n");
   for (int pass = noise > 0 ? 0 : 1; pass < 2; pass++) { /* sizes, then rows */
     psdm_predictor_begin(o);
     for (long k = 0; k < rows; k++) {
       double t = 0.005 * (double)k;
       tones_at(m, n, t, q, qd, qdd);
       assert_int_equal(psdm_predictor_step(o, q, qd, qdd, tau, NULL), PSDM_OK);
-      for (int i = 0; i < n; i++) pass ? (tau[i] += noise > 0 ? noise * largest[i] * rng_normal(g) : 0) : (largest[i] = fmax(largest[i], fabs(tau[i])));
+      for (int i = 0; i < n; i++)
+        pass ? (tau[i] += noise > 0 ? noise * largest[i] * rng_normal(g) : 0)
+             : (largest[i] = fmax(largest[i], fabs(tau[i])));
       if (!pass) continue;
       if (p->torque_constant) to_log(p, robot, tau);
-      fprintf(file, "%.9f", t), put_numbers(file, q, n), put_numbers(file, qd, n), put_numbers(file, qdd, n), put_numbers(file, tau, n), fprintf(file, "\n");
+      fprintf(file, "%.9f", t), put_numbers(file, q, n), put_numbers(file, qd, n), put_numbers(file, qdd, n),
+          put_numbers(file, tau, n), fprintf(file, "\n");
     }
   }
   psdm_predictor_free(o);
@@ -95,8 +110,12 @@ static void exact_without_noise(void **state) {
     double stop, coulomb;
     int load;
     bool empty, covariance;
-  } kinds[] = {{arm_text, "memory", 0.02, 3, 0, false, false},  {arm_text, "by load", 0.02, 0.1, 1, false, false}, {coupled_text, "coupled", 0, 2, 0, false, false},
-               {arm_text, "with empty", 0, 3, 0, true, false},   {coupled_text, "by load, empty", 0.01, 0.1, 1, true, true}, {arm_text, "doubted", 0, 3, 0, false, true}};
+  } kinds[] = {{arm_text, "memory", 0.02, 3, 0, false, false},
+               {arm_text, "by load", 0.02, 0.1, 1, false, false},
+               {coupled_text, "coupled", 0, 2, 0, false, false},
+               {arm_text, "with empty", 0, 3, 0, true, false},
+               {coupled_text, "by load, empty", 0.01, 0.1, 1, true, true},
+               {arm_text, "doubted", 0, 3, 0, false, true}};
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     psdm_robot *robot = parse_robot(kinds[k].robot);
     psdm_load load = random_load(&g);
@@ -104,22 +123,42 @@ static void exact_without_noise(void **state) {
     char with[64], without[64];
     psdm_error error;
     psdm_robot_parameters(robot, pi);
-    const parameter_file file = {.robot = robot, .pi = pi, .viscous = 2, .coulomb = kinds[k].coulomb, .offset = 0.3, .stop = kinds[k].stop, .smooth = 0.1, .load = kinds[k].load, .covariance = kinds[k].covariance};
+    const parameter_file file = {.robot = robot,
+                                 .pi = pi,
+                                 .viscous = 2,
+                                 .coulomb = kinds[k].coulomb,
+                                 .offset = 0.3,
+                                 .stop = kinds[k].stop,
+                                 .smooth = 0.1,
+                                 .load = kinds[k].load,
+                                 .covariance = kinds[k].covariance};
     psdm_parameters *p = parse_parameters(robot, parameter_text(&file, text, sizeof text)), *loaded;
     psdm_load_to_standard(&load, own);
     assert_int_equal(psdm_payload_parameters(robot, p, -1, own, NULL, NULL, &loaded, &error), PSDM_OK);
-    tones m = tones_of(&g, &(truth){.robot = robot, .reach = 0.8}), other = kinds[k].empty ? tones_of(&g, &(truth){.robot = robot, .reach = 0.8}) : m;
+    tones m = tones_of(&g, &(truth){.robot = robot, .reach = 0.8}),
+          other = kinds[k].empty ? tones_of(&g, &(truth){.robot = robot, .reach = 0.8}) : m;
     write_predicted(log_path(with), loaded, robot, &m, 500, 0, &g);
     write_predicted(log_path(without), p, robot, &other, 450, 0, &g);
     const char *path[] = {with, without};
-    bool doubted = kinds[k].covariance && !kinds[k].empty; /* the load is known to within the calibration's doubt only, and a pull would be felt */
+    /* the load is known to within the calibration's doubt only, and a pull would be felt */
+    bool doubted = kinds[k].covariance && !kinds[k].empty;
     for (int plain = doubted; plain < 2; plain++) {
-      psdm_payload_answer *a = identify(robot, p, &(psdm_payload_options){.files = 1, .path = path, .empty_files = kinds[k].empty, .empty_path = path + 1, .joint = -1, .unconstrained = plain});
+      psdm_payload_answer *a = identify(robot, p,
+                                        &(psdm_payload_options){.files = 1,
+                                                                .path = path,
+                                                                .empty_files = kinds[k].empty,
+                                                                .empty_path = path + 1,
+                                                                .joint = -1,
+                                                                .unconstrained = plain});
       double off = apart(a, &load);
-      print_message("%-16s %s: %.2g kg, m, m^2 per kg; torques %.3g -> %.3g\n", kinds[k].what, plain ? "plain     " : "consistent", off, a->global_before, a->global_after);
-      /* sigma is held at 1e-9 of the torque, so that pull and passes leave nothing; doubted: nine of sixteen digits are the prior's */
-      assert_true(off < (doubted ? 1e-6 : 1e-10) && a->global_after < (doubted ? 1e-6 : 1e-10) && a->global_before > 0.02);
-      assert_true(a->rows > 450 && a->n == psdm_robot_n(robot) && !a->stopped && a->mass_sd >= 0 && fabs(a->load.mass - load.mass) < 1e-6 * load.mass);
+      print_message("%-16s %s: %.2g kg, m, m^2 per kg; torques %.3g -> %.3g\n", kinds[k].what,
+                    plain ? "plain     " : "consistent", off, a->global_before, a->global_after);
+      /* sigma is held at 1e-9 of the torque, so that pull and passes leave nothing; doubted: nine of sixteen digits
+       * are the prior's */
+      assert_true(off < (doubted ? 1e-6 : 1e-10) && a->global_after < (doubted ? 1e-6 : 1e-10) &&
+                  a->global_before > 0.02);
+      assert_true(a->rows > 450 && a->n == psdm_robot_n(robot) && !a->stopped && a->mass_sd >= 0 &&
+                  fabs(a->load.mass - load.mass) < 1e-6 * load.mass);
       assert_true(plain || physically_possible(a->pi, 1));
       for (int i = 0; i < 10; i++) assert_true(a->prior_share[i] >= 0 && a->prior_share[i] < 0.5);
       psdm_payload_free(a);
@@ -130,7 +169,8 @@ static void exact_without_noise(void **state) {
   }
 }
 
-/* an arm that was calibrated in steps: LuGre, constants of currents or factors of torques, drives that move several joints */
+/* an arm that was calibrated in steps: LuGre, constants of currents or factors of torques, drives that move several
+ * joints */
 static void exact_after_steps(void **state) {
   (void)state;
   static char text[TEXT];
@@ -145,13 +185,18 @@ static void exact_after_steps(void **state) {
     psdm_load_to_standard(&load, own);
     psdm_parameters *p = parse_parameters(robot, steps_text(robot, pi, kind % 2, text, sizeof text)), *loaded;
     if (psdm_payload_parameters(robot, p, -1, own, NULL, NULL, &loaded, &error)) fail_msg("%s", error.text);
-    assert_true(loaded->lugre && loaded->torque_constant && loaded->lugre[1].coulomb == p->lugre[1].coulomb && loaded->steps == p->steps);
+    assert_true(loaded->lugre && loaded->torque_constant && loaded->lugre[1].coulomb == p->lugre[1].coulomb &&
+                loaded->steps == p->steps);
     tones m = tones_of(&g, &(truth){.robot = robot, .reach = 0.8});
     write_predicted(log_path(with), loaded, robot, &m, 800, 0, &g);
     write_predicted(log_path(without), p, robot, &m, 800, 0, &g);
     const char *path[] = {with, without};
-    psdm_payload_answer *a = identify(robot, p, &(psdm_payload_options){.files = 1, .path = path, .empty_files = 1, .empty_path = path + 1, .joint = -1, .cutoff = INFINITY});
-    print_message("%s, %s: %.2g kg, m, m^2 per kg; torques %.3g -> %.3g\n", kind < 2 ? "arm" : "coupled", kind % 2 ? "currents" : "torques", apart(a, &load), a->global_before, a->global_after);
+    psdm_payload_answer *a = identify(
+        robot, p,
+        &(psdm_payload_options){
+            .files = 1, .path = path, .empty_files = 1, .empty_path = path + 1, .joint = -1, .cutoff = INFINITY});
+    print_message("%s, %s: %.2g kg, m, m^2 per kg; torques %.3g -> %.3g\n", kind < 2 ? "arm" : "coupled",
+                  kind % 2 ? "currents" : "torques", apart(a, &load), a->global_before, a->global_after);
     assert_true(apart(a, &load) < 1e-7 && a->global_after < 1e-7 && a->global_before > 0.02);
     psdm_payload_free(a);
     unlink(with), unlink(without);
@@ -170,15 +215,25 @@ static void drift_is_told_apart(void **state) {
   double pi[STANDARD], carried[STANDARD];
   psdm_robot_parameters(robot, pi);
   loaded_pi(robot, &load, carried);
-  const parameter_file then = {.robot = robot, .pi = pi, .viscous = 2, .coulomb = 3, .offset = 0.3, .smooth = 0.1}, now = {.robot = robot, .pi = carried, .viscous = 2.5, .coulomb = 3.5, .offset = -0.4, .smooth = 0.1};
-  psdm_parameters *p = parse_parameters(robot, parameter_text(&then, text, sizeof text)), *drifted = parse_parameters(robot, parameter_text(&now, text, sizeof text));
+  const parameter_file then = {.robot = robot, .pi = pi, .viscous = 2, .coulomb = 3, .offset = 0.3, .smooth = 0.1},
+                       now = {.robot = robot,
+                              .pi = carried,
+                              .viscous = 2.5,
+                              .coulomb = 3.5,
+                              .offset = -0.4,
+                              .smooth = 0.1};
+  psdm_parameters *p = parse_parameters(robot, parameter_text(&then, text, sizeof text)),
+                  *drifted = parse_parameters(robot, parameter_text(&now, text, sizeof text));
   tones m = tones_of(&g, &(truth){.robot = robot, .reach = 0.8});
   char path[64];
   const char *with = path;
   write_predicted(log_path(path), drifted, robot, &m, 1500, 0, &g);
-  psdm_payload_answer *a = identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .joint = -1, .drift = true}), *b = identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .joint = -1});
+  psdm_payload_answer *a = identify(robot, p,
+                                    &(psdm_payload_options){.files = 1, .path = &with, .joint = -1, .drift = true}),
+                      *b = identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .joint = -1});
   print_message("with drift %.2g, without %.2g\n", apart(a, &load), apart(b, &load));
-  assert_true(apart(a, &load) < 1e-7 && apart(b, &load) > 1e-3); /* the ridge of drift columns is 1e-8 of their squares */
+  /* the ridge of drift columns is 1e-8 of their squares */
+  assert_true(apart(a, &load) < 1e-7 && apart(b, &load) > 1e-3);
   assert_non_null(strstr(a->remark[0], "drift since the calibration"));
   assert_non_null(strstr(a->remark[0], "offset -0.7, Coulomb +0.5, viscous +0.5"));
   psdm_payload_free(a), psdm_payload_free(b);
@@ -205,7 +260,17 @@ static void coverage(void **state) {
     psdm_load_to_standard(&load, carried);
     char log[3][64];
     const char *path[3];
-    truth empty = {.robot = robot, .rows = 1000, .dt = 0.005, .reach = 0.8, .viscous = 2, .coulomb = 3, .offset = 0.2, .rates = true, .accelerations = true, .noise = 0.02}, with = empty;
+    truth empty = {.robot = robot,
+                   .rows = 1000,
+                   .dt = 0.005,
+                   .reach = 0.8,
+                   .viscous = 2,
+                   .coulomb = 3,
+                   .offset = 0.2,
+                   .rates = true,
+                   .accelerations = true,
+                   .noise = 0.02},
+          with = empty;
     with.pi = pi;
     for (int k = 0; k < 3; k++) path[k] = log_path(log[k]);
     write_log(path[0], &empty, &g);
@@ -220,12 +285,24 @@ static void coverage(void **state) {
     psdm_calibration *c;
     psdm_parameters *p;
     psdm_error error = {0};
-    const psdm_calibrate_options how = {.files = 1, .path = path, .estimator = PSDM_ESTIMATOR_WLS, .cutoff = INFINITY, .kinematics = PSDM_KINEMATICS_ACCELERATION, .delay_given = true, .plain_friction = true};
+    const psdm_calibrate_options how = {.files = 1,
+                                        .path = path,
+                                        .estimator = PSDM_ESTIMATOR_WLS,
+                                        .cutoff = INFINITY,
+                                        .kinematics = PSDM_KINEMATICS_ACCELERATION,
+                                        .delay_given = true,
+                                        .plain_friction = true};
     if (psdm_calibrate(robot, &how, NULL, &c, &error)) fail_msg("%s", error.text);
     assert_int_equal(psdm_parameters_from(c, true, NULL, &p, &error), PSDM_OK);
     psdm_calibration_free(c);
     for (int way = 0; way < 2; way++) {
-      psdm_payload_answer *a = identify(robot, p, &(psdm_payload_options){.files = 1, .path = path + 1, .empty_files = way, .empty_path = path + 2, .joint = -1, .unconstrained = true});
+      psdm_payload_answer *a = identify(robot, p,
+                                        &(psdm_payload_options){.files = 1,
+                                                                .path = path + 1,
+                                                                .empty_files = way,
+                                                                .empty_path = path + 2,
+                                                                .joint = -1,
+                                                                .unconstrained = true});
       for (int k = 0; k < 10; k++) {
         double off = fabs(a->pi[k] - carried[k]) / a->pi_sd[k];
         inside[way] += off <= 3;
@@ -239,8 +316,11 @@ static void coverage(void **state) {
     for (int k = 0; k < 3; k++) unlink(path[k]);
   }
   for (int way = 0; way < 2; way++) {
-    print_message("%s: %d of %d within 3 sd, farthest %.2f, rms %.2f\n", way ? "with an empty log" : "calibration alone", inside[way], cases, farthest[way], sqrt(square[way] / cases));
-    assert_true(inside[way] >= 0.9 * cases); /* 0.993 of Student's t with 19 degrees of freedom; the ten of a seed hang together */
+    print_message("%s: %d of %d within 3 sd, farthest %.2f, rms %.2f\n",
+                  way ? "with an empty log" : "calibration alone", inside[way], cases, farthest[way],
+                  sqrt(square[way] / cases));
+    /* 0.993 of Student's t with 19 degrees of freedom; the ten of a seed hang together */
+    assert_true(inside[way] >= 0.9 * cases);
     assert_true(square[way] > 0.25 * cases); /* and the doubt is not idle: truth lies half of it away at least */
   }
   psdm_robot_free(robot);
@@ -261,7 +341,16 @@ static void model_error_falls_out(void **state) {
   char log[2][64];
   const char *path[2] = {log_path(log[0]), log_path(log[1])};
   for (int k = 0; k < 2; k++) {
-    truth w = {.robot = robot, .pi = k ? pi : carried, .rows = 1500, .dt = 0.005, .reach = 0.8, .viscous = 2, .coulomb = 3, .smooth = 0.1, .rates = true, .accelerations = true};
+    truth w = {.robot = robot,
+               .pi = k ? pi : carried,
+               .rows = 1500,
+               .dt = 0.005,
+               .reach = 0.8,
+               .viscous = 2,
+               .coulomb = 3,
+               .smooth = 0.1,
+               .rates = true,
+               .accelerations = true};
     int n = psdm_robot_n(robot);
     rng same = {12345};
     tones m = tones_of(&same, &w);
@@ -272,17 +361,21 @@ static void model_error_falls_out(void **state) {
     rewind(all);
     assert_non_null(fgets(line, sizeof line, all));
     fputs(line, out);
-    for (long row = 0; row < w.rows && fgets(line, sizeof line, all); row++) { /* a cable of 0.3 Nm/rad at each wrist joint, stiffer as it bends */
+    /* a cable of 0.3 Nm/rad at each wrist joint, stiffer as it bends */
+    for (long row = 0; row < w.rows && fgets(line, sizeof line, all); row++) {
       double value[64] = {0};
       int count = 0;
       for (char *at = strtok(line, ","); at; at = strtok(NULL, ",")) value[count++] = strtod(at, NULL);
-      for (int i = 3; i < n; i++) value[1 + 3 * n + i] += 0.3 * value[1 + i] + 0.1 * value[1 + i] * value[1 + i] * value[1 + i];
+      for (int i = 3; i < n; i++)
+        value[1 + 3 * n + i] += 0.3 * value[1 + i] + 0.1 * value[1 + i] * value[1 + i] * value[1 + i];
       fprintf(out, "%.9f", value[0]), put_numbers(out, value + 1, count - 1), fprintf(out, "\n");
     }
     fclose(all), fclose(out);
   }
   for (int way = 0; way < 2; way++) {
-    psdm_payload_answer *a = identify(robot, p, &(psdm_payload_options){.files = 1, .path = path, .empty_files = way, .empty_path = path + 1, .joint = -1});
+    psdm_payload_answer *a = identify(
+        robot, p,
+        &(psdm_payload_options){.files = 1, .path = path, .empty_files = way, .empty_path = path + 1, .joint = -1});
     off[way] = apart(a, &load);
     psdm_payload_free(a);
   }
@@ -300,7 +393,9 @@ static void planar_arm(void **state) {
   static char text[TEXT];
   static const bool seen[10] = {true, true, true, false, false, false, false, false, false, true}; /* m mx my ZZ */
   rng g = rng_start("planar_arm");
-  psdm_robot *robot = parse_robot("name: flat\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: A, a: 0.5}\n  - {name: B, a: 0.4}\nlinks:\n  - {mass: 3, com: [-0.2, 0, 0]}\n  - {mass: 2, com: [-0.2, 0.01, 0]}\n");
+  psdm_robot *robot =
+      parse_robot("name: flat\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: A, a: 0.5}\n  - {name: B, "
+                  "a: 0.4}\nlinks:\n  - {mass: 3, com: [-0.2, 0, 0]}\n  - {mass: 2, com: [-0.2, 0.01, 0]}\n");
   psdm_load load = random_load(&g);
   double pi[STANDARD], own[10];
   psdm_robot_parameters(robot, pi);
@@ -314,9 +409,11 @@ static void planar_arm(void **state) {
   tones m = tones_of(&g, &(truth){.robot = robot});
   write_predicted(log_path(path), loaded, robot, &m, 1500, 0.001, &g);
   for (int plain = 0; plain < 2; plain++) {
-    psdm_payload_answer *a = identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .joint = 1, .unconstrained = plain});
+    psdm_payload_answer *a =
+        identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .joint = 1, .unconstrained = plain});
     print_message("%s\n", a->remark[0]);
-    assert_true(a->global_after < 0.01 && strstr(a->remark[0], "the motion hardly shows z, inertia xx, xy, xz, yy, yz: ") != NULL);
+    assert_true(a->global_after < 0.01 &&
+                strstr(a->remark[0], "the motion hardly shows z, inertia xx, xy, xz, yy, yz: ") != NULL);
     for (int k = 0; k < 10; k++) {
       assert_true((a->prior_share[k] < 0.5) == seen[k]);
       if (seen[k]) assert_true(fabs(a->pi[k] - own[k]) < 5 * a->pi_sd[k] && a->pi_sd[k] < 0.05 * load.mass);
@@ -341,7 +438,8 @@ typedef struct seen_rows {
 static bool see(void *user, const psdm_payload_row *row) {
   seen_rows *s = user;
   for (int i = 0; i < s->n; i++) {
-    s->before += pow(row->tau[i] - row->tau_empty[i], 2), s->after += pow(row->tau[i] - row->tau_loaded[i], 2), s->size += pow(row->tau[i], 2);
+    s->before += pow(row->tau[i] - row->tau_empty[i], 2), s->after += pow(row->tau[i] - row->tau_loaded[i], 2),
+        s->size += pow(row->tau[i], 2);
     assert_true(row->tau[i] == row->raw[i] && row->loaded && row->segment == 0);
   }
   return ++s->rows < s->most;
@@ -362,10 +460,15 @@ static void rows_and_stops(void **state) {
   psdm_load load = random_load(&g);
   psdm_robot_parameters(robot, pi);
   loaded_pi(robot, &load, carried);
-  psdm_parameters *p = parse_parameters(robot, parameter_text(&(parameter_file){.robot = robot, .pi = pi, .viscous = 1}, text, sizeof text));
+  psdm_parameters *p = parse_parameters(
+      robot, parameter_text(&(parameter_file){.robot = robot, .pi = pi, .viscous = 1}, text, sizeof text));
   char path[64];
   const char *with = path;
-  write_log(log_path(path), &(truth){.robot = robot, .pi = carried, .rows = 800, .dt = 0.005, .viscous = 1, .rates = true, .accelerations = true}, &g);
+  write_log(
+      log_path(path),
+      &(truth){
+          .robot = robot, .pi = carried, .rows = 800, .dt = 0.005, .viscous = 1, .rates = true, .accelerations = true},
+      &g);
   FILE *more = fopen(path, "a");
   fprintf(more, "4.0,no,number\n");
   fclose(more);
@@ -376,7 +479,8 @@ static void rows_and_stops(void **state) {
   assert_null(psdm_payload_fault(a, 1));
   seen_rows s = {.most = 100000, .n = 2};
   assert_int_equal(psdm_payload_predict(a, see, &s, &error), PSDM_OK);
-  assert_true(s.rows == 780 && fabs(sqrt(s.before / s.size) - a->global_before) < 1e-12 && fabs(sqrt(s.after / s.size) - a->global_after) < 1e-12);
+  assert_true(s.rows == 780 && fabs(sqrt(s.before / s.size) - a->global_before) < 1e-12 &&
+              fabs(sqrt(s.after / s.size) - a->global_after) < 1e-12);
   s = (seen_rows){.most = 7, .n = 2};
   assert_int_equal(psdm_payload_predict(a, see, &s, &error), PSDM_OK);
   assert_int_equal(s.rows, 7);
@@ -389,7 +493,8 @@ static void rows_and_stops(void **state) {
   if (!status) psdm_payload_free(a);
   unlink(path);
 
-  write_log(log_path(path), &(truth){.robot = robot, .rows = 25, .dt = 0.005, .rates = true, .accelerations = true}, &g);
+  write_log(log_path(path), &(truth){.robot = robot, .rows = 25, .dt = 0.005, .rates = true, .accelerations = true},
+            &g);
   o.going_on = NULL;
   assert_int_equal(psdm_payload_identify(robot, p, &o, NULL, &a, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "too few rows"));
@@ -408,11 +513,29 @@ static void memory_runs_out(void **state) {
   psdm_load load = random_load(&g);
   psdm_robot_parameters(robot, pi);
   loaded_pi(robot, &load, carried);
-  psdm_parameters *p = parse_parameters(robot, parameter_text(&(parameter_file){.robot = robot, .pi = pi, .viscous = 1, .coulomb = 0.001, .stop = 0.01, .load = 1, .covariance = true}, text, sizeof text));
+  psdm_parameters *p = parse_parameters(
+      robot,
+      parameter_text(
+          &(parameter_file){
+              .robot = robot, .pi = pi, .viscous = 1, .coulomb = 0.001, .stop = 0.01, .load = 1, .covariance = true},
+          text, sizeof text));
   char log[2][64];
   const char *path[2] = {log_path(log[0]), log_path(log[1])};
-  write_log(path[1], &(truth){.robot = robot, .rows = 120, .dt = 0.005, .viscous = 1, .rates = true, .accelerations = true, .noise = 0.01}, &g);
-  write_log(path[0], &(truth){.robot = robot, .pi = carried, .rows = 120, .dt = 0.005, .viscous = 1, .rates = true, .accelerations = true, .noise = 0.01}, &g);
+  write_log(
+      path[1],
+      &(truth){
+          .robot = robot, .rows = 120, .dt = 0.005, .viscous = 1, .rates = true, .accelerations = true, .noise = 0.01},
+      &g);
+  write_log(path[0],
+            &(truth){.robot = robot,
+                     .pi = carried,
+                     .rows = 120,
+                     .dt = 0.005,
+                     .viscous = 1,
+                     .rates = true,
+                     .accelerations = true,
+                     .noise = 0.01},
+            &g);
   psdm_status status = PSDM_E_MEMORY;
   long at;
   for (at = 1; status && at < 5000; at++) {
@@ -420,7 +543,10 @@ static void memory_runs_out(void **state) {
     psdm_payload_answer *a;
     psdm_error error;
     counting_init(&c, at);
-    status = psdm_payload_identify(robot, p, &(psdm_payload_options){.files = 1, .path = path, .empty_files = 1, .empty_path = path + 1, .joint = -1}, &c.allocator, &a, &error);
+    status = psdm_payload_identify(
+        robot, p,
+        &(psdm_payload_options){.files = 1, .path = path, .empty_files = 1, .empty_path = path + 1, .joint = -1},
+        &c.allocator, &a, &error);
     assert_true(status == PSDM_OK || status == PSDM_E_MEMORY);
     if (!status) psdm_payload_free(a);
     assert_int_equal(c.live, 0);
@@ -433,7 +559,9 @@ static void memory_runs_out(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(exact_without_noise),   cmocka_unit_test(exact_after_steps), cmocka_unit_test(drift_is_told_apart), cmocka_unit_test(coverage),       cmocka_unit_test(model_error_falls_out),
-                                     cmocka_unit_test(planar_arm),            cmocka_unit_test(rows_and_stops),      cmocka_unit_test(memory_runs_out)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(exact_without_noise),   cmocka_unit_test(exact_after_steps),
+                                     cmocka_unit_test(drift_is_told_apart),   cmocka_unit_test(coverage),
+                                     cmocka_unit_test(model_error_falls_out), cmocka_unit_test(planar_arm),
+                                     cmocka_unit_test(rows_and_stops),        cmocka_unit_test(memory_runs_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

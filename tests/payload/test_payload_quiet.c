@@ -1,4 +1,5 @@
-/* test_payload_quiet.c: the run-time update: theta + L pi allocates nothing, may work in place, and is the matrix product. */
+/* test_payload_quiet.c: the run-time update: theta + L pi allocates nothing, may work in place, and is the matrix
+ * product. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +25,8 @@ static void updates_quietly(void **state) {
     psdm_payload_update(BASE, L, pi, theta, loaded);
     psdm_payload_update(BASE, L, pi, theta, theta);
     assert_int_equal(allocations, before);
-    assert_true(max_difference(loaded, by_hand, BASE) <= 1e-14 && max_difference(theta, by_hand, BASE) <= 1e-14); /* eleven terms of size ten */
+    /* eleven terms of size ten */
+    assert_true(max_difference(loaded, by_hand, BASE) <= 1e-14 && max_difference(theta, by_hand, BASE) <= 1e-14);
   }
 }
 

@@ -1,4 +1,5 @@
-/* test_payload_shortage.c: memory runs out wherever parameters are read and used, a load is identified, a motion is excited. */
+/* test_payload_shortage.c: memory runs out wherever parameters are read and used, a load is identified, a motion is
+ * excited. */
 #include "../identify/test_calibrate_log.h"
 #include "test_payload_file.h"
 
@@ -26,8 +27,14 @@ static psdm_status try_payload(const psdm_allocator *allocator, const void *what
   }
   status = psdm_predictor_new(p, w->robot, allocator, &predictor, error);
   if (!status) status = psdm_parameters_model(w->robot, allocator, &model, error);
-  if (!status) status = psdm_payload_identify(w->robot, p, &(psdm_payload_options){.files = 1, .path = w->path, .empty_files = 1, .empty_path = w->path + 1, .joint = -1}, allocator, &a, error);
-  if (!status) status = psdm_payload_parameters(w->robot, p, psdm_robot_default_link(w->robot, NULL), (const double[10]){1}, NULL, allocator, &loaded, error);
+  if (!status)
+    status = psdm_payload_identify(
+        w->robot, p,
+        &(psdm_payload_options){.files = 1, .path = w->path, .empty_files = 1, .empty_path = w->path + 1, .joint = -1},
+        allocator, &a, error);
+  if (!status)
+    status = psdm_payload_parameters(w->robot, p, psdm_robot_default_link(w->robot, NULL), (const double[10]){1}, NULL,
+                                     allocator, &loaded, error);
   psdm_parameters_free(loaded);
   if (a) psdm_payload_free(a);
   psdm_model_free(model);
@@ -43,10 +50,22 @@ static void loads(void **state) {
   psdm_robot *robot = load_shipped("two_link");
   double pi[STANDARD];
   psdm_robot_parameters(robot, pi);
-  parameter_text(&(parameter_file){.robot = robot, .pi = pi, .viscous = 1, .coulomb = 0.001, .stop = 0.01, .load = 1, .covariance = true}, text, sizeof text);
+  parameter_text(
+      &(parameter_file){
+          .robot = robot, .pi = pi, .viscous = 1, .coulomb = 0.001, .stop = 0.01, .load = 1, .covariance = true},
+      text, sizeof text);
   char log[2][64];
   carried w = {robot, text, {log_path(log[0]), log_path(log[1])}};
-  for (int k = 0; k < 2; k++) write_log(w.path[k], &(truth){.robot = robot, .rows = 120, .dt = 0.005, .viscous = 1, .rates = true, .accelerations = true, .noise = 0.01}, &g);
+  for (int k = 0; k < 2; k++)
+    write_log(w.path[k],
+              &(truth){.robot = robot,
+                       .rows = 120,
+                       .dt = 0.005,
+                       .viscous = 1,
+                       .rates = true,
+                       .accelerations = true,
+                       .noise = 0.01},
+              &g);
   shortage_everywhere("payload", try_payload, &w);
   unlink(w.path[0]), unlink(w.path[1]);
   psdm_robot_free(robot);
@@ -54,13 +73,15 @@ static void loads(void **state) {
 
 /* ---- motions to excite ---- */
 
-static const char one_link[] = "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, a: 0.4, limits: {lower: -3, upper: 3, velocity: 5, effort: 100}}\nlinks:\n"
+static const char one_link[] = "name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, a: 0.4, "
+                               "limits: {lower: -3, upper: 3, velocity: 5, effort: 100}}\nlinks:\n"
                                "  - {mass: 2, com: [0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
 
 static psdm_status try_excite(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_status status = PSDM_OK;
   for (int step = 0; step < PSDM_STEPS && !status; step++) {
-    const psdm_excite_options o = {.step = (psdm_step)step, .starts = 1, .evaluations = 6, .harmonics = 2, .threads = 1};
+    const psdm_excite_options o = {
+        .step = (psdm_step)step, .starts = 1, .evaluations = 6, .harmonics = 2, .threads = 1};
     psdm_excitation *e = (psdm_excitation *)&e;
     status = psdm_excite(what, &o, allocator, &e, error);
     if (status) assert_null(e);

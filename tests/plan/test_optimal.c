@@ -1,4 +1,5 @@
-/* optimal.c: closed forms of the double integrator, a published two-link benchmark, and motions that must not be better. */
+/* optimal.c: closed forms of the double integrator, a published two-link benchmark, and motions that must not be
+ * better. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@ static psdm_optimal *optimum(const psdm_robot *robot, const psdm_optimal_options
 }
 
 /* largest share of the torque limits by psdm_inverse alone, and the integral of sum w tau^2 by Simpson's formula */
-static double largest_share(const psdm_robot *robot, const psdm_motion *motion, const double *effort, const double *weight, double *integral) {
+static double largest_share(const psdm_robot *robot, const psdm_motion *motion, const double *effort,
+                            const double *weight, double *integral) {
   enum { PARTS = 20000 };
   double x[3 * 8], tau[8], worst = 0, begin = psdm_motion_begin(motion), length = psdm_motion_end(motion) - begin;
   int n = psdm_robot_n(robot);
@@ -42,24 +44,26 @@ static double largest_share(const psdm_robot *robot, const psdm_motion *motion, 
 
 static psdm_robot *cart_of(double mass) {
   char text[300];
-  snprintf(
-      text, sizeof text,
-      "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic}]\nlinks: [{mass: %.17g, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n",
-      mass);
+  snprintf(text, sizeof text,
+           "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic}]\nlinks: [{mass: %.17g, com: "
+           "[0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n",
+           mass);
   return parse_robot(text);
 }
 
-/* least time 2 sqrt(d m / F); with a speed limit d / v + v m / F; least energy in T 12 m^2 d^2 / T^3, a cubic; least w_t T + w_e energy / F^2 at
- * T^4 = 36 w_e m^2 d^2 / (w_t F^2), where torque limits do not matter */
+/* least time 2 sqrt(d m / F); with a speed limit d / v + v m / F; least energy in T 12 m^2 d^2 / T^3, a cubic; least
+ * w_t T + w_e energy / F^2 at T^4 = 36 w_e m^2 d^2 / (w_t F^2), where torque limits do not matter */
 static void double_integrator(void **state) {
   (void)state;
   rng g = rng_start("double_integrator");
-  /* IPOPT stops where multiplier times slack of each of the hundred torques is below its tolerance of 1e-8; their sum is what the least time lacks, in s. It relaxes
-   * bounds by 1e-8, which is half of that in time. A node is moved to within a thousandth of a piece of the switch, and what is left costs time with its square */
+  /* IPOPT stops where multiplier times slack of each of the hundred torques is below its tolerance of 1e-8; their
+   * sum is what the least time lacks, in s. It relaxes bounds by 1e-8, which is half of that in time. A node is
+   * moved to within a thousandth of a piece of the switch, and what is left costs time with its square */
   const double gap = 100 * 1e-8, relaxed = 1e-8, misplaced = (0.001 / 7) * (0.001 / 7);
   double even = 0, odd = 0, cruise = 0, energy = 0, blend = 0, curve = 0;
   for (int round = 0; round < 10; round++) {
-    double m = rng_uniform(&g, 0.1, 20), d = rng_uniform(&g, 0.1, 5), F = rng_uniform(&g, 1, 50), from[] = {rng_uniform(&g, -2, 2)};
+    double m = rng_uniform(&g, 0.1, 20), d = rng_uniform(&g, 0.1, 5), F = rng_uniform(&g, 1, 50),
+           from[] = {rng_uniform(&g, -2, 2)};
     const double to[] = {from[0] + (rng_int(&g, 0, 1) ? d : -d)}, effort[] = {F}, none[] = {INFINITY};
     double least = 2 * sqrt(d * m / F), top = d / least * rng_uniform(&g, 1.2, 1.8), velocity[] = {top};
     psdm_robot *cart = cart_of(m);
@@ -99,7 +103,8 @@ static void double_integrator(void **state) {
     psdm_optimal_free(p);
     psdm_robot_free(cart);
   }
-  printf("double integrator, relative errors: time %.1e, with no node at the switch %.1e, with a speed limit %.1e; energy %.1e, its motion %.1e; blend %.1e\n",
+  printf("double integrator, relative errors: time %.1e, with no node at the switch %.1e, with a speed limit %.1e; "
+         "energy %.1e, its motion %.1e; blend %.1e\n",
          even, odd, cruise, energy, curve, blend);
   /* two switches that are no nodes at first: grids are refined while the next one gains 1e-4 */
   assert_true(cruise < 1e-4);
@@ -109,11 +114,13 @@ static void double_integrator(void **state) {
 
 /* ---- two links: Luus, Iterative Dynamic Programming (2000), section 12.4.2 ----
  *
- * Two rods of unit mass and length and a unit mass at the tip, torques within 1. x: velocities of both links against the base, the angle between them, that of the first.
- * PSOPT's example of it reports 2.985042 s with 40 nodes, 2.983021 s with 80. */
+ * Two rods of unit mass and length and a unit mass at the tip, torques within 1. x: velocities of both links against
+ * the base, the angle between them, that of the first. PSOPT's example of it reports 2.985042 s with 40 nodes,
+ * 2.983021 s with 80. */
 
 static const char luus_text[] =
-    "convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {name: shoulder, type: revolute, a: 1}\n  - {name: elbow, type: revolute, a: 1}\nlinks:\n"
+    "convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {name: shoulder, type: revolute, a: 1}\n  - {name: elbow, type: "
+    "revolute, a: 1}\nlinks:\n"
     "  - {mass: 1, com: [-0.5, 0, 0], inertia: {xx: 0.01, yy: 0.09, zz: 0.083333333333333333}}\n"
     "  - {mass: 2, com: [-0.25, 0, 0], inertia: {xx: 0.01, yy: 0.21, zz: 0.208333333333333333}}\n";
 static const double published = 2.983021;
@@ -196,7 +203,8 @@ static void same_equations(const psdm_robot *robot) {
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   for (int round = 0; round < 100; round++) {
     double q[2], qd[2], tau[2], qdd[2], rate[4];
-    for (int i = 0; i < 2; i++) q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -2, 2), tau[i] = rng_uniform(&g, -1, 1);
+    for (int i = 0; i < 2; i++)
+      q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -2, 2), tau[i] = rng_uniform(&g, -1, 1);
     const double x[4] = {qd[0], qd[0] + qd[1], q[1], q[0]};
     assert_int_equal(psdm_forward(robot, work, q, qd, tau, qdd), PSDM_OK);
     luus(x, tau[0], tau[1], rate);
@@ -234,9 +242,10 @@ static void two_links(void **state) {
   printf("two links: %.9f s by shooting, %.6f s published\n", exact, published);
   for (int nodes = 10; nodes <= 40; nodes *= 2) {
     psdm_optimal *p = optimum(robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort, .nodes = nodes});
-    double share = largest_share(robot, p->motion, effort, weight, &integral), miss = simulated_miss(robot, p, from, to);
-    printf("  %d pieces: %.9f s, relative error %.1e, torques up to %.6f, simulated to %.1e of the end, %.2f s\n", nodes, p->seconds, p->seconds / exact - 1,
-           share, miss, p->wall);
+    double share = largest_share(robot, p->motion, effort, weight, &integral),
+           miss = simulated_miss(robot, p, from, to);
+    printf("  %d pieces: %.9f s, relative error %.1e, torques up to %.6f, simulated to %.1e of the end, %.2f s\n",
+           nodes, p->seconds, p->seconds / exact - 1, share, miss, p->wall);
     assert_true(fabs(p->seconds / exact - 1) < (nodes < 20 ? 2e-3 : 1e-4));
     assert_true(nodes < 20 || p->seconds < published);
     /* what is broken by less than 1e-3 is kept; the test's grid is another one */
@@ -264,8 +273,10 @@ static void below_polynomials(void **state) {
     psdm_motion *motion[2];
     psdm_work *work;
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
-    for (int i = 0; i < n; i++) from[i] = rng_uniform(&g, -1.5, 1.5), to[i] = rng_uniform(&g, -1.5, 1.5), effort[i] = 1e-3;
-    for (int k = 0; k < 2; k++) assert_int_equal(psdm_motion_polynomial(n, 3 + 2 * k, from, to, 0, T, NULL, &motion[k], NULL), PSDM_OK);
+    for (int i = 0; i < n; i++)
+      from[i] = rng_uniform(&g, -1.5, 1.5), to[i] = rng_uniform(&g, -1.5, 1.5), effort[i] = 1e-3;
+    for (int k = 0; k < 2; k++)
+      assert_int_equal(psdm_motion_polynomial(n, 3 + 2 * k, from, to, 0, T, NULL, &motion[k], NULL), PSDM_OK);
     /* limits that the cubic just keeps */
     for (int k = 0; k <= 2000; k++) {
       psdm_motion_at(motion[0], T * (k / 2000.), 3, x);
@@ -273,7 +284,8 @@ static void below_polynomials(void **state) {
       for (int i = 0; i < n; i++) effort[i] = fmax(effort[i], 1.001 * fabs(tau[i]));
     }
     for (int i = 0; i < n; i++) weight[i] = 1 / (effort[i] * effort[i]);
-    psdm_optimal *p = optimum(robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort, .energy = 1, .duration = T});
+    psdm_optimal *p =
+        optimum(robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort, .energy = 1, .duration = T});
     share = fmax(share, largest_share(robot, p->motion, effort, weight, &integral[0]));
     other = fmax(other, fabs(integral[0] / p->objective - 1));
     seconds = fmax(seconds, p->wall);
@@ -291,14 +303,16 @@ static void below_polynomials(void **state) {
     psdm_work_free(work, NULL);
     psdm_robot_free(robot);
   }
-  printf("energy: %.3f to %.3f of %d cubics and quintics that keep to the limits; torques up to %.6f of theirs, integral %.1e apart, at most %.2f s\n", best,
-         least, feasible, share, other, seconds);
+  printf("energy: %.3f to %.3f of %d cubics and quintics that keep to the limits; torques up to %.6f of theirs, "
+         "integral %.1e apart, at most %.2f s\n",
+         best, least, feasible, share, other, seconds);
   assert_true(feasible >= 12);
   assert_true(share < 1 + 1.1e-3);
   assert_true(other < 1e-3);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(double_integrator), cmocka_unit_test(two_links), cmocka_unit_test(below_polynomials)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(double_integrator), cmocka_unit_test(two_links),
+                                     cmocka_unit_test(below_polynomials)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

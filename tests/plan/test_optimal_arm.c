@@ -1,4 +1,5 @@
-/* optimal.c on robots: elastic joints, closed loops, friction, position limits. Every answer is checked by the recursion, not by the solver. */
+/* optimal.c on robots: elastic joints, closed loops, friction, position limits. Every answer is checked by the
+ * recursion, not by the solver. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,8 @@ static void check_ends(const psdm_optimal *p, const double *from, const double *
 static void position_limits(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("two_link");
-  const double from[] = {0, 0}, to[] = {1, 0.5}, lower[] = {-0.1, -0.05}, upper[] = {1.05, 0.55}, none[] = {INFINITY, INFINITY};
+  const double from[] = {0, 0}, to[] = {1, 0.5}, lower[] = {-0.1, -0.05}, upper[] = {1.05, 0.55},
+               none[] = {INFINITY, INFINITY};
   const psdm_optimal_options free_options = {.from = from, .to = to, .effort = none, .energy = 1, .duration = 2};
   psdm_optimal_options bound_options = free_options;
   bound_options.lower = lower;
@@ -68,7 +70,8 @@ static void position_limits(void **state) {
   psdm_optimal *freely = optimum(robot, &free_options), *bound = optimum(robot, &bound_options);
   double out = largest_share(robot, freely->motion, &(limits){.lower = lower, .upper = upper}, &energy),
          in = largest_share(robot, bound->motion, &(limits){.lower = lower, .upper = upper}, &energy);
-  printf("position limits: %.3f beyond them without, %.1e with them; energy %.3f and %.3f\n", out - 1, in - 1, freely->energy, bound->energy);
+  printf("position limits: %.3f beyond them without, %.1e with them; energy %.3f and %.3f\n", out - 1, in - 1,
+         freely->energy, bound->energy);
   assert_true(out > 1.02 && in < 1 + 1e-7);
   assert_true(freely->energy < bound->energy);
   psdm_optimal_free(freely);
@@ -78,11 +81,12 @@ static void position_limits(void **state) {
 
 /* ---- elastic joints ---- */
 
-/* A cart behind a spring: tau = (m + B) q'' + m B / K q''''. Least energy from rest to rest of a linear system x' = A x + b tau is d^T W^-1 d, with W its controllability
- * Gramian at T, W' = A W + W A^T + b b^T. */
+/* A cart behind a spring: tau = (m + B) q'' + m B / K q''''. Least energy from rest to rest of a linear system x' =
+ * A x + b tau is d^T W^-1 d, with W its controllability Gramian at T, W' = A W + W A^T + b b^T. */
 static double gramian_energy(double m, double B, double K, double d, double T) {
   enum { STEPS = 4000 };
-  const double A[4][4] = {{0, 1, 0, 0}, {-K / m, 0, K / m, 0}, {0, 0, 0, 1}, {K / B, 0, -K / B, 0}}, b[4] = {0, 0, 0, 1 / B};
+  const double A[4][4] = {{0, 1, 0, 0}, {-K / m, 0, K / m, 0}, {0, 0, 0, 1}, {K / B, 0, -K / B, 0}},
+               b[4] = {0, 0, 0, 1 / B};
   double W[16] = {0}, k[4][16], Y[16], h = T / STEPS, L[16], x[4] = {d, 0, d, 0};
   for (int step = 0; step < STEPS; step++) {
     for (int stage = 0; stage < 4; stage++) {
@@ -118,15 +122,19 @@ static void elastic_cart(void **state) {
   rng g = rng_start("elastic_cart");
   double worst = 0;
   for (int round = 0; round < 5; round++) {
-    double m = rng_uniform(&g, 0.5, 5), B = rng_uniform(&g, 0.5, 2), K = rng_uniform(&g, 10, 100), d = rng_uniform(&g, 0.2, 2), T = rng_uniform(&g, 0.5, 1);
+    double m = rng_uniform(&g, 0.5, 5), B = rng_uniform(&g, 0.5, 2), K = rng_uniform(&g, 10, 100),
+           d = rng_uniform(&g, 0.2, 2), T = rng_uniform(&g, 0.5, 1);
     const double from[] = {0}, to[] = {d}, none[] = {INFINITY};
     char text[400];
     snprintf(text, sizeof text,
-             "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic, stiffness: %.17g, drive_inertia: %.17g}]\n"
+             "convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic, stiffness: %.17g, "
+             "drive_inertia: %.17g}]\n"
              "links: [{mass: %.17g, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n",
              K, B, m);
     psdm_robot *robot = parse_robot(text);
-    psdm_optimal *p = optimum(robot, &(psdm_optimal_options){.from = from, .to = to, .effort = none, .energy = 1, .duration = T, .elastic = true});
+    psdm_optimal *p = optimum(
+        robot,
+        &(psdm_optimal_options){.from = from, .to = to, .effort = none, .energy = 1, .duration = T, .elastic = true});
     worst = fmax(worst, fabs(p->energy / gramian_energy(m, B, K, d, T) - 1));
     psdm_optimal_free(p);
     psdm_robot_free(robot);
@@ -163,8 +171,9 @@ static void elastic_two_links(void **state) {
   (void)state;
   psdm_robot *robot = parse_robot(elastic_arm);
   const double from[] = {0, 0}, to[] = {1, -1}, effort[] = {60, 25};
-  const psdm_optimal_options way[] = {{.from = from, .to = to, .effort = effort, .elastic = true, .energy = 1, .duration = 0.5},
-                                      {.from = from, .to = to, .effort = effort, .elastic = true, .nodes = 8}};
+  const psdm_optimal_options way[] = {
+      {.from = from, .to = to, .effort = effort, .elastic = true, .energy = 1, .duration = 0.5},
+      {.from = from, .to = to, .effort = effort, .elastic = true, .nodes = 8}};
   double rigid_seconds = 0;
   psdm_optimal *rigid = optimum(robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort});
   rigid_seconds = rigid->seconds;
@@ -173,11 +182,13 @@ static void elastic_two_links(void **state) {
     psdm_error error;
     psdm_optimal *p = optimum(robot, &way[k]);
     motors m = {.effort = effort, .end = p->seconds};
-    assert_int_equal(psdm_along(robot, p->motion, &(psdm_along_options){.elastic = true, .output = p->seconds / 3000}, NULL, take_row, &m, &error), PSDM_OK);
-    printf(
-        "elastic arm, least %s: %.4f s (rigid, least time: %.4f s), motors' torques up to %.5f of their limits, speed at the ends %.1e of the largest, planned "
-        "in %.2f s\n",
-        k ? "time" : "energy", p->seconds, rigid_seconds, m.share, fmax(m.first, m.last) / m.fastest, p->wall);
+    assert_int_equal(psdm_along(robot, p->motion, &(psdm_along_options){.elastic = true, .output = p->seconds / 3000},
+                                NULL, take_row, &m, &error),
+                     PSDM_OK);
+    printf("elastic arm, least %s: %.4f s (rigid, least time: %.4f s), motors' torques up to %.5f of their limits, "
+           "speed at the ends %.1e of the largest, planned "
+           "in %.2f s\n",
+           k ? "time" : "energy", p->seconds, rigid_seconds, m.share, fmax(m.first, m.last) / m.fastest, p->wall);
     assert_true(m.share < 1 + 2e-3);
     assert_true(fmax(m.first, m.last) < 1e-3 * m.fastest);
     check_ends(p, from, to);
@@ -192,7 +203,8 @@ static void elastic_two_links(void **state) {
 static void loops(void **state) {
   (void)state;
   psdm_robot *five_bar = load_shipped("five_bar"), *parallelogram = load_shipped("parallelogram");
-  const double from[] = {1.6, 1.5}, to[] = {2.1, 1.1}, effort[] = {15, 15}, from_parallel[] = {0, 0.5}, to_parallel[] = {1, -0.5}, strong[] = {30, 30};
+  const double from[] = {1.6, 1.5}, to[] = {2.1, 1.1}, effort[] = {15, 15}, from_parallel[] = {0, 0.5},
+               to_parallel[] = {1, -0.5}, strong[] = {30, 30};
   const struct {
     const psdm_robot *robot;
     const double *from, *to, *effort;
@@ -203,12 +215,17 @@ static void loops(void **state) {
              {parallelogram, from_parallel, to_parallel, strong, 1}};
   for (size_t k = 0; k < sizeof way / sizeof *way; k++) {
     double energy, weighted = way[k].duration > 0;
-    const psdm_optimal_options options = {
-        .from = way[k].from, .to = way[k].to, .effort = way[k].effort, .energy = weighted, .duration = way[k].duration, .nodes = 10};
+    const psdm_optimal_options options = {.from = way[k].from,
+                                          .to = way[k].to,
+                                          .effort = way[k].effort,
+                                          .energy = weighted,
+                                          .duration = way[k].duration,
+                                          .nodes = 10};
     psdm_optimal *p = optimum(way[k].robot, &options);
     double share = largest_share(way[k].robot, p->motion, &(limits){.effort = way[k].effort}, &energy);
-    printf("%s, least %s: %.4f s (beginning %.4f s), energy %.3f (%.3f), torques up to %.5f, planned in %.2f s\n", psdm_robot_name(way[k].robot),
-           weighted > 0 ? "energy" : "time", p->seconds, p->guess_seconds, p->energy, p->guess_energy, share, p->wall);
+    printf("%s, least %s: %.4f s (beginning %.4f s), energy %.3f (%.3f), torques up to %.5f, planned in %.2f s\n",
+           psdm_robot_name(way[k].robot), weighted > 0 ? "energy" : "time", p->seconds, p->guess_seconds, p->energy,
+           p->guess_energy, share, p->wall);
     assert_true(share < 1 + 1.1e-3);
     assert_true(weighted > 0 ? p->energy < p->guess_energy : p->seconds < p->guess_seconds && share > 0.99);
     check_ends(p, way[k].from, way[k].to);
@@ -220,11 +237,13 @@ static void loops(void **state) {
 
 /* ---- friction ---- */
 
-/* a cart with viscous and dry friction: against F the quickest motion is bang-bang, m v' = F - b v - c, then m v' = -F - b v - c. Its switch is where the way is done */
+/* a cart with viscous and dry friction: against F the quickest motion is bang-bang, m v' = F - b v - c, then m v' =
+ * -F - b v - c. Its switch is where the way is done */
 static double cart_time(double m, double F, double b, double c, double d) {
   double low = 0, high = 100;
   for (int k = 0; k < 200; k++) {
-    double t = (low + high) / 2, top = (F - c) / b, v = top * (1 - exp(-b / m * t)), x = top * t - m / b * v, under = (F + c) / b;
+    double t = (low + high) / 2, top = (F - c) / b, v = top * (1 - exp(-b / m * t)), x = top * t - m / b * v,
+           under = (F + c) / b;
     double stop = m / b * log((v + under) / under), rest = m / b * v - under * stop;
     /* v = -under + (v0 + under) exp(-b t / m) until it is zero */
     *(x + rest < d ? &low : &high) = t;
@@ -236,9 +255,11 @@ static double cart_time(double m, double F, double b, double c, double d) {
 static void cart_with_friction(void **state) {
   (void)state;
   const double from[] = {0}, to[] = {1.5}, effort[] = {6};
-  psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic, friction: {coulomb: 1, viscous: 0.7}}]\n"
+  psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic, "
+                                  "friction: {coulomb: 1, viscous: 0.7}}]\n"
                                   "links: [{mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n");
-  psdm_optimal *p = optimum(robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort, .friction = PSDM_FRICTION_COULOMB});
+  psdm_optimal *p = optimum(
+      robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort, .friction = PSDM_FRICTION_COULOMB});
   double exact = cart_time(2, 6, 0.7, 1, 1.5);
   printf("cart with friction: %.6f s, %.6f s with sharp friction\n", p->seconds, exact);
   /* smoothing spares less than 1 % of the dry friction's impulse */
@@ -248,7 +269,8 @@ static void cart_with_friction(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(position_limits), cmocka_unit_test(elastic_cart), cmocka_unit_test(elastic_two_links),
-                                     cmocka_unit_test(loops), cmocka_unit_test(cart_with_friction)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(position_limits), cmocka_unit_test(elastic_cart),
+                                     cmocka_unit_test(elastic_two_links), cmocka_unit_test(loops),
+                                     cmocka_unit_test(cart_with_friction)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

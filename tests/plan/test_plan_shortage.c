@@ -9,12 +9,15 @@
 #include "psdm/eval.h"
 #include "shortage.h"
 
-static const char slide[] = "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, alpha: pi/2, friction: {coulomb: 1, viscous: 1}}\n  - {name: b, type: prismatic}\nlinks:\n"
-                            "  - {mass: 2, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n  - {mass: 1, inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
+static const char slide[] = "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, alpha: pi/2, friction: "
+                            "{coulomb: 1, viscous: 1}}\n  - {name: b, type: prismatic}\nlinks:\n"
+                            "  - {mass: 2, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n  - {mass: 1, "
+                            "inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
 
 static psdm_status try_bounds(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_bounds *bounds = (psdm_bounds *)&bounds;
-  psdm_status status = psdm_bounds_new(what, &(psdm_bounds_options){.points = 60, .samples = 1100, .threads = 1}, allocator, &bounds, error);
+  psdm_status status = psdm_bounds_new(what, &(psdm_bounds_options){.points = 60, .samples = 1100, .threads = 1},
+                                       allocator, &bounds, error);
   if (status) assert_null(bounds);
   psdm_bounds_free(bounds);
   return status;
@@ -70,7 +73,11 @@ static psdm_status try_path(const psdm_allocator *allocator, const void *what, p
   psdm_path_plan *plan = (psdm_path_plan *)&plan;
   psdm_status status = psdm_motion_polynomial(2, 5, from, to, 0, 1, allocator, &motion, error);
   if (status) return status;
-  status = psdm_path_plan_new(what, motion, &(psdm_path_options){.velocity = most, .acceleration = most, .effort = effort, .points = 50, .friction = PSDM_FRICTION_COULOMB}, allocator, &plan, error);
+  status = psdm_path_plan_new(
+      what, motion,
+      &(psdm_path_options){
+          .velocity = most, .acceleration = most, .effort = effort, .points = 50, .friction = PSDM_FRICTION_COULOMB},
+      allocator, &plan, error);
   if (status) assert_null(plan);
   psdm_path_plan_free(plan);
   psdm_motion_free(motion);
@@ -80,7 +87,14 @@ static psdm_status try_path(const psdm_allocator *allocator, const void *what, p
 static psdm_status try_optimal(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   const double velocity[2] = {3, 3}, effort[2] = {200, 200}, from[2] = {0, 0}, to[2] = {0.5, 0.5};
   psdm_optimal *optimal = (psdm_optimal *)&optimal;
-  psdm_status status = psdm_optimal_new(what, &(psdm_optimal_options){.from = from, .to = to, .velocity = velocity, .effort = effort, .nodes = 3, .iterations = 3, .friction = PSDM_FRICTION_COULOMB},
+  psdm_status status = psdm_optimal_new(what,
+                                        &(psdm_optimal_options){.from = from,
+                                                                .to = to,
+                                                                .velocity = velocity,
+                                                                .effort = effort,
+                                                                .nodes = 3,
+                                                                .iterations = 3,
+                                                                .friction = PSDM_FRICTION_COULOMB},
                                         allocator, &optimal, error);
   if (status) assert_null(optimal);
   psdm_optimal_free(optimal);
@@ -92,10 +106,8 @@ static void plans(void **state) {
   char where[400];
   psdm_robot *robot = parse_robot(slide);
   shortage_everywhere("path", try_path, robot);
-  if (psdm_optimal_solver(where, sizeof where))
-    print_message("SKIPPED: %s\n", where);
-  else
-    shortage_everywhere("optimal", try_optimal, robot);
+  if (psdm_optimal_solver(where, sizeof where)) print_message("SKIPPED: %s\n", where);
+  else shortage_everywhere("optimal", try_optimal, robot);
   psdm_robot_free(robot);
 }
 

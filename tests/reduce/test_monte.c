@@ -1,5 +1,5 @@
-/* Errors of reduced models by the program for GPUs, compiled as loops on the processor: bin by bin those of the library's own way, for random choices of
- * functions; and what is said where there is no compiler. */
+/* Errors of reduced models by the program for GPUs, compiled as loops on the processor: bin by bin those of the
+ * library's own way, for random choices of functions; and what is said where there is no compiler. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,14 @@ static void open_fixture(fixture *x, const char *name, bool forward) {
   psdm_error error;
   x->robot = load_shipped(name);
   assert_int_equal(psdm_model_derive(x->robot, NULL, NULL, &x->model, NULL, NULL), PSDM_OK);
-  psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 1000, .contributions = 1000, .seed = next() >> 32, .forward = forward, .cuda = true, .nvcc = "c++", .threads = 1};
+  psdm_reduce_options options = {.profile = psdm_profile_fast(),
+                                 .samples = 1000,
+                                 .contributions = 1000,
+                                 .seed = next() >> 32,
+                                 .forward = forward,
+                                 .cuda = true,
+                                 .nvcc = "c++",
+                                 .threads = 1};
   if (psdm_reducer_new(x->robot, x->model, &options, NULL, &x->reducer, &error)) fail_msg("%s", error.text);
   x->count = calloc(PSDMP_REDUCE_BINS, sizeof *x->count);
   assert_non_null(x->count);
@@ -35,12 +42,14 @@ static void close_fixture(fixture *x) {
   psdm_robot_free(x->robot);
 }
 
-/* most functions, of some only single torques: errors far above rounding. forward: the mass matrix stays symmetric when all of it stays */
+/* most functions, of some only single torques: errors far above rounding. forward: the mass matrix stays symmetric
+ * when all of it stays */
 static void choose(fixture *x, bool forward) {
   const psdm_model *m = x->model;
   psdm_reducer *r = x->reducer;
   for (long f = 0; f < m->p; f++) r->joints[f] = (next() >> 62 ? UINT64_MAX : next()) >> (64 - m->n);
-  for (long f = m->class_start[1]; forward && f < m->class_start[1 + m->n]; f++) r->joints[f] = UINT64_MAX >> (64 - m->n);
+  for (long f = m->class_start[1]; forward && f < m->class_start[1 + m->n]; f++)
+    r->joints[f] = UINT64_MAX >> (64 - m->n);
   for (int j = 0; j < m->l; j++) r->theta_new[j] = r->theta[j] * (1 + 1e-3 * rng_uniform(&g, 0, 100));
 }
 
@@ -52,7 +61,8 @@ static void same_bins(const char *name, bool forward, long total) {
   choose(&x, forward);
   assert_int_equal(psdmp_reduce_errors(x.reducer, PSDMP_REDUCE_STREAM_VERIFY, total, &error), PSDM_OK);
   memcpy(x.count, x.reducer->count, PSDMP_REDUCE_BINS * sizeof *x.count);
-  if (psdmp_reduce_monte_errors(x.reducer->monte, x.reducer, PSDMP_REDUCE_STREAM_VERIFY, total, &error)) fail_msg("%s", error.text);
+  if (psdmp_reduce_monte_errors(x.reducer->monte, x.reducer, PSDMP_REDUCE_STREAM_VERIFY, total, &error))
+    fail_msg("%s", error.text);
   long moved = 0, all = 0, bins = 0;
   for (int k = 0; k < PSDMP_REDUCE_BINS; k++) {
     moved += labs((long)x.count[k] - (long)x.reducer->count[k]);
@@ -84,14 +94,16 @@ static void whole(void **state) {
   for (int k = 0; k < 2; k++) {
     psdm_error error;
     psdm_reducer *reducer;
-    psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 30000, .seed = 3, .cuda = k == 1, .nvcc = "c++", .threads = 1};
+    psdm_reduce_options options = {
+        .profile = psdm_profile_fast(), .samples = 30000, .seed = 3, .cuda = k == 1, .nvcc = "c++", .threads = 1};
     if (psdm_reducer_new(robot, model, &options, NULL, &reducer, &error)) fail_msg("%s", error.text);
     if (psdm_reducer_reduce(reducer, 0.01, 0.95, &reduced[k], &info[k], &error)) fail_msg("%s", error.text);
     psdm_reducer_free(reducer);
   }
   assert_int_equal(info[0].functions, info[1].functions);
   assert_int_equal(info[0].samples, info[1].samples);
-  assert_true(info[0].error == info[1].error && info[0].error_half == info[1].error_half && info[0].error_most == info[1].error_most);
+  assert_true(info[0].error == info[1].error && info[0].error_half == info[1].error_half &&
+              info[0].error_most == info[1].error_most);
   for (int k = 0; k < 2; k++) psdm_model_free(reduced[k]);
   psdm_model_free(model);
   psdm_robot_free(robot);
@@ -99,7 +111,9 @@ static void whole(void **state) {
 
 static void refused(void **state) {
   (void)state;
-  static const char *const cases[][2] = {{"/nonexistent/nvcc", "CUDA's compiler: '/nonexistent/nvcc' was not found"}, {"false", "the compiler failed"}, {"true", "made no object"}};
+  static const char *const cases[][2] = {{"/nonexistent/nvcc", "CUDA's compiler: '/nonexistent/nvcc' was not found"},
+                                         {"false", "the compiler failed"},
+                                         {"true", "made no object"}};
   psdm_robot *robot = load_shipped("two_link");
   psdm_model *model;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);

@@ -61,13 +61,17 @@ static double norm(int n, const double *x) {
 }
 
 static void random_state(rng *g, const psdm_profile *p, int n, double *q, double *qd, double *qdd) {
-  for (int i = 0; i < n; i++) q[i] = rng_uniform(g, -p->q, p->q), qd[i] = rng_uniform(g, -p->qd, p->qd), qdd[i] = rng_uniform(g, -p->qdd, p->qdd);
+  for (int i = 0; i < n; i++)
+    q[i] = rng_uniform(g, -p->q, p->q), qd[i] = rng_uniform(g, -p->qd, p->qd), qdd[i] = rng_uniform(g, -p->qdd, p->qdd);
 }
 
-/* the quantile of the error by the library's model evaluator and recursion, state by state, with the tests' own numbers */
-static double measured(fixture *x, rng *g, const psdm_model *reduced, const psdm_profile *profile, bool forward, double confidence) {
+/* the quantile of the error by the library's model evaluator and recursion, state by state, with the tests' own
+ * numbers */
+static double measured(fixture *x, rng *g, const psdm_model *reduced, const psdm_profile *profile, bool forward,
+                       double confidence) {
   enum { STATES = 20000 };
-  double *errors = calloc(STATES, sizeof *errors), *scratch = calloc(psdm_model_scratch(reduced), sizeof *scratch), pi[400], theta[200];
+  double *errors = calloc(STATES, sizeof *errors), *scratch = calloc(psdm_model_scratch(reduced), sizeof *scratch),
+         pi[400], theta[200];
   double q[MOST], qd[MOST], qdd[MOST], tau[MOST], back[MOST];
   int n = x->n;
   psdm_robot_parameters(x->robot, pi);
@@ -76,10 +80,8 @@ static double measured(fixture *x, rng *g, const psdm_model *reduced, const psdm
     random_state(g, profile, n, q, qd, qdd);
     psdm_inverse(x->robot, x->work, q, qd, qdd, tau);
     const double *want = forward ? qdd : tau;
-    if (forward)
-      assert_int_equal(psdm_model_forward(reduced, theta, q, qd, tau, scratch, back), PSDM_OK);
-    else
-      psdm_model_inverse(reduced, theta, q, qd, qdd, scratch, back);
+    if (forward) assert_int_equal(psdm_model_forward(reduced, theta, q, qd, tau, scratch, back), PSDM_OK);
+    else psdm_model_inverse(reduced, theta, q, qd, qdd, scratch, back);
     for (int i = 0; i < n; i++) back[i] -= want[i];
     errors[k] = norm(n, back) / norm(n, want);
   }
@@ -95,7 +97,9 @@ static long operations(const psdm_robot *robot, const psdm_model *model, psdm_co
   psdm_cost cost;
   psdm_error error;
   psdm_code_options options = {.functions = 1u << f, .method = PSDM_CODE_EXPANDED};
-  if (model ? psdm_code_build_model(robot, model, &options, NULL, &code, &error) : psdm_code_build(robot, &options, NULL, &code, &error)) fail_msg("%s", error.text);
+  if (model ? psdm_code_build_model(robot, model, &options, NULL, &code, &error)
+            : psdm_code_build(robot, &options, NULL, &code, &error))
+    fail_msg("%s", error.text);
   psdm_code_at(code, 0, &cost, NULL);
   psdm_code_free(code);
   return cost.mult + cost.add + cost.div;
@@ -113,14 +117,17 @@ static void test_published(void **unused) {
   for (int k = 0; k < 2; k++) {
     fixture x;
     psdm_reduce_info info;
-    psdm_reduce_options options = {.profile = psdm_profile_slow(), .samples = 100000, .contributions = 20000, .seed = 1};
+    psdm_reduce_options options = {
+        .profile = psdm_profile_slow(), .samples = 100000, .contributions = 20000, .seed = 1};
     assert_true(open_model(&x, load_shipped(robots[k].name)));
     open_reducer(&x, &options);
     psdm_model *reduced = reduce(&x, 0.01, 0.95, &info);
     double error = measured(&x, &g, reduced, &options.profile, false, 0.95);
     long full = operations(x.robot, NULL, PSDM_CODE_INVERSE), less = operations(x.robot, reduced, PSDM_CODE_INVERSE);
-    printf("%s: %ld of %ld functions, %d of %d parameters, error %.4f (measured %.4f), %ld of %ld operations, %.1f %% fewer\n", robots[k].name, info.functions, info.functions_before, info.parameters,
-           info.parameters_before, info.error, error, less, full, 100 - 100.0 * (double)less / (double)full);
+    printf("%s: %ld of %ld functions, %d of %d parameters, error %.4f (measured %.4f), %ld of %ld operations, %.1f %% "
+           "fewer\n",
+           robots[k].name, info.functions, info.functions_before, info.parameters, info.parameters_before, info.error,
+           error, less, full, 100 - 100.0 * (double)less / (double)full);
     assert_true(info.reached && info.error <= 0.01 && info.samples == 100000);
     assert_true(error <= 0.0105);
     assert_true(info.functions * 50 < info.functions_before && info.parameters < info.parameters_before);
@@ -193,16 +200,19 @@ static void test_forward(void **unused) {
   rng g = rng_start("reduce, forward");
   fixture x;
   psdm_reduce_info info;
-  psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 30000, .contributions = 20000, .seed = 2, .forward = true};
+  psdm_reduce_options options = {
+      .profile = psdm_profile_fast(), .samples = 30000, .contributions = 20000, .seed = 2, .forward = true};
   assert_true(open_model(&x, load_shipped("fanuc_sr6ia")));
   open_reducer(&x, &options);
   psdm_model *reduced = reduce(&x, 0.01, 0.95, &info);
   assert_true(info.reached && info.functions < info.functions_before);
   double error = measured(&x, &g, reduced, &(psdm_profile){.q = 1, .qd = 1, .qdd = 10}, true, 0.95);
-  printf("forward: %ld of %ld functions, error %.4f (measured %.4f)\n", info.functions, info.functions_before, info.error, error);
+  printf("forward: %ld of %ld functions, error %.4f (measured %.4f)\n", info.functions, info.functions_before,
+         info.error, error);
   assert_true(error <= 0.011);
   /* the mass matrix stays symmetric */
-  double pi[100], theta[64], *scratch = calloc(psdm_model_scratch(reduced), sizeof *scratch), M[MOST * MOST], q[MOST] = {0.3, -0.7, 0.2, 1.1};
+  double pi[100], theta[64], *scratch = calloc(psdm_model_scratch(reduced), sizeof *scratch), M[MOST * MOST],
+                             q[MOST] = {0.3, -0.7, 0.2, 1.1};
   psdm_robot_parameters(x.robot, pi);
   psdm_model_theta(reduced, pi, theta);
   psdm_model_mass(reduced, theta, q, scratch, M);
@@ -248,9 +258,11 @@ static void test_object(void **unused) {
   psdm_code *code;
   assert_int_equal(psdm_code_build_model(x.robot, a, NULL, NULL, &code, NULL), PSDM_OK);
   const psdmp_codegen_program *program = &code->program[0];
-  double *input = calloc((size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, sizeof *input), *values = calloc(psdm_graph_size(program->graph) + 1, sizeof *values);
+  double *input = calloc((size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, sizeof *input),
+         *values = calloc(psdm_graph_size(program->graph) + 1, sizeof *values);
   double *scratch = calloc(psdm_model_scratch(a), sizeof *scratch), tau[MOST], tau_loaded[MOST], tau_code[MOST];
-  double *q = input + PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK, *qd = input + PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK, *qdd = input + PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK;
+  double *q = input + PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK, *qd = input + PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK,
+         *qdd = input + PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK;
   rng g = rng_start("reduced object");
   for (int k = 0; k < 20; k++) {
     random_state(&g, &options.profile, x.n, q, qd, qdd);
@@ -303,7 +315,8 @@ static bool stop(void *user, double share) {
   return --*(int *)user > 0;
 }
 
-/* stopped at whatever moment: nothing, or a model that keeps its word at states that had no part in it. One thread: how often it asks is counted */
+/* stopped at whatever moment: nothing, or a model that keeps its word at states that had no part in it. One thread:
+ * how often it asks is counted */
 static void test_stopped(void **unused) {
   (void)unused;
   fixture x;
@@ -311,7 +324,13 @@ static void test_stopped(void **unused) {
   psdm_reduce_info whole, info;
   int calls = 1000000, left = calls, answers = 0;
   rng g = rng_start("stopped");
-  const psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 400000, .contributions = 20000, .seed = 3, .threads = 1, .going_on = stop, .going_on_user = &left};
+  const psdm_reduce_options options = {.profile = psdm_profile_fast(),
+                                       .samples = 400000,
+                                       .contributions = 20000,
+                                       .seed = 3,
+                                       .threads = 1,
+                                       .going_on = stop,
+                                       .going_on_user = &left};
   assert_true(open_model(&x, load_shipped("fanuc_sr6ia")));
   open_reducer(&x, &options);
   left = calls;
@@ -346,7 +365,8 @@ static void test_refusals(void **unused) {
   psdm_model *reduced;
   int left = 2;
   assert_true(open_model(&x, load_shipped("two_link")));
-  psdm_reduce_options none = {0}, stopped = {.profile = psdm_profile_slow(), .going_on = stop, .going_on_user = &left}, plain = {.profile = psdm_profile_slow(), .contributions = 1000, .samples = 1000};
+  psdm_reduce_options none = {0}, stopped = {.profile = psdm_profile_slow(), .going_on = stop, .going_on_user = &left},
+                      plain = {.profile = psdm_profile_slow(), .contributions = 1000, .samples = 1000};
   assert_int_equal(psdm_reducer_new(x.robot, x.model, &none, NULL, &x.reducer, &error), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_reducer_new(x.robot, x.model, &stopped, NULL, &x.reducer, &error), PSDM_E_ARGUMENT);
   assert_string_equal(error.text, "stopped on request");
@@ -387,7 +407,9 @@ static void test_memory(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals), cmocka_unit_test(test_stopped), cmocka_unit_test(test_contributions),   cmocka_unit_test(test_monotone), cmocka_unit_test(test_object),
-                                     cmocka_unit_test(test_forward),  cmocka_unit_test(test_random_robots), cmocka_unit_test(test_memory),   cmocka_unit_test(test_published)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_stopped), cmocka_unit_test(test_contributions),
+      cmocka_unit_test(test_monotone),      cmocka_unit_test(test_object),  cmocka_unit_test(test_forward),
+      cmocka_unit_test(test_random_robots), cmocka_unit_test(test_memory),  cmocka_unit_test(test_published)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_report.c: the frame of the report: escaping, numbers, results, thinning, what becomes of gnuplot's picture, and pages without memory. */
+/* test_report.c: the frame of the report: escaping, numbers, results, thinning, what becomes of gnuplot's picture,
+ * and pages without memory. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <math.h>
 #include <stdio.h>
@@ -15,13 +16,17 @@ static char *written(psdmp_report_page *page) { return page->text ? page->text :
 
 /* what a browser makes of escaped text; fails on anything that is not text */
 static size_t unescape(const char *html, char *out) {
-  static const struct { const char *name; const char *text; } known[] = {{"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}, {"&quot;", "\""}, {"&#39;", "'"}};
+  static const struct {
+    const char *name;
+    const char *text;
+  } known[] = {{"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}, {"&quot;", "\""}, {"&#39;", "'"}};
   size_t used = 0;
   while (*html) {
     size_t step = 0;
     assert_null(strchr("<>\"'", *html));
     for (size_t k = 0; *html == '&' && k < sizeof known / sizeof *known; k++)
-      if (strncmp(html, known[k].name, strlen(known[k].name)) == 0) out[used++] = known[k].text[0], step = strlen(known[k].name);
+      if (strncmp(html, known[k].name, strlen(known[k].name)) == 0)
+        out[used++] = known[k].text[0], step = strlen(known[k].name);
     if (*html == '&') assert_true(step > 0);
     if (!step) out[used++] = *html, step = 1;
     html += step;
@@ -39,11 +44,13 @@ static void test_escaping(void **state) {
     char text[64], back[400];
     int length = rng_int(&g, 0, 60);
     bool good = true;
-    for (int i = 0; i < length; i++) text[i] = rng_int(&g, 0, 2) ? special[rng_int(&g, 0, (int)sizeof special - 2)] : (char)rng_int(&g, 1, 126);
+    for (int i = 0; i < length; i++)
+      text[i] = rng_int(&g, 0, 2) ? special[rng_int(&g, 0, (int)sizeof special - 2)] : (char)rng_int(&g, 1, 126);
     text[length] = '\0';
     for (int i = 0; i < length;) {
       size_t step = psdmp_base_utf8_length(text + i, (size_t)(length - i));
-      good &= step > 0 && !(step == 1 && ((unsigned char)text[i] < 0x20 || text[i] == 0x7F) && text[i] != '\n' && text[i] != '\t');
+      good &= step > 0 &&
+              !(step == 1 && ((unsigned char)text[i] < 0x20 || text[i] == 0x7F) && text[i] != '\n' && text[i] != '\t');
       i += step ? (int)step : 1;
     }
     psdmp_report_page page = {0};
@@ -90,7 +97,8 @@ static void test_numbers_read_back(void **state) {
     psdmp_report_page_number(&page, value, digits);
     char text[128], *out = text;
     for (const char *at = page.text; *at && *at != '<' && strncmp(at, "\u00a0", 2) != 0; at++) {
-      if (strncmp(at, "\u2212", 3) == 0) *out++ = '-', at += 2; else *out++ = *at;
+      if (strncmp(at, "\u2212", 3) == 0) *out++ = '-', at += 2;
+      else *out++ = *at;
     }
     *out = '\0';
     const char *raised = strstr(page.text, "<sup>");
@@ -104,7 +112,8 @@ static void test_numbers_read_back(void **state) {
 
 /* ---- results ---- */
 
-static psdm_status parse(const char *text, psdmp_base_arena *arena, psdmp_report_result **result, char *sentence, size_t size) {
+static psdm_status parse(const char *text, psdmp_base_arena *arena, psdmp_report_result **result, char *sentence,
+                         size_t size) {
   psdm_error error = {0};
   size_t length = strlen(text);
   char *copy = psdmp_base_arena_text(arena, text, length);
@@ -138,8 +147,10 @@ static void expect_refusal(const char *text, psdm_status status, const char *wan
 static void test_results(void **state) {
   (void)state;
   expect_result("{\"command\": \"derive\", \"name\": \"arm\", \"n\": 2}", PSDMP_REPORT_RESULT_JSON, "derive", "arm");
-  expect_result("\xEF\xBB\xBF\n {\"command\": \"bench/derive\", \"n\": 1}", PSDMP_REPORT_RESULT_JSON, "bench/derive", "");
-  expect_result("format: psdm-parameters-1\nrobot: {name: arm}\ntheta: {}\n", PSDMP_REPORT_RESULT_YAML, "parameters", "arm");
+  expect_result("\xEF\xBB\xBF\n {\"command\": \"bench/derive\", \"n\": 1}", PSDMP_REPORT_RESULT_JSON, "bench/derive",
+                "");
+  expect_result("format: psdm-parameters-1\nrobot: {name: arm}\ntheta: {}\n", PSDMP_REPORT_RESULT_YAML, "parameters",
+                "arm");
   expect_result("t,q1,predicted1\n0,1,2\n", PSDMP_REPORT_RESULT_CSV, "predict", "");
   expect_result("t,q1,T,U\n0,1,2,3\n", PSDMP_REPORT_RESULT_CSV, "states", "");
   expect_result("# words\nt, q1\r\n0, 1\r\n\n1,\n", PSDMP_REPORT_RESULT_CSV, "trajectory", "");
@@ -158,11 +169,15 @@ static void test_refusals(void **state) {
   expect_refusal("name: arm\njoints: []\n", PSDM_E_ROBOT, "a robot file, not a result");
   expect_refusal("<?xml version='1.0'?><robot/>", PSDM_E_ROBOT, "a robot file");
   /* what was expected is said, whatever it is */
-  expect_refusal("{\"command\": \"derive\", \"n\": [1,", PSDM_E_PARSE, "not a result: JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file was expected (malformed YAML: ");
-  expect_refusal("<!doctype html><html></html>", PSDM_E_PARSE, "result:1:1: not a result: JSON that a psdm command wrote");
+  expect_refusal("{\"command\": \"derive\", \"n\": [1,", PSDM_E_PARSE,
+                 "not a result: JSON that a psdm command wrote with --json, CSV rows, a parameter file or a robot file "
+                 "was expected (malformed YAML: ");
+  expect_refusal("<!doctype html><html></html>", PSDM_E_PARSE,
+                 "result:1:1: not a result: JSON that a psdm command wrote");
   expect_refusal("# A page\nwith words, and more\n", PSDM_E_PARSE, "or JSON that a psdm command wrote");
   /* nothing in it */
-  expect_refusal("{\"command\": \"simulate\", \"robot\": \"arm\"}", PSDM_E_PARSE, "result:1:1: a result without content");
+  expect_refusal("{\"command\": \"simulate\", \"robot\": \"arm\"}", PSDM_E_PARSE,
+                 "result:1:1: a result without content");
   expect_refusal("t,q1\n", PSDM_E_PARSE, "result:1: a header without rows");
   expect_refusal("t,q1\n0,nan\n1,1e308\n2,-1e308\n", PSDM_E_PARSE, "result:1: rows without content");
 }
@@ -173,9 +188,14 @@ static void test_result_values(void **state) {
   psdmp_report_result *tree, *rows;
   char sentence[900];
   double list[4] = {0};
-  assert_int_equal(parse("{\"command\": \"x\", \"a\": {\"b\": [1, {\"c\": -2.5e-3}, \"3\", null, 4]}}", &arena, &tree, sentence, sizeof sentence), PSDM_OK);
+  assert_int_equal(parse("{\"command\": \"x\", \"a\": {\"b\": [1, {\"c\": -2.5e-3}, \"3\", null, 4]}}", &arena, &tree,
+                         sentence, sizeof sentence),
+                   PSDM_OK);
   assert_true(psdmp_report_result_number(tree->root, "a.b.1.c") == -2.5e-3);
-  assert_true(isnan(psdmp_report_result_number(tree->root, "a.b.2")) && isnan(psdmp_report_result_number(tree->root, "a.b.3")) && isnan(psdmp_report_result_number(tree->root, "a.b.9")) && isnan(psdmp_report_result_number(tree->root, "a.x.y")));
+  assert_true(isnan(psdmp_report_result_number(tree->root, "a.b.2")) &&
+              isnan(psdmp_report_result_number(tree->root, "a.b.3")) &&
+              isnan(psdmp_report_result_number(tree->root, "a.b.9")) &&
+              isnan(psdmp_report_result_number(tree->root, "a.x.y")));
   assert_string_equal(psdmp_report_result_text(tree->root, "a.b.2"), "3");
   assert_string_equal(psdmp_report_result_text(tree->root, "a.b.3"), "");
   assert_int_equal(psdmp_report_result_numbers(psdmp_report_result_node(tree->root, "a.b"), list, 4), 4);
@@ -197,9 +217,11 @@ static void test_thinning(void **state) {
   rng g = rng_start("test_thinning");
   static double y[COUNT];
   for (int round = 0; round < 60; round++) {
-    size_t count = (size_t)rng_int(&g, 1, COUNT), most = (size_t)rng_int(&g, 5, 600), kept[COUNT + 5], buckets = most / 5;
+    size_t count = (size_t)rng_int(&g, 1, COUNT), most = (size_t)rng_int(&g, 5, 600), kept[COUNT + 5],
+           buckets = most / 5;
     for (size_t i = 0; i < count; i++) y[i] = rng_int(&g, 0, 40) ? rng_uniform(&g, -1, 1) : NAN;
-    for (size_t i = 0; i < 3; i++) y[rng_int(&g, 0, (int)count - 1)] = rng_uniform(&g, 10, 20); /* peaks of one sample */
+    /* peaks of one sample */
+    for (size_t i = 0; i < 3; i++) y[rng_int(&g, 0, (int)count - 1)] = rng_uniform(&g, 10, 20);
     size_t used = psdmp_report_plot_thin(y, y, count, most, kept);
     assert_true(used <= most || count <= most);
     if (count <= most) {
@@ -215,8 +237,11 @@ static void test_thinning(void **state) {
       size_t to = from + size + (b < more);
       double low = INFINITY, high = -INFINITY, kept_low = INFINITY, kept_high = -INFINITY;
       bool gap = false, kept_gap = false;
-      for (size_t i = from; i < to; i++) gap |= isnan(y[i]), low = fmin(low, isnan(y[i]) ? low : y[i]), high = fmax(high, isnan(y[i]) ? high : y[i]);
-      for (; at < used && kept[at] < to; at++) kept_gap |= isnan(y[kept[at]]), kept_low = fmin(kept_low, isnan(y[kept[at]]) ? kept_low : y[kept[at]]), kept_high = fmax(kept_high, isnan(y[kept[at]]) ? kept_high : y[kept[at]]);
+      for (size_t i = from; i < to; i++)
+        gap |= isnan(y[i]), low = fmin(low, isnan(y[i]) ? low : y[i]), high = fmax(high, isnan(y[i]) ? high : y[i]);
+      for (; at < used && kept[at] < to; at++)
+        kept_gap |= isnan(y[kept[at]]), kept_low = fmin(kept_low, isnan(y[kept[at]]) ? kept_low : y[kept[at]]),
+                                        kept_high = fmax(kept_high, isnan(y[kept[at]]) ? kept_high : y[kept[at]]);
       assert_true(low == kept_low && high == kept_high && gap == kept_gap);
       from = to;
     }
@@ -230,23 +255,32 @@ static void test_thinning(void **state) {
 static psdmp_report_figure *some_figure(psdmp_report_page *page, const char *label) {
   static const double x[] = {0, 1, 2}, y[] = {1, NAN, 3};
   psdmp_report_series series = {.kind = PSDMP_REPORT_LINE, .title = label, .x = x, .y = y, .count = 3};
-  psdmp_report_plot plot = {.title = label, .x_label = label, .y_label = label, .series = &series, .count = 1, .zoom = true};
+  psdmp_report_plot plot = {
+      .title = label, .x_label = label, .y_label = label, .series = &series, .count = 1, .zoom = true};
   psdmp_report_page_plot(page, &plot);
   assert_non_null(page->figure);
   return page->figure;
 }
 
-/* every figure has a range, whatever is drawn: numbers that a tenth of is nothing, bars beside which their width is nothing */
+/* every figure has a range, whatever is drawn: numbers that a tenth of is nothing, bars beside which their width is
+ * nothing */
 static void test_ranges(void **state) {
   (void)state;
   static const double values[] = {0, 5e-324, -5e-324, 2e-308, 1, 1e17, -1e99};
   for (int log = 0; log < 2; log++)
-    for (psdmp_report_series_kind kind = PSDMP_REPORT_LINE; kind <= PSDMP_REPORT_BARS; kind = kind == PSDMP_REPORT_LINE ? PSDMP_REPORT_BARS : PSDMP_REPORT_BARS + 1)
+    for (psdmp_report_series_kind kind = PSDMP_REPORT_LINE; kind <= PSDMP_REPORT_BARS;
+         kind = kind == PSDMP_REPORT_LINE ? PSDMP_REPORT_BARS : PSDMP_REPORT_BARS + 1)
       for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
         const double x[] = {values[k], values[k]};
         psdmp_report_series series = {.kind = kind, .x = x, .y = x, .count = 2};
         psdmp_report_page page = {0};
-        psdmp_report_page_plot(&page, &(psdmp_report_plot){.title = "a", .x_label = "b", .y_label = "c", .series = &series, .count = 1, .x_log = log, .y_log = log});
+        psdmp_report_page_plot(&page, &(psdmp_report_plot){.title = "a",
+                                                           .x_label = "b",
+                                                           .y_label = "c",
+                                                           .series = &series,
+                                                           .count = 1,
+                                                           .x_log = log,
+                                                           .y_log = log});
         const psdmp_report_figure *f = page.figure;
         assert_true(f || (log && values[k] <= 0));
         assert_true(!f || (f->range[0] < f->range[1] && f->range[2] < f->range[3]));
@@ -257,7 +291,8 @@ static void test_ranges(void **state) {
 /* whatever a label is, its line of the script is: words, one quoted text, words */
 static void test_quoting(void **state) {
   (void)state;
-  static const char *const labels[] = {"plain", "it's", "'; system 'rm x", "a\nb", "`date`", "@macro \"x\" \\' {/:Bold}", "''", "\xFF\xFE", "%d %s"};
+  static const char *const labels[] = {
+      "plain", "it's", "'; system 'rm x", "a\nb", "`date`", "@macro \"x\" \\' {/:Bold}", "''", "\xFF\xFE", "%d %s"};
   for (size_t k = 0; k < sizeof labels / sizeof *labels; k++) {
     psdmp_report_page page = {0}, script = {0};
     psdmp_report_plot_script(&script, some_figure(&page, labels[k]), PSDMP_REPORT_WIDE);
@@ -281,19 +316,26 @@ static const double some_box[4] = {40, 480, 10, 280};
 static const char some_svg[] =
     "<?xml version=\"1.0\"?>\n<svg viewBox=\"0 0 1000 340\">\n<title>Gnuplot</title>\n<g id=\"gnuplot_canvas\">\n"
     "<path stroke='rgb(240,   0,   1)' class=\"gridline\"  d='M55.75,262.40 L694.82,262.40  '/>\n"
-    "<g transform=\"translate(47.36,266.30)\" stroke=\"none\" fill=\"rgb(240,0,3)\" text-anchor=\"end\">\n<text>-1e-06</text>\n</g>\n"
-    "<g transform=\"translate(55.75,284.30)\" stroke=\"none\" fill=\"rgb(240,0,2)\" text-anchor=\"middle\">\n<text> 0.5</text>\n</g>\n"
-    "<g transform=\"translate(19.18,115.21) rotate(270)\" fill=\"rgb(240,0,4)\" text-anchor=\"middle\">\n<text>a &lt;b> &amp;amp; c</text>\n</g>\n"
-    "<g id=\"gnuplot_plot_1\" ><title>x</title>\n<path stroke='rgb(240, 0, 16)' d='M492.24,18.00 L534.80,18.04 M55,238 Z'/></g>\n"
-    "<use xlink:href='#gpPt6' transform='translate(1,2) scale(3)' color='rgb(240, 0, 16)'/>\n<script>alert(1)</script><image href=\"http://x\"/>\n</g>\n</svg>\n";
+    "<g transform=\"translate(47.36,266.30)\" stroke=\"none\" fill=\"rgb(240,0,3)\" "
+    "text-anchor=\"end\">\n<text>-1e-06</text>\n</g>\n"
+    "<g transform=\"translate(55.75,284.30)\" stroke=\"none\" fill=\"rgb(240,0,2)\" text-anchor=\"middle\">\n<text> "
+    "0.5</text>\n</g>\n"
+    "<g transform=\"translate(19.18,115.21) rotate(270)\" fill=\"rgb(240,0,4)\" text-anchor=\"middle\">\n<text>a "
+    "&lt;b> &amp;amp; c</text>\n</g>\n"
+    "<g id=\"gnuplot_plot_1\" ><title>x</title>\n<path stroke='rgb(240, 0, 16)' d='M492.24,18.00 L534.80,18.04 M55,238 "
+    "Z'/></g>\n"
+    "<use xlink:href='#gpPt6' transform='translate(1,2) scale(3)' color='rgb(240, 0, "
+    "16)'/>\n<script>alert(1)</script><image href=\"http://x\"/>\n</g>\n</svg>\n";
 
 static void test_distil(void **state) {
   (void)state;
   psdmp_report_page page = {0};
-  char *svg = psdmp_report_plot_distil(&page, some_figure(&page, "a <b> &amp; c"), PSDMP_REPORT_WIDE, some_svg, strlen(some_svg), some_box);
+  char *svg = psdmp_report_plot_distil(&page, some_figure(&page, "a <b> &amp; c"), PSDMP_REPORT_WIDE, some_svg,
+                                       strlen(some_svg), some_box);
   assert_non_null(svg);
   assert_non_null(strstr(svg, "<path class=\"grid\" d=\"M55.8 262.4L694.8 262.4\"/>"));
-  assert_non_null(strstr(svg, "<text class=\"tick y\" text-anchor=\"end\" x=\"47.4\" y=\"266.3\">\u221210\u207b\u2076</text>"));
+  assert_non_null(
+      strstr(svg, "<text class=\"tick y\" text-anchor=\"end\" x=\"47.4\" y=\"266.3\">\u221210\u207b\u2076</text>"));
   assert_non_null(strstr(svg, "<text class=\"tick x\" text-anchor=\"middle\" x=\"55.8\" y=\"284.3\">0.5</text>"));
   assert_non_null(strstr(svg, "rotate(-90)\">a &lt;b&gt; &amp;amp; c</text>"));
   assert_non_null(strstr(svg, "<g class=\"series line c0\" data-i=\"0\"><path d=\"M492.2 18L534.8 18M55 238Z\"/>"));
@@ -305,17 +347,21 @@ static void test_distil(void **state) {
 /* every tag and attribute of a picture is one of ours */
 static void expect_ours(const char *svg) {
   static const char *const tags[] = {"svg", "/svg", "title", "/title", "g", "/g", "path", "text", "/text"};
-  static const char *const attributes[] = {"class", "viewBox", "role", "aria-labelledby", "data-box", "data-range", "data-log", "id", "d", "text-anchor", "x", "y", "transform", "data-i"};
+  static const char *const attributes[] = {"class",     "viewBox", "role", "aria-labelledby", "data-box", "data-range",
+                                           "data-log",  "id",      "d",    "text-anchor",     "x",        "y",
+                                           "transform", "data-i"};
   for (const char *at = strchr(svg, '<'); at; at = strchr(at, '<')) {
     at++;
     size_t length = *at == '/' ? 1 + strcspn(at + 1, " />") : strcspn(at, " />");
     bool known = false;
-    for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) known |= strlen(tags[k]) == length && memcmp(at, tags[k], length) == 0;
+    for (size_t k = 0; k < sizeof tags / sizeof *tags; k++)
+      known |= strlen(tags[k]) == length && memcmp(at, tags[k], length) == 0;
     if (!known) fail_msg("tag <%.*s>", (int)length, at);
     for (at += length; *at == ' ';) {
       size_t name = strcspn(++at, "=");
       known = false;
-      for (size_t k = 0; k < sizeof attributes / sizeof *attributes; k++) known |= strlen(attributes[k]) == name && memcmp(at, attributes[k], name) == 0;
+      for (size_t k = 0; k < sizeof attributes / sizeof *attributes; k++)
+        known |= strlen(attributes[k]) == name && memcmp(at, attributes[k], name) == 0;
       if (!known) fail_msg("attribute %.*s", (int)name, at);
       at += name + 2;
       at += strcspn(at, "\"<>") + 1;
@@ -331,10 +377,13 @@ static void test_distil_anything(void **state) {
     char bytes[sizeof some_svg];
     size_t length = strlen(some_svg);
     memcpy(bytes, some_svg, sizeof bytes);
-    for (int k = rng_int(&g, 1, 30); k; k--) bytes[rng_int(&g, 0, (int)length - 1)] = rng_int(&g, 0, 1) ? "<>\"'=/ &;\n"[rng_int(&g, 0, 9)] : (char)rng_int(&g, 0, 255);
+    for (int k = rng_int(&g, 1, 30); k; k--)
+      bytes[rng_int(&g, 0, (int)length - 1)] =
+          rng_int(&g, 0, 1) ? "<>\"'=/ &;\n"[rng_int(&g, 0, 9)] : (char)rng_int(&g, 0, 255);
     if (rng_int(&g, 0, 3) == 0) length = (size_t)rng_int(&g, 0, (int)length);
     psdmp_report_page page = {0};
-    char *svg = psdmp_report_plot_distil(&page, some_figure(&page, "<script>"), PSDMP_REPORT_NARROW, bytes, length, some_box);
+    char *svg =
+        psdmp_report_plot_distil(&page, some_figure(&page, "<script>"), PSDMP_REPORT_NARROW, bytes, length, some_box);
     assert_non_null(svg);
     expect_ours(svg);
     psdmp_report_page_free(&page);
@@ -387,8 +436,12 @@ static int make_files(void **state) {
   psdm_json_close(out);
   psdm_json_close(out);
   assert_int_equal(psdm_output_commit(&out, NULL), PSDM_OK);
-  snprintf(text, sizeof text, "{\"command\": \"inspect\", \"name\": \"a\", \"joints\": [{\"name\": \"<b>\", \"type\": \"revolute\", \"parent\": \"base\", \"at\": {\"carried_by\": 0, \"point\": [0,0,0], \"axis\": [0,0,1], \"link\": [1,0,0]}}, "
-           "{\"name\": \"s\", \"type\": \"prismatic\", \"at\": {\"carried_by\": 1, \"point\": [1,0,0], \"axis\": [0,1,0], \"link\": [1,1,0], \"mass\": 2, \"com\": [1,0.5,0]}}], \"warnings\": [\"<i>\"]}");
+  snprintf(
+      text, sizeof text,
+      "{\"command\": \"inspect\", \"name\": \"a\", \"joints\": [{\"name\": \"<b>\", \"type\": \"revolute\", "
+      "\"parent\": \"base\", \"at\": {\"carried_by\": 0, \"point\": [0,0,0], \"axis\": [0,0,1], \"link\": [1,0,0]}}, "
+      "{\"name\": \"s\", \"type\": \"prismatic\", \"at\": {\"carried_by\": 1, \"point\": [1,0,0], \"axis\": [0,1,0], "
+      "\"link\": [1,1,0], \"mass\": 2, \"com\": [1,0.5,0]}}], \"warnings\": [\"<i>\"]}");
   write_file("inspect.json", text);
   return 0;
 }
@@ -400,9 +453,11 @@ static int remove_files(void **state) {
   return rmdir(folder);
 }
 
-static psdm_status write_page(const psdm_allocator *allocator, const char *gnuplot, const char *name, int *sections, char *missing, psdm_error *error) {
+static psdm_status write_page(const psdm_allocator *allocator, const char *gnuplot, const char *name, int *sections,
+                              char *missing, psdm_error *error) {
   psdm_report *report = NULL;
-  psdm_status status = psdm_report_new(&(psdm_report_options){.title = evil, .gnuplot = gnuplot}, allocator, &report, error);
+  psdm_status status =
+      psdm_report_new(&(psdm_report_options){.title = evil, .gnuplot = gnuplot}, allocator, &report, error);
   if (!status) status = psdm_report_add(report, file_in_folder("derive.json"), error);
   if (!status) status = psdm_report_add(report, file_in_folder("inspect.json"), error);
   if (!status) status = psdm_report_write(report, file_in_folder(name), NULL, NULL, error);
@@ -495,10 +550,14 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_escaping),      cmocka_unit_test(test_numbers),        cmocka_unit_test(test_numbers_read_back), cmocka_unit_test(test_results),
-      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_result_values),  cmocka_unit_test(test_thinning),          cmocka_unit_test(test_ranges), cmocka_unit_test(test_quoting),
-      cmocka_unit_test(test_distil),        cmocka_unit_test(test_distil_anything), cmocka_unit_test(test_page),             cmocka_unit_test(test_odd_gnuplots),
-      cmocka_unit_test(test_errors),        cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_escaping),          cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_numbers_read_back), cmocka_unit_test(test_results),
+      cmocka_unit_test(test_refusals),          cmocka_unit_test(test_result_values),
+      cmocka_unit_test(test_thinning),          cmocka_unit_test(test_ranges),
+      cmocka_unit_test(test_quoting),           cmocka_unit_test(test_distil),
+      cmocka_unit_test(test_distil_anything),   cmocka_unit_test(test_page),
+      cmocka_unit_test(test_odd_gnuplots),      cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, make_files, remove_files);
 }

@@ -6,7 +6,8 @@
 
 static psdm_status try_page(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_report *report = (psdm_report *)&report;
-  psdm_status status = psdm_report_new(&(psdm_report_options){.title = what, .gnuplot = "/nowhere/gnuplot"}, allocator, &report, error);
+  psdm_status status =
+      psdm_report_new(&(psdm_report_options){.title = what, .gnuplot = "/nowhere/gnuplot"}, allocator, &report, error);
   if (status) {
     assert_null(report);
     return status;

@@ -1,4 +1,5 @@
-/* test_report_trouble.c: system calls fail wherever results are read, plots are drawn and a page is written. A plot that is missing is named. */
+/* test_report_trouble.c: system calls fail wherever results are read, plots are drawn and a page is written. A plot
+ * that is missing is named. */
 #include "whole.h"
 
 #include <unistd.h>
@@ -9,7 +10,8 @@
 static psdm_status try_page(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   char path[600];
   psdm_report *report = (psdm_report *)&report;
-  psdm_status status = psdm_report_new(&(psdm_report_options){.title = "page", .gnuplot = what}, allocator, &report, error);
+  psdm_status status =
+      psdm_report_new(&(psdm_report_options){.title = "page", .gnuplot = what}, allocator, &report, error);
   if (status) return status;
   snprintf(path, sizeof path, "%s/tests/fuzz/corpus/report/%s", SOURCE_DIR, stored_results[2]);
   status = psdm_report_add(report, path, error);

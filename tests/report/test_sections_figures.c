@@ -1,4 +1,5 @@
-/* test_sections_figures.c: the sections about smaller models, cost against n and benchmarks: what is drawn are the result's numbers, whatever the result is. */
+/* test_sections_figures.c: the sections about smaller models, cost against n and benchmarks: what is drawn are the
+ * result's numbers, whatever the result is. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,26 +9,42 @@
 #include "support.h"
 
 static const char reduce_text[] =
-    "{\"command\": \"reduce\", \"psdm\": \"0\", \"name\": \"arm\", \"profile\": \"slow\", \"forward\": false, \"error_wanted\": 0.01, \"confidence\": 0.95, \"reached\": true, \"error\": 0.008,"
-    " \"digits\": 2.09691, \"error_half\": 0.003, \"error_999\": 0.02, \"samples\": 2000, \"p\": 25, \"p_before\": 100, \"l\": 5, \"l_before\": 8,"
-    " \"full\": {\"mult\": 60, \"add\": 40, \"div\": 0}, \"reduced\": {\"mult\": 12, \"add\": 8, \"div\": 0}, \"recursion\": {\"mult\": 30, \"add\": 20, \"div\": 0}, \"wins\": \"reduced\","
-    " \"table\": [{\"profile\": \"slow\", \"error_wanted\": 0.01, \"confidence\": 0.95, \"reached\": true, \"error\": 0.008, \"functions\": 25, \"parameters\": 5, \"operations\": 20}],"
-    " \"figures\": [{\"profile\": \"slow\", \"functions\": 100, \"contributions\": {\"log10_edges\": [-6, -5.75, -5.5, -5.25], \"median\": [70, 0, 30], \"maximum\": [10, 20, 65], \"median_below\": 0,"
-    " \"maximum_below\": 5}, \"sizes\": [{\"functions\": 16, \"left_out_percent\": 84, \"error_95\": 0.1, \"error_999\": 0.2, \"digits_95\": 1, \"digits_999\": 0.69897, \"operations\": 15},"
-    " {\"functions\": 100, \"left_out_percent\": 0, \"error_95\": 1e-15, \"error_999\": 2e-15, \"digits_95\": 15, \"digits_999\": 14.69897, \"operations\": 100}]}]}";
+    "{\"command\": \"reduce\", \"psdm\": \"0\", \"name\": \"arm\", \"profile\": \"slow\", \"forward\": false, "
+    "\"error_wanted\": 0.01, \"confidence\": 0.95, \"reached\": true, \"error\": 0.008,"
+    " \"digits\": 2.09691, \"error_half\": 0.003, \"error_999\": 0.02, \"samples\": 2000, \"p\": 25, \"p_before\": "
+    "100, \"l\": 5, \"l_before\": 8,"
+    " \"full\": {\"mult\": 60, \"add\": 40, \"div\": 0}, \"reduced\": {\"mult\": 12, \"add\": 8, \"div\": 0}, "
+    "\"recursion\": {\"mult\": 30, \"add\": 20, \"div\": 0}, \"wins\": \"reduced\","
+    " \"table\": [{\"profile\": \"slow\", \"error_wanted\": 0.01, \"confidence\": 0.95, \"reached\": true, \"error\": "
+    "0.008, \"functions\": 25, \"parameters\": 5, \"operations\": 20}],"
+    " \"figures\": [{\"profile\": \"slow\", \"functions\": 100, \"contributions\": {\"log10_edges\": [-6, -5.75, -5.5, "
+    "-5.25], \"median\": [70, 0, 30], \"maximum\": [10, 20, 65], \"median_below\": 0,"
+    " \"maximum_below\": 5}, \"sizes\": [{\"functions\": 16, \"left_out_percent\": 84, \"error_95\": 0.1, "
+    "\"error_999\": 0.2, \"digits_95\": 1, \"digits_999\": 0.69897, \"operations\": 15},"
+    " {\"functions\": 100, \"left_out_percent\": 0, \"error_95\": 1e-15, \"error_999\": 2e-15, \"digits_95\": 15, "
+    "\"digits_999\": 14.69897, \"operations\": 100}]}]}";
 
 static const char script_text[] =
-    "{\"command\": \"bench/derive\", \"psdm\": \"0\", \"processor\": \"<b>chip\", \"date\": \"2026-01-02\", \"how\": \"best of 20\", \"quick\": true, \"notes\": [\"a note\"],"
-    " \"curves\": [{\"title\": \"Derivation\", \"x\": \"joints n\", \"y\": \"seconds\", \"x_log\": false, \"y_log\": true, \"figure\": \"Figure 4\", \"series\": ["
-    "{\"name\": \"ours\", \"x\": [1, 2, 4], \"y\": [1e-5, 3e-5, 2e-4]}, {\"name\": \"theirs\", \"x\": [4], \"y\": [0.5], \"published\": true}]}],"
-    " \"bars\": [{\"title\": \"Whole robots\", \"unit\": \"ns\", \"of\": [\"one\", \"two\"], \"figure\": null, \"series\": [{\"name\": \"ours\", \"values\": [10, 20]}, {\"name\": \"peer\", \"values\": [25, 160]},"
-    " {\"name\": \"other\", \"values\": [null, 40]}]}, {\"title\": \"Single\", \"unit\": \"ns\", \"of\": [\"one\"], \"series\": [{\"name\": \"ours\", \"values\": [10]}, {\"name\": \"peer\", \"values\": [12345]}]}]}";
+    "{\"command\": \"bench/derive\", \"psdm\": \"0\", \"processor\": \"<b>chip\", \"date\": \"2026-01-02\", \"how\": "
+    "\"best of 20\", \"quick\": true, \"notes\": [\"a note\"],"
+    " \"curves\": [{\"title\": \"Derivation\", \"x\": \"joints n\", \"y\": \"seconds\", \"x_log\": false, \"y_log\": "
+    "true, \"figure\": \"Figure 4\", \"series\": ["
+    "{\"name\": \"ours\", \"x\": [1, 2, 4], \"y\": [1e-5, 3e-5, 2e-4]}, {\"name\": \"theirs\", \"x\": [4], \"y\": "
+    "[0.5], \"published\": true}]}],"
+    " \"bars\": [{\"title\": \"Whole robots\", \"unit\": \"ns\", \"of\": [\"one\", \"two\"], \"figure\": null, "
+    "\"series\": [{\"name\": \"ours\", \"values\": [10, 20]}, {\"name\": \"peer\", \"values\": [25, 160]},"
+    " {\"name\": \"other\", \"values\": [null, 40]}]}, {\"title\": \"Single\", \"unit\": \"ns\", \"of\": [\"one\"], "
+    "\"series\": [{\"name\": \"ours\", \"values\": [10]}, {\"name\": \"peer\", \"values\": [12345]}]}]}";
 
 static const char bench_text[] =
-    "{\"command\": \"bench\", \"psdm\": \"0\", \"name\": \"arm\", \"n\": 2, \"l\": 4, \"processor\": \"chip\", \"date\": \"2026-01-02\", \"compiler\": \"cc\", \"states\": 64, \"repeat\": 50, \"error\": 1e-16,"
-    " \"functions\": {\"inverse\": {\"method\": \"recursive\", \"mult\": 7, \"add\": 5, \"div\": 0, \"sqrt\": 0, \"sincos\": 2, \"depth\": 9, \"bytes\": 300, \"ns\": 20, \"ns_batch\": 5, \"error\": 1e-16,"
-    " \"library_ns\": 80, \"others\": [{\"method\": \"expanded\", \"mult\": 9, \"add\": 6, \"div\": 0, \"sqrt\": 0, \"sincos\": 2, \"depth\": 8, \"bytes\": 400, \"ns\": 30, \"ns_batch\": 8, \"error\": 1e-16}]},"
-    " \"pose\": {\"method\": \"recursive\", \"mult\": 3, \"add\": 2, \"div\": 0, \"sqrt\": 0, \"sincos\": 2, \"depth\": 4, \"bytes\": 100, \"ns\": 10, \"ns_batch\": 3, \"error\": 0, \"library_ns\": 50,"
+    "{\"command\": \"bench\", \"psdm\": \"0\", \"name\": \"arm\", \"n\": 2, \"l\": 4, \"processor\": \"chip\", "
+    "\"date\": \"2026-01-02\", \"compiler\": \"cc\", \"states\": 64, \"repeat\": 50, \"error\": 1e-16,"
+    " \"functions\": {\"inverse\": {\"method\": \"recursive\", \"mult\": 7, \"add\": 5, \"div\": 0, \"sqrt\": 0, "
+    "\"sincos\": 2, \"depth\": 9, \"bytes\": 300, \"ns\": 20, \"ns_batch\": 5, \"error\": 1e-16,"
+    " \"library_ns\": 80, \"others\": [{\"method\": \"expanded\", \"mult\": 9, \"add\": 6, \"div\": 0, \"sqrt\": 0, "
+    "\"sincos\": 2, \"depth\": 8, \"bytes\": 400, \"ns\": 30, \"ns_batch\": 8, \"error\": 1e-16}]},"
+    " \"pose\": {\"method\": \"recursive\", \"mult\": 3, \"add\": 2, \"div\": 0, \"sqrt\": 0, \"sincos\": 2, "
+    "\"depth\": 4, \"bytes\": 100, \"ns\": 10, \"ns_batch\": 3, \"error\": 0, \"library_ns\": 50,"
     " \"others\": []}}, \"baseline\": {\"inverse\": {\"name\": \"textbook\", \"ns\": 140}}}";
 
 /* ---- pages ---- */
@@ -176,7 +193,19 @@ enum { TEXTS = sizeof all_texts / sizeof *all_texts };
 
 /* a value, or a name, is replaced by something else */
 static size_t spoil(rng *g, char *text, size_t length, size_t room) {
-  static const char *const junk[] = {"null", "-1", "0", "1e308", "-1e-308", "\"\"", "\"<img src=x>\"", "[]", "{}", "[[], {}]", "true", "[1, null, \"x\", -3, 1e300]", "{\"x\": 1}"};
+  static const char *const junk[] = {"null",
+                                     "-1",
+                                     "0",
+                                     "1e308",
+                                     "-1e-308",
+                                     "\"\"",
+                                     "\"<img src=x>\"",
+                                     "[]",
+                                     "{}",
+                                     "[[], {}]",
+                                     "true",
+                                     "[1, null, \"x\", -3, 1e300]",
+                                     "{\"x\": 1}"};
   size_t from = (size_t)rng_int(g, 20, (int)length - 2);
   while (from < length && !strchr(":[,", text[from])) from++;
   if (from + 1 >= length) return length;
@@ -221,10 +250,8 @@ static void test_no_memory(void **state) {
       counting_init(&c, at);
       assert_true(open_sheet(&s, all_texts[k], strlen(all_texts[k]), &c.allocator));
       done = c.calls < at;
-      if (done)
-        assert_int_equal(s.page.status, PSDM_OK);
-      else
-        assert_int_equal(s.page.status, PSDM_E_MEMORY);
+      if (done) assert_int_equal(s.page.status, PSDM_OK);
+      else assert_int_equal(s.page.status, PSDM_E_MEMORY);
       close_sheet(&s);
       assert_int_equal(c.live, 0);
     }
@@ -232,7 +259,8 @@ static void test_no_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reduce), cmocka_unit_test(test_script),  cmocka_unit_test(test_bench),
-                                     cmocka_unit_test(test_spoilt), cmocka_unit_test(test_no_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reduce), cmocka_unit_test(test_script),
+                                     cmocka_unit_test(test_bench), cmocka_unit_test(test_spoilt),
+                                     cmocka_unit_test(test_no_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_sections_spectrum.c: what the report computes of residuals, each against a plain twin: Fourier transform, Welch's estimate, histograms, normal curves, means in bins. */
+/* test_sections_spectrum.c: what the report computes of residuals, each against a plain twin: Fourier transform,
+ * Welch's estimate, histograms, normal curves, means in bins. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -29,12 +30,14 @@ static void plain_fourier(size_t count, const double *re, const double *im, doub
   }
 }
 
-/* errors of both sums grow with the norm of the input times count (the plain one) in the worst case; in the mean far less */
+/* errors of both sums grow with the norm of the input times count (the plain one) in the worst case; in the mean far
+ * less */
 static void test_fourier(void **state) {
   (void)state;
   rng g = rng_start("test_fourier");
   for (size_t count = 1; count <= 1024; count *= 2) {
-    double *x = numbers(8 * count), *re = x + 2 * count, *im = re + count, *want_re = im + count, *want_im = want_re + count, *cosine = want_im + count, *sine = cosine + count / 2, norm = 0;
+    double *x = numbers(8 * count), *re = x + 2 * count, *im = re + count, *want_re = im + count,
+           *want_im = want_re + count, *cosine = want_im + count, *sine = cosine + count / 2, norm = 0;
     for (size_t k = 0; k < 2 * count; k++) x[k] = rng_uniform(&g, -1, 1), norm += x[k] * x[k];
     memcpy(re, x, 2 * count * sizeof *x);
     psdmp_report_fourier_table(count, cosine, sine);
@@ -56,10 +59,12 @@ static void test_fourier(void **state) {
 
 /* the same windows one after the other, by the definition; returns how many */
 static size_t plain_welch(const double *x, size_t count, double rate, size_t length, double *power) {
-  double *w = numbers(6 * length), *re = w + length, *im = re + length, *out_re = im + length, *out_im = out_re + length, square = 0;
+  double *w = numbers(6 * length), *re = w + length, *im = re + length, *out_re = im + length,
+         *out_im = out_re + length, square = 0;
   size_t windows = 0;
   memset(power, 0, (length / 2 + 1) * sizeof *power);
-  for (size_t k = 0; k < length; k++) w[k] = sin(pi * (double)k / (double)length) * sin(pi * (double)k / (double)length), square += w[k] * w[k];
+  for (size_t k = 0; k < length; k++)
+    w[k] = sin(pi * (double)k / (double)length) * sin(pi * (double)k / (double)length), square += w[k] * w[k];
   for (size_t from = 0; from + length <= count;) {
     size_t bad = 0;
     double mean = 0;
@@ -72,7 +77,9 @@ static size_t plain_welch(const double *x, size_t count, double rate, size_t len
     for (size_t k = 0; k < length; k++) mean += x[from + k] / (double)length;
     for (size_t k = 0; k < length; k++) re[k] = w[k] * (x[from + k] - mean), im[k] = 0;
     plain_fourier(length, re, im, out_re, out_im);
-    for (size_t k = 0; k <= length / 2; k++) power[k] += (out_re[k] * out_re[k] + out_im[k] * out_im[k]) * (k == 0 || k == length / 2 ? 1 : 2) / (square * rate);
+    for (size_t k = 0; k <= length / 2; k++)
+      power[k] +=
+          (out_re[k] * out_re[k] + out_im[k] * out_im[k]) * (k == 0 || k == length / 2 ? 1 : 2) / (square * rate);
     windows++;
     from += length / 2;
   }
@@ -86,9 +93,11 @@ static void test_welch_twin(void **state) {
   rng g = rng_start("test_welch_twin");
   for (int round = 0; round < 40; round++) {
     size_t length = (size_t)1 << rng_int(&g, 4, 7), count = (size_t)rng_int(&g, 0, 1200);
-    double *x = numbers(count), *power = numbers(length / 2 + 1), *want = numbers(length / 2 + 1), *scratch = numbers(4 * length), rate = rng_uniform(&g, 0.5, 2000), most = 0;
+    double *x = numbers(count), *power = numbers(length / 2 + 1), *want = numbers(length / 2 + 1),
+           *scratch = numbers(4 * length), rate = rng_uniform(&g, 0.5, 2000), most = 0;
     for (size_t k = 0; k < count; k++) x[k] = rng_uniform(&g, -3, 5);
-    for (int gap = rng_int(&g, 0, 4); gap > 0 && count; gap--) x[rng_int(&g, 0, (int)count - 1)] = rng_int(&g, 0, 1) ? NAN : INFINITY;
+    for (int gap = rng_int(&g, 0, 4); gap > 0 && count; gap--)
+      x[rng_int(&g, 0, (int)count - 1)] = rng_int(&g, 0, 1) ? NAN : INFINITY;
     size_t windows = psdmp_report_welch(x, count, rate, length, power, scratch);
     assert_int_equal(windows, plain_welch(x, count, rate, length, want));
     for (size_t k = 0; k <= length / 2; k++) most = fmax(most, want[k]);
@@ -97,16 +106,19 @@ static void test_welch_twin(void **state) {
   }
 }
 
-/* a sine that has whole periods in every window: all its power, amplitude^2 / 2, around its frequency, whatever the rate */
+/* a sine that has whole periods in every window: all its power, amplitude^2 / 2, around its frequency, whatever the
+ * rate */
 static void test_welch_sine(void **state) {
   (void)state;
   rng g = rng_start("test_welch_sine");
   enum { LENGTH = 256, COUNT = 4096 };
   double *x = numbers(COUNT), *power = numbers(LENGTH / 2 + 1), *scratch = numbers(4 * LENGTH);
   for (int round = 0; round < 20; round++) {
-    double amplitude = rng_uniform(&g, 0.1, 10), phase = rng_uniform(&g, 0, 6), offset = rng_uniform(&g, -50, 50), rate = rng_uniform(&g, 10, 1000), sum = 0;
+    double amplitude = rng_uniform(&g, 0.1, 10), phase = rng_uniform(&g, 0, 6), offset = rng_uniform(&g, -50, 50),
+           rate = rng_uniform(&g, 10, 1000), sum = 0;
     int bin = rng_int(&g, 3, LENGTH / 2 - 3);
-    for (int k = 0; k < COUNT; k++) x[k] = offset + amplitude * sin(2 * pi * (double)(k * bin % LENGTH) / LENGTH + phase);
+    for (int k = 0; k < COUNT; k++)
+      x[k] = offset + amplitude * sin(2 * pi * (double)(k * bin % LENGTH) / LENGTH + phase);
     assert_int_equal(psdmp_report_welch(x, COUNT, rate, LENGTH, power, scratch), 2 * COUNT / LENGTH - 1);
     for (int k = 0; k <= LENGTH / 2; k++) sum += power[k] * rate / LENGTH;
     assert_true(fabs(sum - amplitude * amplitude / 2) <= 1e-10 * (amplitude * amplitude + fabs(offset)));
@@ -120,7 +132,8 @@ static void test_welch_length(void **state) {
   (void)state;
   for (size_t count = 0; count < 40000; count += 7) {
     size_t length = psdmp_report_welch_length(count);
-    assert_true(length == 0 ? count < 16 : length >= 16 && length <= 2048 && (length & (length - 1)) == 0 && length <= count);
+    assert_true(length == 0 ? count < 16
+                            : length >= 16 && length <= 2048 && (length & (length - 1)) == 0 && length <= count);
     if (length > 16) assert_true(9 * length / 2 <= count);
   }
 }
@@ -154,7 +167,8 @@ static void test_spread(void **state) {
   }
 }
 
-/* sum of uniform numbers: nearly normal, so that shares come near those of a normal distribution, 4 standard errors apart at most */
+/* sum of uniform numbers: nearly normal, so that shares come near those of a normal distribution, 4 standard errors
+ * apart at most */
 static void test_normal_shares(void **state) {
   (void)state;
   rng g = rng_start("test_normal_shares");
@@ -164,7 +178,8 @@ static void test_normal_shares(void **state) {
   for (int k = 0; k < COUNT; k++)
     for (int i = 0; i < 24; i++) x[k] += rng_uniform(&g, -1, 1);
   psdmp_report_spread s = psdmp_report_spread_of(x, COUNT);
-  for (int i = 0; i < 3; i++) assert_true(fabs(s.inside[i] - want[i]) < 4 * sqrt(want[i] * (1 - want[i]) / COUNT) + 0.003);
+  for (int i = 0; i < 3; i++)
+    assert_true(fabs(s.inside[i] - want[i]) < 4 * sqrt(want[i] * (1 - want[i]) / COUNT) + 0.003);
   assert_true(fabs(s.sd - sqrt(8)) < 4 * sqrt(8) / sqrt(2.0 * COUNT));
   free(x);
 }
@@ -248,8 +263,9 @@ static void test_binned_means(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fourier), cmocka_unit_test(test_welch_twin), cmocka_unit_test(test_welch_sine), cmocka_unit_test(test_welch_length), cmocka_unit_test(test_spread),
-      cmocka_unit_test(test_normal_shares), cmocka_unit_test(test_normal), cmocka_unit_test(test_histogram), cmocka_unit_test(test_binned_means),
+      cmocka_unit_test(test_fourier),      cmocka_unit_test(test_welch_twin), cmocka_unit_test(test_welch_sine),
+      cmocka_unit_test(test_welch_length), cmocka_unit_test(test_spread),     cmocka_unit_test(test_normal_shares),
+      cmocka_unit_test(test_normal),       cmocka_unit_test(test_histogram),  cmocka_unit_test(test_binned_means),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,9 @@
 #include "support.h"
 
 /* results of the commands, as they write them, in tests/fuzz/corpus/report: also seeds of the fuzz target */
-static const char *const stored_results[] = {"analyze.json", "bench.json", "calibrate.json", "derive.json", "excite.json", "inspect.json", "linearize.json", "params.json", "payload.json", "plan.json", "predict.csv",
-                                    "reduce.json", "simulate.json", "states.csv"};
+static const char *const stored_results[] = {
+    "analyze.json", "bench.json",   "calibrate.json", "derive.json", "excite.json", "inspect.json",  "linearize.json",
+    "params.json",  "payload.json", "plan.json",      "predict.csv", "reduce.json", "simulate.json", "states.csv"};
 enum { STORED_RESULTS = sizeof stored_results / sizeof *stored_results };
 
 static inline int occurrences(const char *text, const char *word) {
@@ -21,7 +22,8 @@ static inline int occurrences(const char *text, const char *word) {
 
 /* what is opened is closed, and nothing of a result became markup */
 static inline void expect_whole(const psdmp_report_page *page) {
-  static const char *const tags[] = {"section", "table", "tr", "td", "th", "ul", "li", "dl", "dt", "dd", "details", "h2", "h3", "p"};
+  static const char *const tags[] = {"section", "table", "tr", "td",      "th", "ul", "li",
+                                     "dl",      "dt",    "dd", "details", "h2", "h3", "p"};
   const char *text = page->text ? page->text : "";
   for (size_t k = 0; k < sizeof tags / sizeof *tags; k++) {
     char open[24], open_more[24], close[24];

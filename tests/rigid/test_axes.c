@@ -1,4 +1,5 @@
-/* test_axes.c: points and directions of joints against the Jacobian, which knows them as columns: w = z, v = z x (p - o); v = z where a joint slides. */
+/* test_axes.c: points and directions of joints against the Jacobian, which knows them as columns: w = z, v = z x (p
+ * - o); v = z where a joint slides. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +8,8 @@
 /* every link's columns of every joint that moves it alone */
 static void compare(const psdm_robot *robot, const double *q) {
   int n = psdm_robot_n(robot), joints = psdm_robot_joints(robot);
-  double *axes = calloc((size_t)joints * 6, sizeof *axes), *poses = calloc((size_t)joints * 12, sizeof *poses), *J = calloc((size_t)n * 6, sizeof *J);
+  double *axes = calloc((size_t)joints * 6, sizeof *axes), *poses = calloc((size_t)joints * 12, sizeof *poses),
+         *J = calloc((size_t)n * 6, sizeof *J);
   psdm_work *work;
   assert_true(axes && poses && J);
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
@@ -48,7 +50,8 @@ static void test_random_robots(void **state) {
   static char text[1 << 16];
   rng g = rng_start("test_axes");
   for (int round = 0; round < 200; round++) {
-    psdm_robot *robot = parse_robot(random_robot_text(&g, &(random_options){.n_min = 1, .n_max = 8, .trees = true, .prismatic = true}, text, sizeof text));
+    psdm_robot *robot = parse_robot(random_robot_text(
+        &g, &(random_options){.n_min = 1, .n_max = 8, .trees = true, .prismatic = true}, text, sizeof text));
     compare_at_random(robot, &g);
     psdm_robot_free(robot);
   }
@@ -65,7 +68,9 @@ static void test_loop(void **state) {
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   psdm_status status = psdm_axes(robot, work, q, axes);
   assert_true(status == PSDM_OK || status == PSDM_E_LOOP);
-  for (int j = 0; !status && j < joints; j++) assert_true(fabs(axes[6 * j + 3] * axes[6 * j + 3] + axes[6 * j + 4] * axes[6 * j + 4] + axes[6 * j + 5] * axes[6 * j + 5] - 1) < 1e-13);
+  for (int j = 0; !status && j < joints; j++)
+    assert_true(fabs(axes[6 * j + 3] * axes[6 * j + 3] + axes[6 * j + 4] * axes[6 * j + 4] +
+                     axes[6 * j + 5] * axes[6 * j + 5] - 1) < 1e-13);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
   free(axes);

@@ -1,4 +1,5 @@
-/* test_collision.c: gaps against a search over both axes, gradients against differences, on random robots; spheres, parallel axes, the floor. */
+/* test_collision.c: gaps against a search over both axes, gradients against differences, on random robots; spheres,
+ * parallel axes, the floor. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,9 +8,11 @@
 
 enum { MOST = 12, CAPSULES = 8, GAPS = CAPSULES * CAPSULES };
 
-static const double reach = 8; /* m: no point of these robots is farther away, so rounding is below 2e-16 reach times a few dozen operations */
+/* m: no point of these robots is farther away, so rounding is below 2e-16 reach times a few dozen operations */
+static const double reach = 8;
 
-/* ---- the twin: the distance of two axes as a convex function of two parameters, on grids that close in on its least value ---- */
+/* ---- the twin: the distance of two axes as a convex function of two parameters, on grids that close in on its
+ * least value ---- */
 
 typedef struct segment {
   double from[3], to[3];
@@ -24,8 +27,8 @@ static double squared(const segment *x, const segment *y, double s, double t) {
   return sum;
 }
 
-/* One parameter after the other: the least over t of sampled points, then the least of that over s. A convex function's least value lies between the
- * neighbours of the best sample, so every round takes those for its ends. */
+/* One parameter after the other: the least over t of sampled points, then the least of that over s. A convex
+ * function's least value lies between the neighbours of the best sample, so every round takes those for its ends. */
 static double search(const segment *x, const segment *y, bool over_s, double s) {
   enum { POINTS = 10, ROUNDS = 20 };
   double low = 0, high = 1, best = INFINITY;
@@ -50,16 +53,20 @@ static char *with_capsules(rng *g, const random_options *options, char *buf, siz
   int joints = 0;
   for (const char *at = strstr(buf, "joints:"); (at = strstr(at, "{name: j")); at++) joints++;
   char *at = buf + strlen(buf), *end = buf + size;
-  at += snprintf(at, (size_t)(end - at), "collision:\n  floor: {normal: [%.17g, %.17g, %.17g], height: %.17g}\n  capsules:\n", rng_uniform(g, -1, 1), rng_uniform(g, -1, 1),
-                 rng_uniform(g, 0.1, 1), rng_uniform(g, -2, -1));
+  at += snprintf(at, (size_t)(end - at),
+                 "collision:\n  floor: {normal: [%.17g, %.17g, %.17g], height: %.17g}\n  capsules:\n",
+                 rng_uniform(g, -1, 1), rng_uniform(g, -1, 1), rng_uniform(g, 0.1, 1), rng_uniform(g, -2, -1));
   for (int k = 0; k < CAPSULES; k++) {
     int joint = rng_int(g, 0, joints);
     char name[16] = "base";
     if (joint) snprintf(name, sizeof name, "j%d", joint);
-    at += snprintf(at, (size_t)(end - at), "    - {link: %s, from: [%.17g, %.17g, %.17g], radius: %.17g", name, rng_uniform(g, -0.5, 0.5), rng_uniform(g, -0.5, 0.5), rng_uniform(g, -0.5, 0.5),
+    at += snprintf(at, (size_t)(end - at), "    - {link: %s, from: [%.17g, %.17g, %.17g], radius: %.17g", name,
+                   rng_uniform(g, -0.5, 0.5), rng_uniform(g, -0.5, 0.5), rng_uniform(g, -0.5, 0.5),
                    rng_uniform(g, 0.01, 0.1));
     /* a third are spheres, some axes are along a frame's own */
-    if (rng_int(g, 0, 2)) at += snprintf(at, (size_t)(end - at), ", to: [%.17g, %.17g, %.17g]", rng_uniform(g, -0.5, 0.5), rng_int(g, 0, 2) ? rng_uniform(g, -0.5, 0.5) : 0, rng_uniform(g, -0.5, 0.5));
+    if (rng_int(g, 0, 2))
+      at += snprintf(at, (size_t)(end - at), ", to: [%.17g, %.17g, %.17g]", rng_uniform(g, -0.5, 0.5),
+                     rng_int(g, 0, 2) ? rng_uniform(g, -0.5, 0.5) : 0, rng_uniform(g, -0.5, 0.5));
     at += snprintf(at, (size_t)(end - at), "}\n");
   }
   assert_true(at < end);
@@ -71,7 +78,8 @@ static void place(const psdm_robot *robot, psdm_work *work, const double *q, con
   if (c->joint >= 0) assert_int_equal(psdm_pose(robot, work, q, c->joint, pose), PSDM_OK);
   for (int i = 0; i < 3; i++) {
     out->from[i] = out->to[i] = pose[i];
-    for (int j = 0; j < 3; j++) out->from[i] += pose[3 + 3 * i + j] * c->from[j], out->to[i] += pose[3 + 3 * i + j] * c->to[j];
+    for (int j = 0; j < 3; j++)
+      out->from[i] += pose[3 + 3 * i + j] * c->from[j], out->to[i] += pose[3 + 3 * i + j] * c->to[j];
   }
 }
 
@@ -95,7 +103,8 @@ static double searched_gap(const psdm_robot *robot, psdm_work *work, const doubl
   return low - first->radius;
 }
 
-/* a grid of steps h in a convex function's parameters misses its least square by (h length)^2: after 20 rounds by nothing that counts */
+/* a grid of steps h in a convex function's parameters misses its least square by (h length)^2: after 20 rounds by
+ * nothing that counts */
 static void gaps_are_distances(void **state) {
   (void)state;
   rng g = rng_start("gaps are distances");
@@ -111,19 +120,23 @@ static void gaps_are_distances(void **state) {
     for (int pose = 0; pose < 3; pose++) {
       for (int i = 0; i < psdm_robot_n(robot); i++) q[i] = rng_uniform(&g, -2, 2);
       assert_int_equal(psdm_collision_at(robot, work, q, gap, NULL), PSDM_OK);
-      for (int k = 0; k < psdm_collision_gaps(robot); k++, count++) worst = fmax(worst, fabs(gap[k] - searched_gap(robot, work, q, k)));
+      for (int k = 0; k < psdm_collision_gaps(robot); k++, count++)
+        worst = fmax(worst, fabs(gap[k] - searched_gap(robot, work, q, k)));
     }
     psdm_work_free(work, NULL);
     psdm_robot_free(robot);
   }
   printf("%ld gaps, worst difference from a search %.2g m\n", count, worst);
   assert_true(count > 500);
-  /* near a least distance d the search's square is flat: its root is off by rounding eps reach^2 / d, and axes nearer than 1e-3 are rare */
+  /* near a least distance d the search's square is flat: its root is off by rounding eps reach^2 / d, and axes
+   * nearer than 1e-3 are rare */
   assert_true(worst < 2e-16 * reach * reach / 1e-3);
 }
 
-/* Central differences with step h = 1e-5 are off by a third derivative times h^2 / 6, which is at most 3 reach^3 / distance^2: 1e-5 at a distance of
- * 5 cm. Where another kind of solution takes over within the step, the second derivative jumps, and they are off by that times h / 2; that is rare. */
+/* Central differences with step h = 1e-5 are off by a third derivative times h^2 / 6, which is at most 3 reach^3 /
+ * distance^2: 1e-5 at a distance of
+ * 5 cm. Where another kind of solution takes over within the step, the second derivative jumps, and they are off by
+ * that times h / 2; that is rare. */
 static void gradients_are_derivatives(void **state) {
   (void)state;
   rng g = rng_start("gradients are derivatives");
@@ -177,7 +190,8 @@ static void gradients_are_derivatives(void **state) {
 static psdm_robot *two_bars(const char *first, const char *second) {
   static char text[900];
   snprintf(text, sizeof text,
-           "convention: dh\njoints:\n  - {name: up, type: prismatic}\n  - {name: side, type: prismatic, parent: base, origin: {xyz: [0, 0, 0], rpy: [0, pi/2, 0]}}\n"
+           "convention: dh\njoints:\n  - {name: up, type: prismatic}\n  - {name: side, type: prismatic, parent: base, "
+           "origin: {xyz: [0, 0, 0], rpy: [0, pi/2, 0]}}\n"
            "collision:\n  capsules:\n    - {link: up, %s}\n    - {link: side, %s}\n",
            first, second);
   return parse_robot(text);
@@ -197,10 +211,22 @@ static void known_distances(void **state) {
       {"from: [0, 0, 0], to: [0, 2, 0], radius: 0.1", "from: [0, 1, 0], radius: 0.1", {0, 3}, 2.8, {0, 1}},
       {"from: [0, 0, 0], to: [0, 2, 0], radius: 0.1", "from: [0, 5, 0], radius: 0.1", {0, 4}, 4.8, {0, 0.8}},
       /* parallel bars side by side, and one behind the other */
-      {"from: [0, 0, 0], to: [0, 2, 0], radius: 0.1", "from: [0, 1, 0], to: [0, 3, 0], radius: 0.1", {0, 3}, 2.8, {0, 1}},
-      {"from: [0, 0, 0], to: [0, 1, 0], radius: 0.1", "from: [0, 5, 0], to: [0, 7, 0], radius: 0.1", {0, 3}, 4.8, {0, 0.6}},
+      {"from: [0, 0, 0], to: [0, 2, 0], radius: 0.1",
+       "from: [0, 1, 0], to: [0, 3, 0], radius: 0.1",
+       {0, 3},
+       2.8,
+       {0, 1}},
+      {"from: [0, 0, 0], to: [0, 1, 0], radius: 0.1",
+       "from: [0, 5, 0], to: [0, 7, 0], radius: 0.1",
+       {0, 3},
+       4.8,
+       {0, 0.6}},
       /* crossed bars: the nearest points are inside both */
-      {"from: [-1, 0, 0], to: [1, 0, 0], radius: 0.1", "from: [0, -1, 0.5], to: [0, 1, 0.5], radius: 0.2", {2, 0}, 1.7, {1, 0}},
+      {"from: [-1, 0, 0], to: [1, 0, 0], radius: 0.1",
+       "from: [0, -1, 0.5], to: [0, 1, 0.5], radius: 0.2",
+       {2, 0},
+       1.7,
+       {1, 0}},
       /* inside each other: by the distance of the axes */
       {"from: [0, 0, 0], radius: 1", "from: [0, 0, 0], radius: 1", {0, 0.5}, -1.5, {0, 1}},
   };
@@ -236,11 +262,12 @@ static void crossing_axes(void **state) {
   }
 }
 
-/* the direction in which crossing axes part is their common normal, of length 1 however long they are: u = (4, 2, 2), v = (-1, -4, -2),
- * u x v = (4, 6, -14); q1 moves the first bar along z, q2 the second along x */
+/* the direction in which crossing axes part is their common normal, of length 1 however long they are: u = (4, 2,
+ * 2), v = (-1, -4, -2), u x v = (4, 6, -14); q1 moves the first bar along z, q2 the second along x */
 static void crossing_normal_has_length_one(void **state) {
   (void)state;
-  psdm_robot *robot = two_bars("from: [-2, -1, -1], to: [2, 1, 1], radius: 0.1", "from: [-1, 2, 0.5], to: [1, -2, -0.5], radius: 0.1");
+  psdm_robot *robot =
+      two_bars("from: [-2, -1, -1], to: [2, 1, 1], radius: 0.1", "from: [-1, 2, 0.5], to: [1, -2, -0.5], radius: 0.1");
   psdm_work *work;
   const double q[2] = {0, 0}, length = sqrt(4 * 4 + 6 * 6 + 14 * 14);
   double gap, gradient[2];
@@ -260,8 +287,10 @@ static void nearly_parallel(void **state) {
   for (int trial = 0; trial < 300; trial++) {
     char first[200], second[200];
     double tilt = pow(10, rng_uniform(&g, -16, -1)), apart = rng_uniform(&g, 0.05, 1);
-    snprintf(first, sizeof first, "from: [%.17g, 0, 0], to: [%.17g, 0, 0], radius: 0.01", rng_uniform(&g, -1, 0), rng_uniform(&g, 0, 1));
-    snprintf(second, sizeof second, "from: [%.17g, %.17g, %.17g], to: [%.17g, %.17g, %.17g], radius: 0.01", apart, -tilt, -0.5, apart + tilt, tilt, rng_uniform(&g, -0.4, 1));
+    snprintf(first, sizeof first, "from: [%.17g, 0, 0], to: [%.17g, 0, 0], radius: 0.01", rng_uniform(&g, -1, 0),
+             rng_uniform(&g, 0, 1));
+    snprintf(second, sizeof second, "from: [%.17g, %.17g, %.17g], to: [%.17g, %.17g, %.17g], radius: 0.01", apart,
+             -tilt, -0.5, apart + tilt, tilt, rng_uniform(&g, -0.4, 1));
     psdm_robot *robot = two_bars(first, second);
     psdm_work *work;
     double q[2] = {rng_uniform(&g, -0.1, 0.1), rng_uniform(&g, -0.2, 0.2)}, gap;
@@ -272,17 +301,22 @@ static void nearly_parallel(void **state) {
     psdm_robot_free(robot);
   }
   printf("nearly parallel axes: worst difference %.2g m\n", worst);
-  assert_true(worst < 2e-16 * 2 * 2 / 0.05 * 10); /* rounding of squares of 2 m, over a distance of 5 cm, a few operations */
+  /* rounding of squares of 2 m, over a distance of 5 cm, a few operations */
+  assert_true(worst < 2e-16 * 2 * 2 / 0.05 * 10);
 }
 
 /* a closed loop's gradient goes through the loop */
 static void closed_loops(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot(
-      "convention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: left, a: 0.3}\n  - {name: left_elbow, a: 0.5}\n  - {name: right, a: 0.3, parent: base, origin: {xyz: [0.5, 0, 0], rpy: [0, 0, 0]}}\n"
-      "  - {name: right_elbow, a: 0.5}\nloops:\n  - {links: [left_elbow, right_elbow], points: [[0, 0, 0], [0, 0, 0]], joints: [left_elbow, right_elbow], start: [-1, 1], at: {left: 90 deg, right: 90 deg}}\n"
-      "collision:\n  floor: {normal: [0, 1, 0], height: 0}\n  capsules:\n    - {link: left_elbow, from: [-0.5, 0, 0], to: [0, 0, 0], radius: 0.03}\n"
-      "    - {link: right, from: [-0.3, 0, 0], to: [0, 0, 0], radius: 0.03}\n    - {link: base, from: [0.2, -0.2, 0.5], radius: 0.05}\n");
+  psdm_robot *robot =
+      parse_robot("convention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: left, a: 0.3}\n  - {name: left_elbow, "
+                  "a: 0.5}\n  - {name: right, a: 0.3, parent: base, origin: {xyz: [0.5, 0, 0], rpy: [0, 0, 0]}}\n"
+                  "  - {name: right_elbow, a: 0.5}\nloops:\n  - {links: [left_elbow, right_elbow], points: [[0, 0, 0], "
+                  "[0, 0, 0]], joints: [left_elbow, right_elbow], start: [-1, 1], at: {left: 90 deg, right: 90 deg}}\n"
+                  "collision:\n  floor: {normal: [0, 1, 0], height: 0}\n  capsules:\n    - {link: left_elbow, from: "
+                  "[-0.5, 0, 0], to: [0, 0, 0], radius: 0.03}\n"
+                  "    - {link: right, from: [-0.3, 0, 0], to: [0, 0, 0], radius: 0.03}\n    - {link: base, from: "
+                  "[0.2, -0.2, 0.5], radius: 0.05}\n");
   psdm_work *work;
   double q[2] = {1.8, 1.2}, gap[GAPS], plus[GAPS], minus[GAPS], gradient[GAPS * 2], h = 1e-5;
   int gaps = psdm_collision_gaps(robot);
@@ -298,7 +332,7 @@ static void closed_loops(void **state) {
     for (int k = 0; k < gaps; k++) assert_true(fabs(gradient[2 * k + i] - (plus[k] - minus[k]) / (2 * h)) < 1e-8);
   }
   assert_true(fabs(gradient[1]) > 1e-3); /* the right joint moves the left coupler */
-  q[0] = 3; /* the elbows are farther from each other than the couplers reach */
+  q[0] = 3;                              /* the elbows are farther from each other than the couplers reach */
   q[1] = 0.1;
   assert_int_equal(psdm_collision_at(robot, work, q, gap, NULL), PSDM_E_LOOP);
   psdm_work_free(work, NULL);
@@ -321,8 +355,14 @@ static void nothing_to_watch(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(known_distances), cmocka_unit_test(crossing_axes), cmocka_unit_test(crossing_normal_has_length_one), cmocka_unit_test(gaps_are_distances), cmocka_unit_test(nearly_parallel),
-      cmocka_unit_test(gradients_are_derivatives), cmocka_unit_test(closed_loops), cmocka_unit_test(nothing_to_watch),
+      cmocka_unit_test(known_distances),
+      cmocka_unit_test(crossing_axes),
+      cmocka_unit_test(crossing_normal_has_length_one),
+      cmocka_unit_test(gaps_are_distances),
+      cmocka_unit_test(nearly_parallel),
+      cmocka_unit_test(gradients_are_derivatives),
+      cmocka_unit_test(closed_loops),
+      cmocka_unit_test(nothing_to_watch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

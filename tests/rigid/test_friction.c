@@ -1,5 +1,5 @@
-/* Friction of one joint: its steady state, and bristles against plain integration and against what they are known for. The numbers of a real arm
- * are those of the Denso's file (Table 2 of Lloyd, Irani, Ahmadi 2022). */
+/* Friction of one joint: its steady state, and bristles against plain integration and against what they are known
+ * for. The numbers of a real arm are those of the Denso's file (Table 2 of Lloyd, Irani, Ahmadi 2022). */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +23,14 @@ static double log_uniform(rng *g, double low, double high) { return exp(rng_unif
 
 /* any friction that bristles can have, from soft to stiff, Fs from far below to far above Fc */
 static psdm_friction random_friction(rng *g) {
-  psdm_friction f = {.given = true, .coulomb = log_uniform(g, 0.1, 20), .stribeck = log_uniform(g, 1e-3, 1), .viscous = rng_uniform(g, 0, 30),
-                     .exponent = rng_uniform(g, 0.3, 2), .sigma0 = log_uniform(g, 1e2, 1e7), .sigma1 = rng_uniform(g, 0, 30), .offset = rng_uniform(g, -1, 1)};
+  psdm_friction f = {.given = true,
+                     .coulomb = log_uniform(g, 0.1, 20),
+                     .stribeck = log_uniform(g, 1e-3, 1),
+                     .viscous = rng_uniform(g, 0, 30),
+                     .exponent = rng_uniform(g, 0.3, 2),
+                     .sigma0 = log_uniform(g, 1e2, 1e7),
+                     .sigma1 = rng_uniform(g, 0, 30),
+                     .offset = rng_uniform(g, -1, 1)};
   f.stat = f.coulomb * log_uniform(g, 0.01, 10);
   if (rng_int(g, 0, 9) == 0) f.stribeck = 0, f.stat = f.coulomb;
   return f;
@@ -35,7 +41,9 @@ static long double plain_dry(const psdm_friction *f, long double v) {
   long double ratio = f->stribeck > 0 ? v / f->stribeck : 0;
   return f->coulomb + (f->stribeck > 0 ? (f->stat - f->coulomb) * expl(-ratio * ratio) : 0);
 }
-static long double plain_rate(const psdm_friction *f, long double v, long double z) { return v - fabsl(v) * z * f->sigma0 / plain_dry(f, v); }
+static long double plain_rate(const psdm_friction *f, long double v, long double z) {
+  return v - fabsl(v) * z * f->sigma0 / plain_dry(f, v);
+}
 static double most(const psdm_friction *f) { return fmax(f->stat, f->coulomb) / f->sigma0; }
 
 /* ---- names and what is missing ---- */
@@ -55,7 +63,15 @@ static void test_names(void **unused) {
 
 static void test_lacks(void **unused) {
   (void)unused;
-  const psdm_friction whole = {.given = true, .coulomb = 1, .stat = 2, .stribeck = 0.1, .viscous = 1, .exponent = 0.5, .sigma0 = 1e4, .sigma1 = 10}, none = {0};
+  const psdm_friction whole = {.given = true,
+                               .coulomb = 1,
+                               .stat = 2,
+                               .stribeck = 0.1,
+                               .viscous = 1,
+                               .exponent = 0.5,
+                               .sigma0 = 1e4,
+                               .sigma1 = 10},
+                      none = {0};
   static const struct {
     size_t field;
     double value;
@@ -69,7 +85,8 @@ static void test_lacks(void **unused) {
       {offsetof(psdm_friction, exponent), 0, PSDM_FRICTION_POWER, "exponent is missing or not positive"},
       {offsetof(psdm_friction, sigma0), 0, PSDM_FRICTION_LUGRE, "sigma0 is missing or not positive"},
       {offsetof(psdm_friction, sigma1), -1, PSDM_FRICTION_LUGRE, "sigma1 is negative"},
-      {offsetof(psdm_friction, coulomb), 0, PSDM_FRICTION_LUGRE, "coulomb is missing or not positive, and bristles need it"},
+      {offsetof(psdm_friction, coulomb), 0, PSDM_FRICTION_LUGRE,
+       "coulomb is missing or not positive, and bristles need it"},
       {offsetof(psdm_friction, stat), 0, PSDM_FRICTION_LUGRE, "static is not positive, and bristles need it"},
   };
   for (int k = 0; k < PSDM_FRICTION_KINDS; k++) {
@@ -79,10 +96,8 @@ static void test_lacks(void **unused) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
       psdm_friction f = whole;
       memcpy((char *)&f + bad[i].field, &bad[i].value, sizeof(double));
-      if (kind < bad[i].first)
-        assert_null(psdm_friction_lacks(&f, kind));
-      else
-        assert_string_equal(psdm_friction_lacks(&f, kind), bad[i].text);
+      if (kind < bad[i].first) assert_null(psdm_friction_lacks(&f, kind));
+      else assert_string_equal(psdm_friction_lacks(&f, kind), bad[i].text);
     }
   }
   assert_non_null(psdm_friction_lacks(&whole, PSDM_FRICTION_KINDS));
@@ -91,7 +106,8 @@ static void test_lacks(void **unused) {
 /* a joint without friction, or with what bristles cannot be made of, has its steady state */
 static void test_no_bristles(void **unused) {
   (void)unused;
-  const psdm_friction none = {0}, plain = {.given = true, .coulomb = 1, .stat = 1, .viscous = 2, .exponent = 1, .offset = 0.25};
+  const psdm_friction none = {0},
+                      plain = {.given = true, .coulomb = 1, .stat = 1, .viscous = 2, .exponent = 1, .offset = 0.25};
   const double t[2] = {0, 1}, v[2] = {1, -2};
   double rate, tau, z[2], follow[2];
   psdm_lugre(&none, 1, 3, &rate, &tau);
@@ -99,7 +115,8 @@ static void test_no_bristles(void **unused) {
   psdm_lugre_follow(&plain, 0, 2, t, v, z, follow);
   assert_true(z[0] == 0 && z[1] == 0 && follow[0] == 3.25 && follow[1] == -4.75);
   for (int k = 0; k < PSDM_FRICTION_KINDS; k++)
-    assert_true(psdm_friction_steady(&none, (psdm_friction_kind)k, 2) == 0 && psdm_friction_most(&none, (psdm_friction_kind)k) == 0);
+    assert_true(psdm_friction_steady(&none, (psdm_friction_kind)k, 2) == 0 &&
+                psdm_friction_most(&none, (psdm_friction_kind)k) == 0);
 }
 
 /* ---- steady state ---- */
@@ -111,19 +128,27 @@ static void test_steady(void **unused) {
   double worst = 0;
   for (int trial = 0; trial < 2000; trial++) {
     psdm_friction f = random_friction(&g);
-    double v = rng_int(&g, 0, 20) ? log_uniform(&g, 1e-6, 10) : 0, w = rng_int(&g, 0, 1) ? v : -v, sign = (w > 0) - (w < 0);
+    double v = rng_int(&g, 0, 20) ? log_uniform(&g, 1e-6, 10) : 0, w = rng_int(&g, 0, 1) ? v : -v,
+           sign = (w > 0) - (w < 0);
     long double line = f.viscous * w + f.offset, power = f.viscous * powl(v, f.exponent) * sign + f.offset;
-    long double expected[PSDM_FRICTION_KINDS] = {0, line, line + f.coulomb * sign, line + plain_dry(&f, v) * sign, power + plain_dry(&f, v) * sign,
+    long double expected[PSDM_FRICTION_KINDS] = {0,
+                                                 line,
+                                                 line + f.coulomb * sign,
+                                                 line + plain_dry(&f, v) * sign,
+                                                 power + plain_dry(&f, v) * sign,
                                                  power + plain_dry(&f, v) * sign};
     for (int k = 0; k < PSDM_FRICTION_KINDS; k++) {
       psdm_friction_kind kind = (psdm_friction_kind)k;
-      double tau = psdm_friction_steady(&f, kind, w), size = f.coulomb + f.stat + fabs((double)power) + fabs((double)line);
+      double tau = psdm_friction_steady(&f, kind, w),
+             size = f.coulomb + f.stat + fabs((double)power) + fabs((double)line);
       worst = fmax(worst, fabs((double)(tau - expected[k])) / size);
       worst = fmax(worst, fabs(psdm_friction_dry(&f, kind, v) * sign + psdm_friction_smooth(&f, kind, w) - tau) / size);
       assert_true(psdm_friction_dry(&f, kind, v) <= psdm_friction_most(&f, kind) * (1 + 4 * DBL_EPSILON));
     }
-    assert_true(psdm_friction_most(&f, PSDM_FRICTION_VISCOUS) == 0 && psdm_friction_most(&f, PSDM_FRICTION_COULOMB) == f.coulomb);
-    assert_true(fabs(psdm_friction_most(&f, PSDM_FRICTION_STRIBECK) - fmax(f.stat, f.coulomb)) <= 4 * DBL_EPSILON * fmax(f.stat, f.coulomb));
+    assert_true(psdm_friction_most(&f, PSDM_FRICTION_VISCOUS) == 0 &&
+                psdm_friction_most(&f, PSDM_FRICTION_COULOMB) == f.coulomb);
+    assert_true(fabs(psdm_friction_most(&f, PSDM_FRICTION_STRIBECK) - fmax(f.stat, f.coulomb)) <=
+                4 * DBL_EPSILON * fmax(f.stat, f.coulomb));
   }
   print_message("steady state: off by %.2g\n", worst);
   assert_true(worst < 8 * DBL_EPSILON);
@@ -139,14 +164,16 @@ static void test_smooth_slope(void **unused) {
     for (int k = 0; k < PSDM_FRICTION_KINDS; k++) {
       psdm_friction_kind kind = (psdm_friction_kind)k;
       double difference = (psdm_friction_smooth(&f, kind, v + h) - psdm_friction_smooth(&f, kind, v - h)) / (2 * h);
-      double scale = f.viscous * pow(fabs(v), f.exponent - 1) + f.viscous + fabs(f.offset / v); /* offset: rounding of the difference */
+      /* offset: rounding of the difference */
+      double scale = f.viscous * pow(fabs(v), f.exponent - 1) + f.viscous + fabs(f.offset / v);
       worst = fmax(worst, fabs(psdm_friction_smooth_slope(&f, kind, v) - difference) / scale);
     }
   }
   print_message("slope: off by %.2g\n", worst);
   assert_true(worst < 2e-8); /* third derivative times h^2 / 6, h = 1e-4 v */
   psdm_friction f = {.given = true, .viscous = 2, .exponent = 0.5};
-  assert_true(psdm_friction_smooth_slope(&f, PSDM_FRICTION_POWER, 0) == INFINITY && psdm_friction_smooth_slope(&f, PSDM_FRICTION_STRIBECK, 0) == 2);
+  assert_true(psdm_friction_smooth_slope(&f, PSDM_FRICTION_POWER, 0) == INFINITY &&
+              psdm_friction_smooth_slope(&f, PSDM_FRICTION_STRIBECK, 0) == 2);
   f.exponent = 2;
   assert_true(psdm_friction_smooth_slope(&f, PSDM_FRICTION_POWER, 0) == 0);
   f.viscous = 0, f.exponent = 0.5;
@@ -187,11 +214,13 @@ static void test_step_twin(void **unused) {
   double worst = 0;
   for (int trial = 0; trial < 20; trial++) {
     psdm_friction f = random_friction(&g);
-    double v = log_uniform(&g, 1e-7, 10) * (trial % 2 ? 1 : -1), z0 = rng_uniform(&g, -1, 1) * most(&f), dry = (double)plain_dry(&f, v);
+    double v = log_uniform(&g, 1e-7, 10) * (trial % 2 ? 1 : -1), z0 = rng_uniform(&g, -1, 1) * most(&f),
+           dry = (double)plain_dry(&f, v);
     double dt = log_uniform(&g, 1e-3, 30) * dry / (f.sigma0 * fabs(v));
     long double z = z0, h = (long double)dt / 100000, back = f.sigma0 * fabsl(v) / plain_dry(&f, v);
     for (int step = 0; step < 100000; step++) {
-      long double k1 = v - back * z, k2 = v - back * (z + h / 2 * k1), k3 = v - back * (z + h / 2 * k2), k4 = v - back * (z + h * k3);
+      long double k1 = v - back * z, k2 = v - back * (z + h / 2 * k1), k3 = v - back * (z + h / 2 * k2),
+                  k4 = v - back * (z + h * k3);
       z += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
     }
     worst = fmax(worst, fabs(psdm_lugre_step(&f, v, z0, dt) - (double)z) / most(&f));
@@ -207,13 +236,17 @@ static void test_step_properties(void **unused) {
   double worst = 0;
   for (int trial = 0; trial < 20000; trial++) {
     psdm_friction f = random_friction(&g);
-    double v = log_uniform(&g, 1e-300, 1e10) * (trial % 2 ? 1 : -1), z = rng_uniform(&g, -1, 1) * most(&f), bound = most(&f) * (1 + 4 * DBL_EPSILON);
+    double v = log_uniform(&g, 1e-300, 1e10) * (trial % 2 ? 1 : -1), z = rng_uniform(&g, -1, 1) * most(&f),
+           bound = most(&f) * (1 + 4 * DBL_EPSILON);
     double first = log_uniform(&g, 1e-9, 1e3), second = log_uniform(&g, 1e-9, 1e3), end = psdm_lugre_steady(&f, v);
-    double once = psdm_lugre_step(&f, v, z, first + second), twice = psdm_lugre_step(&f, v, psdm_lugre_step(&f, v, z, first), second);
+    double once = psdm_lugre_step(&f, v, z, first + second),
+           twice = psdm_lugre_step(&f, v, psdm_lugre_step(&f, v, z, first), second);
     worst = fmax(worst, fabs(once - twice) / most(&f));
-    assert_true(fabs(once) <= bound && fabs(end) <= bound && (once - z) * (end - once) >= 0); /* on the way from z to the end */
+    /* on the way from z to the end */
+    assert_true(fabs(once) <= bound && fabs(end) <= bound && (once - z) * (end - once) >= 0);
     assert_true(psdm_lugre_step(&f, v, z, INFINITY) == end && psdm_lugre_step(&f, v, end, first) == end);
-    assert_true(psdm_lugre_step(&f, 0, z, first) == z && psdm_lugre_step(&f, 0, z, INFINITY) == z && psdm_lugre_step(&f, v, z, 0) == z);
+    assert_true(psdm_lugre_step(&f, 0, z, first) == z && psdm_lugre_step(&f, 0, z, INFINITY) == z &&
+                psdm_lugre_step(&f, v, z, 0) == z);
     assert_true(psdm_lugre_steady(&f, 0) == 0);
   }
   print_message("two steps for one: %.2g of the largest deflection\n", worst);
@@ -223,11 +256,13 @@ static void test_step_properties(void **unused) {
 /* ---- along a velocity that changes ---- */
 
 /* between speeds of one direction: Runge and Kutta's formula in many steps */
-static long double plain_slide(const psdm_friction *f, long double from, long double to, long double time, long double z, int steps) {
+static long double plain_slide(const psdm_friction *f, long double from, long double to, long double time,
+                               long double z, int steps) {
   long double h = time / steps, a = (to - from) / steps;
   for (int k = 0; k < steps; k++) {
     long double begin = from + a * k, middle = begin + a / 2, end = begin + a;
-    long double k1 = plain_rate(f, begin, z), k2 = plain_rate(f, middle, z + h / 2 * k1), k3 = plain_rate(f, middle, z + h / 2 * k2), k4 = plain_rate(f, end, z + h * k3);
+    long double k1 = plain_rate(f, begin, z), k2 = plain_rate(f, middle, z + h / 2 * k1),
+                k3 = plain_rate(f, middle, z + h / 2 * k2), k4 = plain_rate(f, end, z + h * k3);
     z += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
   }
   return z;
@@ -247,13 +282,16 @@ static void test_follow_twin(void **unused) {
   double worst = 0;
   for (int trial = 0; trial < 150; trial++) {
     psdm_friction f = random_friction(&g);
-    double scale = f.stribeck > 0 ? f.stribeck : 0.1, v0 = scale * log_uniform(&g, 1e-3, 30), v1 = scale * log_uniform(&g, 1e-3, 30);
+    double scale = f.stribeck > 0 ? f.stribeck : 0.1, v0 = scale * log_uniform(&g, 1e-3, 30),
+           v1 = scale * log_uniform(&g, 1e-3, 30);
     if (trial % 10 == 0) v0 = 0;
     if (trial % 10 == 1) v1 = 0;
     if (trial % 10 == 2) v1 = v0 * (1 + 1e-6);
     if (trial % 10 > 5) v1 = -v1;
-    double way = fabs(v0 - v1) > fabs(v0 + v1) ? (v0 * v0 + v1 * v1) / (2 * fabs(v0 - v1)) : fabs(v0 + v1) / 2; /* in one second */
-    double dt = log_uniform(&g, 1e-3, 50) * fmin(f.stat, f.coulomb) / f.sigma0 / way, z0 = rng_uniform(&g, -1, 1) * most(&f);
+    /* in one second */
+    double way = fabs(v0 - v1) > fabs(v0 + v1) ? (v0 * v0 + v1 * v1) / (2 * fabs(v0 - v1)) : fabs(v0 + v1) / 2;
+    double dt = log_uniform(&g, 1e-3, 50) * fmin(f.stat, f.coulomb) / f.sigma0 / way,
+           z0 = rng_uniform(&g, -1, 1) * most(&f);
     long double z = z0, until = v1 < 0 ? dt * (v0 / ((long double)v0 - v1)) : dt;
     z = plain_slide(&f, v0, v1 < 0 ? 0 : v1, until, z, STEPS);
     if (v1 < 0) z = plain_slide(&f, 0, v1, dt - until, z, STEPS);
@@ -271,9 +309,12 @@ static void test_follow_properties(void **unused) {
   double worst = 0, constant = 0;
   for (int trial = 0; trial < 3000; trial++) {
     psdm_friction f = random_friction(&g);
-    double v0 = log_uniform(&g, 1e-6, 1e3) * (trial % 2 ? 1 : -1), v1 = log_uniform(&g, 1e-6, 1e3) * (trial % 3 ? 1 : -1);
-    double dt = log_uniform(&g, 1e-9, 1e2), cut = rng_uniform(&g, 0, 1), z = rng_uniform(&g, -1, 1) * most(&f), middle = v0 + cut * (v1 - v0);
-    double once = after(&f, v0, v1, dt, z), twice = after(&f, middle, v1, dt * (1 - cut), after(&f, v0, middle, dt * cut, z));
+    double v0 = log_uniform(&g, 1e-6, 1e3) * (trial % 2 ? 1 : -1),
+           v1 = log_uniform(&g, 1e-6, 1e3) * (trial % 3 ? 1 : -1);
+    double dt = log_uniform(&g, 1e-9, 1e2), cut = rng_uniform(&g, 0, 1), z = rng_uniform(&g, -1, 1) * most(&f),
+           middle = v0 + cut * (v1 - v0);
+    double once = after(&f, v0, v1, dt, z),
+           twice = after(&f, middle, v1, dt * (1 - cut), after(&f, v0, middle, dt * cut, z));
     /* rounding of the time moves the reversal, and with it the end of the way, by its share of the way */
     double moved = 8 * DBL_EPSILON * (fabs(v0) + fabs(v1)) * dt * f.sigma0 / fmin(f.stat, f.coulomb);
     if (moved < 1e-12) worst = fmax(worst, fabs(once - twice) / most(&f));
@@ -284,7 +325,8 @@ static void test_follow_properties(void **unused) {
   assert_true(worst < 4e-12 && constant < 16 * DBL_EPSILON);
 }
 
-/* a measured velocity: a whole log at once is its intervals one by one; bad samples are not hidden, and ends are handled */
+/* a measured velocity: a whole log at once is its intervals one by one; bad samples are not hidden, and ends are
+ * handled */
 static void test_follow_log(void **unused) {
   (void)unused;
   enum { COUNT = 3000 };
@@ -300,7 +342,8 @@ static void test_follow_log(void **unused) {
     for (int k = 0; k < COUNT; k++) {
       if (k > 0) now = after(&arm[j], v[k - 1], v[k], t[k] - t[k - 1], now);
       psdm_lugre(&arm[j], v[k], z[k], &rate, &torque);
-      assert_true(fabs(now - z[k]) <= 1e-12 * most(&arm[j]) && torque == tau[k]); /* t[k] - t[k-1] is the same: no difference but rounding */
+      /* t[k] - t[k-1] is the same: no difference but rounding */
+      assert_true(fabs(now - z[k]) <= 1e-12 * most(&arm[j]) && torque == tau[k]);
     }
   }
   double untouched = 7;
@@ -320,8 +363,9 @@ static void test_follow_log(void **unused) {
 
 /* ---- what bristles are known for, with the numbers of the arm ---- */
 
-/* Pre-sliding: slow sines of the size of the bristles' length s = Fs / sigma0 close a loop around 4 Fs (a - s tanh(a/s)) of lost work (the limit
- * v << vs is Dahl's model), and turn back with the slope sigma0 (1 + tanh(a/s)), which is sigma0 where they cross the middle. */
+/* Pre-sliding: slow sines of the size of the bristles' length s = Fs / sigma0 close a loop around 4 Fs (a - s
+ * tanh(a/s)) of lost work (the limit v << vs is Dahl's model), and turn back with the slope sigma0 (1 + tanh(a/s)),
+ * which is sigma0 where they cross the middle. */
 static void test_hysteresis(void **unused) {
   (void)unused;
   enum { PERIOD = 4000, COUNT = 12 * PERIOD + 1 };
@@ -334,10 +378,12 @@ static void test_hysteresis(void **unused) {
     f->viscous = 0; /* bristles alone */
     for (int size = 0; size < 3; size++) {
       double s = f->stat / f->sigma0, a = (double[]){0.3, 1, 3}[size] * s, omega = 1e-6 * f->stribeck / a, area = 0;
-      for (int k = 0; k < COUNT; k++) t[k] = 2 * 3.14159265358979323846 / PERIOD * k / omega, v[k] = a * omega * cos(omega * t[k]);
+      for (int k = 0; k < COUNT; k++)
+        t[k] = 2 * 3.14159265358979323846 / PERIOD * k / omega, v[k] = a * omega * cos(omega * t[k]);
       psdm_lugre_follow(f, 0, COUNT, t, v, z, tau);
       int last = COUNT - 1 - PERIOD;
-      for (int k = last; k < COUNT - 1; k++) area += (tau[k] + tau[k + 1]) / 2 * (v[k] + v[k + 1]) / 2 * (t[k + 1] - t[k]);
+      for (int k = last; k < COUNT - 1; k++)
+        area += (tau[k] + tau[k + 1]) / 2 * (v[k] + v[k + 1]) / 2 * (t[k + 1] - t[k]);
       gap = fmax(gap, fabs(tau[COUNT - 1] - tau[last]) / f->stat);
       work = fmax(work, fabs(area / (4 * f->stat * (a - s * tanh(a / s))) - 1));
       bound = fmax(bound, max_absolute(z, COUNT) / s);
@@ -345,19 +391,21 @@ static void test_hysteresis(void **unused) {
       int turn = last + PERIOD / 4, middle = turn;
       while (z[middle] > 0) middle++;
       double back = f->sigma0 * (z[turn + 40] - z[turn]) / (a * (cos(40 * 2 * 3.14159265358979323846 / PERIOD) - 1));
-      double across = f->sigma0 * (z[middle] - z[middle - 1]) / ((v[middle] + v[middle - 1]) / 2 * (t[middle] - t[middle - 1]));
+      double across =
+          f->sigma0 * (z[middle] - z[middle - 1]) / ((v[middle] + v[middle - 1]) / 2 * (t[middle] - t[middle - 1]));
       slope = fmax(slope, fmax(fabs(back / (f->sigma0 * (1 + tanh(a / s))) - 1), fabs(across / f->sigma0 - 1)));
       assert_true(area > 0);
     }
   }
   print_message("hysteresis: gap %.2g, work %.2g, slope %.2g, deflection up to %.9g\n", gap, work, slope, bound);
-  assert_true(gap < 1e-5); /* what is left of the beginning after 11 rounds of 1.2 lengths: e^-13 */
+  assert_true(gap < 1e-5);  /* what is left of the beginning after 11 rounds of 1.2 lengths: e^-13 */
   assert_true(work < 2e-5); /* trapezoids: (2 pi 3 / 4000)^2 over the thinnest loop's share of the square, about 1/30 */
   assert_true(slope < 6e-3); /* secants over 2e-3 of the amplitude, three lengths at most */
   assert_true(bound <= 1 + 1e-9);
 }
 
-/* A body of this inertia under torque - stiffness * (way since): what is left over at the velocity v after dt, with z after it. */
+/* A body of this inertia under torque - stiffness * (way since): what is left over at the velocity v after dt, with
+ * z after it. */
 typedef struct body {
   const psdm_friction *friction;
   double inertia, dt, v, z;
@@ -365,7 +413,8 @@ typedef struct body {
 
 static double left_over(const body *b, double torque, double stiffness, double v, double *z) {
   *z = psdm_lugre_step(b->friction, v, b->z, b->dt);
-  double friction = b->friction->sigma0 * *z + b->friction->sigma1 * (*z - b->z) / b->dt + psdm_friction_smooth(b->friction, PSDM_FRICTION_LUGRE, v);
+  double friction = b->friction->sigma0 * *z + b->friction->sigma1 * (*z - b->z) / b->dt +
+                    psdm_friction_smooth(b->friction, PSDM_FRICTION_LUGRE, v);
   return b->inertia * (v - b->v) / b->dt + friction + stiffness * v * b->dt - torque;
 }
 
@@ -404,8 +453,8 @@ static double breakaway(const psdm_friction *f, double rate) {
   return peak;
 }
 
-/* Break-away falls with the rate at which the torque grows, from Fs at slow rates (Canudas de Wit et al. 1995, section IV B); joint 6, where Fs < Fc,
- * has no break-away of its own and reaches Fc. */
+/* Break-away falls with the rate at which the torque grows, from Fs at slow rates (Canudas de Wit et al. 1995,
+ * section IV B); joint 6, where Fs < Fc, has no break-away of its own and reaches Fc. */
 static void test_breakaway(void **unused) {
   (void)unused;
   static const double rates[] = {0.1, 1, 10, 100}; /* times Fs per second */
@@ -415,14 +464,16 @@ static void test_breakaway(void **unused) {
     const psdm_friction *f = &arm[j];
     double peak[4];
     for (int k = 0; k < 4; k++) peak[k] = breakaway(f, rates[k] * f->stat);
-    print_message("joint %d: break-away at %.4f, %.4f, %.4f, %.4f of Fs\n", j + 1, peak[0] / f->stat, peak[1] / f->stat, peak[2] / f->stat, peak[3] / f->stat);
+    print_message("joint %d: break-away at %.4f, %.4f, %.4f, %.4f of Fs\n", j + 1, peak[0] / f->stat, peak[1] / f->stat,
+                  peak[2] / f->stat, peak[3] / f->stat);
     for (int k = 1; k < 4; k++) assert_true(peak[k] < peak[k - 1] + 1e-6 * f->stat);
     assert_true(peak[0] <= psdm_friction_most(f, PSDM_FRICTION_LUGRE));
     assert_true(peak[0] > 0.998 * psdm_friction_most(f, PSDM_FRICTION_LUGRE) && peak[3] < 0.98 * peak[0]);
   }
 }
 
-/* a body of 0.1 kg m^2 pulled through a spring of 10 Fs per radian, at the Stribeck velocity: how often it slips, and its speeds towards the end */
+/* a body of 0.1 kg m^2 pulled through a spring of 10 Fs per radian, at the Stribeck velocity: how often it slips,
+ * and its speeds towards the end */
 typedef struct pull {
   int slips;
   double slowest, fastest; /* of the pulling velocity, in the last third */
@@ -444,8 +495,9 @@ static pull pull_body(const psdm_friction *f) {
   return p;
 }
 
-/* Stick-slip where steady friction falls with speed at the pulling velocity, and only there: without viscous friction the joints with Fs > Fc; with
- * it, as its power law is steep near rest, joints 1 and 3 (from the slope of the steady state); never joint 6. */
+/* Stick-slip where steady friction falls with speed at the pulling velocity, and only there: without viscous
+ * friction the joints with Fs > Fc; with it, as its power law is steep near rest, joints 1 and 3 (from the slope of
+ * the steady state); never joint 6. */
 static void test_stick_slip(void **unused) {
   (void)unused;
   psdm_friction arm[ARM];
@@ -456,14 +508,16 @@ static void test_stick_slip(void **unused) {
       psdm_friction f = arm[j];
       if (!with) f.viscous = 0;
       double v = f.stribeck, h = 1e-3 * v;
-      double slope = (psdm_friction_steady(&f, PSDM_FRICTION_LUGRE, v + h) - psdm_friction_steady(&f, PSDM_FRICTION_LUGRE, v - h)) / (2 * h);
+      double slope = (psdm_friction_steady(&f, PSDM_FRICTION_LUGRE, v + h) -
+                      psdm_friction_steady(&f, PSDM_FRICTION_LUGRE, v - h)) /
+                     (2 * h);
       pull p = pull_body(&f);
-      print_message("joint %d %s viscous friction: slope %.3g, %d slips, then %.3f to %.3f of the pull\n", j + 1, with ? "with" : "without", slope, p.slips, p.slowest, p.fastest);
+      print_message("joint %d %s viscous friction: slope %.3g, %d slips, then %.3f to %.3f of the pull\n", j + 1,
+                    with ? "with" : "without", slope, p.slips, p.slowest, p.fastest);
       if (slope < 0) {
         slipping[with] |= 1 << j;
         assert_true(p.slips >= 3 && p.slowest < 0.1 && p.fastest > 1.5);
-      } else
-        assert_true(p.slips == 0 && p.slowest > 0.9 && p.fastest < 1.1);
+      } else assert_true(p.slips == 0 && p.slowest > 0.9 && p.fastest < 1.1);
     }
   assert_int_equal(slipping[0], 1 | 2 | 4 | 8 | 16);
   assert_int_equal(slipping[1], 1 | 4);
@@ -471,10 +525,13 @@ static void test_stick_slip(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),           cmocka_unit_test(test_lacks),      cmocka_unit_test(test_no_bristles),       cmocka_unit_test(test_steady),
-      cmocka_unit_test(test_smooth_slope),    cmocka_unit_test(test_arm_steady), cmocka_unit_test(test_step_twin),         cmocka_unit_test(test_step_properties),
-      cmocka_unit_test(test_follow_twin),     cmocka_unit_test(test_follow_properties), cmocka_unit_test(test_follow_log), cmocka_unit_test(test_hysteresis),
-      cmocka_unit_test(test_breakaway),       cmocka_unit_test(test_stick_slip),
+      cmocka_unit_test(test_names),        cmocka_unit_test(test_lacks),
+      cmocka_unit_test(test_no_bristles),  cmocka_unit_test(test_steady),
+      cmocka_unit_test(test_smooth_slope), cmocka_unit_test(test_arm_steady),
+      cmocka_unit_test(test_step_twin),    cmocka_unit_test(test_step_properties),
+      cmocka_unit_test(test_follow_twin),  cmocka_unit_test(test_follow_properties),
+      cmocka_unit_test(test_follow_log),   cmocka_unit_test(test_hysteresis),
+      cmocka_unit_test(test_breakaway),    cmocka_unit_test(test_stick_slip),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

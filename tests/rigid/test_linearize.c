@@ -1,6 +1,7 @@
-/* The six algorithms, the innovations and the second derivatives against complex steps of an independent twin (support/twin.h) on 300
- * random robots: 1 to 12 joints, revolute and prismatic, trees and forests, coupled joints, drives, transmissions, base poses, gravity
- * in any direction. Errors are relative to the largest entry of what is compared. */
+/* The six algorithms, the innovations and the second derivatives against complex steps of an independent twin
+ * (support/twin.h) on 300 random robots: 1 to 12 joints, revolute and prismatic, trees and forests, coupled joints,
+ * drives, transmissions, base poses, gravity in any direction. Errors are relative to the largest entry of what is
+ * compared. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,8 @@ static void expect(double error, double tolerance, double *worst, const char *wh
 static void combine(const scene *s, const double *dq, const double *dqd, const double *dqdd, long double *y) {
   for (int i = 0; i < s->n; i++) {
     y[i] = 0;
-    for (int j = 0; j < s->n; j++) y[i] += s->B[i * s->n + j] * dq[j] + s->A[i * s->n + j] * dqd[j] + s->M[i * s->n + j] * dqdd[j];
+    for (int j = 0; j < s->n; j++)
+      y[i] += s->B[i * s->n + j] * dq[j] + s->A[i * s->n + j] * dqd[j] + s->M[i * s->n + j] * dqdd[j];
   }
 }
 
@@ -125,27 +127,36 @@ static void test_forward(void **unused) {
     twin_solve(n, 1, s.M, change, along);
     stiffest = fmax(stiffest, condition);
 
-    assert_int_equal(psdm_linearize_forward_at(s.robot, s.linear, s.q, s.qd, s.qdd, out[0][0], out[0][1], out[0][2]), PSDM_OK);
-    assert_int_equal(psdm_linearize_forward_dense(s.robot, s.linear, s.q, s.qd, s.qdd, out[1][0], out[1][1], out[1][2]), PSDM_OK);
+    assert_int_equal(psdm_linearize_forward_at(s.robot, s.linear, s.q, s.qd, s.qdd, out[0][0], out[0][1], out[0][2]),
+                     PSDM_OK);
+    assert_int_equal(psdm_linearize_forward_dense(s.robot, s.linear, s.q, s.qd, s.qdd, out[1][0], out[1][1], out[1][2]),
+                     PSDM_OK);
     assert_int_equal(psdm_linear_forward_along(s.robot, s.linear, s.q, s.qd, s.qdd, dq, dqd, dtau, dqdd[0]), PSDM_OK);
-    assert_int_equal(psdm_linear_forward_along_dense(s.robot, s.linear, s.q, s.qd, s.qdd, dq, dqd, dtau, dqdd[1]), PSDM_OK);
+    assert_int_equal(psdm_linear_forward_along_dense(s.robot, s.linear, s.q, s.qd, s.qdd, dq, dqd, dtau, dqdd[1]),
+                     PSDM_OK);
     double tolerance = 1e-11 + 1e-15 * condition;
     for (int way = 0; way < 2; way++) {
       static const char *const name[4] = {"dqdd/dq", "dqdd/dqd", "M^-1", "dqdd along a direction"};
-      for (int m = 0; m < 3; m++) expect(error_of(out[way][m], X[m], n * n, largest(X[2], n * n)), tolerance, &worst[way][m], name[m], &s);
+      for (int m = 0; m < 3; m++)
+        expect(error_of(out[way][m], X[m], n * n, largest(X[2], n * n)), tolerance, &worst[way][m], name[m], &s);
       expect(error_of(dqdd[way], along, n, largest(X[2], n * n)), tolerance, &worst[way][3], name[3], &s);
     }
-    for (int m = 0; m < 3; m++) between = fmax(between, max_difference(out[0][m], out[1][m], n * n) / fmax(largest(X[m], n * n), largest(X[2], n * n)) / condition);
+    for (int m = 0; m < 3; m++)
+      between = fmax(between, max_difference(out[0][m], out[1][m], n * n) /
+                                  fmax(largest(X[m], n * n), largest(X[2], n * n)) / condition);
     for (int i = 0; i < n; i++)
       for (int j = 0; j < i; j++) assert_true(out[0][2][i * n + j] == out[0][2][j * n + i]);
 
     /* from torques, and any matrix alone */
     assert_int_equal(psdm_linearize_forward(s.robot, s.linear, s.q, s.qd, s.tau, NULL, again, NULL), PSDM_OK);
-    expect(error_of(again, X[1], n * n, largest(X[2], n * n)), tolerance + 1e-14 * condition, &(double){0}, "from torques", &s);
+    expect(error_of(again, X[1], n * n, largest(X[2], n * n)), tolerance + 1e-14 * condition, &(double){0},
+           "from torques", &s);
     close_scene(&s);
   }
   for (int way = 0; way < 2; way++)
-    printf("worst %s: dqdd/dq %.1e, dqdd/dqd %.1e, M^-1 %.1e, along %.1e\n", way ? "by Algorithms 3, 4" : "by Algorithms 5, 6", worst[way][0], worst[way][1], worst[way][2], worst[way][3]);
+    printf("worst %s: dqdd/dq %.1e, dqdd/dqd %.1e, M^-1 %.1e, along %.1e\n",
+           way ? "by Algorithms 3, 4" : "by Algorithms 5, 6", worst[way][0], worst[way][1], worst[way][2],
+           worst[way][3]);
   assert_true(between < 1e-14);
   printf("largest condition number %.1e; 6 against 4, over the condition number: %.1e\n", stiffest, between);
 }
@@ -159,14 +170,21 @@ static void test_long_chain(void **unused) {
   rng g = rng_start("a long chain");
   size_t size = 400 * LINKS, at = 0;
   char *text = malloc(size);
-  double *M = calloc(5 * LINKS * LINKS, sizeof *M), *L = M + LINKS * LINKS, *q = L + LINKS * LINKS, *D = q + LINKS, worst = 0;
+  double *M = calloc(5 * LINKS * LINKS, sizeof *M), *L = M + LINKS * LINKS, *q = L + LINKS * LINKS, *D = q + LINKS,
+         worst = 0;
   psdm_linear *linear;
   psdm_work *work;
   assert_true(text && M);
   at += (size_t)snprintf(text, size, "name: long\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n");
-  for (int i = 0; i < LINKS; i++) at += (size_t)snprintf(text + at, size - at, "  - {name: j%d, type: revolute, theta: 0, d: 0.01, a: 0.02, alpha: %.3f, drive_inertia: 0.5}\n", i, rng_uniform(&g, -1, 1));
+  for (int i = 0; i < LINKS; i++)
+    at += (size_t)snprintf(
+        text + at, size - at,
+        "  - {name: j%d, type: revolute, theta: 0, d: 0.01, a: 0.02, alpha: %.3f, drive_inertia: 0.5}\n", i,
+        rng_uniform(&g, -1, 1));
   at += (size_t)snprintf(text + at, size - at, "links:\n");
-  for (int i = 0; i < LINKS; i++) at += (size_t)snprintf(text + at, size - at, "  - {mass: 0.1, com: [0.01, 0, 0], inertia: {xx: 0.001, yy: 0.001, zz: 0.001}}\n");
+  for (int i = 0; i < LINKS; i++)
+    at += (size_t)snprintf(text + at, size - at,
+                           "  - {mass: 0.1, com: [0.01, 0, 0], inertia: {xx: 0.001, yy: 0.001, zz: 0.001}}\n");
   psdm_robot *robot = parse_robot(text);
   for (int i = 0; i < LINKS; i++) q[i] = rng_uniform(&g, -3, 3);
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
@@ -216,7 +234,8 @@ static void test_innovations(void **unused) {
     memcpy(identity, unit, sizeof unit);
     double condition = (double)twin_solve(n, n, s.M, identity, X);
     expect(error_of(P, s.M, n * n, 0), 1e-12, &worst[0], "L D L^T", &s);
-    expect(error_of(one, unit, n * n, 1), 1e-13 * (1 + max_absolute(L, n * n) * max_absolute(F, n * n)), &worst[1], "L L^-1", &s);
+    expect(error_of(one, unit, n * n, 1), 1e-13 * (1 + max_absolute(L, n * n) * max_absolute(F, n * n)), &worst[1],
+           "L L^-1", &s);
     expect(error_of(Minv, X, n * n, 0), 1e-12 + 1e-15 * condition, &worst[2], "L^-T D^-1 L^-1", &s);
     assert_int_equal(psdm_innovations(s.robot, s.linear, s.q, NULL, again, NULL), PSDM_OK);
     assert_memory_equal(again, F, sizeof *F * (size_t)(n * n));
@@ -227,7 +246,8 @@ static void test_innovations(void **unused) {
 
 /* ---- second order: differences of order 16 of the twin's derivatives along the direction ---- */
 
-static void differences(const scene *s, const double *dq, const double *dqd, const double *dqdd, long double *B, long double *A, long double *M) {
+static void differences(const scene *s, const double *dq, const double *dqd, const double *dqdd, long double *B,
+                        long double *A, long double *M) {
   enum { ORDER = 8 };
   const double h = 0.03125; /* a power of two, so that only the state's last bit is rounded */
   int n = s->n;
@@ -238,7 +258,8 @@ static void differences(const scene *s, const double *dq, const double *dqd, con
     c *= -(long double)(ORDER - k + 1) / (ORDER + k);
     for (int side = -1; side <= 1; side += 2) {
       double q[MOST], qd[MOST], qdd[MOST], t = side * k * h;
-      for (int i = 0; i < n; i++) q[i] = s->q[i] + t * dq[i], qd[i] = s->qd[i] + t * dqd[i], qdd[i] = s->qdd[i] + t * dqdd[i];
+      for (int i = 0; i < n; i++)
+        q[i] = s->q[i] + t * dq[i], qd[i] = s->qd[i] + t * dqd[i], qdd[i] = s->qdd[i] + t * dqdd[i];
       twin_linearize(&s->t, q, qd, qdd, part[0], part[1], part[2]);
       for (int m = 0; m < 3; m++)
         for (int i = 0; i < n * n; i++) out[m][i] -= side * c / k * part[m][i] / h;
@@ -260,16 +281,20 @@ static void test_second(void **unused) {
     fill(&g, n, 1, dq), fill(&g, n, 1, dqd), fill(&g, n, 1, dqdd);
     for (int i = 0; i < 3; i++) fill(&g, n, 1, x[i]);
     const psdm_direction direction = {dq, dqd, dqdd}, other = {x[0], x[1], x[2]};
-    assert_int_equal(psdm_linearize_inverse_second(s.robot, s.linear, s.q, s.qd, s.qdd, &direction, dB, dA, dM), PSDM_OK);
-    assert_int_equal(psdm_linear_inverse_second(s.robot, s.linear, s.q, s.qd, s.qdd, &direction, &other, d2tau), PSDM_OK);
-    assert_int_equal(psdm_linear_inverse_second(s.robot, s.linear, s.q, s.qd, s.qdd, &other, &direction, swapped), PSDM_OK);
+    assert_int_equal(psdm_linearize_inverse_second(s.robot, s.linear, s.q, s.qd, s.qdd, &direction, dB, dA, dM),
+                     PSDM_OK);
+    assert_int_equal(psdm_linear_inverse_second(s.robot, s.linear, s.q, s.qd, s.qdd, &direction, &other, d2tau),
+                     PSDM_OK);
+    assert_int_equal(psdm_linear_inverse_second(s.robot, s.linear, s.q, s.qd, s.qdd, &other, &direction, swapped),
+                     PSDM_OK);
     differences(&s, dq, dqd, dqdd, B, A, M);
     double floor = fmax(largest(s.B, n * n), largest(s.M, n * n));
     expect(error_of(dB, B, n * n, floor), 1e-11, &worst[0], "d(dtau/dq)", &s);
     expect(error_of(dA, A, n * n, floor), 1e-11, &worst[1], "d(dtau/dqd)", &s);
     expect(error_of(dM, M, n * n, floor), 1e-11, &worst[2], "dM", &s);
     for (int i = 0; i < n; i++)
-      for (int j = 0; j < n; j++) expected[i] += B[i * n + j] * x[0][j] + A[i * n + j] * x[1][j] + M[i * n + j] * x[2][j];
+      for (int j = 0; j < n; j++)
+        expected[i] += B[i * n + j] * x[0][j] + A[i * n + j] * x[1][j] + M[i * n + j] * x[2][j];
     expect(error_of(d2tau, expected, n, floor), 1e-11, &worst[3], "along two directions", &s);
     expect(error_of(swapped, expected, n, floor), 1e-11, &worst[3], "along two directions, swapped", &s);
     close_scene(&s);
@@ -281,17 +306,16 @@ static void test_second(void **unused) {
 
 static void test_any_order(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot(
-      "convention: dh\njoints:\n"
-      "  - {name: tip, parent: low, a: 0.3, alpha: 1, drive_inertia: 0.2}\n"
-      "  - {name: side, parent: low, type: prismatic, a: 0.1, d: 0.2, alpha: -1}\n"
-      "  - {name: low, parent: root, a: 0.4, alpha: 0.5}\n"
-      "  - {name: root, parent: base, d: 0.3, alpha: 1.2, drive_inertia: 0.1}\n"
-      "links:\n"
-      "  - {mass: 1, com: [0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.2, zz: 0.15}}\n"
-      "  - {mass: 2, com: [0, 0.1, 0.1], inertia: {xx: 0.2, yy: 0.2, zz: 0.1}}\n"
-      "  - {mass: 3, com: [0.1, 0, 0.2], inertia: {xx: 0.2, yy: 0.3, zz: 0.15}}\n"
-      "  - {mass: 4, com: [0.1, 0.1, 0], inertia: {xx: 0.3, yy: 0.2, zz: 0.25}}\n");
+  psdm_robot *robot = parse_robot("convention: dh\njoints:\n"
+                                  "  - {name: tip, parent: low, a: 0.3, alpha: 1, drive_inertia: 0.2}\n"
+                                  "  - {name: side, parent: low, type: prismatic, a: 0.1, d: 0.2, alpha: -1}\n"
+                                  "  - {name: low, parent: root, a: 0.4, alpha: 0.5}\n"
+                                  "  - {name: root, parent: base, d: 0.3, alpha: 1.2, drive_inertia: 0.1}\n"
+                                  "links:\n"
+                                  "  - {mass: 1, com: [0.1, 0.05, 0], inertia: {xx: 0.1, yy: 0.2, zz: 0.15}}\n"
+                                  "  - {mass: 2, com: [0, 0.1, 0.1], inertia: {xx: 0.2, yy: 0.2, zz: 0.1}}\n"
+                                  "  - {mass: 3, com: [0.1, 0, 0.2], inertia: {xx: 0.2, yy: 0.3, zz: 0.15}}\n"
+                                  "  - {mass: 4, com: [0.1, 0.1, 0], inertia: {xx: 0.3, yy: 0.2, zz: 0.25}}\n");
   enum { N = 4, NN = N * N };
   psdm_linear *l;
   double q[N] = {0.3, 0.1, -0.8, 1.2}, qd[N] = {1, -0.5, 0.4, 0.7}, qdd[N] = {0.2, 1, -2, 1.5};
@@ -324,7 +348,8 @@ static void test_parameters(void **unused) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   enum { N = 6, NN = N * N };
   psdm_linear *l;
-  double q[N] = {0.3, 0.1, -0.8, 1.2, 0.4, 2}, qd[N] = {1, -0.5, 0.4, 0.7, -2, 1}, qdd[N] = {0.2, 1, -2, 1.5, 0.6, -1}, X[2][3][NN], pi[128];
+  double q[N] = {0.3, 0.1, -0.8, 1.2, 0.4, 2}, qd[N] = {1, -0.5, 0.4, 0.7, -2, 1}, qdd[N] = {0.2, 1, -2, 1.5, 0.6, -1},
+         X[2][3][NN], pi[128];
   int count = psdm_robot_parameter_count(robot);
   assert_true(psdm_robot_n(robot) == N && count <= 128);
   assert_int_equal(psdm_linear_new(robot, NULL, &l), PSDM_OK);
@@ -341,15 +366,20 @@ static void test_parameters(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* a finger a thousandth of its arm's length, far from the base: about the base's origin its inertia is nothing, and the dense route must answer */
+/* a finger a thousandth of its arm's length, far from the base: about the base's origin its inertia is nothing, and
+ * the dense route must answer */
 static void test_tiny_finger(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot("convention: dh\njoints: [{a: 1}, {a: 1, alpha: 1.2}, {a: 1e-4, alpha: 0.3}, {a: 1e-4}]\n"
-                                  "links: [{mass: 5, com: [0.4, 0.1, 0], inertia: {xx: 0.1, yy: 0.2, zz: 0.2}}, {mass: 3, com: [0.3, 0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}},\n"
-                                  "  {mass: 1e-3, com: [4e-5, 0, 0], inertia: {xx: 1e-12, yy: 2e-12, zz: 2e-12}}, {mass: 1e-3, com: [5e-5, 1e-5, 0], inertia: {xx: 1e-12, yy: 2e-12, zz: 2e-12}}]\n");
+  psdm_robot *robot =
+      parse_robot("convention: dh\njoints: [{a: 1}, {a: 1, alpha: 1.2}, {a: 1e-4, alpha: 0.3}, {a: 1e-4}]\n"
+                  "links: [{mass: 5, com: [0.4, 0.1, 0], inertia: {xx: 0.1, yy: 0.2, zz: 0.2}}, {mass: 3, com: [0.3, "
+                  "0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}},\n"
+                  "  {mass: 1e-3, com: [4e-5, 0, 0], inertia: {xx: 1e-12, yy: 2e-12, zz: 2e-12}}, {mass: 1e-3, com: "
+                  "[5e-5, 1e-5, 0], inertia: {xx: 1e-12, yy: 2e-12, zz: 2e-12}}]\n");
   psdm_linear *linear;
   enum { N = 4 };
-  const double q[N] = {0.3, -1.1, 0.7, 0.4}, qd[N] = {0.5, -0.2, 0.9, -0.4}, qdd[N] = {1, 2, -1, 0.5}, dq[N] = {1, -1, 0.5, 0.2};
+  const double q[N] = {0.3, -1.1, 0.7, 0.4}, qd[N] = {0.5, -0.2, 0.9, -0.4}, qdd[N] = {1, 2, -1, 0.5},
+               dq[N] = {1, -1, 0.5, 0.2};
   double fast[3][N * N], dense[3][N * N], along[2][N], L[N * N], D[N], M[N * N];
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
   assert_int_equal(psdm_linearize_forward_at(robot, linear, q, qd, qdd, fast[0], fast[1], fast[2]), PSDM_OK);
@@ -365,22 +395,25 @@ static void test_tiny_finger(void **unused) {
     for (int j = 0; j < N; j++) {
       double sum = 0;
       for (int m = 0; m < N; m++) sum += L[i * N + m] * D[m] * L[j * N + m];
-      assert_true(fabs(sum - M[i * N + j]) <= 1e-9 * sqrt(M[i * N + i] * M[j * N + j])); /* mass and linearization have 1e-16 of the inertia about the base each */
+      /* mass and linearization have 1e-16 of the inertia about the base each */
+      assert_true(fabs(sum - M[i * N + j]) <= 1e-9 * sqrt(M[i * N + i] * M[j * N + j]));
     }
   psdm_linear_free(linear, NULL);
   psdm_robot_free(robot);
 }
 
-/* two coaxial joints before a body of another size, which turns crosswise and takes nearly all of the inertia about them with it: what is left has the rounding
- * of what was there, not of itself */
+/* two coaxial joints before a body of another size, which turns crosswise and takes nearly all of the inertia about
+ * them with it: what is left has the rounding of what was there, not of itself */
 static void test_taken_inertia(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot("gravity: [0, 0, 0]\nconvention: modified-dh\n"
                                   "joints: [{type: prismatic}, {}, {}, {alpha: 1}, {alpha: 1}, {a: 200}]\n"
-                                  "links: [{mass: 0}, {mass: 0, inertia: {zz: 2e-4}}, {mass: 0}, {mass: 0}, {mass: 0}, {mass: 1, inertia: {yy: 9e5, zz: 1e6}}]\n");
+                                  "links: [{mass: 0}, {mass: 0, inertia: {zz: 2e-4}}, {mass: 0}, {mass: 0}, {mass: 0}, "
+                                  "{mass: 1, inertia: {yy: 9e5, zz: 1e6}}]\n");
   psdm_linear *linear;
   enum { N = 6 };
-  const double q[N] = {0.3, -1.1, 0.7, 0.4, 0.8, -0.2}, qd[N] = {0.5, -0.2, 0.9, -0.4, 1.1, 0.3}, qdd[N] = {1, 2, -1, 0.5, 0.1, -0.7};
+  const double q[N] = {0.3, -1.1, 0.7, 0.4, 0.8, -0.2}, qd[N] = {0.5, -0.2, 0.9, -0.4, 1.1, 0.3},
+               qdd[N] = {1, 2, -1, 0.5, 0.1, -0.7};
   double fast[3][N * N], dense[3][N * N];
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
   assert_int_equal(psdm_linearize_forward_dense(robot, linear, q, qd, qdd, dense[0], dense[1], dense[2]), PSDM_OK);
@@ -406,7 +439,8 @@ static void test_refusals(void **unused) {
   psdm_robot_free(robot);
 
   /* a massless tip has no acceleration of its own */
-  robot = parse_robot("convention: dh\njoints: [{a: 1}, {a: 1}]\nlinks: [{mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}, {mass: 0}]\n");
+  robot = parse_robot(
+      "convention: dh\njoints: [{a: 1}, {a: 1}]\nlinks: [{mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}, {mass: 0}]\n");
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
   assert_int_equal(psdm_linearize_forward_at(robot, linear, x, x, x, X, X, X), PSDM_E_SINGULAR);
   assert_int_equal(psdm_linearize_forward_dense(robot, linear, x, x, x, X, X, X), PSDM_E_SINGULAR);
@@ -419,7 +453,8 @@ static void test_refusals(void **unused) {
     robot = load_shipped(*name);
     static double y[64], Y[4096];
     assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
-    if (psdm_robot_loops(robot)) assert_int_equal(psdm_linearize_inverse(robot, linear, y, y, y, Y, NULL, NULL), PSDM_E_ROBOT);
+    if (psdm_robot_loops(robot))
+      assert_int_equal(psdm_linearize_inverse(robot, linear, y, y, y, Y, NULL, NULL), PSDM_E_ROBOT);
     psdm_linear_free(linear, NULL);
     psdm_robot_free(robot);
   }
@@ -427,8 +462,9 @@ static void test_refusals(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inverse), cmocka_unit_test(test_forward),  cmocka_unit_test(test_innovations), cmocka_unit_test(test_long_chain),
-      cmocka_unit_test(test_second),  cmocka_unit_test(test_any_order), cmocka_unit_test(test_parameters), cmocka_unit_test(test_tiny_finger), cmocka_unit_test(test_taken_inertia),
+      cmocka_unit_test(test_inverse),    cmocka_unit_test(test_forward),     cmocka_unit_test(test_innovations),
+      cmocka_unit_test(test_long_chain), cmocka_unit_test(test_second),      cmocka_unit_test(test_any_order),
+      cmocka_unit_test(test_parameters), cmocka_unit_test(test_tiny_finger), cmocka_unit_test(test_taken_inertia),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,8 @@
 enum { MOST = 8, OUT = 8 * 128 };
 
 /* every function once; all answer with the same status */
-static void call_all(const psdm_robot *robot, psdm_linear *l, psdm_status expected, double *const *out, double *scratch) {
+static void call_all(const psdm_robot *robot, psdm_linear *l, psdm_status expected, double *const *out,
+                     double *scratch) {
   double q[MOST], qd[MOST], x[MOST];
   for (int i = 0; i < MOST; i++) q[i] = 0.3 * i - 1, qd[i] = 0.5 - 0.1 * i, x[i] = 1;
   const psdm_direction d = {q, qd, x};

@@ -1,5 +1,5 @@
-/* Sensitivities to parameters: kinematic ones against complex steps of the twin's DH rows, inertial ones against the robot with other
- * parameters, and the sensitivity model against differences of simulated trajectories. */
+/* Sensitivities to parameters: kinematic ones against complex steps of the twin's DH rows, inertial ones against the
+ * robot with other parameters, and the sensitivity model against differences of simulated trajectories. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static void test_kinematic(void **unused) {
   double worst[2] = {0};
   for (int k = 0; k < ROBOTS; k++) {
     twin t = twin_random(&g, MOST, k % 2, k % 2);
-    for (int j = 0; j < t.joints && t.modified; j++) /* a and alpha are about the parent's axes where a row has no origin */
+    /* a and alpha are about the parent's axes where a row has no origin */
+    for (int j = 0; j < t.joints && t.modified; j++)
       if (t.row[j].parent != j - 1) t.modified = false;
     psdm_robot *robot = twin_robot(&t, text, sizeof text);
     psdm_linear *linear;
@@ -77,7 +78,8 @@ static void test_kinematic(void **unused) {
     step_rows(&t, q, qd, qdd, expected);
     twin_linearize(&t, q, qd, qdd, B, A, M);
     assert_int_equal(psdm_sensitivity_inverse(robot, linear, &p, q, qd, qdd, out), PSDM_OK);
-    double scale = fmax(largest(expected, t.n * p.motions), largest(M, t.n * t.n)), error = error_of(out, expected, t.n * p.motions, scale);
+    double scale = fmax(largest(expected, t.n * p.motions), largest(M, t.n * t.n)),
+           error = error_of(out, expected, t.n * p.motions, scale);
     if (!(error <= 1e-11)) fail_msg("dtau/dp: %.3g for\n%s", error, text);
     worst[0] = fmax(worst[0], error);
 
@@ -93,7 +95,8 @@ static void test_kinematic(void **unused) {
   printf("worst: dtau/dp %.1e, dqdd/dp %.1e\n", worst[0], worst[1]);
 }
 
-/* tau is linear in pi, so a difference of any length is exact; M dqdd/dp = -dtau/dp; motions stand behind the standard columns */
+/* tau is linear in pi, so a difference of any length is exact; M dqdd/dp = -dtau/dp; motions stand behind the
+ * standard columns */
 static void test_inertial(void **unused) {
   (void)unused;
   rng g = rng_start("sensitivities to inertial parameters");
@@ -106,7 +109,8 @@ static void test_inertial(void **unused) {
     int n = t.n, count = psdm_robot_parameter_count(robot);
     static double dtau[MOST * (PARAMETERS + 1)], dqdd[MOST * (PARAMETERS + 1)], alone[MOST];
     double q[MOST], qd[MOST], qdd[MOST], pi[PARAMETERS], M[SQUARE], before[MOST], after[MOST];
-    const psdm_small_motion motion = {.joint = rng_int(&g, 0, t.joints - 1), .place = PSDM_AT_LINK, .turn = {1, 2, 3}, .shift = {3, 1, 2}};
+    const psdm_small_motion motion = {
+        .joint = rng_int(&g, 0, t.joints - 1), .place = PSDM_AT_LINK, .turn = {1, 2, 3}, .shift = {3, 1, 2}};
     const psdm_sensitivity both = {true, 1, &motion}, one = {false, 1, &motion};
     assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
@@ -122,7 +126,8 @@ static void test_inertial(void **unused) {
     for (int c = 0; c < count + 1; c++)
       for (int i = 0; i < n; i++) {
         double sum = dtau[i * (count + 1) + c], size = fabs(sum);
-        for (int j = 0; j < n; j++) sum += M[i * n + j] * dqdd[j * (count + 1) + c], size += fabs(M[i * n + j] * dqdd[j * (count + 1) + c]);
+        for (int j = 0; j < n; j++)
+          sum += M[i * n + j] * dqdd[j * (count + 1) + c], size += fabs(M[i * n + j] * dqdd[j * (count + 1) + c]);
         if (!(fabs(sum) <= 1e-11 * (size + scale))) fail_msg("M dqdd/dp + dtau/dp = %.3g for\n%s", sum, text);
       }
     for (int c = 0; c < count; c++) {
@@ -131,7 +136,8 @@ static void test_inertial(void **unused) {
       assert_int_equal(psdm_inverse(robot, work, q, qd, qdd, after), PSDM_OK);
       pi[c] -= 1;
       for (int i = 0; i < n; i++)
-        if (!(fabs(after[i] - before[i] - dtau[i * (count + 1) + c]) <= 1e-12 * scale)) fail_msg("dtau/dpi, column %d for\n%s", c, text);
+        if (!(fabs(after[i] - before[i] - dtau[i * (count + 1) + c]) <= 1e-12 * scale))
+          fail_msg("dtau/dpi, column %d for\n%s", c, text);
     }
     psdm_work_free(work, NULL);
     psdm_linear_free(linear, NULL);
@@ -141,7 +147,8 @@ static void test_inertial(void **unused) {
 
 /* ---- along a trajectory ---- */
 
-enum { N = 2, FINE = 8 }; /* two joints; each half sample is integrated in so many steps, so that the trajectory itself is exact enough */
+/* two joints; each half sample is integrated in so many steps, so that the trajectory itself is exact enough */
+enum { N = 2, FINE = 8 };
 
 typedef struct arm {
   psdm_robot *robot;
@@ -180,9 +187,9 @@ static void simulate(const arm *a, int steps, double dt, double (*y)[2 * N]) {
   }
 }
 
-static const char *const two_links =
-    "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: %.17g}, {a: 0.5}]\n"
-    "links: [{mass: 3, com: [-0.2, 0.05, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.2}}, {mass: 2, com: [-0.1, 0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}]\n";
+static const char *const two_links = "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: %.17g}, {a: 0.5}]\n"
+                                     "links: [{mass: 3, com: [-0.2, 0.05, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.2}}, "
+                                     "{mass: 2, com: [-0.1, 0, 0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}]\n";
 
 static arm open_arm(double a) {
   char text[512];
@@ -229,7 +236,8 @@ static double model_error(int steps, const double *by_length, const double *by_m
   const psdm_small_motion motion = {.joint = 0, .place = PSDM_AT_LINK, .shift = {1, 0, 0}};
   const psdm_sensitivity p = {true, 1, &motion};
   int columns = psdm_sensitivity_columns(a.robot, &p);
-  double *S = calloc((size_t)(2 * N * columns), sizeof *S), *scratch = calloc(psdm_sensitivity_scratch(a.robot, &p), sizeof *scratch);
+  double *S = calloc((size_t)(2 * N * columns), sizeof *S),
+         *scratch = calloc(psdm_sensitivity_scratch(a.robot, &p), sizeof *scratch);
   assert_int_equal(columns, 21);
   assert_int_equal(psdm_linear_new(a.robot, NULL, &linear), PSDM_OK);
   simulate(&a, steps, dt, y);
@@ -257,9 +265,10 @@ static void test_trajectory(void **unused) {
   (void)unused;
   double by_length[2 * N], by_mass[2 * N];
   differences(256, 1.0 / 256, by_length, by_mass);
-  double coarse = model_error(32, by_length, by_mass), fine = model_error(64, by_length, by_mass), finest = model_error(256, by_length, by_mass);
+  double coarse = model_error(32, by_length, by_mass), fine = model_error(64, by_length, by_mass),
+         finest = model_error(256, by_length, by_mass);
   printf("errors at 32, 64, 256 steps: %.1e %.1e %.1e\n", coarse, fine, finest);
-  assert_true(finest < 1e-7); /* four times the steps, 256 times the accuracy */
+  assert_true(finest < 1e-7);                            /* four times the steps, 256 times the accuracy */
   assert_true(coarse / fine > 12 && coarse / fine < 20); /* order four */
 }
 
@@ -279,6 +288,7 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinematic), cmocka_unit_test(test_inertial), cmocka_unit_test(test_trajectory), cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinematic), cmocka_unit_test(test_inertial),
+                                     cmocka_unit_test(test_trajectory), cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

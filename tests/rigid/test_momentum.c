@@ -1,6 +1,7 @@
-/* Generalised momentum and the gradient of the kinetic energy: against the twin's complex steps, against the mass matrix and the energy, and along motions
- * of psdm_forward, on random robots: revolute and prismatic, trees, coupled joints, drives, transmissions, gravity in any direction. 1e-12 relative: some thousand
- * operations in double precision lose three to four of sixteen digits. */
+/* Generalised momentum and the gradient of the kinetic energy: against the twin's complex steps, against the mass
+ * matrix and the energy, and along motions of psdm_forward, on random robots: revolute and prismatic, trees, coupled
+ * joints, drives, transmissions, gravity in any direction. 1e-12 relative: some thousand operations in double
+ * precision lose three to four of sixteen digits. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -67,7 +68,8 @@ static void test_against_the_twin(void **unused) {
 
 /* ---- the library's own mass matrix, energy and forward dynamics ---- */
 
-/* derivative at 0 of a function of one number, (n) values, by central differences of order 16 (as in test_rigid_random.c): truncation stays below rounding */
+/* derivative at 0 of a function of one number, (n) values, by central differences of order 16 (as in
+ * test_rigid_random.c): truncation stays below rounding */
 typedef void (*along)(void *user, double t, double *values);
 
 static void derivative(along f, void *user, double h, int n, double *rate) {
@@ -134,7 +136,8 @@ static void check_motion(rng *g, place *s, const double *gradient, double *worst
   assert_int_equal(psdm_bias(s->robot, s->work, s->q, s->qd, bias), PSDM_OK);
   assert_int_equal(psdm_gravity(s->robot, s->work, s->q, gravity), PSDM_OK);
   derivative(momentum, s, 0.02, n, rate);
-  double size = max_absolute(tau, n) + max_absolute(bias, n) + max_absolute(gravity, n) + max_absolute(gradient, n) + max_absolute(rate, n);
+  double size = max_absolute(tau, n) + max_absolute(bias, n) + max_absolute(gravity, n) + max_absolute(gradient, n) +
+                max_absolute(rate, n);
   for (int i = 0; i < n; i++) *worst = fmax(*worst, fabs(rate[i] - tau[i] - gradient[i] + gravity[i]) / size);
   expect_below(*worst, 1e-12, "dp/dt", text);
 }
@@ -184,6 +187,8 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_the_twin), cmocka_unit_test(test_against_mass_energy_and_forward), cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_the_twin),
+                                     cmocka_unit_test(test_against_mass_energy_and_forward),
+                                     cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

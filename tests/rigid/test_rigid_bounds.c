@@ -1,5 +1,5 @@
-/* What the recursions leave alone: nothing behind an output is written, every entry of it is; entries that no body can fill are zero to the last bit;
- * questions about things that are not there have an answer. */
+/* What the recursions leave alone: nothing behind an output is written, every entry of it is; entries that no body
+ * can fill are zero to the last bit; questions about things that are not there have an answer. */
 #include <math.h>
 #include <string.h>
 
@@ -29,11 +29,11 @@ static void expect_filled(const guarded *out, const char *what) {
     if (out->x[out->count + k] != untouched) fail_msg("%s: entry %d behind the last was written", what, k);
 }
 
-#define EXPECT(count, call)                  \
-  do {                                       \
+#define EXPECT(count, call)                    \
+  do {                                         \
     double *out = open_output(&output, count); \
-    assert_int_equal(call, PSDM_OK);         \
-    expect_filled(&output, #call);           \
+    assert_int_equal(call, PSDM_OK);           \
+    expect_filled(&output, #call);             \
   } while (0)
 
 static void check_outputs(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, const double *qdd) {
@@ -66,7 +66,8 @@ static void test_outputs_whole_and_no_more(void **unused) {
     psdm_robot *r = parse_robot(random_robot_text(&g, &kinds[k % 2], text, sizeof text));
     psdm_work *work;
     double q[MOST], qd[MOST], qdd[MOST];
-    for (int i = 0; i < psdm_robot_n(r); i++) q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -2, 2), qdd[i] = rng_uniform(&g, -5, 5);
+    for (int i = 0; i < psdm_robot_n(r); i++)
+      q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -2, 2), qdd[i] = rng_uniform(&g, -5, 5);
     assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
     check_outputs(r, work, q, qd, qdd);
     psdm_work_free(work, NULL);
@@ -93,7 +94,8 @@ static void test_zeros_are_zero(void **unused) {
     psdm_work *work;
     int n = psdm_robot_n(r), columns = psdm_robot_parameter_count(r);
     double q[MOST], qd[MOST], qdd[MOST], Y[11 * MOST * MOST], M[MOST * MOST];
-    for (int i = 0; i < n; i++) q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -2, 2), qdd[i] = rng_uniform(&g, -5, 5);
+    for (int i = 0; i < n; i++)
+      q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -2, 2), qdd[i] = rng_uniform(&g, -5, 5);
     assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
     assert_int_equal(psdm_regressor_standard(r, work, q, qd, qdd, Y), PSDM_OK);
     assert_int_equal(psdm_mass(r, work, q, M), PSDM_OK);
@@ -139,7 +141,8 @@ static void test_loops_out_of_range(void **unused) {
 static void test_capsules_out_of_range(void **unused) {
   (void)unused;
   int a, b;
-  psdm_robot *r = parse_robot("convention: dh\njoints: [{name: s, a: 1}, {name: e, a: 1}]\ncollision:\n  capsules:\n    - {link: s, from: [-1, 0, 0], to: [0, 0, 0], radius: 0.1}\n"
+  psdm_robot *r = parse_robot("convention: dh\njoints: [{name: s, a: 1}, {name: e, a: 1}]\ncollision:\n  capsules:\n   "
+                              " - {link: s, from: [-1, 0, 0], to: [0, 0, 0], radius: 0.1}\n"
                               "    - {link: base, from: [0, 0, -1], to: [0, 0, -2], radius: 0.1}\n");
   int capsules = psdm_collision_capsules(r), gaps = psdm_collision_gaps(r);
   assert_int_equal(capsules, 2);

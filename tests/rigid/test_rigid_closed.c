@@ -1,5 +1,6 @@
-/* Closed forms from the literature: the parallelogram's M(q) and g(q) with its decoupling condition (De Luca, Robotics 2),
- * the two-link arm of Lloyd, Irani, Ahmadi (2021), Example 3, motors seen from either side of a transmission. */
+/* Closed forms from the literature: the parallelogram's M(q) and g(q) with its decoupling condition (De Luca,
+ * Robotics 2), the two-link arm of Lloyd, Irani, Ahmadi (2021), Example 3, motors seen from either side of a
+ * transmission. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +22,12 @@ static psdm_robot *parallelogram(const bars *b) {
            "{name: q1, parent: base}, {name: q2, parent: base},"
            "{name: q3, parent: q2, a: %.17g, couple: {q1: 1, q2: -1}},"
            "{name: q4, parent: q1, a: %.17g, couple: {q2: 1, q1: -1, offset: -pi}}], links: ["
-           "{mass: %.17g, com: [%.17g, 0, 0], inertia: {zz: %.17g}}, {mass: %.17g, com: [%.17g, 0, 0], inertia: {zz: %.17g}},"
-           "{mass: %.17g, com: [%.17g, 0, 0], inertia: {zz: %.17g}}, {mass: %.17g, com: [%.17g, 0, 0], inertia: {zz: %.17g}}]}",
-           b->l2, b->l1, b->m[0], b->lc[0], b->I[0], b->m[1], b->lc[1], b->I[1], b->m[2], b->lc[2], b->I[2], b->m[3], b->lc[3], b->I[3]);
+           "{mass: %.17g, com: [%.17g, 0, 0], inertia: {zz: %.17g}}, {mass: %.17g, com: [%.17g, 0, 0], inertia: {zz: "
+           "%.17g}},"
+           "{mass: %.17g, com: [%.17g, 0, 0], inertia: {zz: %.17g}}, {mass: %.17g, com: [%.17g, 0, 0], inertia: {zz: "
+           "%.17g}}]}",
+           b->l2, b->l1, b->m[0], b->lc[0], b->I[0], b->m[1], b->lc[1], b->I[1], b->m[2], b->lc[2], b->I[2], b->m[3],
+           b->lc[3], b->I[3]);
   return parse_robot(text);
 }
 
@@ -32,9 +36,10 @@ static void check_parallelogram(psdm_robot *robot, const bars *b, double q1, dou
   double M[4], g[2], q[2] = {q1, q2};
   const double *m = b->m, *lc = b->lc, *I = b->I;
   double coupling = (m[2] * b->l2 * lc[2] - m[3] * b->l1 * lc[3]) * cos(q2 - q1);
-  double expected[4] = {I[0] + m[0] * lc[0] * lc[0] + I[2] + m[2] * lc[2] * lc[2] + m[3] * b->l1 * b->l1, coupling, coupling,
-                        I[1] + m[1] * lc[1] * lc[1] + I[3] + m[3] * lc[3] * lc[3] + m[2] * b->l2 * b->l2};
-  double gravity[2] = {g0 * (m[0] * lc[0] + m[2] * lc[2] + m[3] * b->l1) * cos(q1), g0 * (m[1] * lc[1] + m[2] * b->l2 - m[3] * lc[3]) * cos(q2)};
+  double expected[4] = {I[0] + m[0] * lc[0] * lc[0] + I[2] + m[2] * lc[2] * lc[2] + m[3] * b->l1 * b->l1, coupling,
+                        coupling, I[1] + m[1] * lc[1] * lc[1] + I[3] + m[3] * lc[3] * lc[3] + m[2] * b->l2 * b->l2};
+  double gravity[2] = {g0 * (m[0] * lc[0] + m[2] * lc[2] + m[3] * b->l1) * cos(q1),
+                       g0 * (m[1] * lc[1] + m[2] * b->l2 - m[3] * lc[3]) * cos(q2)};
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   assert_int_equal(psdm_mass(robot, work, q, M), PSDM_OK);
   assert_int_equal(psdm_gravity(robot, work, q, g), PSDM_OK);
@@ -48,7 +53,8 @@ static void test_parallelogram(void **unused) {
   rng r = rng_start("parallelogram");
   for (int k = 0; k < 100; k++) {
     bars b = {.l1 = rng_uniform(&r, 0.2, 1), .l2 = rng_uniform(&r, 0.2, 1)};
-    for (int i = 0; i < 4; i++) b.m[i] = rng_uniform(&r, 0.5, 3), b.lc[i] = rng_uniform(&r, 0.1, 0.6), b.I[i] = rng_uniform(&r, 0.01, 0.2);
+    for (int i = 0; i < 4; i++)
+      b.m[i] = rng_uniform(&r, 0.5, 3), b.lc[i] = rng_uniform(&r, 0.1, 0.6), b.I[i] = rng_uniform(&r, 0.01, 0.2);
     psdm_robot *robot = parallelogram(&b);
     check_parallelogram(robot, &b, rng_uniform(&r, -3, 3), rng_uniform(&r, -3, 3));
     psdm_robot_free(robot);
@@ -126,13 +132,15 @@ static void test_two_link_example_3(void **unused) {
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   for (int k = 0; k < 100; k++) {
     double q[2], qd[2], qdd[2], tau[2];
-    for (int i = 0; i < 2; i++) q[i] = rng_uniform(&r, -3, 3), qd[i] = rng_uniform(&r, -2, 2), qdd[i] = rng_uniform(&r, -5, 5);
+    for (int i = 0; i < 2; i++)
+      q[i] = rng_uniform(&r, -3, 3), qd[i] = rng_uniform(&r, -2, 2), qdd[i] = rng_uniform(&r, -5, 5);
     double c1 = cos(q[0]), s1 = sin(q[0]), c2 = cos(q[1]), s2 = sin(q[1]);
     double t11 = I1 + I2 + m1 * (a1 + x1) * (a1 + x1) + m2 * (a2 + x2) * (a2 + x2) + a1 * a1 * m2;
     double t21 = 2 * m2 * a1 * (a2 + x2), t31 = m2 * (a2 + x2) * (a2 + x2) + I2;
     double t81 = -m2 * (a2 + x2), t91 = m2 * a1 + m1 * (a1 + x1);
-    double y[10] = {qdd[0],       c2 * qdd[0],         qdd[1],      c2 * qdd[1], s2 * qd[0] * qd[0], s2 * qd[1] * qd[1], s2 * qd[0] * qd[1],
-                    s1 * s2 * g0, c1 * g0, c1 * c2 * g0};
+    double y[10] = {
+        qdd[0],       c2 * qdd[0], qdd[1],      c2 * qdd[1], s2 * qd[0] * qd[0], s2 * qd[1] * qd[1], s2 * qd[0] * qd[1],
+        s1 * s2 * g0, c1 * g0,     c1 * c2 * g0};
     double theta1[10] = {t11, t21, t31, t21 / 2, 0, -t21 / 2, -t21, t81, t91, -t81};
     double theta2[10] = {t31, t21 / 2, t31, 0, t21 / 2, 0, 0, t81, 0, -t81};
     double expected[2] = {0, 0};
@@ -144,20 +152,22 @@ static void test_two_link_example_3(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* ---- motors (De Luca, "Resulting dynamic model"): rotors add I_m n_r^2, and tau_m = tau / n_r before the gears ---- */
+/* ---- motors (De Luca, "Resulting dynamic model"): rotors add I_m n_r^2, and tau_m = tau / n_r before the gears
+ * ---- */
 
-static const char plain_arm[] =
-    "links: [{mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.01, yy: 0.06, zz: 0.05}},"
-    "{mass: 2, com: [-0.15, 0, 0.03], inertia: {xx: 0.01, yy: 0.03, zz: 0.03}}]";
+static const char plain_arm[] = "links: [{mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.01, yy: 0.06, zz: 0.05}},"
+                                "{mass: 2, com: [-0.15, 0, 0.03], inertia: {xx: 0.01, yy: 0.03, zz: 0.03}}]";
 
 static void test_motor_side(void **unused) {
   (void)unused;
   char text[1024];
-  snprintf(text, sizeof text, "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2}, {name: b, a: 0.3}], %s}", plain_arm);
+  snprintf(text, sizeof text, "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2}, {name: b, a: 0.3}], %s}",
+           plain_arm);
   psdm_robot *bare = parse_robot(text);
   snprintf(text, sizeof text,
            "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, gear: 100, motor: {inertia: 1e-4}},"
-           "{name: b, a: 0.3, gear: -80, motor: {inertia: 2e-4}}], %s}", plain_arm);
+           "{name: b, a: 0.3, gear: -80, motor: {inertia: 2e-4}}], %s}",
+           plain_arm);
   psdm_robot *geared = parse_robot(text);
   const double q[2] = {0.4, -0.9}, qd[2] = {1, 0.6}, qdd[2] = {2, -3}, gear[2] = {100, -80}, rotor[2] = {1e-4, 2e-4};
   double M[4], f[2], tau[2], tau_m[2], qdd_m[2];
@@ -182,12 +192,15 @@ static void test_motor_side(void **unused) {
 static void test_coupled_motors(void **unused) {
   (void)unused;
   char text[1024];
-  snprintf(text, sizeof text, "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2}, {name: b, a: 0.3}], %s}", plain_arm);
+  snprintf(text, sizeof text, "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2}, {name: b, a: 0.3}], %s}",
+           plain_arm);
   psdm_robot *bare = parse_robot(text);
   /* q1 = qm1/45, q2 = qm2/32 - qm1/45; so qm2 = 32 (q1 + q2): motor 2 turns with both joints */
   snprintf(text, sizeof text,
-           "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, gear: 45, drive_inertia: 0.2}, {name: b, a: 0.3, gear: 32, drive_inertia: 0.1}],"
-           "transmission: [[1, 0], [-1, 1]], %s}", plain_arm);
+           "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, gear: 45, drive_inertia: 0.2}, {name: b, a: 0.3, "
+           "gear: 32, drive_inertia: 0.1}],"
+           "transmission: [[1, 0], [-1, 1]], %s}",
+           plain_arm);
   psdm_robot *coupled = parse_robot(text);
   const double q[2] = {0.4, -0.9}, qd[2] = {1, 0.6}, qdd[2] = {2, -3};
   double M0[4], M[4], tau0[2], tau[2], tau_m[2], T0, T, U, back[2], Y[2 * 22], pi[22], qm[2];
@@ -256,9 +269,11 @@ static void test_missing_numbers(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_parallelogram), cmocka_unit_test(test_shipped_parallelogram), cmocka_unit_test(test_decoupling_condition),
-      cmocka_unit_test(test_loops_close),   cmocka_unit_test(test_two_link_example_3),    cmocka_unit_test(test_motor_side),
-      cmocka_unit_test(test_coupled_motors), cmocka_unit_test(test_friction),             cmocka_unit_test(test_missing_numbers),
+      cmocka_unit_test(test_parallelogram),        cmocka_unit_test(test_shipped_parallelogram),
+      cmocka_unit_test(test_decoupling_condition), cmocka_unit_test(test_loops_close),
+      cmocka_unit_test(test_two_link_example_3),   cmocka_unit_test(test_motor_side),
+      cmocka_unit_test(test_coupled_motors),       cmocka_unit_test(test_friction),
+      cmocka_unit_test(test_missing_numbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Nothing but poses and heights depends on where a robot stands: the same random robots at the origin and a thousand kilometres away. */
+/* Nothing but poses and heights depends on where a robot stands: the same random robots at the origin and a thousand
+ * kilometres away. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static psdm_robot *standing_at(const char *text, const char *xyz) {
 }
 
 typedef struct answers {
-  double Y[MOST * 11 * MOST], J[6 * MOST], rate[6 * MOST], lever[MOST], by_q[MOST * MOST], by_qd[MOST * MOST], M[MOST * MOST];
+  double Y[MOST * 11 * MOST], J[6 * MOST], rate[6 * MOST], lever[MOST], by_q[MOST * MOST], by_qd[MOST * MOST],
+      M[MOST * MOST];
 } answers;
 
 static void ask(const psdm_robot *robot, const double *q, const double *qd, const double *qdd, answers *a) {
@@ -46,13 +48,15 @@ static void test_far_away(void **unused) {
   rng g = rng_start("far away");
   static char text[64 * 1024];
   static answers near, far;
-  const random_options options = {1, 7, true, false, true, true}; /* one root: two of them stand as far apart as the file's digits say */
+  /* one root: two of them stand as far apart as the file's digits say */
+  const random_options options = {1, 7, true, false, true, true};
   for (int k = 0; k < ROBOTS; k++) {
     double q[MOST], qd[MOST], qdd[MOST];
     random_robot_text(&g, &options, text, sizeof text);
     psdm_robot *here = standing_at(text, "0, 0, 0"), *there = standing_at(text, "1e6, -2e6, 1e5");
     int n = psdm_robot_n(here);
-    for (int i = 0; i < n; i++) q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -1, 1), qdd[i] = rng_uniform(&g, -2, 2);
+    for (int i = 0; i < n; i++)
+      q[i] = rng_uniform(&g, -3, 3), qd[i] = rng_uniform(&g, -1, 1), qdd[i] = rng_uniform(&g, -2, 2);
     ask(here, q, qd, qdd, &near);
     ask(there, q, qd, qdd, &far);
     expect_same("the regressor", near.Y, far.Y, n * psdm_robot_parameter_count(here));

@@ -1,5 +1,6 @@
-/* Closed loops: the five-bar against its geometry and against Lagrange's equations from its own energies, where the rate of G, which
- * the recursion needs, does not appear. A parallelogram written as a loop against the same one written as couplings. */
+/* Closed loops: the five-bar against its geometry and against Lagrange's equations from its own energies, where the
+ * rate of G, which the recursion needs, does not appear. A parallelogram written as a loop against the same one
+ * written as couplings. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 
 enum { N = 2 };
 
-/* where two circles of radius 0.55 about the crank ends meet: to the left of the line from the left end to the right one */
+/* where two circles of radius 0.55 about the crank ends meet: to the left of the line from the left end to the right
+ * one */
 static void meeting_point(const double q[2], double out[2]) {
   double ax = 0.25 * cos(q[0]), ay = 0.25 * sin(q[0]), bx = 0.3 + 0.25 * cos(q[1]), by = 0.25 * sin(q[1]);
   double dx = bx - ax, dy = by - ay, d = sqrt(dx * dx + dy * dy), h = sqrt(0.55 * 0.55 - 0.25 * d * d);
@@ -24,14 +26,16 @@ static void test_geometry(void **unused) {
   rng g = rng_start("five-bar");
   assert_int_equal(psdm_robot_n(robot), 2);
   assert_int_equal(psdm_robot_loops(robot), 1);
-  assert_true(psdm_robot_joint(robot, 1)->passive && !psdm_robot_joint(robot, 2)->passive && psdm_robot_joint(robot, 2)->q == 1);
+  assert_true(psdm_robot_joint(robot, 1)->passive && !psdm_robot_joint(robot, 2)->passive &&
+              psdm_robot_joint(robot, 2)->q == 1);
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   for (int k = 0; k < 200; k++) {
     double q[2] = {rng_uniform(&g, 1.0, 2.5), rng_uniform(&g, 0.6, 2.0)}, pose[12], point[2];
     meeting_point(q, point);
     for (int joint = 1; joint < 4; joint += 2) {
       assert_int_equal(psdm_pose(robot, work, q, joint, pose), PSDM_OK);
-      assert_true(fabs(pose[0] + 0.55 * pose[3] - point[0]) < 1e-12 && fabs(pose[1] + 0.55 * pose[6] - point[1]) < 1e-12);
+      assert_true(fabs(pose[0] + 0.55 * pose[3] - point[0]) < 1e-12 &&
+                  fabs(pose[1] + 0.55 * pose[6] - point[1]) < 1e-12);
     }
   }
   /* all the way round, one branch: the meeting point never jumps, and turns with the line between the crank ends */
@@ -90,12 +94,16 @@ static void test_dynamics(void **unused) {
   int S = psdm_robot_parameter_count(s.robot);
   assert_int_equal(S, 41);
   for (int k = 0; k < 50; k++) {
-    double q[N], qd[N], qdd[N], tau[N], expected[N], back[N], M[N * N], column[N], gravity[N], none[N] = {0}, Y[N * 41], pi[41], bias[N];
-    for (int i = 0; i < N; i++) q[i] = rng_uniform(&g, 0.6, 1.4) + 0.6 * (i == 0), qd[i] = rng_uniform(&g, -1, 1), qdd[i] = rng_uniform(&g, -3, 3);
+    double q[N], qd[N], qdd[N], tau[N], expected[N], back[N], M[N * N], column[N], gravity[N], none[N] = {0}, Y[N * 41],
+                                                                                               pi[41], bias[N];
+    for (int i = 0; i < N; i++)
+      q[i] = rng_uniform(&g, 0.6, 1.4) + 0.6 * (i == 0), qd[i] = rng_uniform(&g, -1, 1),
+      qdd[i] = rng_uniform(&g, -3, 3);
     assert_int_equal(psdm_inverse(s.robot, s.work, q, qd, qdd, tau), PSDM_OK);
     lagrange(&s, q, qd, qdd, expected);
     double scale = 1 + max_absolute(expected, N);
-    assert_true(max_difference(tau, expected, N) < 1e-11 * scale); /* differences of energies near 10 at steps of 0.01 */
+    /* differences of energies near 10 at steps of 0.01 */
+    assert_true(max_difference(tau, expected, N) < 1e-11 * scale);
     /* regressor, mass, bias, forward: the same properties as for any robot */
     assert_int_equal(psdm_regressor_standard(s.robot, s.work, q, qd, qdd, Y), PSDM_OK);
     psdm_robot_parameters(s.robot, pi);
@@ -112,7 +120,8 @@ static void test_dynamics(void **unused) {
       for (int i = 0; i < N; i++) assert_true(fabs(column[i] - gravity[i] - M[N * i + j]) < 1e-13 * scale);
     }
     assert_int_equal(psdm_bias(s.robot, s.work, q, qd, bias), PSDM_OK);
-    for (int i = 0; i < N; i++) assert_true(fabs(bias[i] + M[N * i] * qdd[0] + M[N * i + 1] * qdd[1] - tau[i]) < 1e-13 * scale);
+    for (int i = 0; i < N; i++)
+      assert_true(fabs(bias[i] + M[N * i] * qdd[0] + M[N * i + 1] * qdd[1] - tau[i]) < 1e-13 * scale);
     assert_int_equal(psdm_forward(s.robot, s.work, q, qd, tau, back), PSDM_OK);
     assert_true(max_difference(back, qdd, N) < 1e-11);
     assert_true(psdmp_linalg_cholesky(N, M));
@@ -147,7 +156,8 @@ static void test_jacobians(void **unused) {
   psdm_wrench wrench = {3, {1, 2, 3}, {4, 5, 6}};
   assert_int_equal(psdm_wrench_torque(s.robot, s.work, q, 1, &wrench, tau), PSDM_OK);
   for (int j = 0; j < N; j++)
-    assert_true(fabs(tau[j] - (J[j] * 1 + J[N + j] * 2 + J[2 * N + j] * 3 + J[3 * N + j] * 4 + J[4 * N + j] * 5 + J[5 * N + j] * 6)) < 1e-12);
+    assert_true(fabs(tau[j] - (J[j] * 1 + J[N + j] * 2 + J[2 * N + j] * 3 + J[3 * N + j] * 4 + J[4 * N + j] * 5 +
+                               J[5 * N + j] * 6)) < 1e-12);
   psdm_work_free(s.work, NULL);
   psdm_robot_free(s.robot);
 }
@@ -156,24 +166,32 @@ static void test_jacobians(void **unused) {
 static void test_parallelogram_both_ways(void **unused) {
   (void)unused;
   static const char links[] =
-      "links: [{name: a, mass: 2.0, com: [0.22, 0.01, 0], inertia: {xx: 0.002, yy: 0.040, zz: 0.041}}, {name: b, mass: 1.1, com: [0.14, 0, 0], inertia: {xx: 0.001, yy: 0.009, zz: 0.010}},"
-      "{name: c, mass: 0.7, com: [0.26, 0, 0], inertia: {xx: 0.001, yy: 0.014, zz: 0.0145}}, {name: d, mass: 1.6, com: [0.21, 0.02, 0], inertia: {xx: 0.002, yy: 0.030, zz: 0.031}}]";
+      "links: [{name: a, mass: 2.0, com: [0.22, 0.01, 0], inertia: {xx: 0.002, yy: 0.040, zz: 0.041}}, {name: b, mass: "
+      "1.1, com: [0.14, 0, 0], inertia: {xx: 0.001, yy: 0.009, zz: 0.010}},"
+      "{name: c, mass: 0.7, com: [0.26, 0, 0], inertia: {xx: 0.001, yy: 0.014, zz: 0.0145}}, {name: d, mass: 1.6, com: "
+      "[0.21, 0.02, 0], inertia: {xx: 0.002, yy: 0.030, zz: 0.031}}]";
   char text[2048];
-  snprintf(text, sizeof text,
-           "{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: q1, parent: base}, {name: q2, parent: base},"
-           "{name: q3, parent: q2, a: 0.3, couple: {q1: 1, q2: -1}}, {name: q4, parent: q1, a: 0.5, couple: {q2: 1, q1: -1, offset: -pi}}], %s}", links);
+  snprintf(
+      text, sizeof text,
+      "{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: q1, parent: base}, {name: q2, parent: base},"
+      "{name: q3, parent: q2, a: 0.3, couple: {q1: 1, q2: -1}}, {name: q4, parent: q1, a: 0.5, couple: {q2: 1, q1: -1, "
+      "offset: -pi}}], %s}",
+      links);
   psdm_robot *coupled = parse_robot(text);
-  snprintf(text, sizeof text,
-           "{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: q1, parent: base}, {name: q2, parent: base},"
-           "{name: q3, parent: q2, a: 0.3}, {name: q4, parent: q1, a: 0.5}], %s,"
-           "loops: [{links: [c, d], points: [[0.5, 0, 0], [-0.3, 0, 0]], joints: [q3, q4], start: [-1, -2], at: {q2: 1}}]}", links);
+  snprintf(
+      text, sizeof text,
+      "{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: q1, parent: base}, {name: q2, parent: base},"
+      "{name: q3, parent: q2, a: 0.3}, {name: q4, parent: q1, a: 0.5}], %s,"
+      "loops: [{links: [c, d], points: [[0.5, 0, 0], [-0.3, 0, 0]], joints: [q3, q4], start: [-1, -2], at: {q2: 1}}]}",
+      links);
   psdm_robot *closed = parse_robot(text);
   psdm_work *wa, *wb;
   rng g = rng_start("parallelogram both ways");
   assert_int_equal(psdm_work_new(coupled, NULL, &wa), PSDM_OK);
   assert_int_equal(psdm_work_new(closed, NULL, &wb), PSDM_OK);
   for (int k = 0; k < 50; k++) {
-    double q1 = rng_uniform(&g, -0.5, 0.5), q[N] = {q1, q1 + rng_uniform(&g, 0.8, 1.4)}, qd[N] = {rng_uniform(&g, -1, 1), rng_uniform(&g, -1, 1)};
+    double q1 = rng_uniform(&g, -0.5, 0.5), q[N] = {q1, q1 + rng_uniform(&g, 0.8, 1.4)},
+           qd[N] = {rng_uniform(&g, -1, 1), rng_uniform(&g, -1, 1)};
     double qdd[N] = {rng_uniform(&g, -2, 2), rng_uniform(&g, -2, 2)}, a[N], b[N];
     assert_int_equal(psdm_inverse(coupled, wa, q, qd, qdd, a), PSDM_OK);
     assert_int_equal(psdm_inverse(closed, wb, q, qd, qdd, b), PSDM_OK);
@@ -188,10 +206,11 @@ static void test_parallelogram_both_ways(void **unused) {
 /* where the links are too short, the answer says so */
 static void test_open_loop(void **unused) {
   (void)unused;
-  psdm_robot *robot = parse_robot(
-      "{convention: modified-dh, joints: [{name: a}, {name: b, a: 0.2}, {name: c, parent: base, a: 1}, {name: d, parent: c, a: 0.2}],"
-      "links: [{mass: 1}, {mass: 1}, {mass: 1}, {mass: 1}],"
-      "loops: [{links: [link2, link4], points: [[0.4, 0, 0], [0.4, 0, 0]], joints: [b, d]}]}");
+  psdm_robot *robot =
+      parse_robot("{convention: modified-dh, joints: [{name: a}, {name: b, a: 0.2}, {name: c, parent: base, a: 1}, "
+                  "{name: d, parent: c, a: 0.2}],"
+                  "links: [{mass: 1}, {mass: 1}, {mass: 1}, {mass: 1}],"
+                  "loops: [{links: [link2, link4], points: [[0.4, 0, 0], [0.4, 0, 0]], joints: [b, d]}]}");
   psdm_work *work;
   double q[N] = {3.1, 0}, tau[N];
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
@@ -202,8 +221,9 @@ static void test_open_loop(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_geometry), cmocka_unit_test(test_dynamics), cmocka_unit_test(test_jacobians),
-      cmocka_unit_test(test_parallelogram_both_ways), cmocka_unit_test(test_open_loop),
+      cmocka_unit_test(test_geometry),  cmocka_unit_test(test_dynamics),
+      cmocka_unit_test(test_jacobians), cmocka_unit_test(test_parallelogram_both_ways),
+      cmocka_unit_test(test_open_loop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Properties that hold for every robot, on 500 random ones: n 1..12, revolute and prismatic, trees, both DH conventions,
- * coupled joints, drive inertias, gravity in any direction. Tolerance 1e-12 relative: some thousand operations in double
- * precision lose three to four of sixteen digits. */
+/* Properties that hold for every robot, on 500 random ones: n 1..12, revolute and prismatic, trees, both DH
+ * conventions, coupled joints, drive inertias, gravity in any direction. Tolerance 1e-12 relative: some thousand
+ * operations in double precision lose three to four of sixteen digits. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,8 +106,9 @@ static double energy_at(psdm_robot *robot, psdm_work *work, const state *s, doub
   return T + U;
 }
 
-/* f'(0) by central differences of order 16: sum of c_k (f(kh) - f(-kh))/h, c_k = (-1)^(k+1) m!^2 / (k (m-k)! (m+k)!), m = 8.
- * At h = 0.02 the joints turn by less than a quarter radian in a step, so truncation stays below rounding (1e-14 of E). */
+/* f'(0) by central differences of order 16: sum of c_k (f(kh) - f(-kh))/h, c_k = (-1)^(k+1) m!^2 / (k (m-k)!
+ * (m+k)!), m = 8. At h = 0.02 the joints turn by less than a quarter radian in a step, so truncation stays below
+ * rounding (1e-14 of E). */
 static double energy_rate(psdm_robot *robot, psdm_work *work, const state *s) {
   enum { M = 8 };
   const double h = 0.02;
@@ -140,7 +141,8 @@ static void energy_property(rng *g, psdm_robot *robot, psdm_work *work, const ch
   double power = 0;
   assert_int_equal(psdm_inverse(robot, work, s.q, s.qd, s.qdd, s.tau), PSDM_OK);
   for (int i = 0; i < n; i++) power += s.tau[i] * s.qd[i];
-  expect_below(fabs(power - energy_rate(robot, work, &s)) / energy_size(robot, work, &s), 1e-12, "energy balance", text);
+  expect_below(fabs(power - energy_rate(robot, work, &s)) / energy_size(robot, work, &s), 1e-12, "energy balance",
+               text);
 }
 
 static void test_energy_balance(void **unused) {
@@ -171,7 +173,8 @@ static void test_forward_inverts_inverse(void **unused) {
 /* ---- kinematics: J qd is the velocity of the pose, dJ/dt its rate, J^T w the wrench's torque ---- */
 
 /* every entry of pose (12), J (6 n) by the same differences along qd */
-static void kinematic_rates(psdm_robot *robot, psdm_work *work, const state *s, int joint, double *pose_rate, double *J_rate) {
+static void kinematic_rates(psdm_robot *robot, psdm_work *work, const state *s, int joint, double *pose_rate,
+                            double *J_rate) {
   enum { M = 8 };
   const double h = 0.02;
   int n = psdm_robot_n(robot);
@@ -193,7 +196,8 @@ static void kinematic_rates(psdm_robot *robot, psdm_work *work, const state *s, 
 static void jacobian_property(rng *g, psdm_robot *robot, psdm_work *work, const char *text) {
   int n = psdm_robot_n(robot), joint = rng_int(g, 0, psdm_robot_joints(robot) - 1);
   state s = random_state(g, n);
-  double J[6 * MOST], rate[6 * MOST], numeric[6 * MOST], pose[12], pose_rate[12], v[6] = {0}, tau[MOST], expected[MOST] = {0};
+  double J[6 * MOST], rate[6 * MOST], numeric[6 * MOST], pose[12], pose_rate[12], v[6] = {0}, tau[MOST],
+                                                                                  expected[MOST] = {0};
   assert_int_equal(psdm_jacobian(robot, work, s.q, joint, J), PSDM_OK);
   assert_int_equal(psdm_jacobian_rate(robot, work, s.q, s.qd, joint, rate), PSDM_OK);
   assert_int_equal(psdm_pose(robot, work, s.q, joint, pose), PSDM_OK);

@@ -1,6 +1,7 @@
 /* An independent twin: Lagrange's equations from world-frame energies of the bodies' centres of mass, straight from the
- * DH rows, sharing no code with the library. Velocities come from a complex step (exact), the remaining derivatives from
- * differences of order 16 in extended precision. Trees, both conventions, prismatic and coupled joints, drives, base pose. */
+ * DH rows, sharing no code with the library. Velocities come from a complex step (exact), the remaining derivatives
+ * from differences of order 16 in extended precision. Trees, both conventions, prismatic and coupled joints, drives,
+ * base pose. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include <complex.h>
 #include <math.h>
@@ -12,7 +13,9 @@
 enum { MOST = 6, ROBOTS = 120 };
 
 typedef long double complex cld;
-typedef struct mat { cld a[4][4]; } mat;
+typedef struct mat {
+  cld a[4][4];
+} mat;
 
 typedef struct arm {
   int joints, n;
@@ -64,7 +67,9 @@ static mat row_transform(const arm *r, const struct row *w, cld x) {
   return mul(origin(w->origin), r->modified ? mul(rx, rz) : mul(rz, rx));
 }
 
-static cld coordinate(const struct row *w, const cld *q) { return w->coupled ? w->factor * q[w->q] + w->offset : q[w->q]; }
+static cld coordinate(const struct row *w, const cld *q) {
+  return w->coupled ? w->factor * q[w->q] + w->offset : q[w->q];
+}
 
 /* ---- energies ---- */
 
@@ -160,7 +165,8 @@ static void lagrange(const arm *r, const long double *q, const long double *qd, 
 
 static arm random_arm(rng *g) {
   arm r = {.joints = rng_int(g, 1, 5), .modified = rng_int(g, 0, 1)};
-  for (int i = 0; i < 3; i++) r.gravity[i] = rng_uniform(g, -9, 9), r.base[i] = rng_uniform(g, -1, 1), r.base[3 + i] = rng_uniform(g, -3, 3);
+  for (int i = 0; i < 3; i++)
+    r.gravity[i] = rng_uniform(g, -9, 9), r.base[i] = rng_uniform(g, -1, 1), r.base[3 + i] = rng_uniform(g, -3, 3);
   for (int j = 0; j < r.joints; j++) {
     struct row *w = &r.row[j];
     w->prismatic = rng_int(g, 0, 3) == 0;
@@ -189,17 +195,18 @@ static int first_joint_of(const arm *r, int q) {
 
 static char *write_arm(const arm *r, char *buf, size_t size) {
   FILE *f = fmemopen(buf, size, "w");
-  fprintf(f, "convention: %s\ngravity: [%.17Lg, %.17Lg, %.17Lg]\n", r->modified ? "modified-dh" : "dh", r->gravity[0], r->gravity[1], r->gravity[2]);
-  fprintf(f, "base: {xyz: [%.17Lg, %.17Lg, %.17Lg], rpy: [%.17Lg, %.17Lg, %.17Lg]}\njoints:\n", r->base[0], r->base[1], r->base[2], r->base[3],
-          r->base[4], r->base[5]);
+  fprintf(f, "convention: %s\ngravity: [%.17Lg, %.17Lg, %.17Lg]\n", r->modified ? "modified-dh" : "dh", r->gravity[0],
+          r->gravity[1], r->gravity[2]);
+  fprintf(f, "base: {xyz: [%.17Lg, %.17Lg, %.17Lg], rpy: [%.17Lg, %.17Lg, %.17Lg]}\njoints:\n", r->base[0], r->base[1],
+          r->base[2], r->base[3], r->base[4], r->base[5]);
   for (int j = 0; j < r->joints; j++) {
     const struct row *w = &r->row[j];
-    fprintf(f, "  - {name: j%d, type: %s, theta: %.17g, d: %.17g, a: %.17g, alpha: %.17g", j, w->prismatic ? "prismatic" : "revolute", w->theta, w->d, w->a, w->alpha);
-    if (w->parent < 0)
-      fprintf(f, ", parent: base");
-    else
-      fprintf(f, ", parent: j%d", w->parent);
-    fprintf(f, ", origin: {xyz: [%.17g, %.17g, %.17g], rpy: [%.17g, %.17g, %.17g]}", w->origin[0], w->origin[1], w->origin[2], w->origin[3], w->origin[4], w->origin[5]);
+    fprintf(f, "  - {name: j%d, type: %s, theta: %.17g, d: %.17g, a: %.17g, alpha: %.17g", j,
+            w->prismatic ? "prismatic" : "revolute", w->theta, w->d, w->a, w->alpha);
+    if (w->parent < 0) fprintf(f, ", parent: base");
+    else fprintf(f, ", parent: j%d", w->parent);
+    fprintf(f, ", origin: {xyz: [%.17g, %.17g, %.17g], rpy: [%.17g, %.17g, %.17g]}", w->origin[0], w->origin[1],
+            w->origin[2], w->origin[3], w->origin[4], w->origin[5]);
     if (w->drive != 0) fprintf(f, ", drive_inertia: %.17g", w->drive);
     if (w->coupled) fprintf(f, ", couple: {j%d: %.17g, offset: %.17g}", first_joint_of(r, w->q), w->factor, w->offset);
     fprintf(f, "}\n");
@@ -207,8 +214,11 @@ static char *write_arm(const arm *r, char *buf, size_t size) {
   fprintf(f, "links:\n");
   for (int j = 0; j < r->joints; j++) {
     const struct row *w = &r->row[j];
-    fprintf(f, "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, xy: %.17g, xz: %.17g, yy: %.17g, yz: %.17g, zz: %.17g}}\n", w->mass,
-            w->com[0], w->com[1], w->com[2], w->inertia[0], w->inertia[1], w->inertia[2], w->inertia[3], w->inertia[4], w->inertia[5]);
+    fprintf(f,
+            "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, xy: %.17g, xz: %.17g, yy: %.17g, yz: "
+            "%.17g, zz: %.17g}}\n",
+            w->mass, w->com[0], w->com[1], w->com[2], w->inertia[0], w->inertia[1], w->inertia[2], w->inertia[3],
+            w->inertia[4], w->inertia[5]);
   }
   fclose(f);
   return buf;
@@ -237,10 +247,14 @@ static void compare(const arm *r, rng *g, const char *text) {
   lagrange(r, ql, qdl, qddl, expected);
   for (int i = 0; i < n * n; i++) M_twin[i] = (double)Ml[i];
   double scale = max_absolute(expected, n) + max_absolute(M_twin, n * n);
-  if (!(max_difference(M, M_twin, n * n) <= 1e-13 * scale)) fail_msg("mass differs by %.3g for\n%s", max_difference(M, M_twin, n * n) / scale, text);
-  if (!(max_difference(tau, expected, n) <= 1e-12 * scale)) fail_msg("torque differs by %.3g for\n%s", max_difference(tau, expected, n) / scale, text);
-  if (!(fabs(T - (double)Tl) <= 1e-13 * (1 + fabs(T)))) fail_msg("kinetic energy %.17g, expected %.17Lg for\n%s", T, Tl, text);
-  if (!(fabs(U - (double)Ul) <= 1e-12 * (100 + fabs(U)))) fail_msg("potential energy %.17g, expected %.17Lg for\n%s", U, Ul, text);
+  if (!(max_difference(M, M_twin, n * n) <= 1e-13 * scale))
+    fail_msg("mass differs by %.3g for\n%s", max_difference(M, M_twin, n * n) / scale, text);
+  if (!(max_difference(tau, expected, n) <= 1e-12 * scale))
+    fail_msg("torque differs by %.3g for\n%s", max_difference(tau, expected, n) / scale, text);
+  if (!(fabs(T - (double)Tl) <= 1e-13 * (1 + fabs(T))))
+    fail_msg("kinetic energy %.17g, expected %.17Lg for\n%s", T, Tl, text);
+  if (!(fabs(U - (double)Ul) <= 1e-12 * (100 + fabs(U))))
+    fail_msg("potential energy %.17g, expected %.17Lg for\n%s", U, Ul, text);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
 }

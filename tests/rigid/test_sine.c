@@ -1,4 +1,5 @@
-/* The recursions' own sines and cosines against libm's: 2e-16 absolute wherever an angle may be, libm itself far out and for what is no number. */
+/* The recursions' own sines and cosines against libm's: 2e-16 absolute wherever an angle may be, libm itself far out
+ * and for what is no number. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +11,8 @@ static void expect_close(const double *x, int count) {
   psdmp_rigid_sines(count, x, s, c);
   for (int i = 0; i < count; i++)
     if (!(fabs(s[i] - sin(x[i])) <= 2e-16 + 1e-16) || !(fabs(c[i] - cos(x[i])) <= 2e-16 + 1e-16))
-      fail_msg("at %.17g: sin %.17g, expected %.17g; cos %.17g, expected %.17g", x[i], s[i], sin(x[i]), c[i], cos(x[i]));
+      fail_msg("at %.17g: sin %.17g, expected %.17g; cos %.17g, expected %.17g", x[i], s[i], sin(x[i]), c[i],
+               cos(x[i]));
 }
 
 static void test_against_libm(void **unused) {

@@ -65,7 +65,8 @@ static void large_robots(void **state) {
   (void)state;
   static const char *const rows[] = {
       "  - {name: joint_with_a_rather_long_name_%d, a: 0.1, alpha: 1.5708, drive_inertia: 0.1, gear: 2}\n",
-      "  - {name: joint_with_a_rather_long_name_%d, a: 0.1, couple: {first: 1, offset: 2}, motor: {mass: 1, inertia: 1}}\n"};
+      "  - {name: joint_with_a_rather_long_name_%d, a: 0.1, couple: {first: 1, offset: 2}, motor: {mass: 1, inertia: "
+      "1}}\n"};
   for (int kind = 0; kind < 2; kind++)
     for (int count = 20; count <= 150; count += kind ? 40 : 65) {
       char *text = malloc(400 + 400 * (size_t)count), *at = text;
@@ -73,7 +74,8 @@ static void large_robots(void **state) {
       at += sprintf(at, "name: large\nconvention: dh\njoints:\n  - {name: first, drive_inertia: unknown}\n");
       for (int j = 0; j < count; j++) at += sprintf(at, rows[kind], j);
       at += sprintf(at, "links:\n");
-      for (int j = 0; j <= count; j++) at += sprintf(at, "  - {name: link_with_a_rather_long_name_%d, mass: -1, com: [0, 0, 0.1]}\n", j);
+      for (int j = 0; j <= count; j++)
+        at += sprintf(at, "  - {name: link_with_a_rather_long_name_%d, mass: -1, com: [0, 0, 0.1]}\n", j);
       at += sprintf(at, "tool: {mass: -1}\nassume: [Ixx1 = 0, Iyy1 = Izz1]\ntheta: {a: 1, b: 2}\n");
       assert_true(survive(try_parse, text) > 5);
       free(text);
@@ -101,8 +103,12 @@ static void work_of_shipped_robots(void **state) {
 /* a robot that was refused for another reason leaves nothing either */
 static void refusals_leave_nothing(void **state) {
   (void)state;
-  static const char *const bad[] = {"", "a: [", "convention: dh\njoints: [{name: x}, {name: x}]\n", "convention: dh\njoints: [{}]\ntransmission: [[0]]\n",
-                                    "convention: dh\njoints: [{parent: joint2}, {}]\n", "convention: dh\njoints: [{}]\nlinks: [{mass: x}]\n"};
+  static const char *const bad[] = {"",
+                                    "a: [",
+                                    "convention: dh\njoints: [{name: x}, {name: x}]\n",
+                                    "convention: dh\njoints: [{}]\ntransmission: [[0]]\n",
+                                    "convention: dh\njoints: [{parent: joint2}, {}]\n",
+                                    "convention: dh\njoints: [{}]\nlinks: [{mass: x}]\n"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     counting c;
     psdm_error error;
@@ -181,7 +187,8 @@ static int files_in(const char *path) {
   DIR *dir = opendir(path);
   assert_non_null(dir);
   int count = 0;
-  for (struct dirent *entry; (entry = readdir(dir));) count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+  for (struct dirent *entry; (entry = readdir(dir));)
+    count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
   closedir(dir);
   return count;
 }
@@ -215,8 +222,9 @@ static void outputs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(robots_that_are_shipped),  cmocka_unit_test(large_robots), cmocka_unit_test(work_of_shipped_robots),
-      cmocka_unit_test(refusals_leave_nothing), cmocka_unit_test(csv_sources_and_files), cmocka_unit_test(outputs),
+      cmocka_unit_test(robots_that_are_shipped), cmocka_unit_test(large_robots),
+      cmocka_unit_test(work_of_shipped_robots),  cmocka_unit_test(refusals_leave_nothing),
+      cmocka_unit_test(csv_sources_and_files),   cmocka_unit_test(outputs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

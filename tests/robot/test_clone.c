@@ -1,4 +1,5 @@
-/* A clone has its own numbers: what is changed there does not show in the robot it came from, nor the other way round. */
+/* A clone has its own numbers: what is changed there does not show in the robot it came from, nor the other way
+ * round. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@ enum { MOST = 12, PARAMETERS = 11 * 24 };
 static void torques(const psdm_robot *robot, rng g, double *tau) {
   double q[MOST], qd[MOST], qdd[MOST];
   psdm_work *work;
-  for (int i = 0; i < psdm_robot_n(robot); i++) q[i] = 1.5 + rng_uniform(&g, -0.3, 0.3), qd[i] = rng_uniform(&g, -1, 1), qdd[i] = rng_uniform(&g, -1, 1);
+  for (int i = 0; i < psdm_robot_n(robot); i++)
+    q[i] = 1.5 + rng_uniform(&g, -0.3, 0.3), qd[i] = rng_uniform(&g, -1, 1), qdd[i] = rng_uniform(&g, -1, 1);
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   assert_int_equal(psdm_inverse(robot, work, q, qd, qdd, tau), PSDM_OK);
   psdm_work_free(work, NULL);
@@ -83,20 +85,24 @@ static void test_random(void **unused) {
   (void)unused;
   rng g = rng_start("clones of random robots");
   static char text[1 << 16];
-  const random_options options = {.n_min = 1, .n_max = 8, .coupled = true, .trees = true, .prismatic = true, .drives = true};
+  const random_options options = {
+      .n_min = 1, .n_max = 8, .coupled = true, .trees = true, .prismatic = true, .drives = true};
   for (int trial = 0; trial < 40; trial++) {
     psdm_robot *robot = parse_robot(random_robot_text(&g, &options, text, sizeof text));
     check(robot, &g);
     check_failures(robot);
     psdm_robot_free(robot);
   }
-  psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {a: 1, drive_inertia: 0.5}\n  - {a: 1, drive_inertia: 0.7}\ntransmission: [[1, 0], [0.5, 1]]\nlinks:\n"
-                                  "  - {mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}\n  - {mass: 2, com: [0.2, 0, 0], inertia: {zz: 2}}\n");
+  psdm_robot *robot = parse_robot(
+      "convention: dh\njoints:\n  - {a: 1, drive_inertia: 0.5}\n  - {a: 1, drive_inertia: 0.7}\ntransmission: [[1, 0], "
+      "[0.5, 1]]\nlinks:\n"
+      "  - {mass: 1, com: [0.1, 0, 0], inertia: {zz: 1}}\n  - {mass: 2, com: [0.2, 0, 0], inertia: {zz: 2}}\n");
   double B[4];
   check(robot, &g);
   check_failures(robot);
   psdm_robot_drive_mass(robot, B); /* motors turn by q1 and q2 - q1 / 2 */
-  assert_true(fabs(B[0] - (0.5 + 0.25 * 0.7)) < 1e-15 && fabs(B[1] + 0.35) < 1e-15 && B[1] == B[2] && fabs(B[3] - 0.7) < 1e-15);
+  assert_true(fabs(B[0] - (0.5 + 0.25 * 0.7)) < 1e-15 && fabs(B[1] + 0.35) < 1e-15 && B[1] == B[2] &&
+              fabs(B[3] - 0.7) < 1e-15);
   psdm_robot_free(robot);
 }
 

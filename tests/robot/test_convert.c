@@ -1,5 +1,5 @@
-/* Conversion keeps the dynamics and the link frames: 200 random trees through YAML and URDF and back, random URDFs through YAML,
- * the MATLAB toolbox's tables. Compared by joint and link names at random states, to 1e-12. */
+/* Conversion keeps the dynamics and the link frames: 200 random trees through YAML and URDF and back, random URDFs
+ * through YAML, the MATLAB toolbox's tables. Compared by joint and link names at random states, to 1e-12. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen, mkstemp */
 #include <math.h>
 #include <matio.h>
@@ -39,20 +39,24 @@ static void compare(psdm_robot *a, psdm_robot *b, rng *g, const char *text) {
   assert_int_equal(psdm_work_new(a, NULL, &wa), PSDM_OK);
   assert_int_equal(psdm_work_new(b, NULL, &wb), PSDM_OK);
   for (int k = 0; k < 3; k++) {
-    for (int i = 0; i < n; i++) q[i] = rng_uniform(g, -3, 3), qd[i] = rng_uniform(g, -1, 1), qdd[i] = rng_uniform(g, -2, 2);
+    for (int i = 0; i < n; i++)
+      q[i] = rng_uniform(g, -3, 3), qd[i] = rng_uniform(g, -1, 1), qdd[i] = rng_uniform(g, -2, 2);
     assert_int_equal(psdm_inverse(a, wa, q, qd, qdd, ta), PSDM_OK);
     assert_int_equal(psdm_inverse(b, wb, q, qd, qdd, tb), PSDM_OK);
     assert_int_equal(psdm_energy(a, wa, q, qd, &Ta, &Ua), PSDM_OK);
     assert_int_equal(psdm_energy(b, wb, q, qd, &Tb, &Ub), PSDM_OK);
-    if (!(max_difference(ta, tb, n) <= 1e-12 * max_absolute(ta, n))) fail_msg("torques differ by %.3g for\n%s", max_difference(ta, tb, n) / max_absolute(ta, n), text);
-    if (!(fabs(Ta - Tb) <= 1e-12 * (fabs(Ta) + 1)) || !(fabs(Ua - Ub) <= 1e-12 * (fabs(Ua) + 100))) fail_msg("energies differ for\n%s", text);
+    if (!(max_difference(ta, tb, n) <= 1e-12 * max_absolute(ta, n)))
+      fail_msg("torques differ by %.3g for\n%s", max_difference(ta, tb, n) / max_absolute(ta, n), text);
+    if (!(fabs(Ta - Tb) <= 1e-12 * (fabs(Ta) + 1)) || !(fabs(Ua - Ub) <= 1e-12 * (fabs(Ua) + 100)))
+      fail_msg("energies differ for\n%s", text);
     for (int j = 0; j < psdm_robot_joints(a); j++) {
       int other = psdm_robot_find(b, psdm_robot_link_name(a, j));
       assert_true(other >= 0);
       assert_string_equal(psdm_robot_link_name(b, other), psdm_robot_link_name(a, j));
       assert_int_equal(psdm_pose(a, wa, q, j, pa), PSDM_OK);
       assert_int_equal(psdm_pose(b, wb, q, other, pb), PSDM_OK);
-      if (!(max_difference(pa, pb, 12) < 1e-12)) fail_msg("pose of %s differs by %.3g for\n%s", psdm_robot_link_name(a, j), max_difference(pa, pb, 12), text);
+      if (!(max_difference(pa, pb, 12) < 1e-12))
+        fail_msg("pose of %s differs by %.3g for\n%s", psdm_robot_link_name(a, j), max_difference(pa, pb, 12), text);
     }
   }
   psdm_work_free(wa, NULL);
@@ -96,8 +100,11 @@ static void test_small_tilts_are_kept(void **unused) {
   for (size_t k = 0; k < sizeof tilts / sizeof *tilts; k++)
     for (psdm_robot_format format = PSDM_FORMAT_YAML; format <= PSDM_FORMAT_URDF; format++) {
       psdm_robot *robot;
-      snprintf(text, sizeof text, "gravity: [0, 0, -9.81]\nconvention: modified-dh\njoints:\n  - {name: j1, theta: 0, d: 0, a: 0, alpha: %s}\n"
-               "links:\n  - {mass: 1, com: [0, 1, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n", tilts[k]);
+      snprintf(
+          text, sizeof text,
+          "gravity: [0, 0, -9.81]\nconvention: modified-dh\njoints:\n  - {name: j1, theta: 0, d: 0, a: 0, alpha: %s}\n"
+          "links:\n  - {mass: 1, com: [0, 1, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n",
+          tilts[k]);
       assert_int_equal(psdm_robot_parse(text, strlen(text), "tilt.yaml", &as_written, NULL, &robot, NULL), PSDM_OK);
       psdm_robot *again = reload(robot, format, text);
       psdm_work *work;
@@ -106,7 +113,8 @@ static void test_small_tilts_are_kept(void **unused) {
       assert_int_equal(psdm_gravity(robot, work, &q, &tau[0]), PSDM_OK);
       assert_int_equal(psdm_gravity(again, work, &q, &tau[1]), PSDM_OK);
       /* all there is comes from the tilt: relative to the torque itself, but for what printing pi loses */
-      if (!(fabs(tau[0] - tau[1]) <= 1e-14 * fabs(tau[0]) + 1e-14)) fail_msg("%.17g became %.17g for\n%s", tau[0], tau[1], text);
+      if (!(fabs(tau[0] - tau[1]) <= 1e-14 * fabs(tau[0]) + 1e-14))
+        fail_msg("%.17g became %.17g for\n%s", tau[0], tau[1], text);
       psdm_work_free(work, NULL);
       psdm_robot_free(again);
       psdm_robot_free(robot);
@@ -125,25 +133,27 @@ static char *random_urdf(rng *g, char *buf, size_t size) {
     const char *type = j ? types[rng_int(g, 0, 3)] : "revolute";
     fprintf(f, "<joint name='j%d' type='%s'>", j, type);
     int parent = rng_int(g, -1, j - 1);
-    if (parent < 0)
-      fprintf(f, "<parent link='root'/>");
-    else
-      fprintf(f, "<parent link='l%d'/>", rng_int(g, 0, 2) ? j - 1 : parent);
+    if (parent < 0) fprintf(f, "<parent link='root'/>");
+    else fprintf(f, "<parent link='l%d'/>", rng_int(g, 0, 2) ? j - 1 : parent);
     fprintf(f, "<child link='l%d'/><limit lower='-2' upper='2' effort='50' velocity='3'/>", j);
-    fprintf(f, "<origin xyz='%.17g %.17g %.17g' rpy='%.17g %.17g %.17g'/>", rng_uniform(g, -1, 1), rng_uniform(g, -1, 1), rng_uniform(g, -1, 1),
-            rng_uniform(g, -3, 3), rng_int(g, 0, 3) ? rng_uniform(g, -1.5, 1.5) : 1.5707963267948966, rng_uniform(g, -3, 3));
-    if (rng_int(g, 0, 1))
-      fprintf(f, "<axis xyz='%s'/>", axes[rng_int(g, 0, 5)]);
+    fprintf(f, "<origin xyz='%.17g %.17g %.17g' rpy='%.17g %.17g %.17g'/>", rng_uniform(g, -1, 1),
+            rng_uniform(g, -1, 1), rng_uniform(g, -1, 1), rng_uniform(g, -3, 3),
+            rng_int(g, 0, 3) ? rng_uniform(g, -1.5, 1.5) : 1.5707963267948966, rng_uniform(g, -3, 3));
+    if (rng_int(g, 0, 1)) fprintf(f, "<axis xyz='%s'/>", axes[rng_int(g, 0, 5)]);
     else
-      fprintf(f, "<axis xyz='%.17g %.17g %.17g'/>", rng_uniform(g, -1, 1), rng_uniform(g, -1, 1), rng_uniform(g, -1, 1));
-    if (j && strcmp(type, "fixed") && rng_int(g, 0, 4) == 0) fprintf(f, "<mimic joint='j0' multiplier='%.17g' offset='%.17g'/>", rng_uniform(g, -2, 2), rng_uniform(g, -1, 1));
+      fprintf(f, "<axis xyz='%.17g %.17g %.17g'/>", rng_uniform(g, -1, 1), rng_uniform(g, -1, 1),
+              rng_uniform(g, -1, 1));
+    if (j && strcmp(type, "fixed") && rng_int(g, 0, 4) == 0)
+      fprintf(f, "<mimic joint='j0' multiplier='%.17g' offset='%.17g'/>", rng_uniform(g, -2, 2), rng_uniform(g, -1, 1));
     fprintf(f, "</joint>");
   }
   for (int j = 0; j < joints; j++)
-    fprintf(f, "<link name='l%d'><inertial><origin xyz='%.17g %.17g %.17g' rpy='%.17g %.17g %.17g'/><mass value='%.17g'/>"
-               "<inertia ixx='%.17g' iyy='%.17g' izz='%.17g' ixy='0.01' ixz='-0.02' iyz='0.005'/></inertial></link>",
-            j, rng_uniform(g, -0.2, 0.2), rng_uniform(g, -0.2, 0.2), rng_uniform(g, -0.2, 0.2), rng_uniform(g, -3, 3), rng_uniform(g, -1, 1),
-            rng_uniform(g, -3, 3), rng_uniform(g, 0.5, 4), rng_uniform(g, 0.1, 0.2), rng_uniform(g, 0.1, 0.2), rng_uniform(g, 0.1, 0.2));
+    fprintf(f,
+            "<link name='l%d'><inertial><origin xyz='%.17g %.17g %.17g' rpy='%.17g %.17g %.17g'/><mass value='%.17g'/>"
+            "<inertia ixx='%.17g' iyy='%.17g' izz='%.17g' ixy='0.01' ixz='-0.02' iyz='0.005'/></inertial></link>",
+            j, rng_uniform(g, -0.2, 0.2), rng_uniform(g, -0.2, 0.2), rng_uniform(g, -0.2, 0.2), rng_uniform(g, -3, 3),
+            rng_uniform(g, -1, 1), rng_uniform(g, -3, 3), rng_uniform(g, 0.5, 4), rng_uniform(g, 0.1, 0.2),
+            rng_uniform(g, 0.1, 0.2), rng_uniform(g, 0.1, 0.2));
   fprintf(f, "</robot>");
   fclose(f);
   return buf;
@@ -157,7 +167,8 @@ static void test_urdf_round_trips(void **unused) {
     psdm_robot *robot;
     psdm_error error;
     random_urdf(&g, text, sizeof text);
-    if (psdm_robot_parse(text, strlen(text), "random.urdf", &as_written, NULL, &robot, &error)) fail_msg("%s\n%s", error.text, text);
+    if (psdm_robot_parse(text, strlen(text), "random.urdf", &as_written, NULL, &robot, &error))
+      fail_msg("%s\n%s", error.text, text);
     psdm_robot *yaml = reload(robot, PSDM_FORMAT_YAML, text), *urdf = reload(robot, PSDM_FORMAT_URDF, text);
     compare(robot, yaml, &g, text);
     compare(robot, urdf, &g, text);
@@ -183,8 +194,10 @@ static void test_shipped_robots(void **unused) {
     for (int j = 0; j < psdm_robot_joints(robot); j++) {
       const psdm_joint *a = psdm_robot_joint(robot, j), *b = psdm_robot_joint(again, psdm_robot_find(again, a->name));
       assert_memory_equal(&a->limits, &b->limits, sizeof a->limits);
-      assert_true(a->friction.given == b->friction.given && a->friction.coulomb == b->friction.coulomb && a->friction.stribeck == b->friction.stribeck);
-      assert_true(a->friction.sigma0 == b->friction.sigma0 && a->friction.exponent == b->friction.exponent && a->gear == b->gear);
+      assert_true(a->friction.given == b->friction.given && a->friction.coulomb == b->friction.coulomb &&
+                  a->friction.stribeck == b->friction.stribeck);
+      assert_true(a->friction.sigma0 == b->friction.sigma0 && a->friction.exponent == b->friction.exponent &&
+                  a->gear == b->gear);
     }
     if (!psdm_robot_ready(robot, NULL)) compare(robot, again, &g, *name);
     psdm_robot_free(again);
@@ -202,7 +215,8 @@ static void test_loops(void **unused) {
     int n = psdm_robot_n(robot), closed = 0;
     psdm_work *own, *other;
     double state[3 * MOST], a[MOST], b[MOST];
-    assert_true(psdm_robot_n(again) == n && psdm_robot_loops(again) == psdm_robot_loops(robot) && psdm_robot_loops(robot) == !k);
+    assert_true(psdm_robot_n(again) == n && psdm_robot_loops(again) == psdm_robot_loops(robot) &&
+                psdm_robot_loops(robot) == !k);
     assert_int_equal(psdm_work_new(robot, NULL, &own), PSDM_OK);
     assert_int_equal(psdm_work_new(again, NULL, &other), PSDM_OK);
     for (int s = 0; s < 200; s++) {
@@ -211,7 +225,8 @@ static void test_loops(void **unused) {
       assert_int_equal(psdm_inverse(again, other, state, state + n, state + 2 * n, b), status);
       if (status) continue;
       closed++;
-      if (!(max_difference(a, b, n) <= 1e-10 * max_absolute(a, n))) fail_msg("%s: torques differ by %.3g", names[k], max_difference(a, b, n));
+      if (!(max_difference(a, b, n) <= 1e-10 * max_absolute(a, n)))
+        fail_msg("%s: torques differ by %.3g", names[k], max_difference(a, b, n));
     }
     assert_true(closed > 10);
     char text[160];
@@ -226,12 +241,19 @@ static void test_odd_names(void **unused) {
   (void)unused;
   rng g = rng_start("odd names");
   static const char urdf[] =
-      "<robot name='odd'><link name='world'/><link name='base'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
-      "<link name='&lt;&amp;&quot;>'><inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link><link name='arm'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+      "<robot name='odd'><link name='world'/><link name='base'><inertial><mass value='1'/><inertia ixx='1' iyy='1' "
+      "izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+      "<link name='&lt;&amp;&quot;>'><inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' "
+      "iyz='0'/></inertial></link><link name='arm'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' "
+      "ixz='0' iyz='0'/></inertial></link>"
       "<joint name='a' type='continuous'><parent link='world'/><child link='base'/><axis xyz='0 1 0'/></joint>"
-      "<joint name='b: [x]' type='continuous'><parent link='base'/><child link='&lt;&amp;&quot;>'/><origin xyz='0.1 0 0.3'/></joint>"
-      "<joint name='c' type='prismatic'><parent link='world'/><child link='arm'/><origin xyz='0 0.2 0.3'/></joint></robot>";
-  static const char yaml[] = "{convention: dh, joints: [{name: \"tab\\there\", a: 0.3}, {name: \"next\\x85line \\u2028 \\\\ '\", a: 0.2, alpha: pi/2}], links: [{name: \"\\x9c#: -\", mass: 1}, {name: \"\\x1b[0m\", mass: 2}]}";
+      "<joint name='b: [x]' type='continuous'><parent link='base'/><child link='&lt;&amp;&quot;>'/><origin xyz='0.1 0 "
+      "0.3'/></joint>"
+      "<joint name='c' type='prismatic'><parent link='world'/><child link='arm'/><origin xyz='0 0.2 "
+      "0.3'/></joint></robot>";
+  static const char yaml[] =
+      "{convention: dh, joints: [{name: \"tab\\there\", a: 0.3}, {name: \"next\\x85line \\u2028 \\\\ '\", a: 0.2, "
+      "alpha: pi/2}], links: [{name: \"\\x9c#: -\", mass: 1}, {name: \"\\x1b[0m\", mass: 2}]}";
   psdm_robot *robot = parse_robot(urdf), *again = reload(robot, PSDM_FORMAT_YAML, urdf);
   compare(robot, again, &g, urdf);
   psdm_robot_free(again);
@@ -241,7 +263,8 @@ static void test_odd_names(void **unused) {
   again = reload(robot, PSDM_FORMAT_YAML, yaml);
   compare(robot, again, &g, yaml);
   assert_string_equal(psdm_robot_joint(again, 1)->name, psdm_robot_joint(robot, 1)->name);
-  assert_string_equal(psdm_robot_loss(robot, PSDM_FORMAT_URDF, 0, text, sizeof text), "joint 'next\\xc2\\x85line \xe2\x80\xa8 \\ '' has a name with control characters");
+  assert_string_equal(psdm_robot_loss(robot, PSDM_FORMAT_URDF, 0, text, sizeof text),
+                      "joint 'next\\xc2\\x85line \xe2\x80\xa8 \\ '' has a name with control characters");
   psdm_robot_free(again);
   psdm_robot_free(robot);
 }
@@ -250,8 +273,10 @@ static void test_losses_are_told(void **unused) {
   (void)unused;
   char text[160];
   psdm_robot *puma = load_shipped("puma560"), *kr6 = load_shipped("kuka_kr6"), *hpr = load_shipped("hitachi_hpr");
-  assert_string_equal(psdm_robot_loss(puma, PSDM_FORMAT_URDF, 0, text, sizeof text), "joint 'theta1' has a drive inertia");
-  assert_string_equal(psdm_robot_loss(hpr, PSDM_FORMAT_URDF, 0, text, sizeof text), "joint 'theta2' has a coupling to more or less than one joint");
+  assert_string_equal(psdm_robot_loss(puma, PSDM_FORMAT_URDF, 0, text, sizeof text),
+                      "joint 'theta1' has a drive inertia");
+  assert_string_equal(psdm_robot_loss(hpr, PSDM_FORMAT_URDF, 0, text, sizeof text),
+                      "joint 'theta2' has a coupling to more or less than one joint");
   assert_null(psdm_robot_loss(kr6, PSDM_FORMAT_URDF, 0, text, sizeof text));
   assert_null(psdm_robot_loss(puma, PSDM_FORMAT_YAML, 0, text, sizeof text));
   psdm_robot_free(puma);
@@ -274,9 +299,12 @@ static void test_tables(void **unused) {
   snprintf(dh, sizeof dh, "/tmp/psdm-dh-%ld.csv", (long)getpid());
   snprintf(x, sizeof x, "/tmp/psdm-x-%ld.csv", (long)getpid());
   /* the SCARA of Table 1(c), with joint 4 counted the other way round */
-  write_file(dh, "a, alpha, d, theta, type, sign\n0.350, 0, 0.160, 0, 0, 1\n0.300, 3.14159, 0, 0, 0, 1\n0, 0, 0, 0, 1, 1\n0 0 0 0 0 -1\n");
-  write_file(x, "6.25,0.2096,0,0.0447,0.0104,0.1355,0.1413,0,0.0056,0,0\n9.49,-0.1662,0,-0.1464,0.0494,0.1553,0.1336,0,-0.0129,0,0\n"
-                "0.40,0,0,-0.1751,0.0069,0.0069,0,0,0,0,0\n1.10,0.0041,-0.0124,-0.0168,0.0023,0.0004,0.0025,0,0,0.0001,0\n");
+  write_file(dh, "a, alpha, d, theta, type, sign\n0.350, 0, 0.160, 0, 0, 1\n0.300, 3.14159, 0, 0, 0, 1\n0, 0, 0, 0, 1, "
+                 "1\n0 0 0 0 0 -1\n");
+  write_file(
+      x, "6.25,0.2096,0,0.0447,0.0104,0.1355,0.1413,0,0.0056,0,0\n9.49,-0.1662,0,-0.1464,0.0494,0.1553,0.1336,0,-0."
+         "0129,0,0\n"
+         "0.40,0,0,-0.1751,0.0069,0.0069,0,0,0,0,0\n1.10,0.0041,-0.0124,-0.0168,0.0023,0.0004,0.0025,0,0,0.0001,0\n");
   psdm_robot *tables, *shipped = load_shipped("fanuc_sr6ia");
   psdm_error error;
   psdm_status status = psdm_robot_load_tables(dh, x, NULL, NULL, &tables, &error);
@@ -346,10 +374,10 @@ static void test_mat_tables(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trips),
-      cmocka_unit_test(test_small_tilts_are_kept),
+      cmocka_unit_test(test_round_trips),      cmocka_unit_test(test_small_tilts_are_kept),
       cmocka_unit_test(test_urdf_round_trips), cmocka_unit_test(test_shipped_robots),
-      cmocka_unit_test(test_losses_are_told),  cmocka_unit_test(test_loops), cmocka_unit_test(test_odd_names),  cmocka_unit_test(test_tables),
+      cmocka_unit_test(test_losses_are_told),  cmocka_unit_test(test_loops),
+      cmocka_unit_test(test_odd_names),        cmocka_unit_test(test_tables),
       cmocka_unit_test(test_mat_tables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* test_robot_facts.c: what a robot answers at the edges: indices out of range, closed loops, parts of a robot that cannot be cut out, tables with one thing wrong, names that
- * a format cannot say. */
+/* test_robot_facts.c: what a robot answers at the edges: indices out of range, closed loops, parts of a robot that
+ * cannot be cut out, tables with one thing wrong, names that a format cannot say. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,12 @@
 #include "support.h"
 
 #define DH "convention: dh\njoints:\n"
-#define LOOP "convention: modified-dh\njoints:\n  - {name: a}\n  - {name: b, parent: a, a: 0.25}\n  - {name: c, parent: base, origin: {xyz: [0.3, 0, 0]}}\n  - {name: d, parent: c, a: 0.25}\n"
-#define TIED "loops:\n  - {links: [link2, link4], points: [[0.55, 0, 0], [0.55, 0, 0]], joints: [b, d], start: [-1, 1], at: {a: 2, c: 1}}\n"
+#define LOOP                                                                                                         \
+  "convention: modified-dh\njoints:\n  - {name: a}\n  - {name: b, parent: a, a: 0.25}\n  - {name: c, parent: base, " \
+  "origin: {xyz: [0.3, 0, 0]}}\n  - {name: d, parent: c, a: 0.25}\n"
+#define TIED                                                                                                           \
+  "loops:\n  - {links: [link2, link4], points: [[0.55, 0, 0], [0.55, 0, 0]], joints: [b, d], start: [-1, 1], at: {a: " \
+  "2, c: 1}}\n"
 
 static void expect(const char *text, const psdm_robot_options *options, const char *sentence) {
   psdm_robot *robot = (psdm_robot *)&robot;
@@ -29,14 +33,21 @@ static void loops_that_are_wrong(void **state) {
   static const struct {
     const char *joints, *loops, *sentence;
   } cases[] = {
-      {LOOP, "loops:\n  - {links: [base, link4], joints: [b, d]}\n", "test.yaml:8:13: loop 1: a loop ties two links; fix one of them to the base with a fixed joint"},
+      {LOOP, "loops:\n  - {links: [base, link4], joints: [b, d]}\n",
+       "test.yaml:8:13: loop 1: a loop ties two links; fix one of them to the base with a fixed joint"},
       {LOOP, "loops:\n  - {links: [link2, base], joints: [b, d]}\n", "a loop ties two links"},
-      {LOOP, "loops:\n  - {links: [link2, link4], joints: [b, b]}\n", "joint 'b' is fixed, coupled, geared or in another loop already"},
-      {LOOP, "loops:\n  - {links: [link2, link4], joints: [a, b, c, d]}\n", "4 passive joints for 1 loops; a loop moves three at most"},
-      {LOOP, "loops:\n  - {links: [link2, link4], joints: [a, b]}\n  - {links: [link2, link4], joints: [c, d]}\n", "every joint is passive; at least one must be independent"},
-      {DH "  - {name: a}\n  - {name: b, gear: 2}\n  - {name: c, type: fixed}\n  - {name: d, couple: {a: 1}}\n", "loops:\n  - {links: [link1, link2], joints: [b]}\n", "joint 'b' is fixed, coupled, geared"},
-      {DH "  - {name: a}\n  - {name: b, gear: 2}\n  - {name: c, type: fixed}\n  - {name: d, couple: {a: 1}}\n", "loops:\n  - {links: [link1, link2], joints: [c]}\n", "joint 'c' is fixed, coupled, geared"},
-      {DH "  - {name: a}\n  - {name: b, gear: 2}\n  - {name: c, type: fixed}\n  - {name: d, couple: {a: 1}}\n", "loops:\n  - {links: [link1, link2], joints: [d]}\n", "joint 'd' is fixed, coupled, geared"},
+      {LOOP, "loops:\n  - {links: [link2, link4], joints: [b, b]}\n",
+       "joint 'b' is fixed, coupled, geared or in another loop already"},
+      {LOOP, "loops:\n  - {links: [link2, link4], joints: [a, b, c, d]}\n",
+       "4 passive joints for 1 loops; a loop moves three at most"},
+      {LOOP, "loops:\n  - {links: [link2, link4], joints: [a, b]}\n  - {links: [link2, link4], joints: [c, d]}\n",
+       "every joint is passive; at least one must be independent"},
+      {DH "  - {name: a}\n  - {name: b, gear: 2}\n  - {name: c, type: fixed}\n  - {name: d, couple: {a: 1}}\n",
+       "loops:\n  - {links: [link1, link2], joints: [b]}\n", "joint 'b' is fixed, coupled, geared"},
+      {DH "  - {name: a}\n  - {name: b, gear: 2}\n  - {name: c, type: fixed}\n  - {name: d, couple: {a: 1}}\n",
+       "loops:\n  - {links: [link1, link2], joints: [c]}\n", "joint 'c' is fixed, coupled, geared"},
+      {DH "  - {name: a}\n  - {name: b, gear: 2}\n  - {name: c, type: fixed}\n  - {name: d, couple: {a: 1}}\n",
+       "loops:\n  - {links: [link1, link2], joints: [d]}\n", "joint 'd' is fixed, coupled, geared"},
       {LOOP "transmission: [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]\n", TIED, "transmission"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -65,7 +76,8 @@ static void coupling_of_closed_loops(void **state) {
   psdm_robot *robot = parse_robot(LOOP TIED);
   double G[8], c[4];
   psdm_robot_coupling(robot, G, c);
-  assert_true(G[0] == 1 && G[1] == 0 && isnan(G[2]) && isnan(G[3]) && G[4] == 0 && G[5] == 1 && isnan(G[6]) && isnan(G[7]));
+  assert_true(G[0] == 1 && G[1] == 0 && isnan(G[2]) && isnan(G[3]) && G[4] == 0 && G[5] == 1 && isnan(G[6]) &&
+              isnan(G[7]));
   assert_true(c[0] == 0 && c[2] == 0);
   psdm_robot_coupling(robot, NULL, c);
   psdm_robot_coupling(robot, G, NULL);
@@ -77,7 +89,8 @@ static void coupling_of_closed_loops(void **state) {
 
 static void indices_out_of_range(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot(DH "  - {name: a, a: 1, alpha: 1.5708}\nlinks: [{mass: -1}]\nassume: [Ixy1 = 0]\ntheta: {ZZ1: 3}\n");
+  psdm_robot *robot =
+      parse_robot(DH "  - {name: a, a: 1, alpha: 1.5708}\nlinks: [{mass: -1}]\nassume: [Ixy1 = 0]\ntheta: {ZZ1: 3}\n");
   psdm_body body;
   char buf[80] = "kept", none[1];
   double value = 7;
@@ -116,7 +129,8 @@ static void expect_tables(const char *dh, const char *x, const char *sentence) {
   }
   psdm_robot *robot = NULL;
   psdm_error error;
-  psdm_status status = psdm_robot_load_tables(path[0], x ? path[1] : NULL, &(psdm_robot_options){.no_snap = true}, NULL, &robot, &error);
+  psdm_status status =
+      psdm_robot_load_tables(path[0], x ? path[1] : NULL, &(psdm_robot_options){.no_snap = true}, NULL, &robot, &error);
   unlink(path[0]), unlink(path[1]);
   if (!sentence) {
     if (status) fail_msg("%s", psdm_error_format(&error, found, sizeof found));
@@ -177,7 +191,8 @@ static void losses_are_named(void **state) {
     psdm_robot *robot = parse_robot(cases[k].text);
     char loss[300] = "";
     bool found = false;
-    for (int i = 0; !found && psdm_robot_loss(robot, PSDM_FORMAT_URDF, i, loss, sizeof loss); i++) found = strstr(loss, cases[k].loss) != NULL;
+    for (int i = 0; !found && psdm_robot_loss(robot, PSDM_FORMAT_URDF, i, loss, sizeof loss); i++)
+      found = strstr(loss, cases[k].loss) != NULL;
     if (!found) fail_msg("'%s' is not named for\n%s", cases[k].loss, cases[k].text);
     psdm_robot_free(robot);
   }
@@ -186,21 +201,31 @@ static void losses_are_named(void **state) {
 /* names of every kind come back from YAML as they were */
 static void names_come_back(void **state) {
   (void)state;
-  static const char *const names[] = {"a\x01" "b", "tab\there", "line\nbreak", "return\r", "\x7F", "next\xC2\x85line", "sep\xE2\x80\xA8" "a", "sep\xE2\x80\xA9" "a", "\xE2\x80\x94 dash", "\xC2\xA0space",
-                                      "quote\"back\\slash", "plain"};
+  static const char *const names[] = {"a\x01"
+                                      "b",
+                                      "tab\there",
+                                      "line\nbreak",
+                                      "return\r",
+                                      "\x7F",
+                                      "next\xC2\x85line",
+                                      "sep\xE2\x80\xA8"
+                                      "a",
+                                      "sep\xE2\x80\xA9"
+                                      "a",
+                                      "\xE2\x80\x94 dash",
+                                      "\xC2\xA0space",
+                                      "quote\"back\\slash",
+                                      "plain"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
     char text[600], path[64], sentence[900];
     text_writer w = {text, sizeof text};
     text_put(&w, DH "  - {name: \"");
     for (const unsigned char *c = (const unsigned char *)names[k]; *c; c++) {
-      if (*c == 0xC2 && c[1] == 0x85)
-        text_put(&w, "\\N"), c++;
+      if (*c == 0xC2 && c[1] == 0x85) text_put(&w, "\\N"), c++;
       else if (*c == 0xE2 && c[1] == 0x80 && (c[2] == 0xA8 || c[2] == 0xA9))
         text_put(&w, c[2] == 0xA8 ? "\\L" : "\\P"), c += 2;
-      else if (*c < 0x20 || *c == 0x7F || *c == '"' || *c == '\\')
-        text_put(&w, "\\x%02X", *c);
-      else
-        text_put(&w, "%c", *c);
+      else if (*c < 0x20 || *c == 0x7F || *c == '"' || *c == '\\') text_put(&w, "\\x%02X", *c);
+      else text_put(&w, "%c", *c);
     }
     text_put(&w, "\"}\n");
     psdm_robot *robot = parse_robot(text), *again;
@@ -221,8 +246,10 @@ static void names_come_back(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loops_that_are_wrong), cmocka_unit_test(parts_that_cannot_be_cut_out), cmocka_unit_test(coupling_of_closed_loops), cmocka_unit_test(indices_out_of_range),
-      cmocka_unit_test(tables_that_are_wrong), cmocka_unit_test(losses_are_named), cmocka_unit_test(names_come_back),
+      cmocka_unit_test(loops_that_are_wrong),     cmocka_unit_test(parts_that_cannot_be_cut_out),
+      cmocka_unit_test(coupling_of_closed_loops), cmocka_unit_test(indices_out_of_range),
+      cmocka_unit_test(tables_that_are_wrong),    cmocka_unit_test(losses_are_named),
+      cmocka_unit_test(names_come_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

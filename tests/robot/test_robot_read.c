@@ -12,14 +12,16 @@ static const double PI = 3.14159265358979323846;
 static psdm_robot *parse_with(const char *text, const psdm_robot_options *options) {
   psdm_robot *robot;
   psdm_error error;
-  if (psdm_robot_parse(text, strlen(text), "folder/arm.v2.yaml", options, NULL, &robot, &error)) fail_msg("%s\n%s", error.text, text);
+  if (psdm_robot_parse(text, strlen(text), "folder/arm.v2.yaml", options, NULL, &robot, &error))
+    fail_msg("%s\n%s", error.text, text);
   return robot;
 }
 
-#define assert_near(a, b) \
-  do { \
-    double near_a = (a), near_b = (b); \
-    if (!(fabs(near_a - near_b) <= 1e-14 * fmax(1, fabs(near_b)))) fail_msg("%s = %.17g, not %.17g", #a, near_a, near_b); \
+#define assert_near(a, b)                                          \
+  do {                                                             \
+    double near_a = (a), near_b = (b);                             \
+    if (!(fabs(near_a - near_b) <= 1e-14 * fmax(1, fabs(near_b)))) \
+      fail_msg("%s = %.17g, not %.17g", #a, near_a, near_b);       \
   } while (0)
 
 /* ---- every field, by its getter ---- */
@@ -29,15 +31,20 @@ static const char *const full =
     "gravity: [1, 2, -9]\n"
     "convention: dh\n"
     "joints:\n"
-    "  - {name: turn, type: revolute, theta: 30 deg, d: 0.5, a: 0.25, alpha: -pi/2, stiffness: 1e4, torque_constant: -2.5, gear: 101,\n"
-    "     limits: {lower: -pi/2, upper: 135 deg, velocity: 90 deg, acceleration: 2*pi, effort: 150}, drive_inertia: 0.75,\n"
-    "     friction: {coulomb: 1, static: 1.5, stribeck: 0.02, viscous: 3, exponent: 0.5, sigma0: 1e5, sigma1: 300, offset: -0.1}}\n"
+    "  - {name: turn, type: revolute, theta: 30 deg, d: 0.5, a: 0.25, alpha: -pi/2, stiffness: 1e4, torque_constant: "
+    "-2.5, gear: 101,\n"
+    "     limits: {lower: -pi/2, upper: 135 deg, velocity: 90 deg, acceleration: 2*pi, effort: 150}, drive_inertia: "
+    "0.75,\n"
+    "     friction: {coulomb: 1, static: 1.5, stribeck: 0.02, viscous: 3, exponent: 0.5, sigma0: 1e5, sigma1: 300, "
+    "offset: -0.1}}\n"
     "  - {name: flange, type: fixed, d: 0.1}\n"
-    "  - {name: slide, type: prismatic, limits: {upper: 0.4}, drive_inertia: unknown, friction: {coulomb: 2, viscous: 4}}\n"
+    "  - {name: slide, type: prismatic, limits: {upper: 0.4}, drive_inertia: unknown, friction: {coulomb: 2, viscous: "
+    "4}}\n"
     "  - {name: follow, parent: turn, couple: {turn: -2, slide: 0.5, offset: 45 deg}}\n"
     "  - {parent: base}\n"
     "links:\n"
-    "  - {name: trunk, mass: 2, com: [0.1, 0.2, 0.3], inertia: {xx: 0.5, yy: 0.6, zz: 0.7, xy: 0.01, xz: 0.02, yz: 0.03}}\n"
+    "  - {name: trunk, mass: 2, com: [0.1, 0.2, 0.3], inertia: {xx: 0.5, yy: 0.6, zz: 0.7, xy: 0.01, xz: 0.02, yz: "
+    "0.03}}\n"
     "  - {}\n"
     "  - {name: rod, standard: {m: 1, mx: 2, my: 3, mz: 4, XX: 25.5, XY: -6, XZ: -8, YY: 20.5, YZ: -12, ZZ: 13.5}}\n"
     "  - {mass: 3}\n"
@@ -61,8 +68,10 @@ static void joints_are_read(void **state) {
     const char *name, *link_name;
     psdm_joint_type type;
     int parent, q, link, drive;
-  } expected[] = {{"turn", "trunk", PSDM_REVOLUTE, -1, 0, 0, 0},     {"flange", "link2", PSDM_FIXED, 0, -1, -1, -1},
-                  {"slide", "rod", PSDM_PRISMATIC, 1, 1, 1, 1},       {"follow", "link4", PSDM_REVOLUTE, 0, -1, 2, -1},
+  } expected[] = {{"turn", "trunk", PSDM_REVOLUTE, -1, 0, 0, 0},
+                  {"flange", "link2", PSDM_FIXED, 0, -1, -1, -1},
+                  {"slide", "rod", PSDM_PRISMATIC, 1, 1, 1, 1},
+                  {"follow", "link4", PSDM_REVOLUTE, 0, -1, 2, -1},
                   {"joint5", "link5", PSDM_REVOLUTE, -1, 2, 3, -1}};
   for (int j = 0; j < 5; j++) {
     const psdm_joint *joint = psdm_robot_joint(robot, j);
@@ -88,17 +97,20 @@ static void joints_are_read(void **state) {
 static void joint_numbers_are_read(void **state) {
   (void)state;
   psdm_robot *robot = parse_with(full, NULL);
-  const psdm_joint *turn = psdm_robot_joint(robot, 0), *slide = psdm_robot_joint(robot, 2), *last = psdm_robot_joint(robot, 4);
+  const psdm_joint *turn = psdm_robot_joint(robot, 0), *slide = psdm_robot_joint(robot, 2),
+                   *last = psdm_robot_joint(robot, 4);
   assert_near(turn->limits.lower, -PI / 2);
   assert_near(turn->limits.upper, 0.75 * PI);
   assert_near(turn->limits.velocity, PI / 2);
   assert_near(turn->limits.acceleration, 2 * PI);
   assert_near(turn->limits.effort, 150);
   assert_true(slide->limits.lower == -INFINITY && slide->limits.upper == 0.4);
-  assert_true(slide->limits.velocity == INFINITY && slide->limits.acceleration == INFINITY && slide->limits.effort == INFINITY);
+  assert_true(slide->limits.velocity == INFINITY && slide->limits.acceleration == INFINITY &&
+              slide->limits.effort == INFINITY);
 
   const psdm_friction *f = &turn->friction;
-  assert_true(f->given && f->coulomb == 1 && f->stat == 1.5 && f->stribeck == 0.02 && f->viscous == 3 && f->exponent == 0.5);
+  assert_true(f->given && f->coulomb == 1 && f->stat == 1.5 && f->stribeck == 0.02 && f->viscous == 3 &&
+              f->exponent == 0.5);
   assert_true(f->sigma0 == 1e5 && f->sigma1 == 300 && f->offset == -0.1);
   f = &slide->friction; /* without static friction it equals Coulomb's */
   assert_true(f->given && f->coulomb == 2 && f->stat == 2 && f->viscous == 4 && f->exponent == 1 && f->offset == 0);
@@ -116,7 +128,16 @@ static void parameters_are_read(void **state) {
   enum { COUNT = 42 };
   assert_int_equal(psdm_robot_parameter_count(robot), COUNT);
   /* about the link frame's origin: I + m (r.r 1 - r r^T) */
-  static const double trunk[] = {2, 0.2, 0.4, 0.6, 0.5 + 2 * 0.13, 0.01 - 2 * 0.02, 0.02 - 2 * 0.03, 0.6 + 2 * 0.1, 0.03 - 2 * 0.06, 0.7 + 2 * 0.05};
+  static const double trunk[] = {2,
+                                 0.2,
+                                 0.4,
+                                 0.6,
+                                 0.5 + 2 * 0.13,
+                                 0.01 - 2 * 0.02,
+                                 0.02 - 2 * 0.03,
+                                 0.6 + 2 * 0.1,
+                                 0.03 - 2 * 0.06,
+                                 0.7 + 2 * 0.05};
   static const double rod[] = {1, 2, 3, 4, 25.5, -6, -8, 20.5, -12, 13.5};
   double pi[COUNT], back[COUNT];
   psdm_robot_parameters(robot, pi);
@@ -138,7 +159,8 @@ static void parameters_are_read(void **state) {
   static const struct {
     int k;
     const char *name;
-  } names[] = {{0, "m1"}, {1, "mx1"}, {5, "XY1"}, {19, "ZZ2"}, {37, "YY4"}, {40, "Ia1"}, {41, "Ia2"}, {42, ""}, {-1, ""}};
+  } names[] = {{0, "m1"},   {1, "mx1"},  {5, "XY1"}, {19, "ZZ2"}, {37, "YY4"},
+               {40, "Ia1"}, {41, "Ia2"}, {42, ""},   {-1, ""}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char name[32];
     assert_string_equal(psdm_robot_parameter_name(robot, names[i].k, name, sizeof name), names[i].name);
@@ -148,7 +170,8 @@ static void parameters_are_read(void **state) {
   psdm_error error;
   assert_int_equal(psdm_robot_ready(robot, &error), PSDM_E_MISSING);
   assert_string_equal(error.file, "folder/arm.v2.yaml");
-  assert_string_equal(error.text, "link 'link2' has no mass, centre of mass and inertia; this command needs them ('links:')");
+  assert_string_equal(error.text,
+                      "link 'link2' has no mass, centre of mass and inertia; this command needs them ('links:')");
   for (int i = 0; i < COUNT; i++) pi[i] = 0.1 * i + 1;
   pi[41] = NAN;
   psdm_robot_set_parameters(robot, pi);
@@ -175,7 +198,8 @@ static void couplings_are_read(void **state) {
   psdm_robot_free(robot);
 
   /* a coupling of a coupling, named before it is made */
-  robot = parse_robot("convention: dh\njoints:\n  - {name: a, couple: {b: 3, offset: 1}}\n  - {name: b, couple: {c: 2, offset: 5}}\n  - {name: c}\n");
+  robot = parse_robot("convention: dh\njoints:\n  - {name: a, couple: {b: 3, offset: 1}}\n  - {name: b, couple: {c: 2, "
+                      "offset: 5}}\n  - {name: c}\n");
   psdm_robot_coupling(robot, G, c);
   assert_true(G[0] == 6 && G[1] == 2 && G[2] == 1);
   assert_true(c[0] == 16 && c[1] == 5 && c[2] == 0);
@@ -229,13 +253,12 @@ static void gravity_can_be_overridden(void **state) {
 
 static void angles_snap(void **state) {
   (void)state;
-  const char *text =
-      "convention: dh\njoints:\n"
-      "  - {name: A1, alpha: 1.5708, limits: {upper: 1.5708}}\n"
-      "  - {name: A2, alpha: -3.14159, theta: 0.5236}\n"
-      "  - {name: A3, alpha: 1.5707963267948966, theta: pi/2}\n" /* exact: no note */
-      "  - {name: A4, alpha: 1.571, theta: 0.1}\n"               /* 2e-4 off: meant as it is */
-      "base: {rpy: [0.00001, 0, 0]}\n";
+  const char *text = "convention: dh\njoints:\n"
+                     "  - {name: A1, alpha: 1.5708, limits: {upper: 1.5708}}\n"
+                     "  - {name: A2, alpha: -3.14159, theta: 0.5236}\n"
+                     "  - {name: A3, alpha: 1.5707963267948966, theta: pi/2}\n" /* exact: no note */
+                     "  - {name: A4, alpha: 1.571, theta: 0.1}\n"               /* 2e-4 off: meant as it is */
+                     "base: {rpy: [0.00001, 0, 0]}\n";
   static const char *const notes[] = {"line 7: rpy 1e-05 snapped to 0 deg (--no-snap keeps it)",
                                       "line 3: joint 'A1': alpha 1.5708 snapped to 90 deg (--no-snap keeps it)",
                                       "line 4: joint 'A2': alpha -3.14159 snapped to -180 deg (--no-snap keeps it)",
@@ -276,7 +299,8 @@ static void transmissions_are_consistent(void **state) {
       "convention: dh\njoints: [{gear: 100}, {gear: -50}, {}]\n",
       "convention: dh\njoints: [{}, {}, {}]\ntransmission: [[1, 0, 0], [0.5, 2, 0], [0, -1, 1]]\n",
       "convention: dh\njoints: [{gear: 100}, {gear: -50}, {}]\ntransmission: [[0, 1, 0], [0.5, 2, 0], [0, -1, 4]]\n"};
-  static const double T[3][9] = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 0.5, 2, 0, 0, -1, 1}, {0, 1, 0, 0.5, 2, 0, 0, -1, 4}};
+  static const double T[3][9] = {
+      {1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 0.5, 2, 0, 0, -1, 1}, {0, 1, 0, 0.5, 2, 0, 0, -1, 4}};
   static const double gear[3][3] = {{100, -50, 1}, {1, 1, 1}, {100, -50, 1}};
   for (int k = 0; k < 3; k++) {
     psdm_robot *robot = parse_robot(texts[k]);
@@ -286,13 +310,15 @@ static void transmissions_are_consistent(void **state) {
       for (int i = 0; i < 3; i++) motor[i] = rng_uniform(&g, -3, 3) * gear[k][i], tau[i] = rng_uniform(&g, -50, 50);
       psdm_robot_motor_to_joint(robot, motor, q);
       for (int i = 0; i < 3; i++) /* q = T diag(1/gear) q_motor */
-        assert_near(q[i], T[k][3 * i] * motor[0] / gear[k][0] + T[k][3 * i + 1] * motor[1] / gear[k][1] + T[k][3 * i + 2] * motor[2] / gear[k][2]);
+        assert_near(q[i], T[k][3 * i] * motor[0] / gear[k][0] + T[k][3 * i + 1] * motor[1] / gear[k][1] +
+                              T[k][3 * i + 2] * motor[2] / gear[k][2]);
       psdm_robot_joint_to_motor(robot, q, back);
       if (!(max_difference(back, motor, 3) < 1e-11)) fail_msg("robot %d: not its own inverse", k);
       /* what the motors put in is what the joints get */
       psdm_robot_motor_torque(robot, tau, tau_motor);
       for (int i = 0; i < 3; i++) power += tau[i] * q[i], power_motor += tau_motor[i] * motor[i];
-      if (!(fabs(power - power_motor) < 1e-11 * (1 + fabs(power)))) fail_msg("robot %d: power %g and %g", k, power, power_motor);
+      if (!(fabs(power - power_motor) < 1e-11 * (1 + fabs(power))))
+        fail_msg("robot %d: power %g and %g", k, power, power_motor);
     }
     psdm_robot_free(robot);
   }
@@ -364,10 +390,21 @@ static const char *standard(const point *points, int count) {
   double s[10] = {0};
   for (int k = 0; k < count; k++) {
     double m = points[k].m, x = points[k].r[0], y = points[k].r[1], z = points[k].r[2];
-    const double add[10] = {m, m * x, m * y, m * z, m * (y * y + z * z), -m * x * y, -m * x * z, m * (x * x + z * z), -m * y * z, m * (x * x + y * y)};
+    const double add[10] = {m,
+                            m * x,
+                            m * y,
+                            m * z,
+                            m * (y * y + z * z),
+                            -m * x * y,
+                            -m * x * z,
+                            m * (x * x + z * z),
+                            -m * y * z,
+                            m * (x * x + y * y)};
     for (int i = 0; i < 10; i++) s[i] += add[i];
   }
-  snprintf(text, sizeof ring[0], "standard: {m: %.17g, mx: %.17g, my: %.17g, mz: %.17g, XX: %.17g, XY: %.17g, XZ: %.17g, YY: %.17g, YZ: %.17g, ZZ: %.17g}",
+  snprintf(text, sizeof ring[0],
+           "standard: {m: %.17g, mx: %.17g, my: %.17g, mz: %.17g, XX: %.17g, XY: %.17g, XZ: %.17g, YY: %.17g, YZ: "
+           "%.17g, ZZ: %.17g}",
            s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9]);
   return text;
 }
@@ -400,7 +437,8 @@ static void fixed_joints_are_lumped(void **state) {
            "  - {name: sensor, type: fixed, theta: -0.2, d: 0.3, a: 0.1, alpha: 1.1}\n" /* fixed to what is fixed */
            "  - {name: j2, parent: bracket, a: 0.4, d: 0.02, theta: 0.1}\n"
            "  - {name: hand, type: fixed, a: 0.15, alpha: -0.6}\n"
-           "links:\n  - %s\n", standard(pedestal, POINTS));
+           "links:\n  - %s\n",
+           standard(pedestal, POINTS));
   char *at = with + strlen(with);
   at += sprintf(at, "  - %s\n", standard(one, POINTS));
   at += sprintf(at, "  - %s\n", standard(bracket, POINTS));
@@ -432,16 +470,19 @@ static void tools_and_motors_are_folded_in(void **state) {
   random_body(&g, one);
   random_body(&g, two);
   random_body(&g, three);
-  one[POINTS] = (point){1.7, {0.05, -0.06, 0.07}};  /* the motor of joint 3, carried by link 1 */
-  three[POINTS] = (point){0.9, {0.01, 0.02, 0.1}};  /* a tool without extent */
+  one[POINTS] = (point){1.7, {0.05, -0.06, 0.07}}; /* the motor of joint 3, carried by link 1 */
+  three[POINTS] = (point){0.9, {0.01, 0.02, 0.1}}; /* a tool without extent */
 #define ROWS "  - {name: j%d, a: 0.3, d: 0.1, alpha: %s%s}\n"
   char folded[3000], by_hand[3000];
   snprintf(folded, sizeof folded,
-           "convention: dh\njoints:\n" ROWS ROWS ROWS "links:\n  - %s\n  - %s\n  - %s\ntool: {name: gripper, mass: 0.9, com: [0.01, 0.02, 0.1]}\n", 1, "pi/2",
-           ", gear: 20", 2, "0.3", ", gear: -60, motor: {inertia: 2e-4}", 3, "0",
-           ", gear: 50, motor: {mass: 1.7, com: [0.05, -0.06, 0.07], inertia: 1e-4, on: link1}", standard(one, POINTS), standard(two, POINTS), standard(three, POINTS));
-  snprintf(by_hand, sizeof by_hand, "convention: dh\njoints:\n" ROWS ROWS ROWS "links:\n  - %s\n  - %s\n  - %s\n", 1, "pi/2", "", 2, "0.3",
-           ", drive_inertia: 0.72", 3, "0", ", drive_inertia: 0.25", standard(one, POINTS + 1), standard(two, POINTS), standard(three, POINTS + 1));
+           "convention: dh\njoints:\n" ROWS ROWS ROWS
+           "links:\n  - %s\n  - %s\n  - %s\ntool: {name: gripper, mass: 0.9, com: [0.01, 0.02, 0.1]}\n",
+           1, "pi/2", ", gear: 20", 2, "0.3", ", gear: -60, motor: {inertia: 2e-4}", 3, "0",
+           ", gear: 50, motor: {mass: 1.7, com: [0.05, -0.06, 0.07], inertia: 1e-4, on: link1}", standard(one, POINTS),
+           standard(two, POINTS), standard(three, POINTS));
+  snprintf(by_hand, sizeof by_hand, "convention: dh\njoints:\n" ROWS ROWS ROWS "links:\n  - %s\n  - %s\n  - %s\n", 1,
+           "pi/2", "", 2, "0.3", ", drive_inertia: 0.72", 3, "0", ", drive_inertia: 0.25", standard(one, POINTS + 1),
+           standard(two, POINTS), standard(three, POINTS + 1));
 #undef ROWS
   assert_same_texts(folded, by_hand, NULL);
 
@@ -458,8 +499,11 @@ static void tools_and_motors_are_folded_in(void **state) {
 /* without 'on' a motor rides on the parent's link; on the base it never moves */
 static void motors_ride_on_the_parent(void **state) {
   (void)state;
-#define ARM(first, second) "convention: dh\njoints:\n  - {a: 1" first "}\n  - {a: 0.5" second "}\nlinks: [{mass: 1, com: [0, 0.1, 0]}, {mass: 2}]\n"
-  assert_same_texts(ARM("", ", motor: {mass: 3, com: [0.1, 0, 0]}"), ARM("", ", motor: {mass: 3, com: [0.1, 0, 0], on: joint1}"), NULL);
+#define ARM(first, second)                                           \
+  "convention: dh\njoints:\n  - {a: 1" first "}\n  - {a: 0.5" second \
+  "}\nlinks: [{mass: 1, com: [0, 0.1, 0]}, {mass: 2}]\n"
+  assert_same_texts(ARM("", ", motor: {mass: 3, com: [0.1, 0, 0]}"),
+                    ARM("", ", motor: {mass: 3, com: [0.1, 0, 0], on: joint1}"), NULL);
   assert_same_texts(ARM(", motor: {mass: 3}", ""), ARM("", ""), NULL);
   assert_same_texts(ARM("", ", motor: {mass: 3, on: base}"), ARM("", ""), NULL);
 #undef ARM
@@ -471,11 +515,14 @@ static void a_child_may_stand_before_its_parent(void **state) {
 #define TRUNK "  - {name: trunk, parent: base, d: 0.3, alpha: pi/2, drive_inertia: 0.3}\n"
 #define LEFT "  - {name: left, parent: trunk, a: 0.4, alpha: 0.2, origin: {xyz: [0, 0.2, 0]}}\n"
 #define ELBOW "  - {name: elbow, type: prismatic, parent: left, a: 0.1, alpha: -pi/2}\n"
-#define RIGHT "  - {name: right, parent: trunk, a: 0.3, couple: {left: -1, elbow: 0.5, offset: 0.2}, drive_inertia: 0.1}\n"
+#define RIGHT \
+  "  - {name: right, parent: trunk, a: 0.3, couple: {left: -1, elbow: 0.5, offset: 0.2}, drive_inertia: 0.1}\n"
 #define HEAD "  - {name: head, parent: trunk, d: 0.5, theta: 0.4}\n"
 #define BODY(m, x) "  - {mass: " #m ", com: [" #x ", 0.1, 0.02], inertia: {xx: 0.1, yy: 0.12, zz: 0.09, xz: 0.01}}\n"
-  const char *sorted = "convention: modified-dh\njoints:\n" TRUNK LEFT ELBOW RIGHT HEAD "links:\n" BODY(5, 0.1) BODY(4, 0.2) BODY(3, 0.3) BODY(2, 0.4) BODY(1, 0.5);
-  const char *mixed = "convention: modified-dh\njoints:\n" RIGHT ELBOW HEAD LEFT TRUNK "links:\n" BODY(2, 0.4) BODY(3, 0.3) BODY(1, 0.5) BODY(4, 0.2) BODY(5, 0.1);
+  const char *sorted = "convention: modified-dh\njoints:\n" TRUNK LEFT ELBOW RIGHT HEAD "links:\n" BODY(5, 0.1)
+      BODY(4, 0.2) BODY(3, 0.3) BODY(2, 0.4) BODY(1, 0.5);
+  const char *mixed = "convention: modified-dh\njoints:\n" RIGHT ELBOW HEAD LEFT TRUNK "links:\n" BODY(2, 0.4)
+      BODY(3, 0.3) BODY(1, 0.5) BODY(4, 0.2) BODY(5, 0.1);
   /* q of sorted: trunk left elbow head; q of mixed: elbow head left trunk */
   static const int order[] = {3, 2, 0, 1};
   assert_same_texts(sorted, mixed, order);
@@ -501,11 +548,19 @@ static void a_child_may_stand_before_its_parent(void **state) {
 static void the_base_has_a_pose(void **state) {
   (void)state;
 #define ARM "convention: dh\njoints: [{a: 1, alpha: pi/2}, {a: 0.5}]\nlinks: [{mass: 1, com: [0, 0.1, 0]}, {mass: 2}]\n"
-  psdm_robot *tilted = parse_robot("base: {xyz: [0.1, 0.2, 0.3], rpy: [0.3, -0.4, 0.5]}\n" ARM), *plain = parse_robot(ARM);
+  psdm_robot *tilted = parse_robot("base: {xyz: [0.1, 0.2, 0.3], rpy: [0.3, -0.4, 0.5]}\n" ARM),
+             *plain = parse_robot(ARM);
   /* R = Rz(0.5) Ry(-0.4) Rx(0.3) */
   double cx = cos(0.3), sx = sin(0.3), cy = cos(-0.4), sy = sin(-0.4), cz = cos(0.5), sz = sin(0.5);
-  const double R[9] = {cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx,
-                       sz * cy, sz * sy * sx + cz * cx, sz * sy * cx - cz * sx, -sy, cy * sx, cy * cx};
+  const double R[9] = {cz * cy,
+                       cz * sy * sx - sz * cx,
+                       cz * sy * cx + sz * sx,
+                       sz * cy,
+                       sz * sy * sx + cz * cx,
+                       sz * sy * cx - cz * sx,
+                       -sy,
+                       cy * sx,
+                       cy * cx};
   const double *down = psdm_robot_gravity(plain), q[2] = {0.4, -1.1}, p[3] = {0.1, 0.2, 0.3};
   double turned[3], one[24], other[24];
   for (int i = 0; i < 3; i++) turned[i] = R[i] * down[0] + R[3 + i] * down[1] + R[6 + i] * down[2]; /* R^T g */
@@ -519,7 +574,9 @@ static void the_base_has_a_pose(void **state) {
     for (int i = 0; i < 3; i++) {
       const double *x = other + 12 * j;
       assert_near(one[12 * j + i], R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2] + p[i]);
-      for (int k = 0; k < 3; k++) assert_near(one[12 * j + 3 + 3 * i + k], R[3 * i] * x[3 + k] + R[3 * i + 1] * x[6 + k] + R[3 * i + 2] * x[9 + k]);
+      for (int k = 0; k < 3; k++)
+        assert_near(one[12 * j + 3 + 3 * i + k],
+                    R[3 * i] * x[3 + k] + R[3 * i + 1] * x[6 + k] + R[3 * i + 2] * x[9 + k]);
     }
   double tau_tilted[2], tau_same[2];
   const double qd[2] = {1, -2}, qdd[2] = {3, 0.5};
@@ -550,18 +607,25 @@ static void implausible_links_are_named(void **state) {
       {ARM("{name: arm, mass: -2.5}"), "link 'arm': mass is negative (-2.5 kg)"},
       {ARM("{mass: 0, inertia: {yy: 0.5}}"), "link 'link1': mass is zero but YY is 0.5"},
       {ARM("{standard: {mz: 2}}"), "link 'link1': mass is zero but mz is 2"},
-      {ARM("{mass: 1, inertia: {xx: 1, yy: 1, zz: 2.5}}"), "link 'link1': inertia breaks the triangle inequality (principal moments 1, 1, 2.5 kg m^2)"},
+      {ARM("{mass: 1, inertia: {xx: 1, yy: 1, zz: 2.5}}"),
+       "link 'link1': inertia breaks the triangle inequality (principal moments 1, 1, 2.5 kg m^2)"},
       {ARM("{mass: 1, inertia: {xx: -0.5, yy: 1, zz: 1}}"),
-       "link 'link1': inertia about its centre of mass is not positive definite (smallest principal moment -0.5 kg m^2)"},
+       "link 'link1': inertia about its centre of mass is not positive definite (smallest principal moment -0.5 kg "
+       "m^2)"},
       {ARM("{mass: 1}") "tool: {mass: -1}\n", "link 'tool': mass is negative (-1 kg)"},
       {ARM("{mass: 1}") "tool: {name: gripper, mass: -1}\n", "link 'gripper': mass is negative (-1 kg)"},
       {ARM("{}") "theta: {ZZ1: 2}\n", NULL},
-      {ARM("{}") "theta: {ZZ1: 2, ZZ2: 1}\n", "line 4: theta 'ZZ2' is not a parameter of the robot (names such as ZZ1, mx2 or Ia3 were expected) and is not used"},
+      {ARM("{}") "theta: {ZZ1: 2, ZZ2: 1}\n", "line 4: theta 'ZZ2' is not a parameter of the robot (names such as ZZ1, "
+                                              "mx2 or Ia3 were expected) and is not used"},
       {"convention: dh\njoints: [{name: a, friction: {coulomb: 1, viscous: 0}}]\n", NULL},
-      {"convention: dh\njoints: [{name: a, friction: {coulomb: -1}}]\n", "joint 'a': coulomb friction is negative, so it drives the joint"},
-      {"convention: dh\njoints: [{name: a, friction: {viscous: -1}}]\n", "joint 'a': viscous friction is negative, so it drives the joint"},
-      {"convention: dh\njoints: [{name: a, friction: {coulomb: 1, static: -1, stribeck: 0.1}}]\n", "joint 'a': static friction is negative, so it drives the joint"},
-      {ARM("{mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}") "theta: {ZZ1: 2}\n", "theta is not used: masses and inertias of all links are known"},
+      {"convention: dh\njoints: [{name: a, friction: {coulomb: -1}}]\n",
+       "joint 'a': coulomb friction is negative, so it drives the joint"},
+      {"convention: dh\njoints: [{name: a, friction: {viscous: -1}}]\n",
+       "joint 'a': viscous friction is negative, so it drives the joint"},
+      {"convention: dh\njoints: [{name: a, friction: {coulomb: 1, static: -1, stribeck: 0.1}}]\n",
+       "joint 'a': static friction is negative, so it drives the joint"},
+      {ARM("{mass: 1, inertia: {xx: 1, yy: 1, zz: 1}}") "theta: {ZZ1: 2}\n",
+       "theta is not used: masses and inertias of all links are known"},
   };
 #undef ARM
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -581,9 +645,11 @@ static void shipped_robots_are_read(void **state) {
     const char *name;
     int n, joints, drives, warnings;
     bool coupled, ready;
-  } facts[] = {{"two_link", 2, 2, 0, 2, false, true},      {"fanuc_sr6ia", 4, 4, 0, 0, false, true},  {"kuka_kr6", 6, 6, 0, 1, false, true},
-               {"kuka_lbr7", 7, 7, 0, 2, false, true},     {"denso_vs6556g", 6, 6, 6, 0, false, false}, {"puma560", 6, 6, 6, 6, false, true},
-               {"parallelogram", 2, 4, 0, 0, true, true},  {"hitachi_hpr", 5, 7, 0, 0, true, true},   {"two_branch", 5, 5, 2, 0, false, true}};
+  } facts[] = {{"two_link", 2, 2, 0, 2, false, true},       {"fanuc_sr6ia", 4, 4, 0, 0, false, true},
+               {"kuka_kr6", 6, 6, 0, 1, false, true},       {"kuka_lbr7", 7, 7, 0, 2, false, true},
+               {"denso_vs6556g", 6, 6, 6, 0, false, false}, {"puma560", 6, 6, 6, 6, false, true},
+               {"parallelogram", 2, 4, 0, 0, true, true},   {"hitachi_hpr", 5, 7, 0, 0, true, true},
+               {"two_branch", 5, 5, 2, 0, false, true}};
   int count = 0;
   while (shipped_robots[count]) count++;
   assert_int_equal(count, sizeof facts / sizeof *facts);
@@ -605,14 +671,15 @@ static void shipped_robots_are_read(void **state) {
 static void published_doubts_are_told(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("kuka_kr6");
-  assert_string_equal(psdm_robot_warning(robot, 0),
-                      "link 'link5': inertia about its centre of mass is not positive definite (smallest principal moment -0.000261276 kg m^2)");
+  assert_string_equal(psdm_robot_warning(robot, 0), "link 'link5': inertia about its centre of mass is not positive "
+                                                    "definite (smallest principal moment -0.000261276 kg m^2)");
   psdm_robot_free(robot);
   robot = load_shipped("kuka_lbr7");
-  assert_string_equal(psdm_robot_warning(robot, 0),
-                      "link 'link4': inertia breaks the triangle inequality (principal moments 0.0113407, 0.0383189, 0.0500404 kg m^2)");
-  assert_string_equal(psdm_robot_warning(robot, 1),
-                      "link 'link6': inertia breaks the triangle inequality (principal moments 0.00049566, 0.0023, 0.00280434 kg m^2)");
+  assert_string_equal(psdm_robot_warning(robot, 0), "link 'link4': inertia breaks the triangle inequality (principal "
+                                                    "moments 0.0113407, 0.0383189, 0.0500404 kg m^2)");
+  assert_string_equal(
+      psdm_robot_warning(robot, 1),
+      "link 'link6': inertia breaks the triangle inequality (principal moments 0.00049566, 0.0023, 0.00280434 kg m^2)");
   psdm_robot_free(robot);
 }
 

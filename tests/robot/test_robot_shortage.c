@@ -12,32 +12,43 @@ typedef struct file {
   psdm_robot_options options;
 } file;
 
-#define JOINTS "gravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: A1, d: 0.2, alpha: -1.5708, drive_inertia: unknown, limits: {lower: -2, upper: 2}}\n"
-#define ARM                                                                                                                                            \
-  JOINTS "  - {name: A2, a: 0.3, drive_inertia: 0.1, gear: 50, stiffness: 1e4, damping: 3, friction: {coulomb: 1, viscous: 2, offset: 0.1}}\n"          \
-         "  - {name: A3, a: 0.25, alpha: 0.3, motor: {mass: 1, com: [0, 0, 0.1], inertia: 0.01, on: A1}}\n"                                             \
-         "links:\n  - {name: one, mass: -1, com: [0, 0, 0.1], inertia: {xx: 1, yy: 1, zz: 3}}\n  - {name: two, mass: 2}\n  - {name: three, mass: 3}\n" \
-         "tool: {mass: -1}\nassume: [Ixx1 = 0, Iyy1 = Izz1]\ntheta: {a: 1, b: 2}\n"                                                                           \
-         "collision:\n  floor: {height: -0.5}\n  capsules:\n    - {link: base, from: [0, 0, 0], to: [0, 0, 0.2], radius: 0.1}\n"                       \
-         "    - {link: two, from: [0, 0, 0], radius: 0.1}\n    - {link: three, from: [0, 0, 0], radius: 0.1}\n  apart: [[three, base]]\n"
-#define COUPLED                                                                                                              \
-  JOINTS "  - {name: A2, a: 0.3, couple: {A1: 2, offset: 1}, motor: {mass: 1, inertia: 1}}\n"            \
-         "  - {name: A3, type: prismatic, parent: A1, couple: {A2: 1}}\n  - {name: A4, type: fixed, parent: A3}\n  - {name: A5}\n" \
+#define JOINTS                                                                                                       \
+  "gravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: A1, d: 0.2, alpha: -1.5708, drive_inertia: unknown, " \
+  "limits: {lower: -2, upper: 2}}\n"
+#define ARM                                                                                                            \
+  JOINTS "  - {name: A2, a: 0.3, drive_inertia: 0.1, gear: 50, stiffness: 1e4, damping: 3, friction: {coulomb: 1, "    \
+         "viscous: 2, offset: 0.1}}\n"                                                                                 \
+         "  - {name: A3, a: 0.25, alpha: 0.3, motor: {mass: 1, com: [0, 0, 0.1], inertia: 0.01, on: A1}}\n"            \
+         "links:\n  - {name: one, mass: -1, com: [0, 0, 0.1], inertia: {xx: 1, yy: 1, zz: 3}}\n  - {name: two, mass: " \
+         "2}\n  - {name: three, mass: 3}\n"                                                                            \
+         "tool: {mass: -1}\nassume: [Ixx1 = 0, Iyy1 = Izz1]\ntheta: {a: 1, b: 2}\n"                                    \
+         "collision:\n  floor: {height: -0.5}\n  capsules:\n    - {link: base, from: [0, 0, 0], to: [0, 0, 0.2], "     \
+         "radius: 0.1}\n"                                                                                              \
+         "    - {link: two, from: [0, 0, 0], radius: 0.1}\n    - {link: three, from: [0, 0, 0], radius: 0.1}\n  "      \
+         "apart: [[three, base]]\n"
+#define COUPLED                                                                                                        \
+  JOINTS "  - {name: A2, a: 0.3, couple: {A1: 2, offset: 1}, motor: {mass: 1, inertia: 1}}\n"                          \
+         "  - {name: A3, type: prismatic, parent: A1, couple: {A2: 1}}\n  - {name: A4, type: fixed, parent: A3}\n  - " \
+         "{name: A5}\n"                                                                                                \
          "assume: [Ixx2 = Iyy1]\n"
-#define URDF                                                                                                                                            \
-  "<robot name='r'><strange/><link name='a'/><link name='b'><inertial><mass value='-1'/><inertia ixx='1' iyy='1' izz='3' ixy='0' ixz='0' iyz='0'/>"     \
-  "</inertial></link><link name='c'><inertial><mass value='1'/></inertial></link><link name='d'><visual/></link><link name='e'><visual/></link>"        \
-  "<joint name='ab' type='revolute'><origin rpy='1.5708 0 0'/><parent link='a'/><child link='b'/><axis xyz='0 0.001 1'/>"                               \
-  "<limit lower='-1' upper='1' effort='9' velocity='2'/><dynamics damping='1' friction='2'/></joint>"                                                   \
-  "<joint name='bc' type='prismatic'><parent link='b'/><child link='c'/><mimic joint='ab' multiplier='2'/></joint>"                                     \
-  "<joint name='bd' type='continuous'><parent link='b'/><child link='d'/><axis xyz='0 1 0.002'/></joint>"                                               \
+#define URDF                                                                                                          \
+  "<robot name='r'><strange/><link name='a'/><link name='b'><inertial><mass value='-1'/><inertia ixx='1' iyy='1' "    \
+  "izz='3' ixy='0' ixz='0' iyz='0'/>"                                                                                 \
+  "</inertial></link><link name='c'><inertial><mass value='1'/></inertial></link><link "                              \
+  "name='d'><visual/></link><link name='e'><visual/></link>"                                                          \
+  "<joint name='ab' type='revolute'><origin rpy='1.5708 0 0'/><parent link='a'/><child link='b'/><axis xyz='0 0.001 " \
+  "1'/>"                                                                                                              \
+  "<limit lower='-1' upper='1' effort='9' velocity='2'/><dynamics damping='1' friction='2'/></joint>"                 \
+  "<joint name='bc' type='prismatic'><parent link='b'/><child link='c'/><mimic joint='ab' multiplier='2'/></joint>"   \
+  "<joint name='bd' type='continuous'><parent link='b'/><child link='d'/><axis xyz='0 1 0.002'/></joint>"             \
   "<joint name='be' type='fixed'><parent link='b'/><child link='e'/></joint></robot>"
 
 static psdm_status try_file(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   const file *f = what;
   psdm_robot *robot = (psdm_robot *)&robot, *clone = (psdm_robot *)&clone;
-  psdm_status status = f->text ? psdm_robot_parse(f->text, strlen(f->text), f->name, &f->options, allocator, &robot, error)
-                               : psdm_robot_load(f->name, &f->options, allocator, &robot, error);
+  psdm_status status = f->text
+                           ? psdm_robot_parse(f->text, strlen(f->text), f->name, &f->options, allocator, &robot, error)
+                           : psdm_robot_load(f->name, &f->options, allocator, &robot, error);
   if (status) {
     assert_null(robot);
     assert_string_equal(error->text, "out of memory");
@@ -97,7 +108,8 @@ static void tables(void **state) {
   assert_non_null(out);
   fputs("-3,0.1,0,0,0.1,0.2,0.3,0,0,0,0.01\n2,0.1,0,0,0.1,0.2,9,0,0,0,0\n", out);
   fclose(out);
-  long both = shortage_everywhere("tables", try_tables, (const char *const[]){dh, x}), one = shortage_everywhere("one table", try_tables, (const char *const[]){dh, NULL});
+  long both = shortage_everywhere("tables", try_tables, (const char *const[]){dh, x}),
+       one = shortage_everywhere("one table", try_tables, (const char *const[]){dh, NULL});
   unlink(dh), unlink(x);
   assert_true(both > 10 && one >= 0);
 }
@@ -109,20 +121,26 @@ typedef struct paper {
   psdm_robot_format format;
 } paper;
 
-static void write_robot(psdm_output *output, const void *what) { psdm_robot_write(((const paper *)what)->robot, ((const paper *)what)->format, output); }
-static psdm_status try_write(const psdm_allocator *allocator, const void *what, psdm_error *error) { return shortage_write(write_robot, what, allocator, error); }
+static void write_robot(psdm_output *output, const void *what) {
+  psdm_robot_write(((const paper *)what)->robot, ((const paper *)what)->format, output);
+}
+static psdm_status try_write(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  return shortage_write(write_robot, what, allocator, error);
+}
 
 static void files_that_are_written(void **state) {
   (void)state;
   static const char *const texts[] = {ARM, COUPLED};
   for (size_t i = 0; i < 2; i++) {
     psdm_robot *robot = parse_robot(texts[i]);
-    for (psdm_robot_format format = PSDM_FORMAT_YAML; format <= PSDM_FORMAT_URDF; format++) shortage_everywhere("written", try_write, &(paper){robot, format});
+    for (psdm_robot_format format = PSDM_FORMAT_YAML; format <= PSDM_FORMAT_URDF; format++)
+      shortage_everywhere("written", try_write, &(paper){robot, format});
     psdm_robot_free(robot);
   }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files_that_are_read), cmocka_unit_test(tables), cmocka_unit_test(files_that_are_written)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(files_that_are_read), cmocka_unit_test(tables),
+                                     cmocka_unit_test(files_that_are_written)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

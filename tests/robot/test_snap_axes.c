@@ -16,18 +16,25 @@ static psdm_robot *parse(const char *text, double snap_axes) {
 
 /* a KR6 whose angles alpha are off by this, as after a kinematic calibration */
 static void kr6(char *text, size_t room, double off) {
-  static const char links[] =
-      "links:\n"
-      "  - {mass: 7.60, com: [-0.0376, 0.0435, -0.0076], inertia: {xx: 0.0430, yy: 0.0449, zz: 0.0490, xy: 0.0125, xz: 0.0022, yz: -0.0024}}\n"
-      "  - {mass: 2.80, com: [0.1554, -0.0062, 0.1148],  inertia: {xx: 0.0060, yy: 0.0393, zz: 0.0415, xy: -0.0004, xz: -0.0012, yz: 0.0001}}\n"
-      "  - {mass: 7.00, com: [0.0450, -0.0070, 0.0040],  inertia: {xx: 0.0278, yy: 0.0375, zz: 0.0309, xy: 0.0010, xz: 0.0005, yz: -0.0002}}\n"
-      "  - {mass: 2.90, com: [-0.0010, 0.1021, -0.0028], inertia: {xx: 0.0138, yy: 0.0058, zz: 0.0123, xy: -0.0010, xz: 0.0002, yz: 0.0002}}\n"
-      "  - {mass: 0.94, com: [0.0001, -0.0300, 0.0106],  inertia: {xx: 0.0009, yy: 0.0010, zz: 0.0006, xy: 0.0001, xz: 0.0010, yz: 0.0001}}\n"
-      "  - {mass: 3.00, com: [-0.0020, -0.0190, 0.0670], inertia: {xx: 0.0045, yy: 0.0050, zz: 0.0060, xy: 0.0001, xz: -0.0003, yz: 0.0004}}\n";
-  static const double a[] = {0.025, -0.315, -0.035, 0, 0, 0}, d[] = {0.183, 0, 0, 0.365, 0, 0.08}, quarters[] = {-1, 0, 1, -1, 1, 0}, part[] = {1, -1, 0.5, -0.75, 1, 0};
+  static const char links[] = "links:\n"
+                              "  - {mass: 7.60, com: [-0.0376, 0.0435, -0.0076], inertia: {xx: 0.0430, yy: 0.0449, zz: "
+                              "0.0490, xy: 0.0125, xz: 0.0022, yz: -0.0024}}\n"
+                              "  - {mass: 2.80, com: [0.1554, -0.0062, 0.1148],  inertia: {xx: 0.0060, yy: 0.0393, zz: "
+                              "0.0415, xy: -0.0004, xz: -0.0012, yz: 0.0001}}\n"
+                              "  - {mass: 7.00, com: [0.0450, -0.0070, 0.0040],  inertia: {xx: 0.0278, yy: 0.0375, zz: "
+                              "0.0309, xy: 0.0010, xz: 0.0005, yz: -0.0002}}\n"
+                              "  - {mass: 2.90, com: [-0.0010, 0.1021, -0.0028], inertia: {xx: 0.0138, yy: 0.0058, zz: "
+                              "0.0123, xy: -0.0010, xz: 0.0002, yz: 0.0002}}\n"
+                              "  - {mass: 0.94, com: [0.0001, -0.0300, 0.0106],  inertia: {xx: 0.0009, yy: 0.0010, zz: "
+                              "0.0006, xy: 0.0001, xz: 0.0010, yz: 0.0001}}\n"
+                              "  - {mass: 3.00, com: [-0.0020, -0.0190, 0.0670], inertia: {xx: 0.0045, yy: 0.0050, zz: "
+                              "0.0060, xy: 0.0001, xz: -0.0003, yz: 0.0004}}\n";
+  static const double a[] = {0.025, -0.315, -0.035, 0, 0, 0}, d[] = {0.183, 0, 0, 0.365, 0, 0.08},
+                      quarters[] = {-1, 0, 1, -1, 1, 0}, part[] = {1, -1, 0.5, -0.75, 1, 0};
   int at = snprintf(text, room, "gravity: [0, 0, -9.81]\nconvention: dh\njoints:\n");
   for (int j = 0; j < 6; j++)
-    at += snprintf(text + at, room - (size_t)at, "  - {name: A%d, d: %g, a: %g, alpha: %.17g}\n", j + 1, d[j], a[j], quarters[j] * acos(0) + part[j] * off);
+    at += snprintf(text + at, room - (size_t)at, "  - {name: A%d, d: %g, a: %g, alpha: %.17g}\n", j + 1, d[j], a[j],
+                   quarters[j] * acos(0) + part[j] * off);
   snprintf(text + at, room - (size_t)at, "%s", links);
 }
 
@@ -79,13 +86,17 @@ static void a_calibrated_kr6_is_a_kr6_again(void **state) {
   psdm_robot *off = parse(text, 0), *snapped = parse(text, 1e-3);
   assert_int_equal(psdm_robot_notes(off), 0);
   assert_int_equal(psdm_robot_notes(snapped), 1);
-  assert_string_equal(psdm_robot_note(snapped, 0), "5 axes were turned to be parallel or perpendicular to the one before, by 0.0002 rad at most (joint 'A2')");
+  assert_string_equal(
+      psdm_robot_note(snapped, 0),
+      "5 axes were turned to be parallel or perpendicular to the one before, by 0.0002 rad at most (joint 'A2')");
   count(snapped, &functions, &parameters);
   assert_int_equal(functions, 6086);
   assert_int_equal(parameters, 36);
-  /* link frames keep their places on their links, so inertias stay turned by what the table says: torques are those of neither, but as near as the angle */
+  /* link frames keep their places on their links, so inertias stay turned by what the table says: torques are those
+   * of neither, but as near as the angle */
   double changed = difference(off, snapped);
-  print_message("torques change by %.2g of the largest; by %.2g from a table without misalignment\n", changed, difference(plain, snapped));
+  print_message("torques change by %.2g of the largest; by %.2g from a table without misalignment\n", changed,
+                difference(plain, snapped));
   assert_true(changed > 1e-6 && changed < 2e-3 && difference(plain, snapped) < 2e-3);
   psdm_robot_free(plain);
   psdm_robot_free(off);
@@ -98,7 +109,8 @@ static void axes_beyond_the_angle_stay(void **state) {
   kr6(text, sizeof text, 2e-2);
   psdm_robot *off = parse(text, 0), *snapped = parse(text, 1e-3);
   assert_true(difference(off, snapped) == 0);
-  assert_string_equal(psdm_robot_note(snapped, 0), "no axis is within 0.001 rad of parallel or perpendicular to the one before it, but for those that are so already");
+  assert_string_equal(psdm_robot_note(snapped, 0), "no axis is within 0.001 rad of parallel or perpendicular to the "
+                                                   "one before it, but for those that are so already");
   psdm_robot_free(off);
   psdm_robot_free(snapped);
 }
@@ -135,19 +147,23 @@ static psdm_robot *make(const arm *r, double share, double snap_axes) {
   text_writer w = {text, sizeof text};
   text_put(&w, "gravity: [1, 2, -9]\nconvention: modified-dh\njoints:\n");
   for (int j = 0; j < r->n; j++) {
-    text_put(&w, "  - {name: j%d, type: %s, alpha: %.17g, a: %.17g, d: %.17g, theta: %.17g", j + 1, r->slides[j] ? "prismatic" : "revolute", r->alpha[j] + share * r->off[j], r->a[j], r->d[j], r->theta[j]);
+    text_put(&w, "  - {name: j%d, type: %s, alpha: %.17g, a: %.17g, d: %.17g, theta: %.17g", j + 1,
+             r->slides[j] ? "prismatic" : "revolute", r->alpha[j] + share * r->off[j], r->a[j], r->d[j], r->theta[j]);
     if (r->parent[j] != j - 1) text_put(&w, ", parent: j%d", r->parent[j] + 1);
     text_put(&w, "}\n");
   }
   text_put(&w, "links:\n");
   for (int j = 0; j < r->n; j++) {
-    const double m = r->mass[j], x = r->size[j][0] * r->size[j][0], y = r->size[j][1] * r->size[j][1], z = r->size[j][2] * r->size[j][2];
-    text_put(&w, "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, yy: %.17g, zz: %.17g}}\n", m, r->com[j][0], r->com[j][1], r->com[j][2], m * (y + z), m * (x + z), m * (x + y));
+    const double m = r->mass[j], x = r->size[j][0] * r->size[j][0], y = r->size[j][1] * r->size[j][1],
+                 z = r->size[j][2] * r->size[j][2];
+    text_put(&w, "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, yy: %.17g, zz: %.17g}}\n", m,
+             r->com[j][0], r->com[j][1], r->com[j][2], m * (y + z), m * (x + z), m * (x + y));
   }
   return parse(text, snap_axes);
 }
 
-/* within the angle the exact robot comes back: its torques, its functions and its parameters; beyond it nothing changes */
+/* within the angle the exact robot comes back: its torques, its functions and its parameters; beyond it nothing
+ * changes */
 static void random_arms_come_back(void **state) {
   (void)state;
   rng g = rng_start("snap_axes");
@@ -187,8 +203,10 @@ static void axes_that_meet_still_do(void **state) {
   (void)state;
   static const char *const form =
       "convention: modified-dh\njoints:\n  - {}\n  - {name: bolted, type: fixed, origin: {rpy: [0.3, 0.2, 0.1]}}\n"
-      "  - {name: lift, type: fixed, origin: {xyz: [0.1, 0.2, 0.3]}}\n  - {name: back, type: fixed, parent: joint1}\n  - {name: turn, alpha: %.17g, d: 0.4}\n"
-      "links:\n  - {mass: 2, com: [0.1, 0.2, 0.3], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0}\n  - {mass: 0}\n  - {mass: 0}\n"
+      "  - {name: lift, type: fixed, origin: {xyz: [0.1, 0.2, 0.3]}}\n  - {name: back, type: fixed, parent: joint1}\n  "
+      "- {name: turn, alpha: %.17g, d: 0.4}\n"
+      "links:\n  - {mass: 2, com: [0.1, 0.2, 0.3], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0}\n  - {mass: 0}\n  - "
+      "{mass: 0}\n"
       "  - {mass: 2, com: [0.1, 0.2, 0.3], inertia: {xx: 1, yy: 1.5, zz: 2}}\n";
   char text[2048];
   for (int k = 0; k < 3; k++) { /* antiparallel, perpendicular, parallel */
@@ -222,7 +240,9 @@ static void angles_out_of_range_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_calibrated_kr6_is_a_kr6_again), cmocka_unit_test(axes_beyond_the_angle_stay), cmocka_unit_test(random_arms_come_back), cmocka_unit_test(axes_that_meet_still_do),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_calibrated_kr6_is_a_kr6_again),
+                                     cmocka_unit_test(axes_beyond_the_angle_stay),
+                                     cmocka_unit_test(random_arms_come_back), cmocka_unit_test(axes_that_meet_still_do),
                                      cmocka_unit_test(angles_out_of_range_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,8 @@ typedef struct bad_case {
 #define END "</robot>\n"
 #define GOOD LINKS JOINT END
 #define WITH(inside) LINKS "<joint name='j1' type='revolute'>" ENDS "\n" inside "</joint>\n" END /* inside: line 5 */
-#define INERTIAL(inside) "<robot>\n<link name='base'/><link name='arm'>\n" inside "</link>\n" JOINT END /* inside: line 3 */
+#define INERTIAL(inside) \
+  "<robot>\n<link name='base'/><link name='arm'>\n" inside "</link>\n" JOINT END /* inside: line 3 */
 #define XACRO "this is a xacro file; run 'xacro FILE > robot.urdf' and read that"
 
 static psdm_status try_bytes(const char *text, size_t length, psdm_error *error) {
@@ -54,7 +55,8 @@ static void check_cases(const bad_case *cases, size_t count) {
     char sentence[900];
     psdm_status status = try_urdf(cases[i].text, sentence, sizeof sentence);
     if (status == cases[i].status && strcmp(sentence, cases[i].sentence) == 0) continue;
-    print_error("--- case %zu\n%s\n says (%d): %s\n expected: %s\n", i, cases[i].text, status, sentence, cases[i].sentence);
+    print_error("--- case %zu\n%s\n says (%d): %s\n expected: %s\n", i, cases[i].text, status, sentence,
+                cases[i].sentence);
     wrong++;
   }
   assert_int_equal(wrong, 0);
@@ -84,23 +86,24 @@ static void malformed_xml(void **state) {
       {"<", 1},
       {"<robot", 1},
       {"<?xml version='1.0'?>\n", 2},
-      {"<robot>\n<link name='a'>\n</robot>\n", 3},          /* unclosed */
-      {"<robot>\n<link name='a'/>\n", 3},                   /* cut off */
-      {"<robot>\n<link name='a'>\n</lnk>\n</robot>\n", 3},   /* the first error is told, not the last */
-      {LINKS JOINT END "<robot/>\n", 6},                    /* two roots */
+      {"<robot>\n<link name='a'>\n</robot>\n", 3},         /* unclosed */
+      {"<robot>\n<link name='a'/>\n", 3},                  /* cut off */
+      {"<robot>\n<link name='a'>\n</lnk>\n</robot>\n", 3}, /* the first error is told, not the last */
+      {LINKS JOINT END "<robot/>\n", 6},                   /* two roots */
       {GOOD "and more\n", 6},
-      {"<robot name='&what;'/>\n", 1},                      /* unknown entity */
-      {"<robot>\n<link name='R&D'/>\n</robot>\n", 2},       /* bad entity */
-      {"<robot>\n<link name='a&#0;b'/>\n</robot>\n", 2},    /* NUL by reference */
-      {"<robot>\n<link name='a&#x1F;b'/>\n</robot>\n", 2},  /* control character by reference */
+      {"<robot name='&what;'/>\n", 1},                     /* unknown entity */
+      {"<robot>\n<link name='R&D'/>\n</robot>\n", 2},      /* bad entity */
+      {"<robot>\n<link name='a&#0;b'/>\n</robot>\n", 2},   /* NUL by reference */
+      {"<robot>\n<link name='a&#x1F;b'/>\n</robot>\n", 2}, /* control character by reference */
       {"<robot>\n<link name='a<b'/>\n</robot>\n", 2},
       {"<robot>\n<link name='a\x01z'/>\n</robot>\n", 2},
       {"<robot>\n<link name=arm/>\n</robot>\n", 2},
       {"<robot>\n<link name='a' name='b'/>\n</robot>\n", 2},
       {"<robot>\n<!-- a -- b --->\n</robot>\n", 2},
       {"<robot>\n<![CDATA[ no end\n</robot>\n", 4},
-      {"<!-- a -->\n<?xml version='1.0'?>\n" GOOD, 2},      /* the declaration comes first, but for blanks, or not at all */
-      {"<?xml version='0.0'\n" GOOD, 1},                    /* it has an end */
+      /* the declaration comes first, but for blanks, or not at all */
+      {"<!-- a -->\n<?xml version='1.0'?>\n" GOOD, 2},
+      {"<?xml version='0.0'\n" GOOD, 1}, /* it has an end */
       {"<?xml version='none'?>\n" GOOD, 1},
       {"<?xml version='0.0'?>\n<?xml version='1.0'?>\n" GOOD, 2},
       {"\n<?xml version='0.0'?>\n<robot>\n<link name='a'>\n</robot>\n", 5}, /* lines keep their numbers */
@@ -108,8 +111,10 @@ static void malformed_xml(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     psdm_error error;
     psdm_status status = try_bytes(cases[i].text, strlen(cases[i].text), &error);
-    if (status != PSDM_E_PARSE || error.line != cases[i].line || strncmp(error.text, "malformed XML: ", 15) != 0 || strlen(error.text) < 20)
-      fail_msg("%s\n says (%d): line %d: %s\n expected: line %d", cases[i].text, status, error.line, error.text, cases[i].line);
+    if (status != PSDM_E_PARSE || error.line != cases[i].line || strncmp(error.text, "malformed XML: ", 15) != 0 ||
+        strlen(error.text) < 20)
+      fail_msg("%s\n says (%d): line %d: %s\n expected: line %d", cases[i].text, status, error.line, error.text,
+               cases[i].line);
     for (const char *c = error.text; *c; c++) assert_true((unsigned char)*c >= 0x20);
   }
 }
@@ -117,11 +122,18 @@ static void malformed_xml(void **state) {
 static void other_encodings(void **state) {
   (void)state;
   static const bad_case cases[] = {
-      {"<robot>\n<link name='caf\xE9'/>\n</robot>\n", PSDM_E_PARSE, "test.urdf:2: a byte that is not UTF-8; save the file in that encoding"},
-      {"<?xml version='1.0' encoding='ISO-8859-1'?>\n<robot name='caf\xE9'/>\n", PSDM_E_PARSE, "test.urdf:2: a byte that is not UTF-8; save the file in that encoding"},
-      {"<robot name='\xC0\xAF'/>\n", PSDM_E_PARSE, "test.urdf:1: a byte that is not UTF-8; save the file in that encoding"},     /* overlong */
-      {"<robot name='\xED\xA0\x80'/>\n", PSDM_E_PARSE, "test.urdf:1: a byte that is not UTF-8; save the file in that encoding"}, /* surrogate */
-      {"<robot name='\xE2\x82", PSDM_E_PARSE, "test.urdf:1: a byte that is not UTF-8; save the file in that encoding"},          /* cut */
+      {"<robot>\n<link name='caf\xE9'/>\n</robot>\n", PSDM_E_PARSE,
+       "test.urdf:2: a byte that is not UTF-8; save the file in that encoding"},
+      {"<?xml version='1.0' encoding='ISO-8859-1'?>\n<robot name='caf\xE9'/>\n", PSDM_E_PARSE,
+       "test.urdf:2: a byte that is not UTF-8; save the file in that encoding"},
+      /* overlong */
+      {"<robot name='\xC0\xAF'/>\n", PSDM_E_PARSE,
+       "test.urdf:1: a byte that is not UTF-8; save the file in that encoding"},
+      /* surrogate */
+      {"<robot name='\xED\xA0\x80'/>\n", PSDM_E_PARSE,
+       "test.urdf:1: a byte that is not UTF-8; save the file in that encoding"},
+      /* cut */
+      {"<robot name='\xE2\x82", PSDM_E_PARSE, "test.urdf:1: a byte that is not UTF-8; save the file in that encoding"},
       /* what the file says of itself does not matter as long as its bytes are UTF-8 */
       {"<?xml version='1.0' encoding='klingon'?>\n" GOOD, PSDM_OK, ""},
       {"<?xml version='1.0' encoding='UTF-7'?>\n" GOOD, PSDM_OK, ""},
@@ -166,8 +178,9 @@ static void document_types(void **state) {
       "<!DOCTYPE robot [<!ENTITY x SYSTEM 'http://192.0.2.1/x'>]>\n",
       "<!DOCTYPE robot [<!ENTITY %% p SYSTEM 'file://%s'> %%p; <!ENTITY x 'y'>]>\n",
       "<!DOCTYPE robot [<!ENTITY %% a '<!ENTITY x \"y\">'> %%a;]>\n",
-      ("<!DOCTYPE robot [<!ENTITY a 'ha'><!ENTITY b '" TEN("&a;") "'><!ENTITY c '" TEN("&b;") "'><!ENTITY d '" TEN("&c;") "'>"
-       "<!ENTITY e '" TEN("&d;") "'><!ENTITY f '" TEN("&e;") "'><!ENTITY x '" TEN("&f;") "'>]>\n"),
+      ("<!DOCTYPE robot [<!ENTITY a 'ha'><!ENTITY b '" TEN("&a;") "'><!ENTITY c '" TEN("&b;") "'><!ENTITY d '" TEN(
+          "&c;") "'>"
+                 "<!ENTITY e '" TEN("&d;") "'><!ENTITY f '" TEN("&e;") "'><!ENTITY x '" TEN("&f;") "'>]>\n"),
       "<!DOCTYPE robot [<!ATTLIST robot name CDATA 'r'>]>\n",
   };
 #undef TEN
@@ -187,8 +200,9 @@ static void document_types(void **state) {
   unlink(path);
 
   /* XInclude stays what it is, an element of somebody else */
-  strcpy(text, "<robot xmlns:xi='http://www.w3.org/2001/XInclude'>\n<xi:include href='file:///etc/passwd' parse='text'/>\n"
-               "<link name='base'/><link name='arm'/>" JOINT END);
+  strcpy(text,
+         "<robot xmlns:xi='http://www.w3.org/2001/XInclude'>\n<xi:include href='file:///etc/passwd' parse='text'/>\n"
+         "<link name='base'/><link name='arm'/>" JOINT END);
   assert_int_equal(try_urdf(text, sentence, sizeof sentence), PSDM_OK);
 }
 
@@ -198,7 +212,8 @@ static void outermost(void **state) {
   (void)state;
   static const bad_case cases[] = {
       {"<html><body/></html>\n", PSDM_E_PARSE, "test.urdf:1: the outermost element is <html>; <robot> was expected"},
-      {"<?xml version='1.0'?>\n<sdf version='1.7'/>\n", PSDM_E_PARSE, "test.urdf:2: the outermost element is <sdf>; <robot> was expected"},
+      {"<?xml version='1.0'?>\n<sdf version='1.7'/>\n", PSDM_E_PARSE,
+       "test.urdf:2: the outermost element is <sdf>; <robot> was expected"},
       {"<Robot/>\n", PSDM_E_PARSE, "test.urdf:1: the outermost element is <Robot>; <robot> was expected"},
       {"<x:robot xmlns:x='u'/>\n", PSDM_E_PARSE, "test.urdf:1: the outermost element is <robot>; <robot> was expected"},
       {"<robot/>\n", PSDM_E_PARSE, "test.urdf:1: <robot> has no <joint>"},
@@ -218,26 +233,37 @@ static void missing_and_double(void **state) {
       {LINKS "<joint type='revolute'>" ENDS "</joint>\n" END, PSDM_E_PARSE, "test.urdf:4: <joint> has no name"},
       {LINKS "<joint name='' type='revolute'>" ENDS "</joint>\n" END, PSDM_E_PARSE, "test.urdf:4: <joint> has no name"},
       {LINKS "<joint name='j1'>" ENDS "</joint>\n" END, PSDM_E_PARSE, "test.urdf:4: <joint> has no type"},
-      {LINKS "<joint name='j1' type='revolute'><child link='arm'/></joint>\n" END, PSDM_E_PARSE, "test.urdf:4: joint 'j1' has no <parent>"},
-      {LINKS "<joint name='j1' type='revolute'><parent link='base'/></joint>\n" END, PSDM_E_PARSE, "test.urdf:4: joint 'j1' has no <child>"},
-      {LINKS "<joint name='j1' type='revolute'>\n<parent/><child link='arm'/></joint>\n" END, PSDM_E_PARSE, "test.urdf:5: <parent> has no link"},
-      {LINKS "<joint name='j1' type='revolute'>\n<parent link='base'/>\n<child/></joint>\n" END, PSDM_E_PARSE, "test.urdf:6: <child> has no link"},
-      {LINKS "<joint name='j1' type='revolute'>\n<parent name='base'/><child link='arm'/></joint>\n" END, PSDM_E_PARSE, "test.urdf:5: <parent> has no link"},
+      {LINKS "<joint name='j1' type='revolute'><child link='arm'/></joint>\n" END, PSDM_E_PARSE,
+       "test.urdf:4: joint 'j1' has no <parent>"},
+      {LINKS "<joint name='j1' type='revolute'><parent link='base'/></joint>\n" END, PSDM_E_PARSE,
+       "test.urdf:4: joint 'j1' has no <child>"},
+      {LINKS "<joint name='j1' type='revolute'>\n<parent/><child link='arm'/></joint>\n" END, PSDM_E_PARSE,
+       "test.urdf:5: <parent> has no link"},
+      {LINKS "<joint name='j1' type='revolute'>\n<parent link='base'/>\n<child/></joint>\n" END, PSDM_E_PARSE,
+       "test.urdf:6: <child> has no link"},
+      {LINKS "<joint name='j1' type='revolute'>\n<parent name='base'/><child link='arm'/></joint>\n" END, PSDM_E_PARSE,
+       "test.urdf:5: <parent> has no link"},
       {WITH("<parent link='base'/>"), PSDM_E_PARSE, "test.urdf:5: a second <parent>; the first is on line 4"},
       {WITH("<child link='arm'/>"), PSDM_E_PARSE, "test.urdf:5: a second <child>; the first is on line 4"},
       {WITH("<origin/>\n<origin/>"), PSDM_E_PARSE, "test.urdf:6: a second <origin>; the first is on line 5"},
-      {WITH("<axis xyz='0 0 1'/>\n<axis xyz='0 0 1'/>"), PSDM_E_PARSE, "test.urdf:6: a second <axis>; the first is on line 5"},
+      {WITH("<axis xyz='0 0 1'/>\n<axis xyz='0 0 1'/>"), PSDM_E_PARSE,
+       "test.urdf:6: a second <axis>; the first is on line 5"},
       {WITH("<limit/>\n<limit/>"), PSDM_E_PARSE, "test.urdf:6: a second <limit>; the first is on line 5"},
       {WITH("<dynamics/>\n<dynamics/>"), PSDM_E_PARSE, "test.urdf:6: a second <dynamics>; the first is on line 5"},
-      {WITH("<mimic joint='j1'/>\n<mimic joint='j1'/>"), PSDM_E_PARSE, "test.urdf:6: a second <mimic>; the first is on line 5"},
+      {WITH("<mimic joint='j1'/>\n<mimic joint='j1'/>"), PSDM_E_PARSE,
+       "test.urdf:6: a second <mimic>; the first is on line 5"},
       {WITH("<mimic/>"), PSDM_E_PARSE, "test.urdf:5: <mimic> has no joint"},
-      {INERTIAL("<inertial><mass value='1'/></inertial>\n<inertial/>"), PSDM_E_PARSE, "test.urdf:4: a second <inertial>; the first is on line 3"},
+      {INERTIAL("<inertial><mass value='1'/></inertial>\n<inertial/>"), PSDM_E_PARSE,
+       "test.urdf:4: a second <inertial>; the first is on line 3"},
       {INERTIAL("<inertial/>"), PSDM_E_PARSE, "test.urdf:3: link 'arm': <inertial> has no <mass>"},
       {INERTIAL("<inertial>\n<mass/></inertial>"), PSDM_E_PARSE, "test.urdf:4: <mass> has no value"},
       {INERTIAL("<inertial>\n<mass value=''/></inertial>"), PSDM_E_PARSE, "test.urdf:4: <mass> has no value"},
-      {INERTIAL("<inertial><mass value='1'/>\n<mass value='1'/></inertial>"), PSDM_E_PARSE, "test.urdf:4: a second <mass>; the first is on line 3"},
-      {INERTIAL("<inertial><mass value='1'/><inertia/>\n<inertia/></inertial>"), PSDM_E_PARSE, "test.urdf:4: a second <inertia>; the first is on line 3"},
-      {INERTIAL("<inertial><mass value='1'/><origin/>\n<origin/></inertial>"), PSDM_E_PARSE, "test.urdf:4: a second <origin>; the first is on line 3"},
+      {INERTIAL("<inertial><mass value='1'/>\n<mass value='1'/></inertial>"), PSDM_E_PARSE,
+       "test.urdf:4: a second <mass>; the first is on line 3"},
+      {INERTIAL("<inertial><mass value='1'/><inertia/>\n<inertia/></inertial>"), PSDM_E_PARSE,
+       "test.urdf:4: a second <inertia>; the first is on line 3"},
+      {INERTIAL("<inertial><mass value='1'/><origin/>\n<origin/></inertial>"), PSDM_E_PARSE,
+       "test.urdf:4: a second <origin>; the first is on line 3"},
   };
   CHECK(cases);
 }
@@ -268,14 +294,19 @@ static void numbers(void **state) {
       {WITH("<limit upper='1 2'/>"), PSDM_E_PARSE, "test.urdf:5: upper of <limit> is '1 2'" ONE},
       {WITH("<limit velocity='fast'/>"), PSDM_E_PARSE, "test.urdf:5: velocity of <limit> is 'fast'" ONE},
       {WITH("<limit effort='inf'/>"), PSDM_E_PARSE, "test.urdf:5: effort of <limit> is 'inf'" ONE},
-      {WITH("<limit lower='1' upper='-1'/>"), PSDM_E_PARSE, "test.urdf:5: joint 'j1': lower limit 1 is above the upper limit -1"},
+      {WITH("<limit lower='1' upper='-1'/>"), PSDM_E_PARSE,
+       "test.urdf:5: joint 'j1': lower limit 1 is above the upper limit -1"},
       {WITH("<limit lower='1'/>"), PSDM_E_PARSE, "test.urdf:5: joint 'j1': lower limit 1 is above the upper limit 0"},
       {WITH("<dynamics damping='?'/>"), PSDM_E_PARSE, "test.urdf:5: damping of <dynamics> is '?'" ONE},
       {WITH("<dynamics friction=''/>"), PSDM_E_PARSE, "test.urdf:5: friction of <dynamics> is ''" ONE},
-      {INERTIAL("<inertial>\n<mass value='1 kg'/></inertial>"), PSDM_E_PARSE, "test.urdf:4: value of <mass> is '1 kg'" ONE},
-      {INERTIAL("<inertial><mass value='1'/>\n<inertia ixx='nan'/></inertial>"), PSDM_E_PARSE, "test.urdf:4: ixx of <inertia> is 'nan'" ONE},
-      {INERTIAL("<inertial><mass value='1'/>\n<inertia iyz='1 2'/></inertial>"), PSDM_E_PARSE, "test.urdf:4: iyz of <inertia> is '1 2'" ONE},
-      {INERTIAL("<inertial><mass value='1'/>\n<origin xyz='0'/></inertial>"), PSDM_E_PARSE, "test.urdf:4: xyz of <origin> is '0'" THREE},
+      {INERTIAL("<inertial>\n<mass value='1 kg'/></inertial>"), PSDM_E_PARSE,
+       "test.urdf:4: value of <mass> is '1 kg'" ONE},
+      {INERTIAL("<inertial><mass value='1'/>\n<inertia ixx='nan'/></inertial>"), PSDM_E_PARSE,
+       "test.urdf:4: ixx of <inertia> is 'nan'" ONE},
+      {INERTIAL("<inertial><mass value='1'/>\n<inertia iyz='1 2'/></inertial>"), PSDM_E_PARSE,
+       "test.urdf:4: iyz of <inertia> is '1 2'" ONE},
+      {INERTIAL("<inertial><mass value='1'/>\n<origin xyz='0'/></inertial>"), PSDM_E_PARSE,
+       "test.urdf:4: xyz of <origin> is '0'" THREE},
   };
 #undef ONE
 #undef THREE
@@ -300,25 +331,34 @@ static void types(void **state) {
 
 /* ---- the tree ---- */
 
-#define J(name, parent, child) "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/></joint>\n"
+#define J(name, parent, child) \
+  "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/></joint>\n"
 #define L(name) "<link name='" name "'/>\n"
 
 static void trees(void **state) {
   (void)state;
   static const bad_case cases[] = {
       {LINKS L("arm") JOINT END, PSDM_E_PARSE, "test.urdf:4: link name 'arm' stands twice (first on line 3)"},
-      {LINKS L("tool") JOINT J("j1", "arm", "tool") END, PSDM_E_PARSE, "test.urdf:6: joint name 'j1' stands twice (first on line 5)"},
-      {"<robot>\n" L("c") L("a") L("b") L("b") L("a") JOINT END, PSDM_E_PARSE, "test.urdf:5: link name 'b' stands twice (first on line 4)"},
-      {LINKS J("j1", "bas", "arm") END, PSDM_E_PARSE, "test.urdf:4: joint 'j1': its parent 'bas' is no link of this file; did you mean 'base'?"},
-      {LINKS J("j1", "base", "amr") END, PSDM_E_PARSE, "test.urdf:4: joint 'j1': its child 'amr' is no link of this file"},
+      {LINKS L("tool") JOINT J("j1", "arm", "tool") END, PSDM_E_PARSE,
+       "test.urdf:6: joint name 'j1' stands twice (first on line 5)"},
+      {"<robot>\n" L("c") L("a") L("b") L("b") L("a") JOINT END, PSDM_E_PARSE,
+       "test.urdf:5: link name 'b' stands twice (first on line 4)"},
+      {LINKS J("j1", "bas", "arm") END, PSDM_E_PARSE,
+       "test.urdf:4: joint 'j1': its parent 'bas' is no link of this file; did you mean 'base'?"},
+      {LINKS J("j1", "base", "amr") END, PSDM_E_PARSE,
+       "test.urdf:4: joint 'j1': its child 'amr' is no link of this file"},
       {"<robot>\n" L("base") L("forearm") J("j1", "base", "foreram") END, PSDM_E_PARSE,
        "test.urdf:4: joint 'j1': its child 'foreram' is no link of this file; did you mean 'forearm'?"},
-      {LINKS J("j1", "base", "completely different") END, PSDM_E_PARSE, "test.urdf:4: joint 'j1': its child 'completely different' is no link of this file"},
+      {LINKS J("j1", "base", "completely different") END, PSDM_E_PARSE,
+       "test.urdf:4: joint 'j1': its child 'completely different' is no link of this file"},
       {LINKS L("x") JOINT J("j2", "base", "x") J("j3", "x", "arm") END, PSDM_E_PARSE,
        "test.urdf:7: link 'arm' is the child of two joints, 'j1' and 'j3'; closed loops are not read from URDF"},
-      {LINKS L("lost") JOINT END, PSDM_E_ROBOT, "test.urdf:4: two links have no parent, 'base' and 'lost'; one root was expected"},
-      {"<robot>\n" L("a") L("b") J("j1", "a", "b") J("j2", "b", "a") END, PSDM_E_ROBOT, "test.urdf:1: every link has a parent: the joints form a cycle"},
-      {LINKS J("j1", "arm", "arm") END, PSDM_E_ROBOT, "test.urdf:4: joint 'j1': its parents form a cycle that never reaches the base"},
+      {LINKS L("lost") JOINT END, PSDM_E_ROBOT,
+       "test.urdf:4: two links have no parent, 'base' and 'lost'; one root was expected"},
+      {"<robot>\n" L("a") L("b") J("j1", "a", "b") J("j2", "b", "a") END, PSDM_E_ROBOT,
+       "test.urdf:1: every link has a parent: the joints form a cycle"},
+      {LINKS J("j1", "arm", "arm") END, PSDM_E_ROBOT,
+       "test.urdf:4: joint 'j1': its parents form a cycle that never reaches the base"},
       {LINKS L("a") L("b") JOINT J("ja", "a", "b") J("jb", "b", "a") END, PSDM_E_ROBOT,
        "test.urdf:7: joint 'ja': its parents form a cycle that never reaches the base"},
   };
@@ -327,20 +367,31 @@ static void trees(void **state) {
 
 static void mimics(void **state) {
   (void)state;
-#define MIMIC(name, parent, child, other) "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/>\n<mimic joint='" other "'/></joint>\n"
+#define MIMIC(name, parent, child, other)                                                                             \
+  "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/>\n<mimic joint='" other \
+  "'/></joint>\n"
 #define THREE_LINKS "<robot>\n" L("base") L("arm") L("b") L("c")
   static const bad_case cases[] = {
       {THREE_LINKS JOINT MIMIC("left finger", "arm", "b", "j1") MIMIC("j3", "b", "c", "left fnger") END, PSDM_E_PARSE,
        "test.urdf:10: joint 'j3' mimics 'left fnger', which is no joint of this file; did you mean 'left finger'?"},
-      {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "nothing like it") END, PSDM_E_PARSE, "test.urdf:7: joint 'j2' mimics 'nothing like it', which is no joint of this file"},
-      {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "arm") END, PSDM_E_PARSE, "test.urdf:7: joint 'j2' mimics 'arm', which is no joint of this file"}, /* a link */
-      {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "j2") END, PSDM_E_ROBOT, "test.urdf:6: joint 'j2': what it follows leads back to itself"},
-      {THREE_LINKS JOINT MIMIC("j2", "arm", "b", "j3") MIMIC("j3", "b", "c", "j2") END, PSDM_E_ROBOT, "test.urdf:7: joint 'j2': what it follows leads back to itself"},
-      {WITH("<mimic joint='j1'/>"), PSDM_E_ROBOT, "test.urdf:1:1: every joint follows another; at least one must be independent"},
-      {THREE_LINKS JOINT "<joint name='f' type='fixed'><parent link='arm'/><child link='b'/></joint>\n" MIMIC("j3", "b", "c", "f") END, PSDM_E_ROBOT,
-       "test.urdf:8: joint 'j3': it follows a fixed joint"},
-      {WITH("<mimic joint='j1' multiplier='x'/>"), PSDM_E_PARSE, "test.urdf:5: multiplier of <mimic> is 'x'; 1 finite decimal number was expected"},
-      {WITH("<mimic joint='j1' offset='1 2'/>"), PSDM_E_PARSE, "test.urdf:5: offset of <mimic> is '1 2'; 1 finite decimal number was expected"},
+      {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "nothing like it") END, PSDM_E_PARSE,
+       "test.urdf:7: joint 'j2' mimics 'nothing like it', which is no joint of this file"},
+      /* a link */
+      {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "arm") END, PSDM_E_PARSE,
+       "test.urdf:7: joint 'j2' mimics 'arm', which is no joint of this file"},
+      {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "j2") END, PSDM_E_ROBOT,
+       "test.urdf:6: joint 'j2': what it follows leads back to itself"},
+      {THREE_LINKS JOINT MIMIC("j2", "arm", "b", "j3") MIMIC("j3", "b", "c", "j2") END, PSDM_E_ROBOT,
+       "test.urdf:7: joint 'j2': what it follows leads back to itself"},
+      {WITH("<mimic joint='j1'/>"), PSDM_E_ROBOT,
+       "test.urdf:1:1: every joint follows another; at least one must be independent"},
+      {THREE_LINKS JOINT
+       "<joint name='f' type='fixed'><parent link='arm'/><child link='b'/></joint>\n" MIMIC("j3", "b", "c", "f") END,
+       PSDM_E_ROBOT, "test.urdf:8: joint 'j3': it follows a fixed joint"},
+      {WITH("<mimic joint='j1' multiplier='x'/>"), PSDM_E_PARSE,
+       "test.urdf:5: multiplier of <mimic> is 'x'; 1 finite decimal number was expected"},
+      {WITH("<mimic joint='j1' offset='1 2'/>"), PSDM_E_PARSE,
+       "test.urdf:5: offset of <mimic> is '1 2'; 1 finite decimal number was expected"},
   };
 #undef THREE_LINKS
 #undef MIMIC
@@ -352,14 +403,21 @@ static void xacro(void **state) {
 #define DECLARED "<robot xmlns:xacro='http://ros.org/wiki/xacro'>\n"
   static const bad_case cases[] = {
       {DECLARED "<xacro:property name='w' value='1'/>" END, PSDM_E_PARSE, "test.urdf:2: <xacro:property>: " XACRO},
-      {DECLARED L("base") L("arm") JOINT "<xacro:macro name='m'/>" END, PSDM_E_PARSE, "test.urdf:5: <xacro:macro>: " XACRO},
-      {"<robot>\n<xacro:include filename='x'/>" END, PSDM_E_PARSE, "test.urdf:2: <xacro:include>: " XACRO}, /* the prefix was not declared */
-      {DECLARED L("base") "<link name='arm'>\n<xacro:inertia m='1'/></link>\n" JOINT END, PSDM_E_PARSE, "test.urdf:4: <xacro:inertia>: " XACRO},
-      {DECLARED L("base") L("arm") "<joint name='j1' type='revolute'>\n<xacro:insert_block name='o'/>" ENDS "</joint>" END, PSDM_E_PARSE, "test.urdf:5: <xacro:insert_block>: " XACRO},
+      {DECLARED L("base") L("arm") JOINT "<xacro:macro name='m'/>" END, PSDM_E_PARSE,
+       "test.urdf:5: <xacro:macro>: " XACRO},
+      /* the prefix was not declared */
+      {"<robot>\n<xacro:include filename='x'/>" END, PSDM_E_PARSE, "test.urdf:2: <xacro:include>: " XACRO},
+      {DECLARED L("base") "<link name='arm'>\n<xacro:inertia m='1'/></link>\n" JOINT END, PSDM_E_PARSE,
+       "test.urdf:4: <xacro:inertia>: " XACRO},
+      {DECLARED L("base") L("arm") "<joint name='j1' type='revolute'>\n<xacro:insert_block name='o'/>" ENDS
+                                   "</joint>" END,
+       PSDM_E_PARSE, "test.urdf:5: <xacro:insert_block>: " XACRO},
       {WITH("<origin xyz='${w} 0 0'/>"), PSDM_E_PARSE, "test.urdf:5: attribute xyz is '${w} 0 0': " XACRO},
       {"<robot>\n<link name='${prefix}base'/>\n" END, PSDM_E_PARSE, "test.urdf:1: <robot> has no <joint>"},
-      {LINKS "<link name='${prefix}tool'/>\n" JOINT END, PSDM_E_PARSE, "test.urdf:4: attribute name is '${prefix}tool': " XACRO},
-      {"<robot name='$(arg name)'>\n" L("base") L("arm") JOINT END, PSDM_E_PARSE, "test.urdf:1: attribute name is '$(arg name)': " XACRO},
+      {LINKS "<link name='${prefix}tool'/>\n" JOINT END, PSDM_E_PARSE,
+       "test.urdf:4: attribute name is '${prefix}tool': " XACRO},
+      {"<robot name='$(arg name)'>\n" L("base") L("arm") JOINT END, PSDM_E_PARSE,
+       "test.urdf:1: attribute name is '$(arg name)': " XACRO},
       {DECLARED L("base") L("arm") JOINT END, PSDM_OK, ""}, /* what xacro leaves behind */
   };
 #undef DECLARED
@@ -384,11 +442,14 @@ static void hostile_names_are_only_names(void **state) {
       {" ", " ", " "},
   };
   static const char *const uses[][2] = {
-      {"<robot>\n<link name=\"%s\"/>\n<link name=\"%s\"/>\n" JOINT END, "test.urdf:3: link name '%s' stands twice (first on line 2)"},
+      {"<robot>\n<link name=\"%s\"/>\n<link name=\"%s\"/>\n" JOINT END,
+       "test.urdf:3: link name '%s' stands twice (first on line 2)"},
       {LINKS "<joint name=\"%s\"/>\n" END, "test.urdf:4: <joint> has no type"},
       {LINKS "<joint name=\"%s\" type='fixed'/>\n" END, "test.urdf:4: joint '%s' has no <parent>"},
-      {LINKS "<joint name='j' type=\"%s\"/>\n" END, "test.urdf:4: joint 'j' has type '%s'; supported are revolute, continuous, prismatic and fixed"},
-      {LINKS "<joint name='j' type='fixed'><parent link=\"%s\"/><child link='arm'/></joint>\n" END, "test.urdf:4: joint 'j': its parent '%s' is no link of this file"},
+      {LINKS "<joint name='j' type=\"%s\"/>\n" END,
+       "test.urdf:4: joint 'j' has type '%s'; supported are revolute, continuous, prismatic and fixed"},
+      {LINKS "<joint name='j' type='fixed'><parent link=\"%s\"/><child link='arm'/></joint>\n" END,
+       "test.urdf:4: joint 'j': its parent '%s' is no link of this file"},
       {WITH("<mimic joint=\"%s\"/>"), "test.urdf:5: joint 'j1' mimics '%s', which is no joint of this file"},
       {WITH("<axis xyz=\"%s\"/>"), "test.urdf:5: xyz of <axis> is '%s'; 3 finite decimal numbers were expected"},
   };
@@ -398,7 +459,8 @@ static void hostile_names_are_only_names(void **state) {
     /* as a name it is kept as it is */
     snprintf(text, sizeof text,
              "<robot name=\"%s\"><link name='base'/><link name=\"%s\"><inertial><mass value='-1'/></inertial></link>"
-             "<joint name=\"%s\" type='continuous'><parent link='base'/><child link=\"%s\"/></joint></robot>", xml, xml, xml, xml);
+             "<joint name=\"%s\" type='continuous'><parent link='base'/><child link=\"%s\"/></joint></robot>",
+             xml, xml, xml, xml);
     psdm_robot *robot = parse_robot(text);
     assert_string_equal(psdm_robot_name(robot), cases[i].name);
     assert_string_equal(psdm_robot_joint(robot, 0)->name, cases[i].name);
@@ -422,7 +484,8 @@ static void long_names(void **state) {
   (void)state;
   static const char *const frames[] = {
       "<robot name='%s'><link name='base'/><link name='arm'/>" JOINT END,
-      "<robot><link name='base'/><link name='%s'/><joint name='j1' type='revolute'><parent link='base'/><child link='%s'/></joint>" END,
+      "<robot><link name='base'/><link name='%s'/><joint name='j1' type='revolute'><parent link='base'/><child "
+      "link='%s'/></joint>" END,
       "<robot><link name='base'/><link name='arm'/><joint name='%s' type='revolute'>" ENDS "</joint>" END,
   };
   static const char *const elements[] = {"robot", "link", "joint"};
@@ -435,13 +498,17 @@ static void long_names(void **state) {
       snprintf(text, sizeof text, frames[f], name, name);
       assert_int_equal(try_urdf(text, sentence, sizeof sentence), lengths[i] == 200 ? PSDM_OK : PSDM_E_PARSE);
       if (lengths[i] == 200) continue;
-      snprintf(expected, sizeof expected, "test.urdf:1: name of <%s> is '%s'; a name of 1 to 200 characters was expected", elements[f], psdm_escape(name, cut, sizeof cut));
+      snprintf(expected, sizeof expected,
+               "test.urdf:1: name of <%s> is '%s'; a name of 1 to 200 characters was expected", elements[f],
+               psdm_escape(name, cut, sizeof cut));
       assert_string_equal(sentence, expected);
     }
   /* a reference may be any length; it finds nothing */
-  snprintf(text, sizeof text, LINKS "<joint name='j' type='fixed'><parent link='%s'/><child link='arm'/></joint>" END, name);
+  snprintf(text, sizeof text, LINKS "<joint name='j' type='fixed'><parent link='%s'/><child link='arm'/></joint>" END,
+           name);
   assert_int_equal(try_urdf(text, sentence, sizeof sentence), PSDM_E_PARSE);
-  snprintf(expected, sizeof expected, "test.urdf:4: joint 'j': its parent '%s' is no link of this file", psdm_escape(name, cut, sizeof cut));
+  snprintf(expected, sizeof expected, "test.urdf:4: joint 'j': its parent '%s' is no link of this file",
+           psdm_escape(name, cut, sizeof cut));
   assert_string_equal(sentence, expected);
 }
 
@@ -449,11 +516,13 @@ static void long_names(void **state) {
 
 static void strangers_are_noted(void **state) {
   (void)state;
-  psdm_robot *robot = parse_robot("<robot xmlns:x='u'>\n<lnik name='a'/>\n<material name='m'/>\n<gazebo><plugin/></gazebo>\n<x:own/>\n"
-                                  "<transmission name='t'/>\n" L("base") L("arm") JOINT "<sc\xC3\xA9ne/>" END);
+  psdm_robot *robot =
+      parse_robot("<robot xmlns:x='u'>\n<lnik name='a'/>\n<material name='m'/>\n<gazebo><plugin/></gazebo>\n<x:own/>\n"
+                  "<transmission name='t'/>\n" L("base") L("arm") JOINT "<sc\xC3\xA9ne/>" END);
   assert_int_equal(psdm_robot_notes(robot), 2);
   assert_string_equal(psdm_robot_note(robot, 0), "line 2: <lnik> is not an element of URDF and was passed over");
-  assert_string_equal(psdm_robot_note(robot, 1), "line 10: <sc\xC3\xA9ne> is not an element of URDF and was passed over");
+  assert_string_equal(psdm_robot_note(robot, 1),
+                      "line 10: <sc\xC3\xA9ne> is not an element of URDF and was passed over");
   psdm_robot_free(robot);
 
   /* many are counted */
@@ -468,13 +537,20 @@ static void strangers_are_noted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_frame_is_good), cmocka_unit_test(malformed_xml),
-      cmocka_unit_test(other_encodings),   cmocka_unit_test(document_types),
-      cmocka_unit_test(outermost),         cmocka_unit_test(missing_and_double),
-      cmocka_unit_test(numbers),           cmocka_unit_test(types),
-      cmocka_unit_test(trees),             cmocka_unit_test(mimics),
-      cmocka_unit_test(xacro),             cmocka_unit_test(hostile_names_are_only_names),
-      cmocka_unit_test(long_names),        cmocka_unit_test(strangers_are_noted),
+      cmocka_unit_test(the_frame_is_good),
+      cmocka_unit_test(malformed_xml),
+      cmocka_unit_test(other_encodings),
+      cmocka_unit_test(document_types),
+      cmocka_unit_test(outermost),
+      cmocka_unit_test(missing_and_double),
+      cmocka_unit_test(numbers),
+      cmocka_unit_test(types),
+      cmocka_unit_test(trees),
+      cmocka_unit_test(mimics),
+      cmocka_unit_test(xacro),
+      cmocka_unit_test(hostile_names_are_only_names),
+      cmocka_unit_test(long_names),
+      cmocka_unit_test(strangers_are_noted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

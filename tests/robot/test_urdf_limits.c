@@ -1,4 +1,5 @@
-/* test_urdf_limits.c: URDF files that are long, wide or deep. Each ends within five seconds, with an answer or a clear refusal. */
+/* test_urdf_limits.c: URDF files that are long, wide or deep. Each ends within five seconds, with an answer or a
+ * clear refusal. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static void put_joint(buffer *b, int j, const char *type, const char *rest) {
 }
 
 /* a link and a joint of its own for everything else to stand beside */
-#define GOOD "<link name='l0'/><link name='l1'/><joint name='j1' type='revolute'><parent link='l0'/><child link='l1'/></joint>\n"
+#define GOOD \
+  "<link name='l0'/><link name='l1'/><joint name='j1' type='revolute'><parent link='l0'/><child link='l1'/></joint>\n"
 
 /* ---- clocks ---- */
 
@@ -117,7 +119,10 @@ static void ten_megabytes(void **state) {
   char tag[2000] = "<gazebo", piece[16];
   for (int i = 0; i < 200; i++) snprintf(piece, sizeof piece, " a%d=''", i), strcat(tag, piece);
   strcat(tag, "/>");
-  const char *const pieces[] = {"<gazebo/>", "<visual><origin xyz='1 2 3' rpy='0 0 0'/></visual>", "\n", "<!-- 1234567890 -->", "some text", "<![CDATA[ <link> ]]>", "<?pi pi?>"};
+  const char *const pieces[] = {"<gazebo/>", "<visual><origin xyz='1 2 3' rpy='0 0 0'/></visual>",
+                                "\n",        "<!-- 1234567890 -->",
+                                "some text", "<![CDATA[ <link> ]]>",
+                                "<?pi pi?>"};
   for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
     buffer b = {0};
     put(&b, "<robot>" GOOD "<gazebo>");
@@ -144,9 +149,11 @@ static void ten_megabytes_in_one_piece(void **state) {
       {"<robot>" GOOD, "</robot>", NULL},
       {"<robot>" GOOD "<gazebo a='", "'/></robot>", NULL},
       {"<robot name='", "'>" GOOD "</robot>",
-       "big.urdf:1: name of <robot> is 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'; a name of 1 to 200 characters was expected"},
+       "big.urdf:1: name of <robot> is 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'; a "
+       "name of 1 to 200 characters was expected"},
       {"<robot>\n<link name='a'><inertial><mass value='", "'/></inertial></link>" GOOD "</robot>",
-       "big.urdf:2: value of <mass> is 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'; 1 finite decimal number was expected"},
+       "big.urdf:2: value of <mass> is 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'; 1 "
+       "finite decimal number was expected"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     buffer b = {0};
@@ -171,7 +178,8 @@ static void attributes(void **state) {
     put(&b, "<robot>\n" GOOD "<gazebo x=''");
     for (int i = 0; i < count; i++) put(&b, " a%d = \"%d\"", i, i);
     put(&b, "/></robot>");
-    expect(&b, NULL, count == 199 ? PSDM_OK : PSDM_E_LIMIT, count == 199 ? "" : "big.urdf:3: a tag of more than 200 attributes");
+    expect(&b, NULL, count == 199 ? PSDM_OK : PSDM_E_LIMIT,
+           count == 199 ? "" : "big.urdf:3: a tag of more than 200 attributes");
   }
   /* what looks like the end of the tag is none */
   buffer hidden = {0};
@@ -240,7 +248,8 @@ static void strangers(void **state) {
 
 static void put_links(buffer *b, int links) {
   put(b, "<robot>\n");
-  for (int l = 0; l < links; l++) put(b, "<link name='l%d'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>\n", l);
+  for (int l = 0; l < links; l++)
+    put(b, "<link name='l%d'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>\n", l);
 }
 
 /* a chain of links whose first joint moves and whose others do not; backwards: each child before its parent */
@@ -362,12 +371,18 @@ static void line_numbers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fifty_megabytes),        cmocka_unit_test(ten_megabytes),
-      cmocka_unit_test(ten_megabytes_in_one_piece), cmocka_unit_test(attributes),
-      cmocka_unit_test(namespaces),             cmocka_unit_test(nesting),
-      cmocka_unit_test(strangers),              cmocka_unit_test(thousands_of_links),
-      cmocka_unit_test(thousands_of_links_cut), cmocka_unit_test(twins),
-      cmocka_unit_test(long_mimic_chains),      cmocka_unit_test(line_numbers),
+      cmocka_unit_test(fifty_megabytes),
+      cmocka_unit_test(ten_megabytes),
+      cmocka_unit_test(ten_megabytes_in_one_piece),
+      cmocka_unit_test(attributes),
+      cmocka_unit_test(namespaces),
+      cmocka_unit_test(nesting),
+      cmocka_unit_test(strangers),
+      cmocka_unit_test(thousands_of_links),
+      cmocka_unit_test(thousands_of_links_cut),
+      cmocka_unit_test(twins),
+      cmocka_unit_test(long_mimic_chains),
+      cmocka_unit_test(line_numbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

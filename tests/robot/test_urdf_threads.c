@@ -1,4 +1,5 @@
-/* test_urdf_threads.c: the first URDF files of a program, read by many threads at once. The thread sanitizer sees what is shared. */
+/* test_urdf_threads.c: the first URDF files of a program, read by many threads at once. The thread sanitizer sees
+ * what is shared. */
 #define _POSIX_C_SOURCE 200809L /* barriers */
 #include <pthread.h>
 #include <string.h>
@@ -7,8 +8,10 @@
 
 enum { THREADS = 8 };
 
-static const char text[] = "<robot name='a'><link name='base'/><link name='l'><inertial><mass value='1.5'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
-                           "<joint name='j' type='continuous'><parent link='base'/><child link='l'/><axis xyz='0 0 1'/></joint></robot>";
+static const char text[] =
+    "<robot name='a'><link name='base'/><link name='l'><inertial><mass value='1.5'/><inertia ixx='1' iyy='1' izz='1' "
+    "ixy='0' ixz='0' iyz='0'/></inertial></link>"
+    "<joint name='j' type='continuous'><parent link='base'/><child link='l'/><axis xyz='0 0 1'/></joint></robot>";
 static pthread_barrier_t together;
 
 static void *load(void *joints) {

@@ -1,4 +1,5 @@
-/* test_filter.c: Butterworth's low pass there and back, against its formula and against plain convolution in extended precision. */
+/* test_filter.c: Butterworth's low pass there and back, against its formula and against plain convolution in
+ * extended precision. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -47,7 +48,8 @@ static long double power(int order, long double cutoff, long double frequency) {
 /* what the coefficients b, a amount to on the unit circle */
 static long double coefficients_power(const psdm_filter *f, long double frequency) {
   long double complex z = cexpl(-2 * PI * I * frequency), H = 1;
-  for (int k = 0; k < f->sections; k++) H *= (f->b[k][0] + z * (f->b[k][1] + z * f->b[k][2])) / (f->a[k][0] + z * (f->a[k][1] + z * f->a[k][2]));
+  for (int k = 0; k < f->sections; k++)
+    H *= (f->b[k][0] + z * (f->b[k][1] + z * f->b[k][2])) / (f->a[k][0] + z * (f->a[k][1] + z * f->a[k][2]));
   return creall(H) * creall(H) + cimagl(H) * cimagl(H);
 }
 
@@ -72,14 +74,16 @@ static void test_response(void **unused) {
         assert_true(error <= 24 * DBL_EPSILON);
         /* a near 1 -2 1 loses what is small beside one: eps / g^2; toward the rate's half b's zeros do */
         double g = f.g, spread = fmax(1, 1 / (g * g)), edge = 0.5 - (double)at / rate;
-        double unit = (double)fabsl(coefficients_power(&f, (long double)at / rate) / wanted - 1) / order / spread * (edge > 1 / 16. ? 1 : 256 * edge * edge);
+        double unit = (double)fabsl(coefficients_power(&f, (long double)at / rate) / wanted - 1) / order / spread *
+                      (edge > 1 / 16. ? 1 : 256 * edge * edge);
         worst_coefficients = fmax(worst_coefficients, unit);
         assert_true(unit <= 64 * DBL_EPSILON);
       }
       assert_true(fabs(psdm_filter_gain(&f, (double)cutoffs[c], rate) - sqrt(0.5)) <= 24 * order * DBL_EPSILON);
       assert_true(psdm_filter_gain(&f, 0, rate) == 1);
     }
-  printf("response: |H|^2 off by %.1f eps, of the coefficients by %.1f eps max(1, 1/g^2), an order\n", worst / DBL_EPSILON, worst_coefficients / DBL_EPSILON);
+  printf("response: |H|^2 off by %.1f eps, of the coefficients by %.1f eps max(1, 1/g^2), an order\n",
+         worst / DBL_EPSILON, worst_coefficients / DBL_EPSILON);
 }
 
 /* a cosine comes out as |H|^2 times itself, not moved, at every cutoff */
@@ -94,11 +98,13 @@ static void test_sine(void **unused) {
   for (int c = 0; c < COUNT(cases); c++) {
     psdm_filter f = design(cases[c].order, cases[c].cutoff, 1);
     long margin = f.reach, rows = 2 * margin + 1000;
-    double *x = numbers((size_t)rows), frequency = fmin(0.49, cases[c].cutoff * rng_uniform(&g, 0.3, 1.3)), phase = rng_uniform(&g, 0, 6);
+    double *x = numbers((size_t)rows), frequency = fmin(0.49, cases[c].cutoff * rng_uniform(&g, 0.3, 1.3)),
+           phase = rng_uniform(&g, 0, 6);
     for (long i = 0; i < rows; i++) x[i] = (double)cosl(2 * PI * frequency * i + phase);
     filter(&f, rows, 1, x);
     long double gain = power(cases[c].order, cases[c].cutoff, frequency);
-    for (long i = margin; i < rows - margin; i++) worst = fmax(worst, (double)fabsl(x[i] - gain * cosl(2 * PI * frequency * i + phase)));
+    for (long i = margin; i < rows - margin; i++)
+      worst = fmax(worst, (double)fabsl(x[i] - gain * cosl(2 * PI * frequency * i + phase)));
     free(x);
     assert_true(worst <= 1e-12);
   }
@@ -116,12 +122,15 @@ static void test_line(void **unused) {
     long rows = trial % 3 ? rng_int(&g, 2, 40) : rng_int(&g, 2, 3000);
     int columns = rng_int(&g, 1, 6);
     double from[6], slope[6], *x = numbers((size_t)(rows * columns)), *line = numbers((size_t)(rows * columns));
-    for (int c = 0; c < columns; c++) from[c] = rng_uniform(&g, -3, 3), slope[c] = rng_uniform(&g, -3, 3) / (double)rows;
-    for (long i = 0; i < rows * columns; i++) x[i] = line[i] = from[i % columns] + slope[i % columns] * (double)(i / columns);
+    for (int c = 0; c < columns; c++)
+      from[c] = rng_uniform(&g, -3, 3), slope[c] = rng_uniform(&g, -3, 3) / (double)rows;
+    for (long i = 0; i < rows * columns; i++)
+      x[i] = line[i] = from[i % columns] + slope[i % columns] * (double)(i / columns);
     filter(&f, rows, columns, x);
     worst = fmax(worst, max_difference(x, line, (int)(rows * columns)));
     free(x), free(line);
-    /* a line's own rounding, eps of 6 at most, and the line drawn through its ends; the filter adds up to its gain of that */
+    /* a line's own rounding, eps of 6 at most, and the line drawn through its ends; the filter adds up to its gain
+     * of that */
     assert_true(worst <= 16 * 6 * DBL_EPSILON);
   }
   /* a constant not even in its last bit */
@@ -135,14 +144,16 @@ static void test_line(void **unused) {
 
 /* ---- plain twin ---- */
 
-/* one pass, pole by pole, designed anew in extended complex numbers, begun at rest: H = prod (1 - p)/2 (1 + 1/z) / (1 - p/z), p = (1 + K s)/(1 - K s) */
+/* one pass, pole by pole, designed anew in extended complex numbers, begun at rest: H = prod (1 - p)/2 (1 + 1/z) /
+ * (1 - p/z), p = (1 + K s)/(1 - K s) */
 static void plain_pass(int order, long double cutoff, long count, long step, long double *x) {
   long double K = tangent(cutoff);
   long double complex *y = malloc(sizeof *y * (size_t)count);
   assert_non_null(y);
   for (long i = 0; i < count; i++) y[i] = x[i * step];
   for (int k = 0; k < order; k++) {
-    long double complex s = cexpl(I * (PI / 2 + (2 * k + 1) * PI / (2 * order))), short_of_one = -2 * K * s / (1 - K * s), before = 0, state = 0;
+    long double complex s = cexpl(I * (PI / 2 + (2 * k + 1) * PI / (2 * order))),
+                        short_of_one = -2 * K * s / (1 - K * s), before = 0, state = 0;
     for (long i = 0; i < count; i++) {
       long double complex now = y[i];
       state += short_of_one * ((now + before) / 2 - state);
@@ -170,7 +181,8 @@ static long double reflected(long rows, const double *x, long i) {
   return x[i];
 }
 
-static void compare_with_convolution(rng *g, int order, double cutoff, long rows, double *worst, double *spill, double *slack) {
+static void compare_with_convolution(rng *g, int order, double cutoff, long rows, double *worst, double *spill,
+                                     double *slack) {
   psdm_filter f = design(order, cutoff, 1);
   long reach = f.reach, length = 3 * reach / 2 + 64, m = reach + reach / 2 + 8;
   long double *h = malloc(sizeof *h * (size_t)length), *both = malloc(sizeof *both * (size_t)m), beyond = 0, scale = 0;
@@ -200,16 +212,19 @@ static void test_convolution(void **unused) {
   double worst = 0, spill = 0, slack = 1;
   static const double cutoffs[] = {0.05, 0.12, 0.25, 0.4, 0.48};
   for (int order = 1; order <= 8; order++)
-    for (int c = 0; c < COUNT(cutoffs); c++) compare_with_convolution(&g, order, cutoffs[c], 40 + 10 * c + order, &worst, &spill, &slack);
+    for (int c = 0; c < COUNT(cutoffs); c++)
+      compare_with_convolution(&g, order, cutoffs[c], 40 + 10 * c + order, &worst, &spill, &slack);
   compare_with_convolution(&g, 16, 0.2, 300, &worst, &spill, &slack);
   compare_with_convolution(&g, 32, 0.25, 100, &worst, &spill, &slack);
   compare_with_convolution(&g, 31, 0.45, 50, &worst, &spill, &slack);
-  printf("convolution: at most %.1e off; beyond reach %.1e of the kernel, beyond half of it at least %.1e\n", worst, spill, slack);
+  printf("convolution: at most %.1e off; beyond reach %.1e of the kernel, beyond half of it at least %.1e\n", worst,
+         spill, slack);
   /* reach is honest, and not far more than is needed */
   assert_true(spill <= 1e-13 && slack >= 1e-9);
 }
 
-/* cutoff at 1e-4 of the rate: both passes in extended precision over the signal and so much of its reflections that they may begin at rest */
+/* cutoff at 1e-4 of the rate: both passes in extended precision over the signal and so much of its reflections that
+ * they may begin at rest */
 static void test_low_cutoff(void **unused) {
   (void)unused;
   rng g = rng_start("test_low_cutoff");
@@ -236,15 +251,18 @@ static void test_low_cutoff(void **unused) {
 /* ---- blocks ---- */
 
 /* filtered block by block, each with margins, only the middle kept */
-static double worst_in_blocks(const psdm_filter *f, long rows, int columns, const double *x, const double *whole, long step) {
+static double worst_in_blocks(const psdm_filter *f, long rows, int columns, const double *x, const double *whole,
+                              long step) {
   double worst = 0;
   for (long from = 0; from < rows; from += step) {
-    long to = from + step < rows ? from + step : rows, low = from > f->reach ? from - f->reach : 0, high = to + f->reach < rows ? to + f->reach : rows;
+    long to = from + step < rows ? from + step : rows, low = from > f->reach ? from - f->reach : 0,
+         high = to + f->reach < rows ? to + f->reach : rows;
     size_t size = (size_t)((high - low) * columns);
     double *block = numbers(size);
     memcpy(block, x + low * columns, size * sizeof *block);
     filter(f, high - low, columns, block);
-    worst = fmax(worst, max_difference(block + (from - low) * columns, whole + from * columns, (int)((to - from) * columns)));
+    worst = fmax(worst,
+                 max_difference(block + (from - low) * columns, whole + from * columns, (int)((to - from) * columns)));
     free(block);
   }
   return worst;
@@ -258,7 +276,8 @@ static double compare_blocks(rng *g, int order, double cutoff, bool walk) {
   for (long i = 0; i < size; i++) x[i] = rng_uniform(g, -1, 1) + (walk && i >= columns ? x[i - columns] : 0);
   memcpy(whole, x, (size_t)size * sizeof *x);
   filter(&f, rows, columns, whole);
-  double worst = worst_in_blocks(&f, rows, columns, x, whole, f.reach + rng_int(g, 1, 1000)) / max_absolute(whole, (int)size);
+  double worst =
+      worst_in_blocks(&f, rows, columns, x, whole, f.reach + rng_int(g, 1, 1000)) / max_absolute(whole, (int)size);
   free(x), free(whole);
   return worst;
 }
@@ -304,9 +323,11 @@ static void test_arguments(void **unused) {
   static const struct {
     int order;
     double cutoff, rate;
-  } bad[] = {{0, 1, 10}, {33, 1, 10}, {-1, 1, 10}, {4, 0, 10}, {4, -1, 10}, {4, 5, 10}, {4, 6, 10}, {4, 1, 0}, {4, 1, -10}, {4, NAN, 10}, {4, 1, NAN}, {4, 1, INFINITY}};
+  } bad[] = {{0, 1, 10}, {33, 1, 10}, {-1, 1, 10}, {4, 0, 10},   {4, -1, 10}, {4, 5, 10},
+             {4, 6, 10}, {4, 1, 0},   {4, 1, -10}, {4, NAN, 10}, {4, 1, NAN}, {4, 1, INFINITY}};
   psdm_filter f;
-  for (int i = 0; i < COUNT(bad); i++) assert_int_equal(psdm_filter_butterworth(bad[i].order, bad[i].cutoff, bad[i].rate, &f), PSDM_E_ARGUMENT);
+  for (int i = 0; i < COUNT(bad); i++)
+    assert_int_equal(psdm_filter_butterworth(bad[i].order, bad[i].cutoff, bad[i].rate, &f), PSDM_E_ARGUMENT);
 }
 
 /* no cutoff and no length is too small; scratch stays in proportion to the rows */
@@ -325,7 +346,8 @@ static void test_extremes(void **unused) {
         for (long i = 0; i < rows; i++) {
           assert_true(fabs(y[i]) <= 10);
           /* far below the signal's own frequencies only the line through its ends is left, far above them all of it */
-          if (cutoffs[c] <= 1e-6) assert_true(fabs(y[i] - (x[0] + (x[rows - 1] - x[0]) * (double)i / (double)(rows - 1))) <= 1e-3);
+          if (cutoffs[c] <= 1e-6)
+            assert_true(fabs(y[i] - (x[0] + (x[rows - 1] - x[0]) * (double)i / (double)(rows - 1))) <= 1e-3);
           if (cutoffs[c] > 0.49999) assert_true(fabs(y[i] - x[i]) <= 1e-6);
         }
       }
@@ -333,8 +355,9 @@ static void test_extremes(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_response), cmocka_unit_test(test_sine),   cmocka_unit_test(test_line),
-                                     cmocka_unit_test(test_convolution), cmocka_unit_test(test_low_cutoff), cmocka_unit_test(test_blocks),
-                                     cmocka_unit_test(test_columns),  cmocka_unit_test(test_arguments), cmocka_unit_test(test_extremes)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_response),    cmocka_unit_test(test_sine),       cmocka_unit_test(test_line),
+      cmocka_unit_test(test_convolution), cmocka_unit_test(test_low_cutoff), cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_columns),     cmocka_unit_test(test_arguments),  cmocka_unit_test(test_extremes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,8 @@ static void test_bands(void **unused) {
     psdm_decimator_free(&d, NULL);
   }
   printf("decimators: pass band flat to %.1e, stop band below by %.1f dB\n", ripple, -20 * log10(stop));
-  assert_true(ripple <= 1e-4 && stop <= 1e-4); /* 80 dB at least; 90 were asked for by Kaiser's formula, which is good to a dB or so */
+  /* 80 dB at least; 90 were asked for by Kaiser's formula, which is good to a dB or so */
+  assert_true(ripple <= 1e-4 && stop <= 1e-4);
   assert_true(stop <= pow(10, -89 / 20.));
 }
 
@@ -51,11 +52,13 @@ static void test_sines(void **unused) {
   rng g = rng_start("test_sines");
   for (int i = 0; i < FACTORS; i++) {
     psdm_decimator d = design(factors[i]);
-    double slow = rng_uniform(&g, 0.05, 0.4) / factors[i], fast = rng_uniform(&g, 0.6, 0.99) / factors[i], phase = rng_uniform(&g, 0, 6);
+    double slow = rng_uniform(&g, 0.05, 0.4) / factors[i], fast = rng_uniform(&g, 0.6, 0.99) / factors[i],
+           phase = rng_uniform(&g, 0, 6);
     long first = d.half, count = (ROWS - 1 - 2 * d.half) / factors[i];
     for (long k = 0; k < ROWS; k++) x[k] = cos(2 * PI * slow * (double)k + phase) + cos(2 * PI * fast * (double)k);
     psdm_decimate(&d, ROWS, 1, x, first, count, out);
-    for (long k = 0; k < count; k++) assert_true(fabs(out[k] - cos(2 * PI * slow * (double)(first + k * factors[i]) + phase)) <= 2e-4);
+    for (long k = 0; k < count; k++)
+      assert_true(fabs(out[k] - cos(2 * PI * slow * (double)(first + k * factors[i]) + phase)) <= 2e-4);
     psdm_decimator_free(&d, NULL);
   }
 }
@@ -64,7 +67,8 @@ static void test_sines(void **unused) {
 static long double plain(const psdm_decimator *d, long rows, int columns, long row, int column) {
   long double sum = 0, weight = 0;
   for (long k = -d->half; k <= d->half; k++)
-    if (row + k >= 0 && row + k < rows) sum += (long double)d->taps[labs(k)] * x[(row + k) * columns + column], weight += d->taps[labs(k)];
+    if (row + k >= 0 && row + k < rows)
+      sum += (long double)d->taps[labs(k)] * x[(row + k) * columns + column], weight += d->taps[labs(k)];
   return sum / weight;
 }
 
@@ -75,11 +79,13 @@ static void test_twin(void **unused) {
   for (int trial = 0; trial < 60; trial++) {
     psdm_decimator d = design(trial % 10 + 1);
     int columns = rng_int(&g, 1, MOST);
-    long rows = rng_int(&g, 1, 400), first = rng_int(&g, 0, (int)(rows < d.factor ? rows : d.factor) - 1), count = (rows - 1 - first) / d.factor + 1;
+    long rows = rng_int(&g, 1, 400), first = rng_int(&g, 0, (int)(rows < d.factor ? rows : d.factor) - 1),
+         count = (rows - 1 - first) / d.factor + 1;
     for (long i = 0; i < rows * columns; i++) x[i] = rng_uniform(&g, -1, 1);
     psdm_decimate(&d, rows, columns, x, first, count, out);
     for (long k = 0; k < count; k++)
-      for (int c = 0; c < columns; c++) worst = fmax(worst, (double)fabsl(out[k * columns + c] - plain(&d, rows, columns, first + k * d.factor, c)));
+      for (int c = 0; c < columns; c++)
+        worst = fmax(worst, (double)fabsl(out[k * columns + c] - plain(&d, rows, columns, first + k * d.factor, c)));
     psdm_decimator_free(&d, NULL);
     /* some 300 products, their absolute sum below 4 */
     assert_true(worst <= 300 * DBL_EPSILON);
@@ -100,7 +106,8 @@ static void test_blocks(void **unused) {
     for (long at = 0, size; at < count; at += size) {
       size = rng_int(&g, 1, 200);
       if (size > count - at) size = count - at;
-      long begin = first + at * d.factor, end = begin + (size - 1) * d.factor, low = begin > d.half ? begin - d.half : 0, high = end + d.half < ROWS ? end + d.half + 1 : ROWS;
+      long begin = first + at * d.factor, end = begin + (size - 1) * d.factor,
+           low = begin > d.half ? begin - d.half : 0, high = end + d.half < ROWS ? end + d.half + 1 : ROWS;
       psdm_decimate(&d, high - low, columns, x + low * columns, begin - low, size, part);
       assert_memory_equal(part, out + at * columns, sizeof *part * (size_t)(size * columns));
     }
@@ -139,7 +146,8 @@ static long double bessel(long double z) {
   return sum / steps;
 }
 
-/* Kaiser's formulas for 90 dB between 0.4 and 0.6 of the new rate; taps one by one, those at multiples of the factor zero to the bit */
+/* Kaiser's formulas for 90 dB between 0.4 and 0.6 of the new rate; taps one by one, those at multiples of the factor
+ * zero to the bit */
 static void test_taps(void **unused) {
   (void)unused;
   const long double beta = 0.1102L * (90 - 8.7L), pi = acosl(-1);
@@ -160,7 +168,9 @@ static void test_taps(void **unused) {
     }
     for (long k = 0; k <= half; k++) {
       if (k && k % factor == 0) assert_true(d.taps[k] == 0);
-      else assert_true(fabsl(d.taps[k] - taps[k] / sum) <= 32 * DBL_EPSILON * fabsl(taps[k] / sum) + 4 * DBL_EPSILON * (k ? 1.0L / (pi * k) : 0));
+      else
+        assert_true(fabsl(d.taps[k] - taps[k] / sum) <=
+                    32 * DBL_EPSILON * fabsl(taps[k] / sum) + 4 * DBL_EPSILON * (k ? 1.0L / (pi * k) : 0));
     }
     psdm_decimator_free(&d, &memory.allocator);
     assert_true(memory.live == 0 && !d.taps && d.factor == 0 && d.half == 0);
@@ -175,11 +185,14 @@ static void test_bounds(void **unused) {
     psdm_decimator d = design(trial % 5 + 1);
     int columns = rng_int(&g, 1, MOST);
     long rows = rng_int(&g, 1, 200), first = rng_int(&g, 0, (int)rows - 1), count = (rows - 1 - first) / d.factor + 1;
-    double *from = fenced_new(sizeof *from * (size_t)(rows * columns)), *to = fenced_new(sizeof *to * (size_t)(count * columns));
+    double *from = fenced_new(sizeof *from * (size_t)(rows * columns)),
+           *to = fenced_new(sizeof *to * (size_t)(count * columns));
     for (long i = 0; i < rows * columns; i++) from[i] = x[i] = rng_uniform(&g, -1, 1);
     psdm_decimate(&d, rows, columns, from, first, count, to);
     for (long k = 0; k < count; k++)
-      for (int c = 0; c < columns; c++) assert_true(fabsl(to[k * columns + c] - plain(&d, rows, columns, first + k * d.factor, c)) <= 300 * DBL_EPSILON);
+      for (int c = 0; c < columns; c++)
+        assert_true(fabsl(to[k * columns + c] - plain(&d, rows, columns, first + k * d.factor, c)) <=
+                    300 * DBL_EPSILON);
     fenced_free(from), fenced_free(to);
     psdm_decimator_free(&d, NULL);
   }
@@ -228,8 +241,9 @@ static void test_refused(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_bands), cmocka_unit_test(test_sines), cmocka_unit_test(test_twin),
-                                     cmocka_unit_test(test_blocks), cmocka_unit_test(test_ends), cmocka_unit_test(test_taps),
-                                     cmocka_unit_test(test_bounds), cmocka_unit_test(test_largest), cmocka_unit_test(test_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bands),  cmocka_unit_test(test_sines),   cmocka_unit_test(test_twin),
+      cmocka_unit_test(test_blocks), cmocka_unit_test(test_ends),    cmocka_unit_test(test_taps),
+      cmocka_unit_test(test_bounds), cmocka_unit_test(test_largest), cmocka_unit_test(test_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

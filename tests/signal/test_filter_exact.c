@@ -1,5 +1,5 @@
-/* test_filter_exact.c: what a low pass looks at and needs: its reach by the poles, room to the number, response at any frequency, and short signals against the sum of sines that their continuation is,
- * in memory with a fence. */
+/* test_filter_exact.c: what a low pass looks at and needs: its reach by the poles, room to the number, response at
+ * any frequency, and short signals against the sum of sines that their continuation is, in memory with a fence. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -43,7 +43,8 @@ static void test_reach(void **unused) {
       long double g = tanl(PI * cutoffs[c]);
       assert_true(fabsl(f.g / g - 1) <= 4 * DBL_EPSILON);
       assert_true(f.reach >= 1);
-      if (order > 1 || cutoffs[c] != 0.25) assert_true(beyond(order, g, f.reach) <= 1e-13L * (1 + 1e-9L)); /* its only pole is zero there: 0^0 */
+      /* its only pole is zero there: 0^0 */
+      if (order > 1 || cutoffs[c] != 0.25) assert_true(beyond(order, g, f.reach) <= 1e-13L * (1 + 1e-9L));
       if (f.reach > 1) assert_true(beyond(order, g, f.reach - 1) >= 1e-13L * (1 - 1e-9L));
     }
   assert_int_equal(design(1, 0.25, 1).reach, 1);
@@ -63,7 +64,8 @@ static void test_every_byte(void **unused) {
     assert_int_equal(a.sections, (order + 1) / 2);
     for (int k = 0; k < PSDM_FILTER_SECTIONS; k++) {
       bool second = k < order / 2, first = order % 2 && k == order / 2;
-      assert_true(second ? fabs(a.damping[k] - 2 * sin((2 * k + 1) * (double)PI / (2 * order))) <= 4 * DBL_EPSILON : a.damping[k] == 0);
+      assert_true(second ? fabs(a.damping[k] - 2 * sin((2 * k + 1) * (double)PI / (2 * order))) <= 4 * DBL_EPSILON
+                         : a.damping[k] == 0);
       assert_true(a.a[k][0] == (second || first) && (second || (a.a[k][2] == 0 && a.b[k][2] == 0)));
     }
   }
@@ -74,11 +76,15 @@ static void test_every_byte(void **unused) {
 /* four numbers a row, of the rows and their continuations: reach, at most 64 times their length, at most 2^30 */
 static void test_scratch(void **unused) {
   (void)unused;
-  const long rows[] = {0, 1, 2, 3, 10, 1000, (1L << 24) - 2, (1L << 24) - 1, 1L << 24, (1L << 24) + 1, (1L << 24) + 2, 1L << 30, 1L << 56};
+  const long rows[] = {
+      0,        1,       2, 3, 10, 1000, (1L << 24) - 2, (1L << 24) - 1, 1L << 24, (1L << 24) + 1, (1L << 24) + 2,
+      1L << 30, 1L << 56};
   const psdm_filter filters[] = {design(4, 0.2, 1), design(2, 1e-3, 1), design(4, 1e-300, 1)};
   for (int i = 0; i < COUNT(filters); i++)
     for (int k = 0; k < COUNT(rows); k++) {
-      size_t outside = rows[k] < 2 ? 0 : rows[k] > 1L << 25 || 64 * (rows[k] - 1) > filters[i].reach ? (size_t)filters[i].reach : 64 * (size_t)(rows[k] - 1);
+      size_t outside = rows[k] < 2                                                   ? 0
+                       : rows[k] > 1L << 25 || 64 * (rows[k] - 1) > filters[i].reach ? (size_t)filters[i].reach
+                                                                                     : 64 * (size_t)(rows[k] - 1);
       assert_true(psdm_filter_scratch(&filters[i], rows[k]) == (rows[k] < 2 ? 0 : 4 * ((size_t)rows[k] + 2 * outside)));
     }
 }
@@ -93,7 +99,8 @@ static void test_any_frequency(void **unused) {
   for (int order = 1; order <= 9; order++)
     for (int c = 0; c < COUNT(frequencies); c++) {
       psdm_filter f = design(order, 30, rate);
-      long double w = fabsl(tanl(PI * fmodl(frequencies[c], rate) / rate)) / tanl(PI * 30 / rate), wanted = 1 / sqrtl(1 + powl(w, 2 * order));
+      long double w = fabsl(tanl(PI * fmodl(frequencies[c], rate) / rate)) / tanl(PI * 30 / rate),
+                  wanted = 1 / sqrtl(1 + powl(w, 2 * order));
       for (int sign = -1; sign <= 1; sign += 2) {
         double gain = psdm_filter_gain(&f, sign * frequencies[c], rate);
         /* near half the rate, and behind several of its multiples, the tangent is off by as much more as it is steep */
@@ -108,7 +115,8 @@ static void test_any_frequency(void **unused) {
 
 /* ---- short signals ---- */
 
-/* What is left above the line through the ends is odd and repeats after 2 (rows - 1): a sum of sines, each of which comes out as |H|^2 times itself. */
+/* What is left above the line through the ends is odd and repeats after 2 (rows - 1): a sum of sines, each of which
+ * comes out as |H|^2 times itself. */
 static void by_sines(int order, double cutoff, long rows, int columns, const double *x, long double *y) {
   long last = rows - 1;
   for (int c = 0; c < columns; c++) {
@@ -116,7 +124,8 @@ static void by_sines(int order, double cutoff, long rows, int columns, const dou
     for (long i = 0; i < rows; i++) y[i * columns + c] = from + slope * i;
     for (long k = 1; k < last; k++) {
       long double amount = 0, w = tanl(PI * k / (2 * last)) / tanl(PI * cutoff), power = 1 / (1 + powl(w, 2 * order));
-      for (long i = 1; i < last; i++) amount += 2.0L / last * (x[i * columns + c] - from - slope * i) * sinl(PI * k * i / last);
+      for (long i = 1; i < last; i++)
+        amount += 2.0L / last * (x[i * columns + c] - from - slope * i) * sinl(PI * k * i / last);
       for (long i = 1; i < last; i++) y[i * columns + c] += power * amount * sinl(PI * k * i / last);
     }
   }
@@ -129,7 +138,8 @@ static void plain_pass(int order, long double g, long count, long step, long dou
   assert_true(count <= MOST);
   for (long i = 0; i < count; i++) y[i] = x[i * step];
   for (int k = 0; k < order; k++) {
-    long double complex s = cexpl(I * (PI / 2 + (2 * k + 1) * PI / (2 * order))), short_of_one = -2 * g * s / (1 - g * s), before = y[0], state = y[0];
+    long double complex s = cexpl(I * (PI / 2 + (2 * k + 1) * PI / (2 * order))),
+                        short_of_one = -2 * g * s / (1 - g * s), before = y[0], state = y[0];
     for (long i = 0; i < count; i++) {
       long double complex now = y[i];
       state += short_of_one * ((now + before) / 2 - state);
@@ -140,7 +150,8 @@ static void plain_pass(int order, long double g, long count, long step, long dou
 }
 
 /* the same by two passes over what is left above the line, continued over reach, at most 64 times its length */
-static void by_passes(const psdm_filter *f, int order, double cutoff, long rows, int columns, const double *x, long double *y) {
+static void by_passes(const psdm_filter *f, int order, double cutoff, long rows, int columns, const double *x,
+                      long double *y) {
   static long double all[64 * 2 * 29 + 30];
   long last = rows - 1, outside = f->reach < 64 * last ? f->reach : 64 * last;
   for (int c = 0; c < columns; c++) {
@@ -182,7 +193,8 @@ static void test_short_signals(void **unused) {
     assert_true(worst <= 1e-12 && sines <= 1e-12);
     fenced_free(x), fenced_free(scratch);
   }
-  printf("short signals: at most %.1e off two plain passes, %.1e off their sines; %d are shorter than reach / 64\n", worst, sines, cut_short);
+  printf("short signals: at most %.1e off two plain passes, %.1e off their sines; %d are shorter than reach / 64\n",
+         worst, sines, cut_short);
   assert_in_range(cut_short, 10, 110);
 }
 
@@ -197,7 +209,8 @@ static void test_too_few(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reach),         cmocka_unit_test(test_every_byte),    cmocka_unit_test(test_scratch),
-                                     cmocka_unit_test(test_any_frequency), cmocka_unit_test(test_short_signals), cmocka_unit_test(test_too_few)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reach),         cmocka_unit_test(test_every_byte),
+                                     cmocka_unit_test(test_scratch),       cmocka_unit_test(test_any_frequency),
+                                     cmocka_unit_test(test_short_signals), cmocka_unit_test(test_too_few)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

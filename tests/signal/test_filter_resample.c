@@ -27,7 +27,8 @@ static void test_difference_exact(void **unused) {
     psdm_difference(rows, columns, dt, x, out);
     for (long i = 0; i < rows; i++)
       for (int c = 0; c < columns; c++)
-        assert_true(fabs(out[i * columns + c] - (2 * a[c] * dt * (double)i + b[c])) <= 16 * DBL_EPSILON * (last * last + last) / dt);
+        assert_true(fabs(out[i * columns + c] - (2 * a[c] * dt * (double)i + b[c])) <=
+                    16 * DBL_EPSILON * (last * last + last) / dt);
   }
 }
 
@@ -38,14 +39,16 @@ static void test_difference_twin(void **unused) {
   for (int trial = 0; trial < 60; trial++) {
     long rows = trial < 10 ? 3 + trial % 3 : rng_int(&g, 3, 50), last = rows - 1;
     int columns = rng_int(&g, 1, 3);
-    double dt = rng_uniform(&g, 0.001, 2), *from = fenced_new(sizeof *from * (size_t)(rows * columns)), *to = fenced_new(sizeof *to * (size_t)(rows * columns));
+    double dt = rng_uniform(&g, 0.001, 2), *from = fenced_new(sizeof *from * (size_t)(rows * columns)),
+           *to = fenced_new(sizeof *to * (size_t)(rows * columns));
     for (long i = 0; i < rows * columns; i++) from[i] = rng_uniform(&g, -1, 1);
     psdm_difference(rows, columns, dt, from, to);
     for (long i = 0; i < rows; i++)
       for (int c = 0; c < columns; c++) {
         const double *x0 = from + c, *xn = from + last * columns + c;
-        long double slope = i == 0 ? (-3 * (long double)x0[0] + 4 * (long double)x0[columns] - x0[2 * columns]) : i == last ? (3 * (long double)xn[0] - 4 * (long double)xn[-columns] + xn[-2 * columns])
-                                                                                                                            : (long double)from[(i + 1) * columns + c] - from[(i - 1) * columns + c];
+        long double slope = i == 0      ? (-3 * (long double)x0[0] + 4 * (long double)x0[columns] - x0[2 * columns])
+                            : i == last ? (3 * (long double)xn[0] - 4 * (long double)xn[-columns] + xn[-2 * columns])
+                                        : (long double)from[(i + 1) * columns + c] - from[(i - 1) * columns + c];
         assert_true(fabsl(to[i * columns + c] - slope / (2 * dt)) <= 16 * DBL_EPSILON / dt);
       }
     fenced_free(from), fenced_free(to);
@@ -71,7 +74,8 @@ static void test_difference_order(void **unused) {
 /* ---- resampling ---- */
 
 static void jittered(rng *g, long rows, double span, double jitter) {
-  for (long i = 0; i < rows; i++) t[i] = span * ((double)i + (i && i < rows - 1 ? rng_uniform(g, -jitter, jitter) : 0)) / (double)(rows - 1);
+  for (long i = 0; i < rows; i++)
+    t[i] = span * ((double)i + (i && i < rows - 1 ? rng_uniform(g, -jitter, jitter) : 0)) / (double)(rows - 1);
 }
 
 /* any parabola comes back, whatever the clock; a line already from two rows, a constant from one */
@@ -85,7 +89,9 @@ static void test_resample_exact(void **unused) {
     double a[3], b[3], c[3], span = rng_uniform(&g, 0.5, 2), dt = span / (double)count;
     if (rows > 1) jittered(&g, rows, span, 0.4);
     else t[0] = 0.1;
-    for (int k = 0; k < columns; k++) a[k] = rows > 2 ? rng_uniform(&g, -1, 1) : 0, b[k] = rows > 1 ? rng_uniform(&g, -1, 1) : 0, c[k] = rng_uniform(&g, -1, 1);
+    for (int k = 0; k < columns; k++)
+      a[k] = rows > 2 ? rng_uniform(&g, -1, 1) : 0, b[k] = rows > 1 ? rng_uniform(&g, -1, 1) : 0,
+      c[k] = rng_uniform(&g, -1, 1);
     for (long i = 0; i < rows; i++)
       for (int k = 0; k < columns; k++) x[i * columns + k] = (a[k] * t[i] + b[k]) * t[i] + c[k];
     psdm_resample(rows, columns, t, x, 0, dt, count, out);
@@ -119,7 +125,8 @@ static long double plain_value(long rows, long double time) {
   if (time >= t[rows - 1]) return x[rows - 1];
   while (t[j + 1] <= time) j++;
   long double h = (long double)t[j + 1] - t[j], d = time - t[j], secant = ((long double)x[j + 1] - x[j]) / h;
-  long double s = plain_slope(rows, j), e = plain_slope(rows, j + 1), second = (3 * secant - 2 * s - e) / h, third = (s + e - 2 * secant) / (h * h);
+  long double s = plain_slope(rows, j), e = plain_slope(rows, j + 1), second = (3 * secant - 2 * s - e) / h,
+              third = (s + e - 2 * secant) / (h * h);
   return x[j] + d * (s + d * (second + d * third));
 }
 
@@ -133,14 +140,17 @@ static void test_resample_bounds(void **unused) {
     double start = rng_uniform(&g, -0.5, 0.5), dt = 3.0 / (double)count;
     if (rows > 1) jittered(&g, rows, 2, 0.4);
     else t[0] = 0.1;
-    double *times = fenced_new(sizeof *times * (size_t)rows), *from = fenced_new(sizeof *from * (size_t)(rows * columns)), *to = fenced_new(sizeof *to * (size_t)(count * columns));
+    double *times = fenced_new(sizeof *times * (size_t)rows),
+           *from = fenced_new(sizeof *from * (size_t)(rows * columns)),
+           *to = fenced_new(sizeof *to * (size_t)(count * columns));
     memcpy(times, t, sizeof *times * (size_t)rows);
     for (long i = 0; i < rows * columns; i++) from[i] = rng_uniform(&g, -1, 1);
     psdm_resample(rows, columns, times, from, start, dt, count, to);
     for (int c = 0; c < columns; c++) {
       for (long i = 0; i < rows; i++) x[i] = from[i * columns + c];
       for (long i = 0; i < count; i++) {
-        long double time = start + dt * (double)i, share = rows == 2 ? fminl(1, fmaxl(0, (time - t[0]) / (t[1] - t[0]))) : 0;
+        long double time = start + dt * (double)i,
+                    share = rows == 2 ? fminl(1, fmaxl(0, (time - t[0]) / (t[1] - t[0]))) : 0;
         long double value = rows > 2 ? plain_value(rows, time) : x[0] + share * (rows == 2 ? x[1] - x[0] : 0);
         assert_true(fabsl(to[i * columns + c] - value) <= 4 * DBL_EPSILON * 2 * 20 * 40);
       }
@@ -181,7 +191,8 @@ static void test_resample_twin(void **unused) {
     for (long i = 0; i < rows; i++) x[i] = rng_uniform(&g, -1, 1);
     double start = rng_uniform(&g, -0.5, 0.5), dt = 3.0 / (double)count;
     psdm_resample(rows, 1, t, x, start, dt, count, out);
-    for (long i = 0; i < count; i++) worst = fmax(worst, (double)fabsl(out[i] - plain_value(rows, start + dt * (double)i)));
+    for (long i = 0; i < count; i++)
+      worst = fmax(worst, (double)fabsl(out[i] - plain_value(rows, start + dt * (double)i)));
     /* the clock is rounded to eps of its span of two, and slopes reach some 20 per step of 2/200 */
     assert_true(worst <= 4 * DBL_EPSILON * 2 * 20 * 100);
   }
@@ -192,7 +203,8 @@ static void test_resample_twin(void **unused) {
 static double resample_error(long rows, double unevenness) {
   static const double pattern[3] = {1, -1, 0.2};
   double worst = 0, dt = 3.0 / 4000;
-  for (long i = 0; i < rows; i++) t[i] = 3 * ((double)i + (i && i < rows - 1 ? unevenness * pattern[i % 3] : 0)) / (double)(rows - 1);
+  for (long i = 0; i < rows; i++)
+    t[i] = 3 * ((double)i + (i && i < rows - 1 ? unevenness * pattern[i % 3] : 0)) / (double)(rows - 1);
   for (long i = 0; i < rows; i++) x[i] = sin(2 * t[i] + 0.3);
   psdm_resample(rows, 1, t, x, 0, dt, 4000, out);
   for (long i = 0; i < 4000; i++) worst = fmax(worst, fabs(out[i] - sin(2 * dt * (double)i + 0.3)));
@@ -202,7 +214,8 @@ static double resample_error(long rows, double unevenness) {
 /* slopes of second order, values of third */
 static void test_resample_order(void **unused) {
   (void)unused;
-  double even = log2(resample_error(101, 0) / resample_error(401, 0)) / 2, uneven = log2(resample_error(101, 0.3) / resample_error(401, 0.3)) / 2;
+  double even = log2(resample_error(101, 0) / resample_error(401, 0)) / 2,
+         uneven = log2(resample_error(101, 0.3) / resample_error(401, 0.3)) / 2;
   printf("resampling: order %.3f, on an uneven clock %.3f\n", even, uneven);
   assert_true(fabs(even - 3) < 0.1 && fabs(uneven - 3) < 0.1);
 }
@@ -211,7 +224,8 @@ static void test_resample_order(void **unused) {
 static void test_resample_rows(void **unused) {
   (void)unused;
   rng g = rng_start("test_resample_rows");
-  for (long i = 0; i < 50; i++) t[i] = 0.125 * (double)i, x[2 * i] = rng_uniform(&g, -1, 1), x[2 * i + 1] = rng_uniform(&g, -1, 1);
+  for (long i = 0; i < 50; i++)
+    t[i] = 0.125 * (double)i, x[2 * i] = rng_uniform(&g, -1, 1), x[2 * i + 1] = rng_uniform(&g, -1, 1);
   psdm_resample(50, 2, t, x, -1, 0.125, 66, out);
   for (long i = 0; i < 66; i++) {
     long row = i < 8 ? 0 : i - 8 > 49 ? 49 : i - 8;
@@ -232,8 +246,10 @@ static void test_resample_two(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_difference_exact), cmocka_unit_test(test_difference_twin), cmocka_unit_test(test_difference_order), cmocka_unit_test(test_resample_exact),
-                                     cmocka_unit_test(test_resample_twin),    cmocka_unit_test(test_resample_order),   cmocka_unit_test(test_resample_rows),   cmocka_unit_test(test_resample_two),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_difference_exact), cmocka_unit_test(test_difference_twin),
+                                     cmocka_unit_test(test_difference_order), cmocka_unit_test(test_resample_exact),
+                                     cmocka_unit_test(test_resample_twin),    cmocka_unit_test(test_resample_order),
+                                     cmocka_unit_test(test_resample_rows),    cmocka_unit_test(test_resample_two),
                                      cmocka_unit_test(test_resample_bounds),  cmocka_unit_test(test_resample_ends)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* sim_support.h: what the simulator's tests share: simulators that must begin, rows that are kept, robots written in a line. */
+/* sim_support.h: what the simulator's tests share: simulators that must begin, rows that are kept, robots written in
+ * a line. */
 #ifndef SIM_SUPPORT_H
 #define SIM_SUPPORT_H
 
@@ -15,19 +16,20 @@
 enum { MOST = 12 };
 
 /* tests of variable steps say so when the library has none */
-#define NEEDS_SUNDIALS()                                                  \
-  do {                                                                    \
-    if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) {              \
+#define NEEDS_SUNDIALS()                                                   \
+  do {                                                                     \
+    if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) {               \
       print_message("SKIPPED: this library was built without SUNDIALS\n"); \
-      skip();                                                             \
-    }                                                                     \
+      skip();                                                              \
+    }                                                                      \
   } while (0)
 
 static inline psdm_sim *sim_of(const psdm_robot *robot, const psdm_sim_options *options) {
   psdm_sim *sim;
   psdm_error error;
   char sentence[900];
-  if (psdm_sim_new(robot, options, NULL, &sim, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
+  if (psdm_sim_new(robot, options, NULL, &sim, &error))
+    fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
   return sim;
 }
 
@@ -104,22 +106,27 @@ static inline psdm_sim_row now(psdm_sim *sim) {
 /* joint i's numbers may be changed: friction, limits, springs; file order, fixed and coupled ones included */
 static inline psdm_joint *joint_of(psdm_robot *robot, int i) { return &robot->joint[i]; }
 
-static inline void set_friction(psdm_robot *robot, int i, double coulomb, double stat, double stribeck, double viscous) {
-  joint_of(robot, i)->friction = (psdm_friction){.given = true, .coulomb = coulomb, .stat = stat, .stribeck = stribeck, .viscous = viscous, .exponent = 1};
+static inline void set_friction(psdm_robot *robot, int i, double coulomb, double stat, double stribeck,
+                                double viscous) {
+  joint_of(robot, i)->friction = (psdm_friction){
+      .given = true, .coulomb = coulomb, .stat = stat, .stribeck = stribeck, .viscous = viscous, .exponent = 1};
 }
 
 /* a mass of m on a slider along x, gravity (gx, 0, -9.81): an incline seen in its own axes */
 static inline psdm_robot *slider(double m, double gx, const char *more) {
   char text[800];
   snprintf(text, sizeof text,
-           "gravity: [%.17g, 0, -9.81]\nconvention: modified-dh\nbase: {rpy: [0, pi/2, 0]}\njoints:\n  - {name: slide, type: prismatic%s}\nlinks:\n"
-           "  - {mass: %.17g, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n", gx, more, m);
+           "gravity: [%.17g, 0, -9.81]\nconvention: modified-dh\nbase: {rpy: [0, pi/2, 0]}\njoints:\n  - {name: slide, "
+           "type: prismatic%s}\nlinks:\n"
+           "  - {mass: %.17g, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n",
+           gx, more, m);
   return parse_robot(text);
 }
 
 static inline psdm_robot *random_robot(rng *g, int n_min, int n_max, bool drives) {
   static char text[1 << 16];
-  const random_options options = {.n_min = n_min, .n_max = n_max, .coupled = true, .trees = true, .prismatic = true, .drives = drives};
+  const random_options options = {
+      .n_min = n_min, .n_max = n_max, .coupled = true, .trees = true, .prismatic = true, .drives = drives};
   return parse_robot(random_robot_text(g, &options, text, sizeof text));
 }
 
@@ -130,7 +137,8 @@ static inline void random_state(rng *g, int n, double speed, double *q, double *
 /* slope of the straight line through (log x, log y) */
 static inline double slope_of(int count, const double *x, const double *y) {
   double a = 0, b = 0, c = 0, d = 0;
-  for (int i = 0; i < count; i++) a += log(x[i]), b += log(y[i]), c += log(x[i]) * log(x[i]), d += log(x[i]) * log(y[i]);
+  for (int i = 0; i < count; i++)
+    a += log(x[i]), b += log(y[i]), c += log(x[i]) * log(x[i]), d += log(x[i]) * log(y[i]);
   return (count * d - a * b) / (count * c - a * a);
 }
 

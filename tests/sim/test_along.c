@@ -1,5 +1,5 @@
-/* test_along.c: inverse dynamics along motions, against an independent twin of the rigid dynamics, against differences in time, and
- * against what each equation says on its own. */
+/* test_along.c: inverse dynamics along motions, against an independent twin of the rigid dynamics, against
+ * differences in time, and against what each equation says on its own. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,14 @@ typedef struct machine {
   int n, joint[MOST]; /* row of each independent joint */
 } machine;
 
-static const psdm_friction rough = {.coulomb = 1.5, .stat = 2.5, .stribeck = 0.3, .viscous = 0.8, .exponent = 0.7, .offset = 0.2, .sigma0 = 300, .sigma1 = 4};
+static const psdm_friction rough = {.coulomb = 1.5,
+                                    .stat = 2.5,
+                                    .stribeck = 0.3,
+                                    .viscous = 0.8,
+                                    .exponent = 0.7,
+                                    .offset = 0.2,
+                                    .sigma0 = 300,
+                                    .sigma1 = 4};
 
 static void write_extra(const extra *x, char *text, size_t size) {
   size_t used = 0;
@@ -45,8 +52,10 @@ static void write_extra(const extra *x, char *text, size_t size) {
   if (x->constant != 0) used += (size_t)snprintf(text + used, size - used, " torque_constant: %.17g,", x->constant);
   if (x->friction)
     snprintf(text + used, size - used,
-             " friction: {coulomb: %.17g, static: %.17g, stribeck: %.17g, viscous: %.17g, exponent: %.17g, offset: %.17g, sigma0: %.17g, sigma1: %.17g},",
-             rough.coulomb, rough.stat, rough.stribeck, rough.viscous, rough.exponent, rough.offset, rough.sigma0, rough.sigma1);
+             " friction: {coulomb: %.17g, static: %.17g, stribeck: %.17g, viscous: %.17g, exponent: %.17g, offset: "
+             "%.17g, sigma0: %.17g, sigma1: %.17g},",
+             rough.coulomb, rough.stat, rough.stribeck, rough.viscous, rough.exponent, rough.offset, rough.sigma0,
+             rough.sigma1);
 }
 
 /* the twin's file with each independent joint's own words in it */
@@ -85,8 +94,10 @@ static machine random_machine(rng *g, int joints, bool gears, int springs, int d
     extra *x = &m.extra[i];
     m.joint[i++] = j;
     if (rng_int(g, 1, 10) <= springs) x->stiffness = exp(rng_uniform(g, log(200), log(2e4)));
-    /* a transient of the damper is gone within a row or two of the tests, or slow beside them, so that differences see it right */
-    if (rng_int(g, 1, 10) <= dampers) x->damping = x->stiffness * (rng_int(g, 0, 1) ? rng_uniform(g, 1e-6, 1e-4) : rng_uniform(g, 0.03, 0.3));
+    /* a transient of the damper is gone within a row or two of the tests, or slow beside them, so that differences
+     * see it right */
+    if (rng_int(g, 1, 10) <= dampers)
+      x->damping = x->stiffness * (rng_int(g, 0, 1) ? rng_uniform(g, 1e-6, 1e-4) : rng_uniform(g, 0.03, 0.3));
     if (x->stiffness > 0 && row->drive == 0) row->drive = rng_uniform(g, 0.1, 1);
     if (gears) x->gear = rng_int(g, 0, 1) ? rng_uniform(g, 20, 150) : -rng_uniform(g, 1, 30);
     if (rng_int(g, 0, 1)) x->constant = rng_uniform(g, 0.5, 20);
@@ -115,7 +126,8 @@ static psdm_motion *random_motion(rng *g, int n, double duration) {
 
 /* One row that outlives its call. */
 typedef struct kept {
-  double t, q[MOST], qd[MOST], qdd[MOST], tau[MOST], friction[MOST], theta[MOST], thetad[MOST], thetadd[MOST], q_motor[MOST], tau_motor[MOST], current[MOST];
+  double t, q[MOST], qd[MOST], qdd[MOST], tau[MOST], friction[MOST], theta[MOST], thetad[MOST], thetadd[MOST],
+      q_motor[MOST], tau_motor[MOST], current[MOST];
 } kept;
 
 typedef struct record {
@@ -128,13 +140,16 @@ static bool keep(void *user, const psdm_along_row *row) {
   assert_true(r->count < ROWS);
   kept *k = &r->row[r->count++];
   k->t = row->t;
-  const double *const from[] = {row->q, row->qd, row->qdd, row->tau, row->friction, row->theta, row->thetad, row->thetadd, row->q_motor, row->tau_motor, row->current};
-  double *const to[] = {k->q, k->qd, k->qdd, k->tau, k->friction, k->theta, k->thetad, k->thetadd, k->q_motor, k->tau_motor, k->current};
+  const double *const from[] = {row->q,      row->qd,      row->qdd,     row->tau,       row->friction, row->theta,
+                                row->thetad, row->thetadd, row->q_motor, row->tau_motor, row->current};
+  double *const to[] = {k->q,      k->qd,      k->qdd,     k->tau,       k->friction, k->theta,
+                        k->thetad, k->thetadd, k->q_motor, k->tau_motor, k->current};
   for (int i = 0; i < 11; i++) memcpy(to[i], from[i], (size_t)row->n * sizeof(double));
   return r->count != r->most;
 }
 
-static void along(const psdm_robot *robot, const psdm_motion *motion, psdm_friction_kind friction, bool elastic, double output, record *r) {
+static void along(const psdm_robot *robot, const psdm_motion *motion, psdm_friction_kind friction, bool elastic,
+                  double output, record *r) {
   const psdm_along_options options = {.friction = friction, .elastic = elastic, .output = output};
   psdm_error error;
   r->count = r->most = 0;
@@ -153,7 +168,9 @@ static void twin_torque(const twin *t, const double *q, const double *qd, const 
 static double steady_friction(const machine *m, int i, double v) {
   if (!m->extra[i].friction) return 0;
   double s = fabs(v) / rough.stribeck, sign = (v > 0) - (v < 0);
-  return sign * (rough.coulomb + (rough.stat - rough.coulomb) * exp(-s * s) + rough.viscous * pow(fabs(v), rough.exponent)) + rough.offset;
+  return sign * (rough.coulomb + (rough.stat - rough.coulomb) * exp(-s * s) +
+                 rough.viscous * pow(fabs(v), rough.exponent)) +
+         rough.offset;
 }
 
 static double dot(const double *a, const double *b, int n) {
@@ -186,19 +203,23 @@ static void test_rigid(void **unused) {
         torque = fmax(torque, fabs(row->friction[i] - friction) / size);
         assert_true(row->theta[i] == row->q[i] && row->thetad[i] == row->qd[i] && row->thetadd[i] == row->qdd[i]);
         assert_int_equal(isnan(row->current[i]), m.extra[i].constant == 0);
-        if (m.extra[i].constant != 0 && m.full.mix == 0) current = fmax(current, fabs(row->current[i] * m.extra[i].constant - row->tau[i]) / size);
+        if (m.extra[i].constant != 0 && m.full.mix == 0)
+          current = fmax(current, fabs(row->current[i] * m.extra[i].constant - row->tau[i]) / size);
       }
       psdm_robot_joint_to_motor(m.robot, row->qd, qd_motor);
       psdm_robot_motor_to_joint(m.robot, row->q_motor, back);
-      power = fmax(power, fabs(dot(row->tau, row->qd, m.n) - dot(row->tau_motor, qd_motor, m.n)) / (size * (1 + max_absolute(row->qd, m.n))));
+      power = fmax(power, fabs(dot(row->tau, row->qd, m.n) - dot(row->tau_motor, qd_motor, m.n)) /
+                              (size * (1 + max_absolute(row->qd, m.n))));
       place = fmax(place, max_difference(back, row->q, m.n));
     }
     psdm_motion_free(motion);
     psdm_robot_free(m.robot);
   }
-  print_message("torque %.2g of its size, power %.2g, motor positions %.2g, current %.2g\n", torque, power, place, current);
+  print_message("torque %.2g of its size, power %.2g, motor positions %.2g, current %.2g\n", torque, power, place,
+                current);
   /* a recursion of seven bodies and sums of a dozen terms, each rounded a few times */
-  assert_true(torque < 100 * DBL_EPSILON && power < 100 * DBL_EPSILON && place < 50 * DBL_EPSILON && current < 20 * DBL_EPSILON);
+  assert_true(torque < 100 * DBL_EPSILON && power < 100 * DBL_EPSILON && place < 50 * DBL_EPSILON &&
+              current < 20 * DBL_EPSILON);
 }
 
 /* De Luca, Robotics 2, as seen from the motors:
@@ -225,7 +246,8 @@ static void test_motor_side(void **unused) {
           for (int i = 0; i < m.n; i++) M[j][i] -= gravity[i];
         }
         for (int i = 0; i < m.n; i++) {
-          double gear = m.extra[i].gear, rotor = m.full.row[m.joint[i]].drive / (gear * gear), acceleration = gear * row->qdd[i];
+          double gear = m.extra[i].gear, rotor = m.full.row[m.joint[i]].drive / (gear * gear),
+                 acceleration = gear * row->qdd[i];
           double rest = f[i] + steady_friction(&m, i, row->qd[i]), size = fabs(f[i]) + fabs(gravity[i]) + 1;
           for (int j = 0; j < m.n; j++) {
             if (j != i) rest += M[j][i] * row->qdd[j];
@@ -252,7 +274,9 @@ static void test_closed_loop(void **unused) {
   psdm_error error;
   static record r;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
-  must(psdm_motion_polynomial(2, 5, (const double[]){1.5, 1.4}, (const double[]){1.2, 1.9}, 1, 0.5, NULL, &motion, &error), &error);
+  must(psdm_motion_polynomial(2, 5, (const double[]){1.5, 1.4}, (const double[]){1.2, 1.9}, 1, 0.5, NULL, &motion,
+                              &error),
+       &error);
   along(robot, motion, PSDM_FRICTION_POWER, true, 0.05, &r); /* elastic, but none of its joints is */
   assert_int_equal(r.count, 11);
   for (long k = 0; k < r.count; k++) {
@@ -262,7 +286,9 @@ static void test_closed_loop(void **unused) {
   }
   psdm_motion_free(motion);
   /* crank ends that meet cannot be passed */
-  must(psdm_motion_polynomial(2, 5, (const double[]){1.5, 1.4}, (const double[]){0, 3.14159265358979}, 1, 0.5, NULL, &motion, &error), &error);
+  must(psdm_motion_polynomial(2, 5, (const double[]){1.5, 1.4}, (const double[]){0, 3.14159265358979}, 1, 0.5, NULL,
+                              &motion, &error),
+       &error);
   r.count = 0;
   assert_int_equal(psdm_along(robot, motion, NULL, NULL, keep, &r, &error), PSDM_E_LOOP);
   assert_true(r.count > 10); /* all rows before it */
@@ -279,7 +305,9 @@ static double slope(const record *r, long k, size_t at, double h) {
   static const double weight[5] = {5.0 / 6, -5.0 / 21, 5.0 / 84, -5.0 / 504, 1.0 / 1260};
   double sum = 0;
   for (int s = 1; s <= 5; s++)
-    sum += weight[s - 1] / h * (*(const double *)((const char *)&r->row[k + s] + at) - *(const double *)((const char *)&r->row[k - s] + at));
+    sum +=
+        weight[s - 1] / h *
+        (*(const double *)((const char *)&r->row[k + s] + at) - *(const double *)((const char *)&r->row[k - s] + at));
   return sum;
 }
 
@@ -292,13 +320,15 @@ static void test_elastic(void **unused) {
   static record r;
   for (int trial = 0; trial < 80; trial++) {
     machine m = random_machine(&g, 6, trial % 2, 7, trial % 4 < 2 ? 5 : 0);
-    /* six joints of 4 rad/s each: the fastest part of a torque moves 0.024 rad between rows, and (0.024)^6 / 46080, by which the polynomial between
-     * rows is off, is below rounding, as is (0.024)^10 / 2772 of the differences */
+    /* six joints of 4 rad/s each: the fastest part of a torque moves 0.024 rad between rows, and (0.024)^6 / 46080,
+     * by which the polynomial between rows is off, is below rounding, as is (0.024)^10 / 2772 of the differences */
     const double h = 0.001;
     psdm_motion *motion = random_motion(&g, m.n, 24 * h);
     along(m.robot, motion, PSDM_FRICTION_STRIBECK, true, h, &r);
     assert_int_equal(r.count, 25);
-    for (int i = 0; i < m.n; i++) mixed += m.full.mix != 0 && i < 2 && m.extra[i].stiffness > 0, damped += m.extra[i].stiffness > 0 && m.extra[i].damping > 0;
+    for (int i = 0; i < m.n; i++)
+      mixed += m.full.mix != 0 && i < 2 && m.extra[i].stiffness > 0,
+          damped += m.extra[i].stiffness > 0 && m.extra[i].damping > 0;
     for (long k = 0; k < r.count; k++) {
       const kept *row = &r.row[k];
       double tau_q[MOST], with[MOST], without[MOST], thetad_motor[MOST];
@@ -311,18 +341,23 @@ static void test_elastic(void **unused) {
         if (x->stiffness > 0) {
           double carried = x->stiffness * (row->theta[i] - row->q[i]) + x->damping * (row->thetad[i] - row->qd[i]);
           /* theta - q is known to epsilon |q|, which the spring makes a torque of */
-          spring = fmax(spring, fabs(carried - tau_q[i]) / (size + x->stiffness * fabs(row->q[i]) + x->damping * fabs(row->qd[i])));
+          spring = fmax(spring, fabs(carried - tau_q[i]) /
+                                    (size + x->stiffness * fabs(row->q[i]) + x->damping * fabs(row->qd[i])));
         } else {
           assert_true(row->theta[i] == row->q[i] && row->thetad[i] == row->qd[i] && row->thetadd[i] == row->qdd[i]);
         }
-        double all = with[i] - without[i] + tau_q[i] + row->friction[i], terms = size + fabs(with[i]) + fabs(without[i]);
+        double all = with[i] - without[i] + tau_q[i] + row->friction[i],
+               terms = size + fabs(with[i]) + fabs(without[i]);
         motor = fmax(motor, fabs(row->tau[i] - all) / terms);
-        if (k < 6 || k >= r.count - 5) continue; /* the first row has no transient, but for what is of third order in D / K */
+        /* the first row has no transient, but for what is of third order in D / K */
+        if (k < 6 || k >= r.count - 5) continue;
         size_t at = (size_t)i * sizeof(double);
-        double first = slope(&r, k, offsetof(kept, theta) + at, h), second = slope(&r, k, offsetof(kept, thetad) + at, h);
+        double first = slope(&r, k, offsetof(kept, theta) + at, h),
+               second = slope(&r, k, offsetof(kept, thetad) + at, h);
         rate = fmax(rate, fabs(first - row->thetad[i]) / ((1 + fabs(row->theta[i])) / h));
         /* a damper's part of thetadd is a / h times third differences of the load, which are 60 epsilon / h^2 off */
-        double a = x->stiffness > 0 ? x->damping / x->stiffness : 0, load = a > 0 && a < h ? 60 * a / h * size / x->stiffness / h : 0;
+        double a = x->stiffness > 0 ? x->damping / x->stiffness : 0,
+               load = a > 0 && a < h ? 60 * a / h * size / x->stiffness / h : 0;
         rate = fmax(rate, fabs(second - row->thetadd[i]) / ((1 + fabs(row->thetad[i]) + load) / h));
       }
       psdm_robot_joint_to_motor(m.robot, row->thetad, thetad_motor);
@@ -332,11 +367,13 @@ static void test_elastic(void **unused) {
     psdm_motion_free(motion);
     psdm_robot_free(m.robot);
   }
-  print_message("rates %.2g of what rounding does to differences, springs %.2g, motors %.2g, power %.2g (%d dampers, %d joints through a transmission)\n", rate,
-                spring, motor, power, damped, mixed);
+  print_message("rates %.2g of what rounding does to differences, springs %.2g, motors %.2g, power %.2g (%d dampers, "
+                "%d joints through a transmission)\n",
+                rate, spring, motor, power, damped, mixed);
   assert_true(damped > 10 && mixed > 3);
   /* recursions of six bodies, twice differentiated, and sums of a dozen terms */
-  assert_true(rate < 100 * DBL_EPSILON && spring < 100 * DBL_EPSILON && motor < 100 * DBL_EPSILON && power < 100 * DBL_EPSILON);
+  assert_true(rate < 100 * DBL_EPSILON && spring < 100 * DBL_EPSILON && motor < 100 * DBL_EPSILON &&
+              power < 100 * DBL_EPSILON);
 }
 
 /* the torque of ever stiffer springs goes to that of the rigid robot, as 1 / K */
@@ -354,7 +391,8 @@ static void test_to_rigid(void **unused) {
       for (int i = 0; i < m.n; i++) m.extra[i].stiffness = 1e5 * pow(10, step), m.extra[i].damping *= step ? 10 : 1;
       psdm_robot *robot = read_machine(&m);
       along(robot, motion, PSDM_FRICTION_VISCOUS, true, 0.01, &elastic);
-      for (long k = 0; k < rigid.count; k++) error = fmax(error, max_difference(rigid.row[k].tau, elastic.row[k].tau, m.n));
+      for (long k = 0; k < rigid.count; k++)
+        error = fmax(error, max_difference(rigid.row[k].tau, elastic.row[k].tau, m.n));
       double order = log10(before / error);
       print_message("%d joints, K = %.0e: %.3g Nm from rigid%s", m.n, 1e5 * pow(10, step), error, step ? "" : "\n");
       if (step) {
@@ -403,7 +441,8 @@ static void test_spring(void **unused) {
   rng g = rng_start("spring");
   double worst[3] = {0};
   for (int trial = 0; trial < 20000; trial++) {
-    double K = exp(rng_uniform(&g, 0, 12)), r = exp(rng_uniform(&g, -14, 3.5)), h = exp(rng_uniform(&g, -7, 0)), D = K * h / r, c[6], x[3];
+    double K = exp(rng_uniform(&g, 0, 12)), r = exp(rng_uniform(&g, -14, 3.5)), h = exp(rng_uniform(&g, -7, 0)),
+           D = K * h / r, c[6], x[3];
     r = h * K / D;
     for (int i = 0; i < 6; i++) c[i] = rng_uniform(&g, -1, 1);
     double f0[3] = {c[0], c[1] / h, 2 * c[2] / h / h}, f1[3] = {0}, x0 = rng_uniform(&g, -1, 1) / K;
@@ -412,14 +451,19 @@ static void test_spring(void **unused) {
     spring_series(K, r, c, x0, exact);
     psdmp_sim_spring_step(K, D, h, f0, f1, x0, x);
     double rate = fmin(r, 1) / h; /* how fast x can change */
-    for (int k = 0; k < 3; k++) worst[k] = fmax(worst[k], fabs((double)(x[k] - exact[k] / powl(h, k))) * K / (k ? pow(rate, k) : 1) * (k == 2 && r < 1 ? r : 1));
+    for (int k = 0; k < 3; k++)
+      worst[k] = fmax(worst[k], fabs((double)(x[k] - exact[k] / powl(h, k))) * K / (k ? pow(rate, k) : 1) *
+                                    (k == 2 && r < 1 ? r : 1));
   }
-  print_message("stretch %.2g, its rates %.2g and %.2g of f / K and what rounding makes of them\n", worst[0], worst[1], worst[2]);
-  /* f has coefficients below one, whose sums of up to 52 c_5 are rounded; its derivatives are up to 120 times as large */
+  print_message("stretch %.2g, its rates %.2g and %.2g of f / K and what rounding makes of them\n", worst[0], worst[1],
+                worst[2]);
+  /* f has coefficients below one, whose sums of up to 52 c_5 are rounded; its derivatives are up to 120 times as
+   * large */
   assert_true(worst[0] < 200 * DBL_EPSILON && worst[1] < 2000 * DBL_EPSILON && worst[2] < 5000 * DBL_EPSILON);
 }
 
-/* along a straight line the beginning without transient is the line that stays, and without a damper there is no other */
+/* along a straight line the beginning without transient is the line that stays, and without a damper there is no
+ * other */
 static void test_spring_start(void **unused) {
   (void)unused;
   const double K = 50, D = 2, f[3] = {3, 4, 0}, later[3] = {3 + 4 * 0.1, 4, 0}, any[3] = {3, 4, 5};
@@ -436,17 +480,23 @@ static void test_spring_start(void **unused) {
 
 /* ---- bristles ---- */
 
-/* LuGre friction along the rows goes to its limit with order two in the time between them, through reversals of velocity */
+/* LuGre friction along the rows goes to its limit with order two in the time between them, through reversals of
+ * velocity */
 static void test_bristles(void **unused) {
   (void)unused;
-  machine m = {.full = {.joints = 1, .n = 1, .row = {{.parent = -1, .mass = 1, .inertia = {1, 0, 0, 1, 0, 1}}}}, .n = 1, .extra = {{.friction = true}}};
+  machine m = {.full = {.joints = 1, .n = 1, .row = {{.parent = -1, .mass = 1, .inertia = {1, 0, 0, 1, 0, 1}}}},
+               .n = 1,
+               .extra = {{.friction = true}}};
   psdm_motion *motion;
   psdm_error error;
   m.links = m.full;
   m.robot = read_machine(&m);
-  must(psdm_motion_sines(1, 1, (const double[]){0}, (const double[]){0.4}, (const double[]){3}, (const double[]){0.5}, 0.96, NULL, &motion, &error), &error);
+  must(psdm_motion_sines(1, 1, (const double[]){0}, (const double[]){0.4}, (const double[]){3}, (const double[]){0.5},
+                         0.96, NULL, &motion, &error),
+       &error);
   enum { FINEST = 96000 };
-  double *t = malloc((FINEST + 1) * sizeof *t), *v = malloc((FINEST + 1) * sizeof *v), *tau = malloc((FINEST + 1) * sizeof *tau), before = 0;
+  double *t = malloc((FINEST + 1) * sizeof *t), *v = malloc((FINEST + 1) * sizeof *v),
+         *tau = malloc((FINEST + 1) * sizeof *tau), before = 0;
   assert_true(t && v && tau);
   for (int k = 0; k <= FINEST; k++) {
     double x[2];
@@ -460,7 +510,8 @@ static void test_bristles(void **unused) {
     double off = 0;
     along(m.robot, motion, PSDM_FRICTION_LUGRE, false, 0.96 / rows, &r);
     assert_int_equal(r.count, rows + 1);
-    for (int k = 0; k <= rows; k += rows / 15) off = fmax(off, fabs(r.row[k].friction[0] - tau[k * (FINEST / rows)])); /* at the same times always */
+    /* at the same times always */
+    for (int k = 0; k <= rows; k += rows / 15) off = fmax(off, fabs(r.row[k].friction[0] - tau[k * (FINEST / rows)]));
     print_message("%d rows: %.3g Nm from the limit, %.2f times less\n", rows, off, before / off);
     if (before > 0) assert_true(before / off > 3);
     before = off;
@@ -475,20 +526,21 @@ static void test_bristles(void **unused) {
 
 /* ---- rows, refusals ---- */
 
-static const char two[] =
-    "convention: dh\njoints:\n"
-    "  - {name: a, a: 1, stiffness: 1000, drive_inertia: 0.5}\n"
-    "  - {name: b, a: 1, gear: 2}\n"
-    "links:\n"
-    "  - {mass: 1, com: [-0.5, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
-    "  - {mass: 1, com: [-0.5, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n";
+static const char two[] = "convention: dh\njoints:\n"
+                          "  - {name: a, a: 1, stiffness: 1000, drive_inertia: 0.5}\n"
+                          "  - {name: b, a: 1, gear: 2}\n"
+                          "links:\n"
+                          "  - {mass: 1, com: [-0.5, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
+                          "  - {mass: 1, com: [-0.5, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n";
 
 #define BODY "  - {mass: 1, com: [0, 0, 0]}\n"
 
 static psdm_motion *two_move(double duration) {
   psdm_motion *motion;
   psdm_error error;
-  must(psdm_motion_polynomial(2, 9, (const double[]){0, 0}, (const double[]){1, 2}, 0.5, duration, NULL, &motion, &error), &error);
+  must(psdm_motion_polynomial(2, 9, (const double[]){0, 0}, (const double[]){1, 2}, 0.5, duration, NULL, &motion,
+                              &error),
+       &error);
   return motion;
 }
 
@@ -524,7 +576,8 @@ static void test_rows(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void expect_refusal(const char *text, const psdm_along_options *options, psdm_status wanted, const char *sentence) {
+static void expect_refusal(const char *text, const psdm_along_options *options, psdm_status wanted,
+                           const char *sentence) {
   psdm_robot *robot = parse_robot(text);
   psdm_motion *motion = two_move(0.1);
   psdm_error error;
@@ -540,33 +593,44 @@ static void expect_refusal(const char *text, const psdm_along_options *options, 
 
 static void test_refusals(void **unused) {
   (void)unused;
-  const psdm_along_options springs = {.elastic = true}, bristles = {.friction = PSDM_FRICTION_LUGRE}, backwards = {.output = -1}, odd = {.friction = 99};
+  const psdm_along_options springs = {.elastic = true}, bristles = {.friction = PSDM_FRICTION_LUGRE},
+                           backwards = {.output = -1}, odd = {.friction = 99};
   const psdm_friction smooth = {.viscous = 1, .exponent = 1, .given = true};
   char sentence[256];
   psdm_robot *robot = parse_robot(two);
   psdm_motion *motion = two_move(1);
-  assert_int_equal(psdm_along(robot, motion, NULL, NULL, NULL, NULL, NULL), PSDM_E_ARGUMENT); /* no function to write them */
+  /* no function to write them */
+  assert_int_equal(psdm_along(robot, motion, NULL, NULL, NULL, NULL, NULL), PSDM_E_ARGUMENT);
   psdm_motion_free(motion);
   psdm_robot_free(robot);
   expect_refusal(two, &backwards, PSDM_E_ARGUMENT, "-1 s between rows; a positive number was expected");
   expect_refusal(two, &odd, PSDM_E_ARGUMENT, "no friction model has this number");
   expect_refusal("convention: dh\njoints:\n  - {a: 1}\n  - {a: 1}\n  - {a: 1}\nlinks:\n" BODY BODY BODY, NULL,
                  PSDM_E_ARGUMENT, "a motion of 2 joints; the robot has 3");
-  expect_refusal("convention: dh\njoints:\n  - {name: a, a: 1, drive_inertia: unknown}\n  - {a: 1}\nlinks:\n" BODY BODY, NULL, PSDM_E_MISSING,
-                 "joint 'a' has drive_inertia: unknown; this command needs a number");
-  expect_refusal("convention: dh\njoints:\n  - {name: a, a: 1, stiffness: 9}\n  - {a: 1}\nlinks:\n" BODY BODY, &springs, PSDM_E_MISSING,
-                 "joint 'a': it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring");
-  expect_refusal("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {a: 1}\n  - {name: c, couple: {a: 1}, stiffness: 9, drive_inertia: 1}\nlinks:\n" BODY BODY BODY,
-                 &springs, PSDM_E_ROBOT, "joint 'c': it has a stiffness and follows other joints; only independent joints can be elastic");
+  expect_refusal("convention: dh\njoints:\n  - {name: a, a: 1, drive_inertia: unknown}\n  - {a: 1}\nlinks:\n" BODY BODY,
+                 NULL, PSDM_E_MISSING, "joint 'a' has drive_inertia: unknown; this command needs a number");
+  expect_refusal(
+      "convention: dh\njoints:\n  - {name: a, a: 1, stiffness: 9}\n  - {a: 1}\nlinks:\n" BODY BODY, &springs,
+      PSDM_E_MISSING,
+      "joint 'a': it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring");
+  expect_refusal("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {a: 1}\n  - {name: c, couple: {a: 1}, stiffness: "
+                 "9, drive_inertia: 1}\nlinks:\n" BODY BODY BODY,
+                 &springs, PSDM_E_ROBOT,
+                 "joint 'c': it has a stiffness and follows other joints; only independent joints can be elastic");
   snprintf(sentence, sizeof sentence, "joint 'b': %s", psdm_friction_lacks(&smooth, PSDM_FRICTION_LUGRE));
-  expect_refusal("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1, friction: {viscous: 1}}\nlinks:\n" BODY BODY, &bristles,
-                 PSDM_E_MISSING, sentence);
-  expect_refusal("convention: modified-dh\njoints:\n  - {name: l, parent: base, stiffness: 9, drive_inertia: 1}\n"
-                 "  - {name: le, parent: l, a: 0.25}\n  - {name: r, parent: base, a: 0.3}\n  - {name: re, parent: r, a: 0.25}\n"
-                 "links:\n  - {name: L, mass: 1, com: [0, 0, 0]}\n  - {name: LE, mass: 1, com: [0, 0, 0]}\n"
-                 "  - {name: R, mass: 1, com: [0, 0, 0]}\n  - {name: RE, mass: 1, com: [0, 0, 0]}\n"
-                 "loops:\n  - {links: [LE, RE], points: [[0.55, 0, 0], [0.55, 0, 0]], joints: [le, re], start: [-0.6, 0.6], at: {l: 90 deg, r: 90 deg}}\n",
-                 &springs, PSDM_E_ROBOT, "joint 'l': it is elastic, and the robot has closed loops; the motion of its motor is known for open robots only");
+  expect_refusal(
+      "convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1, friction: {viscous: 1}}\nlinks:\n" BODY BODY,
+      &bristles, PSDM_E_MISSING, sentence);
+  expect_refusal(
+      "convention: modified-dh\njoints:\n  - {name: l, parent: base, stiffness: 9, drive_inertia: 1}\n"
+      "  - {name: le, parent: l, a: 0.25}\n  - {name: r, parent: base, a: 0.3}\n  - {name: re, parent: r, a: 0.25}\n"
+      "links:\n  - {name: L, mass: 1, com: [0, 0, 0]}\n  - {name: LE, mass: 1, com: [0, 0, 0]}\n"
+      "  - {name: R, mass: 1, com: [0, 0, 0]}\n  - {name: RE, mass: 1, com: [0, 0, 0]}\n"
+      "loops:\n  - {links: [LE, RE], points: [[0.55, 0, 0], [0.55, 0, 0]], joints: [le, re], start: [-0.6, 0.6], at: "
+      "{l: 90 deg, r: 90 deg}}\n",
+      &springs, PSDM_E_ROBOT,
+      "joint 'l': it is elastic, and the robot has closed loops; the motion of its motor is known for open robots "
+      "only");
 }
 
 /* every allocation fails once: an error, and nothing left behind; then the same rows as ever */
@@ -600,9 +664,10 @@ static void test_allocation_failure(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rigid),    cmocka_unit_test(test_motor_side),  cmocka_unit_test(test_closed_loop),
-                                     cmocka_unit_test(test_elastic),  cmocka_unit_test(test_to_rigid),    cmocka_unit_test(test_spring),
-                                     cmocka_unit_test(test_spring_start), cmocka_unit_test(test_bristles), cmocka_unit_test(test_rows),
-                                     cmocka_unit_test(test_refusals), cmocka_unit_test(test_allocation_failure)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_rigid),        cmocka_unit_test(test_motor_side),        cmocka_unit_test(test_closed_loop),
+      cmocka_unit_test(test_elastic),      cmocka_unit_test(test_to_rigid),          cmocka_unit_test(test_spring),
+      cmocka_unit_test(test_spring_start), cmocka_unit_test(test_bristles),          cmocka_unit_test(test_rows),
+      cmocka_unit_test(test_refusals),     cmocka_unit_test(test_allocation_failure)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* Controllers in the loop: samples that are held, encoders, noise, saturation, and a motion that is followed. */
 #include "sim_support.h"
 
-static psdm_controller *controller_of(psdm_control_kind kind, const psdm_robot *robot, const psdm_motion *reference, const psdm_control_options *options) {
+static psdm_controller *controller_of(psdm_control_kind kind, const psdm_robot *robot, const psdm_motion *reference,
+                                      const psdm_control_options *options) {
   psdm_controller *controller;
   psdm_error error;
   if (psdm_control_new(kind, robot, reference, options, NULL, &controller, &error)) fail_msg("%s", error.text);
@@ -16,7 +17,8 @@ static psdm_motion *waves(int n) {
   return motion;
 }
 
-/* torque is constant within a period, new at its multiples, and what the law says of positions in whole encoder steps */
+/* torque is constant within a period, new at its multiples, and what the law says of positions in whole encoder
+ * steps */
 static void test_samples(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
@@ -27,7 +29,12 @@ static void test_samples(void **unused) {
   for (int k = 0; k < 3; k++) {
     psdm_integrator integrator = k == 0 ? PSDM_INTEGRATOR_ADAMS : k == 1 ? PSDM_INTEGRATOR_RK4 : PSDM_INTEGRATOR_EULER;
     if (!psdm_integrator_available(integrator)) continue;
-    const psdm_sim_options options = {.integrator = integrator, .no_code = true, .controller = pd, .period = period, .quantum = quantum, .output = 1e-3};
+    const psdm_sim_options options = {.integrator = integrator,
+                                      .no_code = true,
+                                      .controller = pd,
+                                      .period = period,
+                                      .quantum = quantum,
+                                      .output = 1e-3};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     place(sim, 0, zero, zero);
@@ -40,12 +47,14 @@ static void test_samples(void **unused) {
       double x[4];
       psdm_motion_at(motion, row->t, 2, x);
       for (int i = 0; i < 2 && r % 10 == 0; i++) {
-        double seen = quantum * round(row->q[i] / quantum), rate = r ? (seen - before[i]) / period : 0, tau = kp[i] * (x[i] - seen) + kd[i] * (x[2 + i] - rate);
+        double seen = quantum * round(row->q[i] / quantum), rate = r ? (seen - before[i]) / period : 0,
+               tau = kp[i] * (x[i] - seen) + kd[i] * (x[2 + i] - rate);
         jumps += tau != expected[i];
         expected[i] = tau;
         before[i] = seen;
       }
-      assert_true(max_difference(row->tau, expected, 2) < 1e-9); /* the same to the last digit but for the sum's order */
+      /* the same to the last digit but for the sum's order */
+      assert_true(max_difference(row->tau, expected, 2) < 1e-9);
     }
     assert_true(jumps > 60);
     assert_true(result.energy_balance < (k == 0 ? 1e-9 : k == 1 ? 1e-9 : 0.1));
@@ -65,7 +74,13 @@ static void test_encoder_on_motor(void **unused) {
   const psdm_control_options gains = {.kp = &kp, .kd = &kd};
   for (int motor = 0; motor < 2; motor++) {
     psdm_controller *pd = controller_of(motor ? PSDM_CONTROL_ELASTIC : PSDM_CONTROL_PD, robot, NULL, &gains);
-    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .no_code = true, .elastic = true, .controller = pd, .period = period, .quantum = quantum, .output = period};
+    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4,
+                                      .no_code = true,
+                                      .elastic = true,
+                                      .controller = pd,
+                                      .period = period,
+                                      .quantum = quantum,
+                                      .output = period};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     double apart = 0, before = 0;
@@ -73,7 +88,8 @@ static void test_encoder_on_motor(void **unused) {
     go_on(sim, 1, &rec);
     for (long r = 0; r < rec.rows; r++) {
       const kept_row *row = &rec.row[r];
-      double seen = quantum * round((motor ? row->theta[0] : row->q[0]) / quantum), rate = motor ? r ? (seen - before) / period : 0 : row->qd[0];
+      double seen = quantum * round((motor ? row->theta[0] : row->q[0]) / quantum),
+             rate = motor ? r ? (seen - before) / period : 0 : row->qd[0];
       assert_true(fabs(row->tau[0] + kp * seen + kd * rate) < 1e-9);
       apart = fmax(apart, fabs(row->q[0] - row->theta[0]));
       before = seen;
@@ -96,7 +112,12 @@ static void test_noise(void **unused) {
   record rec[3] = {{0}};
   enum { SAMPLES = 4000 };
   for (int k = 0; k < 3; k++) {
-    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_EULER, .no_code = true, .controller = none, .period = 1e-3, .noise = 0.05, .output = 1e-3,
+    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_EULER,
+                                      .no_code = true,
+                                      .controller = none,
+                                      .period = 1e-3,
+                                      .noise = 0.05,
+                                      .output = 1e-3,
                                       .seed = k < 2 ? 7 : 8};
     psdm_sim *sim = sim_of(robot, &options);
     place(sim, 0, zero, zero);
@@ -107,13 +128,16 @@ static void test_noise(void **unused) {
     double mean = 0, square = 0, next = 0, cross = 0, sd = i ? 0.05 : 1, fourth = 0;
     for (int r = 0; r < SAMPLES; r++) {
       double x = rec[0].row[r].tau[i] / sd;
-      mean += x, square += x * x, next += x * rec[0].row[r + 1].tau[i] / sd, cross += x * rec[0].row[r].tau[1 - i], fourth += x * x * x * x;
+      mean += x, square += x * x, next += x * rec[0].row[r + 1].tau[i] / sd, cross += x * rec[0].row[r].tau[1 - i],
+          fourth += x * x * x * x;
       assert_true(rec[0].row[r].tau[i] == rec[1].row[r].tau[i] && rec[0].row[r].tau[i] != rec[2].row[r].tau[i]);
     }
     double root = sqrt(SAMPLES);
-    print_message("mean %.3f, deviation %.4f, fourth moment %.3f, next %.3f\n", mean / SAMPLES, sqrt(square / SAMPLES), fourth / SAMPLES, next / SAMPLES);
+    print_message("mean %.3f, deviation %.4f, fourth moment %.3f, next %.3f\n", mean / SAMPLES, sqrt(square / SAMPLES),
+                  fourth / SAMPLES, next / SAMPLES);
     assert_true(fabs(mean / SAMPLES) < 4 / root && fabs(square / SAMPLES - 1) < 4 * sqrt(2) / root); /* four sigmas */
-    assert_true(fabs(next / SAMPLES) < 4 / root && fabs(cross / SAMPLES) < 4 / root && fabs(fourth / SAMPLES - 3) < 4 * sqrt(96) / root);
+    assert_true(fabs(next / SAMPLES) < 4 / root && fabs(cross / SAMPLES) < 4 / root &&
+                fabs(fourth / SAMPLES - 3) < 4 * sqrt(96) / root);
   }
   for (int k = 0; k < 3; k++) record_free(&rec[k]);
   psdm_control_free(none);
@@ -128,7 +152,11 @@ static void test_saturation(void **unused) {
   double q[2] = {1, -1}, zero[2] = {0};
   for (int saturate = 0; saturate < 2; saturate++)
     for (int sampled = 0; sampled < 2; sampled++) {
-      const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .no_code = true, .controller = pd, .saturate = saturate, .period = sampled ? 2e-3 : 0};
+      const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4,
+                                        .no_code = true,
+                                        .controller = pd,
+                                        .saturate = saturate,
+                                        .period = sampled ? 2e-3 : 0};
       psdm_sim *sim = sim_of(robot, &options);
       record rec = {0};
       double most = 0;
@@ -193,7 +221,8 @@ static void test_controller_states(void **unused) {
   for (int k = 0; k < 4; k++) {
     psdm_controller *adaptive = controller_of(PSDM_CONTROL_ADAPTIVE, robot, motion, &start);
     double period = k ? 4e-3 / (1 << k) : 0;
-    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .no_code = true, .controller = adaptive, .period = period, .step = 5e-4};
+    const psdm_sim_options options = {
+        .integrator = PSDM_INTEGRATOR_RK4, .no_code = true, .controller = adaptive, .period = period, .step = 5e-4};
     psdm_sim *sim = sim_of(robot, &options);
     place(sim, 0, x, x + 2);
     psdm_sim_row row = now(sim);
@@ -218,7 +247,8 @@ static void test_controller_states(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_samples),    cmocka_unit_test(test_encoder_on_motor), cmocka_unit_test(test_noise),
-                                     cmocka_unit_test(test_saturation), cmocka_unit_test(test_tracking),         cmocka_unit_test(test_controller_states)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_samples),  cmocka_unit_test(test_encoder_on_motor),
+                                     cmocka_unit_test(test_noise),    cmocka_unit_test(test_saturation),
+                                     cmocka_unit_test(test_tracking), cmocka_unit_test(test_controller_states)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

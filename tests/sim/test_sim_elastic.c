@@ -1,20 +1,23 @@
-/* Elastic joints: two masses in closed form, the limit of stiff springs, eigenfrequencies of the linear model, dampers, coupled motors. */
+/* Elastic joints: two masses in closed form, the limit of stiff springs, eigenfrequencies of the linear model,
+ * dampers, coupled motors. */
 #include "sim_support.h"
 
-extern void dsygv_(const int *type, const char *vectors, const char *half, const int *n, double *A, const int *lda, double *B, const int *ldb, double *w,
-                   double *work, const int *room, int *info);
+extern void dsygv_(const int *type, const char *vectors, const char *half, const int *n, double *A, const int *lda,
+                   double *B, const int *ldb, double *w, double *work, const int *room, int *info);
 
 /* ---- two masses ---- */
 
 /* r = theta - q is a damped oscillator of the reduced mass, the common centre does not move */
 static void test_two_masses(void **unused) {
   (void)unused;
-  static const psdm_integrator all[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_BDF, PSDM_INTEGRATOR_RK4, PSDM_INTEGRATOR_EULER};
+  static const psdm_integrator all[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_BDF, PSDM_INTEGRATOR_RK4,
+                                        PSDM_INTEGRATOR_EULER};
   const double m = 2, B = 0.5, K = 300, a = 0.01;
   for (int damped = 0; damped < 2; damped++)
     for (int k = 0; k < 4; k++) {
       if (!psdm_integrator_available(all[k])) continue;
-      double D = damped ? 1.5 : 0, inverse = 1 / m + 1 / B, decay = D * inverse / 2, w = sqrt(K * inverse - decay * decay), worst = 0;
+      double D = damped ? 1.5 : 0, inverse = 1 / m + 1 / B, decay = D * inverse / 2,
+             w = sqrt(K * inverse - decay * decay), worst = 0;
       psdm_robot *robot = slider(m, 0, ", drive_inertia: 0.5, stiffness: 300");
       joint_of(robot, 0)->damping = D;
       const psdm_sim_options options = {.integrator = all[k], .elastic = true, .no_code = true, .step = 1e-4};
@@ -25,11 +28,13 @@ static void test_two_masses(void **unused) {
       assert_int_equal(psdm_sim_set_motors(sim, &theta, NULL), PSDM_OK);
       psdm_sim_result result = go_on(sim, 1, &rec);
       for (long i = 0; i < rec.rows; i++) {
-        double t = rec.row[i].t, r = a * exp(-decay * t) * (cos(w * t) + decay / w * sin(w * t)), centre = B * a / (m + B);
+        double t = rec.row[i].t, r = a * exp(-decay * t) * (cos(w * t) + decay / w * sin(w * t)),
+               centre = B * a / (m + B);
         worst = fmax(worst, fabs(rec.row[i].q[0] - (centre - B * r / (m + B))));
         worst = fmax(worst, fabs(rec.row[i].theta[0] - (centre + m * r / (m + B))));
       }
-      print_message("%s%s: off by %.2g of %g, balance %.2g\n", psdm_integrator_name(all[k]), damped ? " damped" : "", worst, a, result.energy_balance);
+      print_message("%s%s: off by %.2g of %g, balance %.2g\n", psdm_integrator_name(all[k]), damped ? " damped" : "",
+                    worst, a, result.energy_balance);
       assert_true(worst < a * (k == 0 ? 1e-10 : k == 1 ? 1e-4 : k == 2 ? 1e-7 : 0.05));
       assert_true(result.energy_balance < (k == 0 ? 1e-9 : k == 1 ? 1e-5 : k == 2 ? 1e-7 : 0.1));
       record_free(&rec);
@@ -55,19 +60,27 @@ static arm random_arm(rng *g, int n, double stiff, double damping, bool coupled,
   at += snprintf(at, (size_t)(end - at), "gravity: [0.5, -1, -9.5]\nconvention: dh\njoints:\n");
   for (int i = 0; i < n; i++) {
     drive[i] = rng_uniform(g, 0.1, 1), a.K[i] = i == rigid ? INFINITY : stiff * rng_uniform(g, 0.5, 2);
-    at += snprintf(at, (size_t)(end - at), "  - {theta: %.17g, d: %.17g, a: %.17g, alpha: %.17g, drive_inertia: %.17g", rng_uniform(g, -1, 1),
-                   rng_uniform(g, -0.3, 0.3), rng_uniform(g, 0.1, 0.5), rng_uniform(g, -2, 2), drive[i]);
+    at += snprintf(at, (size_t)(end - at), "  - {theta: %.17g, d: %.17g, a: %.17g, alpha: %.17g, drive_inertia: %.17g",
+                   rng_uniform(g, -1, 1), rng_uniform(g, -0.3, 0.3), rng_uniform(g, 0.1, 0.5), rng_uniform(g, -2, 2),
+                   drive[i]);
     if (i != rigid) at += snprintf(at, (size_t)(end - at), ", stiffness: %.17g", a.K[i]);
     at += snprintf(at, (size_t)(end - at), "}\n");
   }
   at += snprintf(at, (size_t)(end - at), "links:\n");
   for (int i = 0; i < n; i++)
-    at += snprintf(at, (size_t)(end - at), "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: 0.03, yy: 0.04, zz: 0.05}}\n", rng_uniform(g, 0.5, 3),
-                   rng_uniform(g, -0.2, 0.2), rng_uniform(g, -0.2, 0.2), rng_uniform(g, -0.2, 0.2));
+    at += snprintf(at, (size_t)(end - at),
+                   "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: 0.03, yy: 0.04, zz: 0.05}}\n",
+                   rng_uniform(g, 0.5, 3), rng_uniform(g, -0.2, 0.2), rng_uniform(g, -0.2, 0.2),
+                   rng_uniform(g, -0.2, 0.2));
   if (coupled) {
     at += snprintf(at, (size_t)(end - at), "transmission:\n");
     for (int i = 0; i < n; i++)
-      for (int j = 0; j < n; j++) at += snprintf(at, (size_t)(end - at), "%s%.17g%s", j ? ", " : "  - [", i == j ? 1 : i == 1 && j == 0 ? mix : 0, j == n - 1 ? "]\n" : "");
+      for (int j = 0; j < n; j++)
+        at += snprintf(at, (size_t)(end - at), "%s%.17g%s", j ? ", " : "  - [",
+                       i == j             ? 1
+                       : i == 1 && j == 0 ? mix
+                                          : 0,
+                       j == n - 1 ? "]\n" : "");
   }
   assert_true(at < end - 1);
   for (int i = 0; i < n; i++) a.B[i * n + i] = drive[i];
@@ -98,7 +111,8 @@ static psdm_controller *constant_torque(const psdm_robot *robot, const double *t
   return controller;
 }
 
-/* mass (size x size) x'' + stiff x = 0: squares of the frequencies ascending, and in `stiff` the modes, one per column of LAPACK's */
+/* mass (size x size) x'' + stiff x = 0: squares of the frequencies ascending, and in `stiff` the modes, one per
+ * column of LAPACK's */
 static void modes_of(int size, double *stiff, double *mass, double *squares) {
   double work[64 * MOST];
   int one = 1, room = 64 * MOST, info;
@@ -107,7 +121,8 @@ static void modes_of(int size, double *stiff, double *mass, double *squares) {
 }
 
 /* how far from its start a motion along a mode is after its period, relative to its amplitude */
-static double not_returned(psdm_sim *sim, int n, int motors, const double *q0, const double *theta0, const double *mode, double amplitude, double period) {
+static double not_returned(psdm_sim *sim, int n, int motors, const double *q0, const double *theta0, const double *mode,
+                           double amplitude, double period) {
   double q[MOST], theta[MOST], zero[MOST] = {0}, off = 0, most = max_absolute(mode, n + motors);
   for (int i = 0; i < n; i++) q[i] = q0[i] + amplitude * mode[i] / most;
   for (int i = 0; i < motors; i++) theta[i] = theta0[i] + amplitude * mode[n + i] / most;
@@ -128,7 +143,8 @@ static void check_modes(const arm *a, rng *g, bool elastic, int *checked, double
   const psdm_robot *model = elastic ? links : a->robot;
   assert_int_equal(psdm_linear_new(model, NULL, &linear), PSDM_OK);
   assert_int_equal(psdm_work_new(model, NULL, &work), PSDM_OK);
-  double q[MOST], zero[MOST] = {0}, tau[MOST], theta[MOST], M[MOST * MOST], G[MOST * MOST], stiff[4 * MOST * MOST] = {0}, mass[4 * MOST * MOST] = {0}, squares[2 * MOST];
+  double q[MOST], zero[MOST] = {0}, tau[MOST], theta[MOST], M[MOST * MOST], G[MOST * MOST],
+                  stiff[4 * MOST * MOST] = {0}, mass[4 * MOST * MOST] = {0}, squares[2 * MOST];
   for (int i = 0; i < n; i++) q[i] = rng_uniform(g, -1, 1);
   assert_int_equal(psdm_gravity(model, work, q, tau), PSDM_OK);
   assert_int_equal(psdm_second_order(model, linear, q, zero, zero, M, NULL, NULL, G), PSDM_OK);
@@ -145,11 +161,17 @@ static void check_modes(const arm *a, rng *g, bool elastic, int *checked, double
   modes_of(size, stiff, mass, squares);
   psdm_signal *signal;
   psdm_controller *hold = constant_torque(a->robot, tau, &signal);
-  const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_ADAMS, .elastic = elastic, .no_code = true, .controller = hold, .tolerance = 1e-13, .output = 100};
+  const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_ADAMS,
+                                    .elastic = elastic,
+                                    .no_code = true,
+                                    .controller = hold,
+                                    .tolerance = 1e-13,
+                                    .output = 100};
   psdm_sim *sim = sim_of(a->robot, &options);
   for (int k = 0; k < size; k++) {
     if (squares[k] < 1) continue; /* it falls, or takes long */
-    double period = 2 * acos(-1) / sqrt(squares[k]), growth = exp(sqrt(fmax(0, -squares[0])) * period), bound = growth * squares[size - 1] / squares[k];
+    double period = 2 * acos(-1) / sqrt(squares[k]), growth = exp(sqrt(fmax(0, -squares[0])) * period),
+           bound = growth * squares[size - 1] / squares[k];
     double off[2] = {not_returned(sim, n, elastic ? n : 0, q, theta, stiff + k * size, 1e-4, period),
                      not_returned(sim, n, elastic ? n : 0, q, theta, stiff + k * size, 1e-5, period)};
     (*checked)++;
@@ -176,14 +198,16 @@ static void test_eigenfrequencies(void **unused) {
     check_modes(&a, &g, false, &checked[1], &worst[1]);
     psdm_robot_free(a.robot);
   }
-  print_message("%d elastic and %d rigid modes returned, at 1e-5 to %.2g and %.2g of their amplitude\n", checked[0], checked[1], worst[0], worst[1]);
+  print_message("%d elastic and %d rigid modes returned, at 1e-5 to %.2g and %.2g of their amplitude\n", checked[0],
+                checked[1], worst[0], worst[1]);
   assert_true(checked[0] > 30 && checked[1] > 5 && worst[0] < 1e-2 && worst[1] < 1e-2);
 }
 
 /* ---- stiff springs ---- */
 
 /* free motion that begins without ringing: theta = q - B qdd / K, and the same one derivative on */
-static void calm_motors(const arm *a, const psdm_sim_options *rigid, const double *q, const double *qd, double *theta, double *thetad) {
+static void calm_motors(const arm *a, const psdm_sim_options *rigid, const double *q, const double *qd, double *theta,
+                        double *thetad) {
   psdm_sim *sim = sim_of(a->robot, rigid);
   double h = 1e-4, qdd[3][MOST], back[MOST];
   int n = a->n;
@@ -214,7 +238,8 @@ static void test_stiff_limit(void **unused) {
     for (int k = 0; k < 4; k++) {
       rng g = begin; /* the same arm but for its springs */
       arm a = random_arm(&g, 3, stiff[k], 0, trial == 1, -1);
-      const psdm_sim_options rigid = {.integrator = PSDM_INTEGRATOR_ADAMS, .no_code = true}, elastic = {.integrator = PSDM_INTEGRATOR_ADAMS, .no_code = true, .elastic = true};
+      const psdm_sim_options rigid = {.integrator = PSDM_INTEGRATOR_ADAMS, .no_code = true},
+                             elastic = {.integrator = PSDM_INTEGRATOR_ADAMS, .no_code = true, .elastic = true};
       double theta[MOST], thetad[MOST];
       calm_motors(&a, &rigid, q, qd, theta, thetad);
       psdm_sim *one = sim_of(a.robot, &rigid), *other = sim_of(a.robot, &elastic);
@@ -231,7 +256,8 @@ static void test_stiff_limit(void **unused) {
       psdm_robot_free(a.robot);
     }
     double slope = slope_of(4, softness, off);
-    print_message("K 1e4 .. 6.4e5: off %.2g %.2g %.2g %.2g rad, slope %.3f in 1/K\n", off[0], off[1], off[2], off[3], slope);
+    print_message("K 1e4 .. 6.4e5: off %.2g %.2g %.2g %.2g rad, slope %.3f in 1/K\n", off[0], off[1], off[2], off[3],
+                  slope);
     assert_true(fabs(slope - 1) < 0.1);
   }
 }
@@ -253,9 +279,15 @@ static void test_audit(void **unused) {
       joint_of(a.robot, i)->limits.lower = q[i] - 0.4, joint_of(a.robot, i)->limits.upper = q[i] + 0.4;
     }
     for (int k = 0; k < 3; k++) {
-      psdm_integrator integrator = k == 0 ? PSDM_INTEGRATOR_ADAMS : k == 1 ? PSDM_INTEGRATOR_RK4 : PSDM_INTEGRATOR_EULER;
+      psdm_integrator integrator = k == 0   ? PSDM_INTEGRATOR_ADAMS
+                                   : k == 1 ? PSDM_INTEGRATOR_RK4
+                                            : PSDM_INTEGRATOR_EULER;
       if (!psdm_integrator_available(integrator)) continue;
-      const psdm_sim_options options = {.integrator = integrator, .elastic = true, .no_code = true, .friction = PSDM_FRICTION_STRIBECK, .step = k == 2 ? 2e-4 : 1e-3,
+      const psdm_sim_options options = {.integrator = integrator,
+                                        .elastic = true,
+                                        .no_code = true,
+                                        .friction = PSDM_FRICTION_STRIBECK,
+                                        .step = k == 2 ? 2e-4 : 1e-3,
                                         .at_limit = trial % 2 ? PSDM_AT_LIMIT_STOP : PSDM_AT_LIMIT_BOUNCE};
       psdm_sim *sim = sim_of(a.robot, &options);
       place(sim, 0, q, qd);
@@ -269,7 +301,8 @@ static void test_audit(void **unused) {
     }
     psdm_robot_free(a.robot);
   }
-  print_message("balance: adams %.2g, rk4 %.2g, euler %.2g; %ld blows, %ld sticks\n", worst[0], worst[1], worst[2], limits, sticks);
+  print_message("balance: adams %.2g, rk4 %.2g, euler %.2g; %ld blows, %ld sticks\n", worst[0], worst[1], worst[2],
+                limits, sticks);
   assert_true(worst[0] < 1e-8 && worst[1] < 1e-5 && worst[2] < 0.1 && limits > 20 && sticks > 20);
 }
 
@@ -317,7 +350,8 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_masses), cmocka_unit_test(test_eigenfrequencies), cmocka_unit_test(test_stiff_limit),
-                                     cmocka_unit_test(test_audit),      cmocka_unit_test(test_euler_is_safe),    cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_masses),    cmocka_unit_test(test_eigenfrequencies),
+                                     cmocka_unit_test(test_stiff_limit),   cmocka_unit_test(test_audit),
+                                     cmocka_unit_test(test_euler_is_safe), cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
-/* How runs end, and how they go on: divergence, wall time, the caller, singular masses; two runs are one; what is refused. */
+/* How runs end, and how they go on: divergence, wall time, the caller, singular masses; two runs are one; what is
+ * refused. */
 #include "sim_support.h"
 
-static const psdm_integrator all[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_BDF, PSDM_INTEGRATOR_RK4, PSDM_INTEGRATOR_EULER};
+static const psdm_integrator all[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_BDF, PSDM_INTEGRATOR_RK4,
+                                      PSDM_INTEGRATOR_EULER};
 
 /* friction that drives: speed grows as e^t, and the run ends where it is too fast, with all that came before */
 static void test_divergence(void **unused) {
@@ -10,7 +12,8 @@ static void test_divergence(void **unused) {
   set_friction(robot, 0, 0, 0, 0, -20);
   for (int k = 0; k < 4; k++) {
     if (!psdm_integrator_available(all[k])) continue;
-    const psdm_sim_options options = {.integrator = all[k], .friction = PSDM_FRICTION_VISCOUS, .no_code = true, .speed_limit = 1e3};
+    const psdm_sim_options options = {
+        .integrator = all[k], .friction = PSDM_FRICTION_VISCOUS, .no_code = true, .speed_limit = 1e3};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     double q = 0, v = 1;
@@ -34,7 +37,11 @@ static void test_divergence_to_the_end(void **unused) {
   const double zero[2] = {0}, q[2] = {0.1, 0.2};
   for (int k = 0; k < 4; k++) {
     if (!psdm_integrator_available(all[k])) continue;
-    const psdm_sim_options options = {.integrator = all[k], .friction = PSDM_FRICTION_VISCOUS, .no_code = true, .speed_limit = 1e300, .wall_limit = 0.2};
+    const psdm_sim_options options = {.integrator = all[k],
+                                      .friction = PSDM_FRICTION_VISCOUS,
+                                      .no_code = true,
+                                      .speed_limit = 1e300,
+                                      .wall_limit = 0.2};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     place(sim, 0, q, zero);
@@ -56,7 +63,8 @@ static void test_wall_time(void **unused) {
   for (int k = 0; k < 4; k++)
     for (int rare = 0; rare < 2; rare++) {
       if (!psdm_integrator_available(all[k])) continue;
-      const psdm_sim_options options = {.integrator = all[k], .no_code = true, .wall_limit = 0.03, .output = rare ? 1e6 : 0.01, .step = 1e-4};
+      const psdm_sim_options options = {
+          .integrator = all[k], .no_code = true, .wall_limit = 0.03, .output = rare ? 1e6 : 0.01, .step = 1e-4};
       psdm_sim *sim = sim_of(robot, &options);
       record rec = {0};
       psdm_sim_result result = go(sim, 1e5, &rec);
@@ -73,7 +81,8 @@ static void test_wall_time(void **unused) {
 static void test_singular(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1}\nlinks:\n"
-                                  "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
+                                  "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0, com: "
+                                  "[0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
   for (int k = 0; k < 4; k++) {
     if (!psdm_integrator_available(all[k])) continue;
     const psdm_sim_options options = {.integrator = all[k], .no_code = k % 2};
@@ -90,16 +99,19 @@ static void test_singular(void **unused) {
 static void test_singular_without_load(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1}\nlinks:\n"
-                                  "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
+                                  "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0, com: "
+                                  "[0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
   const struct {
     double first, second, from, until;
     const char *words; /* NULL: nothing is wrong */
-  } runs[] = {{0, 9, 0, 1, NULL},          {0.5, 9, 0, 1, "before the first payload"}, {0.5, 9, 0.5, 1, NULL}, {0, 0.5, 0, 0.4, NULL},
+  } runs[] = {{0, 9, 0, 1, NULL},        {0.5, 9, 0, 1, "before the first payload"},
+              {0.5, 9, 0.5, 1, NULL},    {0, 0.5, 0, 0.4, NULL},
               {0, 0.5, 0, 1, "t = 0.5"}, {-1, 0.5, 0.6, 1, "t = 0.5"}};
   for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
     /* a body, and then nothing again */
     psdm_payload loads[2] = {{.t = runs[k].first, .pi = {1, 0.1, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1}}, {.t = runs[k].second}};
-    const psdm_sim_options options = {.payloads = 2, .payload = loads, .integrator = PSDM_INTEGRATOR_RK4, .step = 0.01, .no_code = k % 2};
+    const psdm_sim_options options = {
+        .payloads = 2, .payload = loads, .integrator = PSDM_INTEGRATOR_RK4, .step = 0.01, .no_code = k % 2};
     const double zero[2] = {0};
     psdm_sim *sim;
     psdm_error error;
@@ -128,7 +140,14 @@ static void test_runs_are_one(void **unused) {
   double q[2] = {0.5, -0.3}, zero[2] = {0};
   for (int k = 0; k < 4; k++) {
     if (!psdm_integrator_available(all[k])) continue;
-    const psdm_sim_options options = {.integrator = all[k], .no_code = true, .controller = pd, .period = 0.03, .quantum = 1e-4, .noise = 0.1, .payloads = 2, .payload = loads,
+    const psdm_sim_options options = {.integrator = all[k],
+                                      .no_code = true,
+                                      .controller = pd,
+                                      .period = 0.03,
+                                      .quantum = 1e-4,
+                                      .noise = 0.1,
+                                      .payloads = 2,
+                                      .payload = loads,
                                       .friction = PSDM_FRICTION_STRIBECK};
     psdm_sim *sim = sim_of(robot, &options);
     record whole = {0}, parts = {0};
@@ -153,7 +172,8 @@ static void test_runs_are_one(void **unused) {
       off = fmax(off, fabs(whole.row[r].dissipated - parts.row[p].dissipated));
       off = fmax(off, max_difference(whole.row[r].tau, parts.row[p].tau, 2) / 100);
     }
-    print_message("%s: one run and three: %.2g; balance %.2g and %.2g\n", psdm_integrator_name(all[k]), off, one.energy_balance, worst);
+    print_message("%s: one run and three: %.2g; balance %.2g and %.2g\n", psdm_integrator_name(all[k]), off,
+                  one.energy_balance, worst);
     assert_true(off < tolerance && worst < fmax(3 * one.energy_balance, 1e-9) * 10);
     record_free(&whole);
     record_free(&parts);
@@ -205,11 +225,20 @@ static void test_refusals(void **unused) {
   const struct {
     psdm_sim_options options;
     const char *says;
-  } cases[] = {{{.integrator = (psdm_integrator)99}, "range"},       {{.friction = (psdm_friction_kind)-1}, "range"}, {{.at_limit = (psdm_at_limit)99}, "range"},
-               {{.step = -1}, "negative"},                           {{.output = NAN}, "negative"},                   {{.tolerance = 0.5}, "tolerance"},
-               {{.restitution = 1.5}, "restitution"},                {{.quantum = 1e-3}, "period"},                   {{.noise = 0.1}, "period"},
-               {{.controller = six}, "number of joints"},            {{.wrench = narrow}, "six columns"},             {{.wrench_joint = 3}, "range"},
-               {{.payloads = 2, .payload = late}, "in time"},        {{.payloads = 1, .payload = &broken}, "finite"}};
+  } cases[] = {{{.integrator = (psdm_integrator)99}, "range"},
+               {{.friction = (psdm_friction_kind)-1}, "range"},
+               {{.at_limit = (psdm_at_limit)99}, "range"},
+               {{.step = -1}, "negative"},
+               {{.output = NAN}, "negative"},
+               {{.tolerance = 0.5}, "tolerance"},
+               {{.restitution = 1.5}, "restitution"},
+               {{.quantum = 1e-3}, "period"},
+               {{.noise = 0.1}, "period"},
+               {{.controller = six}, "number of joints"},
+               {{.wrench = narrow}, "six columns"},
+               {{.wrench_joint = 3}, "range"},
+               {{.payloads = 2, .payload = late}, "in time"},
+               {{.payloads = 1, .payload = &broken}, "finite"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdm_sim *sim;
     psdm_error error;
@@ -235,8 +264,13 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_divergence), cmocka_unit_test(test_divergence_to_the_end), cmocka_unit_test(test_wall_time),
-                                     cmocka_unit_test(test_singular), cmocka_unit_test(test_singular_without_load), cmocka_unit_test(test_runs_are_one),          cmocka_unit_test(test_no_time),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_divergence),
+                                     cmocka_unit_test(test_divergence_to_the_end),
+                                     cmocka_unit_test(test_wall_time),
+                                     cmocka_unit_test(test_singular),
+                                     cmocka_unit_test(test_singular_without_load),
+                                     cmocka_unit_test(test_runs_are_one),
+                                     cmocka_unit_test(test_no_time),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

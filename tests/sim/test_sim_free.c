@@ -31,7 +31,8 @@ static void test_energy_is_kept(void **unused) {
   }
 }
 
-/* no compiler knows the recursion: two codes, one motion, until chaos shows (KR6 doubles a difference in about 0.1 s) */
+/* no compiler knows the recursion: two codes, one motion, until chaos shows (KR6 doubles a difference in about 0.1
+ * s) */
 static void test_code_and_recursion(void **unused) {
   (void)unused;
   static const char *const names[] = {"two_link", "kuka_kr6", "two_branch"};
@@ -53,7 +54,8 @@ static void test_code_and_recursion(void **unused) {
       record_free(&rec);
       psdm_sim_free(sim);
     }
-    double off = fmax(max_difference(end[0].q, end[1].q, n), max_difference(end[0].qd, end[1].qd, n) / (1 + max_absolute(end[1].qd, n)));
+    double off = fmax(max_difference(end[0].q, end[1].q, n),
+                      max_difference(end[0].qd, end[1].qd, n) / (1 + max_absolute(end[1].qd, n)));
     print_message("%s: code%s against recursion after 1 s: %.2g\n", names[k], native ? "" : " (no compiler)", off);
     assert_true(off < 1e-9);
     psdm_robot_free(robot);
@@ -62,7 +64,8 @@ static void test_code_and_recursion(void **unused) {
 
 /* ---- order ---- */
 
-static void end_state(const psdm_robot *robot, const psdm_sim_options *options, const double *q, const double *qd, double seconds, double *x) {
+static void end_state(const psdm_robot *robot, const psdm_sim_options *options, const double *q, const double *qd,
+                      double seconds, double *x) {
   psdm_sim *sim = sim_of(robot, options);
   int n = psdm_robot_n(robot);
   place(sim, 0, q, qd);
@@ -73,11 +76,14 @@ static void end_state(const psdm_robot *robot, const psdm_sim_options *options, 
   psdm_sim_free(sim);
 }
 
-/* errors of three steps, each half of the one before, against the truth; 0 where they drown in the truth's own, of about 1e-13 */
-static double order_of(const psdm_robot *robot, psdm_integrator integrator, double h, const double *q, const double *qd, double seconds) {
+/* errors of three steps, each half of the one before, against the truth; 0 where they drown in the truth's own, of
+ * about 1e-13 */
+static double order_of(const psdm_robot *robot, psdm_integrator integrator, double h, const double *q, const double *qd,
+                       double seconds) {
   int n = psdm_robot_n(robot);
   double truth[2 * MOST], x[2 * MOST], steps[3], errors[3];
-  psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_ADAMS, .no_code = true, .output = 1}; /* so that no row shortens a step */
+  /* so that no row shortens a step */
+  psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_ADAMS, .no_code = true, .output = 1};
   end_state(robot, &options, q, qd, seconds, truth);
   options.integrator = integrator;
   for (int k = 0; k < 3; k++) {
@@ -87,7 +93,8 @@ static double order_of(const psdm_robot *robot, psdm_integrator integrator, doub
   }
   if (errors[2] < 1e-12) return 0;
   double slope = slope_of(3, steps, errors);
-  print_message("%s: errors %.2g %.2g %.2g, slope %.3f\n", psdm_integrator_name(integrator), errors[0], errors[1], errors[2], slope);
+  print_message("%s: errors %.2g %.2g %.2g, slope %.3f\n", psdm_integrator_name(integrator), errors[0], errors[1],
+                errors[2], slope);
   return slope;
 }
 
@@ -104,7 +111,8 @@ static void test_orders(void **unused) {
   for (int trial = 0; trial < 30 && checked < 4; trial++) {
     robot = random_robot(&g, 2, 5, true);
     random_state(&g, psdm_robot_n(robot), 1, q, qd);
-    double rk4 = order_of(robot, PSDM_INTEGRATOR_RK4, 8e-3, q, qd, 0.4), euler = rk4 == 0 ? 0 : order_of(robot, PSDM_INTEGRATOR_EULER, 5e-5, q, qd, 0.1);
+    double rk4 = order_of(robot, PSDM_INTEGRATOR_RK4, 8e-3, q, qd, 0.4),
+           euler = rk4 == 0 ? 0 : order_of(robot, PSDM_INTEGRATOR_EULER, 5e-5, q, qd, 0.1);
     assert_true(rk4 == 0 || (fabs(rk4 - 4) < 0.2 && fabs(euler - 1) < 0.1));
     checked += rk4 != 0;
     psdm_robot_free(robot);
@@ -114,7 +122,8 @@ static void test_orders(void **unused) {
 
 /* ---- what rows say ---- */
 
-/* accelerations of a row are those of the forward dynamics, energies those of psdm_energy, times are multiples of the output period */
+/* accelerations of a row are those of the forward dynamics, energies those of psdm_energy, times are multiples of
+ * the output period */
 static void test_rows(void **unused) {
   (void)unused;
   rng g = rng_start("rows");
@@ -170,7 +179,8 @@ static void test_names(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy_is_kept), cmocka_unit_test(test_code_and_recursion), cmocka_unit_test(test_orders),
-                                     cmocka_unit_test(test_rows), cmocka_unit_test(test_names)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy_is_kept), cmocka_unit_test(test_code_and_recursion),
+                                     cmocka_unit_test(test_orders), cmocka_unit_test(test_rows),
+                                     cmocka_unit_test(test_names)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

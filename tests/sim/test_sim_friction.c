@@ -3,7 +3,8 @@
 
 static const double block = 2; /* kg */
 
-static psdm_controller *torque_table(const psdm_robot *robot, int rows, const double *t, const double *values, psdm_signal **signal) {
+static psdm_controller *torque_table(const psdm_robot *robot, int rows, const double *t, const double *values,
+                                     psdm_signal **signal) {
   psdm_controller *controller;
   assert_int_equal(psdm_signal_table(psdm_robot_n(robot), rows, t, values, false, NULL, signal, NULL), PSDM_OK);
   const psdm_control_options options = {.torque = *signal};
@@ -11,7 +12,8 @@ static psdm_controller *torque_table(const psdm_robot *robot, int rows, const do
   return controller;
 }
 
-static const psdm_integrator exact[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_RK4}; /* both find the moments of events */
+/* both find the moments of events */
+static const psdm_integrator exact[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_RK4};
 
 /* ---- a block ---- */
 
@@ -23,7 +25,8 @@ static void test_block_stops(void **unused) {
   for (int k = 0; k < 3; k++) {
     psdm_integrator integrator = k < 2 ? exact[k] : PSDM_INTEGRATOR_EULER;
     if (!psdm_integrator_available(integrator)) continue;
-    const psdm_sim_options options = {.integrator = integrator, .friction = PSDM_FRICTION_COULOMB, .no_code = true, .output = 0.05};
+    const psdm_sim_options options = {
+        .integrator = integrator, .friction = PSDM_FRICTION_COULOMB, .no_code = true, .output = 0.05};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     double q = 0.1, v = 1.3, end = 0.1 + block * v * v / (2 * 3), when = block * v / 3;
@@ -72,7 +75,8 @@ static void test_incline(void **unused) {
     }
 }
 
-/* a pull that grows by k per second breaks away at Fs / k; with Coulomb's friction x = k (t - t_b)^3 / (6 m) from there on */
+/* a pull that grows by k per second breaks away at Fs / k; with Coulomb's friction x = k (t - t_b)^3 / (6 m) from
+ * there on */
 static void test_ramp(void **unused) {
   (void)unused;
   const double t[2] = {0, 10}, pull[2] = {0, 40}, rise = 4, zero = 0;
@@ -83,8 +87,11 @@ static void test_ramp(void **unused) {
       set_friction(robot, 0, 3, 5, 0.01, 0);
       psdm_signal *signal;
       psdm_controller *controller = torque_table(robot, 2, t, pull, &signal);
-      const psdm_sim_options options = {.integrator = exact[k], .friction = kind ? PSDM_FRICTION_STRIBECK : PSDM_FRICTION_COULOMB, .no_code = true,
-                                        .controller = controller, .output = 1e-3};
+      const psdm_sim_options options = {.integrator = exact[k],
+                                        .friction = kind ? PSDM_FRICTION_STRIBECK : PSDM_FRICTION_COULOMB,
+                                        .no_code = true,
+                                        .controller = controller,
+                                        .output = 1e-3};
       psdm_sim *sim = sim_of(robot, &options);
       record rec = {0};
       place(sim, 0, &zero, &zero);
@@ -93,12 +100,14 @@ static void test_ramp(void **unused) {
       for (long i = 0; i < rec.rows; i++) {
         const kept_row *row = &rec.row[i];
         double since = fmax(0, row->t - leaves);
-        if (row->t < leaves) assert_true(row->qd[0] == 0 && row->q[0] == 0 && fabs(row->friction[0] - rise * row->t) < 1e-12);
+        if (row->t < leaves)
+          assert_true(row->qd[0] == 0 && row->q[0] == 0 && fabs(row->friction[0] - rise * row->t) < 1e-12);
         if (row->t > leaves + 1e-5) assert_true(row->qd[0] > 0);
         if (!kind) worst = fmax(worst, fabs(row->q[0] - rise * since * since * since / (6 * block)));
       }
       assert_true(worst < 1e-9); /* it leaves at 1 + 1e-9 of Fc */
-      assert_true(result.energy_balance < (kind && k ? 1e-6 : 1e-9)); /* rk4 cannot follow Stribeck's fall in one step */
+      /* rk4 cannot follow Stribeck's fall in one step */
+      assert_true(result.energy_balance < (kind && k ? 1e-6 : 1e-9));
       record_free(&rec);
       psdm_sim_free(sim);
       psdm_control_free(controller);
@@ -107,17 +116,23 @@ static void test_ramp(void **unused) {
     }
 }
 
-/* a torque that goes up and down by straight lines: slides from 2/3 s, rests from 1 + (1 + sqrt 2) / 3 s, slides back from 2 + 2/3 s */
+/* a torque that goes up and down by straight lines: slides from 2/3 s, rests from 1 + (1 + sqrt 2) / 3 s, slides
+ * back from 2 + 2/3 s */
 static void test_reversing(void **unused) {
   (void)unused;
-  const double t[5] = {0, 1, 3, 5, 7}, pull[5] = {0, 3, -3, 3, -3}, zero = 0, leaves = 2. / 3, rests = 1 + (1 + sqrt(2)) / 3;
+  const double t[5] = {0, 1, 3, 5, 7}, pull[5] = {0, 3, -3, 3, -3}, zero = 0, leaves = 2. / 3,
+               rests = 1 + (1 + sqrt(2)) / 3;
   psdm_robot *robot = slider(1, 0, "");
   set_friction(robot, 0, 2, 2, 0, 0);
   psdm_signal *signal;
   psdm_controller *controller = torque_table(robot, 5, t, pull, &signal);
   for (int k = 0; k < 2; k++) {
     if (!psdm_integrator_available(exact[k])) continue;
-    const psdm_sim_options options = {.integrator = exact[k], .friction = PSDM_FRICTION_COULOMB, .no_code = true, .controller = controller, .output = 1e-3};
+    const psdm_sim_options options = {.integrator = exact[k],
+                                      .friction = PSDM_FRICTION_COULOMB,
+                                      .no_code = true,
+                                      .controller = controller,
+                                      .output = 1e-3};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     place(sim, 0, &zero, &zero);
@@ -125,7 +140,8 @@ static void test_reversing(void **unused) {
     for (long i = 0; i < rec.rows; i++) {
       const kept_row *row = &rec.row[i];
       double when = row->t;
-      if (when < 2 + leaves - 1e-6 && fabs(when - leaves) > 1e-6) assert_true((row->qd[0] > 0) == (when > leaves && when < rests));
+      if (when < 2 + leaves - 1e-6 && fabs(when - leaves) > 1e-6)
+        assert_true((row->qd[0] > 0) == (when > leaves && when < rests));
       if (when > 2 + leaves + 1e-4 && when < 3) assert_true(row->qd[0] < 0);
       if (row->qd[0] == 0) assert_true(fabs(row->friction[0] - row->tau[0]) < 1e-12);
     }
@@ -143,20 +159,25 @@ static void test_reversing(void **unused) {
 /* two blocks side by side come to rest at the same instant, and a chain of two that goes as one */
 static void test_same_instant(void **unused) {
   (void)unused;
-  static const char *const texts[2] = {
-      "convention: modified-dh\nbase: {rpy: [0, pi/2, 0]}\njoints:\n  - {name: a, type: prismatic}\n  - {name: b, type: prismatic, parent: base}\n"
-      "links:\n  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n",
-      "convention: modified-dh\nbase: {rpy: [0, pi/2, 0]}\njoints:\n  - {name: a, type: prismatic}\n  - {name: b, type: prismatic}\n"
-      "links:\n  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n"};
+  static const char *const texts[2] = {"convention: modified-dh\nbase: {rpy: [0, pi/2, 0]}\njoints:\n  - {name: a, "
+                                       "type: prismatic}\n  - {name: b, type: prismatic, parent: base}\n"
+                                       "links:\n  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - "
+                                       "{mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n",
+                                       "convention: modified-dh\nbase: {rpy: [0, pi/2, 0]}\njoints:\n  - {name: a, "
+                                       "type: prismatic}\n  - {name: b, type: prismatic}\n"
+                                       "links:\n  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - "
+                                       "{mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n"};
   for (int c = 0; c < 2; c++)
     for (int k = 0; k < 2; k++) {
       if (!psdm_integrator_available(exact[k])) continue;
       psdm_robot *robot = parse_robot(texts[c]);
       set_friction(robot, 0, c ? 4 : 2, c ? 4 : 2, 0, 0);
       set_friction(robot, 1, 2, 2, 0, 0);
-      const psdm_sim_options options = {.integrator = exact[k], .friction = PSDM_FRICTION_COULOMB, .no_code = true, .output = 0.1};
+      const psdm_sim_options options = {
+          .integrator = exact[k], .friction = PSDM_FRICTION_COULOMB, .no_code = true, .output = 0.1};
       psdm_sim *sim = sim_of(robot, &options);
-      double q[2] = {0}, qd[2] = {1, c ? 0 : 1}; /* the chain: b rests on a, whose braking of 2 per kg b's friction just bears */
+      /* the chain: b rests on a, whose braking of 2 per kg b's friction just bears */
+      double q[2] = {0}, qd[2] = {1, c ? 0 : 1};
       place(sim, 0, q, qd);
       psdm_sim_result result = go_on(sim, 1, NULL);
       psdm_sim_row row = now(sim);
@@ -191,7 +212,10 @@ static void test_who_moves(void **unused) {
     }
     psdm_signal *signal;
     psdm_controller *controller = torque_table(robot, 1, &t0, tau, &signal);
-    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .friction = PSDM_FRICTION_COULOMB, .no_code = true, .controller = controller};
+    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4,
+                                      .friction = PSDM_FRICTION_COULOMB,
+                                      .no_code = true,
+                                      .controller = controller};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     place(sim, 0, q, zero);
@@ -222,7 +246,8 @@ static psdm_robot *random_arm(rng *g, int n_max, bool stribeck) {
   psdm_robot *robot = parse_robot(random_robot_text(g, &options, text, sizeof text));
   for (int k = 0; k < robot->joints; k++) {
     double coulomb = rng_uniform(g, 0.5, 3);
-    set_friction(robot, k, coulomb, stribeck ? coulomb * rng_uniform(g, 1, 1.5) : coulomb, stribeck ? 0.1 : 0, rng_uniform(g, 0.2, 1));
+    set_friction(robot, k, coulomb, stribeck ? coulomb * rng_uniform(g, 1, 1.5) : coulomb, stribeck ? 0.1 : 0,
+                 rng_uniform(g, 0.2, 1));
   }
   return robot;
 }
@@ -239,7 +264,8 @@ static void test_energy_and_rest(void **unused) {
     int n = psdm_robot_n(robot);
     double q[MOST], qd[MOST];
     random_state(&g, n, 3, q, qd);
-    const psdm_sim_options options = {.friction = trial % 2 ? PSDM_FRICTION_STRIBECK : PSDM_FRICTION_COULOMB, .no_code = true};
+    const psdm_sim_options options = {.friction = trial % 2 ? PSDM_FRICTION_STRIBECK : PSDM_FRICTION_COULOMB,
+                                      .no_code = true};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     place(sim, 0, q, qd);
@@ -263,10 +289,11 @@ static void test_energy_and_rest(void **unused) {
 
 /* ---- fixed steps ---- */
 
-static double error_at(const psdm_robot *robot, psdm_integrator integrator, double h, const double *q, const double *qd, double seconds, const double *truth,
-                       double *x, double *balance) {
+static double error_at(const psdm_robot *robot, psdm_integrator integrator, double h, const double *q, const double *qd,
+                       double seconds, const double *truth, double *x, double *balance) {
   int n = psdm_robot_n(robot);
-  const psdm_sim_options options = {.integrator = integrator, .step = h, .friction = PSDM_FRICTION_COULOMB, .no_code = true, .output = 0.1};
+  const psdm_sim_options options = {
+      .integrator = integrator, .step = h, .friction = PSDM_FRICTION_COULOMB, .no_code = true, .output = 0.1};
   psdm_sim *sim = sim_of(robot, &options);
   place(sim, 0, q, qd);
   psdm_sim_result result = go_on(sim, seconds, NULL);
@@ -294,20 +321,23 @@ static void test_fixed_steps(void **unused) {
       error[1][k] = error_at(robot, PSDM_INTEGRATOR_EULER, steps[k] / 16, q, qd, 1, truth, x, &balance[1][k]);
     }
     double rk4 = slope_of(3, steps, error[0]), euler = slope_of(3, steps, error[1]);
-    print_message("rk4: errors %.2g %.2g %.2g slope %.2f balance %.2g %.2g %.2g; euler: %.2g %.2g %.2g slope %.2f balance %.2g %.2g %.2g\n", error[0][0],
-                  error[0][1], error[0][2], rk4, balance[0][0], balance[0][1], balance[0][2], error[1][0], error[1][1], error[1][2], euler, balance[1][0],
-                  balance[1][1], balance[1][2]);
+    print_message("rk4: errors %.2g %.2g %.2g slope %.2f balance %.2g %.2g %.2g; euler: %.2g %.2g %.2g slope %.2f "
+                  "balance %.2g %.2g %.2g\n",
+                  error[0][0], error[0][1], error[0][2], rk4, balance[0][0], balance[0][1], balance[0][2], error[1][0],
+                  error[1][1], error[1][2], euler, balance[1][0], balance[1][1], balance[1][2]);
     assert_true(rk4 > 3 && balance[0][2] < balance[0][0] / 64 + 1e-13);
     /* an event moves by a part of a step that depends on where it falls: error / h is bounded, not constant */
     double share[3] = {error[1][0] / steps[0], error[1][1] / steps[1], error[1][2] / steps[2]};
-    assert_true(fmax(share[0], fmax(share[1], share[2])) < 4 * fmin(share[0], fmin(share[1], share[2])) && balance[1][2] < balance[1][0]);
+    assert_true(fmax(share[0], fmax(share[1], share[2])) < 4 * fmin(share[0], fmin(share[1], share[2])) &&
+                balance[1][2] < balance[1][0]);
     psdm_robot_free(robot);
   }
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_block_stops), cmocka_unit_test(test_incline),   cmocka_unit_test(test_ramp),
-                                     cmocka_unit_test(test_reversing),   cmocka_unit_test(test_same_instant), cmocka_unit_test(test_who_moves),
-                                     cmocka_unit_test(test_energy_and_rest), cmocka_unit_test(test_fixed_steps)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_block_stops),     cmocka_unit_test(test_incline),      cmocka_unit_test(test_ramp),
+      cmocka_unit_test(test_reversing),       cmocka_unit_test(test_same_instant), cmocka_unit_test(test_who_moves),
+      cmocka_unit_test(test_energy_and_rest), cmocka_unit_test(test_fixed_steps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,9 @@
 
 /* ---- payloads ---- */
 
-static const double load_mass = 2.5, load_com[3] = {0.1, -0.05, 0.2}, load_inertia[6] = {0.03, 0.002, -0.001, 0.025, 0.003, 0.02}; /* xx xy xz yy yz zz */
+/* xx xy xz yy yz zz */
+static const double load_mass = 2.5, load_com[3] = {0.1, -0.05, 0.2},
+                    load_inertia[6] = {0.03, 0.002, -0.001, 0.025, 0.003, 0.02};
 
 /* Steiner's theorem, by hand */
 static void standard_load(double pi[10]) {
@@ -18,12 +20,18 @@ static void standard_load(double pi[10]) {
 static psdm_robot *arm(bool fixed, bool loaded) {
   char text[2000], tool[300] = "";
   if (loaded)
-    snprintf(tool, sizeof tool, "tool: {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, xy: %.17g, xz: %.17g, yy: %.17g, yz: %.17g, zz: %.17g}}\n", load_mass,
-             load_com[0], load_com[1], load_com[2], load_inertia[0], load_inertia[1], load_inertia[2], load_inertia[3], load_inertia[4], load_inertia[5]);
+    snprintf(tool, sizeof tool,
+             "tool: {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, xy: %.17g, xz: %.17g, yy: %.17g, "
+             "yz: %.17g, zz: %.17g}}\n",
+             load_mass, load_com[0], load_com[1], load_com[2], load_inertia[0], load_inertia[1], load_inertia[2],
+             load_inertia[3], load_inertia[4], load_inertia[5]);
   snprintf(text, sizeof text,
-           "gravity: [1, 2, -9]\nconvention: dh\njoints:\n  - {name: a, d: 0.3, a: 0.1, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, a: 0.5, alpha: 0.3}\n"
-           "  - {name: c, type: prismatic, d: 0.2, alpha: -1}\n%slinks:\n  - {mass: 4, com: [0, 0.1, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}\n"
-           "  - {mass: 3, com: [-0.2, 0, 0.1], inertia: {xx: 0.02, yy: 0.1, zz: 0.1}}\n  - {mass: 2, com: [0, 0, -0.1], inertia: {xx: 0.02, yy: 0.02, zz: 0.01}}\n%s%s",
+           "gravity: [1, 2, -9]\nconvention: dh\njoints:\n  - {name: a, d: 0.3, a: 0.1, alpha: pi/2, drive_inertia: "
+           "0.3}\n  - {name: b, a: 0.5, alpha: 0.3}\n"
+           "  - {name: c, type: prismatic, d: 0.2, alpha: -1}\n%slinks:\n  - {mass: 4, com: [0, 0.1, 0], inertia: {xx: "
+           "0.1, yy: 0.1, zz: 0.1}}\n"
+           "  - {mass: 3, com: [-0.2, 0, 0.1], inertia: {xx: 0.02, yy: 0.1, zz: 0.1}}\n  - {mass: 2, com: [0, 0, "
+           "-0.1], inertia: {xx: 0.02, yy: 0.02, zz: 0.01}}\n%s%s",
            fixed ? "  - {name: flange, type: fixed, theta: 0.7, d: 0.1, a: 0.2, alpha: 0.4}\n" : "",
            fixed ? "  - {mass: 0.5, com: [0.01, 0, 0], inertia: {xx: 0.01, yy: 0.01, zz: 0.01}}\n" : "", tool);
   return parse_robot(text);
@@ -58,9 +66,10 @@ static void check_payload(bool fixed, psdm_integrator integrator, bool no_code) 
       t = ends[k];
     }
     double off = fmax(max_difference(end->q, x, 3), max_difference(end->qd, x + 3, 3));
-    print_message("%s%s%s: off by %.2g, balance %.2g, work of the load %.4f J\n", psdm_integrator_name(integrator), fixed ? ", flange" : "", result.native ? ", code" : "", off,
-                  result.energy_balance, end->payload);
-    assert_true(off < 1e-9 && fabs(end->payload - jump) < 1e-9 * (1 + fabs(jump)) && result.energy_balance < 1e-8 && result.energy_drift > 0.01);
+    print_message("%s%s%s: off by %.2g, balance %.2g, work of the load %.4f J\n", psdm_integrator_name(integrator),
+                  fixed ? ", flange" : "", result.native ? ", code" : "", off, result.energy_balance, end->payload);
+    assert_true(off < 1e-9 && fabs(end->payload - jump) < 1e-9 * (1 + fabs(jump)) && result.energy_balance < 1e-8 &&
+                result.energy_drift > 0.01);
     record_free(&rec);
   }
   for (int k = 0; k < 2; k++) psdm_sim_free(part[k]);
@@ -84,7 +93,11 @@ static void test_payload_breaks_away(void **unused) {
   psdm_robot *robot = slider(2, 1, "");
   set_friction(robot, 0, 3, 3, 0, 0);
   const psdm_payload load = {.t = 0.5, .pi = {3, 0, 0, 0, 1, 0, 0, 1, 0, 1}};
-  const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .friction = PSDM_FRICTION_COULOMB, .no_code = true, .payloads = 1, .payload = &load};
+  const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4,
+                                    .friction = PSDM_FRICTION_COULOMB,
+                                    .no_code = true,
+                                    .payloads = 1,
+                                    .payload = &load};
   psdm_sim *sim = sim_of(robot, &options);
   double zero = 0;
   place(sim, 0, &zero, &zero);
@@ -96,7 +109,8 @@ static void test_payload_breaks_away(void **unused) {
 
 /* ---- wrenches ---- */
 
-/* a constant force from 0.5 s on: x = F (t - 0.5)^2 / (2 m); a row of the table is where it jumps, and no step straddles it */
+/* a constant force from 0.5 s on: x = F (t - 0.5)^2 / (2 m); a row of the table is where it jumps, and no step
+ * straddles it */
 static void test_constant_force(void **unused) {
   (void)unused;
   const double t[3] = {0, 0.5, 1.5}, w[18] = {0, 0, 0, 0, 0, 0, 3, 1, 1, 0.3, 0.2, 0.1, 0, 0, 0, 0, 0, 0}, zero = 0;
@@ -106,7 +120,8 @@ static void test_constant_force(void **unused) {
   for (int k = 0; k < 2; k++) {
     psdm_integrator integrator = k ? PSDM_INTEGRATOR_RK4 : PSDM_INTEGRATOR_ADAMS;
     if (!psdm_integrator_available(integrator)) continue;
-    const psdm_sim_options options = {.integrator = integrator, .no_code = true, .wrench = force, .output = 0.04, .step = 0.01};
+    const psdm_sim_options options = {
+        .integrator = integrator, .no_code = true, .wrench = force, .output = 0.04, .step = 0.01};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     place(sim, 0, &zero, &zero);
@@ -131,14 +146,16 @@ static void test_wrench(void **unused) {
   double worst = 0, balance = 0;
   for (int trial = 0; trial < 10; trial++) {
     psdm_robot *robot = random_robot(&g, 1, 5, true);
-    int n = psdm_robot_n(robot), joint = trial % 2 ? rng_int(&g, 1, psdm_robot_joints(robot)) : 0, named = joint ? joint - 1 : psdm_robot_default_link(robot, NULL);
+    int n = psdm_robot_n(robot), joint = trial % 2 ? rng_int(&g, 1, psdm_robot_joints(robot)) : 0,
+        named = joint ? joint - 1 : psdm_robot_default_link(robot, NULL);
     psdm_work *work;
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     double t[3] = {0, 0.4, 1}, w[18], q[MOST], qd[MOST], J[6 * MOST], tau[MOST], qdd[MOST], at[6];
     for (int i = 0; i < 18; i++) w[i] = rng_uniform(&g, -5, 5);
     psdm_signal *force;
     assert_int_equal(psdm_signal_table(6, 3, t, w, false, NULL, &force, NULL), PSDM_OK);
-    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .no_code = true, .wrench = force, .wrench_joint = joint, .output = 0.1};
+    const psdm_sim_options options = {
+        .integrator = PSDM_INTEGRATOR_RK4, .no_code = true, .wrench = force, .wrench_joint = joint, .output = 0.1};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     random_state(&g, n, 1, q, qd);
@@ -166,7 +183,7 @@ static void test_wrench(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_payload), cmocka_unit_test(test_payload_breaks_away), cmocka_unit_test(test_constant_force),
-                                     cmocka_unit_test(test_wrench)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_payload), cmocka_unit_test(test_payload_breaks_away),
+                                     cmocka_unit_test(test_constant_force), cmocka_unit_test(test_wrench)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
-/* Closed loops: the five-bar's accelerations against two other ways to them, its energy and its gaps, and friction and stops in a loop. */
+/* Closed loops: the five-bar's accelerations against two other ways to them, its energy and its gaps, and friction
+ * and stops in a loop. */
 #include "sim_support.h"
 
-extern void dgesv_(const int *n, const int *columns, double *A, const int *lda, int *pivots, double *b, const int *ldb, int *info);
+extern void dgesv_(const int *n, const int *columns, double *A, const int *lda, int *pivots, double *b, const int *ldb,
+                   int *info);
 
 static const double quarter = 1.5707963267948966;
 
@@ -12,7 +14,8 @@ static void tree_of(const psdm_robot *robot, const double *independent, const do
 }
 
 /* M a - A^T l = -bias and A a = -drift as one dense system; the loop's third equation is empty in a plane */
-static void dense_accelerations(const psdm_robot *robot, psdm_work *closed, psdm_work *open, const double *q, const double *qd, double *out) {
+static void dense_accelerations(const psdm_robot *robot, psdm_work *closed, psdm_work *open, const double *q,
+                                const double *qd, double *out) {
   const psdm_robot *tree = psdm_robot_tree(robot);
   enum { N = 4, E = 2, S = N + E };
   double x[N], v[N], M[N * N], bias[N], A[3 * N], drift[3], system[S * S] = {0}, right[S];
@@ -56,7 +59,8 @@ static void test_accelerations(void **unused) {
     worst[1] = fmax(worst[1], max_difference(row.qdd, dense, 2) / size);
   }
   print_message("against psdm_forward %.2g, against a dense solve %.2g\n", worst[0], worst[1]);
-  assert_true(worst[0] < 1e-11 && worst[1] < 1e-11); /* loops lose about three digits near positions where motors lose them */
+  /* loops lose about three digits near positions where motors lose them */
+  assert_true(worst[0] < 1e-11 && worst[1] < 1e-11);
   psdm_sim_free(sim);
   psdm_work_free(closed, NULL);
   psdm_work_free(open, NULL);
@@ -81,11 +85,13 @@ static void test_free_motion(void **unused) {
     assert_int_equal(psdm_loop_gaps(robot, work, tree, NULL, gap, NULL, NULL), PSDM_OK);
     widest = fmax(widest, max_absolute(gap, 3));
     if (rec.row[k].t < 0.5) { /* distance of the crank ends: 0.25 long, 0.3 apart */
-      double x = 0.25 * (cos(rec.row[k].q[0]) - cos(rec.row[k].q[1])) - 0.3, y = 0.25 * (sin(rec.row[k].q[0]) - sin(rec.row[k].q[1]));
+      double x = 0.25 * (cos(rec.row[k].q[0]) - cos(rec.row[k].q[1])) - 0.3,
+             y = 0.25 * (sin(rec.row[k].q[0]) - sin(rec.row[k].q[1]));
       apart = fmin(apart, hypot(x, y));
     }
   }
-  print_message("60 s: drift %.2g, widest gap %.2g m, crank ends within %.2g m, %.2f s of wall time\n", result.energy_drift, widest, apart, result.wall);
+  print_message("60 s: drift %.2g, widest gap %.2g m, crank ends within %.2g m, %.2f s of wall time\n",
+                result.energy_drift, widest, apart, result.wall);
   assert_true(result.energy_drift < 1e-9 && widest < 1e-10 && apart < 0.05);
   assert_false(result.native);
   assert_non_null(strstr(result.code_text, "loops"));
@@ -111,20 +117,24 @@ static void test_friction_and_stops(void **unused) {
     }
     for (int k = 0; k < 3; k++) {
       if (!(have[k] = psdm_integrator_available(all[k]))) continue;
-      const psdm_sim_options options = {.integrator = all[k], .friction = PSDM_FRICTION_STRIBECK, .step = k == 2 ? 1e-4 : 1e-3,
+      const psdm_sim_options options = {.integrator = all[k],
+                                        .friction = PSDM_FRICTION_STRIBECK,
+                                        .step = k == 2 ? 1e-4 : 1e-3,
                                         .at_limit = stops ? PSDM_AT_LIMIT_STOP : PSDM_AT_LIMIT_IGNORE};
       psdm_sim *sim = sim_of(robot, &options);
       record rec = {0};
       place(sim, 0, q, qd);
       psdm_sim_result result = go_on(sim, 3, &rec);
       memcpy(end[k], rec.row[rec.rows - 1].q, sizeof end[k]);
-      print_message("%s%s: balance %.2g, ends at %.6f %.6f, %ld sticks, %ld blows\n", psdm_integrator_name(all[k]), stops ? ", stops" : "", result.energy_balance, end[k][0],
-                    end[k][1], result.sticks, result.limits);
+      print_message("%s%s: balance %.2g, ends at %.6f %.6f, %ld sticks, %ld blows\n", psdm_integrator_name(all[k]),
+                    stops ? ", stops" : "", result.energy_balance, end[k][0], end[k][1], result.sticks, result.limits);
       assert_true(result.energy_balance < (k == 0 ? 1e-8 : k == 1 ? 1e-6 : 2e-2));
       assert_true(rec.row[rec.rows - 1].qd[0] == 0 && rec.row[rec.rows - 1].qd[1] == 0);
       assert_true(!stops || result.limits > 0);
       for (long r = 0; r < rec.rows && stops; r++)
-        for (int i = 0; i < 2; i++) assert_true(rec.row[r].q[i] < q[i] + 0.15 + (k == 2 ? 1e-3 : 1e-9) && rec.row[r].q[i] > q[i] - 0.5 - (k == 2 ? 1e-3 : 1e-9));
+        for (int i = 0; i < 2; i++)
+          assert_true(rec.row[r].q[i] < q[i] + 0.15 + (k == 2 ? 1e-3 : 1e-9) &&
+                      rec.row[r].q[i] > q[i] - 0.5 - (k == 2 ? 1e-3 : 1e-9));
       record_free(&rec);
       psdm_sim_free(sim);
     }
@@ -149,7 +159,7 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_accelerations), cmocka_unit_test(test_free_motion), cmocka_unit_test(test_friction_and_stops),
-                                     cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_accelerations), cmocka_unit_test(test_free_motion),
+                                     cmocka_unit_test(test_friction_and_stops), cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

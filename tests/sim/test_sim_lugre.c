@@ -1,4 +1,5 @@
-/* LuGre friction in motion, with the numbers of Lloyd, Irani, Ahmadi (2022), Table 2: every integrator to the same motion, energy, stick and slip. */
+/* LuGre friction in motion, with the numbers of Lloyd, Irani, Ahmadi (2022), Table 2: every integrator to the same
+ * motion, energy, stick and slip. */
 #include "sim_support.h"
 
 /* the Denso arm's kinematics and friction, with inertias of our choosing */
@@ -20,8 +21,10 @@ static psdm_robot *denso(void) {
 
 static const double start_q[6] = {0.2, -0.4, 0.6, 0.1, 0.5, -0.3}, start_qd[6] = {1, -0.8, 1.2, -2, 1.5, 2};
 
-static psdm_sim_result motion_of(const psdm_robot *robot, psdm_integrator integrator, double h, double seconds, double *x, double *z) {
-  const psdm_sim_options options = {.integrator = integrator, .step = h, .friction = PSDM_FRICTION_LUGRE, .no_code = true};
+static psdm_sim_result motion_of(const psdm_robot *robot, psdm_integrator integrator, double h, double seconds,
+                                 double *x, double *z) {
+  const psdm_sim_options options = {
+      .integrator = integrator, .step = h, .friction = PSDM_FRICTION_LUGRE, .no_code = true};
   psdm_sim *sim = sim_of(robot, &options);
   place(sim, 0, start_q, start_qd);
   psdm_sim_result result = go_on(sim, seconds, NULL);
@@ -43,8 +46,11 @@ static void test_integrators_agree(void **unused) {
   print_message("bdf: %ld steps, balance %.2g\n", bdf.steps, bdf.energy_balance);
   assert_true(bdf.energy_balance < 1e-6);
   psdm_sim_result rk4 = motion_of(robot, PSDM_INTEGRATOR_RK4, 2e-4, 0.12, x, bent);
-  for (int i = 0; i < 6; i++) deflection = fmax(deflection, fabs(bent[i] - z[i]) / fabs(robot->joint[i].friction.coulomb / robot->joint[i].friction.sigma0));
-  print_message("rk4 against bdf: %.2g, bristles %.2g, balance %.2g, %ld steps\n", max_difference(x, truth, 12), deflection, rk4.energy_balance, rk4.steps);
+  for (int i = 0; i < 6; i++)
+    deflection = fmax(deflection,
+                      fabs(bent[i] - z[i]) / fabs(robot->joint[i].friction.coulomb / robot->joint[i].friction.sigma0));
+  print_message("rk4 against bdf: %.2g, bristles %.2g, balance %.2g, %ld steps\n", max_difference(x, truth, 12),
+                deflection, rk4.energy_balance, rk4.steps);
   assert_true(max_difference(x, truth, 12) < 1e-5 && deflection < 1e-3 && rk4.energy_balance < 1e-4);
   for (int k = 0; k < 3; k++) {
     motion_of(robot, PSDM_INTEGRATOR_EULER, step[k], 0.12, x, bent);
@@ -61,7 +67,10 @@ static void test_stiff_is_safe(void **unused) {
   (void)unused;
   psdm_robot *robot = denso();
   for (int trial = 0; trial < 3; trial++) {
-    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_EULER, .step = trial < 2 ? 1e-3 : 1e-2, .friction = PSDM_FRICTION_LUGRE, .no_code = true};
+    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_EULER,
+                                      .step = trial < 2 ? 1e-3 : 1e-2,
+                                      .friction = PSDM_FRICTION_LUGRE,
+                                      .no_code = true};
     if (trial == 1)
       for (int i = 0; i < 6; i++) joint_of(robot, i)->friction.sigma0 = 3e5;
     psdm_sim *sim = sim_of(robot, &options);
@@ -70,7 +79,8 @@ static void test_stiff_is_safe(void **unused) {
     psdm_sim_result result = go_on(sim, 2, &rec);
     double fastest = 0;
     for (long i = 0; i < rec.rows; i++) fastest = fmax(fastest, max_absolute(rec.row[i].qd, 6));
-    print_message("euler %g s: balance %.2g, fastest %.3g, at the end %.2g\n", options.step, result.energy_balance, fastest, max_absolute(rec.row[rec.rows - 1].qd, 6));
+    print_message("euler %g s: balance %.2g, fastest %.3g, at the end %.2g\n", options.step, result.energy_balance,
+                  fastest, max_absolute(rec.row[rec.rows - 1].qd, 6));
     assert_true(fastest <= 2.5 && result.energy_balance < 0.2);
     assert_true(max_absolute(rec.row[rec.rows - 1].qd, 6) < 0.5);
     record_free(&rec);
@@ -83,7 +93,14 @@ static void test_stiff_is_safe(void **unused) {
 static void test_stick_slip(void **unused) {
   (void)unused;
   psdm_robot *robot = slider(1, 0, "");
-  joint_of(robot, 0)->friction = (psdm_friction){.given = true, .coulomb = 1, .stat = 1.5, .stribeck = 1e-3, .viscous = 0.4, .exponent = 1, .sigma0 = 1e5, .sigma1 = 316};
+  joint_of(robot, 0)->friction = (psdm_friction){.given = true,
+                                                 .coulomb = 1,
+                                                 .stat = 1.5,
+                                                 .stribeck = 1e-3,
+                                                 .viscous = 0.4,
+                                                 .exponent = 1,
+                                                 .sigma0 = 1e5,
+                                                 .sigma1 = 316};
   const double t[2] = {0, 100}, way[2] = {0, 10}, speed[2] = {0.1, 0.1}, stiff = 2, none = 0;
   psdm_motion *pull;
   psdm_controller *spring;
@@ -93,7 +110,11 @@ static void test_stick_slip(void **unused) {
   for (int k = 0; k < 2; k++) {
     psdm_integrator integrator = k ? PSDM_INTEGRATOR_EULER : PSDM_INTEGRATOR_BDF;
     if (!psdm_integrator_available(integrator)) continue;
-    const psdm_sim_options options = {.integrator = integrator, .friction = PSDM_FRICTION_LUGRE, .no_code = true, .controller = spring, .output = 0.01};
+    const psdm_sim_options options = {.integrator = integrator,
+                                      .friction = PSDM_FRICTION_LUGRE,
+                                      .no_code = true,
+                                      .controller = spring,
+                                      .output = 0.01};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     double zero = 0;
@@ -111,9 +132,10 @@ static void test_stick_slip(void **unused) {
       }
       if (slipping && fabs(row->qd[0]) < 1e-3) slipping = false;
     }
-    print_message("%s: %d slips, the first at %.2f s, spring up to %.3f N, balance %.2g\n", psdm_integrator_name(integrator), slips, first, highest, result.energy_balance);
+    print_message("%s: %d slips, the first at %.2f s, spring up to %.3f N, balance %.2g\n",
+                  psdm_integrator_name(integrator), slips, first, highest, result.energy_balance);
     assert_in_range(slips, 3, 8);
-    assert_true(fabs(first - 7.5) < 0.5);                /* 2 N/m * 0.1 m/s * 7.5 s = Fs */
+    assert_true(fabs(first - 7.5) < 0.5); /* 2 N/m * 0.1 m/s * 7.5 s = Fs */
     assert_true(highest > 1.45 && highest < 1.55);
     assert_true(result.energy_balance < (k ? 2e-2 : 1e-6));
     record_free(&rec);
@@ -124,19 +146,28 @@ static void test_stick_slip(void **unused) {
   psdm_robot_free(robot);
 }
 
-/* below break-away it is a spring with memory: there and back encloses an area, and returns to where the force came from */
+/* below break-away it is a spring with memory: there and back encloses an area, and returns to where the force came
+ * from */
 static void test_presliding(void **unused) {
   (void)unused;
   NEEDS_SUNDIALS();
   psdm_robot *robot = slider(1, 0, "");
-  joint_of(robot, 0)->friction = (psdm_friction){.given = true, .coulomb = 1, .stat = 1.5, .stribeck = 1e-3, .viscous = 0.4, .exponent = 1, .sigma0 = 1e5, .sigma1 = 316};
+  joint_of(robot, 0)->friction = (psdm_friction){.given = true,
+                                                 .coulomb = 1,
+                                                 .stat = 1.5,
+                                                 .stribeck = 1e-3,
+                                                 .viscous = 0.4,
+                                                 .exponent = 1,
+                                                 .sigma0 = 1e5,
+                                                 .sigma1 = 316};
   const double t[5] = {0, 1, 2, 3, 4}, push[5] = {0, 1.2, -1.2, 1.2, -1.2}, zero = 0;
   psdm_signal *signal;
   psdm_controller *controller;
   assert_int_equal(psdm_signal_table(1, 5, t, push, false, NULL, &signal, NULL), PSDM_OK);
   const psdm_control_options table = {.torque = signal};
   assert_int_equal(psdm_control_new(PSDM_CONTROL_TORQUE, robot, NULL, &table, NULL, &controller, NULL), PSDM_OK);
-  const psdm_sim_options options = {.friction = PSDM_FRICTION_LUGRE, .no_code = true, .controller = controller, .output = 0.5};
+  const psdm_sim_options options = {
+      .friction = PSDM_FRICTION_LUGRE, .no_code = true, .controller = controller, .output = 0.5};
   psdm_sim *sim = sim_of(robot, &options);
   record rec = {0};
   place(sim, 0, &zero, &zero);
@@ -154,7 +185,7 @@ static void test_presliding(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_integrators_agree), cmocka_unit_test(test_stiff_is_safe), cmocka_unit_test(test_stick_slip),
-                                     cmocka_unit_test(test_presliding)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_integrators_agree), cmocka_unit_test(test_stiff_is_safe),
+                                     cmocka_unit_test(test_stick_slip), cmocka_unit_test(test_presliding)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

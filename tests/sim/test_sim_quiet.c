@@ -1,4 +1,5 @@
-/* A simulator's steps allocate nothing, and a simulator that cannot be made leaves nothing behind. malloc and its kin are counted by the linker. */
+/* A simulator's steps allocate nothing, and a simulator that cannot be made leaves nothing behind. malloc and its
+ * kin are counted by the linker. */
 #include "allocations.h"
 #include "sim_support.h"
 
@@ -7,7 +8,14 @@
 static psdm_robot *rough_robot(void) {
   psdm_robot *robot = load_shipped("two_branch");
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
-    joint_of(robot, k)->friction = (psdm_friction){.given = true, .coulomb = 1, .stat = 1.5, .stribeck = 0.1, .viscous = 0.3, .exponent = 0.8, .sigma0 = 1e4, .sigma1 = 50};
+    joint_of(robot, k)->friction = (psdm_friction){.given = true,
+                                                   .coulomb = 1,
+                                                   .stat = 1.5,
+                                                   .stribeck = 0.1,
+                                                   .viscous = 0.3,
+                                                   .exponent = 0.8,
+                                                   .sigma0 = 1e4,
+                                                   .sigma1 = 50};
     joint_of(robot, k)->limits.lower = -0.2, joint_of(robot, k)->limits.upper = 0.2;
   }
   return robot;
@@ -15,19 +23,21 @@ static psdm_robot *rough_robot(void) {
 
 static void test_steps_allocate_nothing(void **unused) {
   (void)unused;
-  psdm_robot *rough = rough_robot(), *loop = load_shipped("five_bar"), *spring = slider(2, 1, ", drive_inertia: 0.5, stiffness: 300");
+  psdm_robot *rough = rough_robot(), *loop = load_shipped("five_bar"),
+             *spring = slider(2, 1, ", drive_inertia: 0.5, stiffness: 300");
   const double t = 0, w[6] = {1, 2, 3, 0.1, 0.2, 0.3}, tau[MOST] = {1, -2, 0.5};
   psdm_signal *wrench;
   assert_int_equal(psdm_signal_table(6, 1, &t, w, true, NULL, &wrench, NULL), PSDM_OK);
   const struct {
     const psdm_robot *robot;
     psdm_sim_options options;
-  } cases[] = {{rough, {.no_code = true}},
-               {rough, {.no_code = true, .friction = PSDM_FRICTION_POWER, .at_limit = PSDM_AT_LIMIT_BOUNCE, .wrench = wrench}},
-               {rough, {.no_code = true, .friction = PSDM_FRICTION_LUGRE, .at_limit = PSDM_AT_LIMIT_STOP}},
-               {spring, {.no_code = true, .elastic = true}},
-               {loop, {.no_code = true}},
-               {rough, {.no_code = false}}};
+  } cases[] = {
+      {rough, {.no_code = true}},
+      {rough, {.no_code = true, .friction = PSDM_FRICTION_POWER, .at_limit = PSDM_AT_LIMIT_BOUNCE, .wrench = wrench}},
+      {rough, {.no_code = true, .friction = PSDM_FRICTION_LUGRE, .at_limit = PSDM_AT_LIMIT_STOP}},
+      {spring, {.no_code = true, .elastic = true}},
+      {loop, {.no_code = true}},
+      {rough, {.no_code = false}}};
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
     for (int k = 0; k < 2; k++) {
       psdm_sim_options options = cases[c].options;
@@ -59,7 +69,10 @@ static void test_steps_are_a_run(void **unused) {
   psdm_robot *robot = rough_robot();
   int n = psdm_robot_n(robot);
   for (int k = 0; k < 2; k++) {
-    const psdm_sim_options options = {.integrator = k ? PSDM_INTEGRATOR_EULER : PSDM_INTEGRATOR_RK4, .no_code = true, .friction = PSDM_FRICTION_STRIBECK, .at_limit = PSDM_AT_LIMIT_STOP,
+    const psdm_sim_options options = {.integrator = k ? PSDM_INTEGRATOR_EULER : PSDM_INTEGRATOR_RK4,
+                                      .no_code = true,
+                                      .friction = PSDM_FRICTION_STRIBECK,
+                                      .at_limit = PSDM_AT_LIMIT_STOP,
                                       .output = 0.5};
     psdm_sim *run = sim_of(robot, &options), *steps = sim_of(robot, &options);
     go_on(run, 0.5, NULL);
@@ -91,7 +104,8 @@ static void fail_everywhere(const psdm_robot *robot, const psdm_sim_options *opt
     counting_init(&c, at);
     psdm_status status = psdm_sim_new(robot, options, &c.allocator, &sim, &error);
     bool failed = c.calls >= at;
-    if (failed && (all || status)) assert_int_equal(status, PSDM_E_MEMORY); /* what the compiler lacks costs the code alone */
+    /* what the compiler lacks costs the code alone */
+    if (failed && (all || status)) assert_int_equal(status, PSDM_E_MEMORY);
     assert_true((status == PSDM_OK) == (sim != NULL));
     if (sim) go_on(sim, 0.01, NULL);
     psdm_sim_free(sim);
@@ -106,11 +120,14 @@ static void fail_everywhere(const psdm_robot *robot, const psdm_sim_options *opt
 
 static void test_failing_allocations(void **unused) {
   (void)unused;
-  psdm_robot *robot = load_shipped("two_link"), *loop = load_shipped("five_bar"), *spring = slider(2, 1, ", drive_inertia: 0.5, stiffness: 300");
+  psdm_robot *robot = load_shipped("two_link"), *loop = load_shipped("five_bar"),
+             *spring = slider(2, 1, ", drive_inertia: 0.5, stiffness: 300");
   for (int k = 0; k < 2; k++) {
     psdm_integrator integrator = k ? PSDM_INTEGRATOR_ADAMS : PSDM_INTEGRATOR_RK4;
     if (!psdm_integrator_available(integrator)) continue;
-    const psdm_sim_options plain = {.integrator = integrator, .no_code = true}, elastic = {.integrator = integrator, .no_code = true, .elastic = true}, code = {.integrator = integrator};
+    const psdm_sim_options plain = {.integrator = integrator, .no_code = true},
+                           elastic = {.integrator = integrator, .no_code = true, .elastic = true},
+                           code = {.integrator = integrator};
     fail_everywhere(robot, &plain, true);
     fail_everywhere(loop, &plain, true);
     fail_everywhere(spring, &elastic, true);
@@ -122,6 +139,8 @@ static void test_failing_allocations(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps_allocate_nothing), cmocka_unit_test(test_steps_are_a_run), cmocka_unit_test(test_failing_allocations)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps_allocate_nothing),
+                                     cmocka_unit_test(test_steps_are_a_run),
+                                     cmocka_unit_test(test_failing_allocations)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

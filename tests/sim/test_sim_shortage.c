@@ -1,4 +1,5 @@
-/* test_sim_shortage.c: memory runs out wherever motions, signals, controllers and simulators are made, and while motors follow a motion. */
+/* test_sim_shortage.c: memory runs out wherever motions, signals, controllers and simulators are made, and while
+ * motors follow a motion. */
 #define _POSIX_C_SOURCE 200809L /* getpid */
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +13,11 @@ static const double T[4] = {0, 0.1, 0.3, 0.4}, Q[8] = {0, 0, 0.1, 0.2, 0.2, 0.1,
 
 static const char springs[] =
     "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n"
-    "  - {name: a, a: 0.4, stiffness: 1000, damping: 2, drive_inertia: 0.1, limits: {lower: -0.1, upper: 2, effort: 50}, friction: {coulomb: 1, viscous: 1, static: 2, stribeck: 0.1, sigma0: 1e4, sigma1: 20}}\n"
+    "  - {name: a, a: 0.4, stiffness: 1000, damping: 2, drive_inertia: 0.1, limits: {lower: -0.1, upper: 2, effort: "
+    "50}, friction: {coulomb: 1, viscous: 1, static: 2, stribeck: 0.1, sigma0: 1e4, sigma1: 20}}\n"
     "  - {name: b, a: 0.3, drive_inertia: 0.1}\nlinks:\n"
-    "  - {mass: 2, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n  - {mass: 1, inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
+    "  - {mass: 2, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n  - {mass: 1, inertia: {xx: 0.1, yy: 0.1, "
+    "zz: 0.15}}\n";
 
 static psdm_status try_motions(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   const char *path = what;
@@ -63,7 +66,9 @@ static psdm_status try_scene(const psdm_allocator *allocator, const void *what, 
   psdm_sim_options o = s->options;
   psdm_status status = psdm_motion_table(2, 4, T, Q, NULL, NULL, allocator, &motion, error);
   if (!status) status = psdm_signal_table(2, 4, T, Q, true, allocator, &torque, error);
-  if (!status) status = psdm_control_new(s->kind, s->robot, motion, &(psdm_control_options){.torque = torque, .horizon_step = 0.1}, allocator, &controller, error);
+  if (!status)
+    status = psdm_control_new(s->kind, s->robot, motion, &(psdm_control_options){.torque = torque, .horizon_step = 0.1},
+                              allocator, &controller, error);
   o.controller = controller;
   o.no_code = true;
   if (!status) status = psdm_sim_new(s->robot, &o, allocator, &sim, error);
@@ -82,10 +87,28 @@ static void controllers_and_simulators(void **state) {
   static const psdm_payload load = {.t = 0.005, .pi = {1}};
   psdm_signal *wrench;
   assert_int_equal(psdm_signal_table(6, 4, T, W, false, NULL, &wrench, NULL), PSDM_OK);
-  for (int kind = 0; kind < PSDM_CONTROL_KINDS; kind++) shortage_everywhere(psdm_control_name((psdm_control_kind)kind), try_scene, &(scene){arm, (psdm_control_kind)kind, {.integrator = PSDM_INTEGRATOR_RK4}});
+  for (int kind = 0; kind < PSDM_CONTROL_KINDS; kind++)
+    shortage_everywhere(psdm_control_name((psdm_control_kind)kind), try_scene,
+                        &(scene){arm, (psdm_control_kind)kind, {.integrator = PSDM_INTEGRATOR_RK4}});
   const scene scenes[] = {
-      {arm, PSDM_CONTROL_PD, {.integrator = PSDM_INTEGRATOR_EULER, .friction = PSDM_FRICTION_LUGRE, .elastic = true, .at_limit = PSDM_AT_LIMIT_STOP, .saturate = true, .period = 0.002, .quantum = 1e-3, .noise = 0.01}},
-      {arm, PSDM_CONTROL_NONE, {.friction = PSDM_FRICTION_COULOMB, .elastic = true, .wrench = wrench, .payloads = 1, .payload = &load, .at_limit = PSDM_AT_LIMIT_BOUNCE}},
+      {arm,
+       PSDM_CONTROL_PD,
+       {.integrator = PSDM_INTEGRATOR_EULER,
+        .friction = PSDM_FRICTION_LUGRE,
+        .elastic = true,
+        .at_limit = PSDM_AT_LIMIT_STOP,
+        .saturate = true,
+        .period = 0.002,
+        .quantum = 1e-3,
+        .noise = 0.01}},
+      {arm,
+       PSDM_CONTROL_NONE,
+       {.friction = PSDM_FRICTION_COULOMB,
+        .elastic = true,
+        .wrench = wrench,
+        .payloads = 1,
+        .payload = &load,
+        .at_limit = PSDM_AT_LIMIT_BOUNCE}},
       {arm, PSDM_CONTROL_NONE, {.friction = PSDM_FRICTION_LUGRE}},
       {loop, PSDM_CONTROL_PD_GRAVITY, {.integrator = PSDM_INTEGRATOR_RK4, .friction = PSDM_FRICTION_COULOMB}},
       {loop, PSDM_CONTROL_NONE, {0}},
@@ -101,7 +124,10 @@ static psdm_status try_along(const psdm_allocator *allocator, const void *what, 
   psdm_motion *motion = NULL;
   psdm_status status = psdm_motion_polynomial(2, 9, Q, Q + 4, 0, 0.1, allocator, &motion, error);
   for (int elastic = 0; elastic < 2 && !status; elastic++)
-    status = psdm_along(what, motion, &(psdm_along_options){.elastic = elastic, .friction = elastic ? PSDM_FRICTION_LUGRE : PSDM_FRICTION_COULOMB}, allocator, take_row, NULL, error);
+    status = psdm_along(
+        what, motion,
+        &(psdm_along_options){.elastic = elastic, .friction = elastic ? PSDM_FRICTION_LUGRE : PSDM_FRICTION_COULOMB},
+        allocator, take_row, NULL, error);
   psdm_motion_free(motion);
   return status;
 }
@@ -114,6 +140,8 @@ static void motors_along_a_motion(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(motions_and_signals), cmocka_unit_test(controllers_and_simulators), cmocka_unit_test(motors_along_a_motion)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(motions_and_signals),
+                                     cmocka_unit_test(controllers_and_simulators),
+                                     cmocka_unit_test(motors_along_a_motion)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

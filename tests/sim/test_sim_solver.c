@@ -1,5 +1,6 @@
-/* test_sim_solver.c: each call of SUNDIALS is refused once, by the linker's --wrap: the simulator says that memory is short, or what is wrong with its settings, and keeps
- * nothing; and each way in which CVODE may give up has its sentence. */
+/* test_sim_solver.c: each call of SUNDIALS is refused once, by the linker's --wrap: the simulator says that memory
+ * is short, or what is wrong with its settings, and keeps nothing; and each way in which CVODE may give up has its
+ * sentence. */
 #ifdef PSDM_HAVE_SUNDIALS
 #include <cvode/cvode.h>
 #include <nvector/nvector_serial.h>
@@ -17,10 +18,12 @@
 static int refusal; /* what calls answer that have a code */
 static int ending;  /* of CVODE; 0: its own */
 
-#define WRAP(result, name, wants, answer, ...) \
-  result __real_##name wants;                  \
-  result __wrap_##name wants;                  \
-  __attribute__((noinline)) result __wrap_##name wants { return strike_now(false) ? (answer) : __real_##name(__VA_ARGS__); }
+#define WRAP(result, name, wants, answer, ...)                        \
+  result __real_##name wants;                                         \
+  result __wrap_##name wants;                                         \
+  __attribute__((noinline)) result __wrap_##name wants {              \
+    return strike_now(false) ? (answer) : __real_##name(__VA_ARGS__); \
+  }
 
 WRAP(int, SUNContext_Create, (void *comm, SUNContext *context), -1, comm, context)
 WRAP(N_Vector, N_VMake_Serial, (sunindextype n, realtype *data, SUNContext c), NULL, n, data, c)
@@ -44,9 +47,12 @@ WRAP(int, CVodeRootInit, (void *cvode, int count, CVRootFn f), refusal, cvode, c
 
 int __real_CVode(void *cvode, realtype end, N_Vector y, realtype *t, int task);
 int __wrap_CVode(void *cvode, realtype end, N_Vector y, realtype *t, int task);
-int __wrap_CVode(void *cvode, realtype end, N_Vector y, realtype *t, int task) { return ending ? ending : __real_CVode(cvode, end, y, t, task); }
+int __wrap_CVode(void *cvode, realtype end, N_Vector y, realtype *t, int task) {
+  return ending ? ending : __real_CVode(cvode, end, y, t, task);
+}
 
-static const char arm[] = "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.4, limits: {lower: -0.1, upper: 2}, friction: {coulomb: 1, sigma0: 1e4, sigma1: 20}}\n"
+static const char arm[] = "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.4, limits: {lower: "
+                          "-0.1, upper: 2}, friction: {coulomb: 1, sigma0: 1e4, sigma1: 20}}\n"
                           "links:\n  - {mass: 2, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
 
 typedef struct scene {
@@ -71,7 +77,11 @@ static psdm_status try_scene(const psdm_allocator *allocator, const void *what, 
 
 static const scene *scenes(const psdm_robot *robot, int k) {
   static scene s;
-  s = (scene){robot, {.integrator = k % 2 ? PSDM_INTEGRATOR_ADAMS : PSDM_INTEGRATOR_BDF, .no_code = true, .friction = k < 2 ? PSDM_FRICTION_LUGRE : PSDM_FRICTION_COULOMB, .at_limit = k < 2 ? PSDM_AT_LIMIT_STOP : PSDM_AT_LIMIT_IGNORE}};
+  s = (scene){robot,
+              {.integrator = k % 2 ? PSDM_INTEGRATOR_ADAMS : PSDM_INTEGRATOR_BDF,
+               .no_code = true,
+               .friction = k < 2 ? PSDM_FRICTION_LUGRE : PSDM_FRICTION_COULOMB,
+               .at_limit = k < 2 ? PSDM_AT_LIMIT_STOP : PSDM_AT_LIMIT_IGNORE}};
   return &s;
 }
 
@@ -96,9 +106,12 @@ static void every_ending(void **state) {
   static const struct {
     int flag;
     const char *words;
-  } ends[] = {{CV_TOO_MUCH_ACC, "the tolerance is too small for double precision"}, {CV_ERR_FAILURE, "the error test fails however small the step"},
-              {CV_CONV_FAILURE, "the corrector does not converge"},                 {CV_RTFUNC_FAIL, "an event could not be evaluated"},
-              {CV_RHSFUNC_FAIL, "the accelerations are not finite"},                {CV_TOO_MUCH_WORK, "a stiff motion needs bdf, a singular one has no continuation"}};
+  } ends[] = {{CV_TOO_MUCH_ACC, "the tolerance is too small for double precision"},
+              {CV_ERR_FAILURE, "the error test fails however small the step"},
+              {CV_CONV_FAILURE, "the corrector does not converge"},
+              {CV_RTFUNC_FAIL, "an event could not be evaluated"},
+              {CV_RHSFUNC_FAIL, "the accelerations are not finite"},
+              {CV_TOO_MUCH_WORK, "a stiff motion needs bdf, a singular one has no continuation"}};
   psdm_robot *robot = parse_robot(arm);
   for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
     psdm_sim *sim;
@@ -109,7 +122,8 @@ static void every_ending(void **state) {
     psdm_status status = psdm_sim_run(sim, 0.01, NULL, NULL, &result, &error);
     ending = 0;
     assert_int_equal(status, PSDM_OK);
-    if (result.end != PSDM_SIM_FAILED || !strstr(result.text, ends[k].words)) fail_msg("flag %d: '%s'", ends[k].flag, result.text);
+    if (result.end != PSDM_SIM_FAILED || !strstr(result.text, ends[k].words))
+      fail_msg("flag %d: '%s'", ends[k].flag, result.text);
     psdm_sim_free(sim);
   }
   psdm_robot_free(robot);

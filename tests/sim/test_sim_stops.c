@@ -1,7 +1,9 @@
-/* Limits of position: a bouncing ball in closed form, stops that hold and let go, runs that end there, and impulses on every robot. */
+/* Limits of position: a bouncing ball in closed form, stops that hold and let go, runs that end there, and impulses
+ * on every robot. */
 #include "sim_support.h"
 
-static const psdm_integrator exact[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_RK4}; /* both find the moments of events */
+/* both find the moments of events */
+static const psdm_integrator exact[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_RK4};
 static const double g0 = 9.81;
 
 /* ---- a ball ---- */
@@ -24,7 +26,11 @@ static void test_ball(void **unused) {
   for (int k = 0; k < 3; k++) {
     psdm_integrator integrator = k < 2 ? exact[k] : PSDM_INTEGRATOR_EULER;
     if (!psdm_integrator_available(integrator)) continue;
-    const psdm_sim_options options = {.integrator = integrator, .at_limit = PSDM_AT_LIMIT_BOUNCE, .restitution = 0.7, .no_code = true, .output = 0.013};
+    const psdm_sim_options options = {.integrator = integrator,
+                                      .at_limit = PSDM_AT_LIMIT_BOUNCE,
+                                      .restitution = 0.7,
+                                      .no_code = true,
+                                      .output = 0.013};
     psdm_sim *sim = sim_of(robot, &options);
     double q = 1, v = 0, worst = 0;
     record rec = {0};
@@ -35,7 +41,8 @@ static void test_ball(void **unused) {
       assert_true(rec.row[i].q[0] >= -1e-12);
     }
     const kept_row *end = &rec.row[rec.rows - 1];
-    print_message("%s: %ld bounces, off by %.2g, balance %.2g\n", psdm_integrator_name(integrator), result.limits, worst, result.energy_balance);
+    print_message("%s: %ld bounces, off by %.2g, balance %.2g\n", psdm_integrator_name(integrator), result.limits,
+                  worst, result.energy_balance);
     assert_true(end->q[0] == 0 && end->qd[0] == 0 && end->qdd[0] == 0);
     if (k == 2) assert_true(worst < 0.05 && result.limits > 5 && fabs(end->dissipated - 0.7 * g0) < 0.05);
     if (k < 2) {
@@ -63,7 +70,10 @@ static void test_stop_holds(void **unused) {
       psdm_integrator integrator = k < 2 ? exact[k] : PSDM_INTEGRATOR_EULER;
       if (!psdm_integrator_available(integrator)) continue;
       set_friction(robot, 0, friction ? 1 : 0, friction ? 1 : 0, 0, 0);
-      const psdm_sim_options options = {.integrator = integrator, .at_limit = PSDM_AT_LIMIT_STOP, .no_code = true, .controller = controller,
+      const psdm_sim_options options = {.integrator = integrator,
+                                        .at_limit = PSDM_AT_LIMIT_STOP,
+                                        .no_code = true,
+                                        .controller = controller,
                                         .friction = PSDM_FRICTION_COULOMB};
       psdm_sim *sim = sim_of(robot, &options);
       double q = 0, v = 0.3, leaves = friction ? 1.25 : 1; /* push = 4 - 4 t; with friction it takes 1 N more */
@@ -73,8 +83,10 @@ static void test_stop_holds(void **unused) {
       for (long i = 0; i < rec.rows; i++) {
         const kept_row *row = &rec.row[i];
         double since = fmax(0, row->t - leaves);
-        if (row->t > 0.9 && row->t < leaves - 1e-3) assert_true(row->q[0] == 0.5 && row->qd[0] == 0 && row->qdd[0] == 0);
-        if (row->t > leaves) assert_true(fabs(row->q[0] - (0.5 - 4 * since * since * since / 12)) < (k < 2 ? 1e-8 : 2e-3));
+        if (row->t > 0.9 && row->t < leaves - 1e-3)
+          assert_true(row->q[0] == 0.5 && row->qd[0] == 0 && row->qdd[0] == 0);
+        if (row->t > leaves)
+          assert_true(fabs(row->q[0] - (0.5 - 4 * since * since * since / 12)) < (k < 2 ? 1e-8 : 2e-3));
       }
       assert_int_equal(result.limits, 1);
       assert_true(result.energy_balance < (k < 2 ? 1e-10 : 2e-3));
@@ -123,7 +135,8 @@ static void test_end(void **unused) {
 
 /* ---- impulses ---- */
 
-/* joints that start at their limits and run into them: only they feel impulses, stops only push, and the energy lost is counted */
+/* joints that start at their limits and run into them: only they feel impulses, stops only push, and the energy lost
+ * is counted */
 static void test_impulses(void **unused) {
   (void)unused;
   rng g = rng_start("impulses");
@@ -143,7 +156,9 @@ static void test_impulses(void **unused) {
       *(side[i] > 0 ? &robot->joint[k].limits.upper : &robot->joint[k].limits.lower) = q[i];
       if (several && rng_int(&g, 0, 2) == 0) qd[i] = 0; /* it rests there */
     }
-    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4, .at_limit = bounce ? PSDM_AT_LIMIT_BOUNCE : PSDM_AT_LIMIT_STOP, .restitution = 0.6,
+    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4,
+                                      .at_limit = bounce ? PSDM_AT_LIMIT_BOUNCE : PSDM_AT_LIMIT_STOP,
+                                      .restitution = 0.6,
                                       .no_code = true};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
@@ -162,11 +177,12 @@ static void test_impulses(void **unused) {
       if (!side[i]) assert_true(fabs(momentum[i]) < 1e-12 * size);
       if (side[i]) {
         assert_true(side[i] * momentum[i] <= 1e-12 * size); /* stops push */
-        assert_true(side[i] * row->qd[i] <= 0);              /* and nothing goes on into them */
+        assert_true(side[i] * row->qd[i] <= 0);             /* and nothing goes on into them */
         rested += row->qd[i] == 0;
         struck += fabs(momentum[i]) > 1e-9 * size;
       }
-      if (side[i] && !several && side[i] * qd[i] > 0) assert_true(fabs(row->qd[i] + (bounce ? 0.6 * qd[i] : 0)) < 1e-13);
+      if (side[i] && !several && side[i] * qd[i] > 0)
+        assert_true(fabs(row->qd[i] + (bounce ? 0.6 * qd[i] : 0)) < 1e-13);
       if (side[i] && !several && side[i] * qd[i] <= 0) assert_true(row->qd[i] == qd[i]);
     }
     assert_true(several || result.limits == (side[trial % n] * qd[trial % n] > 0));
@@ -200,14 +216,17 @@ static void test_tumbling(void **unused) {
     for (int k = 0; k < 3; k++) {
       psdm_integrator integrator = k < 2 ? exact[k] : PSDM_INTEGRATOR_EULER;
       if (!psdm_integrator_available(integrator)) continue;
-      const psdm_sim_options options = {.integrator = integrator, .at_limit = trial % 4 < 2 ? PSDM_AT_LIMIT_BOUNCE : PSDM_AT_LIMIT_STOP, .no_code = true,
+      const psdm_sim_options options = {.integrator = integrator,
+                                        .at_limit = trial % 4 < 2 ? PSDM_AT_LIMIT_BOUNCE : PSDM_AT_LIMIT_STOP,
+                                        .no_code = true,
                                         .friction = trial % 2 ? PSDM_FRICTION_COULOMB : PSDM_FRICTION_NONE};
       psdm_sim *sim = sim_of(robot, &options);
       record rec = {0};
       place(sim, 0, q, qd);
       psdm_sim_result result = go_on(sim, 2, &rec);
       for (long r = 0; r < rec.rows; r++)
-        for (int i = 0; i < n; i++) assert_true(rec.row[r].q[i] >= low[i] - 1e-12 && rec.row[r].q[i] <= high[i] + 1e-12);
+        for (int i = 0; i < n; i++)
+          assert_true(rec.row[r].q[i] >= low[i] - 1e-12 && rec.row[r].q[i] <= high[i] + 1e-12);
       worst[k] = fmax(worst[k], result.energy_balance);
       limits += result.limits;
       record_free(&rec);
@@ -220,7 +239,8 @@ static void test_tumbling(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ball), cmocka_unit_test(test_stop_holds), cmocka_unit_test(test_end),
-                                     cmocka_unit_test(test_impulses), cmocka_unit_test(test_tumbling)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ball), cmocka_unit_test(test_stop_holds),
+                                     cmocka_unit_test(test_end), cmocka_unit_test(test_impulses),
+                                     cmocka_unit_test(test_tumbling)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

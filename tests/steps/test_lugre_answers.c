@@ -1,4 +1,5 @@
-/* test_lugre_answers.c: what friction's fit answers is the least sum of squares, with its doubt and its model; what a motion does not show is let go of; who asks is told and may stop it. */
+/* test_lugre_answers.c: what friction's fit answers is the least sum of squares, with its doubt and its model; what
+ * a motion does not show is let go of; who asks is told and may stop it. */
 #include "test_lugre_made.h"
 
 static long fit_made(psdmp_steps_lugre_options *options, psdmp_steps_lugre_answer *answer) {
@@ -10,8 +11,10 @@ static long fit_made(psdmp_steps_lugre_options *options, psdmp_steps_lugre_answe
   return used;
 }
 
-/* An answer is the least sum of squares: what is left has nothing of any number that is fitted; its doubt is that of residuals and derivatives there, its model what they are made of. */
-static void expect_least(psdmp_steps_lugre_options *options, const psdmp_steps_lugre_answer *a, bool held, double most) {
+/* An answer is the least sum of squares: what is left has nothing of any number that is fitted; its doubt is that of
+ * residuals and derivatives there, its model what they are made of. */
+static void expect_least(psdmp_steps_lugre_options *options, const psdmp_steps_lugre_answer *a, bool held,
+                         double most) {
   psdmp_steps_lugre w;
   psdmp_steps_lugre_point point = {.friction = a->friction};
   psdmp_steps_lugre_doubt doubt;
@@ -19,7 +22,8 @@ static void expect_least(psdmp_steps_lugre_options *options, const psdmp_steps_l
   memcpy(point.inertia, a->inertia, sizeof point.inertia);
   memcpy(point.free, a->fitted, sizeof a->fitted);
   for (int p = 0; p < PIECES; p++) point.free[INERTIA + p] = a->inertia[p] != 0;
-  double *residual = malloc(sizeof *residual * (size_t)w.used), *J = malloc(sizeof *J * (size_t)w.used * UNKNOWNS), bend[PIECES], square = 0;
+  double *residual = malloc(sizeof *residual * (size_t)w.used), *J = malloc(sizeof *J * (size_t)w.used * UNKNOWNS),
+         bend[PIECES], square = 0;
   int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(&w, &point, which);
   psdmp_steps_lugre_residual(&w, &point, residual, J, bend);
   psdmp_steps_lugre_doubt_at(&w, &point, residual, J, &doubt);
@@ -27,17 +31,22 @@ static void expect_least(psdmp_steps_lugre_options *options, const psdmp_steps_l
   assert_true(fabs(a->rmse - sqrt(square / (double)w.used)) <= 1e-7 * a->rmse);
   for (int c = 0; c < count; c++) {
     double both = 0, own = 0;
-    for (long i = 0; i < w.used; i++) both += J[c * w.used + i] * residual[i], own += J[c * w.used + i] * J[c * w.used + i];
+    for (long i = 0; i < w.used; i++)
+      both += J[c * w.used + i] * residual[i], own += J[c * w.used + i] * J[c * w.used + i];
     if ((which[c] == SIGMA1 && held) || (which[c] >= SIGMA0 && which[c] <= SIGMA1 && most > 1e-3)) continue;
-    if (!(fabs(both) <= most * sqrt(own * square))) fail_msg("number %d: %g of it is left", which[c], both / sqrt(own * square));
+    if (!(fabs(both) <= most * sqrt(own * square)))
+      fail_msg("number %d: %g of it is left", which[c], both / sqrt(own * square));
   }
   for (int i = 0, row = 0; i < INERTIA + PIECES; row += row < count && which[row] == i, i++)
     for (int k = 0, column = 0; k < INERTIA + PIECES; column += column < count && which[column] == k, k++) {
       bool both = row < count && which[row] == i && column < count && which[column] == k;
       double by_i = i < SIGMA1 ? value_of(&a->friction, i) : 1, by_k = k < SIGMA1 ? value_of(&a->friction, k) : 1;
-      double should = both ? by_i * by_k * doubt.covariance[row * count + column] : 0, is = a->covariance[i * (INERTIA + PIECES) + k];
-      double scale = both ? by_i * by_k * sqrt(doubt.covariance[row * (count + 1)] * doubt.covariance[column * (count + 1)]) : 0;
-      if (!(fabs(is - should) <= 1e-5 * scale)) fail_msg("covariance of %d and %d: %g, %g was expected", i, k, is, should);
+      double should = both ? by_i * by_k * doubt.covariance[row * count + column] : 0,
+             is = a->covariance[i * (INERTIA + PIECES) + k];
+      double scale =
+          both ? by_i * by_k * sqrt(doubt.covariance[row * (count + 1)] * doubt.covariance[column * (count + 1)]) : 0;
+      if (!(fabs(is - should) <= 1e-5 * scale))
+        fail_msg("covariance of %d and %d: %g, %g was expected", i, k, is, should);
     }
   long at = 0;
   static double columns[ROWS * TORQUE_AND_START];
@@ -68,18 +77,22 @@ static void answers_are_least(void **state) {
     for (int p = 0; p < PIECES; p++) {
       for (int i = 0; i < ROWS; i++) m.v[p][i] *= 0.5, m.a[p][i] *= 0.5, m.use[p][i] = i % 500 > 20 || i < 20;
       psdmp_steps_lugre_simulate(&f, ROWS, 1.0 / CLOCK, m.v[p], TORQUE_AND_START, columns);
-      for (int i = 0; i < ROWS; i++) m.tau[p][i] = columns[2 * i] + (p ? -0.5 : 0.7) * f.coulomb * columns[2 * i + 1] + inertia[p] * m.a[p][i] + (offset ? 0.9 : 0) + 0.05 * gauss(&g);
+      for (int i = 0; i < ROWS; i++)
+        m.tau[p][i] = columns[2 * i] + (p ? -0.5 : 0.7) * f.coulomb * columns[2 * i + 1] + inertia[p] * m.a[p][i] +
+                      (offset ? 0.9 : 0) + 0.05 * gauss(&g);
     }
     long used = fit_made(&options, &a);
     assert_true(used > 4000 && a.friction.given && a.evaluations > 20 && fabs(a.rmse - 0.05) < 0.005);
-    print_message("  Fc %.4f Fs %.4f vs %.4f Fv %.4f d %.4f sigma %.5g %.4f, inertias %.4f %.4f, offset %.4f\n", a.friction.coulomb, a.friction.stat, a.friction.stribeck, a.friction.viscous, a.friction.exponent,
+    print_message("  Fc %.4f Fs %.4f vs %.4f Fv %.4f d %.4f sigma %.5g %.4f, inertias %.4f %.4f, offset %.4f\n",
+                  a.friction.coulomb, a.friction.stat, a.friction.stribeck, a.friction.viscous, a.friction.exponent,
                   a.friction.sigma0, a.friction.sigma1, a.inertia[0], a.inertia[1], a.friction.offset);
     assert_true(a.friction.sigma1 >= 0);
     expect_least(&options, &a, a.friction.sigma1 == 0, 1e-4);
   }
 }
 
-/* there and back at one speed each way, and only rows that slide: a mean each way, which is Fc and the offset, and nothing else is known; one way there is no offset */
+/* there and back at one speed each way, and only rows that slide: a mean each way, which is Fc and the offset, and
+ * nothing else is known; one way there is no offset */
 static void one_speed_alone(void **state) {
   (void)state;
   static double model[PIECES * ROWS];
@@ -97,15 +110,20 @@ static void one_speed_alone(void **state) {
         m.tau[p][i] = sign * 7 + (options.offset ? 0.5 : 0) + 0.3 * gauss(&g);
         if (m.use[p][i]) sum[half] += m.tau[p][i], count[half]++;
       }
-    for (int p = 0; p < PIECES; p++) m.piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
+    for (int p = 0; p < PIECES; p++)
+      m.piece[p] = (psdmp_steps_lugre_piece){
+          .rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
     fit_made(&options, &a);
-    double forth = sum[0] / count[0], back = trial == 1 ? -forth : sum[1] / count[1], Fc = trial == 2 ? (sum[0] - sum[1]) / (count[0] + count[1]) : (forth - back) / 2;
+    double forth = sum[0] / count[0], back = trial == 1 ? -forth : sum[1] / count[1],
+           Fc = trial == 2 ? (sum[0] - sum[1]) / (count[0] + count[1]) : (forth - back) / 2;
     assert_true(a.friction.given && a.fitted[COULOMB] && a.fitted[OFFSET] == (trial == 0));
     for (int k = STAT; k < OFFSET; k++) assert_false(a.fitted[k]);
     if (!(fabs(a.friction.coulomb / Fc - 1) < 1e-7)) fail_msg("Fc %.10g, %.10g was expected", a.friction.coulomb, Fc);
     assert_true(fabs(a.friction.offset - (trial == 0 ? (forth + back) / 2 : 0)) < 1e-7);
-    assert_true(a.friction.stat == a.friction.coulomb && a.friction.viscous == 0 && a.friction.exponent == 1 && a.friction.sigma1 == 0 && a.inertia[0] == 0 && a.inertia[1] == 0);
-    assert_true(fabs(a.friction.stribeck / (1e-3 * 0.5) - 1) < 1e-12 && fabs(a.friction.coulomb / a.friction.sigma0 / 1e-4 - 1) < 1e-12);
+    assert_true(a.friction.stat == a.friction.coulomb && a.friction.viscous == 0 && a.friction.exponent == 1 &&
+                a.friction.sigma1 == 0 && a.inertia[0] == 0 && a.inertia[1] == 0);
+    assert_true(fabs(a.friction.stribeck / (1e-3 * 0.5) - 1) < 1e-12 &&
+                fabs(a.friction.coulomb / a.friction.sigma0 / 1e-4 - 1) < 1e-12);
     expect_least(&options, &a, false, 1e-4);
     if (trial != 0) continue;
     /* means of changes change the means; what is not fitted follows nothing */
@@ -122,7 +140,8 @@ static void one_speed_alone(void **state) {
     for (int k = 0; k < INERTIA + PIECES; k++)
       for (int c = 0; c < 3; c++) {
         double should = k == COULOMB ? (mean[0][c] - mean[1][c]) / 2 : k == OFFSET ? (mean[0][c] + mean[1][c]) / 2 : 0;
-        if (!(fabs(gain[3 * k + c] - should) <= (k == COULOMB || k == OFFSET ? 1e-7 : 0))) fail_msg("number %d by column %d: %.10g, %.10g was expected", k, c, gain[3 * k + c], should);
+        if (!(fabs(gain[3 * k + c] - should) <= (k == COULOMB || k == OFFSET ? 1e-7 : 0)))
+          fail_msg("number %d by column %d: %.10g, %.10g was expected", k, c, gain[3 * k + c], should);
       }
   }
 }
@@ -138,20 +157,29 @@ static void fast_rows_alone(void **state) {
     rng g = rng_start("lugre fast rows");
     for (int p = 0; p < PIECES; p++) {
       for (int i = 0; i < ROWS; i++) {
-        double t = (double)i / CLOCK, x = 6.283185307179586 * t / 2, v = 1.4 * sin(x + p) + 0.1 * sin(5 * x), sign = v < 0 ? -1 : 1;
-        m.v[p][i] = v, m.a[p][i] = 6.283185307179586 / 2 * (1.4 * cos(x + p) + 0.5 * cos(5 * x)), m.use[p][i] = fabs(v) > (trial == 2 ? 1.2 : 0.3);
-        m.tau[p][i] = sign * (trial == 2 ? 6 : 5 + 8 * pow(fabs(v), trial ? 0.5 : 1)) + inertia[p] * m.a[p][i] + (trial == 1 ? 0.7 : 0) + 0.1 * gauss(&g);
+        double t = (double)i / CLOCK, x = 6.283185307179586 * t / 2, v = 1.4 * sin(x + p) + 0.1 * sin(5 * x),
+               sign = v < 0 ? -1 : 1;
+        m.v[p][i] = v, m.a[p][i] = 6.283185307179586 / 2 * (1.4 * cos(x + p) + 0.5 * cos(5 * x)),
+        m.use[p][i] = fabs(v) > (trial == 2 ? 1.2 : 0.3);
+        m.tau[p][i] = sign * (trial == 2 ? 6 : 5 + 8 * pow(fabs(v), trial ? 0.5 : 1)) + inertia[p] * m.a[p][i] +
+                      (trial == 1 ? 0.7 : 0) + 0.1 * gauss(&g);
       }
-      m.piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
+      m.piece[p] = (psdmp_steps_lugre_piece){
+          .rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
     }
     fit_made(&options, &a);
-    print_message("  Fc %.4f Fv %.4f d %.4f offset %.4f, inertias %.4f %.4f; fitted", a.friction.coulomb, a.friction.viscous, a.friction.exponent, a.friction.offset, a.inertia[0], a.inertia[1]);
+    print_message("  Fc %.4f Fv %.4f d %.4f offset %.4f, inertias %.4f %.4f; fitted", a.friction.coulomb,
+                  a.friction.viscous, a.friction.exponent, a.friction.offset, a.inertia[0], a.inertia[1]);
     for (int k = 0; k < 8; k++) print_message(" %d", a.fitted[k]);
     print_message("\n");
     assert_true(a.fitted[COULOMB] && !a.fitted[STAT] && !a.fitted[STRIBECK] && a.fitted[OFFSET] == options.offset);
-    assert_true(a.friction.stat == a.friction.coulomb && a.friction.stribeck > 0 && (a.fitted[SIGMA1] || a.friction.sigma1 == 0));
-    if (!a.fitted[SIGMA0]) assert_true(!a.fitted[SIGMA1] && fabs(a.friction.coulomb / a.friction.sigma0 / 1e-4 - 1) < 1e-12);
-    if (trial < 2) assert_true(a.fitted[VISCOUS] && fabs(a.inertia[0] - inertia[0]) < 0.02 && fabs(a.inertia[1] - inertia[1]) < 0.02 && fabs(a.friction.viscous - 8) < 0.5);
+    assert_true(a.friction.stat == a.friction.coulomb && a.friction.stribeck > 0 &&
+                (a.fitted[SIGMA1] || a.friction.sigma1 == 0));
+    if (!a.fitted[SIGMA0])
+      assert_true(!a.fitted[SIGMA1] && fabs(a.friction.coulomb / a.friction.sigma0 / 1e-4 - 1) < 1e-12);
+    if (trial < 2)
+      assert_true(a.fitted[VISCOUS] && fabs(a.inertia[0] - inertia[0]) < 0.02 &&
+                  fabs(a.inertia[1] - inertia[1]) < 0.02 && fabs(a.friction.viscous - 8) < 0.5);
     if (!a.fitted[EXPONENT]) assert_true(a.friction.exponent == 1);
   }
 }
@@ -184,7 +212,8 @@ static void shares_and_stops(void **state) {
     bool last = share >= 0.5 && (late || k > 5); /* the simplex stays below for so short a log */
     late += last;
     double evaluations = last ? (share - 0.5) / 0.01 : share / 0.003;
-    assert_true(share > 0 && share <= 1 && (k == 0 || share >= all.share[k - 1]) && (share == 1 || fabs(evaluations - rint(evaluations)) < 1e-9));
+    assert_true(share > 0 && share <= 1 && (k == 0 || share >= all.share[k - 1]) &&
+                (share == 1 || fabs(evaluations - rint(evaluations)) < 1e-9));
     assert_true(evaluations >= 14 - 1e-9);
   }
   assert_true(late > 5 && all.calls > late + 20);
@@ -196,7 +225,8 @@ static void shares_and_stops(void **state) {
     error.line = error.column = -1;
     assert_int_equal(psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &a, &error), PSDM_E_ARGUMENT);
     assert_string_equal(error.text, "stopped while friction was fitted");
-    assert_true(error.line == 0 && error.column == 0 && !a.friction.given && some.calls == some.at + 1 && a.evaluations > 0);
+    assert_true(error.line == 0 && error.column == 0 && !a.friction.given && some.calls == some.at + 1 &&
+                a.evaluations > 0);
   }
 }
 
@@ -212,7 +242,8 @@ static void refused(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
 
 static void refusals(void **state) {
   (void)state;
-  static const char poses[] = "friction needs rows, and 1 to 8 poses", first[] = "piece 1 of the friction's rows is too short or has numbers that are not finite",
+  static const char poses[] = "friction needs rows, and 1 to 8 poses",
+                    first[] = "piece 1 of the friction's rows is too short or has numbers that are not finite",
                     second[] = "piece 2 of the friction's rows is too short or has numbers that are not finite";
   psdmp_steps_lugre_piece two[2];
   make(&truth[0], inertia, 0);
@@ -233,13 +264,16 @@ static void refusals(void **state) {
     double before = *numbers[k];
     int row = k == 2 ? 29 : 0;
     *numbers[k] = k == 1 ? INFINITY : NAN, refused(2, two, 2, first);
-    m.use[0][row] = 0, two[0].rows++, refused(2, two, 2, k ? NULL : first), two[0].rows--; /* a row that is not used needs a velocity alone */
+    /* a row that is not used needs a velocity alone */
+    m.use[0][row] = 0, two[0].rows++, refused(2, two, 2, k ? NULL : first), two[0].rows--;
     m.use[0][row] = 1, *numbers[k] = before;
   }
 }
 
 int main(void) {
   if (library_lacks_fit()) return 0;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(answers_are_least), cmocka_unit_test(one_speed_alone), cmocka_unit_test(fast_rows_alone), cmocka_unit_test(shares_and_stops), cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(answers_are_least), cmocka_unit_test(one_speed_alone),
+                                     cmocka_unit_test(fast_rows_alone), cmocka_unit_test(shares_and_stops),
+                                     cmocka_unit_test(refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

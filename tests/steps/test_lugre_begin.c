@@ -1,5 +1,6 @@
-/* test_lugre_begin.c: where the search for friction's numbers begins, and where it ends, on short logs that the model itself made: two pieces in two poses, begun in
- * motion, with a constant torque and rows that do not count. Then nothing is left, and all numbers are found again. */
+/* test_lugre_begin.c: where the search for friction's numbers begins, and where it ends, on short logs that the
+ * model itself made: two pieces in two poses, begun in motion, with a constant torque and rows that do not count.
+ * Then nothing is left, and all numbers are found again. */
 #include "test_lugre_made.h"
 
 static void beginnings(void **state) {
@@ -26,11 +27,15 @@ static void beginnings(void **state) {
       const psdmp_steps_lugre_point *b = &points[best];
       double worst = 0;
       for (int i = 0; i < 6; i++) worst = fmax(worst, fabs(log(value_of(&b->friction, i) / value_of(&truth[k], i))));
-      print_message("  %d beginnings, %.1e of the torque left; Fc .. sigma0 within %.3f, sigma1 %.2f of %.2f, inertias %.4f %.4f, offset %.4f; %d evaluations\n", count, sqrt(left[best] / whole), worst,
-                    b->friction.sigma1, truth[k].sigma1, b->inertia[0], b->inertia[1], b->friction.offset, w.evaluations);
+      print_message("  %d beginnings, %.1e of the torque left; Fc .. sigma0 within %.3f, sigma1 %.2f of %.2f, inertias "
+                    "%.4f %.4f, offset %.4f; %d evaluations\n",
+                    count, sqrt(left[best] / whole), worst, b->friction.sigma1, truth[k].sigma1, b->inertia[0],
+                    b->inertia[1], b->friction.offset, w.evaluations);
       /* the simplex ends at some hundredths, the last search is quadratic from there */
-      assert_true(sqrt(left[best] / whole) < 1e-2 && worst < 0.1 && fabs(b->friction.sigma1 / truth[k].sigma1 - 1) < 0.2);
-      assert_true(fabs(b->inertia[0] / inertia[0] - 1) < 1e-2 && fabs(b->inertia[1] / inertia[1] - 1) < 1e-2 && fabs(b->friction.offset - (offset ? 0.9 : 0)) < 1e-2);
+      assert_true(sqrt(left[best] / whole) < 1e-2 && worst < 0.1 &&
+                  fabs(b->friction.sigma1 / truth[k].sigma1 - 1) < 0.2);
+      assert_true(fabs(b->inertia[0] / inertia[0] - 1) < 1e-2 && fabs(b->inertia[1] / inertia[1] - 1) < 1e-2 &&
+                  fabs(b->friction.offset - (offset ? 0.9 : 0)) < 1e-2);
       assert_true(w.evaluations < 13 + BEGINNINGS * 121 && b->friction.given);
       free(residual);
       psdmp_base_arena_free(&w.arena);
@@ -49,15 +54,20 @@ static void numbers_found_again(void **state) {
       make(&truth[k], inertia, offset ? 0.9 : 0);
       if (psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
       double worst = 0, apart = 0;
-      for (int i = 0; i < 7; i++) assert_true(answer.fitted[i]), worst = fmax(worst, fabs(value_of(&answer.friction, i) / value_of(&truth[k], i) - 1));
+      for (int i = 0; i < 7; i++)
+        assert_true(answer.fitted[i]),
+            worst = fmax(worst, fabs(value_of(&answer.friction, i) / value_of(&truth[k], i) - 1));
       for (int p = 0; p < PIECES; p++) worst = fmax(worst, fabs(answer.inertia[p] - inertia[p]));
       for (int p = 0; p < PIECES; p++)
         for (int i = 0; i < ROWS; i++)
           if (m.use[p][i]) apart = fmax(apart, fabs(model[p * ROWS + i] - m.tau[p][i]));
       assert_int_equal(answer.fitted[7], offset);
-      assert_true(fabs(answer.friction.offset - (offset ? 0.9 : 0)) < 1e-10 && worst < 1e-10 && apart < 1e-9 && answer.rmse < 1e-10); /* no noise: a quadratic search ends at rounding */
+      /* no noise: a quadratic search ends at rounding */
+      assert_true(fabs(answer.friction.offset - (offset ? 0.9 : 0)) < 1e-10 && worst < 1e-10 && apart < 1e-9 &&
+                  answer.rmse < 1e-10);
       for (int i = 0; i < 100; i++) assert_true(fabs(covariance[i]) < 1e-12);
-      for (int i = 0; i < 10; i++) assert_true(covariance[11 * i] >= 0 && (covariance[11 * i] > 0 || (i == 7 && !offset)));
+      for (int i = 0; i < 10; i++)
+        assert_true(covariance[11 * i] >= 0 && (covariance[11 * i] > 0 || (i == 7 && !offset)));
       print_message("  numbers off by %.1e, torque by %.1e, %d evaluations\n", worst, apart, answer.evaluations);
     }
 }
@@ -74,7 +84,8 @@ static void numbers_follow_the_torque(void **state) {
   make(&truth[0], inertia, 0.9);
   if (psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
   for (int p = 0; p < PIECES; p++)
-    for (int i = 0; i < ROWS; i++) D[(p * ROWS + i) * 2] = 1, D[(p * ROWS + i) * 2 + 1] = m.v[p][i] + 0.3 * sin(0.1 * i);
+    for (int i = 0; i < ROWS; i++)
+      D[(p * ROWS + i) * 2] = 1, D[(p * ROWS + i) * 2 + 1] = m.v[p][i] + 0.3 * sin(0.1 * i);
   assert_int_equal(psdmp_steps_lugre_gain(PIECES, m.piece, PIECES, &options, &answer, 2, D, NULL, gain), PSDM_OK);
   for (int c = 0; c < 2; c++) {
     make(&truth[0], inertia, 0.9);
@@ -82,12 +93,15 @@ static void numbers_follow_the_torque(void **state) {
       for (int i = 0; i < ROWS; i++) m.tau[p][i] += little * D[(p * ROWS + i) * 2 + c];
     if (psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &moved, &error)) fail_msg("%s", error.text);
     for (int k = 0; k < 10; k++) {
-      numbers[0][k] = k < 8 ? value_of(&answer.friction, k) : answer.inertia[k - 8], numbers[1][k] = k < 8 ? value_of(&moved.friction, k) : moved.inertia[k - 8];
+      numbers[0][k] = k < 8 ? value_of(&answer.friction, k) : answer.inertia[k - 8],
+      numbers[1][k] = k < 8 ? value_of(&moved.friction, k) : moved.inertia[k - 8];
       double change = (numbers[1][k] - numbers[0][k]) / little, scale = fmax(fabs(gain[2 * k + c]), numbers[0][k]);
-      if (!(fabs(change - gain[2 * k + c]) <= 1e-4 * scale)) fail_msg("number %d by column %d: %.6g, the gain is %.6g", k, c, change, gain[2 * k + c]);
+      if (!(fabs(change - gain[2 * k + c]) <= 1e-4 * scale))
+        fail_msg("number %d by column %d: %.6g, the gain is %.6g", k, c, change, gain[2 * k + c]);
     }
   }
-  assert_int_equal(psdmp_steps_lugre_gain(PIECES, m.piece, PIECES, &options, &answer, 0, D, NULL, gain), PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_steps_lugre_gain(PIECES, m.piece, PIECES, &options, &answer, 0, D, NULL, gain),
+                   PSDM_E_ARGUMENT);
 }
 
 /* where nothing moves there is no friction, and the torque is what is left */
@@ -126,11 +140,14 @@ static void plain_laws(void **state) {
   make(&flat, inertia, 0);
   if (psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &answer, &error)) fail_msg("%s", error.text);
   assert_true(!answer.fitted[STAT] && !answer.fitted[STRIBECK] && answer.friction.stat == answer.friction.coulomb);
-  assert_true(fabs(answer.friction.coulomb - 5) < 1e-6 && fabs(answer.friction.viscous - 8) < 1e-6 && fabs(answer.friction.exponent - 1) < 1e-6 && fabs(answer.friction.sigma0 / 3e4 - 1) < 1e-6);
-  assert_true(fabs(answer.inertia[0] - inertia[0]) < 1e-6 && fabs(answer.inertia[1] - inertia[1]) < 1e-6 && answer.rmse < 1e-6);
+  assert_true(fabs(answer.friction.coulomb - 5) < 1e-6 && fabs(answer.friction.viscous - 8) < 1e-6 &&
+              fabs(answer.friction.exponent - 1) < 1e-6 && fabs(answer.friction.sigma0 / 3e4 - 1) < 1e-6);
+  assert_true(fabs(answer.inertia[0] - inertia[0]) < 1e-6 && fabs(answer.inertia[1] - inertia[1]) < 1e-6 &&
+              answer.rmse < 1e-6);
 }
 
-/* ---- step by step: the search is stopped where the simplex begins, and each number so far is found again by plain means ---- */
+/* ---- step by step: the search is stopped where the simplex begins, and each number so far is found again by plain
+ * means ---- */
 
 enum { COLUMNS = 9 };
 
@@ -166,7 +183,8 @@ static double X[PIECES * ROWS * COLUMNS], rhs[PIECES * ROWS];
 /* a row of (20): Fc, Fv, offset, inertias */
 static void steady_row(int p, int i, double d, bool offset, double *row) {
   double v = m.v[p][i], sign = v < 0 ? -1 : 1;
-  row[0] = sign, row[1] = sign * pow(fabs(v), d), row[2] = offset, row[3] = p == 0 ? m.a[p][i] : 0, row[4] = p == 1 ? m.a[p][i] : 0;
+  row[0] = sign, row[1] = sign * pow(fabs(v), d), row[2] = offset, row[3] = p == 0 ? m.a[p][i] : 0,
+  row[4] = p == 1 ? m.a[p][i] : 0;
 }
 
 /* the best exponent of rows above a speed, to 1e-5, and the rms of what it leaves */
@@ -175,7 +193,8 @@ static double fast_rms(double above, bool offset, double log_d) {
   double x[COLUMNS];
   for (int p = 0; p < PIECES; p++)
     for (int i = 0; i < ROWS; i++)
-      if (m.use[p][i] && fabs(m.v[p][i]) > above) steady_row(p, i, exp(log_d), offset, X + 5 * rows), rhs[rows++] = m.tau[p][i];
+      if (m.use[p][i] && fabs(m.v[p][i]) > above)
+        steady_row(p, i, exp(log_d), offset, X + 5 * rows), rhs[rows++] = m.tau[p][i];
   return sqrt(plain_left(5, rows, X, rhs, x) / (double)rows);
 }
 
@@ -255,7 +274,8 @@ static bool stop_where_it_begins(void *user, double share) {
 }
 
 /* speeds whose curve is better than their neighbours', the best first, none much worse: at most three */
-static int best_speeds(double length, bool offset, double fastest, double vs[BEGINNINGS], double log_d[BEGINNINGS], double least[BEGINNINGS]) {
+static int best_speeds(double length, bool offset, double fastest, double vs[BEGINNINGS], double log_d[BEGINNINGS],
+                       double least[BEGINNINGS]) {
   double left[18], at[18];
   int count = 0;
   for (int k = 0; k < 18; k++) {
@@ -279,7 +299,7 @@ static void steps_of_a_beginning(void **state) {
   (void)state;
   int most_curves = 0;
   for (int trial = 0; trial < 6; trial += trial == 3 ? 2 : 1) {
-    bool flickers = trial % 2, offset = trial > 1; /* every row another direction: nothing slides */
+    bool flickers = trial % 2, offset = trial > 1;                /* every row another direction: nothing slides */
     const double slow = trial == 3 ? 0.12 : trial == 5 ? 0.3 : 0; /* of the fastest: below, friction is another */
     stopping stop = {.last = 0};
     psdmp_steps_lugre_options options = {.offset = offset, .going_on = stop_where_it_begins, .going_on_user = &stop};
@@ -293,7 +313,8 @@ static void steps_of_a_beginning(void **state) {
       for (int i = 0; i < ROWS && flickers; i++) {
         double v = rng_uniform(&g, 0.02, 1.5);
         m.v[p][i] = i % 2 ? -v : v, m.a[p][i] = rng_uniform(&g, -5, 5), m.use[p][i] = i > 0;
-        m.tau[p][i] = (i % 2 ? -1 : 1) * (3 + 4 * pow(v, 0.8) + (v < 1.5 * slow ? 5 : 0)) + inertia[p] * m.a[p][i] + (offset ? 0.9 : 0);
+        m.tau[p][i] = (i % 2 ? -1 : 1) * (3 + 4 * pow(v, 0.8) + (v < 1.5 * slow ? 5 : 0)) + inertia[p] * m.a[p][i] +
+                      (offset ? 0.9 : 0);
       }
     for (int p = 0; p < PIECES; p++)
       for (int i = 0; i < ROWS; i++) m.tau[p][i] += m.use[p][i] ? (flickers ? 0.5 : 0.2) * gauss(&g) : 0;
@@ -320,19 +341,25 @@ static void steps_of_a_beginning(void **state) {
     int longest = 0;
     for (int p = 0; p < PIECES; p++) {
       double at = 0, low = 0, high = 0;
-      for (int i = 1; i < ROWS; i++) at += (m.v[p][i - 1] + m.v[p][i]) / 2 / CLOCK, low = fmin(low, at), high = fmax(high, at);
+      for (int i = 1; i < ROWS; i++)
+        at += (m.v[p][i - 1] + m.v[p][i]) / 2 / CLOCK, low = fmin(low, at), high = fmax(high, at);
       way = fmax(way, high - low);
     }
     for (int k = 2; k <= 14; k++) {
       double left = length_left(way * pow(10, -0.5 * k), w.fastest, d, offset);
       if (left < best) best = left, longest = k;
     }
-    double length = f->coulomb / f->sigma0, place = 2 * log10(way / length), rise, left; /* the best, or one that is as short as does not matter */
-    if (!(fabs(place - rint(place)) < 1e-12 * 14 && place > 1.5 && place < 14.5 && length_left(length, w.fastest, d, offset) <= best * (1 + 1e-9)))
+    /* the best, or one that is as short as does not matter */
+    double length = f->coulomb / f->sigma0, place = 2 * log10(way / length), rise, left;
+    if (!(fabs(place - rint(place)) < 1e-12 * 14 && place > 1.5 && place < 14.5 &&
+          length_left(length, w.fastest, d, offset) <= best * (1 + 1e-9)))
       fail_msg("bristles of %g, %g was expected", length, way * pow(10, -0.5 * longest));
-    print_message("  fast rows d = %.4f; bristles %.3g of a way of %.3g; vs %.3g, d %.4f, Fs / Fc %.4f\n", d, length, way, f->stribeck, f->exponent, f->stat / f->coulomb);
+    print_message("  fast rows d = %.4f; bristles %.3g of a way of %.3g; vs %.3g, d %.4f, Fs / Fc %.4f\n", d, length,
+                  way, f->stribeck, f->exponent, f->stat / f->coulomb);
     if (flickers) {
-      if (!(fabs(f->exponent / d - 1) < 2e-4 && fabs(d - 0.8) < 0.1)) fail_msg("fast rows: d = %.6f, %.6f was expected", f->exponent, d); /* where Levenberg and Marquardt end */
+      /* where Levenberg and Marquardt end */
+      if (!(fabs(f->exponent / d - 1) < 2e-4 && fabs(d - 0.8) < 0.1))
+        fail_msg("fast rows: d = %.6f, %.6f was expected", f->exponent, d);
       assert_true(fabs(f->stribeck / (0.01 * w.fastest) - 1) < 1e-14 && f->stat == f->coulomb);
     } else { /* curves that leave least */
       double vs[BEGINNINGS], at[BEGINNINGS], least[BEGINNINGS];
@@ -348,7 +375,8 @@ static void steps_of_a_beginning(void **state) {
           assert_int_equal(count, k + 1);
         }
         f = &points[k].friction;
-        if (!(fabs(f->stribeck / vs[k] - 1) < 1e-12 && fabs(log(f->exponent) - at[k]) < 0.02)) fail_msg("curve %d: vs %g d %g, %g %g were expected", k, f->stribeck, f->exponent, vs[k], exp(at[k]));
+        if (!(fabs(f->stribeck / vs[k] - 1) < 1e-12 && fabs(log(f->exponent) - at[k]) < 0.02))
+          fail_msg("curve %d: vs %g d %g, %g %g were expected", k, f->stribeck, f->exponent, vs[k], exp(at[k]));
         left = curve_left(length, offset, vs[k], log(f->exponent), &rise);
         assert_true(left < least[k] * 1.01 && fabs(f->stat / f->coulomb / rise - 1) < 1e-9);
       }
@@ -365,7 +393,8 @@ static void steps_of_a_beginning(void **state) {
   assert_true(most_curves > 1);
 }
 
-/* what is linear is solved for: no column of it is left in the residual, whatever the filter, but for rounding: columns may be alike to 1e-11 of their squares */
+/* what is linear is solved for: no column of it is left in the residual, whatever the filter, but for rounding:
+ * columns may be alike to 1e-11 of their squares */
 static void what_is_linear(void **state) {
   (void)state;
   psdm_filter filter;
@@ -388,7 +417,8 @@ static void what_is_linear(void **state) {
     int looked = 0;
     for (int k = 0; k < count; k++) {
       const psdm_friction *f = &points[k].friction;
-      if (f->sigma1 == 0 || f->viscous == 1e-3 * f->coulomb) continue; /* they would be negative: the others are not solved for without them */
+      /* they would be negative: the others are not solved for without them */
+      if (f->sigma1 == 0 || f->viscous == 1e-3 * f->coulomb) continue;
       looked++;
       for (int i = 0; i < INERTIA + PIECES; i++) points[k].free[i] = i != OFFSET || offset;
       psdmp_steps_lugre_residual(&w, &points[k], residual, J, NULL);
@@ -398,12 +428,16 @@ static void what_is_linear(void **state) {
         double size = J[i] + J[w.used + i] + J[SIGMA0 * w.used + i]; /* Fc, Fs and sigma0 grow together */
         all += size * residual[i], all2 += size * size, r2 += residual[i] * residual[i];
       }
-      if (!(fabs(all) <= 1e-4 * sqrt(all2 * r2))) fail_msg("beginning %d: %g of the bristles is left", k, all / sqrt(all2 * r2));
+      if (!(fabs(all) <= 1e-4 * sqrt(all2 * r2)))
+        fail_msg("beginning %d: %g of the bristles is left", k, all / sqrt(all2 * r2));
       for (int c = 0; c < columns; c++) {
         double both = 0, own = 0;
-        for (long i = 0; i < w.used; i++) both += J[c * w.used + i] * residual[i], own += J[c * w.used + i] * J[c * w.used + i];
-        bool linear = which[c] == VISCOUS || which[c] >= OFFSET || (which[c] == SIGMA1 && points[k].friction.sigma1 > 0);
-        if (linear && !(fabs(both) <= 1e-4 * sqrt(own * r2))) fail_msg("number %d of beginning %d: %g of it is left", which[c], k, both / sqrt(own * r2));
+        for (long i = 0; i < w.used; i++)
+          both += J[c * w.used + i] * residual[i], own += J[c * w.used + i] * J[c * w.used + i];
+        bool linear =
+            which[c] == VISCOUS || which[c] >= OFFSET || (which[c] == SIGMA1 && points[k].friction.sigma1 > 0);
+        if (linear && !(fabs(both) <= 1e-4 * sqrt(own * r2)))
+          fail_msg("number %d of beginning %d: %g of it is left", which[c], k, both / sqrt(own * r2));
       }
     }
     assert_true(looked > 0);
@@ -414,7 +448,12 @@ static void what_is_linear(void **state) {
 
 int main(void) {
   if (library_lacks_fit()) return 0;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings), cmocka_unit_test(numbers_found_again), cmocka_unit_test(numbers_follow_the_torque), cmocka_unit_test(nothing_moves),
-                                     cmocka_unit_test(plain_laws), cmocka_unit_test(steps_of_a_beginning), cmocka_unit_test(what_is_linear)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings),
+                                     cmocka_unit_test(numbers_found_again),
+                                     cmocka_unit_test(numbers_follow_the_torque),
+                                     cmocka_unit_test(nothing_moves),
+                                     cmocka_unit_test(plain_laws),
+                                     cmocka_unit_test(steps_of_a_beginning),
+                                     cmocka_unit_test(what_is_linear)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* test_lugre_begin_asked.h: the beginnings of friction's search with minimisers that are stand-ins: they say what they are asked for, and the linked inverse shows each matrix of sums. Plain least
- * squares in extended precision beside them. Part of one program at a time. */
+/* test_lugre_begin_asked.h: the beginnings of friction's search with minimisers that are stand-ins: they say what
+ * they are asked for, and the linked inverse shows each matrix of sums. Plain least squares in extended precision
+ * beside them. Part of one program at a time. */
 #ifndef TEST_LUGRE_BEGIN_ASKED_H
 #define TEST_LUGRE_BEGIN_ASKED_H
 
@@ -15,7 +16,9 @@ typedef long double real;
 
 enum { MOST_PIECES = 4, MOST_ROWS = 2700, MOST_COLUMNS = 12, CALLS = 900 };
 
-static inline double gauss(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1)); }
+static inline double gauss(rng *g) {
+  return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1));
+}
 
 /* ---- a scene: pieces of different lengths, clocks and poses ---- */
 
@@ -30,8 +33,10 @@ typedef struct scene {
 
 static scene s;
 
-/* slow and fast, turns and rests; where a piece begins is not used but in the first, and nothing of the fourth. The fastest row has 1 rad/s, and some are on the bounds of what is fast. */
-static inline void make_scene(rng *g, int pieces, int poses, const long *rows, const psdm_friction *f, bool offset, bool filter) {
+/* slow and fast, turns and rests; where a piece begins is not used but in the first, and nothing of the fourth. The
+ * fastest row has 1 rad/s, and some are on the bounds of what is fast. */
+static inline void make_scene(rng *g, int pieces, int poses, const long *rows, const psdm_friction *f, bool offset,
+                              bool filter) {
   static const double bounds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
   double fastest = 0;
   memset(&s, 0, sizeof s);
@@ -40,19 +45,30 @@ static inline void make_scene(rng *g, int pieces, int poses, const long *rows, c
     double dt = 0.004 + 0.001 * p, phase = rng_uniform(g, 0, 6), w = rng_uniform(g, 9, 14);
     for (long i = 0; i < rows[p]; i++) {
       double t = (double)i * dt;
-      s.v[p][i] = i % 50 > 47 || i == 13 ? 0 : sin(w * t + phase) * (0.03 + 0.97 * pow(sin(2.3 * t + p), 4)) * (p == 1 ? 1.3 : 1);
+      s.v[p][i] = i % 50 > 47 || i == 13
+                      ? 0
+                      : sin(w * t + phase) * (0.03 + 0.97 * pow(sin(2.3 * t + p), 4)) * (p == 1 ? 1.3 : 1);
       s.use[p][i] = (p == 0 && i == 0) || (p < 3 && (p == 0 || i > 5) && rng_uniform(g, 0, 1) < 0.85);
       if (s.use[p][i]) fastest = fmax(fastest, fabs(s.v[p][i]));
     }
-    for (long i = rows[p]; i < MOST_ROWS; i++) s.v[p][i] = 0.5, s.tau[p][i] = NAN, s.use[p][i] = 1; /* behind the piece */
-    s.piece[p] = (psdmp_steps_lugre_piece){.rows = rows[p], .dt = dt, .v = s.v[p], .a = s.a[p], .tau = s.tau[p], .use = s.use[p], .pose = p == 1 ? poses - 1 : 0};
+    /* behind the piece */
+    for (long i = rows[p]; i < MOST_ROWS; i++) s.v[p][i] = 0.5, s.tau[p][i] = NAN, s.use[p][i] = 1;
+    s.piece[p] = (psdmp_steps_lugre_piece){.rows = rows[p],
+                                           .dt = dt,
+                                           .v = s.v[p],
+                                           .a = s.a[p],
+                                           .tau = s.tau[p],
+                                           .use = s.use[p],
+                                           .pose = p == 1 ? poses - 1 : 0};
   }
   for (int p = 0; p < pieces; p++) {
     for (long i = 0; i < rows[p]; i++) s.v[p][i] /= fastest, s.a[p][i] = rng_uniform(g, -5, 5);
     for (int k = 0; k < 6 && p == 0; k++) s.v[p][20 + k] = k % 2 ? -bounds[k] : bounds[k], s.use[p][20 + k] = 1;
-    for (int k = 0; k < 12 && p == 0; k++) s.v[p][60 + k] = k < 8 ? 0.4 : 5e-4 * k, s.use[p][60 + k] = 1; /* rows that slide slowly */
+    /* rows that slide slowly */
+    for (int k = 0; k < 12 && p == 0; k++) s.v[p][60 + k] = k < 8 ? 0.4 : 5e-4 * k, s.use[p][60 + k] = 1;
     psdmp_steps_lugre_simulate(f, rows[p], s.piece[p].dt, s.v[p], TORQUE_ALONE, s.tau[p]);
-    for (long i = 0; i < rows[p]; i++) s.tau[p][i] += f->coulomb * ((0.1 + 0.05 * p) * s.a[p][i] + (offset ? 0.2 : 0) + 0.05 * gauss(g));
+    for (long i = 0; i < rows[p]; i++)
+      s.tau[p][i] += f->coulomb * ((0.1 + 0.05 * p) * s.a[p][i] + (offset ? 0.2 : 0) + 0.05 * gauss(g));
   }
   if (filter) assert_int_equal(psdm_filter_butterworth(2, 40, 200, &s.filter), PSDM_OK), s.options.filter = &s.filter;
 }
@@ -71,7 +87,8 @@ typedef struct design {
   int n;
   long rows;
   real X[MOST_PIECES * MOST_ROWS * MOST_COLUMNS], y[MOST_PIECES * MOST_ROWS];
-  real G[MOST_COLUMNS][MOST_COLUMNS], size[MOST_COLUMNS], left, square, x[MOST_COLUMNS]; /* sums of squares; size: of columns before a piece's beginning is taken out */
+  /* sums of squares; size: of columns before a piece's beginning is taken out */
+  real G[MOST_COLUMNS][MOST_COLUMNS], size[MOST_COLUMNS], left, square, x[MOST_COLUMNS];
 } design;
 
 static design now;
@@ -131,7 +148,8 @@ static inline void fast_design(double above, double d) {
   solve_design();
 }
 
-/* rows behind which the drive has gone five lengths in one direction, every so many; columns Fc, Fv, offset, Fs - Fc, inertias; Fs / Fc */
+/* rows behind which the drive has gone five lengths in one direction, every so many; columns Fc, Fv, offset, Fs -
+ * Fc, inertias; Fs / Fc */
 static inline double curve_design(double length, double vs, double d) {
   long used = 0, seen = 0;
   for (int p = 0; p < s.pieces; p++)
@@ -145,7 +163,8 @@ static inline double curve_design(double length, double vs, double d) {
       if (!s.use[p][i] || gone < 5 * length) continue;
       if (seen++ % (used / 6000 + 1) != 0) continue;
       real *row = new_row(s.tau[p][i]);
-      row[0] = sign, row[1] = sign * pow(fabs(v), d), row[2] = s.options.offset, row[3] = sign * exp(-(v / vs) * (v / vs)), row[4 + s.piece[p].pose] = s.a[p][i];
+      row[0] = sign, row[1] = sign * pow(fabs(v), d), row[2] = s.options.offset,
+      row[3] = sign * exp(-(v / vs) * (v / vs)), row[4 + s.piece[p].pose] = s.a[p][i];
     }
   }
   sum_design();
@@ -155,7 +174,8 @@ static inline double curve_design(double length, double vs, double d) {
   return rise;
 }
 
-/* bristles; columns Fc, Fv, offset, sigma1, inertias; of each piece what its beginning's bend has of them is taken out, and of the torque */
+/* bristles; columns Fc, Fv, offset, sigma1, inertias; of each piece what its beginning's bend has of them is taken
+ * out, and of the torque */
 static inline void shape_design(const psdm_friction *f, double d, bool damped) {
   static double column[MOST_ROWS * BRISTLES_ONLY], viscous[MOST_ROWS], scratch[4 * MOST_ROWS], start[MOST_ROWS];
   now.n = 4 + s.poses, now.rows = 0;
@@ -163,7 +183,8 @@ static inline void shape_design(const psdm_friction *f, double d, bool damped) {
   for (int p = 0; p < s.pieces; p++) {
     const psdmp_steps_lugre_piece *piece = &s.piece[p];
     psdmp_steps_lugre_simulate(f, piece->rows, piece->dt, piece->v, BRISTLES_ONLY, column);
-    for (long i = 0; i < piece->rows; i++) viscous[i] = piece->v[i] == 0 ? 0 : (piece->v[i] < 0 ? -1 : 1) * pow(fabs(piece->v[i]), d);
+    for (long i = 0; i < piece->rows; i++)
+      viscous[i] = piece->v[i] == 0 ? 0 : (piece->v[i] < 0 ? -1 : 1) * pow(fabs(piece->v[i]), d);
     if (s.options.filter) {
       assert_true(psdm_filter_scratch(s.options.filter, piece->rows) <= 4 * MOST_ROWS);
       psdm_filter_zero_phase(s.options.filter, piece->rows, BRISTLES_ONLY, column, scratch);
@@ -174,7 +195,8 @@ static inline void shape_design(const psdm_friction *f, double d, bool damped) {
     for (long i = 0; i < piece->rows; i++) {
       if (!piece->use[i]) continue;
       real *row = new_row(piece->tau[i]);
-      row[0] = column[3 * i], row[1] = viscous[i], row[2] = s.options.offset, row[3] = damped ? column[3 * i + 1] : 0, row[4 + piece->pose] = piece->a[i];
+      row[0] = column[3 * i], row[1] = viscous[i], row[2] = s.options.offset, row[3] = damped ? column[3 * i + 1] : 0,
+      row[4 + piece->pose] = piece->a[i];
       start[now.rows - 1 - first] = column[3 * i + 2];
       for (int k = 0; k < now.n; k++) now.size[k] += row[k] * row[k];
     }
@@ -200,14 +222,15 @@ static struct {
   struct {
     int n;
     double A[MOST_COLUMNS * MOST_COLUMNS];
-  } sums[CALLS];                /* each matrix that is inverted, but for fast rows */
+  } sums[CALLS]; /* each matrix that is inverted, but for fast rows */
   int inverted;
-  bool inside;                  /* of the search for fast rows */
+  bool inside;                                    /* of the search for fast rows */
   bool (*instead)(int n, double *X, bool *shown); /* nullable; false: the inverse itself */
-  void (*fast)(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, double *x, double *residual);
+  void (*fast)(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, double *x,
+               double *residual);
   int fasts;
   void (*simplex)(nlopt_func f, void *user, const double *x);
-  int simplexes, refuse;        /* refuse: the call of the table that fails, counted from 1 */
+  int simplexes, refuse; /* refuse: the call of the table that fails, counted from 1 */
   nlopt_result failure;
   int called, created, destroyed, stopped;
   bool absent;
@@ -227,20 +250,24 @@ void __real_psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *sh
 void __wrap_psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *shown);
 void __wrap_psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *shown) {
   assert_true(asked.inverted < CALLS);
-  if (!asked.inside) asked.sums[asked.inverted].n = n, memcpy(asked.sums[asked.inverted++].A, A, sizeof *A * (size_t)(n * n));
+  if (!asked.inside)
+    asked.sums[asked.inverted].n = n, memcpy(asked.sums[asked.inverted++].A, A, sizeof *A * (size_t)(n * n));
   X[n * n] = NAN; /* there is room, but nothing to be read */
   if (asked.inside || !asked.instead || !asked.instead(n, X, shown)) __real_psdmp_steps_lugre_invert(n, A, X, shown);
 }
 
 /* Levenberg and Marquardt's own memory does not overlap: each piece is filled with its own number */
-int __wrap_lmdif(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, int n, double *x, double *residual, double ftol, double xtol, double gtol, int most,
-                 double step, double *diagonal, int mode, double factor, int print, int *evaluations, double *J, int ld, int *pivot, double *qtf, double *one, double *two, double *three,
-                 double *spare);
-int __wrap_lmdif(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, int n, double *x, double *residual, double ftol, double xtol, double gtol, int most,
-                 double step, double *diagonal, int mode, double factor, int print, int *evaluations, double *J, int ld, int *pivot, double *qtf, double *one, double *two, double *three,
-                 double *spare) {
+int __wrap_lmdif(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, int n, double *x,
+                 double *residual, double ftol, double xtol, double gtol, int most, double step, double *diagonal,
+                 int mode, double factor, int print, int *evaluations, double *J, int ld, int *pivot, double *qtf,
+                 double *one, double *two, double *three, double *spare);
+int __wrap_lmdif(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, int n, double *x,
+                 double *residual, double ftol, double xtol, double gtol, int most, double step, double *diagonal,
+                 int mode, double factor, int print, int *evaluations, double *J, int ld, int *pivot, double *qtf,
+                 double *one, double *two, double *three, double *spare) {
   double *const memory[] = {residual, J, spare, diagonal, qtf, one, two, three};
-  assert_true(ftol > 0 && ftol < 1e-5 && xtol > 0 && xtol < 1e-3 && gtol == 0 && most == 30 && step > 0 && step < 1e-3 && mode == 1 && factor == 1 && print == 0);
+  assert_true(ftol > 0 && ftol < 1e-5 && xtol > 0 && xtol < 1e-3 && gtol == 0 && most == 30 && step > 0 &&
+              step < 1e-3 && mode == 1 && factor == 1 && print == 0);
   assert_true(n == 1 && ld == m && x[0] == log(0.7));
   for (int k = 0; k < 8; k++)
     for (int i = 0; i < (k < 3 ? m : 1); i++) memory[k][i] = k;
@@ -328,9 +355,17 @@ static inline nlopt_result force_stop(nlopt_opt o) {
   return NLOPT_SUCCESS;
 }
 
-static const psdmp_plugin_nlopt_table stand_in = {.create = create, .destroy = destroy, .optimize = optimize, .set_min_objective = set_min_objective, .set_lower_bounds = set_lower_bounds,
-                                           .set_upper_bounds = set_upper_bounds, .set_initial_step = set_initial_step, .set_xtol_abs1 = set_xtol_abs1, .set_ftol_rel = set_ftol_rel,
-                                           .set_maxeval = set_maxeval, .force_stop = force_stop};
+static const psdmp_plugin_nlopt_table stand_in = {.create = create,
+                                                  .destroy = destroy,
+                                                  .optimize = optimize,
+                                                  .set_min_objective = set_min_objective,
+                                                  .set_lower_bounds = set_lower_bounds,
+                                                  .set_upper_bounds = set_upper_bounds,
+                                                  .set_initial_step = set_initial_step,
+                                                  .set_xtol_abs1 = set_xtol_abs1,
+                                                  .set_ftol_rel = set_ftol_rel,
+                                                  .set_maxeval = set_maxeval,
+                                                  .force_stop = force_stop};
 
 const psdmp_plugin_nlopt_table *__wrap_psdmp_plugin_nlopt_open(void);
 const psdmp_plugin_nlopt_table *__wrap_psdmp_plugin_nlopt_open(void) { return asked.absent ? NULL : &stand_in; }
@@ -347,7 +382,8 @@ static inline psdm_status begin(long fail_at) {
   counting_fenced_init(&memory, 0);
   memset(points, 0, sizeof points);
   count = 77;
-  assert_int_equal(psdmp_steps_lugre_open(s.pieces, s.piece, s.poses, &s.options, &memory.allocator, &w, &error), PSDM_OK);
+  assert_int_equal(psdmp_steps_lugre_open(s.pieces, s.piece, s.poses, &s.options, &memory.allocator, &w, &error),
+                   PSDM_OK);
   memory.fail_at = fail_at ? memory.calls + fail_at : 0;
   psdm_status status = psdmp_steps_lugre_begin(&w, points, &count, &error);
   psdmp_base_arena_free(&w.arena);

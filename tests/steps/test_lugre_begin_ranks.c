@@ -1,16 +1,18 @@
-/* test_lugre_begin_ranks.c: which beginnings friction's search chooses, and what its simplex may answer, where what is left is chosen by the test. */
+/* test_lugre_begin_ranks.c: which beginnings friction's search chooses, and what its simplex may answer, where what
+ * is left is chosen by the test. */
 #if defined(PSDM_HAVE_CMINPACK) && defined(PSDM_HAVE_NLOPT)
 
 #include "test_lugre_begin_asked.h"
 
-/* ---- one drive that goes on at 1 rad/s, its torque 1: what the inverse answers is chosen, and with it what is left ---- */
+/* ---- one drive that goes on at 1 rad/s, its torque 1: what the inverse answers is chosen, and with it what is left
+ * ---- */
 
 enum { SLIDING = 64, LENGTHS = 13, PER_CURVE = 13, LATER = 24 }; /* places of a golden section from log 0.1 to log 3 */
 
 static struct {
-  int longest;                 /* of 2 .. 14, the length that leaves least; 0: nothing rubs */
-  double left[18], rise[18];   /* of each curve; a rise of 0: pushing */
-  double later[LATER];         /* the inverse's first number at each place of bristles behind those */
+  int longest;               /* of 2 .. 14, the length that leaves least; 0: nothing rubs */
+  double left[18], rise[18]; /* of each curve; a rise of 0: pushing */
+  double later[LATER];       /* the inverse's first number at each place of bristles behind those */
 } chosen;
 
 static bool choose(int n, double *X, bool *shown) {
@@ -31,7 +33,8 @@ static bool choose(int n, double *X, bool *shown) {
   return true;
 }
 
-static void fast_ones(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, double *x, double *residual) {
+static void fast_ones(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, double *x,
+                      double *residual) {
   (void)f, (void)user;
   assert_int_equal(m, SLIDING + 1);
   for (int i = 0; i < m; i++) residual[i] = 1;
@@ -44,7 +47,8 @@ static void go_on(void) {
   memset(&chosen, 0, sizeof chosen);
   s.pieces = s.poses = 1;
   for (int i = 0; i <= SLIDING; i++) s.v[0][i] = s.tau[0][i] = s.use[0][i] = 1, s.a[0][i] = 0.5;
-  s.piece[0] = (psdmp_steps_lugre_piece){.rows = SLIDING + 1, .dt = 1.0 / SLIDING, .v = s.v[0], .a = s.a[0], .tau = s.tau[0], .use = s.use[0]};
+  s.piece[0] = (psdmp_steps_lugre_piece){
+      .rows = SLIDING + 1, .dt = 1.0 / SLIDING, .v = s.v[0], .a = s.a[0], .tau = s.tau[0], .use = s.use[0]};
   chosen.longest = 8;
   for (int k = 0; k < 18; k++) chosen.left[k] = 40, chosen.rise[k] = 0;
   for (int k = 0; k < LATER; k++) chosen.later[k] = 1e-3;
@@ -61,13 +65,18 @@ static double lowest_exponent(void) {
 /* which curves, the first of them the best, bristles begin at; -1: a slow one, as there is none */
 static void expect_curves(const char *what, int curves, const int *which) {
   assert_int_equal(begin(0), PSDM_OK);
-  if (count != curves) fail_msg("%s: %d curves, %d were expected; vs %g %g %g", what, count, curves, points[0].friction.stribeck, points[1].friction.stribeck, points[2].friction.stribeck);
-  assert_true(asked.shapes == LENGTHS + curves && asked.created == curves && asked.destroyed == curves && asked.fasts == 6 && asked.called == 9 * curves);
+  if (count != curves)
+    fail_msg("%s: %d curves, %d were expected; vs %g %g %g", what, count, curves, points[0].friction.stribeck,
+             points[1].friction.stribeck, points[2].friction.stribeck);
+  assert_true(asked.shapes == LENGTHS + curves && asked.created == curves && asked.destroyed == curves &&
+              asked.fasts == 6 && asked.called == 9 * curves);
   for (int k = 0; k < curves; k++) {
     const psdm_friction *f = &points[k].friction;
     bool none = which[k] < 0;
-    expect_near(f->stribeck, none ? 0.01 : pow(10, -0.2 * (which[k] + 1)), 1e-14, what), expect_near(f->exponent, none ? exp(-0.25) : lowest_exponent(), 1e-14, what);
-    expect_near(f->stat / f->coulomb, none ? 1 : chosen.rise[which[k]], 1e-14, what), expect_near(f->coulomb / f->sigma0, 1e-4, 1e-17, what);
+    expect_near(f->stribeck, none ? 0.01 : pow(10, -0.2 * (which[k] + 1)), 1e-14, what),
+        expect_near(f->exponent, none ? exp(-0.25) : lowest_exponent(), 1e-14, what);
+    expect_near(f->stat / f->coulomb, none ? 1 : chosen.rise[which[k]], 1e-14, what),
+        expect_near(f->coulomb / f->sigma0, 1e-4, 1e-17, what);
   }
 }
 
@@ -78,7 +87,8 @@ static void ranks_of_curves(void **state) {
   go_on(), chosen.rise[0] = 1.25, expect_curves("the fastest", 1, (int[]){0});
   go_on(), chosen.rise[17] = 0.75, expect_curves("the slowest", 1, (int[]){17});
   go_on(), chosen.rise[3] = 3, chosen.rise[9] = 2.9375, expect_curves("three times Fc is too much", 1, (int[]){9});
-  go_on(), chosen.rise[3] = 0.25, chosen.rise[9] = 0.3125, expect_curves("less than a third is too little", 1, (int[]){9});
+  go_on(), chosen.rise[3] = 0.25, chosen.rise[9] = 0.3125,
+           expect_curves("less than a third is too little", 1, (int[]){9});
   go_on();
   for (int k = 0; k < 18; k++) chosen.rise[k] = 1, chosen.left[k] = 40 - k;
   expect_curves("down", 1, (int[]){17});
@@ -108,15 +118,18 @@ static void ranks_of_curves(void **state) {
   expect_curves("the second is too much", 1, (int[]){4});
 }
 
-/* where the search of lengths finds no friction, there is none; where bristles of a curve push, the next takes its place */
+/* where the search of lengths finds no friction, there is none; where bristles of a curve push, the next takes its
+ * place */
 static void nothing_rubs(void **state) {
   (void)state;
   go_on(), chosen.longest = 0;
   assert_int_equal(begin(0), PSDM_OK);
-  assert_true(count == 0 && asked.shapes == LENGTHS && asked.inverted == LENGTHS && asked.created == 0 && !points[0].friction.given);
+  assert_true(count == 0 && asked.shapes == LENGTHS && asked.inverted == LENGTHS && asked.created == 0 &&
+              !points[0].friction.given);
   go_on(), chosen.rise[3] = 1.25, chosen.rise[9] = 1.5, chosen.left[9] = 41, chosen.later[0] = 0;
   assert_int_equal(begin(0), PSDM_OK);
-  assert_true(count == 1 && asked.shapes == LENGTHS + 2 && asked.created == 1 && points[0].friction.given && !points[1].friction.given);
+  assert_true(count == 1 && asked.shapes == LENGTHS + 2 && asked.created == 1 && points[0].friction.given &&
+              !points[1].friction.given);
   expect_near(points[0].friction.stribeck, 0.01, 1e-16, "vs");
   for (int k = 2; k <= 14; k++) { /* the first length that leaves least; of those that leave the same it is the first */
     go_on(), chosen.longest = k;
@@ -131,10 +144,12 @@ static double values[4];
 
 static void four_places(nlopt_func f, void *user, const double *from) {
   static const double steps[4][3] = {{0.1, 0.05, -5}, {0.1, 0.06, -5}, {0.2, 0.1, -5}, {0.3, 0.2, -5}};
-  for (int k = 0; k < 4; k++) values[k] = f(3, (double[]){from[0] + steps[k][0], from[1] + steps[k][1], from[2] + steps[k][2]}, NULL, user);
+  for (int k = 0; k < 4; k++)
+    values[k] = f(3, (double[]){from[0] + steps[k][0], from[1] + steps[k][1], from[2] + steps[k][2]}, NULL, user);
 }
 
-/* the least so far, the first of those alike; nothing rubs or pushes: twice of what there is; never less than nothing */
+/* the least so far, the first of those alike; nothing rubs or pushes: twice of what there is; never less than
+ * nothing */
 static void places_of_a_simplex(void **state) {
   (void)state;
   psdm_friction f = {.coulomb = 1, .stat = 1.25, .stribeck = exp(log(pow(10, -0.8)) - 5)};
@@ -154,7 +169,8 @@ static void places_of_a_simplex(void **state) {
     expect_near(values[k], 2 * (double)now.square, 1e-12 * (double)now.square, "where nothing rubs");
   }
   expect_near(points[0].friction.coulomb, (double)(same * b), 1e-12, "Fc");
-  expect_near(points[0].friction.stat / points[0].friction.coulomb, 1.25 * exp(0.05), 1e-13, "the first of those alike");
+  expect_near(points[0].friction.stat / points[0].friction.coulomb, 1.25 * exp(0.05), 1e-13,
+              "the first of those alike");
   expect_near(points[0].friction.viscous / points[0].friction.coulomb, 1e-3, 1e-15, "Fv where none is found");
   assert_true(points[0].friction.sigma1 == 0);
   go_on(), chosen.rise[3] = 1.25, asked.simplex = four_places;
@@ -176,11 +192,13 @@ static bool ask_and_stop(void *user, double share) {
 static void stops_of_a_simplex(void **state) {
   (void)state;
   for (last_ask = 1; last_ask <= 8; last_ask++) {
-    go_on(), chosen.rise[3] = 1.25, chosen.rise[9] = 1.25, asked.simplex = four_places, s.options.going_on = ask_and_stop;
+    go_on(), chosen.rise[3] = 1.25, chosen.rise[9] = 1.25, asked.simplex = four_places,
+             s.options.going_on = ask_and_stop;
     asks = 0;
     assert_int_equal(begin(0), PSDM_OK);
     int curves = last_ask <= 4 ? 1 : 2;
-    assert_true(asks == last_ask && count == curves && asked.created == curves && asked.stopped == 4 * curves - last_ask + 1 && w.stopped);
+    assert_true(asks == last_ask && count == curves && asked.created == curves &&
+                asked.stopped == 4 * curves - last_ask + 1 && w.stopped);
     assert_true(shares[0] == LENGTHS + 1 && asked.shapes == LENGTHS + 5 * curves);
   }
 }
@@ -196,7 +214,8 @@ static void refused_simplex(void **state) {
       assert_int_equal(begin(0), out ? PSDM_E_MEMORY : PSDM_OK);
       assert_int_equal(error.status, out ? PSDM_E_MEMORY : PSDM_OK);
       assert_int_equal(asked.called, refuse + (out ? 0 : 9));
-      assert_true(asked.created == (out ? 1 : 2) && asked.destroyed == asked.created - (refuse == 1) && asked.simplexes == (refuse == 9) + !out);
+      assert_true(asked.created == (out ? 1 : 2) && asked.destroyed == asked.created - (refuse == 1) &&
+                  asked.simplexes == (refuse == 9) + !out);
       assert_true(out || (count == 2 && points[1].friction.given));
     }
 }
@@ -223,7 +242,8 @@ static void exactly_five_lengths(void **state) {
   for (int more = 0; more < 2; more++) {
     double length = exp(log(1) - 0.5 * 8 * log(10)), slow = 5 * length;
     go_on(), chosen.rise[3] = 1.25;
-    s.pieces = 2, s.piece[1] = (psdmp_steps_lugre_piece){.rows = 3, .dt = 1, .v = s.v[1], .a = s.a[1], .tau = s.tau[1], .use = s.use[1]};
+    s.pieces = 2, s.piece[1] = (psdmp_steps_lugre_piece){
+                      .rows = 3, .dt = 1, .v = s.v[1], .a = s.a[1], .tau = s.tau[1], .use = s.use[1]};
     for (int i = 0; i < 3; i++) s.v[1][i] = i < 2 ? slow : -slow, s.use[1][i] = 1, s.tau[1][i] = i < 2;
     s.v[0][MOST_ROWS - 1] = 1; /* in front of the second piece */
     if (more) s.v[1][1] = nextafter(slow, 0);
@@ -233,8 +253,10 @@ static void exactly_five_lengths(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_of_curves), cmocka_unit_test(nothing_rubs), cmocka_unit_test(places_of_a_simplex), cmocka_unit_test(stops_of_a_simplex),
-                                     cmocka_unit_test(refused_simplex), cmocka_unit_test(memory_and_library), cmocka_unit_test(exactly_five_lengths)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_of_curves),     cmocka_unit_test(nothing_rubs),
+                                     cmocka_unit_test(places_of_a_simplex), cmocka_unit_test(stops_of_a_simplex),
+                                     cmocka_unit_test(refused_simplex),     cmocka_unit_test(memory_and_library),
+                                     cmocka_unit_test(exactly_five_lengths)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -1,4 +1,5 @@
-/* test_lugre_begin_steps.c: the beginnings of friction's search, step by step: every sum of squares, what is left, and each number of a beginning, beside plain least squares column by column. */
+/* test_lugre_begin_steps.c: the beginnings of friction's search, step by step: every sum of squares, what is left,
+ * and each number of a beginning, beside plain least squares column by column. */
 #if defined(PSDM_HAVE_CMINPACK) && defined(PSDM_HAVE_NLOPT)
 
 #include "test_lugre_begin_asked.h"
@@ -9,7 +10,8 @@ static const double thresholds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
 static double wanted_rms[6], found[6]; /* what the search for fast rows answers at each threshold: rms, log d */
 
 /* what is left of the rows above each threshold, at any exponent from 0.05 to 5, is that of plain least squares */
-static void compare_fast(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, double *x, double *residual) {
+static void compare_fast(int (*f)(void *, int, int, const double *, double *, int), void *user, int m, double *x,
+                         double *residual) {
   static const double places[] = {-0.4, 0.3, -9, 9};
   for (int k = 0; k < 4; k++) {
     fast_design(thresholds[asked.fasts] * fastest_used(), exp(k == 2 ? -3 : k == 3 ? 1.6 : places[k]));
@@ -21,7 +23,9 @@ static void compare_fast(int (*f)(void *, int, int, const double *, double *, in
     for (long r = 0; r < m; r++) {
       real should = -now.y[r];
       for (int c = 0; c < now.n; c++) should += now.x[c] * now.X[r * now.n + c];
-      if (!(fabsl(residual[r] - should) <= 1e-9L * sqrtl(now.square / m))) fail_msg("threshold %d, place %d, row %ld: %.12g, %.12g was expected", asked.fasts, k, r, residual[r], (double)should);
+      if (!(fabsl(residual[r] - should) <= 1e-9L * sqrtl(now.square / m)))
+        fail_msg("threshold %d, place %d, row %ld: %.12g, %.12g was expected", asked.fasts, k, r, residual[r],
+                 (double)should);
     }
   }
   for (int i = 0; i < m; i++) residual[i] = (i % 2 ? -1 : 1) * wanted_rms[asked.fasts];
@@ -33,7 +37,8 @@ enum { PLACES = 5 };
 static double value_at[BEGINNINGS][PLACES];
 
 static void place_at(const double *from, int k, double x[3]) {
-  static const double steps[PLACES][3] = {{0.4, 0.1, -0.3}, {-1, -0.3, 0.5}, {0, 0, 0}, {-5, 0.7, -2}, {0.1, -0.02, 0.1}};
+  static const double steps[PLACES][3] = {
+      {0.4, 0.1, -0.3}, {-1, -0.3, 0.5}, {0, 0, 0}, {-5, 0.7, -2}, {0.1, -0.02, 0.1}};
   for (int c = 0; c < 3; c++) x[c] = from[c] + steps[k][c];
 }
 
@@ -55,13 +60,17 @@ static void expect_sums(const char *what) {
   for (int i = 0; i < now.n; i++)
     for (int k = i; k < now.n; k++) { /* the upper triangle, which is what the inverse reads */
       real scale = sqrtl(now.size[i] * now.size[k]);
-      if (!(fabsl(A[i * now.n + k] - now.G[i][k]) <= 1e-12L * scale + 1e-290L)) fail_msg("%s, %d: sum %d %d is %.15g, %.15g was expected", what, at_sums, i, k, A[i * now.n + k], (double)now.G[i][k]);
+      if (!(fabsl(A[i * now.n + k] - now.G[i][k]) <= 1e-12L * scale + 1e-290L))
+        fail_msg("%s, %d: sum %d %d is %.15g, %.15g was expected", what, at_sums, i, k, A[i * now.n + k],
+                 (double)now.G[i][k]);
     }
 }
 
-static void expect_shape(const psdm_friction *is, double length, double rise, double vs, double d, bool damped, const char *what) {
+static void expect_shape(const psdm_friction *is, double length, double rise, double vs, double d, bool damped,
+                         const char *what) {
   expect_near(is->coulomb, 1, 0, what);
-  expect_near(is->stat / exp(rise), 1, 1e-14, what), expect_near(is->stribeck / exp(vs), 1, 1e-14, what), expect_near(is->sigma0 * exp(length), 1, 1e-14, what);
+  expect_near(is->stat / exp(rise), 1, 1e-14, what), expect_near(is->stribeck / exp(vs), 1, 1e-14, what),
+      expect_near(is->sigma0 * exp(length), 1, 1e-14, what);
   assert_true(is->sigma1 == 0 && is->viscous == 0 && is->offset == 0);
   shape_design(is, d, damped);
   expect_sums(what);
@@ -71,7 +80,8 @@ static double plain_way(void) {
   double way = 0;
   for (int p = 0; p < s.pieces; p++) {
     double at = 0, low = 0, high = 0;
-    for (long i = 1; i < s.piece[p].rows; i++) at += (s.v[p][i - 1] + s.v[p][i]) / 2 * s.piece[p].dt, low = fmin(low, at), high = fmax(high, at);
+    for (long i = 1; i < s.piece[p].rows; i++)
+      at += (s.v[p][i - 1] + s.v[p][i]) / 2 * s.piece[p].dt, low = fmin(low, at), high = fmax(high, at);
     way = fmax(way, high - low);
   }
   return way;
@@ -96,7 +106,8 @@ static found_curve best_curve(double length, double vs) {
   double low = log(0.1), high = log(3), a = high - golden * (high - low), b = low + golden * (high - low);
   found_curve left = one_curve(length, vs, a), right = one_curve(length, vs, b);
   while (high - low > 0.02)
-    if (left.left <= right.left) high = b, right = left, b = a, a = high - golden * (high - low), left = one_curve(length, vs, a);
+    if (left.left <= right.left)
+      high = b, right = left, b = a, a = high - golden * (high - low), left = one_curve(length, vs, a);
     else low = a, left = right, a = b, b = low + golden * (high - low), right = one_curve(length, vs, b);
   return left.left <= right.left ? left : right;
 }
@@ -107,7 +118,8 @@ static int lows_of(const found_curve *all, int n, int *which) {
   while (lows < BEGINNINGS) {
     int best = -1;
     for (int k = 0; k < n; k++) {
-      bool taken = !isfinite(all[k].left) || (k > 0 && all[k - 1].left < all[k].left) || (k < n - 1 && all[k + 1].left < all[k].left);
+      bool taken = !isfinite(all[k].left) || (k > 0 && all[k - 1].left < all[k].left) ||
+                   (k < n - 1 && all[k + 1].left < all[k].left);
       for (int i = 0; i < lows; i++) taken = taken || which[i] == k;
       if (!taken && (best < 0 || all[k].left < all[best].left)) best = k;
     }
@@ -122,12 +134,16 @@ static void expect_point(const psdmp_steps_lugre_point *point, const double *bes
   double Fc = (double)x[0], most = 0;
   for (int k = 0; k < now.n; k++) most = fmax(most, fabs((double)x[k]));
   double rounding = 1e-9 * most; /* sums of squares keep half of the digits */
-  expect_near(f->coulomb, Fc, rounding, "Fc"), expect_near(f->stat / f->coulomb, exp(best[1]), 1e-14 * exp(best[1]), "Fs");
-  expect_near(f->stribeck, exp(best[2]), 1e-14 * f->stribeck, "vs"), expect_near(f->coulomb / f->sigma0, exp(best[0]), 1e-14 * exp(best[0]), "bristles");
+  expect_near(f->coulomb, Fc, rounding, "Fc"),
+      expect_near(f->stat / f->coulomb, exp(best[1]), 1e-14 * exp(best[1]), "Fs");
+  expect_near(f->stribeck, exp(best[2]), 1e-14 * f->stribeck, "vs"),
+      expect_near(f->coulomb / f->sigma0, exp(best[0]), 1e-14 * exp(best[0]), "bristles");
   expect_near(f->viscous, fmax((double)x[1], 1e-3 * Fc), rounding, "Fv"), expect_near(f->exponent, d, 1e-14, "d");
-  expect_near(f->offset, (double)x[2], rounding, "offset"), expect_near(f->sigma1, fmax((double)x[3], 0), rounding, "sigma1");
+  expect_near(f->offset, (double)x[2], rounding, "offset"),
+      expect_near(f->sigma1, fmax((double)x[3], 0), rounding, "sigma1");
   assert_true(f->given && (s.options.offset || f->offset == 0));
-  for (int p = 0; p < POSES_MOST; p++) expect_near(point->inertia[p], p < s.poses ? (double)x[4 + p] : 0, p < s.poses ? rounding : 0, "inertia");
+  for (int p = 0; p < POSES_MOST; p++)
+    expect_near(point->inertia[p], p < s.poses ? (double)x[4 + p] : 0, p < s.poses ? rounding : 0, "inertia");
   for (int k = 0; k < UNKNOWNS; k++) assert_false(point->free[k]);
 }
 
@@ -145,7 +161,8 @@ static void expect_all_steps(double d) {
   assert_true(isfinite(best));
   for (int k = 0; k < 18; k++) all[k] = best_curve(exp(length), fastest * pow(10, -0.2 * (k + 1)));
   curves = lows_of(all, 18, chosen);
-  assert_true(curves > 0 && count == curves && asked.simplexes == curves && asked.created == curves && asked.destroyed == curves && asked.stopped == 0);
+  assert_true(curves > 0 && count == curves && asked.simplexes == curves && asked.created == curves &&
+              asked.destroyed == curves && asked.stopped == 0);
   for (int c = 0; c < curves; c++) {
     const found_curve *curve = &all[chosen[c]];
     double from[3] = {length, log(curve->rise), log(curve->vs)}, at[3], least = INFINITY, place[3] = {0};
@@ -158,9 +175,12 @@ static void expect_all_steps(double d) {
       expect_shape(f, at[0], k < 0 ? log(f->stat) : at[1], at[2], curve->d, true, "bristles");
       double left = now.x[0] > 0 ? (double)now.left : 2 * (double)now.square;
       if (k >= 0) expect_near(value_at[c][k], left, 1e-10 * (double)now.square, "what is left");
-      if (now.x[0] > 0 && left < least - 1e-10 * (double)now.square) least = left, memcpy(place, at, sizeof at), memcpy(linear, now.x, sizeof linear);
+      if (now.x[0] > 0 && left < least - 1e-10 * (double)now.square)
+        least = left, memcpy(place, at, sizeof at), memcpy(linear, now.x, sizeof linear);
       if (k < 0)
-        for (int i = 0; i < 3; i++) expect_near(asked.from[c][i], i == 1 ? log(f->stat) : at[i], 1e-13, "where the simplex begins"), place[i] = asked.from[c][i];
+        for (int i = 0; i < 3; i++)
+          expect_near(asked.from[c][i], i == 1 ? log(f->stat) : at[i], 1e-13, "where the simplex begins"),
+              place[i] = asked.from[c][i];
     }
     expect_point(&points[c], place, linear, curve->d);
   }
@@ -173,18 +193,29 @@ static void expect_all_steps(double d) {
   printf("  %d curves, Fc %.4f, %d matrices\n", curves, points[0].friction.coulomb, asked.inverted);
 }
 
-/* Where the first threshold leaves 1, one that leaves 1.1 is as good, and more is not; d is that of the last that was as good. */
+/* Where the first threshold leaves 1, one that leaves 1.1 is as good, and more is not; d is that of the last that
+ * was as good. */
 static void all_steps(void **state) {
   (void)state;
-  static const double rms[][6] = {{1, 1, 1, 1, 1, 1}, {1, 1.0999, 1.0999, 1.2, 1, 1}, {2, 2.3, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 0}, {1, 0.5, 0.54, 1.09, 0.2, 1.11}, {0, 1e-9, 0, 0, 0, 0}};
+  static const double rms[][6] = {{1, 1, 1, 1, 1, 1}, {1, 1.0999, 1.0999, 1.2, 1, 1},  {2, 2.3, 1, 1, 1, 1},
+                                  {0, 0, 0, 0, 0, 0}, {1, 0.5, 0.54, 1.09, 0.2, 1.11}, {0, 1e-9, 0, 0, 0, 0}};
   static const int asks[] = {6, 4, 2, 6, 6, 2}, kept[] = {5, 2, 0, 5, 4, 0};
-  static const psdm_friction laws[] = {{3, 4.5, 0.05, 4, 0.8, 3e3, 2, 0, true}, {0.02, 0.03, 0.1, 0.01, 1.3, 9, 0, 0, true}, {3, 4, 0.02, -1, 1, 5e3, -3, 0, true}};
-  rng g = {.state = 6 * 0x9E3779B97F4A7C15u + 1}; /* what is left of a beginning is 1e-160 and less in some: its square is not exact */
+  static const psdm_friction laws[] = {{3, 4.5, 0.05, 4, 0.8, 3e3, 2, 0, true},
+                                       {0.02, 0.03, 0.1, 0.01, 1.3, 9, 0, 0, true},
+                                       {3, 4, 0.02, -1, 1, 5e3, -3, 0, true}};
+  /* what is left of a beginning is 1e-160 and less in some: its square is not exact */
+  rng g = {.state = 6 * 0x9E3779B97F4A7C15u + 1};
   for (int trial = 0; trial < 6; trial++) {
-    static const long few[] = {130, 161, 97, 40}, many[] = {2600, 2700, 2500}; /* so many that every other does for the curves */
+    /* so many that every other does for the curves */
+    static const long few[] = {130, 161, 97, 40}, many[] = {2600, 2700, 2500};
     ask_anew();
-    make_scene(&g, trial % 2 ? 3 : 4, trial == 3 ? 1 : trial == 4 ? 8 : 3, trial == 5 ? many : few, &laws[trial % 3], trial % 2, trial == 2 || trial == 3);
-    for (int k = 0; k < 6; k++) wanted_rms[k] = rms[trial][k] * laws[trial % 3].coulomb, found[k] = k == 5 ? -9 : -0.1 * (k + 1);
+    make_scene(&g, trial % 2 ? 3 : 4,
+               trial == 3   ? 1
+               : trial == 4 ? 8
+                            : 3,
+               trial == 5 ? many : few, &laws[trial % 3], trial % 2, trial == 2 || trial == 3);
+    for (int k = 0; k < 6; k++)
+      wanted_rms[k] = rms[trial][k] * laws[trial % 3].coulomb, found[k] = k == 5 ? -9 : -0.1 * (k + 1);
     asked.fast = compare_fast, asked.simplex = look_around;
     assert_int_equal(begin(0), PSDM_OK);
     assert_int_equal(asked.fasts, asks[trial]);

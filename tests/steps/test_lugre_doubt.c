@@ -1,4 +1,5 @@
-/* test_lugre_doubt.c: residuals of the friction fit and the doubt of its numbers, against plain formulas in extended precision. */
+/* test_lugre_doubt.c: residuals of the friction fit and the doubt of its numbers, against plain formulas in extended
+ * precision. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 
 typedef long double real;
 
-static double rng_normal(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1)); }
+static double rng_normal(rng *g) {
+  return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1));
+}
 
 /* ---- inverses ---- */
 
@@ -34,11 +37,13 @@ static void expect_close(int n, const double *is, const real *should, double tol
   for (int i = 0; i < n; i++)
     for (int k = 0; k < n; k++) {
       real scale = sqrtl(should[i * (n + 1)] * should[k * (n + 1)]);
-      if (!(fabsl(is[i * n + k] - should[i * n + k]) <= tolerance * scale)) fail_msg("%s [%d][%d]: %.15g, %.15g was expected", what, i, k, is[i * n + k], (double)should[i * n + k]);
+      if (!(fabsl(is[i * n + k] - should[i * n + k]) <= tolerance * scale))
+        fail_msg("%s [%d][%d]: %.15g, %.15g was expected", what, i, k, is[i * n + k], (double)should[i * n + k]);
     }
 }
 
-/* sizes of columns from 1e-6 to 1e6; a column that hangs on others, or is zero, is left out, and the others are as if it were not there */
+/* sizes of columns from 1e-6 to 1e6; a column that hangs on others, or is zero, is left out, and the others are as
+ * if it were not there */
 static void test_inverse(void **unused) {
   (void)unused;
   rng g = rng_start("lugre inverse");
@@ -51,7 +56,8 @@ static void test_inverse(void **unused) {
     for (int i = 0; i < n; i++) {
       double size = pow(10, rng_uniform(&g, -6, 6));
       for (int r = 0; r < rows; r++) J[i][r] = size * rng_normal(&g);
-      for (int r = 0; r < rows && i == out; r++) J[i][r] = trial % 3 == 1 || !i ? 0 : 3 * J[0][r] - (i > 1 ? J[1][r] * 0.5 : 0);
+      for (int r = 0; r < rows && i == out; r++)
+        J[i][r] = trial % 3 == 1 || !i ? 0 : 3 * J[0][r] - (i > 1 ? J[1][r] * 0.5 : 0);
     }
     for (int i = 0; i < n; i++)
       for (int k = 0; k < n; k++) {
@@ -66,7 +72,8 @@ static void test_inverse(void **unused) {
       for (int k = 0; k < n; k++) assert_true((i != out && k != out) || X[i * n + k] == 0);
     }
     for (int i = 0; i < at; i++)
-      for (int k = 0; k < at; k++) B[i * at + k] = A[place[i] * n + place[k]], kept[i * at + k] = X[place[i] * n + place[k]];
+      for (int k = 0; k < at; k++)
+        B[i * at + k] = A[place[i] * n + place[k]], kept[i * at + k] = X[place[i] * n + place[k]];
     plain_inverse(at, B, should);
     expect_close(at, kept, should, 1e-10, "inverse"); /* random columns have conditions of some 1e3 squared */
   }
@@ -101,7 +108,8 @@ static void plain_doubt(int n, long used, int least, const double *r, const doub
     for (int i = 0; i < n; i++)
       for (int k = 0; k < n; k++) step[i] += C[i * n + k] * g[k];
     for (int i = 0; i < n; i++)
-      for (int k = 0; k < n; k++) V[i * n + k] += step[i] * step[k] * (blocks > 1 ? (real)blocks / (real)(blocks - 1) : 1);
+      for (int k = 0; k < n; k++)
+        V[i * n + k] += step[i] * step[k] * (blocks > 1 ? (real)blocks / (real)(blocks - 1) : 1);
   }
   for (int i = 0; i < n; i++) {
     real classical = together * power / (real)(used - n) * C[i * (n + 1)];
@@ -129,7 +137,8 @@ static void test_doubt(void **unused) {
     point.free[INERTIA + 2] = true; /* of a pose that there is not */
     remembered(&g, w.used, trial % 3 ? rng_uniform(&g, 0, 0.95) : 0, r);
     for (int k = 0; k < n; k++) remembered(&g, w.used, rng_uniform(&g, 0, 0.95), J + k * w.used);
-    for (long i = 0; i < w.used && trial % 2; i++) r[i] *= i > w.used / 2 ? 5 : 1; /* noise that is not the same everywhere */
+    /* noise that is not the same everywhere */
+    for (long i = 0; i < w.used && trial % 2; i++) r[i] *= i > w.used / 2 ? 5 : 1;
     for (int i = 0; i < n; i++)
       for (int k = 0; k < n; k++) {
         G[i * n + k] = 0;
@@ -150,14 +159,17 @@ static void test_doubt(void **unused) {
   }
 }
 
-/* the most numbers that there are, then fewer: in memory with fences, of which nothing was written before and no more than the upper triangle is read; which columns are zero is said */
+/* the most numbers that there are, then fewer: in memory with fences, of which nothing was written before and no
+ * more than the upper triangle is read; which columns are zero is said */
 static void test_inverse_in_fences(void **unused) {
   (void)unused;
   static const int sizes[] = {16, 2, 16, 10, 4};
   rng g = rng_start("lugre fences");
   for (int trial = 0; trial < 10; trial++) {
-    int n = sizes[trial % 5], rows = 3 * n, first = trial % 2 ? 0 : -1, last = trial % 3 ? n - 1 : -1, at = 0, place[UNKNOWNS];
-    double J[UNKNOWNS][3 * UNKNOWNS], *A = fenced_new(sizeof *A * (size_t)(n * n)), *X = fenced_new(sizeof *X * (size_t)(n * n));
+    int n = sizes[trial % 5], rows = 3 * n, first = trial % 2 ? 0 : -1, last = trial % 3 ? n - 1 : -1, at = 0,
+        place[UNKNOWNS];
+    double J[UNKNOWNS][3 * UNKNOWNS], *A = fenced_new(sizeof *A * (size_t)(n * n)),
+                                      *X = fenced_new(sizeof *X * (size_t)(n * n));
     real B[UNKNOWNS * UNKNOWNS], should[UNKNOWNS * UNKNOWNS];
     double kept[UNKNOWNS * UNKNOWNS];
     bool *shown = fenced_new((size_t)n);
@@ -179,21 +191,26 @@ static void test_inverse_in_fences(void **unused) {
       for (int k = 0; k < n && zero; k++) assert_true(X[i * n + k] == 0 && X[k * n + i] == 0);
     }
     for (int i = 0; i < at; i++)
-      for (int k = 0; k < at; k++) B[i * at + k] = A[place[i < k ? i : k] * n + place[i < k ? k : i]], kept[i * at + k] = X[place[i] * n + place[k]];
+      for (int k = 0; k < at; k++)
+        B[i * at + k] = A[place[i < k ? i : k] * n + place[i < k ? k : i]],
+                   kept[i * at + k] = X[place[i] * n + place[k]];
     plain_inverse(at, B, should);
     expect_close(at, kept, should, 1e-12, "inverse");
     fenced_free(A), fenced_free(X), fenced_free(shown);
   }
 }
 
-/* all sixteen numbers, few rows: residuals that hang together for longer than is looked at, or hardly; more blocks than rows; blocks that fill the rows exactly, or not */
+/* all sixteen numbers, few rows: residuals that hang together for longer than is looked at, or hardly; more blocks
+ * than rows; blocks that fill the rows exactly, or not */
 static void test_doubt_in_fences(void **unused) {
   (void)unused;
   static const struct {
     long used;
     int blocks, numbers;
     double mean, memory;
-  } cases[] = {{200, 20, 16, 3, 0}, {200, 4, 16, 3, 0}, {202, 7, 16, 0, 0}, {120, 1000, 16, 3, 0.5}, {60, 60, 9, 1, 0}, {44, 5, 9, 3, 0.9}, {400, 2, 16, 0.5, 0}, {60, 7, 3, 0, 0}, {200, 1, 16, 3, 0}};
+  } cases[] = {{200, 20, 16, 3, 0},     {200, 4, 16, 3, 0}, {202, 7, 16, 0, 0},
+               {120, 1000, 16, 3, 0.5}, {60, 60, 9, 1, 0},  {44, 5, 9, 3, 0.9},
+               {400, 2, 16, 0.5, 0},    {60, 7, 3, 0, 0},   {200, 1, 16, 3, 0}};
   rng g = rng_start("lugre doubt in fences");
   for (int trial = 0; trial < 9; trial++) {
     long used = cases[trial].used;
@@ -239,7 +256,8 @@ static void test_doubt_of_nothing(void **unused) {
   double J[3 * USED] = {0}, r[USED] = {0}, power = 0, square = 0;
   rng g = rng_start("lugre doubt of nothing");
   for (int i = 0; i < USED; i++) {
-    if (i < 40) r[i] = i % 2 ? -1 - 0.01 * i : 1, J[2 * USED + i] = rng_uniform(&g, 1, 2); /* residuals of alternating sign: they do not hang together */
+    /* residuals of alternating sign: they do not hang together */
+    if (i < 40) r[i] = i % 2 ? -1 - 0.01 * i : 1, J[2 * USED + i] = rng_uniform(&g, 1, 2);
     else J[i] = rng_uniform(&g, 1, 2);
     power += r[i] * r[i], square += J[2 * USED + i] * J[2 * USED + i];
   }
@@ -255,7 +273,8 @@ static void test_doubt_of_nothing(void **unused) {
   }
   double should = fmax(scatter, power / (USED - 3) / square);
   for (int i = 0; i < 9; i++)
-    if (!(fabs(d.covariance[i] - (i == 8 ? should : 0)) <= 1e-13 * should)) fail_msg("covariance [%d]: %.15g, %.15g was expected", i, d.covariance[i], i == 8 ? should : 0);
+    if (!(fabs(d.covariance[i] - (i == 8 ? should : 0)) <= 1e-13 * should))
+      fail_msg("covariance [%d]: %.15g, %.15g was expected", i, d.covariance[i], i == 8 ? should : 0);
 }
 
 /* ---- residuals ---- */
@@ -272,10 +291,17 @@ static void make_motion(rng *g, motion *m) {
   for (int p = 0; p < PIECES; p++) {
     double w = rng_uniform(g, 2, 9), phase = rng_uniform(g, 0, 6);
     for (int i = 0; i < ROWS; i++) {
-      m->v[p][i] = 0.3 * sin(w * i * 0.01 + phase), m->a[p][i] = 0.3 * w * cos(w * i * 0.01 + phase), m->tau[p][i] = rng_uniform(g, -10, 10);
+      m->v[p][i] = 0.3 * sin(w * i * 0.01 + phase), m->a[p][i] = 0.3 * w * cos(w * i * 0.01 + phase),
+      m->tau[p][i] = rng_uniform(g, -10, 10);
       m->use[p][i] = rng_int(g, 0, 4) > 0;
     }
-    m->piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS - 20 * p, .dt = 0.01, .v = m->v[p], .a = m->a[p], .tau = m->tau[p], .use = m->use[p], .pose = p % POSES};
+    m->piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS - 20 * p,
+                                            .dt = 0.01,
+                                            .v = m->v[p],
+                                            .a = m->a[p],
+                                            .tau = m->tau[p],
+                                            .use = m->use[p],
+                                            .pose = p % POSES};
   }
 }
 
@@ -291,14 +317,24 @@ static double without(long count, const double *x, double *y) {
 static void test_residual(void **unused) {
   (void)unused;
   static motion m;
-  static double residual[PIECES * ROWS], J[UNKNOWNS * PIECES * ROWS], alone[PIECES * ROWS], columns[ROWS * WITH_DERIVATIVES], y[ROWS], start[ROWS], bend[PIECES];
+  static double residual[PIECES * ROWS], J[UNKNOWNS * PIECES * ROWS], alone[PIECES * ROWS],
+      columns[ROWS * WITH_DERIVATIVES], y[ROWS], start[ROWS], bend[PIECES];
   static const double harmless = 1e-4;
   rng g = rng_start("lugre residual");
   for (int trial = 0; trial < 16; trial++) {
     psdmp_steps_lugre_options options = {0};
     psdmp_steps_lugre w;
     psdm_error error;
-    psdmp_steps_lugre_point point = {.friction = {.given = true, .coulomb = 3, .stat = 4, .stribeck = 0.05, .viscous = 5, .exponent = 0.8, .sigma0 = 2e3, .sigma1 = 20, .offset = 0.7}, .inertia = {1.5, 2.5}};
+    psdmp_steps_lugre_point point = {.friction = {.given = true,
+                                                  .coulomb = 3,
+                                                  .stat = 4,
+                                                  .stribeck = 0.05,
+                                                  .viscous = 5,
+                                                  .exponent = 0.8,
+                                                  .sigma0 = 2e3,
+                                                  .sigma1 = 20,
+                                                  .offset = 0.7},
+                                     .inertia = {1.5, 2.5}};
     make_motion(&g, &m);
     for (int k = 0; k < INERTIA + POSES; k++) point.free[k] = trial < 2 || rng_int(&g, 0, 2) > 0;
     if (!point.free[STAT]) point.friction.stat = point.friction.coulomb;
@@ -315,7 +351,8 @@ static void test_residual(void **unused) {
     assert_int_equal(w.evaluations, 2);
     double *number[UNKNOWNS];
     int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(&w, &point, which);
-    for (int k = 0; k < INERTIA + POSES; k++) number[k] = k < INERTIA ? psdmp_parameters_lugre_number(&point.friction, k) : &point.inertia[k - INERTIA];
+    for (int k = 0; k < INERTIA + POSES; k++)
+      number[k] = k < INERTIA ? psdmp_parameters_lugre_number(&point.friction, k) : &point.inertia[k - INERTIA];
     for (int p = 0; p < PIECES; p++) {
       const psdmp_steps_lugre_piece *piece = &m.piece[p];
       long own = 0;
@@ -327,14 +364,17 @@ static void test_residual(void **unused) {
       }
       double share = without(own, start, y);
       assert_true(fabs(bend[p] + share) <= 1e-12 * fmax(1, fabs(share)));
-      for (long i = 0; i < own; i++) assert_true(fabs(y[i] - residual[at + i]) <= 1e-12 * 20 && alone[at + i] == residual[at + i]);
+      for (long i = 0; i < own; i++)
+        assert_true(fabs(y[i] - residual[at + i]) <= 1e-12 * 20 && alone[at + i] == residual[at + i]);
       for (int k = 0; k < count; k++) {
         double scale = which[k] < SIGMA1 ? *number[which[k]] : 1;
         long row = 0;
         for (long i = 0; i < piece->rows; i++) {
           const double *c = columns + i * WITH_DERIVATIVES;
           if (!piece->use[i]) continue;
-          double by = which[k] == OFFSET ? 1 : which[k] >= INERTIA ? (which[k] - INERTIA == p % POSES ? piece->a[i] : 0) : c[1 + which[k]];
+          double by = which[k] == OFFSET    ? 1
+                      : which[k] >= INERTIA ? (which[k] - INERTIA == p % POSES ? piece->a[i] : 0)
+                                            : c[1 + which[k]];
           if (which[k] == COULOMB && !point.free[STAT]) by += c[1 + STAT];
           if (which[k] == COULOMB && !point.free[SIGMA0]) by += c[1 + SIGMA0] / harmless;
           y[row++] = scale * by;
@@ -350,14 +390,16 @@ static void test_residual(void **unused) {
   }
 }
 
-/* a piece whose first used row comes 350 to 380 lengths behind its beginning: nothing of that is left there, though it is a number still */
+/* a piece whose first used row comes 350 to 380 lengths behind its beginning: nothing of that is left there, though
+ * it is a number still */
 static void test_forgotten_beginning(void **unused) {
   (void)unused;
   enum { LONG = 90 };
   double v[LONG], a[LONG] = {0}, tau[LONG], columns[LONG * TORQUE_AND_START], residual[LONG], bend;
   signed char use[LONG];
   for (int lengths = 350; lengths <= 380; lengths++) {
-    psdm_friction f = {.given = true, .coulomb = 2, .stat = 2, .stribeck = 0.1, .exponent = 1, .sigma0 = 2.0 * lengths / 40 / 0.01};
+    psdm_friction f = {
+        .given = true, .coulomb = 2, .stat = 2, .stribeck = 0.1, .exponent = 1, .sigma0 = 2.0 * lengths / 40 / 0.01};
     psdmp_steps_lugre_piece piece = {.rows = LONG, .dt = 0.01, .v = v, .a = a, .tau = tau, .use = use};
     psdmp_steps_lugre_options options = {0};
     psdmp_steps_lugre_point point = {.friction = f};
@@ -375,12 +417,14 @@ static void test_forgotten_beginning(void **unused) {
 
 /* ---- prediction ---- */
 
-/* bristles along the velocity and the offset, then the filter; the steady state without bristles; nothing without friction */
+/* bristles along the velocity and the offset, then the filter; the steady state without bristles; nothing without
+ * friction */
 static void test_predict(void **unused) {
   (void)unused;
   enum { SAMPLES = 400 };
   rng g = rng_start("lugre predict");
-  double *v = fenced_new(sizeof *v * SAMPLES), *is = fenced_new(sizeof *is * SAMPLES), should[SAMPLES], dt = 0.004, scratch[4000];
+  double *v = fenced_new(sizeof *v * SAMPLES), *is = fenced_new(sizeof *is * SAMPLES), should[SAMPLES], dt = 0.004,
+         scratch[4000];
   psdm_filter filter;
   assert_int_equal(psdm_filter_butterworth(4, 20, 1 / dt, &filter), PSDM_OK);
   assert_true(psdm_filter_scratch(&filter, SAMPLES) <= 4000);
@@ -392,7 +436,8 @@ static void test_predict(void **unused) {
       if (lacks >= 0 && lacks < 4) *needed[lacks] = 0;
       if (lacks == 4) f.given = false;
       psdmp_steps_lugre_simulate(&f, SAMPLES, dt, v, TORQUE_ALONE, should);
-      for (int i = 0; i < SAMPLES; i++) should[i] = lacks == 4 ? 0 : lacks < 0 ? should[i] + 0.4 : psdm_friction_steady(&f, PSDM_FRICTION_POWER, v[i]);
+      for (int i = 0; i < SAMPLES; i++)
+        should[i] = lacks == 4 ? 0 : lacks < 0 ? should[i] + 0.4 : psdm_friction_steady(&f, PSDM_FRICTION_POWER, v[i]);
       if (filtered) psdm_filter_zero_phase(&filter, SAMPLES, 1, should, scratch);
       assert_int_equal(psdmp_steps_lugre_predict(&f, filtered ? &filter : NULL, SAMPLES, dt, v, NULL, is), PSDM_OK);
       for (int i = 0; i < SAMPLES; i++) assert_true(is[i] == should[i]);
@@ -405,7 +450,8 @@ static void test_predict(void **unused) {
   fenced_free(v), fenced_free(is);
 }
 
-/* where Fs is Fc, bristles bend as Fc (1 - e^-(sigma0 x / Fc)) with the way x, however short the steps: to 1e-12 of it in each */
+/* where Fs is Fc, bristles bend as Fc (1 - e^-(sigma0 x / Fc)) with the way x, however short the steps: to 1e-12 of
+ * it in each */
 static void test_bending(void **unused) {
   (void)unused;
   enum { STEPS = 40 };
@@ -415,8 +461,10 @@ static void test_bending(void **unused) {
     for (int i = 0; i < STEPS; i++) v[i] = speed;
     psdmp_steps_lugre_simulate(&f, STEPS, dt, v, TORQUE_ALONE, is);
     for (int i = 0; i < STEPS; i++) {
-      double should = (speed < 0 ? 6 : -6) * expm1(-3e4 * fabs(speed) * dt * i / 6); /* expm1 is negative: along the velocity */
-      if (!(fabs(is[i] - should) <= 1e-12 * 6 * (i + 1))) fail_msg("%g rad/s, row %d: %.15g, %.15g was expected", speed, i, is[i], should);
+      /* expm1 is negative: along the velocity */
+      double should = (speed < 0 ? 6 : -6) * expm1(-3e4 * fabs(speed) * dt * i / 6);
+      if (!(fabs(is[i] - should) <= 1e-12 * 6 * (i + 1)))
+        fail_msg("%g rad/s, row %d: %.15g, %.15g was expected", speed, i, is[i], should);
     }
   }
 }
@@ -438,11 +486,13 @@ static void plain_step(const real *p, real sign, real time, real from, real to, 
 
 static void plain_fine(const real *p, double vs, real sign, real time, double from, double to, real *h, real *start) {
   int n = (int)fmin(fmax(ceil(fabs(to - from) / (vs / 8)), 1), 80);
-  for (int k = 0; k < n; k++) plain_step(p, sign, time / n, from + ((real)to - from) * k / n, from + ((real)to - from) * (k + 1) / n, h, start);
+  for (int k = 0; k < n; k++)
+    plain_step(p, sign, time / n, from + ((real)to - from) * k / n, from + ((real)to - from) * (k + 1) / n, h, start);
 }
 
 /* in steps of an eighth of vs up to five of them, the grid's vs, so that a derivative is that of the scheme */
-static void plain_straight(const real *p, double vs, real sign, real time, double from, double to, real *h, real *start) {
+static void plain_straight(const real *p, double vs, real sign, real time, double from, double to, real *h,
+                           real *start) {
   double edge = 5 * vs;
   real until = time * (edge - (real)from) / ((real)to - from);
   if (fabs(to - from) <= vs / 8 || fmin(from, to) >= edge) {
@@ -482,11 +532,22 @@ static void test_bristles(void **unused) {
   (void)unused;
   rng g = rng_start("lugre bristles");
   for (int trial = 0; trial < 14; trial++) {
-    psdm_friction f = {rng_uniform(&g, 1, 9), 0, rng_uniform(&g, 0.01, 0.2), rng_uniform(&g, 1, 20), rng_uniform(&g, 0.5, 1.3), pow(10, rng_uniform(&g, 2, 5)), rng_uniform(&g, 0, 20), 0, true};
+    psdm_friction f = {rng_uniform(&g, 1, 9),
+                       0,
+                       rng_uniform(&g, 0.01, 0.2),
+                       rng_uniform(&g, 1, 20),
+                       rng_uniform(&g, 0.5, 1.3),
+                       pow(10, rng_uniform(&g, 2, 5)),
+                       rng_uniform(&g, 0, 20),
+                       0,
+                       true};
     f.stat = trial % 4 ? f.coulomb * rng_uniform(&g, 0.8, 1.5) : f.coulomb;
-    double v[SIM], dt = 0.004, is[SIM * WITH_DERIVATIVES], alone[SIM], two[2 * SIM], three[3 * SIM], size = pow(10, rng_uniform(&g, -3, 1));
-    if (trial > 11) f.stribeck = 1e-5, f.sigma0 = 100, f.sigma1 = 0, f.stat = 2 * f.coulomb, size = 1; /* short steps of bristles, and of the curve long ones */
-    for (int i = 0; i < SIM; i++) v[i] = f.stribeck * size * (i % 40 > 36 ? 0 : i % 40 == 20 ? 9 : sin(0.11 * i + trial) + 0.3 * rng_normal(&g));
+    double v[SIM], dt = 0.004, is[SIM * WITH_DERIVATIVES], alone[SIM], two[2 * SIM], three[3 * SIM],
+                   size = pow(10, rng_uniform(&g, -3, 1));
+    /* short steps of bristles, and of the curve long ones */
+    if (trial > 11) f.stribeck = 1e-5, f.sigma0 = 100, f.sigma1 = 0, f.stat = 2 * f.coulomb, size = 1;
+    for (int i = 0; i < SIM; i++)
+      v[i] = f.stribeck * size * (i % 40 > 36 ? 0 : i % 40 == 20 ? 9 : sin(0.11 * i + trial) + 0.3 * rng_normal(&g));
     psdmp_steps_lugre_simulate(&f, SIM, dt, v, WITH_DERIVATIVES, is);
     psdmp_steps_lugre_simulate(&f, SIM, dt, v, TORQUE_ALONE, alone);
     psdmp_steps_lugre_simulate(&f, SIM, dt, v, TORQUE_AND_START, two);
@@ -495,13 +556,20 @@ static void test_bristles(void **unused) {
     for (int k = 0; k < LAW; k++) p[k] = *psdmp_parameters_lugre_number(&f, k);
     plain_bristles(p, f.stribeck, SIM, dt, v, should);
     for (int i = 0; i < SIM; i++) {
-      real damped = 1 + f.sigma1 * fabs(v[i]) / fmin(f.coulomb, f.stat), most = 1e-11L * damped * (f.coulomb + f.stat + f.viscous * pow(fabs(v[i]), f.exponent));
-      if (!(fabsl(is[i * WITH_DERIVATIVES] - should[i][0]) <= most)) fail_msg("trial %d, row %d: %.15g, %.15g was expected", trial, i, is[i * WITH_DERIVATIVES], (double)should[i][0]);
+      real damped = 1 + f.sigma1 * fabs(v[i]) / fmin(f.coulomb, f.stat),
+           most = 1e-11L * damped * (f.coulomb + f.stat + f.viscous * pow(fabs(v[i]), f.exponent));
+      if (!(fabsl(is[i * WITH_DERIVATIVES] - should[i][0]) <= most))
+        fail_msg("trial %d, row %d: %.15g, %.15g was expected", trial, i, is[i * WITH_DERIVATIVES],
+                 (double)should[i][0]);
       assert_true(fabsl(is[i * WITH_DERIVATIVES + 8] - should[i][1]) <= 1e-11L * damped);
-      assert_true(alone[i] == is[i * WITH_DERIVATIVES] && two[2 * i] == alone[i] && two[2 * i + 1] == is[i * WITH_DERIVATIVES + 8]);
-      assert_true(fabsl(three[3 * i] - should[i][2]) <= most && fabsl(three[3 * i + 1] - should[i][3]) <= 1e-11L * (1 + fabs(v[i])) && fabsl(three[3 * i + 2] - should[i][4]) <= 1e-11L);
+      assert_true(alone[i] == is[i * WITH_DERIVATIVES] && two[2 * i] == alone[i] &&
+                  two[2 * i + 1] == is[i * WITH_DERIVATIVES + 8]);
+      assert_true(fabsl(three[3 * i] - should[i][2]) <= most &&
+                  fabsl(three[3 * i + 1] - should[i][3]) <= 1e-11L * (1 + fabs(v[i])) &&
+                  fabsl(three[3 * i + 2] - should[i][4]) <= 1e-11L);
     }
-    for (int k = 0; k < LAW && trial < 12; k++) { /* differences over a hundred thousandth: 1e-10, times how curved it is */
+    /* differences over a hundred thousandth: 1e-10, times how curved it is */
+    for (int k = 0; k < LAW && trial < 12; k++) {
       real before = p[k], step = 1e-5L * before, largest = 0;
       if (before == 0) continue;
       p[k] = before + step, plain_bristles(p, f.stribeck, SIM, dt, v, up);
@@ -510,14 +578,17 @@ static void test_bristles(void **unused) {
       for (int i = 0; i < SIM; i++) largest = fmaxl(largest, fabsl(up[i][0] - down[i][0]) / (2 * step));
       for (int i = 0; i < SIM; i++) {
         real slope = (up[i][0] - down[i][0]) / (2 * step);
-        if (!(fabsl(is[i * WITH_DERIVATIVES + 1 + k] - slope) <= 1e-7L * largest + 1e-18L * (f.coulomb + f.stat) / step))
-          fail_msg("trial %d, number %d, row %d: %.15g, %.15g was expected", trial, k, i, is[i * WITH_DERIVATIVES + 1 + k], (double)slope);
+        if (!(fabsl(is[i * WITH_DERIVATIVES + 1 + k] - slope) <=
+              1e-7L * largest + 1e-18L * (f.coulomb + f.stat) / step))
+          fail_msg("trial %d, number %d, row %d: %.15g, %.15g was expected", trial, k, i,
+                   is[i * WITH_DERIVATIVES + 1 + k], (double)slope);
       }
     }
   }
 }
 
-/* at rest there is no viscous torque, not even of a power of 0, and no derivative by any number but what bristles hold */
+/* at rest there is no viscous torque, not even of a power of 0, and no derivative by any number but what bristles
+ * hold */
 static void test_rest_of_bristles(void **unused) {
   (void)unused;
   const psdm_friction f = {6, 8, 0.05, 5, 0, 3e4, 10, 0, true};
@@ -528,7 +599,8 @@ static void test_rest_of_bristles(void **unused) {
   for (int i = 0; i < 4; i++) {
     const double *row = is + i * WITH_DERIVATIVES;
     if (i == 1) continue;
-    assert_true(row[0] == bristles[3 * i] && row[1 + VISCOUS] == 0 && row[1 + EXPONENT] == 0 && row[1 + SIGMA1] == 0 && row[8] == bristles[3 * i + 2]);
+    assert_true(row[0] == bristles[3 * i] && row[1 + VISCOUS] == 0 && row[1 + EXPONENT] == 0 && row[1 + SIGMA1] == 0 &&
+                row[8] == bristles[3 * i + 2]);
     assert_true(i > 0 || (row[0] == 0 && row[8] == 1));
   }
   assert_true(is[WITH_DERIVATIVES + 1 + VISCOUS] == 1 && is[WITH_DERIVATIVES + 1 + EXPONENT] == 5 * log(0.5));
@@ -536,7 +608,16 @@ static void test_rest_of_bristles(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse), cmocka_unit_test(test_inverse_in_fences), cmocka_unit_test(test_doubt), cmocka_unit_test(test_doubt_in_fences), cmocka_unit_test(test_doubt_of_nothing),
-                                     cmocka_unit_test(test_residual), cmocka_unit_test(test_forgotten_beginning), cmocka_unit_test(test_predict), cmocka_unit_test(test_bending), cmocka_unit_test(test_bristles), cmocka_unit_test(test_rest_of_bristles)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse),
+                                     cmocka_unit_test(test_inverse_in_fences),
+                                     cmocka_unit_test(test_doubt),
+                                     cmocka_unit_test(test_doubt_in_fences),
+                                     cmocka_unit_test(test_doubt_of_nothing),
+                                     cmocka_unit_test(test_residual),
+                                     cmocka_unit_test(test_forgotten_beginning),
+                                     cmocka_unit_test(test_predict),
+                                     cmocka_unit_test(test_bending),
+                                     cmocka_unit_test(test_bristles),
+                                     cmocka_unit_test(test_rest_of_bristles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_lugre_fit.c: bristles against their exact twin, numbers found again without noise, what a motion does not show. */
+/* test_lugre_fit.c: bristles against their exact twin, numbers found again without noise, what a motion does not
+ * show. */
 #include "steps/lugre_priv.h"
 #include "test_lugre_fit_log.h"
 
@@ -6,7 +7,8 @@
 
 static psdm_friction random_friction(rng *g) {
   psdm_friction f = truths[rng_int(g, 0, JOINTS - 1)];
-  f.coulomb *= rng_uniform(g, 0.7, 1.4), f.stat = f.coulomb * rng_uniform(g, 0.8, 1.4), f.stribeck *= rng_uniform(g, 0.5, 2), f.viscous *= rng_uniform(g, 0.7, 1.4);
+  f.coulomb *= rng_uniform(g, 0.7, 1.4), f.stat = f.coulomb * rng_uniform(g, 0.8, 1.4),
+                                         f.stribeck *= rng_uniform(g, 0.5, 2), f.viscous *= rng_uniform(g, 0.7, 1.4);
   f.exponent = rng_uniform(g, 0.5, 1.2), f.sigma0 *= rng_uniform(g, 0.5, 2), f.sigma1 *= rng_uniform(g, 0, 2);
   return f;
 }
@@ -14,7 +16,8 @@ static psdm_friction random_friction(rng *g) {
 /* three sines and now and then a jump, a rest */
 static void random_velocity(rng *g, long rows, double size, double *v) {
   double w[3], phase[3], part[3];
-  for (int k = 0; k < 3; k++) w[k] = rng_uniform(g, 1, 40), phase[k] = rng_uniform(g, 0, 6), part[k] = size * rng_uniform(g, 0, 1);
+  for (int k = 0; k < 3; k++)
+    w[k] = rng_uniform(g, 1, 40), phase[k] = rng_uniform(g, 0, 6), part[k] = size * rng_uniform(g, 0, 1);
   for (long i = 0; i < rows; i++) {
     v[i] = 0;
     for (int k = 0; k < 3; k++) v[i] += part[k] * sin(w[k] * (double)i / RATE + phase[k]);
@@ -23,7 +26,8 @@ static void random_velocity(rng *g, long rows, double size, double *v) {
   }
 }
 
-/* Chords of G over an eighth of vs miss it by |Fs - Fc| / 256 at most, and as much again the trapezoid of 1/G; where G stays both are exact. */
+/* Chords of G over an eighth of vs miss it by |Fs - Fc| / 256 at most, and as much again the trapezoid of 1/G; where
+ * G stays both are exact. */
 static void test_simulation(void **unused) {
   (void)unused;
   enum { ROWS = 2000, TRIALS = 60 };
@@ -48,8 +52,8 @@ static void test_simulation(void **unused) {
   assert_true(worst_level < 1e-11); /* the twin's own 1e-12, over a thousand rows */
 }
 
-/* Central differences: a step of 1e-5 leaves 1e-10 of truncation and 1e-11 of rounding, more where numbers are stiff. The number of fine steps hangs on vs, and
- * jumps: its derivative is looked at closely where there are none. */
+/* Central differences: a step of 1e-5 leaves 1e-10 of truncation and 1e-11 of rounding, more where numbers are
+ * stiff. The number of fine steps hangs on vs, and jumps: its derivative is looked at closely where there are none. */
 static void test_derivatives(void **unused) {
   (void)unused;
   enum { ROWS = 1500, TRIALS = 24 };
@@ -82,7 +86,9 @@ static void test_derivatives(void **unused) {
     psdm_lugre_follow(&f, 0, ROWS, t, v, z, unbent);
     for (long i = 0; i < ROWS; i++) {
       double damped = 1 + f.sigma1 * fabs(v[i]) / fmin(f.coulomb, f.stat);
-      worst_start = fmax(worst_start, fabs((bent[i] - unbent[i]) / (0.5 * f.coulomb) - columns[i * WITH_DERIVATIVES + WITH_DERIVATIVES - 1]) / damped);
+      worst_start = fmax(worst_start, fabs((bent[i] - unbent[i]) / (0.5 * f.coulomb) -
+                                           columns[i * WITH_DERIVATIVES + WITH_DERIVATIVES - 1]) /
+                                          damped);
     }
   }
   for (int k = 0; k < 7; k++) print_message("  %s %.1e", number_names[k], worst[k]);
@@ -110,7 +116,8 @@ static bool all_finite(const psdmp_steps_lugre_answer *answer) {
   return isfinite(answer->rmse) && isfinite(answer->inertia[0]);
 }
 
-/* Positions on a clock of 1 kHz leave out what happens between rows: up to a thousandth of vs and a tenth of sigma1, which is felt for milliseconds only. */
+/* Positions on a clock of 1 kHz leave out what happens between rows: up to a thousandth of vs and a tenth of sigma1,
+ * which is felt for milliseconds only. */
 static void test_recovery(void **unused) {
   (void)unused;
   static const double most[7] = {5e-4, 2e-4, 2e-3, 5e-4, 5e-4, 5e-4, 0.15};
@@ -122,7 +129,9 @@ static void test_recovery(void **unused) {
     double V[81], apart = 0;
     record(&l, &truths[j], inertias[j], motion, 0, 0, NULL);
     psdmp_steps_lugre_answer answer = fitted(&l, V, model);
-    for (int k = 0; k < 7; k++) assert_true(answer.fitted[k]), worst[k] = fmax(worst[k], fabs(value_of(&answer.friction, k) / value_of(&truths[j], k) - 1));
+    for (int k = 0; k < 7; k++)
+      assert_true(answer.fitted[k]),
+          worst[k] = fmax(worst[k], fabs(value_of(&answer.friction, k) / value_of(&truths[j], k) - 1));
     assert_false(answer.fitted[7]);
     worst_curve = fmax(worst_curve, curve_error(&answer.friction, &truths[j], 1e-3, 3));
     worst_inertia = fmax(worst_inertia, fabs(answer.inertia[0] / inertias[j] - 1));
@@ -138,24 +147,34 @@ static void test_recovery(void **unused) {
   log_free(&l);
 }
 
-/* Two pieces in two poses, the second begun in the middle of a motion with bristles bent; a constant torque; every seventh second held out, and what a filter
- * that is cut there smears. */
+/* Two pieces in two poses, the second begun in the middle of a motion with bristles bent; a constant torque; every
+ * seventh second held out, and what a filter that is cut there smears. */
 static void test_pieces(void **unused) {
   (void)unused;
   const long cut = 8 * LEVEL_ROWS + 300;
   drive_log l;
   log_new(&l, LOG_ROWS);
   record(&l, &truths[2], 0.56, motion, 0, 0, NULL);
-  for (long i = 0; i < l.rows; i++) l.tau[i] += 0.9 + (i < cut ? 0 : 0.3 * l.a[i]), l.use[i] = i / 1000 % 7 != 3 && labs(i - cut) > 150;
-  psdmp_steps_lugre_piece pieces[2] = {l.piece, {.rows = l.rows - cut, .dt = l.piece.dt, .v = l.v + cut, .a = l.a + cut, .tau = l.tau + cut, .use = l.use + cut, .pose = 1}};
+  for (long i = 0; i < l.rows; i++)
+    l.tau[i] += 0.9 + (i < cut ? 0 : 0.3 * l.a[i]), l.use[i] = i / 1000 % 7 != 3 && labs(i - cut) > 150;
+  psdmp_steps_lugre_piece pieces[2] = {l.piece,
+                                       {.rows = l.rows - cut,
+                                        .dt = l.piece.dt,
+                                        .v = l.v + cut,
+                                        .a = l.a + cut,
+                                        .tau = l.tau + cut,
+                                        .use = l.use + cut,
+                                        .pose = 1}};
   pieces[0].rows = cut;
   l.options.offset = true;
   psdmp_steps_lugre_answer answer = {0};
   assert_int_equal(psdmp_steps_lugre_fit(2, pieces, 2, &l.options, NULL, &answer, NULL), PSDM_OK);
   double offset = answer.friction.offset;
   answer.friction.offset = 0;
-  double curve = curve_error(&answer.friction, &truths[2], 1e-3, 3), bristles = fabs(answer.friction.sigma0 / truths[2].sigma0 - 1);
-  print_message("  inertias %.5f %.5f, offset %.5f, curve %.1e, sigma0 %.1e\n", answer.inertia[0], answer.inertia[1], offset, curve, bristles);
+  double curve = curve_error(&answer.friction, &truths[2], 1e-3, 3),
+         bristles = fabs(answer.friction.sigma0 / truths[2].sigma0 - 1);
+  print_message("  inertias %.5f %.5f, offset %.5f, curve %.1e, sigma0 %.1e\n", answer.inertia[0], answer.inertia[1],
+                offset, curve, bristles);
   assert_true(fabs(answer.inertia[0] - 0.56) < 1e-3 && fabs(answer.inertia[1] - 0.86) < 1e-3);
   assert_true(answer.fitted[7] && fabs(offset - 0.9) < 1e-3);
   assert_true(curve < 1e-3 && bristles < 2e-3);
@@ -168,7 +187,8 @@ static void test_bent_beginning(void **unused) {
   drive_log l;
   log_new(&l, LOG_ROWS);
   record(&l, &truths[4], inertias[4], motion, 0, 0, NULL);
-  double *bent = malloc(sizeof *bent * LOG_ROWS), *unbent = malloc(sizeof *bent * LOG_ROWS), *t = malloc(sizeof *t * LOG_ROWS);
+  double *bent = malloc(sizeof *bent * LOG_ROWS), *unbent = malloc(sizeof *bent * LOG_ROWS),
+         *t = malloc(sizeof *t * LOG_ROWS);
   double *scratch = malloc(sizeof *scratch * psdm_filter_scratch(&l.filter, l.rows));
   assert_true(bent && unbent && t && scratch);
   for (long i = 0; i < l.rows; i++) t[i] = (double)i / RATE;
@@ -179,8 +199,8 @@ static void test_bent_beginning(void **unused) {
   for (long i = 0; i < l.rows; i++) l.tau[i] += bent[i];
   double V[81];
   psdmp_steps_lugre_answer answer = fitted(&l, V, NULL);
-  print_message("  curve %.1e, sigma0 %.1e, rmse %.1e of %.2f Nm\n", curve_error(&answer.friction, &truths[4], 1e-3, 3), fabs(answer.friction.sigma0 / truths[4].sigma0 - 1), answer.rmse,
-                4e-5 * truths[4].sigma0);
+  print_message("  curve %.1e, sigma0 %.1e, rmse %.1e of %.2f Nm\n", curve_error(&answer.friction, &truths[4], 1e-3, 3),
+                fabs(answer.friction.sigma0 / truths[4].sigma0 - 1), answer.rmse, 4e-5 * truths[4].sigma0);
   assert_true(curve_error(&answer.friction, &truths[4], 1e-3, 3) < 2e-4);
   assert_true(fabs(answer.friction.sigma0 / truths[4].sigma0 - 1) < 5e-4);
   free(bent), free(unbent), free(t), free(scratch);
@@ -228,7 +248,8 @@ static void one_speed(double t, double out[3]) {
 }
 
 /* v and a as they are: this is about rows, not about filters */
-static void exact_log(drive_log *l, const psdm_friction *f, double inertia, void (*move)(double, double *), double noise, rng *g) {
+static void exact_log(drive_log *l, const psdm_friction *f, double inertia, void (*move)(double, double *),
+                      double noise, rng *g) {
   double at[3], *t = malloc(sizeof *t * (size_t)l->rows);
   for (long i = 0; i < l->rows; i++) t[i] = (double)i / RATE, move(t[i], at), l->v[i] = at[1], l->a[i] = at[2];
   psdm_lugre_follow(f, 0, l->rows, t, l->v, NULL, l->tau);
@@ -248,13 +269,16 @@ static void test_one_speed(void **unused) {
     double V[81];
     l.options.offset = true;
     psdmp_steps_lugre_answer answer = fitted(&l, V, NULL);
-    double is = psdm_friction_steady(&answer.friction, PSDM_FRICTION_LUGRE, 0.5), should = psdm_friction_steady(&truths[1], PSDM_FRICTION_LUGRE, 0.5);
-    print_message("  %s: Fc %.4f, steady %.4f of %.4f, inertia %g\n", direction ? "one way" : "both ways", answer.friction.coulomb, is, should, answer.inertia[0]);
+    double is = psdm_friction_steady(&answer.friction, PSDM_FRICTION_LUGRE, 0.5),
+           should = psdm_friction_steady(&truths[1], PSDM_FRICTION_LUGRE, 0.5);
+    print_message("  %s: Fc %.4f, steady %.4f of %.4f, inertia %g\n", direction ? "one way" : "both ways",
+                  answer.friction.coulomb, is, should, answer.inertia[0]);
     assert_true(all_finite(&answer));
     assert_true(answer.friction.given && answer.fitted[0] && fabs(is / should - 1) < 5e-3);
     for (int k = 1; k < 7; k++) assert_false(answer.fitted[k]);
     assert_true(answer.fitted[7] == (direction == 0));
-    assert_true(answer.friction.stat == answer.friction.coulomb && answer.friction.viscous == 0 && answer.friction.exponent == 1 && answer.friction.stribeck > 0);
+    assert_true(answer.friction.stat == answer.friction.coulomb && answer.friction.viscous == 0 &&
+                answer.friction.exponent == 1 && answer.friction.stribeck > 0);
     assert_true(answer.friction.sigma0 > 0 && answer.friction.sigma1 == 0 && answer.inertia[0] == 0);
     assert_null(psdm_friction_lacks(&answer.friction, PSDM_FRICTION_LUGRE));
     for (long i = 0; i < l.rows; i++) l.use[i] = l.use[i] && l.v[i] > 0;
@@ -280,7 +304,8 @@ static void test_no_slow_rows(void **unused) {
   assert_true(answer.friction.stat == answer.friction.coulomb);
   assert_true(fabs(answer.friction.coulomb / answer.friction.sigma0 - 1e-4) < 5e-5);
   assert_true(error < 0.01);
-  for (int k = 0; k < 5; k += k == 0 ? 3 : 1) assert_true(fabs(value_of(&answer.friction, k) - value_of(&truths[0], k)) < 4 * sqrt(V[k * 10]));
+  for (int k = 0; k < 5; k += k == 0 ? 3 : 1)
+    assert_true(fabs(value_of(&answer.friction, k) - value_of(&truths[0], k)) < 4 * sqrt(V[k * 10]));
   for (int k = 1; k < 9; k++)
     for (int i = 0; i < 9; i++)
       if (k == 1 || k == 2 || k == 5 || k == 6 || k == 7) assert_true(V[k * 9 + i] == 0 && V[i * 9 + k] == 0);
@@ -298,14 +323,17 @@ static void test_plain_friction(void **unused) {
   double V[81];
   record(&l, &level, 0.084, motion, 4.8e-7, 0.08, &g);
   psdmp_steps_lugre_answer answer = fitted(&l, V, NULL);
-  print_message("  Fs / Fc %.4f, curve %.1e", answer.friction.stat / answer.friction.coulomb, curve_error(&answer.friction, &level, 1e-3, 3));
+  print_message("  Fs / Fc %.4f, curve %.1e", answer.friction.stat / answer.friction.coulomb,
+                curve_error(&answer.friction, &level, 1e-3, 3));
   assert_true(all_finite(&answer));
-  assert_true(answer.fitted[0] && answer.fitted[5] && !answer.fitted[1] && !answer.fitted[2] && answer.friction.stat == answer.friction.coulomb);
+  assert_true(answer.fitted[0] && answer.fitted[5] && !answer.fitted[1] && !answer.fitted[2] &&
+              answer.friction.stat == answer.friction.coulomb);
   assert_true(curve_error(&answer.friction, &level, 1e-3, 3) < 0.01);
   psdm_friction none = {.stribeck = 0.1, .exponent = 1, .given = true};
   record(&l, &none, 0.084, motion, 4.8e-7, 0.08, &g);
   answer = fitted(&l, V, NULL);
-  print_message("; of none %.1e Nm\n", answer.friction.given ? psdm_friction_steady(&answer.friction, PSDM_FRICTION_LUGRE, 0.1) : 0);
+  print_message("; of none %.1e Nm\n",
+                answer.friction.given ? psdm_friction_steady(&answer.friction, PSDM_FRICTION_LUGRE, 0.1) : 0);
   assert_true(all_finite(&answer));
   assert_true(!answer.friction.given || fabs(psdm_friction_steady(&answer.friction, PSDM_FRICTION_LUGRE, 0.1)) < 0.01);
   log_free(&l);
@@ -347,7 +375,8 @@ static void test_prediction(void **unused) {
   log_new(&l, ROWS);
   psdm_friction f = random_friction(&g);
   f.offset = 0.3;
-  double *should = malloc(sizeof *should * ROWS), *t = malloc(sizeof *t * ROWS), *scratch = malloc(sizeof *scratch * psdm_filter_scratch(&l.filter, ROWS)), worst = 0;
+  double *should = malloc(sizeof *should * ROWS), *t = malloc(sizeof *t * ROWS),
+         *scratch = malloc(sizeof *scratch * psdm_filter_scratch(&l.filter, ROWS)), worst = 0;
   random_velocity(&g, ROWS, 0.2, l.v);
   for (long i = 0; i < ROWS; i++) t[i] = (double)i / RATE;
   psdm_lugre_follow(&f, 0, ROWS, t, l.v, NULL, should);
@@ -373,9 +402,10 @@ static void test_prediction(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_simulation), cmocka_unit_test(test_derivatives), cmocka_unit_test(test_recovery),       cmocka_unit_test(test_pieces),
-      cmocka_unit_test(test_bent_beginning), cmocka_unit_test(test_rest),    cmocka_unit_test(test_one_speed),      cmocka_unit_test(test_no_slow_rows),
-      cmocka_unit_test(test_plain_friction), cmocka_unit_test(test_refusals), cmocka_unit_test(test_prediction),
+      cmocka_unit_test(test_simulation), cmocka_unit_test(test_derivatives),    cmocka_unit_test(test_recovery),
+      cmocka_unit_test(test_pieces),     cmocka_unit_test(test_bent_beginning), cmocka_unit_test(test_rest),
+      cmocka_unit_test(test_one_speed),  cmocka_unit_test(test_no_slow_rows),   cmocka_unit_test(test_plain_friction),
+      cmocka_unit_test(test_refusals),   cmocka_unit_test(test_prediction),
   };
   return library_lacks_fit() ? 0 : cmocka_run_group_tests(tests, NULL, NULL);
 }

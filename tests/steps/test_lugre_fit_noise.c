@@ -1,10 +1,11 @@
-/* test_lugre_fit_noise.c: friction from noisy logs beside its doubt, how it follows the torque, and what may fail or stop on the way. */
+/* test_lugre_fit_noise.c: friction from noisy logs beside its doubt, how it follows the torque, and what may fail or
+ * stop on the way. */
 #include "test_lugre_fit_log.h"
 
 /* ---- doubt ---- */
 
-/* The steady curve within 2 % and sigma0 within 3 % at every try; of the thirty other numbers no more than two beyond 3 sd; sigma1, whose sd may be as large as itself,
- * never below 0 and within 4. */
+/* The steady curve within 2 % and sigma0 within 3 % at every try; of the thirty other numbers no more than two
+ * beyond 3 sd; sigma1, whose sd may be as large as itself, never below 0 and within 4. */
 static void test_noise(void **unused) {
   (void)unused;
   rng g = rng_start("lugre noise");
@@ -53,8 +54,9 @@ static void numbers_of(const psdmp_steps_lugre_answer *answer, double out[9]) {
   out[8] = answer->inertia[0];
 }
 
-/* Columns: the torque itself, which scales every number that is a torque; gravity that was taken wrongly; a slow drift. The torque is the model's own, so that
- * nothing is left and (J^T J)^-1 J^T is the whole derivative; fits on either side of it differ by terms of third order in a change of 1e-3 Nm. */
+/* Columns: the torque itself, which scales every number that is a torque; gravity that was taken wrongly; a slow
+ * drift. The torque is the model's own, so that nothing is left and (J^T J)^-1 J^T is the whole derivative; fits on
+ * either side of it differ by terms of third order in a change of 1e-3 Nm. */
 static void test_gain(void **unused) {
   (void)unused;
   const int joint = 4;
@@ -65,16 +67,19 @@ static void test_gain(void **unused) {
   for (long i = 0; i < l.rows; i++) l.tau[i] += inertias[joint] * l.a[i];
   l.options.offset = true;
   for (long i = 0; i < l.rows; i++) l.use[i] = i / 500 % 8 != 5;
-  double V[81], base[9], gain[9 * COLUMNS], *D = malloc(sizeof *D * (size_t)l.rows * COLUMNS), *tau = malloc(sizeof *tau * (size_t)l.rows), worst = 0, worst_scale = 0;
+  double V[81], base[9], gain[9 * COLUMNS], *D = malloc(sizeof *D * (size_t)l.rows * COLUMNS),
+                                            *tau = malloc(sizeof *tau * (size_t)l.rows), worst = 0, worst_scale = 0;
   assert_true(D && tau);
   memcpy(tau, l.tau, sizeof *tau * (size_t)l.rows);
-  for (long i = 0; i < l.rows; i++) D[i * COLUMNS] = l.tau[i], D[i * COLUMNS + 1] = sin(l.q[i] + 0.4), D[i * COLUMNS + 2] = cos(2e-4 * (double)i);
+  for (long i = 0; i < l.rows; i++)
+    D[i * COLUMNS] = l.tau[i], D[i * COLUMNS + 1] = sin(l.q[i] + 0.4), D[i * COLUMNS + 2] = cos(2e-4 * (double)i);
   psdmp_steps_lugre_answer answer = {.covariance = V};
   assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, NULL), PSDM_OK);
   assert_int_equal(psdmp_steps_lugre_gain(1, &l.piece, 1, &l.options, &answer, COLUMNS, D, NULL, gain), PSDM_OK);
   numbers_of(&answer, base);
   static const bool torques[9] = {true, true, false, true, false, true, true, true, true};
-  for (int k = 0; k < 9; k++) worst_scale = fmax(worst_scale, fabs(gain[k * COLUMNS] - (torques[k] ? base[k] : 0)) / fmax(fabs(base[k]), 1e-2));
+  for (int k = 0; k < 9; k++)
+    worst_scale = fmax(worst_scale, fabs(gain[k * COLUMNS] - (torques[k] ? base[k] : 0)) / fmax(fabs(base[k]), 1e-2));
   for (int c = 1; c < COLUMNS; c++) {
     const double step = 1e-3;
     double side[2][9];
@@ -86,7 +91,8 @@ static void test_gain(void **unused) {
     }
     for (int k = 0; k < 9; k++) {
       double moved = (side[1][k] - side[0][k]) / (2 * step);
-      worst = fmax(worst, fabs(moved - gain[k * COLUMNS + c]) / fmax(fabs(gain[k * COLUMNS + c]), 1e-2 * fabs(base[k])));
+      worst =
+          fmax(worst, fabs(moved - gain[k * COLUMNS + c]) / fmax(fabs(gain[k * COLUMNS + c]), 1e-2 * fabs(base[k])));
     }
   }
   print_message("  scale %.1e, columns %.1e\n", worst_scale, worst);
@@ -168,6 +174,7 @@ static void test_stop(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_noise), cmocka_unit_test(test_gain), cmocka_unit_test(test_memory), cmocka_unit_test(test_stop)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_noise), cmocka_unit_test(test_gain),
+                                     cmocka_unit_test(test_memory), cmocka_unit_test(test_stop)};
   return library_lacks_fit() ? 0 : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* test_lugre_fit_steps.c: the search for friction's numbers, step by step. The beginnings, the minimiser and the doubt are stand-ins: each descent must begin where a plain twin says, with these
- * numbers free, and ends where the test says; what is let go of, and all that is answered, follows from that. */
+/* test_lugre_fit_steps.c: the search for friction's numbers, step by step. The beginnings, the minimiser and the
+ * doubt are stand-ins: each descent must begin where a plain twin says, with these numbers free, and ends where the
+ * test says; what is let go of, and all that is answered, follows from that. */
 #if defined(PSDM_HAVE_CMINPACK) && defined(PSDM_HAVE_NLOPT)
 
 #include <math.h>
@@ -11,7 +12,9 @@
 
 enum { PIECES = 3, ROWS = 60, POSES = 2, NUMBERS = INERTIA + POSES, MOST_LOOKS = 8, MOST_USED = PIECES * ROWS };
 
-static double gauss(rng *g) { return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1)); }
+static double gauss(rng *g) {
+  return sqrt(-2 * log(1 - rng_uniform(g, 0, 1))) * cos(6.283185307179586 * rng_uniform(g, 0, 1));
+}
 
 /* ---- a short log ---- */
 
@@ -37,10 +40,17 @@ static void make_log(rng *g) {
   m.options.offset = true;
   for (int p = 0; p < PIECES; p++) {
     for (int i = 0; i < ROWS; i++) {
-      m.v[p][i] = 0.8 * sin(0.31 * i + p) + 0.1 * gauss(g), m.a[p][i] = rng_uniform(g, -4, 4), m.tau[p][i] = rng_uniform(g, -9, 9);
+      m.v[p][i] = 0.8 * sin(0.31 * i + p) + 0.1 * gauss(g), m.a[p][i] = rng_uniform(g, -4, 4),
+      m.tau[p][i] = rng_uniform(g, -9, 9);
       m.use[p][i] = rng_int(g, 0, 4) > 0;
     }
-    m.piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS - 7 * p, .dt = 0.01 + 0.002 * p, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p % 2};
+    m.piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS - 7 * p,
+                                           .dt = 0.01 + 0.002 * p,
+                                           .v = m.v[p],
+                                           .a = m.a[p],
+                                           .tau = m.tau[p],
+                                           .use = m.use[p],
+                                           .pose = p % 2};
   }
   count_log();
 }
@@ -49,7 +59,8 @@ static void make_log(rng *g) {
 
 static double *number(psdmp_steps_lugre_point *point, int k) {
   psdm_friction *f = &point->friction;
-  double *const numbers[] = {&f->coulomb, &f->stat, &f->stribeck, &f->viscous, &f->exponent, &f->sigma0, &f->sigma1, &f->offset};
+  double *const numbers[] = {&f->coulomb,  &f->stat,   &f->stribeck, &f->viscous,
+                             &f->exponent, &f->sigma0, &f->sigma1,   &f->offset};
   return k < INERTIA ? numbers[k] : &point->inertia[k - INERTIA];
 }
 
@@ -66,17 +77,19 @@ static struct {
   int count;
   psdm_status begins;
   psdmp_steps_lugre_point points[BEGINNINGS];
-  double left[BEGINNINGS], step; /* what is left of the torque from each beginning; how far each coordinate goes, in parts of its index */
-  double sigma1[16];             /* where a descent leads it; NAN: by the step */
+  /* what is left of the torque from each beginning; how far each coordinate goes, in parts of its index */
+  double left[BEGINNINGS], step;
+  double sigma1[16]; /* where a descent leads it; NAN: by the step */
   look looks[MOST_LOOKS];
-  bool apart, certain;           /* covariance of Fc and Fs as below, or none */
-  int stop_at;                   /* the question whether to go on that is answered no, from 1 */
+  bool apart, certain; /* covariance of Fc and Fs as below, or none */
+  int stop_at;         /* the question whether to go on that is answered no, from 1 */
   /* what is so far */
   psdmp_steps_lugre_point point, best, beginning;
   double least;
   int k, descents, looked, columns, asked;
   bool rough, again, stopped;
-  double covariance[UNKNOWNS * UNKNOWNS], inverse[UNKNOWNS * UNKNOWNS]; /* (NUMBERS x NUMBERS) that the stand-in for the doubt makes up */
+  /* (NUMBERS x NUMBERS) that the stand-in for the doubt makes up */
+  double covariance[UNKNOWNS * UNKNOWNS], inverse[UNKNOWNS * UNKNOWNS];
 } twin;
 
 /* numbers that are tied */
@@ -108,7 +121,9 @@ static void begun_again(void) {
   memcpy(free, p->free, sizeof free);
   *p = twin.beginning;
   memcpy(p->free, free, sizeof free);
-  if (!free[STAT]) f->coulomb += (f->stat - f->coulomb) * exp(-moderate * moderate / (f->stribeck * f->stribeck)), f->stribeck = m.fastest / 1000;
+  if (!free[STAT])
+    f->coulomb += (f->stat - f->coulomb) * exp(-moderate * moderate / (f->stribeck * f->stribeck)),
+        f->stribeck = m.fastest / 1000;
   if (!free[EXPONENT]) f->viscous *= pow(moderate, f->exponent) / moderate, f->exponent = 1;
   if (!free[VISCOUS]) f->coulomb += f->viscous * moderate, f->viscous = 0;
   for (int k = SIGMA1; k < NUMBERS; k++)
@@ -120,15 +135,18 @@ static void expect_point(const psdmp_steps_lugre_point *is, const char *what) {
   psdmp_steps_lugre_point copy = *is;
   for (int k = 0; k < NUMBERS; k++) {
     double x = *number(&copy, k), should = *number(&twin.point, k);
-    if (is->free[k] != twin.point.free[k]) fail_msg("%s %d: number %d is %sfree", what, twin.descents, k, is->free[k] ? "" : "not ");
-    if (!(fabs(x - should) <= 1e-13 * fabs(should))) fail_msg("%s %d: number %d is %.15g, %.15g was expected", what, twin.descents, k, x, should);
+    if (is->free[k] != twin.point.free[k])
+      fail_msg("%s %d: number %d is %sfree", what, twin.descents, k, is->free[k] ? "" : "not ");
+    if (!(fabs(x - should) <= 1e-13 * fabs(should)))
+      fail_msg("%s %d: number %d is %.15g, %.15g was expected", what, twin.descents, k, x, should);
   }
 }
 
 static void set_place(const double *x, const double *from) {
   int n = 0;
   for (int k = 0; k < NUMBERS; k++)
-    if (twin.point.free[k]) *number(&twin.point, k) = is_log(k) ? exp(fmin(fmax(x[n], from[n] - 7), from[n] + 7)) : x[n], n++;
+    if (twin.point.free[k])
+      *number(&twin.point, k) = is_log(k) ? exp(fmin(fmax(x[n], from[n] - 7), from[n] + 7)) : x[n], n++;
   tied(&twin.point);
 }
 
@@ -142,11 +160,14 @@ static void expect_rows(int n, const double *residual, const double *J) {
   twin.columns = before;
   psdmp_base_arena_free(&w.arena);
   for (long i = 0; i < m.used && residual; i++)
-    if (!(fabs(residual[i] - r[i]) <= 1e-11 * (10 + fabs(r[i])))) fail_msg("descent %d, row %ld: %.15g, %.15g was expected", twin.descents, i, residual[i], r[i]);
+    if (!(fabs(residual[i] - r[i]) <= 1e-11 * (10 + fabs(r[i]))))
+      fail_msg("descent %d, row %ld: %.15g, %.15g was expected", twin.descents, i, residual[i], r[i]);
   for (int k = 0; k < n && J; k++) {
     double most = max_absolute(D + k * m.used, (int)m.used);
     for (long i = 0; i < m.used; i++)
-      if (!(fabs(J[k * m.used + i] - D[k * m.used + i]) <= 1e-11 * (most + 1e-3))) fail_msg("descent %d, column %d, row %ld: %.15g, %.15g was expected", twin.descents, k, i, J[k * m.used + i], D[k * m.used + i]);
+      if (!(fabs(J[k * m.used + i] - D[k * m.used + i]) <= 1e-11 * (most + 1e-3)))
+        fail_msg("descent %d, column %d, row %ld: %.15g, %.15g was expected", twin.descents, k, i, J[k * m.used + i],
+                 D[k * m.used + i]);
   }
 }
 
@@ -159,11 +180,15 @@ void __wrap_psdmp_steps_lugre_columns(psdmp_steps_lugre *w, const psdm_friction 
   __real_psdmp_steps_lugre_columns(w, f, width);
 }
 
-psdm_status __wrap_psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count, psdm_error *error);
-psdm_status __wrap_psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count, psdm_error *error) {
-  assert_true(w->fastest == m.fastest && w->used == m.used && w->rows == m.rows && w->poses == POSES && w->pieces == PIECES);
+psdm_status __wrap_psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count,
+                                           psdm_error *error);
+psdm_status __wrap_psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count,
+                                           psdm_error *error) {
+  assert_true(w->fastest == m.fastest && w->used == m.used && w->rows == m.rows && w->poses == POSES &&
+              w->pieces == PIECES);
   for (int k = 0; k < BEGINNINGS; k++)
-    for (int i = 0; i < UNKNOWNS; i++) assert_true(!points[k].free[i] && (i >= INERTIA + POSES || *number(&points[k], i) == 0));
+    for (int i = 0; i < UNKNOWNS; i++)
+      assert_true(!points[k].free[i] && (i >= INERTIA + POSES || *number(&points[k], i) == 0));
   memcpy(points, twin.points, sizeof twin.points);
   *count = twin.count;
   twin.point = twin.points[0], twin.rough = true;
@@ -180,32 +205,38 @@ static void descended(void) {
     return;
   }
   if (!twin.rough) return;
-  if (twin.k == 0 || twin.left[twin.k] < twin.least) twin.least = twin.left[twin.k], twin.best = *p, twin.beginning = twin.points[twin.k];
+  if (twin.k == 0 || twin.left[twin.k] < twin.least)
+    twin.least = twin.left[twin.k], twin.best = *p, twin.beginning = twin.points[twin.k];
   if (++twin.k < twin.count) *p = twin.points[twin.k], freed(p);
   else *p = twin.best, twin.rough = false;
 }
 
 typedef int function(void *user, int rows, int n, const double *x, double *residual, double *J, int ld, int what);
 
-int __wrap_lmder(function *f, void *user, int rows, int n, double *x, double *residual, double *J, int ld, double ftol, double xtol, double gtol, int most, double *diagonal, int mode, double factor,
-                 int print, int *values, int *jacobians, int *pivot, double *qtf, double *one, double *two, double *three, double *spare);
-int __wrap_lmder(function *f, void *user, int rows, int n, double *x, double *residual, double *J, int ld, double ftol, double xtol, double gtol, int most, double *diagonal, int mode, double factor,
-                 int print, int *values, int *jacobians, int *pivot, double *qtf, double *one, double *two, double *three, double *spare) {
+int __wrap_lmder(function *f, void *user, int rows, int n, double *x, double *residual, double *J, int ld, double ftol,
+                 double xtol, double gtol, int most, double *diagonal, int mode, double factor, int print, int *values,
+                 int *jacobians, int *pivot, double *qtf, double *one, double *two, double *three, double *spare);
+int __wrap_lmder(function *f, void *user, int rows, int n, double *x, double *residual, double *J, int ld, double ftol,
+                 double xtol, double gtol, int most, double *diagonal, int mode, double factor, int print, int *values,
+                 int *jacobians, int *pivot, double *qtf, double *one, double *two, double *three, double *spare) {
   double *const memory[] = {x, residual, J, spare, diagonal, qtf, one, two, three}, from[UNKNOWNS] = {0};
   const int sizes[] = {n, rows, rows * n, rows, n, n, n, n, n};
   if (twin.stopped) { /* it is not asked again, and nothing is evaluated */
     int asks = twin.asked, before = twin.columns;
-    assert_true(f(user, rows, n, x, residual, J, ld, 1) == -1 && f(user, rows, n, x, residual, J, ld, 2) == -1 && twin.asked == asks && twin.columns == before);
+    assert_true(f(user, rows, n, x, residual, J, ld, 1) == -1 && f(user, rows, n, x, residual, J, ld, 2) == -1 &&
+                twin.asked == asks && twin.columns == before);
     return -1;
   }
-  assert_true(rows == m.used && ld == rows && ftol == (twin.rough ? 1e-4 : 1e-10) && xtol == (twin.rough ? 1e-3 : 1e-8) && gtol == 0 && most == 60);
+  assert_true(rows == m.used && ld == rows && ftol == (twin.rough ? 1e-4 : 1e-10) &&
+              xtol == (twin.rough ? 1e-3 : 1e-8) && gtol == 0 && most == 60);
   assert_true(mode == 1 && factor >= 0.1 && factor <= 100 && print == 0); /* what MINPACK allows */
   int free = 0;
   for (int k = 0; k < NUMBERS; k++)
     if (twin.point.free[k]) {
       double should = is_log(k) ? log(*number(&twin.point, k)) : *number(&twin.point, k);
       assert_true(free < n);
-      if (!(fabs(x[free] - should) <= 1e-13 * (1 + fabs(should)))) fail_msg("descent %d begins at %.15g of number %d, %.15g was expected", twin.descents, x[free], k, should);
+      if (!(fabs(x[free] - should) <= 1e-13 * (1 + fabs(should))))
+        fail_msg("descent %d begins at %.15g of number %d, %.15g was expected", twin.descents, x[free], k, should);
       from[free] = x[free], free++;
     }
   assert_int_equal(n, free);
@@ -249,16 +280,21 @@ static void make_covariance(void) {
   rng g = {.state = 20260101};
   for (int i = 0; i < NUMBERS; i++)
     for (int k = 0; k <= i; k++) {
-      twin.covariance[i * NUMBERS + k] = twin.covariance[k * NUMBERS + i] = i == k ? rng_uniform(&g, 0.001, 0.002) : 1e-4 * gauss(&g);
+      twin.covariance[i * NUMBERS + k] = twin.covariance[k * NUMBERS + i] =
+          i == k ? rng_uniform(&g, 0.001, 0.002) : 1e-4 * gauss(&g);
       twin.inverse[i * NUMBERS + k] = twin.inverse[k * NUMBERS + i] = gauss(&g);
     }
-  if (twin.certain) twin.covariance[0] = twin.covariance[1] = twin.covariance[NUMBERS] = twin.covariance[NUMBERS + 1] = 0;
+  if (twin.certain)
+    twin.covariance[0] = twin.covariance[1] = twin.covariance[NUMBERS] = twin.covariance[NUMBERS + 1] = 0;
   if (!twin.apart) return;
-  twin.covariance[0] = 0.04, twin.covariance[1] = twin.covariance[NUMBERS] = 0.01, twin.covariance[NUMBERS + 1] = 0.03; /* of log Fs / Fc: 0.05, three of its doubts are 0.6708 */
+  /* of log Fs / Fc: 0.05, three of its doubts are 0.6708 */
+  twin.covariance[0] = 0.04, twin.covariance[1] = twin.covariance[NUMBERS] = 0.01, twin.covariance[NUMBERS + 1] = 0.03;
 }
 
-void __wrap_psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, const double *residual, const double *J, psdmp_steps_lugre_doubt *d);
-void __wrap_psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point, const double *residual, const double *J, psdmp_steps_lugre_doubt *d) {
+void __wrap_psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point,
+                                       const double *residual, const double *J, psdmp_steps_lugre_doubt *d);
+void __wrap_psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *w, const psdmp_steps_lugre_point *point,
+                                       const double *residual, const double *J, psdmp_steps_lugre_doubt *d) {
   assert_int_equal(w->used, m.used);
   memset(d, 0xFF, sizeof *d);
   d->count = 0;
@@ -299,9 +335,10 @@ static bool ask(void *user, double share) {
 }
 
 static void start(void) {
-  static const psdmp_steps_lugre_point points[BEGINNINGS] = {{{3, 4.2, 0.05, 0.6, 0.8, 2e3, 2, 0.7, true}, {1.5, 2.5}, {false}},
-                                                       {{2, 3.1, 0.4, 7, 1.3, 9e3, 0.5, -0.3, true}, {0.4, 0.6}, {false}},
-                                                       {{5, 3.5, 0.2, 1, 0.4, 4e4, 9, 0.2, true}, {-0.2, 0.9}, {false}}};
+  static const psdmp_steps_lugre_point points[BEGINNINGS] = {
+      {{3, 4.2, 0.05, 0.6, 0.8, 2e3, 2, 0.7, true}, {1.5, 2.5}, {false}},
+      {{2, 3.1, 0.4, 7, 1.3, 9e3, 0.5, -0.3, true}, {0.4, 0.6}, {false}},
+      {{5, 3.5, 0.2, 1, 0.4, 4e4, 9, 0.2, true}, {-0.2, 0.9}, {false}}};
   memset(&twin, 0, sizeof twin);
   memcpy(twin.points, points, sizeof points);
   twin.count = 1, twin.step = 0.02, twin.left[0] = 4;
@@ -328,12 +365,15 @@ static void expect_model(double *square) {
     double both = 0, own = 0;
     psdmp_steps_lugre_simulate(&twin.point.friction, piece->rows, piece->dt, piece->v, TORQUE_AND_START, columns);
     if (m.options.filter) psdm_filter_zero_phase(m.options.filter, piece->rows, 2, columns, scratch);
-    for (long i = 0; i < piece->rows; i++) columns[2 * i] += twin.point.friction.offset + twin.point.inertia[piece->pose] * piece->a[i];
     for (long i = 0; i < piece->rows; i++)
-      if (piece->use[i]) both += (piece->tau[i] - columns[2 * i]) * columns[2 * i + 1], own += columns[2 * i + 1] * columns[2 * i + 1];
+      columns[2 * i] += twin.point.friction.offset + twin.point.inertia[piece->pose] * piece->a[i];
+    for (long i = 0; i < piece->rows; i++)
+      if (piece->use[i])
+        both += (piece->tau[i] - columns[2 * i]) * columns[2 * i + 1], own += columns[2 * i + 1] * columns[2 * i + 1];
     for (long i = 0; i < piece->rows; i++) {
       double should = columns[2 * i] + (own > 0 ? both / own : 0) * columns[2 * i + 1], left = should - piece->tau[i];
-      if (!(fabs(is[i] - should) <= 1e-11 * (10 + fabs(should)))) fail_msg("model of piece %d, row %ld: %.15g, %.15g was expected", p, i, is[i], should);
+      if (!(fabs(is[i] - should) <= 1e-11 * (10 + fabs(should))))
+        fail_msg("model of piece %d, row %ld: %.15g, %.15g was expected", p, i, is[i], should);
       if (piece->use[i]) *square += left * left;
     }
     is += piece->rows;
@@ -355,7 +395,8 @@ static void expect_answer(void) {
     for (int k = 0; k < NUMBERS; k++) {
       double by = (is_log(i) ? *number(&twin.point, i) : 1) * (is_log(k) ? *number(&twin.point, k) : 1);
       double should = twin.point.free[i] && twin.point.free[k] ? by * twin.covariance[i * NUMBERS + k] : 0;
-      if (!(fabs(covariance[i * NUMBERS + k] - should) <= 1e-12 * fabs(should))) fail_msg("covariance of %d and %d: %.15g, %.15g was expected", i, k, covariance[i * NUMBERS + k], should);
+      if (!(fabs(covariance[i * NUMBERS + k] - should) <= 1e-12 * fabs(should)))
+        fail_msg("covariance of %d and %d: %.15g, %.15g was expected", i, k, covariance[i * NUMBERS + k], should);
     }
 }
 
@@ -364,7 +405,8 @@ static void expect_nothing(void) {
   for (int p = 0; p < PIECES; p++)
     for (long i = 0; i < m.piece[p].rows; i++)
       if (m.use[p][i]) square += m.tau[p][i] * m.tau[p][i];
-  assert_true(!answer.friction.given && fabs(answer.rmse - sqrt(square / (double)m.used)) <= 1e-13 * answer.rmse && answer.evaluations == twin.columns);
+  assert_true(!answer.friction.given && fabs(answer.rmse - sqrt(square / (double)m.used)) <= 1e-13 * answer.rmse &&
+              answer.evaluations == twin.columns);
   for (int i = 0; i < NUMBERS * NUMBERS; i++) assert_true(covariance[i] == 0);
   for (long i = 0; i < m.rows; i++) assert_true(model[i] == 0);
   for (int k = 0; k < INERTIA; k++) assert_false(answer.fitted[k]);
@@ -373,13 +415,16 @@ static void expect_nothing(void) {
 /* the beginning from which least is left, the first of those alike; none */
 static void beginnings(void **state) {
   (void)state;
-  static const double left[][BEGINNINGS] = {{4, 2, 3}, {2, 2, 3}, {3, 4, 2}, {5, 5, 5}, {4, 1, 1}, {0.5, NAN, 0.25}, {NAN, 1, 2}};
+  static const double left[][BEGINNINGS] = {{4, 2, 3}, {2, 2, 3},        {3, 4, 2},  {5, 5, 5},
+                                            {4, 1, 1}, {0.5, NAN, 0.25}, {NAN, 1, 2}};
   rng g = rng_start("lugre fit steps");
   for (int trial = 0; trial < 7; trial++)
     for (int count = 0; count <= BEGINNINGS; count++) {
       make_log(&g);
-      if (trial == 3) assert_int_equal(psdm_filter_butterworth(2, 20, 100, &m.filter), PSDM_OK), m.options.filter = &m.filter;
-      if (trial == 5) memset(m.use[1], 0, sizeof m.use[1]), count_log(); /* a piece that is simulated only: its beginning is not bent */
+      if (trial == 3)
+        assert_int_equal(psdm_filter_butterworth(2, 20, 100, &m.filter), PSDM_OK), m.options.filter = &m.filter;
+      /* a piece that is simulated only: its beginning is not bent */
+      if (trial == 5) memset(m.use[1], 0, sizeof m.use[1]), count_log();
       start();
       twin.count = count, memcpy(twin.left, left[trial], sizeof twin.left);
       assert_int_equal(run(NULL), PSDM_OK);
@@ -392,10 +437,14 @@ static void beginnings(void **state) {
   assert_true(twin.descents == 0 && !answer.friction.given && !strcmp(error.text, "no beginning"));
 }
 
-/* bristles that are damped by less than nothing are not damped, and all others fitted once more; numbers go no farther than a factor of e^7 in one descent */
+/* bristles that are damped by less than nothing are not damped, and all others fitted once more; numbers go no
+ * farther than a factor of e^7 in one descent */
 static void bounds_of_descents(void **state) {
   (void)state;
-  static const double damping[][6] = {{-1, NAN, NAN, NAN, NAN, NAN}, {NAN, -2, NAN, 3, NAN, NAN}, {0, 0, NAN, NAN, NAN, NAN}, {-1, NAN, -1, NAN, -1e-9, NAN}};
+  static const double damping[][6] = {{-1, NAN, NAN, NAN, NAN, NAN},
+                                      {NAN, -2, NAN, 3, NAN, NAN},
+                                      {0, 0, NAN, NAN, NAN, NAN},
+                                      {-1, NAN, -1, NAN, -1e-9, NAN}};
   static const int descents[] = {4, 4, 3, 6};
   rng g = rng_start("lugre bounds");
   for (int trial = 0; trial < 4; trial++) {
@@ -411,12 +460,14 @@ static void bounds_of_descents(void **state) {
     twin.step = down ? -8 : 8;
     for (int k = 0; k < 16; k++) twin.sigma1[k] = 1;
     assert_int_equal(run(NULL), PSDM_OK);
-    assert_true(fabs(answer.friction.coulomb / 3 - 1) < 1e-13 && fabs(answer.friction.sigma0 / 2e3 - 1) < 1e-13); /* there and back again */
+    /* there and back again */
+    assert_true(fabs(answer.friction.coulomb / 3 - 1) < 1e-13 && fabs(answer.friction.sigma0 / 2e3 - 1) < 1e-13);
     assert_true(fabs(twin.best.friction.coulomb / 3 - exp(down ? -7 : 7)) < 1e-12 * exp(7));
   }
 }
 
-/* an offset is fitted where it is asked for and the drive goes faster than a tenth of its fastest both ways, in rows that count */
+/* an offset is fitted where it is asked for and the drive goes faster than a tenth of its fastest both ways, in rows
+ * that count */
 static void which_are_free(void **state) {
   (void)state;
   rng g = rng_start("lugre free");
@@ -458,16 +509,31 @@ static void let_go(const char *what, int looks, const look *l) {
   memcpy(twin.looks, l, sizeof *l * (size_t)looks);
   assert_int_equal(run(NULL), PSDM_OK);
   for (int k = 0; k < looks; k++) lost += l[k].lost != 0;
-  if (twin.looked != lost + 1 || twin.descents != lost + 2) fail_msg("%s: %d looks, %d were expected", what, twin.looked, lost + 1);
+  if (twin.looked != lost + 1 || twin.descents != lost + 2)
+    fail_msg("%s: %d looks, %d were expected", what, twin.looked, lost + 1);
   expect_answer();
 }
 
 static void what_is_let_go(void **state) {
   (void)state;
-  static const look one[] = {{BIT(SIGMA0), 0, BRISTLES, 0}, {0x3FF, 0, BRISTLES, 0}, {BIT(SIGMA1) | 0x1F, 0, BIT(SIGMA1), 0}, {BIT(STAT) | BIT(EXPONENT), 0, DIP, 0}, {BIT(STRIBECK) | BIT(VISCOUS), 0, DIP, 0},
-                             {BIT(COULOMB) | FIRST, 0, DIP, 0}, {BIT(EXPONENT) | BIT(OFFSET), 0, BIT(EXPONENT), 0}, {BIT(VISCOUS) | BIT(OFFSET), 0, BIT(EXPONENT), 0},
-                             {BIT(OFFSET) | FIRST | SECOND, 0, BIT(OFFSET), 0}, {FIRST | SECOND, 0, FIRST, 0}, {SECOND, 0, SECOND, 0}, {0, BIT(SIGMA0), BRISTLES, 1}, {0, BIT(SIGMA0), BRISTLES, NAN},
-                             {0, BIT(VISCOUS), BIT(EXPONENT), 1}, {0, BIT(EXPONENT), BIT(EXPONENT), 7}, {0, BIT(STRIBECK), DIP, 1}, {0, 0x3C, 0, 0.99}, {0, BIT(SIGMA1) | BIT(OFFSET) | FIRST | SECOND, 0, 50}};
+  static const look one[] = {{BIT(SIGMA0), 0, BRISTLES, 0},
+                             {0x3FF, 0, BRISTLES, 0},
+                             {BIT(SIGMA1) | 0x1F, 0, BIT(SIGMA1), 0},
+                             {BIT(STAT) | BIT(EXPONENT), 0, DIP, 0},
+                             {BIT(STRIBECK) | BIT(VISCOUS), 0, DIP, 0},
+                             {BIT(COULOMB) | FIRST, 0, DIP, 0},
+                             {BIT(EXPONENT) | BIT(OFFSET), 0, BIT(EXPONENT), 0},
+                             {BIT(VISCOUS) | BIT(OFFSET), 0, BIT(EXPONENT), 0},
+                             {BIT(OFFSET) | FIRST | SECOND, 0, BIT(OFFSET), 0},
+                             {FIRST | SECOND, 0, FIRST, 0},
+                             {SECOND, 0, SECOND, 0},
+                             {0, BIT(SIGMA0), BRISTLES, 1},
+                             {0, BIT(SIGMA0), BRISTLES, NAN},
+                             {0, BIT(VISCOUS), BIT(EXPONENT), 1},
+                             {0, BIT(EXPONENT), BIT(EXPONENT), 7},
+                             {0, BIT(STRIBECK), DIP, 1},
+                             {0, 0x3C, 0, 0.99},
+                             {0, BIT(SIGMA1) | BIT(OFFSET) | FIRST | SECOND, 0, 50}};
   rng g = rng_start("lugre let go");
   make_log(&g);
   for (int k = 0; k < (int)(sizeof one / sizeof *one); k++) {
@@ -475,10 +541,24 @@ static void what_is_let_go(void **state) {
     snprintf(what, sizeof what, "case %d", k);
     let_go(what, 1, &one[k]);
   }
-  let_go("one after the other", 8, (look[]){{BIT(VISCOUS), 0, BIT(EXPONENT), 0}, {BIT(VISCOUS), 0, BIT(VISCOUS), 0}, {SECOND, 0, SECOND, 0}, {BIT(SIGMA1), 0, BIT(SIGMA1), 0}, {BIT(STAT), 0, DIP, 0},
-                                            {BIT(SIGMA0), 0, BIT(SIGMA0), 0}, {BIT(OFFSET), 0, BIT(OFFSET), 0}, {0, 0, 0, 0}});
-  let_go("bristles, then the power", 3, (look[]){{BIT(SIGMA0), 0, BRISTLES, 0}, {BRISTLES | BIT(EXPONENT), 0, BIT(EXPONENT), 0}, {BIT(EXPONENT) | DIP, 0, DIP, 0}});
-  let_go("a constant", 4, (look[]){{BIT(STAT), 0, DIP, 0}, {BIT(VISCOUS), 0, BIT(EXPONENT), 0}, {BIT(VISCOUS), 0, BIT(VISCOUS), 0}, {DIP | BIT(VISCOUS) | BIT(EXPONENT), 0, 0, 0}});
+  let_go("one after the other", 8,
+         (look[]){{BIT(VISCOUS), 0, BIT(EXPONENT), 0},
+                  {BIT(VISCOUS), 0, BIT(VISCOUS), 0},
+                  {SECOND, 0, SECOND, 0},
+                  {BIT(SIGMA1), 0, BIT(SIGMA1), 0},
+                  {BIT(STAT), 0, DIP, 0},
+                  {BIT(SIGMA0), 0, BIT(SIGMA0), 0},
+                  {BIT(OFFSET), 0, BIT(OFFSET), 0},
+                  {0, 0, 0, 0}});
+  let_go("bristles, then the power", 3,
+         (look[]){{BIT(SIGMA0), 0, BRISTLES, 0},
+                  {BRISTLES | BIT(EXPONENT), 0, BIT(EXPONENT), 0},
+                  {BIT(EXPONENT) | DIP, 0, DIP, 0}});
+  let_go("a constant", 4,
+         (look[]){{BIT(STAT), 0, DIP, 0},
+                  {BIT(VISCOUS), 0, BIT(EXPONENT), 0},
+                  {BIT(VISCOUS), 0, BIT(VISCOUS), 0},
+                  {DIP | BIT(VISCOUS) | BIT(EXPONENT), 0, 0, 0}});
   /* without Fc there is no friction */
   static const look none[] = {{BIT(COULOMB), 0, DIP, 0}, {BIT(COULOMB), 0, 0, 0}};
   start();
@@ -520,7 +600,8 @@ static void covariance_of_poses(void **state) {
     int cleared = poses > 0 && poses <= POSES_MOST ? (INERTIA + poses) * (INERTIA + poses) : 0;
     psdmp_steps_lugre_answer a = {.covariance = many};
     for (int k = 0; k < (int)(sizeof many / sizeof *many); k++) many[k] = 5;
-    assert_int_equal(psdmp_steps_lugre_fit(0, m.piece, poses, &m.options, NULL, &a, &error), PSDM_E_ARGUMENT); /* no pieces */
+    /* no pieces */
+    assert_int_equal(psdmp_steps_lugre_fit(0, m.piece, poses, &m.options, NULL, &a, &error), PSDM_E_ARGUMENT);
     for (int k = 0; k < (int)(sizeof many / sizeof *many); k++) assert_true(many[k] == (k < cleared ? 0 : 5));
     assert_ptr_equal(a.covariance, many);
   }
@@ -540,7 +621,9 @@ static void memory_and_stops(void **state) {
     start();
     status = run(&memory.allocator);
     assert_int_equal(memory.live, 0);
-    if (status) assert_true(status == PSDM_E_MEMORY && error.status == PSDM_E_MEMORY && twin.descents == 0 && !answer.friction.given);
+    if (status)
+      assert_true(status == PSDM_E_MEMORY && error.status == PSDM_E_MEMORY && twin.descents == 0 &&
+                  !answer.friction.given);
   } while (status && fails < 20);
   assert_int_equal(fails, 4 + 4 + 1); /* those of opening, those of the search */
   expect_answer();
@@ -563,7 +646,8 @@ static void gains(void **state) {
   rng g = rng_start("lugre gains");
   make_log(&g);
   for (int trial = 0; trial < 4; trial++) {
-    psdmp_steps_lugre_answer a = {.friction = {3, 4.2, 0.05, 5, 0.8, 2e3, 2, 0.7, true}, .inertia = {1.5, trial == 1 ? 0 : 2.5}};
+    psdmp_steps_lugre_answer a = {.friction = {3, 4.2, 0.05, 5, 0.8, 2e3, 2, 0.7, true},
+                                  .inertia = {1.5, trial == 1 ? 0 : 2.5}};
     double gain[NUMBERS * COLUMNS + 1];
     psdmp_steps_lugre w;
     start();
@@ -597,7 +681,9 @@ static void gains(void **state) {
           sum += part, size += fabs(part);
         }
         if (trial == 3) sum = 0;
-        if (!(fabs(gain[k * COLUMNS + c] - sum) <= 1e-12 * size)) fail_msg("trial %d, number %d by column %d: %.15g, %.15g was expected", trial, k, c, gain[k * COLUMNS + c], sum);
+        if (!(fabs(gain[k * COLUMNS + c] - sum) <= 1e-12 * size))
+          fail_msg("trial %d, number %d by column %d: %.15g, %.15g was expected", trial, k, c, gain[k * COLUMNS + c],
+                   sum);
       }
     long fails = 0;
     psdm_status status;
@@ -615,7 +701,9 @@ static void gains(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings), cmocka_unit_test(bounds_of_descents), cmocka_unit_test(which_are_free), cmocka_unit_test(what_is_let_go), cmocka_unit_test(level_curves), cmocka_unit_test(covariance_of_poses),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings),       cmocka_unit_test(bounds_of_descents),
+                                     cmocka_unit_test(which_are_free),   cmocka_unit_test(what_is_let_go),
+                                     cmocka_unit_test(level_curves),     cmocka_unit_test(covariance_of_poses),
                                      cmocka_unit_test(memory_and_stops), cmocka_unit_test(gains)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_lugre_made.h: short logs of friction that the model itself made: two pieces in two poses, with a constant torque and rows that do not count. Part of one program at a time. */
+/* test_lugre_made.h: short logs of friction that the model itself made: two pieces in two poses, with a constant
+ * torque and rows that do not count. Part of one program at a time. */
 #ifndef TEST_LUGRE_MADE_H
 #define TEST_LUGRE_MADE_H
 
@@ -19,12 +20,14 @@ static made m;
 static inline void make(const psdm_friction *f, const double inertia[PIECES], double offset) {
   for (int p = 0; p < PIECES; p++) {
     for (int i = 0; i < ROWS; i++) {
-      double t = (double)i / CLOCK, grow = log(1.5e4) * CLOCK / ROWS, size = 1e-4 * exp(grow * t), w = p ? 9.1 : 7.3, phase = 0.7 + p;
+      double t = (double)i / CLOCK, grow = log(1.5e4) * CLOCK / ROWS, size = 1e-4 * exp(grow * t), w = p ? 9.1 : 7.3,
+             phase = 0.7 + p;
       m.v[p][i] = size * sin(w * t + phase);
       m.a[p][i] = size * (w * cos(w * t + phase) + grow * sin(w * t + phase));
       m.use[p][i] = i % 500 > 20;
     }
-    m.piece[p] = (psdmp_steps_lugre_piece){.rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
+    m.piece[p] = (psdmp_steps_lugre_piece){
+        .rows = ROWS, .dt = 1.0 / CLOCK, .v = m.v[p], .a = m.a[p], .tau = m.tau[p], .use = m.use[p], .pose = p};
     psdmp_steps_lugre_simulate(f, ROWS, 1.0 / CLOCK, m.v[p], TORQUE_ALONE, m.tau[p]);
     for (int i = 0; i < ROWS; i++) m.tau[p][i] = m.use[p][i] ? m.tau[p][i] + inertia[p] * m.a[p][i] + offset : 1e6;
   }
@@ -33,6 +36,7 @@ static inline void make(const psdm_friction *f, const double inertia[PIECES], do
 static const double inertia[PIECES] = {0.6, 1.1};
 
 /* joints whose bristles are seen on this clock */
-static const psdm_friction truth[] = {{6.2, 7.8, 0.05, 10.7, 0.73, 3e4, 19.2, 0, true}, {3.6, 4.4, 0.1, 2.4, 1.2, 5e3, 8.9, 0, true}};
+static const psdm_friction truth[] = {{6.2, 7.8, 0.05, 10.7, 0.73, 3e4, 19.2, 0, true},
+                                      {3.6, 4.4, 0.1, 2.4, 1.2, 5e3, 8.9, 0, true}};
 
 #endif

@@ -5,8 +5,9 @@
 
 /* ---- exact answers ---- */
 
-/* friction from the file. Constants: rounding and cubic interpolation. Gravity: bristles that lag behind a changing speed are not odd in it, some 1e-9 of the
- * torque. The rest: the simulated friction is exact to some 1e-5 of itself (lugre_fit.h). */
+/* friction from the file. Constants: rounding and cubic interpolation. Gravity: bristles that lag behind a changing
+ * speed are not odd in it, some 1e-9 of the torque. The rest: the simulated friction is exact to some 1e-5 of itself
+ * (lugre_fit.h). */
 static void exact_logs(void **state) {
   (void)state;
   rng g = rng_start("exact_logs");
@@ -14,7 +15,8 @@ static void exact_logs(void **state) {
     const arm *a = &arms[k];
     shelf logs = {.logs = 0};
     psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.friction = true});
-    /* along a prismatic joint at constant speed the current stands still to the last bit, and a log takes that for a frozen channel */
+    /* along a prismatic joint at constant speed the current stands still to the last bit, and a log takes that for a
+     * frozen channel */
     recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction, .rates = true, .noise = 1e-8};
     make_logs(&logs, MOTOR | GRAVITY | INERTIA, a, r, 0.005, &g);
     psdm_steps_options o = steps_options(&logs, false);
@@ -27,7 +29,8 @@ static void exact_logs(void **state) {
       assert_true(s->all[d].r2 > 1 - 1e-8 && s->step[PSDM_STEP_MOTOR].heldout[d].r2 > 1 - 1e-12);
     }
     for (int j = 0; j < s->base; j++) assert_int_equal(s->theta_from[j], PSDM_FROM_LOG);
-    assert_true(s->step[PSDM_STEP_MOTOR].done && !s->step[PSDM_STEP_FRICTION].done && s->currents && !s->stopped && s->rate > 199 && s->rate < 201);
+    assert_true(s->step[PSDM_STEP_MOTOR].done && !s->step[PSDM_STEP_FRICTION].done && s->currents && !s->stopped &&
+                s->rate > 199 && s->rate < 201);
     assert_true(s->step[PSDM_STEP_GRAVITY].condition >= 1 && s->step[PSDM_STEP_INERTIA].rows > 1000);
     psdm_steps_free(s);
     psdm_robot_free(truth), psdm_robot_free(asked);
@@ -42,7 +45,8 @@ static void torque_logs(void **state) {
   for (int k = 0; k < 2; k++) {
     const arm *a = &arms[k];
     shelf logs = {.logs = 0};
-    psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.friction = true, .motors = true});
+    psdm_robot *truth = arm_robot(a, (told){.inertias = true}),
+               *asked = arm_robot(a, (told){.friction = true, .motors = true});
     recorder r = {.robot = truth, .friction = a->friction, .rates = true};
     make_logs(&logs, MOTOR | GRAVITY, a, r, 0.005, &g);
     psdm_steps_options o = steps_options(&logs, false);
@@ -61,7 +65,8 @@ static void torque_logs(void **state) {
   }
 }
 
-/* default filters and a 5e-7 rad encoder, no noise: what is left of ends of sweeps, 0.5 s away, and of differences (2 ms) of motions of some 10 rad/s */
+/* default filters and a 5e-7 rad encoder, no noise: what is left of ends of sweeps, 0.5 s away, and of differences
+ * (2 ms) of motions of some 10 rad/s */
 static void filtered_logs(void **state) {
   (void)state;
   rng g = rng_start("filtered_logs");
@@ -85,21 +90,26 @@ static void filtered_logs(void **state) {
 /* the arm with a tool that its file knows is the arm without it */
 static void tool_is_subtracted(void **state) {
   (void)state;
-  static const char tool[] = "tool: {mass: 1.2, com: [0.02, -0.03, 0.08], inertia: {xx: 0.004, yy: 0.005, zz: 0.003, xy: 0.0002}}\n";
+  static const char tool[] =
+      "tool: {mass: 1.2, com: [0.02, -0.03, 0.08], inertia: {xx: 0.004, yy: 0.005, zz: 0.003, xy: 0.0002}}\n";
   for (int k = 0; k < 2; k++) {
     rng g = rng_start("tool_is_subtracted"), same = g;
     const arm *a = &arms[k];
     shelf logs = {.logs = 0}, bare = {.logs = 0};
-    psdm_robot *arm_alone = arm_robot(a, (told){.inertias = true}), *carrying = arm_robot(a, (told){.inertias = true, .more = tool});
-    psdm_robot *asked = arm_robot(a, (told){.friction = true}), *asked_tool = arm_robot(a, (told){.friction = true, .more = tool});
-    recorder with = {.robot = carrying, .constant = a->constant, .friction = a->friction, .rates = true}, without = with;
+    psdm_robot *arm_alone = arm_robot(a, (told){.inertias = true}),
+               *carrying = arm_robot(a, (told){.inertias = true, .more = tool});
+    psdm_robot *asked = arm_robot(a, (told){.friction = true}),
+               *asked_tool = arm_robot(a, (told){.friction = true, .more = tool});
+    recorder with = {.robot = carrying, .constant = a->constant, .friction = a->friction, .rates = true},
+             without = with;
     without.robot = arm_alone;
     make_logs(&logs, MOTOR | GRAVITY | INERTIA, a, with, 0.005, &g);
     make_logs(&bare, MOTOR | GRAVITY | INERTIA, a, without, 0.005, &same);
     psdm_steps_options o = steps_options(&logs, false), p = steps_options(&bare, false);
     psdm_steps *s = run_steps(asked_tool, &o), *t = run_steps(asked, &p);
     worst w = compare(s, a, arm_alone);
-    print_message("%s with its tool: constants %.1e, gravity %.1e, others %.1e\n", a->name, w.constant, w.gravity, w.other);
+    print_message("%s with its tool: constants %.1e, gravity %.1e, others %.1e\n", a->name, w.constant, w.gravity,
+                  w.other);
     assert_true(w.constant < 1e-8 && w.gravity < 1e-7 && w.other < 2e-6);
     for (int j = 0; j < s->base; j++) assert_true(relative(s->theta[j].value, t->theta[j].value, 0.1) < 1e-5);
     assert_true(s->tool && s->tool[0] == 1.2 && !t->tool);
@@ -118,7 +128,8 @@ static void unobservable_constant(void **state) {
   arm a = arms[0];
   a.head = "gravity: [0, 0, -9.81]\n";
   shelf logs = {.logs = 0};
-  psdm_robot *truth = arm_robot(&a, (told){.inertias = true}), *with = arm_robot(&a, (told){.friction = true, .motors = true}),
+  psdm_robot *truth = arm_robot(&a, (told){.inertias = true}),
+             *with = arm_robot(&a, (told){.friction = true, .motors = true}),
              *without = arm_robot(&a, (told){.friction = true});
   recorder r = {.robot = truth, .constant = a.constant, .friction = a.friction, .rates = true, .noise = 0.01};
   make_logs(&logs, MOTOR | GRAVITY | INERTIA, &a, r, 0.005, &g);
@@ -126,15 +137,17 @@ static void unobservable_constant(void **state) {
   psdm_steps *s = run_steps(with, &o);
   assert_true(s->torque_constant[0] == a.constant[0] && s->sd[0] == 0 && s->torque_constant_from[0] == PSDM_FROM_FILE &&
               s->torque_constant_from[1] == PSDM_FROM_LOG);
-  assert_true(remarked(s, "torque constant of 'j1' is unobservable") && s->step[PSDM_STEP_MOTOR].heldout[0].rows == 0 && s->all[0].r2 > 0.999);
+  assert_true(remarked(s, "torque constant of 'j1' is unobservable") && s->step[PSDM_STEP_MOTOR].heldout[0].rows == 0 &&
+              s->all[0].r2 > 0.999);
   worst w = compare(s, &a, truth);
   assert_true(w.gravity < 1e-2 && w.other < 1e-2);
   psdm_steps_free(s);
   /* its rows are left out: its own drive inertia, which is part of the first base parameter, does not show */
   s = run_steps(without, &o);
-  assert_true(isnan(s->torque_constant[0]) && isinf(s->sd[0]) && s->torque_constant_from[0] == PSDM_FROM_NOTHING && s->all[0].rows == 0 &&
-              s->all[1].rows > 0);
-  assert_true(isnan(s->theta[0].value) && isinf(s->theta[0].sd) && s->theta_from[0] == PSDM_FROM_NOTHING && remarked(s, "does not tell"));
+  assert_true(isnan(s->torque_constant[0]) && isinf(s->sd[0]) && s->torque_constant_from[0] == PSDM_FROM_NOTHING &&
+              s->all[0].rows == 0 && s->all[1].rows > 0);
+  assert_true(isnan(s->theta[0].value) && isinf(s->theta[0].sd) && s->theta_from[0] == PSDM_FROM_NOTHING &&
+              remarked(s, "does not tell"));
   for (long k = 0; k < (long)s->numbers * s->numbers; k++) assert_true(isfinite(s->covariance[k]));
   psdm_steps_free(s);
   psdm_robot_free(truth), psdm_robot_free(with), psdm_robot_free(without);
@@ -151,7 +164,8 @@ static void gravity_that_does_not_tell(void **state) {
   a.friction[0] = arms[2].friction[1], a.friction[1] = arms[2].friction[0];
   a.low[0] = -1.2, a.high[0] = 1.2, a.low[1] = -0.3, a.high[1] = 0.3, a.speed[0] = 0.3, a.speed[1] = 0.08;
   shelf logs = {.logs = 0};
-  psdm_robot *truth = arm_robot(&a, (told){.inertias = true}), *asked = arm_robot(&a, (told){.friction = true, .motors = true});
+  psdm_robot *truth = arm_robot(&a, (told){.inertias = true}),
+             *asked = arm_robot(&a, (told){.friction = true, .motors = true});
   recorder r = {.robot = truth, .constant = a.constant, .friction = a.friction, .rates = true, .noise = 1e-6};
   make_logs(&logs, GRAVITY | INERTIA, &a, r, 0.005, &g);
   psdm_steps_options o = steps_options(&logs, false);
@@ -159,7 +173,8 @@ static void gravity_that_does_not_tell(void **state) {
   psdm_steps *s = run_steps(asked, &o);
   int unknown = 0;
   for (int j = 0; j < s->base; j++) unknown += s->gravity[j] && isnan(s->theta[j].value) && isinf(s->theta[j].sd);
-  assert_true(unknown == 4 && remarked(s, "do not tell mx1, mz1, mx2, my2 apart") && s->step[PSDM_STEP_GRAVITY].heldout[1].r2 > 0.99);
+  assert_true(unknown == 4 && remarked(s, "do not tell mx1, mz1, mx2, my2 apart") &&
+              s->step[PSDM_STEP_GRAVITY].heldout[1].r2 > 0.99);
   psdm_steps_free(s);
   o.logs = 2;
   s = run_steps(asked, &o);
@@ -179,7 +194,8 @@ static void assumptions(void **state) {
   a.link[2] = "{mass: 2, com: [-0.05, 0, 0.06], inertia: {xx: 0.015, yy: 0.02, zz: 0.012}}";
   shelf logs = {.logs = 0};
   static const char assumed[] = "assume: [ry3 = 0, Ixy3 = 0, Ixz3 = 0, Iyz3 = 0]\n";
-  psdm_robot *truth = arm_robot(&a, (told){.inertias = true}), *asked = arm_robot(&a, (told){.friction = true, .motors = true, .more = assumed});
+  psdm_robot *truth = arm_robot(&a, (told){.inertias = true}),
+             *asked = arm_robot(&a, (told){.friction = true, .motors = true, .more = assumed});
   psdm_robot *plain = arm_robot(&a, (told){.friction = true, .motors = true});
   recorder r = {.robot = truth, .constant = a.constant, .friction = a.friction, .rates = true, .noise = 0.01};
   make_logs(&logs, GRAVITY | INERTIA, &a, r, 0.005, &g);
@@ -191,7 +207,8 @@ static void assumptions(void **state) {
   assert_true(w.gravity < 1e-3 && w.other < 1e-2);
   bool zero = false;
   for (int j = 0; j < s->base; j++) {
-    if (strcmp(s->theta[j].name, "XY3") == 0) zero = fabs(s->theta[j].value) < 1e-12 && s->theta[j].sd < 1e-12 && t->theta[j].sd > 1e-7;
+    if (strcmp(s->theta[j].name, "XY3") == 0)
+      zero = fabs(s->theta[j].value) < 1e-12 && s->theta[j].sd < 1e-12 && t->theta[j].sd > 1e-7;
     assert_true(s->theta[j].sd < 1.5 * t->theta[j].sd);
   }
   assert_true(zero);
@@ -233,9 +250,11 @@ static void predicted_rows(void **state) {
       const psdm_joint_fit *fit[] = {&s->step[k].train[d], &s->step[k].heldout[d]};
       for (int held = 0; held < 2; held++) {
         assert_int_equal(t.rows[k][held][d], fit[held]->rows);
-        if (fit[held]->rows) assert_true(relative(sqrt(t.error[k][held][d] / (double)fit[held]->rows), fit[held]->rmse, 1e-12) < 1e-9);
+        if (fit[held]->rows)
+          assert_true(relative(sqrt(t.error[k][held][d] / (double)fit[held]->rows), fit[held]->rmse, 1e-12) < 1e-9);
       }
-      if (s->step[k].done) assert_true(fabs((double)fit[1]->rows / (double)(fit[0]->rows + fit[1]->rows) - 0.15) < 0.08);
+      if (s->step[k].done)
+        assert_true(fabs((double)fit[1]->rows / (double)(fit[0]->rows + fit[1]->rows) - 0.15) < 0.08);
     }
   assert_int_equal(psdm_steps_predict(s, count_row, &few, &error), PSDM_OK);
   assert_int_equal(few.all, 10);
@@ -252,9 +271,14 @@ static void predicted_rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exact_logs),         cmocka_unit_test(torque_logs),           cmocka_unit_test(filtered_logs),
-      cmocka_unit_test(tool_is_subtracted), cmocka_unit_test(unobservable_constant), cmocka_unit_test(gravity_that_does_not_tell),
-      cmocka_unit_test(assumptions),        cmocka_unit_test(predicted_rows),
+      cmocka_unit_test(exact_logs),
+      cmocka_unit_test(torque_logs),
+      cmocka_unit_test(filtered_logs),
+      cmocka_unit_test(tool_is_subtracted),
+      cmocka_unit_test(unobservable_constant),
+      cmocka_unit_test(gravity_that_does_not_tell),
+      cmocka_unit_test(assumptions),
+      cmocka_unit_test(predicted_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_steps_arms.h: small arms whose truth is known, and the experiments they are put through. Part of one program at a time. */
+/* test_steps_arms.h: small arms whose truth is known, and the experiments they are put through. Part of one program
+ * at a time. */
 #ifndef TEST_STEPS_ARMS_H
 #define TEST_STEPS_ARMS_H
 
@@ -53,7 +54,9 @@ static const arm arms[] = {
      {LINK_1, LINK_2, LINK_3},
      "",
      {90, 20, 9},
-     {{12, 15, 0.01, 60, 0.7, 300e3, 200, 0, true}, {5, 6, 0.02, 8, 0.8, 90e3, 20, 0, true}, {2, 2.2, 0.05, 2, 0.9, 30e3, 9, 0, true}},
+     {{12, 15, 0.01, 60, 0.7, 300e3, 200, 0, true},
+      {5, 6, 0.02, 8, 0.8, 90e3, 20, 0, true},
+      {2, 2.2, 0.05, 2, 0.9, 30e3, 9, 0, true}},
      {-0.3, -1.2, -1.5},
      {0.3, 1.2, 1.5},
      {0.08, 0.3, 0.4},
@@ -71,14 +74,18 @@ typedef struct told {
 
 static inline psdm_robot *arm_robot(const arm *a, told w) {
   char text[4096];
-  int at = snprintf(text, sizeof text, "name: %s\nconvention: dh\n%s%sjoints:\n", a->name, a->head, w.more ? w.more : ""), n = arm_n(a);
+  int at = snprintf(text, sizeof text, "name: %s\nconvention: dh\n%s%sjoints:\n", a->name, a->head,
+                    w.more ? w.more : ""),
+      n = arm_n(a);
   for (int j = 0; j < n; j++) {
     const psdm_friction *f = &a->friction[j];
-    at += snprintf(text + at, sizeof text - (size_t)at, "  - {name: j%d, %s, drive_inertia: %s", j + 1, a->joint[j], w.inertias ? a->drive[j] : "unknown");
+    at += snprintf(text + at, sizeof text - (size_t)at, "  - {name: j%d, %s, drive_inertia: %s", j + 1, a->joint[j],
+                   w.inertias ? a->drive[j] : "unknown");
     if (w.motors) at += snprintf(text + at, sizeof text - (size_t)at, ", torque_constant: %.17g", a->constant[j]);
     if (w.friction)
       at += snprintf(text + at, sizeof text - (size_t)at,
-                     ", friction: {coulomb: %.17g, static: %.17g, stribeck: %.17g, viscous: %.17g, exponent: %.17g, sigma0: %.17g, sigma1: %.17g}",
+                     ", friction: {coulomb: %.17g, static: %.17g, stribeck: %.17g, viscous: %.17g, exponent: %.17g, "
+                     "sigma0: %.17g, sigma1: %.17g}",
                      f->coulomb, f->stat, f->stribeck, f->viscous, f->exponent, f->sigma0, f->sigma1);
     at += snprintf(text + at, sizeof text - (size_t)at, "}\n");
   }
@@ -125,14 +132,16 @@ static inline track *gravity_track(const arm *a, double dt, double seconds) {
 
 /* sines of growing size, one joint after the other */
 static inline track *friction_track(const arm *a, double dt) {
-  static const double size[] = {2e-5, 6e-5, 2e-4, 1e-3, 4e-3, 0.02, 0.08, 0.3, 0.6}, frequency[] = {1, 1, 1, 1, 1, 0.8, 0.7, 0.6, 0.5};
+  static const double size[] = {2e-5, 6e-5, 2e-4, 1e-3, 4e-3, 0.02, 0.08, 0.3, 0.6},
+                      frequency[] = {1, 1, 1, 1, 1, 0.8, 0.7, 0.6, 0.5};
   int n = arm_n(a);
   track *t = track_new(n, dt);
   memcpy(t->at, middle, (size_t)n * sizeof *middle);
   for (int j = 0; j < n; j++) {
     double by = (a->high[j] - a->low[j]) / 2.4;
     track_hold(t, 1);
-    for (size_t k = 0; k < sizeof size / sizeof *size; k++) track_sine(t, j, size[k] * (k < 3 ? 1 : by), frequency[k], 3);
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++)
+      track_sine(t, j, size[k] * (k < 3 ? 1 : by), frequency[k], 3);
   }
   track_hold(t, 1);
   return t;
@@ -151,7 +160,12 @@ static inline track *inertia_track(const arm *a, double dt, double seconds, rng 
   return t;
 }
 
-enum { MOTOR = 1 << PSDM_STEP_MOTOR, GRAVITY = 1 << PSDM_STEP_GRAVITY, FRICTION = 1 << PSDM_STEP_FRICTION, INERTIA = 1 << PSDM_STEP_INERTIA };
+enum {
+  MOTOR = 1 << PSDM_STEP_MOTOR,
+  GRAVITY = 1 << PSDM_STEP_GRAVITY,
+  FRICTION = 1 << PSDM_STEP_FRICTION,
+  INERTIA = 1 << PSDM_STEP_INERTIA
+};
 
 /* logs of the steps in `steps` */
 static inline void make_logs(shelf *s, unsigned steps, const arm *a, recorder r, double dt, rng *g) {

@@ -37,14 +37,18 @@ static void resumed(void **state) {
   }
   assert_int_equal(whole->numbers, s->numbers);
   for (int i = 0; i < s->n; i++) assert_true(whole->torque_constant[i] == s->torque_constant[i]);
-  for (int j = 0; j < s->base; j++) assert_true(whole->theta[j].value == s->theta[j].value && whole->theta[j].sd == s->theta[j].sd);
-  for (int d = 0; d < s->n; d++) assert_true(whole->friction[d].sigma0 == s->friction[d].sigma0 && whole->friction[d].coulomb == s->friction[d].coulomb);
+  for (int j = 0; j < s->base; j++)
+    assert_true(whole->theta[j].value == s->theta[j].value && whole->theta[j].sd == s->theta[j].sd);
+  for (int d = 0; d < s->n; d++)
+    assert_true(whole->friction[d].sigma0 == s->friction[d].sigma0 &&
+                whole->friction[d].coulomb == s->friction[d].coulomb);
   for (long k = 0; k < (long)s->numbers * s->numbers; k++) assert_true(whole->covariance[k] == s->covariance[k]);
   /* motors once more: what was found with the old constants stays, and says so */
   psdm_steps_free(s);
   o.log = logs.log, o.logs = 3, o.before = before;
   s = run_steps(asked, &o);
-  assert_true(remarked(s, "run it again") && s->step[PSDM_STEP_INERTIA].from_before && s->theta[0].value == whole->theta[0].value);
+  assert_true(remarked(s, "run it again") && s->step[PSDM_STEP_INERTIA].from_before &&
+              s->theta[0].value == whole->theta[0].value);
   assert_true(s->covariance[s->n] == 0); /* a new constant has nothing to do with the old theta */
   psdm_steps_free(s), psdm_steps_free(whole);
   psdm_parameters_free(before);
@@ -74,11 +78,12 @@ static void whole_chain(void **state) {
     assert_true(s->step[PSDM_STEP_FRICTION].heldout[d].r2 > 0.999 && s->all[d].r2 > 0.999);
     for (double v = 1e-3; v < s->speed[d]; v *= 1.3) {
       double true_torque = psdm_friction_steady(&a->friction[d], PSDM_FRICTION_LUGRE, v);
-      worst_curve = fmax(worst_curve, relative(psdm_friction_steady(&s->friction[d], PSDM_FRICTION_LUGRE, v), true_torque, 0));
+      worst_curve =
+          fmax(worst_curve, relative(psdm_friction_steady(&s->friction[d], PSDM_FRICTION_LUGRE, v), true_torque, 0));
     }
   }
-  print_message("steady friction within %.2f %%, inertia of drive 1 %.4f, of drive 2 %.4f\n", 100 * worst_curve, s->effective_inertia[0],
-                s->effective_inertia[1]);
+  print_message("steady friction within %.2f %%, inertia of drive 1 %.4f, of drive 2 %.4f\n", 100 * worst_curve,
+                s->effective_inertia[0], s->effective_inertia[1]);
   assert_true(worst_curve < 0.01);
   /* joint 1 alone: T^T M e_1 of its drive, q2 standing: M11 - M21; joint 2 alone moves drive 2 alone */
   assert_true(fabs(s->effective_inertia[0] - (M[0] - M[2])) < 0.01 && fabs(s->effective_inertia[1] - M[3]) < 0.01);

@@ -1,5 +1,6 @@
-/* test_steps_doubt.c: the truth lies within what the steps say of their doubt, from motors to inertias, over noise seeds. SEEDS=N in the environment takes
- * more of them, FRICTION=1 fits friction too, in place of taking it from the file. */
+/* test_steps_doubt.c: the truth lies within what the steps say of their doubt, from motors to inertias, over noise
+ * seeds. SEEDS=N in the environment takes more of them, FRICTION=1 fits friction too, in place of taking it from the
+ * file. */
 #include "test_steps_arms.h"
 
 typedef struct score {
@@ -18,7 +19,8 @@ static void add(score *s, double error, double sd) {
 static void say(const char *what, const score *s) {
   if (s->count)
     print_message("  %-9s %4ld numbers, %.1f %% within 3 sd, rms of error / sd %.2f, mean %.2f\n", what, s->count,
-                  100.0 * (double)s->within / (double)s->count, sqrt(s->square / (double)s->count), s->sum / (double)s->count);
+                  100.0 * (double)s->within / (double)s->count, sqrt(s->square / (double)s->count),
+                  s->sum / (double)s->count);
 }
 
 static void one_seed(const arm *a, bool friction, score kind[4], rng *g) {
@@ -34,7 +36,8 @@ static void one_seed(const arm *a, bool friction, score kind[4], rng *g) {
   for (int j = 0; j < s->base; j++) add(&kind[s->gravity[j] ? 1 : 2], s->theta[j].value - theta[j], s->theta[j].sd);
   for (int d = 0; d < s->n && friction; d++) {
     const psdm_friction *f = &s->friction[d], *t = &a->friction[d];
-    const double error[] = {f->coulomb - t->coulomb, f->stat - t->stat, f->stribeck - t->stribeck, f->viscous - t->viscous, f->exponent - t->exponent};
+    const double error[] = {f->coulomb - t->coulomb, f->stat - t->stat, f->stribeck - t->stribeck,
+                            f->viscous - t->viscous, f->exponent - t->exponent};
     for (int k = 0; k < 5; k++) add(&kind[3], error[k], s->sd[s->n + s->base + 8 * d + k]);
   }
   psdm_steps_free(s);
@@ -42,8 +45,9 @@ static void one_seed(const arm *a, bool friction, score kind[4], rng *g) {
   shelf_clear(&logs);
 }
 
-/* three sd hold 99.7 % of what is normal; with some 17 blocks the sd itself is known to a sixth, which leaves 99 %. 95 % is asked for, and that doubt is not
- * said larger than it is: the rms of errors over their sd is that of a few dozen numbers at least, correlated within a seed */
+/* three sd hold 99.7 % of what is normal; with some 17 blocks the sd itself is known to a sixth, which leaves 99 %.
+ * 95 % is asked for, and that doubt is not said larger than it is: the rms of errors over their sd is that of a few
+ * dozen numbers at least, correlated within a seed */
 static void truth_within_doubt(void **state) {
   (void)state;
   rng g = rng_start("truth_within_doubt");

@@ -1,4 +1,5 @@
-/* test_steps_friction.c: the friction step beside its plain twin on whole experiments: poses, filters, tools, logs, and what is in the way. */
+/* test_steps_friction.c: the friction step beside its plain twin on whole experiments: poses, filters, tools, logs,
+ * and what is in the way. */
 #include "test_steps_friction_twin.h"
 
 /* three joints, each in poses of the joints behind it; a constant torque at the second */
@@ -11,7 +12,8 @@ static void poses_and_doubt(void **state) {
   shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, poses_track(&a, 0.01), &t.g);
   psdm_steps *s = trial_run(&t, INFINITY);
   seen_of all = expect_twin(s);
-  print_message("%d drives, %d poses, %d with a constant torque, %d columns\n", all.fitted, all.poses, all.offsets, all.columns);
+  print_message("%d drives, %d poses, %d with a constant torque, %d columns\n", all.fitted, all.poses, all.offsets,
+                all.columns);
   assert_true(all.fitted == 3 && all.poses == 2 + 2 + 1 && all.offsets >= 1 && all.columns > 6);
   psdm_steps_free(s);
   trial_free(&t);
@@ -20,7 +22,8 @@ static void poses_and_doubt(void **state) {
 /* behind a transmission, filtered, in two logs, with a known tool */
 static void filtered_with_tool(void **state) {
   (void)state;
-  static const char tool[] = "tool: {mass: 1.2, com: [0.02, -0.03, 0.08], inertia: {xx: 0.004, yy: 0.005, zz: 0.003, xy: 0.0002}}\n";
+  static const char tool[] =
+      "tool: {mass: 1.2, com: [0.02, -0.03, 0.08], inertia: {xx: 0.004, yy: 0.005, zz: 0.003, xy: 0.0002}}\n";
   trial t;
   trial_new(&t, "filtered_with_tool", &arms[1], tool);
   psdm_robot *carrying = arm_robot(&arms[1], (told){.inertias = true, .more = tool});
@@ -61,7 +64,8 @@ static void many_poses(void **state) {
   seen_of all = expect_twin(s);
   print_message("%d drives, %d poses, %d left out\n", all.fitted, all.poses, all.left_out);
   assert_true(all.fitted == 1 && all.poses == 8 && all.left_out == 2);
-  assert_true(remarked(s, "friction of 'j2' is not fitted: it does not move alone in any log") && !remarked(s, "what was known is kept"));
+  assert_true(remarked(s, "friction of 'j2' is not fitted: it does not move alone in any log") &&
+              !remarked(s, "what was known is kept"));
   psdm_steps_free(s);
   trial_free(&t);
 }
@@ -77,7 +81,10 @@ static bool shares(void *user, const char *doing, double share) {
   if (!strstr(doing, ": j")) return true;
   for (int d = 0; d < 3; d++) {
     snprintf(name, sizeof name, "friction: j%d", d + 1);
-    if (strcmp(doing, name) == 0) assert_true(share >= d / 3.0 - 1e-12 && share <= (d + 1) / 3.0 + 1e-12 && (share > last[d] || last[d] < 0 || share == last[d])), last[d] = share, told_shares++;
+    if (strcmp(doing, name) == 0)
+      assert_true(share >= d / 3.0 - 1e-12 && share <= (d + 1) / 3.0 + 1e-12 &&
+                  (share > last[d] || last[d] < 0 || share == last[d])),
+          last[d] = share, told_shares++;
   }
   return true;
 }
@@ -105,9 +112,15 @@ static void obstacles(void **state) {
   shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, poses_track(&arms[0], 0.01), &t.g);
   psdm_steps_options o = {.logs = 1, .log = t.logs.log, .before = &t.e.p};
   o.cutoff[PSDM_STEP_FRICTION] = INFINITY;
-  /* gravity of the first link is not known: only the drive before it feels it; the last torque constant is not known either */
+  /* gravity of the first link is not known: only the drive before it feels it; the last torque constant is not known
+   * either */
   double last[3] = {-1, -1, -1};
-  s = run_steps(t.asked, &(psdm_steps_options){.logs = 1, .log = t.logs.log, .before = &t.e.p, .cutoff = {0, 0, INFINITY, 0}, .going_on = shares, .going_on_user = last});
+  s = run_steps(t.asked, &(psdm_steps_options){.logs = 1,
+                                               .log = t.logs.log,
+                                               .before = &t.e.p,
+                                               .cutoff = {0, 0, INFINITY, 0},
+                                               .going_on = shares,
+                                               .going_on_user = last});
   int first = -1;
   for (int j = 0; j < s->base && first < 0; j++)
     if (s->gravity[j] && strchr(s->theta[j].name, '1')) first = j;
@@ -119,7 +132,8 @@ static void obstacles(void **state) {
   s = run_steps(t.asked, &o);
   assert_true(remarked(s, "friction of 'j1' is not fitted: a parameter of its gravity is not known"));
   assert_true(remarked(s, "friction of 'j3' is not fitted: its torque constant is not known; what was known is kept"));
-  assert_true(!remarked(s, "friction of 'j2' is not") && s->friction_from[0] == PSDM_FROM_NOTHING && s->friction_from[1] == PSDM_FROM_LOG && s->friction_from[2] == PSDM_FROM_FILE);
+  assert_true(!remarked(s, "friction of 'j2' is not") && s->friction_from[0] == PSDM_FROM_NOTHING &&
+              s->friction_from[1] == PSDM_FROM_LOG && s->friction_from[2] == PSDM_FROM_FILE);
   assert_true(s->friction[2].sigma0 == arms[0].friction[2].sigma0 && !isnan(s->step[PSDM_STEP_FRICTION].train[1].rmse));
   psdm_steps_free(s);
   /* none of them */
@@ -127,7 +141,8 @@ static void obstacles(void **state) {
   assert_int_equal(psdm_steps_run(t.asked, &o, NULL, &s, &error), PSDM_E_MISSING);
   assert_string_equal(error.file, t.logs.log[0].path);
   assert_true(error.line == 0 && error.column == 0);
-  assert_string_equal(error.text, "friction of no drive can be fitted: of the last one, its torque constant is not known");
+  assert_string_equal(error.text,
+                      "friction of no drive can be fitted: of the last one, its torque constant is not known");
   /* stopped before a drive, and within its fit: nothing of the step is kept */
   for (int k = 0; k < 2; k++) {
     brake b = {.doing = "friction: j2", .share = k ? 1 / 3.0 + 1e-6 : 0};
@@ -143,6 +158,7 @@ static void obstacles(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many_poses), cmocka_unit_test(filtered_with_tool), cmocka_unit_test(poses_and_doubt), cmocka_unit_test(obstacles)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(many_poses), cmocka_unit_test(filtered_with_tool),
+                                     cmocka_unit_test(poses_and_doubt), cmocka_unit_test(obstacles)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,16 @@
-/* test_steps_friction_edges.c: the friction step beside its plain twin where single rows and numbers decide: other arms, quick and creeping rows, spikes, and the doubt that just explains a constant. */
+/* test_steps_friction_edges.c: the friction step beside its plain twin where single rows and numbers decide: other
+ * arms, quick and creeping rows, spikes, and the doubt that just explains a constant. */
 #include "test_steps_friction_twin.h"
 
-/* two joints on the first one, which do not feel each other; and a joint that follows another, so that all of them may */
+/* two joints on the first one, which do not feel each other; and a joint that follows another, so that all of them
+ * may */
 static void branches_and_couplings(void **state) {
   (void)state;
   arm tree = arms[0], coupled = arms[0];
-  tree.joint[2] = "type: revolute, parent: j1, origin: {xyz: [0.1, -0.2, 0.1], rpy: [0.3, 0, 0.2]}, a: 0.3, alpha: pi/2";
-  coupled.joint[1] = "type: revolute, a: 0.4, drive_inertia: 0.4}\n  - {name: follower, type: revolute, a: 0.2, couple: {j2: -0.5}";
+  tree.joint[2] =
+      "type: revolute, parent: j1, origin: {xyz: [0.1, -0.2, 0.1], rpy: [0.3, 0, 0.2]}, a: 0.3, alpha: pi/2";
+  coupled.joint[1] =
+      "type: revolute, a: 0.4, drive_inertia: 0.4}\n  - {name: follower, type: revolute, a: 0.2, couple: {j2: -0.5}";
   coupled.link[1] = LINK_2 "\n  - " LINK_3, coupled.joint[2] = NULL, coupled.drive[1] = "0";
   for (int k = 0; k < 2; k++) {
     const arm *a = k ? &coupled : &tree;
@@ -50,7 +54,11 @@ static void quick_beginnings(void **state) {
     psdm_steps *s = trial_run(&t, INFINITY);
     assert_int_equal(expect_twin(s).fitted, 1);
     assert_true(fabs(s->speed[1] - most) < 1e-12 && made.part[made.rows - 10] > 30);
-    assert_int_equal(remarked(s, "friction of 'j2': the motion does not show coulomb, static, stribeck, viscous, exponent, sigma0, sigma1"), !rubs);
+    assert_int_equal(
+        remarked(
+            s,
+            "friction of 'j2': the motion does not show coulomb, static, stribeck, viscous, exponent, sigma0, sigma1"),
+        !rubs);
     psdm_steps_free(s);
     trial_free(&t);
   }
@@ -138,7 +146,8 @@ static void doubt_of_gravity(void **state) {
   memset(t.e.covariance, 0, (size_t)(N * N) * sizeof *t.e.covariance);
   psdm_steps *s = trial_run(&t, INFINITY);
   assert_int_equal(expect_twin(s).offsets, 1);
-  for (int j = 0; j < s->base; j++) felt += feels[j] = s->gravity[j] && strlen(s->theta[j].name) == 3 && strchr("23", s->theta[j].name[2]);
+  for (int j = 0; j < s->base; j++)
+    felt += feels[j] = s->gravity[j] && strlen(s->theta[j].name) == 3 && strchr("23", s->theta[j].name[2]);
   psdm_steps_free(s);
   for (int which = 0; which < t.e.p.base; which++) {
     if (!feels[which]) continue;
@@ -183,7 +192,8 @@ static void spike_rows(const char *path, int column, int count, const long *row)
   assert_true(fclose(out) == 0 && rename(copy, path) == 0);
 }
 
-/* rests that creep, and currents that are wrong where a drive is quickest: those rows are simulated only, and the speed that was seen is that of the others */
+/* rests that creep, and currents that are wrong where a drive is quickest: those rows are simulated only, and the
+ * speed that was seen is that of the others */
 static void creeping_and_spikes(void **state) {
   (void)state;
   trial t;
@@ -209,6 +219,8 @@ static void creeping_and_spikes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(branches_and_couplings), cmocka_unit_test(quick_beginnings), cmocka_unit_test(doubt_of_gravity), cmocka_unit_test(few_blocks), cmocka_unit_test(creeping_and_spikes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(branches_and_couplings), cmocka_unit_test(quick_beginnings),
+                                     cmocka_unit_test(doubt_of_gravity), cmocka_unit_test(few_blocks),
+                                     cmocka_unit_test(creeping_and_spikes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_steps_friction_memory.c: memory that is not there while the friction step collects rows, keeps its answer and judges it: each piece has a fence, and each fails once. */
+/* test_steps_friction_memory.c: memory that is not there while the friction step collects rows, keeps its answer and
+ * judges it: each piece has a fence, and each fails once. */
 #include "test_steps_arms.h"
 
 #include "fenced.h"
@@ -59,17 +60,20 @@ static void every_piece(void **state) {
   }
   track_hold(m, 0.5);
   shelf_write(&logs, PSDM_STEP_FRICTION, &r, m, &g);
-  scene s = {.robot = arm_robot(a, (told){.inertias = true, .motors = true}), .options = {.logs = 1, .log = logs.log, .cutoff = {0, 0, INFINITY, 0}}};
+  scene s = {.robot = arm_robot(a, (told){.inertias = true, .motors = true}),
+             .options = {.logs = 1, .log = logs.log, .cutoff = {0, 0, INFINITY, 0}}};
   counting memory;
   psdm_steps *steps = NULL;
   psdm_error error = {0};
   counting_fenced_init(&memory, 0);
   if (run(&s, &memory, &steps, &error)) fail_msg("%s", error.text);
   long all = memory.calls;
-  assert_true(steps->friction_from[0] == PSDM_FROM_LOG && steps->friction_from[1] == PSDM_FROM_LOG && s.clock.begins[0] > 0 && s.clock.begins[1] > s.clock.begins[0]);
+  assert_true(steps->friction_from[0] == PSDM_FROM_LOG && steps->friction_from[1] == PSDM_FROM_LOG &&
+              s.clock.begins[0] > 0 && s.clock.begins[1] > s.clock.begins[0]);
   print_message("%ld allocations, drives begin behind %ld and %ld\n", all, s.clock.begins[0], s.clock.begins[1]);
   psdm_steps_free(steps);
-  for (long at = s.clock.begins[0] - 5; at <= all; at++) fails(&s, at); /* the step's own last pieces, then those of each drive */
+  /* the step's own last pieces, then those of each drive */
+  for (long at = s.clock.begins[0] - 5; at <= all; at++) fails(&s, at);
   psdm_robot_free(s.robot), psdm_robot_free(truth);
   shelf_clear(&logs);
 }

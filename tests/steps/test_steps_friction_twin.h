@@ -1,5 +1,6 @@
-/* test_steps_friction_twin.h: the friction step once more, plainly: which rows it takes of which stretches, what is left of their torque, and how the answer, its doubt and its rows follow. The fit
- * itself is lugre_fit.h's, called by both. Part of one program at a time. */
+/* test_steps_friction_twin.h: the friction step once more, plainly: which rows it takes of which stretches, what is
+ * left of their torque, and how the answer, its doubt and its rows follow. The fit itself is lugre_fit.h's, called
+ * by both. Part of one program at a time. */
 #ifndef TEST_STEPS_FRICTION_TWIN_H
 #define TEST_STEPS_FRICTION_TWIN_H
 
@@ -32,11 +33,20 @@ static inline void earlier_new(earlier *e, const arm *a, const psdm_robot *truth
   for (int j = 0; j < l; j++) e->theta[j].value = theta[j], e->known[j] = 1;
   for (int shared = 0; shared < 4; shared++) {
     double u[80];
-    for (int i = 0; i < n + l; i++) u[i] = i % 3 == 2 ? 0 : 1e-3 * rng_uniform(g, 0.2, 1) * (i < n ? a->constant[i] : 1);
     for (int i = 0; i < n + l; i++)
-      for (int k = 0; k < n + l; k++) e->covariance[i * N + k] += (shared % 2 && i != k ? -1 : 1) * u[i] * u[k] / (i == k ? 1 : 8);
+      u[i] = i % 3 == 2 ? 0 : 1e-3 * rng_uniform(g, 0.2, 1) * (i < n ? a->constant[i] : 1);
+    for (int i = 0; i < n + l; i++)
+      for (int k = 0; k < n + l; k++)
+        e->covariance[i * N + k] += (shared % 2 && i != k ? -1 : 1) * u[i] * u[k] / (i == k ? 1 : 8);
   }
-  e->p = (psdm_parameters){.n = n, .base = l, .theta = e->theta, .theta_known = e->known, .lugre = e->lugre, .covariance = e->covariance, .torque_constant = e->constant, .currents = true,
+  e->p = (psdm_parameters){.n = n,
+                           .base = l,
+                           .theta = e->theta,
+                           .theta_known = e->known,
+                           .lugre = e->lugre,
+                           .covariance = e->covariance,
+                           .torque_constant = e->constant,
+                           .currents = true,
                            .steps = 1u << PSDM_STEP_MOTOR | 1u << PSDM_STEP_GRAVITY};
 }
 
@@ -99,7 +109,9 @@ static inline bool held_out(const psdmp_steps *s, int part) {
 
 /* whether joint k is behind joint j of a serial arm, or of two joints on the first one; or all are coupled */
 static bool branched;
-static inline bool behind(const psdmp_steps *s, int k, int j) { return psdm_robot_coupled(s->run.robot) || (branched ? j == 0 && k > 0 : k > j); }
+static inline bool behind(const psdmp_steps *s, int k, int j) {
+  return psdm_robot_coupled(s->run.robot) || (branched ? j == 0 && k > 0 : k > j);
+}
 
 static inline int pose_number(twin *w, const double *q) {
   for (int p = 0; p < w->poses; p++) {
@@ -116,7 +128,8 @@ static inline int pose_number(twin *w, const double *q) {
 static inline void twin_row(twin *w, const psdmp_steps_record *r, long k, long at) {
   psdmp_steps *s = w->s;
   int n = s->n, l = s->l;
-  double *scratch = must(malloc(psdmp_steps_scratch(s) * sizeof *scratch)), *Y = must(malloc((size_t)(n * l) * sizeof *Y)), tool[WIDE], gravity = 0;
+  double *scratch = must(malloc(psdmp_steps_scratch(s) * sizeof *scratch)),
+         *Y = must(malloc((size_t)(n * l) * sizeof *Y)), tool[WIDE], gravity = 0;
   assert_int_equal(psdmp_steps_regressor(s, r->q + k * n, r->qd + k * n, r->qdd + k * n, scratch, Y, tool), PSDM_OK);
   assert_int_equal(psdmp_steps_regressor(s, r->q + k * n, r->qd + k * n, NULL, scratch, Y, NULL), PSDM_OK);
   for (int j = 0; j < l; j++) {
@@ -126,12 +139,14 @@ static inline void twin_row(twin *w, const psdmp_steps_record *r, long k, long a
     else w->lacks = true;
   }
   w->tau[at] = s->x[w->drive] * r->i[k * n + w->drive] - gravity - tool[w->drive];
-  for (int c = 0; c < w->columns; c++) w->D[at * w->columns + c] = w->column[c] < n ? r->i[k * n + w->drive] : -Y[w->drive * l + w->column[c] - n];
+  for (int c = 0; c < w->columns; c++)
+    w->D[at * w->columns + c] = w->column[c] < n ? r->i[k * n + w->drive] : -Y[w->drive * l + w->column[c] - n];
   free(scratch), free(Y);
 }
 
 /* rows of one stretch: 5 cm of way before it, rests of more than a second cut */
-static inline void twin_stretch(twin *w, const psdmp_steps_records *records, const psdmp_steps_alone *solo, long before, long all) {
+static inline void twin_stretch(twin *w, const psdmp_steps_records *records, const psdmp_steps_alone *solo, long before,
+                                long all) {
   const psdmp_steps_record *r = &records->record[solo->record];
   int n = w->s->n, d = w->drive, pose = pose_number(w, r->q + solo->from * n);
   long begin = solo->from, ends = 2 + (long)ceil(records->rest / r->dt), resting = 0, from = w->rows;
@@ -148,7 +163,8 @@ static inline void twin_stretch(twin *w, const psdmp_steps_records *records, con
     if ((double)resting * r->dt > 1 + r->dt / 2) continue;
     long at = w->rows++;
     assert_true(at < ROWS);
-    w->row[at] = k, w->v[at] = r->v[k * n + d], w->a[at] = r->a[k * n + d], w->tau[at] = 0, w->use[at] = 0, w->part[at] = -1;
+    w->row[at] = k, w->v[at] = r->v[k * n + d], w->a[at] = r->a[k * n + d], w->tau[at] = 0, w->use[at] = 0,
+    w->part[at] = -1;
     for (int c = 0; c < w->columns; c++) w->D[at * w->columns + c] = 0;
     if (k < solo->from + ends || k >= solo->to - ends || r->bad[k * n + d]) continue;
     twin_row(w, r, k, at);
@@ -157,11 +173,17 @@ static inline void twin_stretch(twin *w, const psdmp_steps_records *records, con
     w->used += w->use[at];
   }
   w->record[w->pieces] = solo->record, w->first[w->pieces] = from;
-  w->piece[w->pieces++] = (psdmp_steps_lugre_piece){.rows = w->rows - from, .dt = r->dt, .v = w->v + from, .a = w->a + from, .tau = w->tau + from,
-                                              .use = w->use + from, .pose = pose};
+  w->piece[w->pieces++] = (psdmp_steps_lugre_piece){.rows = w->rows - from,
+                                                    .dt = r->dt,
+                                                    .v = w->v + from,
+                                                    .a = w->a + from,
+                                                    .tau = w->tau + from,
+                                                    .use = w->use + from,
+                                                    .pose = pose};
 }
 
-static inline void twin_rows(twin *w, psdmp_steps *s, const psdmp_steps_records *records, int drive, psdmp_base_arena *arena) {
+static inline void twin_rows(twin *w, psdmp_steps *s, const psdmp_steps_records *records, int drive,
+                             psdmp_base_arena *arena) {
   psdmp_steps_alone *solo;
   psdm_error error;
   int solos;
@@ -170,7 +192,8 @@ static inline void twin_rows(twin *w, psdmp_steps *s, const psdmp_steps_records 
   w->s = s, w->drive = drive;
   if (s->C[(long)drive * (s->N + 1)] > 0) w->column[w->columns++] = drive;
   for (int j = 0; j < s->l; j++)
-    if (s->gravity[j] && isfinite(s->x[s->n + j]) && s->C[(long)(s->n + j) * (s->N + 1)] > 0) w->column[w->columns++] = s->n + j;
+    if (s->gravity[j] && isfinite(s->x[s->n + j]) && s->C[(long)(s->n + j) * (s->N + 1)] > 0)
+      w->column[w->columns++] = s->n + j;
   w->D = psdmp_base_arena_alloc(arena, (size_t)(ROWS * (w->columns + 1)) * sizeof *w->D);
   assert_int_equal(psdmp_steps_solo(s, records, arena, &solo, &solos, &error), PSDM_OK);
   for (int k = 0; k < solos; k++) all += solo[k].joint == drive ? solo[k].to - solo[k].from : 0;
@@ -197,7 +220,8 @@ static inline bool leaves_constant(const twin *w, const double *model) {
   mean /= rows;
   for (int b = 0; b < 20; b++) variance += pow((sum[b] - mean * count[b]) / rows, 2) * blocks / (blocks - 1.0);
   for (int a = 0; a < w->columns; a++)
-    for (int b = 0; b < w->columns; b++) variance += slope[a] / rows * (slope[b] / rows) * s->C[(long)w->column[a] * s->N + w->column[b]];
+    for (int b = 0; b < w->columns; b++)
+      variance += slope[a] / rows * (slope[b] / rows) * s->C[(long)w->column[a] * s->N + w->column[b]];
   return mean * mean > 16 * variance;
 }
 
@@ -210,7 +234,9 @@ static inline void expect_answer(twin *w, psdmp_steps_lugre_options *o, psdmp_st
   psdmp_steps *s = w->s;
   int wide = NUMBERS + w->poses, N = s->N;
   double *gain = must(calloc((size_t)(wide * (w->columns + 1)), sizeof *gain));
-  if (w->columns) assert_int_equal(psdmp_steps_lugre_gain(w->pieces, w->piece, w->poses, o, a, w->columns, w->D, NULL, gain), PSDM_OK);
+  if (w->columns)
+    assert_int_equal(psdmp_steps_lugre_gain(w->pieces, w->piece, w->poses, o, a, w->columns, w->D, NULL, gain),
+                     PSDM_OK);
   for (int k = 0; k < NUMBERS; k++) {
     int own = psdmp_steps_at_friction(s, w->drive, k);
     double should = *psdmp_parameters_lugre_number(&a->friction, k);
@@ -228,14 +254,19 @@ static inline void expect_answer(twin *w, psdmp_steps_lugre_options *o, psdmp_st
       double sum = (a->covariance[k * wide + i] + a->covariance[i * wide + k]) / 2, scale = fabs(sum);
       for (int c = 0; c < w->columns; c++)
         for (int b = 0; b < w->columns; b++) {
-          double part = gain[k * w->columns + c] * s->C[(long)w->column[c] * N + w->column[b]] * gain[i * w->columns + b];
+          double part =
+              gain[k * w->columns + c] * s->C[(long)w->column[c] * N + w->column[b]] * gain[i * w->columns + b];
           sum += part, scale += fabs(part);
         }
-      expect_near(s->C[(long)own * N + psdmp_steps_at_friction(s, w->drive, i)], sum, scale, "covariance", k * NUMBERS + i);
+      expect_near(s->C[(long)own * N + psdmp_steps_at_friction(s, w->drive, i)], sum, scale, "covariance",
+                  k * NUMBERS + i);
     }
   }
-  for (int p = 0; p < w->poses; p++) expect_near(s->pose_inertia[w->drive * PSDMP_STEPS_POSES + p], a->inertia[p], fabs(a->inertia[p]), "inertia of pose", p);
-  assert_true(s->p.effective_inertia[w->drive] == s->pose_inertia[w->drive * PSDMP_STEPS_POSES] && s->p.friction_from[w->drive] == PSDM_FROM_LOG);
+  for (int p = 0; p < w->poses; p++)
+    expect_near(s->pose_inertia[w->drive * PSDMP_STEPS_POSES + p], a->inertia[p], fabs(a->inertia[p]),
+                "inertia of pose", p);
+  assert_true(s->p.effective_inertia[w->drive] == s->pose_inertia[w->drive * PSDMP_STEPS_POSES] &&
+              s->p.friction_from[w->drive] == PSDM_FROM_LOG);
   free(gain);
 }
 
@@ -262,11 +293,14 @@ static inline long expect_rows(const twin *w, const psdmp_steps_records *records
   for (int p = 0; p < w->pieces; p++) {
     const psdmp_steps_lugre_piece *piece = &w->piece[p];
     const psdmp_steps_record *r = &records->record[w->record[p]];
-    assert_int_equal(psdmp_steps_lugre_predict(&s->friction[w->drive], isinf(records->cutoff) ? NULL : &records->filter, piece->rows, piece->dt, piece->v, NULL, model), PSDM_OK);
+    assert_int_equal(psdmp_steps_lugre_predict(&s->friction[w->drive], isinf(records->cutoff) ? NULL : &records->filter,
+                                               piece->rows, piece->dt, piece->v, NULL, model),
+                     PSDM_OK);
     for (long k = w->first[p]; k < w->first[p] + piece->rows; k++) {
       if (w->part[k] < 0) continue;
       const psdm_steps_row *is = &l->row[at++];
-      double measured = w->tau[k] - s->pose_inertia[w->drive * PSDMP_STEPS_POSES + piece->pose] * w->a[k], predicted = model[k - w->first[p]];
+      double measured = w->tau[k] - s->pose_inertia[w->drive * PSDMP_STEPS_POSES + piece->pose] * w->a[k],
+             predicted = model[k - w->first[p]];
       assert_true(is->step == PSDM_STEP_FRICTION && is->drive == w->drive && is->heldout == held_out(s, w->part[k]));
       assert_true(is->q == r->q[w->row[k] * s->n + w->drive] && is->qd == w->v[k]);
       expect_near(is->t, r->start + (double)w->row[k] * r->dt, 1, "time of row", (int)k);
@@ -277,9 +311,11 @@ static inline long expect_rows(const twin *w, const psdmp_steps_records *records
     }
   }
   const psdm_step_fit *fit = &s->p.step[PSDM_STEP_FRICTION];
-  assert_true(fit->train[w->drive].rows == (long)count[0] && fit->heldout[w->drive].rows == (long)count[1] && count[0] > 0);
+  assert_true(fit->train[w->drive].rows == (long)count[0] && fit->heldout[w->drive].rows == (long)count[1] &&
+              count[0] > 0);
   expect_near(fit->train[w->drive].rmse, sqrt(square[0] / count[0]), 1, "rmse of drive", w->drive);
-  if (count[1] > 0) expect_near(fit->heldout[w->drive].rmse, sqrt(square[1] / count[1]), 1, "held-out rmse of drive", w->drive);
+  if (count[1] > 0)
+    expect_near(fit->heldout[w->drive].rmse, sqrt(square[1] / count[1]), 1, "held-out rmse of drive", w->drive);
   assert_true(fit->sigma[w->drive] == fit->train[w->drive].rmse);
   assert_true(s->p.speed[w->drive] == fastest);
   return at;
@@ -287,17 +323,20 @@ static inline long expect_rows(const twin *w, const psdmp_steps_records *records
 
 /* ---- a step beside its twin ---- */
 
-static const char *const number_key[NUMBERS] = {"coulomb", "static", "stribeck", "viscous", "exponent", "sigma0", "sigma1", "offset"};
+static const char *const number_key[NUMBERS] = {"coulomb",  "static", "stribeck", "viscous",
+                                                "exponent", "sigma0", "sigma1",   "offset"};
 
 static inline void expect_remarks(const twin *w, const psdmp_steps_lugre_answer *a, bool offset) {
   char text[200], names[100] = "";
   for (int k = 0; k < NUMBERS - 1; k++)
-    if (!a->fitted[k]) snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "", number_key[k]);
+    if (!a->fitted[k])
+      snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "", number_key[k]);
   snprintf(text, sizeof text, "friction of 'j%d': the motion does not show %s", w->drive + 1, names);
   assert_int_equal(remarked(&w->s->p, text), names[0] != 0);
   snprintf(text, sizeof text, "friction of 'j%d': a constant torque of %.3g is left", w->drive + 1, a->friction.offset);
   assert_int_equal(remarked(&w->s->p, text), offset);
-  snprintf(text, sizeof text, "friction of 'j%d': of its poses %d are fitted; %d stretches in others are left out", w->drive + 1, w->poses, w->left_out);
+  snprintf(text, sizeof text, "friction of 'j%d': of its poses %d are fitted; %d stretches in others are left out",
+           w->drive + 1, w->poses, w->left_out);
   assert_int_equal(remarked(&w->s->p, text), w->left_out > 0);
 }
 
@@ -323,7 +362,8 @@ static inline seen_of expect_twin(psdm_steps *steps) {
     twin *w = &made;
     twin_rows(w, s, &records, d, &arena);
     if (!w->used || w->lacks || !isfinite(s->x[d])) {
-      assert_true(steps->friction_from[d] == PSDM_FROM_NOTHING && isnan(steps->effective_inertia[d]) && steps->step[PSDM_STEP_FRICTION].train[d].rows == 0);
+      assert_true(steps->friction_from[d] == PSDM_FROM_NOTHING && isnan(steps->effective_inertia[d]) &&
+                  steps->step[PSDM_STEP_FRICTION].train[d].rows == 0);
       continue;
     }
     psdmp_steps_lugre_options o = {.filter = isinf(records.cutoff) ? NULL : &records.filter, .blocks = 20};
@@ -337,11 +377,14 @@ static inline seen_of expect_twin(psdm_steps *steps) {
     at = expect_rows(w, &records, &seen, at);
     expect_remarks(w, &a, o.offset);
     used += w->used;
-    all.fitted++, all.offsets += o.offset, all.left_out += w->left_out, all.poses += w->poses, all.columns += w->columns;
+    all.fitted++, all.offsets += o.offset, all.left_out += w->left_out, all.poses += w->poses,
+        all.columns += w->columns;
   }
   assert_int_equal(at, seen.rows);
   assert_int_equal(steps->step[PSDM_STEP_FRICTION].rows, used);
-  for (int d = 0; d < s->n; d++) assert_false(steps->step[PSDM_STEP_INERTIA].sigma[d] > 0 || steps->step[PSDM_STEP_GRAVITY].sigma[d] > 0); /* of no other step */
+  /* of no other step */
+  for (int d = 0; d < s->n; d++)
+    assert_false(steps->step[PSDM_STEP_INERTIA].sigma[d] > 0 || steps->step[PSDM_STEP_GRAVITY].sigma[d] > 0);
   /* a reader that has had enough */
   seen.rows = 0, seen.stop = 7;
   assert_int_equal(psdm_steps_predict(steps, list_row, &seen, &error), PSDM_OK);
@@ -362,7 +405,10 @@ typedef struct trial {
 } trial;
 
 static inline void trial_new(trial *t, const char *name, const arm *a, const char *more) {
-  *t = (trial){.a = a, .g = rng_start(name), .truth = arm_robot(a, (told){.inertias = true}), .asked = arm_robot(a, (told){.more = more})};
+  *t = (trial){.a = a,
+               .g = rng_start(name),
+               .truth = arm_robot(a, (told){.inertias = true}),
+               .asked = arm_robot(a, (told){.more = more})};
   t->r = (recorder){.robot = t->truth, .constant = a->constant, .friction = a->friction, .rates = true, .noise = 0.02};
   earlier_new(&t->e, a, t->truth, &t->g);
 }

@@ -1,5 +1,5 @@
-/* test_steps_log.h: logs of the four experiments of an arm whose truth is known: exact torques, LuGre friction of the drives, currents, noise and encoders
- * where asked for. Part of one program at a time. */
+/* test_steps_log.h: logs of the four experiments of an arm whose truth is known: exact torques, LuGre friction of
+ * the drives, currents, noise and encoders where asked for. Part of one program at a time. */
 #ifndef TEST_STEPS_LOG_H
 #define TEST_STEPS_LOG_H
 
@@ -49,7 +49,8 @@ static inline void track_row(track *t, const double *q, const double *qd, const 
     t->q = must(realloc(t->q, bytes)), t->qd = must(realloc(t->qd, bytes)), t->qdd = must(realloc(t->qdd, bytes));
   }
   size_t bytes = (size_t)t->n * sizeof *q;
-  memcpy(t->q + t->rows * t->n, q, bytes), memcpy(t->qd + t->rows * t->n, qd, bytes), memcpy(t->qdd + t->rows * t->n, qdd, bytes);
+  memcpy(t->q + t->rows * t->n, q, bytes), memcpy(t->qd + t->rows * t->n, qd, bytes),
+      memcpy(t->qdd + t->rows * t->n, qdd, bytes);
   t->rows++;
 }
 
@@ -82,7 +83,8 @@ static inline void track_move(track *t, const double *to, double seconds) {
 
 /* one joint at a constant speed, with soft ends of 0.3 s */
 static inline void track_sweep(track *t, int joint, double to, double speed) {
-  double q[WIDE], qd[WIDE] = {0}, qdd[WIDE] = {0}, zero[WIDE] = {0}, soft = 0.3, from = t->at[joint], sign = to > from ? 1 : -1;
+  double q[WIDE], qd[WIDE] = {0}, qdd[WIDE] = {0}, zero[WIDE] = {0}, soft = 0.3, from = t->at[joint],
+                  sign = to > from ? 1 : -1;
   double cruise = (fabs(to - from) - speed * soft) / speed;
   assert_true(cruise > 0);
   memcpy(q, t->at, sizeof q);
@@ -90,7 +92,8 @@ static inline void track_sweep(track *t, int joint, double to, double speed) {
     double way, v, a, end = cruise + 2 * soft - now, u = fmin(now, end) / soft;
     bool late = now > soft + cruise / 2;
     if (u < 1) {
-      way = speed * soft * (u * u * u - u * u * u * u / 2), v = speed * (3 * u * u - 2 * u * u * u), a = speed / soft * (6 * u - 6 * u * u);
+      way = speed * soft * (u * u * u - u * u * u * u / 2), v = speed * (3 * u * u - 2 * u * u * u),
+      a = speed / soft * (6 * u - 6 * u * u);
     } else {
       way = speed * (soft / 2 + fmin(now, end) - soft), v = speed, a = 0;
     }
@@ -104,7 +107,8 @@ static inline void track_sweep(track *t, int joint, double to, double speed) {
 
 /* one joint: periods of a sine that swells and fades over half of them */
 static inline void track_sine(track *t, int joint, double size, double frequency, double periods) {
-  double q[WIDE], qd[WIDE] = {0}, qdd[WIDE] = {0}, w = 6.283185307179586 * frequency, soft = 0.5 / frequency, whole = periods / frequency;
+  double q[WIDE], qd[WIDE] = {0}, qdd[WIDE] = {0}, w = 6.283185307179586 * frequency, soft = 0.5 / frequency,
+                  whole = periods / frequency;
   memcpy(q, t->at, sizeof q);
   for (double now = 0; now < whole - t->dt / 2; now += t->dt) {
     double s = 1, sd = 0, sdd = 0, end = whole - now, u = fmin(now, end) / soft;
@@ -121,7 +125,8 @@ static inline void track_there_and_back(track *t, const double *size, const doub
   long half = (long)(seconds / t->dt + 0.5);
   for (long k = -half; k <= half; k++) { /* the turn is at 0 */
     double now = fabs((double)k * t->dt), whole = (double)half * t->dt, p, v, a, u = fmin(now, whole - now) / soft;
-    if (u < 1) p = soft * (u * u * u - u * u * u * u / 2), v = 3 * u * u - 2 * u * u * u, a = (6 * u - 6 * u * u) / soft;
+    if (u < 1)
+      p = soft * (u * u * u - u * u * u * u / 2), v = 3 * u * u - 2 * u * u * u, a = (6 * u - 6 * u * u) / soft;
     else p = soft / 2 + fmin(now, whole - now) - soft, v = 1, a = 0;
     /* p counts from the nearer end; the whole way is whole - soft */
     bool far = now > whole - now;
@@ -129,7 +134,8 @@ static inline void track_there_and_back(track *t, const double *size, const doub
     double rate = far ? -v : -v, bend = far ? a : -a; /* at falls from the beginning to the turn while now grows */
     if (k < 0) rate = -rate;                          /* now falls there */
     for (int j = 0; j < t->n; j++) {
-      double w = 6.283185307179586 * frequency[j], f = size[j] * sin(w * at), fd = size[j] * w * cos(w * at), fdd = -w * w * f;
+      double w = 6.283185307179586 * frequency[j], f = size[j] * sin(w * at), fd = size[j] * w * cos(w * at),
+             fdd = -w * w * f;
       q[j] = t->at[j] + f, qd[j] = fd * rate, qdd[j] = fdd * rate * rate + fd * bend;
     }
     track_row(t, q, qd, qdd);
@@ -140,7 +146,9 @@ static inline void track_there_and_back(track *t, const double *size, const doub
 static inline void track_excite(track *t, rng *g, double size, double seconds) {
   double q[WIDE], qd[WIDE], qdd[WIDE], a[WIDE][3], w[WIDE][3], h[WIDE][3], soft = 1;
   for (int j = 0; j < t->n; j++)
-    for (int k = 0; k < 3; k++) a[j][k] = size * rng_uniform(g, 0.2, 0.5), w[j][k] = rng_uniform(g, 1 + 2 * k, 2.5 + 2 * k), h[j][k] = rng_uniform(g, -3, 3);
+    for (int k = 0; k < 3; k++)
+      a[j][k] = size * rng_uniform(g, 0.2, 0.5), w[j][k] = rng_uniform(g, 1 + 2 * k, 2.5 + 2 * k),
+      h[j][k] = rng_uniform(g, -3, 3);
   for (double now = 0; now < seconds - t->dt / 2; now += t->dt) {
     double s = 1, sd = 0, sdd = 0, end = seconds - now, u = fmin(now, end) / soft;
     if (u < 1) quintic(u, &s, &sd, &sdd), sd *= (now < end ? 1 : -1) / soft, sdd /= soft * soft;
@@ -183,7 +191,8 @@ static inline void transmission_of(const psdm_robot *robot, double T[WIDE][WIDE]
     for (int i = 0; i < n; i++) T[i][j] = to[i];
     unit[j] = 1;
     psdm_robot_joint_to_motor(robot, unit, to);
-    for (int i = 0; i < n; i++) inverse[i][j] = to[i] / (psdm_robot_has_transmission(robot) ? psdm_robot_joint(robot, i)->gear : 1);
+    for (int i = 0; i < n; i++)
+      inverse[i][j] = to[i] / (psdm_robot_has_transmission(robot) ? psdm_robot_joint(robot, i)->gear : 1);
   }
 }
 
@@ -201,7 +210,8 @@ static inline void add_mass(const psdm_robot *robot, double mass, const double c
 /* drives' torques (rows x n): T^T inverse dynamics + friction along the drives' velocities */
 static inline double *drive_torques(const recorder *r, const track *t) {
   int n = t->n;
-  double T[WIDE][WIDE], inverse[WIDE][WIDE], *out = must(calloc((size_t)t->rows * (size_t)n, sizeof *out)), *v = must(malloc((size_t)t->rows * sizeof *v));
+  double T[WIDE][WIDE], inverse[WIDE][WIDE], *out = must(calloc((size_t)t->rows * (size_t)n, sizeof *out)),
+                                             *v = must(malloc((size_t)t->rows * sizeof *v));
   double *time = must(malloc((size_t)t->rows * sizeof *time)), *own = must(malloc((size_t)t->rows * sizeof *own));
   psdm_robot *loaded;
   psdm_work *work;
@@ -241,7 +251,8 @@ static inline void write_log(const char *path, const recorder *r, const track *t
   for (long k = 0; k < t->rows; k++) {
     double drive[WIDE];
     fprintf(file, "%.9f", (double)k * t->dt);
-    for (int i = 0; i < n; i++) fprintf(file, ",%.17g", r->step > 0 ? floor(t->q[k * n + i] / r->step + 0.5) * r->step : t->q[k * n + i]);
+    for (int i = 0; i < n; i++)
+      fprintf(file, ",%.17g", r->step > 0 ? floor(t->q[k * n + i] / r->step + 0.5) * r->step : t->q[k * n + i]);
     for (int i = 0; i < n && r->rates; i++) fprintf(file, ",%.17g", t->qd[k * n + i]);
     for (int i = 0; i < n && r->rates; i++) fprintf(file, ",%.17g", t->qdd[k * n + i]);
     for (int d = 0; d < n; d++) drive[d] = torque[k * n + d] + (r->noise > 0 ? r->noise * rng_normal(g) : 0);

@@ -90,7 +90,8 @@ static void gravity_without_a_turn(void **state) {
   rng g = rng_start("gravity_without_a_turn");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
-  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}), *dumb = arm_robot(a, (told){.inertias = false});
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.motors = true}),
+             *dumb = arm_robot(a, (told){.inertias = false});
   recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction};
   shelf_write(&logs, PSDM_STEP_GRAVITY, &r, inertia_track(a, 0.01, 20, &g), &g);
   psdm_steps_options o = steps_options(&logs, true);
@@ -225,7 +226,8 @@ static void stopped(void **state) {
     s = run_steps(asked, &o);
     assert_true(s->stopped && at.calls == stop);
     /* what is finished is there, and nothing else */
-    assert_true(s->step[PSDM_STEP_MOTOR].done == (at.finished > PSDM_STEP_MOTOR) && s->step[PSDM_STEP_GRAVITY].done == (at.finished > PSDM_STEP_GRAVITY));
+    assert_true(s->step[PSDM_STEP_MOTOR].done == (at.finished > PSDM_STEP_MOTOR) &&
+                s->step[PSDM_STEP_GRAVITY].done == (at.finished > PSDM_STEP_GRAVITY));
     assert_int_equal(s->torque_constant_from[0], at.finished ? PSDM_FROM_LOG : PSDM_FROM_NOTHING);
     kept[at.finished]++;
     psdm_steps_free(s);
@@ -234,7 +236,8 @@ static void stopped(void **state) {
   stopping first = {.stop_finished = 1};
   o.going_on_user = o.finished_user = &first;
   s = run_steps(asked, &o);
-  assert_true(s->stopped && s->step[PSDM_STEP_MOTOR].done && !s->step[PSDM_STEP_GRAVITY].done && isnan(s->theta[1].value));
+  assert_true(s->stopped && s->step[PSDM_STEP_MOTOR].done && !s->step[PSDM_STEP_GRAVITY].done &&
+              isnan(s->theta[1].value));
   psdm_steps_free(s);
   psdm_robot_free(truth), psdm_robot_free(asked);
   shelf_clear(&logs);
@@ -248,7 +251,8 @@ static void out_of_memory(void **state) {
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
   psdm_robot *truth = arm_robot(a, (told){.inertias = true}),
-             *asked = arm_robot(a, (told){.friction = true, .more = "assume: [Ixz1 = 0]\ntool: {mass: 1, com: [0, 0, 0.1]}\n"});
+             *asked = arm_robot(
+                 a, (told){.friction = true, .more = "assume: [Ixz1 = 0]\ntool: {mass: 1, com: [0, 0, 0.1]}\n"});
   recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction, .noise = 0.1};
   make_logs(&logs, MOTOR | GRAVITY | INERTIA, a, r, 0.04, &g);
   psdm_steps_options o = steps_options(&logs, false);
@@ -273,9 +277,14 @@ static void out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_that_are_wrong), cmocka_unit_test(motor_logs_that_are_wrong), cmocka_unit_test(gravity_without_a_turn),
-      cmocka_unit_test(several_paths),          cmocka_unit_test(mostly_something_else),     cmocka_unit_test(what_is_missing),
-      cmocka_unit_test(stopped),                cmocka_unit_test(out_of_memory),
+      cmocka_unit_test(options_that_are_wrong),
+      cmocka_unit_test(motor_logs_that_are_wrong),
+      cmocka_unit_test(gravity_without_a_turn),
+      cmocka_unit_test(several_paths),
+      cmocka_unit_test(mostly_something_else),
+      cmocka_unit_test(what_is_missing),
+      cmocka_unit_test(stopped),
+      cmocka_unit_test(out_of_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,9 @@ static void steps(void **state) {
   rng g = rng_start("steps");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
-  psdm_robot *truth = arm_robot(a, (told){.inertias = true}), *asked = arm_robot(a, (told){.friction = true, .more = "assume: [Ixz1 = 0]\ntool: {mass: 1, com: [0, 0, 0.1]}\n"});
+  psdm_robot *truth = arm_robot(a, (told){.inertias = true}),
+             *asked = arm_robot(
+                 a, (told){.friction = true, .more = "assume: [Ixz1 = 0]\ntool: {mass: 1, com: [0, 0, 0.1]}\n"});
   recorder r = {.robot = truth, .constant = a->constant, .friction = a->friction, .noise = 0.1};
   make_logs(&logs, MOTOR | GRAVITY | INERTIA, a, r, 0.04, &g);
   shortage_everywhere("steps", try_steps, &(task){asked, steps_options(&logs, false)});

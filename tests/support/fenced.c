@@ -1,4 +1,5 @@
-/* fenced.c: a page that may not be touched behind each piece, and what is left of the page before it holds a pattern. */
+/* fenced.c: a page that may not be touched behind each piece, and what is left of the page before it holds a
+ * pattern. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -57,7 +58,8 @@ static bool kept_give(size_t pages, void *map) {
 }
 
 static void *fence_new(size_t bytes) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), room = rounded(bytes, ALIGN), mapped = rounded(room + sizeof(fence), page) + page;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), room = rounded(bytes, ALIGN),
+         mapped = rounded(room + sizeof(fence), page) + page;
   unsigned char *map = kept_take(mapped / page), *end;
   if (!map) {
     map = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -100,6 +102,8 @@ static void fence_release(void *user, void *memory) {
   fenced_free(memory);
 }
 
-void counting_fenced_init(counting *c, long fail_at) { *c = (counting){{fence_allocate, fence_release, c}, 0, 0, fail_at}; }
+void counting_fenced_init(counting *c, long fail_at) {
+  *c = (counting){{fence_allocate, fence_release, c}, 0, 0, fail_at};
+}
 
 #endif

@@ -19,7 +19,9 @@ static void put_scalar(text_writer *w, const char *text, bool quoted) {
   text_put(w, "\"");
 }
 
-static bool plain(const char *text) { return text[0] && !strpbrk(text, ":{}[],&*#?|<>=!%@\\\"'`\n") && text[0] != '-' && text[0] != ' '; }
+static bool plain(const char *text) {
+  return text[0] && !strpbrk(text, ":{}[],&*#?|<>=!%@\\\"'`\n") && text[0] != '-' && text[0] != ' ';
+}
 
 static void put_node(text_writer *w, const psdmp_document_node *node, const psdmp_document_node *skip) {
   if (node->kind == PSDMP_DOCUMENT_SCALAR) {
@@ -58,7 +60,8 @@ static void change_node(walk *k, psdmp_document_node *node, const char *where) {
   const psdmp_document_node kept = *node;
   for (int kind = PSDMP_DOCUMENT_SCALAR; kind <= PSDMP_DOCUMENT_MAP; kind++) {
     if (kind == (int)kept.kind) continue;
-    *node = (psdmp_document_node){.kind = (psdmp_document_kind)kind, .text = "word", .length = 4, .key = kept.key, .next = kept.next};
+    *node = (psdmp_document_node){
+        .kind = (psdmp_document_kind)kind, .text = "word", .length = 4, .key = kept.key, .next = kept.next};
     show(k, NODES_KIND, where, NULL);
   }
   *node = kept;
@@ -81,15 +84,15 @@ static void walk_below(walk *k, psdmp_document_node *node, const char *where) {
   for (psdmp_document_node *child = node->child; child; child = child->next, at++) {
     if (node->kind == PSDMP_DOCUMENT_MAP)
       snprintf(below, sizeof below, "%s%s%s", where, where[0] ? "." : "", child->key);
-    else
-      snprintf(below, sizeof below, "%s[%d]", where, at);
+    else snprintf(below, sizeof below, "%s[%d]", where, at);
     if (node->kind == PSDMP_DOCUMENT_LIST && at >= 3) break; /* elements are like their neighbours */
     change_node(k, child, below);
     walk_below(k, child, below);
   }
 }
 
-void nodes_each(const char *text, void (*visit)(void *user, const char *text, nodes_change change, const char *where), void *user) {
+void nodes_each(const char *text, void (*visit)(void *user, const char *text, nodes_change change, const char *where),
+                void *user) {
   psdmp_base_arena arena = {0};
   psdm_error error;
   walk k = {.text = malloc(ROOM), .visit = visit, .user = user};
@@ -103,7 +106,8 @@ void nodes_each(const char *text, void (*visit)(void *user, const char *text, no
 bool nodes_refused_well(psdm_status status, const psdm_error *error, const char *text, const char *where) {
   char sentence[900];
   psdm_error_format(error, sentence, sizeof sentence);
-  bool clean = error->status == status && error->text[0] && error->line > 0 && (status == PSDM_E_PARSE || status == PSDM_E_ROBOT || status == PSDM_E_LIMIT || status == PSDM_E_MISSING);
+  bool clean = error->status == status && error->text[0] && error->line > 0 &&
+               (status == PSDM_E_PARSE || status == PSDM_E_ROBOT || status == PSDM_E_LIMIT || status == PSDM_E_MISSING);
   for (const char *s = sentence; *s; s++) clean = clean && (unsigned char)*s >= 0x20;
   if (!clean) print_error("%s: status %d, line %d: %s\n%.3000s\n", where, status, error->line, sentence, text);
   return clean;

@@ -11,10 +11,13 @@ typedef enum nodes_change {
   NODES_EXTRA    /* one element or key more */
 } nodes_change;
 
-/* Calls visit with every such text, and with what was changed: "joints[1].limits.lower". YAML or JSON in, YAML in flow style out. */
-void nodes_each(const char *text, void (*visit)(void *user, const char *text, nodes_change change, const char *where), void *user);
+/* Calls visit with every such text, and with what was changed: "joints[1].limits.lower". YAML or JSON in, YAML in
+ * flow style out. */
+void nodes_each(const char *text, void (*visit)(void *user, const char *text, nodes_change change, const char *where),
+                void *user);
 
-/* Whether a refusal is of the file's content, names its line and has a sentence without control characters; prints it when not. */
+/* Whether a refusal is of the file's content, names its line and has a sentence without control characters; prints
+ * it when not. */
 bool nodes_refused_well(psdm_status status, const psdm_error *error, const char *text, const char *where);
 
 #endif

@@ -18,7 +18,8 @@ static enum { OFF, WATCH, FAIL } mode;
 static bool paused;
 static void *culprit[FRAMES];
 static int culprit_depth;
-static int frames = USUAL; /* that tell stacks apart; SHORTAGE_FRAMES in the environment, up to 14: more runs, more of the callers' callers */
+/* that tell stacks apart; SHORTAGE_FRAMES in the environment, up to 14: more runs, more of the callers' callers */
+static int frames = USUAL;
 
 /* notes the number of this call when its stack is new */
 static void watch(bool can_wait) {
@@ -63,9 +64,11 @@ static int judge(const char *name, psdm_status status, const psdm_error *error, 
   char sentence[1000];
   int wrong = 0;
   if (live) wrong += complain(name, "pieces of memory are left", rule);
-  if (status == PSDM_OK) return wrong + (rule->tolerant || rule->harmless ? 0 : complain(name, "it went unnoticed", rule));
+  if (status == PSDM_OK)
+    return wrong + (rule->tolerant || rule->harmless ? 0 : complain(name, "it went unnoticed", rule));
   if (rule->harmless || !expected(rule, status) || (error->status && !expected(rule, error->status)))
-    wrong += complain(name, error->status ? psdm_error_format(error, sentence, sizeof sentence) : psdm_status_text(status), rule);
+    wrong += complain(
+        name, error->status ? psdm_error_format(error, sentence, sizeof sentence) : psdm_status_text(status), rule);
   return wrong;
 }
 
@@ -82,7 +85,9 @@ static int run(const char *name, strike_attempt attempt, const void *what, const
     return judge(name, status, &error, c.live, rule);
   }
   mode = OFF;
-  if (status) fail_msg("%s without a failure: %s", name, error.status ? psdm_error_format(&error, sentence, sizeof sentence) : psdm_status_text(status));
+  if (status)
+    fail_msg("%s without a failure: %s", name,
+             error.status ? psdm_error_format(&error, sentence, sizeof sentence) : psdm_status_text(status));
   if (c.live) fail_msg("%s: %ld pieces of memory are left", name, c.live);
   return 0;
 }

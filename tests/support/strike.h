@@ -1,5 +1,5 @@
-/* strike.h: a call of some kind fails once for each stack of calls that leads to it. What kind is up to those who wrap it: memory in shortage.c, files in
- * trouble.c. */
+/* strike.h: a call of some kind fails once for each stack of calls that leads to it. What kind is up to those who
+ * wrap it: memory in shortage.c, files in trouble.c. */
 #ifndef STRIKE_H
 #define STRIKE_H
 
@@ -23,8 +23,8 @@ bool strike_now(bool can_wait); /* can_wait: a signal may interrupt it */
 /* What the attempt calls for itself, between true and false, does not fail. */
 void strike_pause(bool paused);
 
-/* Runs the attempt once as it is, which must be PSDM_OK, and once for each stack of calls that was new in that run. Each time the answer must be as the rule wants it,
- * and nothing may be left. Returns how many failures there were. */
+/* Runs the attempt once as it is, which must be PSDM_OK, and once for each stack of calls that was new in that run.
+ * Each time the answer must be as the rule wants it, and nothing may be left. Returns how many failures there were. */
 long strike_everywhere(const char *name, strike_attempt attempt, const void *what, const strike_rule *rule);
 
 /* The same places once more, by another rule. */

@@ -1,4 +1,5 @@
-/* support.c: what the tests share: random numbers (splitmix64), an allocator that counts and fails, shipped robots, differences. */
+/* support.c: what the tests share: random numbers (splitmix64), an allocator that counts and fails, shipped robots,
+ * differences. */
 #define _GNU_SOURCE /* mkdtemp, setenv */
 #include "support.h"
 
@@ -23,7 +24,9 @@ uint64_t rng_next(rng *g) {
   return z ^ (z >> 31);
 }
 
-double rng_uniform(rng *g, double low, double high) { return low + (high - low) * ((double)(rng_next(g) >> 11) * 0x1p-53); }
+double rng_uniform(rng *g, double low, double high) {
+  return low + (high - low) * ((double)(rng_next(g) >> 11) * 0x1p-53);
+}
 int rng_int(rng *g, int low, int high) { return low + (int)(rng_next(g) % (uint64_t)(high - low + 1)); }
 
 static void *count_allocate(void *user, size_t bytes) {
@@ -52,8 +55,8 @@ void text_put(text_writer *w, const char *format, ...) {
   w->left -= (size_t)n;
 }
 
-const char *const shipped_robots[] = {"two_link",    "fanuc_sr6ia",   "kuka_kr6",    "kuka_lbr7",  "denso_vs6556g",
-                                      "puma560",     "parallelogram", "hitachi_hpr", "two_branch", NULL};
+const char *const shipped_robots[] = {"two_link", "fanuc_sr6ia",   "kuka_kr6",    "kuka_lbr7",  "denso_vs6556g",
+                                      "puma560",  "parallelogram", "hitachi_hpr", "two_branch", NULL};
 
 psdm_robot *load_shipped(const char *name) {
   char path[512], sentence[900];
@@ -61,7 +64,8 @@ psdm_robot *load_shipped(const char *name) {
   psdm_error error;
   const char *source = getenv("SOURCE");
   snprintf(path, sizeof path, "%s/robots/%s.yaml", source ? source : ".", name);
-  if (psdm_robot_load(path, NULL, NULL, &robot, &error)) fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
+  if (psdm_robot_load(path, NULL, NULL, &robot, &error))
+    fail_msg("%s", psdm_error_format(&error, sentence, sizeof sentence));
   return robot;
 }
 
@@ -111,7 +115,8 @@ static bool make_comma_locale(void) {
 }
 
 bool comma_locale(void) {
-  static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8", "it_IT.UTF-8", "es_ES.UTF-8", "pt_BR.UTF-8", "ru_RU.UTF-8"};
+  static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8",  "fr_FR.UTF-8", "fr_FR.utf8",
+                                      "it_IT.UTF-8", "es_ES.UTF-8", "pt_BR.UTF-8", "ru_RU.UTF-8"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (writes_commas(names[i])) return true;
   return make_comma_locale();

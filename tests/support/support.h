@@ -53,7 +53,7 @@ void text_put(text_writer *w, const char *format, ...) __attribute__((format(pri
 
 /* Loads robots/NAME.yaml of the source tree; fails the test when it cannot. */
 psdm_robot *load_shipped(const char *name);
-psdm_robot *parse_robot(const char *text); /* fails the test with the library's sentence */
+psdm_robot *parse_robot(const char *text);     /* fails the test with the library's sentence */
 psdm_robot *parse_unsnapped(const char *text); /* angles as they are written */
 
 extern const char *const shipped_robots[]; /* NULL-terminated names, all of robots/ */
@@ -67,7 +67,8 @@ typedef struct random_options {
 /* Writes a random robot file: both conventions, origins, base, tool, gravity in any direction. Returns buf. */
 char *random_robot_text(rng *g, const random_options *options, char *buf, size_t size);
 
-/* Sets a locale that writes 1,5 for the whole program: an installed one, or one that localedef makes. False when there is none. */
+/* Sets a locale that writes 1,5 for the whole program: an installed one, or one that localedef makes. False when
+ * there is none. */
 bool comma_locale(void);
 
 /* max |a - b| over count numbers, divided by scale (at least 1e-300) */

@@ -30,9 +30,11 @@ static bool fails(bool can_wait) {
   result __wrap_##name wants;
 
 /* a call that is not made, and what it answers then */
-#define WRAP(result, name, wants, can_wait, answer, ...) \
-  NAMES(result, name, wants)                             \
-  __attribute__((noinline)) result __wrap_##name wants { return fails(can_wait) ? (answer) : __real_##name(__VA_ARGS__); }
+#define WRAP(result, name, wants, can_wait, answer, ...)            \
+  NAMES(result, name, wants)                                        \
+  __attribute__((noinline)) result __wrap_##name wants {            \
+    return fails(can_wait) ? (answer) : __real_##name(__VA_ARGS__); \
+  }
 
 /* a call that is made all the same, so that nothing stays open */
 #define WRAP_MADE(result, name, wants, can_wait, answer, ...) \
@@ -64,10 +66,14 @@ WRAP(FILE *, fopen, (const char *path, const char *mode), false, NULL, path, mod
 WRAP(FILE *, tmpfile, (void), false, NULL)
 WRAP(int, memfd_create, (const char *name, unsigned flags), false, -1, name, flags)
 WRAP(int, pipe2, (int fds[2], int flags), false, -1, fds, flags)
-WRAP(int, posix_spawn, (pid_t * pid, const char *path, const posix_spawn_file_actions_t *a, const posix_spawnattr_t *b, char *const words[], char *const environment[]), false, errno, pid,
-     path, a, b, words, environment)
-WRAP(int, posix_spawnp, (pid_t * pid, const char *path, const posix_spawn_file_actions_t *a, const posix_spawnattr_t *b, char *const words[], char *const environment[]), false, errno, pid,
-     path, a, b, words, environment)
+WRAP(int, posix_spawn,
+     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *a, const posix_spawnattr_t *b,
+      char *const words[], char *const environment[]),
+     false, errno, pid, path, a, b, words, environment)
+WRAP(int, posix_spawnp,
+     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *a, const posix_spawnattr_t *b,
+      char *const words[], char *const environment[]),
+     false, errno, pid, path, a, b, words, environment)
 WRAP(void *, dlopen, (const char *path, int flags), false, NULL, path, flags)
 WRAP(void *, dlsym, (void *library, const char *name), false, NULL, library, name)
 WRAP(int, gethostname, (char *name, size_t size), false, -1, name, size)
@@ -95,9 +101,11 @@ __attribute__((noinline)) int __wrap_openat(int folder, const char *path, int fl
 long trouble_everywhere(const char *name, strike_attempt attempt, const void *what, const psdm_status *more) {
   psdm_status as[8] = {PSDM_E_IO};
   for (int k = 0; more && more[k] && k < 6; k++) as[k + 1] = more[k];
-  long places = strike_everywhere(name, attempt, what, &(strike_rule){.words = "a system call failed", .as = as, .tolerant = true});
+  long places = strike_everywhere(name, attempt, what,
+                                  &(strike_rule){.words = "a system call failed", .as = as, .tolerant = true});
   interrupted = true;
-  strike_again(name, attempt, what, &(strike_rule){.words = "a system call was interrupted", .as = as, .harmless = true, .waiting = true});
+  strike_again(name, attempt, what,
+               &(strike_rule){.words = "a system call was interrupted", .as = as, .harmless = true, .waiting = true});
   interrupted = false;
   return places;
 }

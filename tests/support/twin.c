@@ -1,4 +1,5 @@
-/* twin.c: dynamics once more, by Newton-Euler in the base frame over complex numbers; derivatives by a complex step; random twins and their files. */
+/* twin.c: dynamics once more, by Newton-Euler in the base frame over complex numbers; derivatives by a complex step;
+ * random twins and their files. */
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "twin.h"
 
@@ -37,15 +38,17 @@ static mat shift(cld x, cld y, cld z) {
   return t;
 }
 
-static mat origin(const double o[6]) { return mul(shift(o[0], o[1], o[2]), mul(turn(2, o[5]), mul(turn(1, o[4]), turn(0, o[3])))); }
+static mat origin(const double o[6]) {
+  return mul(shift(o[0], o[1], o[2]), mul(turn(2, o[5]), mul(turn(1, o[4]), turn(0, o[3]))));
+}
 
 /* ---- Newton-Euler in the base frame ---- */
 
 typedef struct body {
-  mat T;                                /* link frame */
-  cld z[3], at[3];                      /* the joint's axis and a point of it */
-  cld w[3], dw[3], a[3];                /* of the link; a of its origin */
-  cld com[3], force[3], moment[3];      /* moment about the com */
+  mat T;                           /* link frame */
+  cld z[3], at[3];                 /* the joint's axis and a point of it */
+  cld w[3], dw[3], a[3];           /* of the link; a of its origin */
+  cld com[3], force[3], moment[3]; /* moment about the com */
 } body;
 
 static void cross_add(const cld *x, const cld *y, cld scale, cld *out) {
@@ -74,7 +77,8 @@ static void place(const twin *t, const twin_row *row, const body *parent, cld x,
 
 static void move(const twin_row *row, const body *parent, cld rate, cld rate2, body *b) {
   cld from[3], o[3], at[3];
-  for (int i = 0; i < 3; i++) from[i] = parent->T.a[i][3], o[i] = b->T.a[i][3], b->w[i] = parent->w[i], b->dw[i] = parent->dw[i];
+  for (int i = 0; i < 3; i++)
+    from[i] = parent->T.a[i][3], o[i] = b->T.a[i][3], b->w[i] = parent->w[i], b->dw[i] = parent->dw[i];
   if (row->prismatic) {
     accelerate(parent->w, parent->dw, parent->a, from, o, b->a);
     cross_add(parent->w, b->z, 2 * rate, b->a);
@@ -145,7 +149,8 @@ void twin_inverse(const twin *t, const cld *q, const cld *qd, const cld *qdd, cl
     }
 }
 
-void twin_linearize(const twin *t, const double *q, const double *qd, const double *qdd, long double *B, long double *A, long double *M) {
+void twin_linearize(const twin *t, const double *q, const double *qd, const double *qdd, long double *B, long double *A,
+                    long double *M) {
   const long double step = 1e-40L;
   cld x[3][TWIN_MOST], tau[TWIN_MOST];
   long double *const out[3] = {B, A, M};
@@ -178,7 +183,8 @@ static void eliminate(int n, int columns, long double *M, long double *X) {
     for (int i = k + 1; i < n; i++)
       if (fabsl(M[i * n + k]) > fabsl(M[best * n + k])) best = i;
     for (int j = 0; j < n + columns; j++) {
-      long double *a = j < n ? &M[k * n + j] : &X[k * columns + j - n], *b = j < n ? &M[best * n + j] : &X[best * columns + j - n], c = *a;
+      long double *a = j < n ? &M[k * n + j] : &X[k * columns + j - n],
+                  *b = j < n ? &M[best * n + j] : &X[best * columns + j - n], c = *a;
       *a = *b, *b = c;
     }
     for (int i = 0; i < n; i++) {
@@ -225,7 +231,8 @@ static twin_row random_row(rng *g, const twin *t, int j, bool may_couple) {
 twin twin_random(rng *g, int joints_max, bool may_couple, bool may_mix) {
   twin t = {.joints = rng_int(g, 1, joints_max), .modified = rng_int(g, 0, 1)};
   bool couple = may_couple && rng_int(g, 0, 2) == 0;
-  for (int i = 0; i < 3; i++) t.gravity[i] = rng_uniform(g, -9, 9), t.base[i] = rng_uniform(g, -1, 1), t.base[3 + i] = rng_uniform(g, -3, 3);
+  for (int i = 0; i < 3; i++)
+    t.gravity[i] = rng_uniform(g, -9, 9), t.base[i] = rng_uniform(g, -1, 1), t.base[3 + i] = rng_uniform(g, -3, 3);
   for (int j = 0; j < t.joints; j++) {
     t.row[j] = random_row(g, &t, j, couple);
     t.n += !t.row[j].coupled;
@@ -243,13 +250,13 @@ static int first_joint_of(const twin *t, int q) {
 static void write_joint(FILE *f, const twin *t, int j) {
   const twin_row *w = &t->row[j];
   const double *o = w->origin;
-  fprintf(f, "  - {name: j%d, type: %s, theta: %.17Lg, d: %.17Lg, a: %.17Lg, alpha: %.17Lg", j, w->prismatic ? "prismatic" : "revolute",
-          creall(w->theta), creall(w->d), creall(w->a), creall(w->alpha));
-  if (w->parent < 0)
-    fprintf(f, ", parent: base");
-  else
-    fprintf(f, ", parent: j%d", w->parent);
-  if (w->parent != j - 1) fprintf(f, ", origin: {xyz: [%.17g, %.17g, %.17g], rpy: [%.17g, %.17g, %.17g]}", o[0], o[1], o[2], o[3], o[4], o[5]);
+  fprintf(f, "  - {name: j%d, type: %s, theta: %.17Lg, d: %.17Lg, a: %.17Lg, alpha: %.17Lg", j,
+          w->prismatic ? "prismatic" : "revolute", creall(w->theta), creall(w->d), creall(w->a), creall(w->alpha));
+  if (w->parent < 0) fprintf(f, ", parent: base");
+  else fprintf(f, ", parent: j%d", w->parent);
+  if (w->parent != j - 1)
+    fprintf(f, ", origin: {xyz: [%.17g, %.17g, %.17g], rpy: [%.17g, %.17g, %.17g]}", o[0], o[1], o[2], o[3], o[4],
+            o[5]);
   if (w->drive != 0) fprintf(f, ", drive_inertia: %.17g", w->drive);
   if (w->coupled) fprintf(f, ", couple: {j%d: %.17g, offset: %.17g}", first_joint_of(t, w->q), w->factor, w->offset);
   fprintf(f, "}\n");
@@ -259,7 +266,14 @@ static void write_transmission(FILE *f, const twin *t) {
   fprintf(f, "transmission: [");
   for (int i = 0; i < t->n; i++)
     for (int j = 0; j < t->n; j++)
-      fprintf(f, "%s%.17g%s", j ? ", " : i ? ", [" : "[", i == j ? 1 : i == 1 && j == 0 ? t->mix : 0, j == t->n - 1 ? "]" : "");
+      fprintf(f, "%s%.17g%s",
+              j   ? ", "
+              : i ? ", ["
+                  : "[",
+              i == j             ? 1
+              : i == 1 && j == 0 ? t->mix
+                                 : 0,
+              j == t->n - 1 ? "]" : "");
   fprintf(f, "]\n");
 }
 
@@ -267,14 +281,17 @@ char *twin_write(const twin *t, char *buf, size_t size) {
   FILE *f = fmemopen(buf, size, "w");
   const double *g = t->gravity, *o = t->base;
   fprintf(f, "convention: %s\ngravity: [%.17g, %.17g, %.17g]\n", t->modified ? "modified-dh" : "dh", g[0], g[1], g[2]);
-  fprintf(f, "base: {xyz: [%.17g, %.17g, %.17g], rpy: [%.17g, %.17g, %.17g]}\njoints:\n", o[0], o[1], o[2], o[3], o[4], o[5]);
+  fprintf(f, "base: {xyz: [%.17g, %.17g, %.17g], rpy: [%.17g, %.17g, %.17g]}\njoints:\n", o[0], o[1], o[2], o[3], o[4],
+          o[5]);
   for (int j = 0; j < t->joints; j++) write_joint(f, t, j);
   if (t->mix != 0) write_transmission(f, t);
   fprintf(f, "links:\n");
   for (int j = 0; j < t->joints; j++) {
     const twin_row *w = &t->row[j];
     const double *J = w->inertia;
-    fprintf(f, "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, xy: %.17g, xz: %.17g, yy: %.17g, yz: %.17g, zz: %.17g}}\n",
+    fprintf(f,
+            "  - {mass: %.17g, com: [%.17g, %.17g, %.17g], inertia: {xx: %.17g, xy: %.17g, xz: %.17g, yy: %.17g, yz: "
+            "%.17g, zz: %.17g}}\n",
             w->mass, w->com[0], w->com[1], w->com[2], J[0], J[1], J[2], J[3], J[4], J[5]);
   }
   fclose(f);

@@ -1,6 +1,6 @@
-/* twin.h: an independent twin of the dynamics: Newton-Euler in the base frame, straight from the DH rows, over extended complex
- * numbers, so that a complex step gives exact derivatives. It shares no code with the library. Trees, both conventions, prismatic and
- * coupled joints, drives, one of them through a transmission, base pose. */
+/* twin.h: an independent twin of the dynamics: Newton-Euler in the base frame, straight from the DH rows, over
+ * extended complex numbers, so that a complex step gives exact derivatives. It shares no code with the library.
+ * Trees, both conventions, prismatic and coupled joints, drives, one of them through a transmission, base pose. */
 #ifndef TWIN_H
 #define TWIN_H
 
@@ -38,7 +38,8 @@ psdm_robot *twin_robot(const twin *t, char *buf, size_t size);
 void twin_inverse(const twin *t, const cld *q, const cld *qd, const cld *qdd, cld *tau);
 
 /* Derivatives of twin_inverse by complex steps: B = dtau/dq, A = dtau/dqd, M = dtau/dqdd, row-major. */
-void twin_linearize(const twin *t, const double *q, const double *qd, const double *qdd, long double *B, long double *A, long double *M);
+void twin_linearize(const twin *t, const double *q, const double *qd, const double *qdd, long double *B, long double *A,
+                    long double *M);
 
 /* X = M^-1 Y, (n x columns), and the condition number of M in the one norm. */
 long double twin_solve(int n, int columns, const long double *M, const long double *Y, long double *X);

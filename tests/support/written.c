@@ -10,7 +10,9 @@ size_t written_text(void (*write_it)(const void *what, psdm_output *out), const 
   static int end[2] = {-1, -1};
   static char path[64];
   if (end[0] < 0) {
-    if (pipe2(end, O_CLOEXEC) || fcntl(end[0], F_SETPIPE_SZ, WRITTEN_BYTES) < WRITTEN_BYTES || fcntl(end[0], F_SETFL, O_NONBLOCK)) return 0;
+    if (pipe2(end, O_CLOEXEC) || fcntl(end[0], F_SETPIPE_SZ, WRITTEN_BYTES) < WRITTEN_BYTES ||
+        fcntl(end[0], F_SETFL, O_NONBLOCK))
+      return 0;
     snprintf(path, sizeof path, "/proc/self/fd/%d", end[1]);
   }
   psdm_output *out;
@@ -18,7 +20,8 @@ size_t written_text(void (*write_it)(const void *what, psdm_output *out), const 
   write_it(what, out);
   psdm_status status = psdm_output_commit(&out, NULL);
   size_t used = 0;
-  for (ssize_t got; used < WRITTEN_BYTES && (got = read(end[0], text + used, WRITTEN_BYTES - used)) > 0;) used += (size_t)got;
+  for (ssize_t got; used < WRITTEN_BYTES && (got = read(end[0], text + used, WRITTEN_BYTES - used)) > 0;)
+    used += (size_t)got;
   return status || used == WRITTEN_BYTES ? 0 : used;
 }
 

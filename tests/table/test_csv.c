@@ -69,15 +69,15 @@ static void headers_and_rows(void **state) {
     double sum;
   } cases[] = {
       {"t,q1\n0,1\n1,2\n", 2, 2, 4},
-      {"t,q1\n0,1\n1,2", 2, 2, 4},                                       /* no final newline */
-      {"t,q1\r\n0,1\r\n1,2\r\n", 2, 2, 4},                               /* CRLF */
-      {"t,q1\r\n0,1\r\n1,2\r", 2, 2, 4},                                 /* CR at the very end */
-      {"\xEF\xBB\xBFt,q1\n0,1\n1,2\n", 2, 2, 4},                         /* byte order mark */
-      {"\xEF\xBB\xBF# note\n\nt,q1\n0,1\n1,2\n", 2, 2, 4},               /* byte order mark before a comment */
+      {"t,q1\n0,1\n1,2", 2, 2, 4},                                          /* no final newline */
+      {"t,q1\r\n0,1\r\n1,2\r\n", 2, 2, 4},                                  /* CRLF */
+      {"t,q1\r\n0,1\r\n1,2\r", 2, 2, 4},                                    /* CR at the very end */
+      {"\xEF\xBB\xBFt,q1\n0,1\n1,2\n", 2, 2, 4},                            /* byte order mark */
+      {"\xEF\xBB\xBF# note\n\nt,q1\n0,1\n1,2\n", 2, 2, 4},                  /* byte order mark before a comment */
       {"# note\n#\n\n  \t\nt,q1\n# in\n0,1\n\n \n1,2\n# out\n\n", 2, 2, 4}, /* comments, blank lines */
-      {"  t ,\tq1  \n 0 ,\t1\n  1,2  \n", 2, 2, 4},                      /* blanks around fields */
-      {"\"t\",\"q1\"\n0,1\n1,2\n", 2, 2, 4},                             /* quoted names */
-      {"t,q1\n", 2, 0, 0},                                               /* no rows */
+      {"  t ,\tq1  \n 0 ,\t1\n  1,2  \n", 2, 2, 4},                         /* blanks around fields */
+      {"\"t\",\"q1\"\n0,1\n1,2\n", 2, 2, 4},                                /* quoted names */
+      {"t,q1\n", 2, 0, 0},                                                  /* no rows */
       {"t", 1, 0, 0},
       {"x\n1e-05\n-.5\n+1.5e3\n", 1, 3, 1499.50001},
   };
@@ -153,7 +153,9 @@ static void refusals_say_where(void **state) {
       {TEXT("\0"), "log.csv:1:1: a NUL byte; this is not a text file"},
       {TEXT("0,1\n2,3\n"), "log.csv:1:1: a header row of names was expected, found a number"},
       {TEXT("t, 1.5\n2,3\n"), "log.csv:1:4: a header row of names was expected, found a number"},
-      {TEXT("\xEF\xBB\xBF" "t,1.5\n"), "log.csv:1:3: a header row of names was expected, found a number"},
+      {TEXT("\xEF\xBB\xBF"
+            "t,1.5\n"),
+       "log.csv:1:3: a header row of names was expected, found a number"},
       {TEXT("t,,q1\n"), "log.csv:1:3: column 2 of the header has no name"},
       {TEXT("t,q1,\n"), "log.csv:1:6: column 3 of the header has no name"},
       {TEXT("t,\"\"\n"), "log.csv:1:3: column 2 of the header has no name"},
@@ -307,10 +309,14 @@ static void memory_does_not_grow_with_rows(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(headers_and_rows),         cmocka_unit_test(names_and_facts),
-      cmocka_unit_test(refusals_say_where),       cmocka_unit_test(a_failing_source_is_told),
-      cmocka_unit_test(files_that_cannot_be_opened), cmocka_unit_test(the_longest_line),
-      cmocka_unit_test(the_widest_header),        cmocka_unit_test(memory_does_not_grow_with_rows),
+      cmocka_unit_test(headers_and_rows),
+      cmocka_unit_test(names_and_facts),
+      cmocka_unit_test(refusals_say_where),
+      cmocka_unit_test(a_failing_source_is_told),
+      cmocka_unit_test(files_that_cannot_be_opened),
+      cmocka_unit_test(the_longest_line),
+      cmocka_unit_test(the_widest_header),
+      cmocka_unit_test(memory_does_not_grow_with_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

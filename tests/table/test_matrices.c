@@ -11,7 +11,8 @@
 static void test_round_trip(void **unused) {
   (void)unused;
   const double A[6] = {1, 2, 3, 4, 5, 6.5}, pages[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-  const psdm_matrix list[3] = {{"A", 2, 3, 1, A, NULL}, {"B", 2, 2, 3, pages, NULL}, {.name = "kinematics", .text = "0123456789abcdef"}};
+  const psdm_matrix list[3] = {
+      {"A", 2, 3, 1, A, NULL}, {"B", 2, 2, 3, pages, NULL}, {.name = "kinematics", .text = "0123456789abcdef"}};
   const char *const names[] = {"A", NULL};
   psdmp_base_arena arena = {.allocator = NULL};
   psdmp_table_matrix read;
@@ -40,15 +41,17 @@ static void test_matio_reads_it(void **unused) {
   double many[600];
   const char text[] = "acbd"; /* by columns: "ab", "cd" */
   for (int i = 0; i < 600; i++) many[i] = i % 7 ? 0 : 1.0 / (i + 1);
-  const psdmp_table_mat_array list[] = {{.name = "x", .rank = 2, .dims = {1, 1}, .number = many},
-                                  {.name = "name", .rank = 2, .dims = {2, 2}, .character = text},
-                                  {.name = "a_name_of_more_letters", .rank = 3, .dims = {10, 20, 3}, .number = many},
-                                  {.name = "empty", .rank = 2, .dims = {0, 3}, .number = many}};
+  const psdmp_table_mat_array list[] = {
+      {.name = "x", .rank = 2, .dims = {1, 1}, .number = many},
+      {.name = "name", .rank = 2, .dims = {2, 2}, .character = text},
+      {.name = "a_name_of_more_letters", .rank = 3, .dims = {10, 20, 3}, .number = many},
+      {.name = "empty", .rank = 2, .dims = {0, 3}, .number = many}};
   snprintf(path, sizeof path, "test_matio-%ld.mat", (long)getpid());
   psdm_output *out;
   assert_int_equal(psdm_output_open(path, NULL, &out, NULL), PSDM_OK);
   psdmp_table_mat_begin(out);
-  for (size_t k = 0; k < sizeof list / sizeof *list; k++) assert_int_equal(psdmp_table_mat_put(out, &list[k], NULL), PSDM_OK);
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+    assert_int_equal(psdmp_table_mat_put(out, &list[k], NULL), PSDM_OK);
   assert_int_equal(psdm_output_commit(&out, NULL), PSDM_OK);
   mat_t *file = Mat_Open(path, MAT_ACC_RDONLY);
   assert_non_null(file);
@@ -61,7 +64,9 @@ static void test_matio_reads_it(void **unused) {
     for (int i = 0; i < var->rank; i++) assert_int_equal(var->dims[i], list[k].dims[i]), count *= var->dims[i];
     assert_int_equal(var->class_type, list[k].number ? MAT_C_DOUBLE : MAT_C_CHAR);
     if (list[k].number && count) assert_memory_equal(var->data, many, count * sizeof *many);
-    for (size_t i = 0; !list[k].number && i < count; i++) assert_int_equal(var->data_type == MAT_T_UINT16 ? ((uint16_t *)var->data)[i] : ((unsigned char *)var->data)[i], text[i]);
+    for (size_t i = 0; !list[k].number && i < count; i++)
+      assert_int_equal(var->data_type == MAT_T_UINT16 ? ((uint16_t *)var->data)[i] : ((unsigned char *)var->data)[i],
+                       text[i]);
     Mat_VarFree(var);
   }
   assert_null(Mat_VarReadNext(file));
@@ -127,6 +132,7 @@ static void test_refusals(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_matio_reads_it), cmocka_unit_test(test_the_file), cmocka_unit_test(test_refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_matio_reads_it),
+                                     cmocka_unit_test(test_the_file), cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

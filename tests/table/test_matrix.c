@@ -1,4 +1,5 @@
-/* Tables of numbers: what text is read as, where a wrong one is refused, and what a header of a binary file may claim. */
+/* Tables of numbers: what text is read as, where a wrong one is refused, and what a header of a binary file may
+ * claim. */
 #define _GNU_SOURCE /* mkstemp */
 #include <math.h>
 #include <stdint.h>
@@ -11,7 +12,8 @@
 
 static const char *const names[] = {"DH", NULL};
 
-static psdm_status read_text(const char *text, size_t length, psdmp_base_arena *arena, psdmp_table_matrix *m, psdm_error *error) {
+static psdm_status read_text(const char *text, size_t length, psdmp_base_arena *arena, psdmp_table_matrix *m,
+                             psdm_error *error) {
   char path[] = "/tmp/psdm_matrixXXXXXX";
   int fd = mkstemp(path);
   assert_true(fd >= 0 && write(fd, text, length) == (ssize_t)length);
@@ -24,8 +26,12 @@ static psdm_status read_text(const char *text, size_t length, psdmp_base_arena *
 
 static void test_tables(void **unused) {
   (void)unused;
-  static const char *const same[] = {"1,2,3\n4,5,6\n",         "1 2 3\n4 5 6",        "a;b;c\n1;2;3\r\n4;5;6\r\n", "% words\n1\t2\t3 # more\n\n  4, 5, 6\n",
-                                     "1e0, 2.0 ,+3\n4 5 6 %\n", " \n\n1,2,3\n#\n4,5,6\n\n"};
+  static const char *const same[] = {"1,2,3\n4,5,6\n",
+                                     "1 2 3\n4 5 6",
+                                     "a;b;c\n1;2;3\r\n4;5;6\r\n",
+                                     "% words\n1\t2\t3 # more\n\n  4, 5, 6\n",
+                                     "1e0, 2.0 ,+3\n4 5 6 %\n",
+                                     " \n\n1,2,3\n#\n4,5,6\n\n"};
   for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
     psdmp_base_arena arena = {0};
     psdmp_table_matrix m;
@@ -104,6 +110,7 @@ static void test_claims(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_refusals), cmocka_unit_test(test_memory), cmocka_unit_test(test_claims)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_refusals),
+                                     cmocka_unit_test(test_memory), cmocka_unit_test(test_claims)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

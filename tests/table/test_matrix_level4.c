@@ -23,8 +23,10 @@ static void put_word(level4 *f, uint32_t x, bool big) {
 }
 
 /* a real matrix of rows by columns with the numbers 1, 2, .. by columns; the first is replaced */
-static void put_matrix(level4 *f, const char *name, uint32_t rows, uint32_t columns, bool big, bool complex, double first) {
-  put_word(f, big ? 1000 : 0, big), put_word(f, rows, big), put_word(f, columns, big), put_word(f, complex, big), put_word(f, (uint32_t)strlen(name) + 1, big);
+static void put_matrix(level4 *f, const char *name, uint32_t rows, uint32_t columns, bool big, bool complex,
+                       double first) {
+  put_word(f, big ? 1000 : 0, big), put_word(f, rows, big), put_word(f, columns, big), put_word(f, complex, big),
+      put_word(f, (uint32_t)strlen(name) + 1, big);
   memcpy(f->byte + f->used, name, strlen(name) + 1);
   f->used += strlen(name) + 1;
   for (uint32_t k = 0; k < rows * columns * (1 + complex) && f->used + 8 <= sizeof f->byte; k++) {
@@ -82,7 +84,8 @@ static void test_level4(void **unused) {
     put_word(&head, cases[k].claimed, false);
     if (cases[k].claimed) memcpy(f.byte + 4, head.byte, 4);
     psdm_status status = read_level4(&f, &arena, &m, &error);
-    if (status != cases[k].status || !strstr(error.text, cases[k].words)) fail_msg("case %zu: status %d, %s", k, status, error.text);
+    if (status != cases[k].status || !strstr(error.text, cases[k].words))
+      fail_msg("case %zu: status %d, %s", k, status, error.text);
   }
   /* heads that no file has: numbers of an unknown size, parts beside the real and the imaginary one */
   for (int k = 0; k < 2; k++) {

@@ -1,4 +1,5 @@
-/* bench_run.c: generated functions, recursions and the textbook at the same states: compared, then timed, best of several rounds. */
+/* bench_run.c: generated functions, recursions and the textbook at the same states: compared, then timed, best of
+ * several rounds. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "bench_run.h"
 
@@ -8,9 +9,18 @@
 #include <time.h>
 
 /* what the functions take: so many of q, qd, qdd; forward takes tau in the last one's place */
-static const int takes[PSDM_CODE_FUNCTIONS] = {
-    [PSDM_CODE_INVERSE] = 3, [PSDM_CODE_GRAVITY] = 1, [PSDM_CODE_BIAS] = 2, [PSDM_CODE_MASS] = 1, [PSDM_CODE_FORWARD] = 3, [PSDM_CODE_REGRESSOR] = 3, [PSDM_CODE_ENERGY] = 2, [PSDM_CODE_JACOBIAN] = 1, [PSDM_CODE_POSE] = 1,
-    [PSDM_CODE_LINEARIZE_INVERSE] = 3, [PSDM_CODE_LINEARIZE_FORWARD] = 3, [PSDM_CODE_INVERSE_MASS] = 1};
+static const int takes[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = 3,
+                                               [PSDM_CODE_GRAVITY] = 1,
+                                               [PSDM_CODE_BIAS] = 2,
+                                               [PSDM_CODE_MASS] = 1,
+                                               [PSDM_CODE_FORWARD] = 3,
+                                               [PSDM_CODE_REGRESSOR] = 3,
+                                               [PSDM_CODE_ENERGY] = 2,
+                                               [PSDM_CODE_JACOBIAN] = 1,
+                                               [PSDM_CODE_POSE] = 1,
+                                               [PSDM_CODE_LINEARIZE_INVERSE] = 3,
+                                               [PSDM_CODE_LINEARIZE_FORWARD] = 3,
+                                               [PSDM_CODE_INVERSE_MASS] = 1};
 
 static int out_of_memory(void) { return tool_fail(&(psdm_error){.status = PSDM_E_MEMORY}); }
 
@@ -55,8 +65,11 @@ int bench_open(const psdm_robot *robot, bench *b) {
   psdm_error error;
   size_t n = (size_t)psdm_robot_n(robot);
   *b = (bench){.robot = robot};
-  if (psdm_robot_loops(robot)) return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops has no straight-line code to measure"});
-  if (psdm_robot_ready(robot, &error) || psdm_params_derive(robot, NULL, NULL, &b->model, NULL, &error)) return tool_fail(&error);
+  if (psdm_robot_loops(robot))
+    return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT,
+                                   .text = "a robot with closed loops has no straight-line code to measure"});
+  if (psdm_robot_ready(robot, &error) || psdm_params_derive(robot, NULL, NULL, &b->model, NULL, &error))
+    return tool_fail(&error);
   if (psdm_work_new(robot, NULL, &b->work) || psdm_linear_new(robot, NULL, &b->linear)) return out_of_memory();
   b->state = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
   b->turned = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
@@ -106,9 +119,11 @@ static int add_function(bench *b, const psdm_code_options *options, bool chosen,
   b->codes++;
   double began = tool_now();
   progress_words(&search->bar, "compiling", -1);
-  if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error)) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
+  if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error))
+    return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
   const psdm_compile_info *info = psdm_compiled_info(b->compiled[at]);
-  tool_detail("%s: %d functions %s in %.3g s", tool_safe(info->compiler), psdm_code_count(b->code[at]), info->cached ? "found in the cache" : "compiled", tool_now() - began);
+  tool_detail("%s: %d functions %s in %.3g s", tool_safe(info->compiler), psdm_code_count(b->code[at]),
+              info->cached ? "found in the cache" : "compiled", tool_now() - began);
   for (int k = 0; k < psdm_code_count(b->code[at]); k++) {
     bench_row row = {.chosen = chosen, .from = b->compiled[at]};
     row.function = psdm_code_at(b->code[at], k, &row.cost, &row.method);
@@ -152,10 +167,14 @@ typedef void (*batch_two)(size_t, const double *, const double *, double *);
 typedef void (*batch_three)(size_t, const double *, const double *, const double *, double *);
 typedef void (*batch_gives_three)(size_t, const double *, const double *, const double *, double *, double *, double *);
 
-static bool linearizes(psdm_code_function f) { return f == PSDM_CODE_LINEARIZE_INVERSE || f == PSDM_CODE_LINEARIZE_FORWARD; }
+static bool linearizes(psdm_code_function f) {
+  return f == PSDM_CODE_LINEARIZE_INVERSE || f == PSDM_CODE_LINEARIZE_FORWARD;
+}
 
 /* q, qd, and qdd or tau */
-static size_t third(psdm_code_function f, size_t n) { return (f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD ? 3 : 2) * n; }
+static size_t third(psdm_code_function f, size_t n) {
+  return (f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD ? 3 : 2) * n;
+}
 
 /* the generated function itself, called by its own type; step: numbers between the results of two states */
 static void sweep_generated(const bench *b, const bench_row *row, size_t step) {
@@ -206,8 +225,10 @@ static psdm_status recursion(const bench *b, psdm_code_function f, const double 
     case PSDM_CODE_REGRESSOR: return psdm_eval(r, b->work, PSDM_F_REGRESSOR, &base, x, out);
     case PSDM_CODE_ENERGY: return psdm_energy(r, b->work, x, x + n, out, out + 1);
     case PSDM_CODE_JACOBIAN: return psdm_jacobian(r, b->work, x, joint, out);
-    case PSDM_CODE_LINEARIZE_INVERSE: return psdm_linearize_inverse(r, b->linear, x, x + n, x + 2 * n, out, out + n * n, out + 2 * n * n);
-    case PSDM_CODE_LINEARIZE_FORWARD: return psdm_linearize_forward(r, b->linear, x, x + n, x + 3 * n, out, out + n * n, out + 2 * n * n);
+    case PSDM_CODE_LINEARIZE_INVERSE:
+      return psdm_linearize_inverse(r, b->linear, x, x + n, x + 2 * n, out, out + n * n, out + 2 * n * n);
+    case PSDM_CODE_LINEARIZE_FORWARD:
+      return psdm_linearize_forward(r, b->linear, x, x + n, x + 3 * n, out, out + n * n, out + 2 * n * n);
     case PSDM_CODE_INVERSE_MASS: return psdm_linearize_forward_at(r, b->linear, x, x + n, x + 2 * n, NULL, NULL, out);
     default: return psdm_pose(r, b->work, x, joint, out);
   }
@@ -234,8 +255,10 @@ static double largest(const double *x, size_t count) {
   return most;
 }
 
-/* accelerations are judged by the torques that their errors amount to, potential energy by its change since the first state */
-static double difference(const bench *b, psdm_code_function f, size_t s, const double *got, const double *want, double shift, size_t count) {
+/* accelerations are judged by the torques that their errors amount to, potential energy by its change since the
+ * first state */
+static double difference(const bench *b, psdm_code_function f, size_t s, const double *got, const double *want,
+                         double shift, size_t count) {
   size_t n = (size_t)psdm_robot_n(b->robot);
   double worst = 0, *M = b->out + (BENCH_STATES + 1) * most_outputs(b);
   if (f == PSDM_CODE_FORWARD) psdm_mass(b->robot, b->work, b->state + 4 * n * s, M);
@@ -251,7 +274,8 @@ static double difference(const bench *b, psdm_code_function f, size_t s, const d
 }
 
 /* results in b->out, of state s number i at [s * by_state + i * by_number] */
-static psdm_status compare(const bench *b, psdm_code_function f, size_t by_state, size_t by_number, size_t count, double *error) {
+static psdm_status compare(const bench *b, psdm_code_function f, size_t by_state, size_t by_number, size_t count,
+                           double *error) {
   size_t n = (size_t)psdm_robot_n(b->robot), most = most_outputs(b);
   double *want = b->out + BENCH_STATES * most, *got = malloc(most * sizeof *got), worst = 0, scale = 0, shift = 0;
   psdm_status status = got ? PSDM_OK : PSDM_E_MEMORY;

@@ -1,4 +1,5 @@
-/* bench_run.h: what psdm bench measures: generated functions by each method, the library's recursions, a textbook's recursion. */
+/* bench_run.h: what psdm bench measures: generated functions by each method, the library's recursions, a textbook's
+ * recursion. */
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 
@@ -10,7 +11,7 @@ enum { BENCH_STATES = 64, BENCH_ROWS = 2 * PSDM_CODE_FUNCTIONS };
 typedef struct bench_row {
   psdm_code_function function;
   const char *method;
-  bool chosen;               /* the method that auto takes */
+  bool chosen; /* the method that auto takes */
   const psdm_compiled *from;
   psdm_cost cost;
   size_t bytes, bytes_batch; /* of machine code */
@@ -20,14 +21,14 @@ typedef struct bench_row {
 
 typedef struct bench {
   const psdm_robot *robot;
-  psdm_model *model;                  /* base parameters, for the recursions' regressor */
+  psdm_model *model; /* base parameters, for the recursions' regressor */
   psdm_work *work;
   psdm_linear *linear;
   double *scratch;
-  double *state;                      /* (states x 4 n): q, qd, qdd, tau */
-  double *turned;                     /* the same as (4 n x states), for batches */
-  double *out;                        /* room for every result of every state */
-  psdm_code *code[BENCH_ROWS];         /* each function by itself: those that are done stay when an interrupt comes */
+  double *state;               /* (states x 4 n): q, qd, qdd, tau */
+  double *turned;              /* the same as (4 n x states), for batches */
+  double *out;                 /* room for every result of every state */
+  psdm_code *code[BENCH_ROWS]; /* each function by itself: those that are done stay when an interrupt comes */
   psdm_compiled *compiled[BENCH_ROWS];
   int codes;
   bench_row row[BENCH_ROWS];
@@ -35,15 +36,16 @@ typedef struct bench {
   double library[PSDM_CODE_FUNCTIONS]; /* ns of the recursion; 0: not measured */
   struct textbook *textbook;           /* NULL: the robot is none for it */
   double textbook_ns;
-  int rounds;                          /* that were measured */
+  int rounds; /* that were measured */
 } bench;
 
 /* Everything that is needed before code is built. -1 to go on, else an exit code. */
 int bench_open(const psdm_robot *robot, bench *b);
 void bench_close(bench *b);
 
-/* The user of options->going_on is a tool_search. Generates, compiles and adds the rows of functions by a method; a function that is there by this method already is left out. chosen: the rows
- * are what auto takes. An interrupt ends it with the rows so far, if there are any. */
+/* The user of options->going_on is a tool_search. Generates, compiles and adds the rows of functions by a method; a
+ * function that is there by this method already is left out. chosen: the rows are what auto takes. An interrupt ends
+ * it with the rows so far, if there are any. */
 int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler);
 
 /* Errors of all rows, and whether the textbook agrees (else it is dropped). */
@@ -56,6 +58,7 @@ void bench_time(bench *b, int rounds, progress *bar);
 
 /* NULL when the robot is none for it. */
 struct textbook *bench_textbook_new(const psdm_robot *robot);
-void bench_textbook_inverse(const struct textbook *t, const psdm_robot *robot, const double *q, const double *qd, const double *qdd, double *tau);
+void bench_textbook_inverse(const struct textbook *t, const psdm_robot *robot, const double *q, const double *qd,
+                            const double *qdd, double *tau);
 
 #endif

@@ -1,4 +1,5 @@
-/* bench_textbook.c: a robot for the textbook's Newton-Euler recursion, which knows neither coupled joints nor links without mass. */
+/* bench_textbook.c: a robot for the textbook's Newton-Euler recursion, which knows neither coupled joints nor links
+ * without mass. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static void set_inertia(textbook_link *l, const double pi[10]) {
   l->mass = pi[0] != 0 || (pi[1] == 0 && pi[2] == 0 && pi[3] == 0) ? pi[0] : 1;
   for (int i = 0; i < 3; i++) l->com[i] = l->mass != 0 ? pi[1 + i] / l->mass : 0, square += l->com[i] * l->com[i];
   for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) l->inertia[i][j] = pi[at[i][j]] - l->mass * ((i == j ? square : 0) - l->com[i] * l->com[j]);
+    for (int j = 0; j < 3; j++)
+      l->inertia[i][j] = pi[at[i][j]] - l->mass * ((i == j ? square : 0) - l->com[i] * l->com[j]);
 }
 
 static bool set_link(coupled *own, int k, const psdm_body *body, const double *G, const double *c, int n) {
@@ -65,7 +67,8 @@ static void spread(const coupled *own, int n, const double *x, const double *c, 
   }
 }
 
-void bench_textbook_inverse(const struct textbook *t, const psdm_robot *robot, const double *q, const double *qd, const double *qdd, double *tau) {
+void bench_textbook_inverse(const struct textbook *t, const psdm_robot *robot, const double *q, const double *qd,
+                            const double *qdd, double *tau) {
   const coupled *own = (const coupled *)t;
   if (own->direct) {
     textbook_inverse(t, t->gravity, q, qd, qdd, tau);

@@ -14,11 +14,15 @@ static const setting settings[] = {ANALYZE_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "What can be said of a robot's dynamics M qdd + c + g = tau for all positions at once, from its exact coefficients:\n"
-    "  structure   which entries of M, c and g are there and what they depend on; what must vanish for M to be constant or diagonal and\n"
+    "What can be said of a robot's dynamics M qdd + c + g = tau for all positions at once, from its exact "
+    "coefficients:\n"
+    "  structure   which entries of M, c and g are there and what they depend on; what must vanish for M to be "
+    "constant or diagonal and\n"
     "              for gravity to be balanced; springs that balance it\n"
-    "  bounds      k0 <= ||M|| <= k1, ||S|| <= k4 |qd|, |g| <= k6 (and growth with sliding joints that have no limits), proved over all\n"
-    "              positions between the limits, beside the largest values that are found; --samples N also tells how the values are\n"
+    "  bounds      k0 <= ||M|| <= k1, ||S|| <= k4 |qd|, |g| <= k6 (and growth with sliding joints that have no "
+    "limits), proved over all\n"
+    "              positions between the limits, beside the largest values that are found; --samples N also tells how "
+    "the values are\n"
     "              distributed, and puts the bounds to the test: exit 1 if one of them does not hold\n"
     "  --path      manipulability and ellipsoids of velocity, acceleration and apparent mass along positions\n\n"
     "examples:\n"
@@ -30,7 +34,8 @@ static const char help[] =
 
 const command_line analyze_line = {"analyze", settings, sizeof settings / sizeof *settings, positional, help};
 
-const char *const analyze_wishes[PSDM_WISHES] = {"M is constant if", "M is diagonal if", "gravity vanishes if", "springs and counterweights"};
+const char *const analyze_wishes[PSDM_WISHES] = {"M is constant if", "M is diagonal if", "gravity vanishes if",
+                                                 "springs and counterweights"};
 const char *const analyze_wish_keys[PSDM_WISHES] = {"constant_mass", "diagonal_mass", "no_gravity", "springs"};
 
 static void analysis_free(analysis *a) {
@@ -46,13 +51,18 @@ static void analysis_free(analysis *a) {
 }
 
 static int check_settings(const analyze_settings *s) {
-  if (!(s->points >= 1 && s->points <= 1e12) || s->points != floor(s->points)) return tool_usage("analyze", "--points must be a whole number");
-  if (!(s->samples >= 0 && s->samples <= 4e9) || s->samples != floor(s->samples)) return tool_usage("analyze", "--samples must be a whole number from 0 to 4e9");
-  if (s->samples == 0 && strcmp(s->device, "cuda") == 0) return tool_usage("analyze", "--device is that of --samples: how many?");
+  if (!(s->points >= 1 && s->points <= 1e12) || s->points != floor(s->points))
+    return tool_usage("analyze", "--points must be a whole number");
+  if (!(s->samples >= 0 && s->samples <= 4e9) || s->samples != floor(s->samples))
+    return tool_usage("analyze", "--samples must be a whole number from 0 to 4e9");
+  if (s->samples == 0 && strcmp(s->device, "cuda") == 0)
+    return tool_usage("analyze", "--device is that of --samples: how many?");
   if (s->samples > 0 && s->no_bounds) return tool_usage("analyze", "--samples are of bounds: not with --no-bounds");
-  if (!(s->seed >= 0 && s->seed <= 9e15) || s->seed != floor(s->seed)) return tool_usage("analyze", "--seed must be a whole number");
+  if (!(s->seed >= 0 && s->seed <= 9e15) || s->seed != floor(s->seed))
+    return tool_usage("analyze", "--seed must be a whole number");
   if ((s->out || s->link) && !s->path) return tool_usage("analyze", "--%s goes with --path", s->out ? "out" : "link");
-  if (s->out && strcmp(s->out, "-") == 0 && s->json) return tool_usage("analyze", "--json and --out - both want standard output");
+  if (s->out && strcmp(s->out, "-") == 0 && s->json)
+    return tool_usage("analyze", "--json and --out - both want standard output");
   return -1;
 }
 
@@ -60,7 +70,8 @@ static int check_settings(const analyze_settings *s) {
 
 static int joint_named(const analysis *a, const char *name) {
   double number;
-  if (tool_parse_number(name, &number)) return number == floor(number) && number >= 1 && number <= a->n ? (int)number - 1 : -1;
+  if (tool_parse_number(name, &number))
+    return number == floor(number) && number >= 1 && number <= a->n ? (int)number - 1 : -1;
   for (int k = 0; k < psdm_robot_joints(a->robot); k++)
     if (strcmp(psdm_robot_joint(a->robot, k)->name, name) == 0) return psdm_robot_joint(a->robot, k)->q;
   return -1;
@@ -106,7 +117,8 @@ static int set_limits(analysis *a) {
 /* ---- work ---- */
 
 long analyze_beyond(const psdm_bounds *b) {
-  return b->mass.at_samples.beyond + b->mass_small.at_samples.beyond + b->mass_least.at_samples.beyond + b->coriolis.at_samples.beyond + b->gravity.at_samples.beyond;
+  return b->mass.at_samples.beyond + b->mass_small.at_samples.beyond + b->mass_least.at_samples.beyond +
+         b->coriolis.at_samples.beyond + b->gravity.at_samples.beyond;
 }
 
 static int find_link(analysis *a) {
@@ -115,7 +127,8 @@ static int find_link(analysis *a) {
     return -1;
   }
   a->link = psdm_robot_find(a->robot, a->set.link);
-  return a->link >= 0 ? tool_must_move("analyze", "link", a->robot, a->link) : tool_no_link("analyze", "link", a->set.link, a->robot);
+  return a->link >= 0 ? tool_must_move("analyze", "link", a->robot, a->link)
+                      : tool_no_link("analyze", "link", a->set.link, a->robot);
 }
 
 static int find_structure(analysis *a) {
@@ -123,45 +136,55 @@ static int find_structure(analysis *a) {
   a->numeric = psdm_robot_ready(a->robot, &error) == PSDM_OK;
   if (!a->numeric && !a->set.any) tool_warn("%s: structure for any masses, no bounds", error.text);
   if (psdm_model_derive(a->robot, NULL, NULL, &a->model, NULL, &error)) return tool_fail(&error);
-  if (psdm_structure_new(a->robot, a->model, a->numeric && !a->set.any, NULL, &a->structure, &error)) return tool_fail(&error);
+  if (psdm_structure_new(a->robot, a->model, a->numeric && !a->set.any, NULL, &a->structure, &error))
+    return tool_fail(&error);
   return -1;
 }
 
-static bool going_on(void *user, double share) {
-  return progress_words(user, "bounds", share);
-}
+static bool going_on(void *user, double share) { return progress_words(user, "bounds", share); }
 
 static int find_bounds(analysis *a) {
   if (!a->numeric || a->set.no_bounds) return -1;
   progress bar = progress_start("bounds", 0);
   psdm_error error;
-  const psdm_bounds_options options = {.points = (long)a->set.points, .lower = a->lower, .upper = a->upper, .seed = (uint64_t)a->set.seed, .samples = (long)a->set.samples, .cuda = strcmp(a->set.device, "cuda") == 0, .ranks = ranks_all(), .going_on = going_on, .going_on_user = &bar};
+  const psdm_bounds_options options = {.points = (long)a->set.points,
+                                       .lower = a->lower,
+                                       .upper = a->upper,
+                                       .seed = (uint64_t)a->set.seed,
+                                       .samples = (long)a->set.samples,
+                                       .cuda = strcmp(a->set.device, "cuda") == 0,
+                                       .ranks = ranks_all(),
+                                       .going_on = going_on,
+                                       .going_on_user = &bar};
   tool_listen();
   psdm_status status = psdm_bounds_new(a->robot, &options, NULL, &a->bounds, &error);
   progress_end(&bar);
   if (status) return tool_fail(&error);
   if (ranks_helper()) return EXIT_OK;
-  if (tool_interrupted()) tool_warn("interrupted: these bounds hold, but may be wider than they need be%s", a->set.samples > 0 ? ", and samples are missing" : "");
+  if (tool_interrupted())
+    tool_warn("interrupted: these bounds hold, but may be wider than they need be%s",
+              a->set.samples > 0 ? ", and samples are missing" : "");
   tool_deaf();
   tool_detail("bounds in %.3g s", tool_now() - bar.started);
   if (a->bounds->samples) tool_detail("%ld samples in %.3g s", a->bounds->samples, a->bounds->samples_seconds);
   return -1;
 }
 
-/* proofs hold; a sample that denies one has found a mistake in this program or in a robot beyond its reach, and is told in any case */
+/* proofs hold; a sample that denies one has found a mistake in this program or in a robot beyond its reach, and is
+ * told in any case */
 static int judge(const analysis *a) {
   long beyond = a->bounds ? analyze_beyond(a->bounds) : 0;
   if (!beyond) return EXIT_OK;
-  tool_warn("%ld of %ld samples break bounds that were proved: do not trust the bounds of this robot, and please report it", beyond, a->bounds->samples);
+  tool_warn(
+      "%ld of %ld samples break bounds that were proved: do not trust the bounds of this robot, and please report it",
+      beyond, a->bounds->samples);
   return EXIT_QUALITY;
 }
 
 static int show(const analysis *a) {
   int code = EXIT_OK;
-  if (a->set.json)
-    code = analyze_json(a);
-  else if (!a->set.out || strcmp(a->set.out, "-") != 0)
-    analyze_print(a);
+  if (a->set.json) code = analyze_json(a);
+  else if (!a->set.out || strcmp(a->set.out, "-") != 0) analyze_print(a);
   return code > EXIT_OK ? code : judge(a);
 }
 

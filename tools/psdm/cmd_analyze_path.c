@@ -27,7 +27,8 @@ static int match_columns(analysis *a, const psdm_csv *csv, int *column, int *tim
   for (int c = 0; c < psdm_csv_columns(csv) && !a->set.ignore_extra; c++) {
     bool used = c == *time;
     for (int j = 0; j < a->n; j++) used = used || column[j] == c;
-    snprintf(text, sizeof text, "column '%.80s' is none of t, q1 to q%d; --ignore-extra passes over it", tool_safe(psdm_csv_name(csv, c)), a->n);
+    snprintf(text, sizeof text, "column '%.80s' is none of t, q1 to q%d; --ignore-extra passes over it",
+             tool_safe(psdm_csv_name(csv, c)), a->n);
     if (!used) return file_error(csv, PSDM_E_PARSE, psdm_csv_header_line(csv), text);
   }
   return -1;
@@ -55,7 +56,8 @@ static void put_ellipsoid(double *at, const psdm_ellipsoid *e, bool inverse) {
 /* apparent masses as their inverses: those may be zero, while masses may be infinite */
 static psdm_status ellipsoids(analysis *a, double *scratch, const double *q, double *row) {
   psdm_ellipsoid velocity, acceleration, inertia;
-  psdm_status status = psdm_ellipsoids_at(a->robot, a->work, q, a->link, scratch, &velocity, a->numeric ? &acceleration : NULL, a->numeric ? &inertia : NULL, row);
+  psdm_status status = psdm_ellipsoids_at(a->robot, a->work, q, a->link, scratch, &velocity,
+                                          a->numeric ? &acceleration : NULL, a->numeric ? &inertia : NULL, row);
   if (status) return status;
   memset(row + 3, 0, sizeof *row * (PATH_NUMBERS - 3));
   put_ellipsoid(row + 3, &velocity, false);
@@ -90,7 +92,8 @@ static void summarise(analysis *a) {
   p->dimensions = 1;
   for (long r = 0; r < p->count; r++)
     for (int k = 1; k < 3; k++)
-      if (p->row[r * PATH_NUMBERS + 3 + k] > 1e-9 * p->row[r * PATH_NUMBERS + 3] && p->dimensions < k + 1) p->dimensions = k + 1;
+      if (p->row[r * PATH_NUMBERS + 3 + k] > 1e-9 * p->row[r * PATH_NUMBERS + 3] && p->dimensions < k + 1)
+        p->dimensions = k + 1;
   for (long r = 0; r < p->count; r++) {
     if (analyze_measure(a, r) < analyze_measure(a, p->least)) p->least = r;
     if (analyze_measure(a, r) > analyze_measure(a, p->most)) p->most = r;
@@ -104,11 +107,14 @@ int analyze_read_path(analysis *a) {
   tool_input(a->set.path);
   if (psdm_csv_open(a->set.path, NULL, &csv, &error)) return tool_fail(&error);
   int *column = calloc((size_t)a->n, sizeof *column);
-  double *values = calloc((size_t)psdm_csv_columns(csv), sizeof *values), *scratch = calloc(psdm_ellipsoids_scratch(a->robot), sizeof *scratch);
+  double *values = calloc((size_t)psdm_csv_columns(csv), sizeof *values),
+         *scratch = calloc(psdm_ellipsoids_scratch(a->robot), sizeof *scratch);
   int code = column && values && scratch ? match_columns(a, csv, column, &time) : out_of_memory();
   a->path.timed = time >= 0;
   /* room that doubles */
-  if (code < 0 && psdm_csv_fits(csv, 3 * sizeof(double) * (size_t)(1 + a->n + PATH_NUMBERS), psdm_robot_memory(a->robot), &error)) code = tool_fail(&error);
+  if (code < 0 &&
+      psdm_csv_fits(csv, 3 * sizeof(double) * (size_t)(1 + a->n + PATH_NUMBERS), psdm_robot_memory(a->robot), &error))
+    code = tool_fail(&error);
   if (code < 0) code = read_rows(a, csv, column, time, values, scratch);
   if (code < 0) summarise(a);
   free(column);
@@ -124,12 +130,9 @@ int analyze_read_path(analysis *a) {
 const char *analyze_path_column(int column, char buf[16]) {
   static const char *const kinds[ELLIPSOIDS] = {"v", "a", "im"};
   int at = column - 3, inside = at % 12;
-  if (column < 3)
-    snprintf(buf, 16, "w%d", (column + 1) % 10);
-  else if (inside < 3)
-    snprintf(buf, 16, "%s%d", kinds[at / 12], inside + 1);
-  else
-    snprintf(buf, 16, "%s%d%c", kinds[at / 12], (inside - 3) / 3 + 1, "xyz"[inside % 3]);
+  if (column < 3) snprintf(buf, 16, "w%d", (column + 1) % 10);
+  else if (inside < 3) snprintf(buf, 16, "%s%d", kinds[at / 12], inside + 1);
+  else snprintf(buf, 16, "%s%d%c", kinds[at / 12], (inside - 3) / 3 + 1, "xyz"[inside % 3]);
   return buf;
 }
 
@@ -141,11 +144,13 @@ int analyze_write_path(const analysis *a) {
   if (code >= 0) return code;
   if (p->timed) psdm_output_text(out, "t,");
   for (int j = 0; j < a->n; j++) psdm_output_print(out, "q%d,", j + 1);
-  for (int c = 0; c < numbers; c++) psdm_output_print(out, "%s%s", analyze_path_column(c, name), c < numbers - 1 ? "," : "\n");
+  for (int c = 0; c < numbers; c++)
+    psdm_output_print(out, "%s%s", analyze_path_column(c, name), c < numbers - 1 ? "," : "\n");
   for (long r = 0; r < p->count; r++) {
     if (p->timed) psdm_output_number(out, p->t[r]), psdm_output_text(out, ",");
     for (int j = 0; j < a->n; j++) psdm_output_number(out, p->q[r * a->n + j]), psdm_output_text(out, ",");
-    for (int c = 0; c < numbers; c++) psdm_output_number(out, p->row[r * PATH_NUMBERS + c]), psdm_output_text(out, c < numbers - 1 ? "," : "\n");
+    for (int c = 0; c < numbers; c++)
+      psdm_output_number(out, p->row[r * PATH_NUMBERS + c]), psdm_output_text(out, c < numbers - 1 ? "," : "\n");
   }
   code = tool_commit(&out);
   return code == EXIT_OK ? -1 : code;

@@ -42,7 +42,8 @@ static void plot_curves(const analysis *a, psdm_output *out, int first, const ch
   for (int j = 0; j < a->n; j++) {
     psdm_output_print(out, "set xlabel 'q%d'\nplot", j + 1);
     for (int i = 0; i < a->n; i++) {
-      psdm_output_print(out, "%s $slice%d using 1:%d with lines title '%s%d", i ? "," : "", j + 1, first + i, letter, i + 1);
+      psdm_output_print(out, "%s $slice%d using 1:%d with lines title '%s%d", i ? "," : "", j + 1, first + i, letter,
+                        i + 1);
       psdm_output_print(out, twice ? "%d'" : "'", i + 1);
     }
     psdm_output_text(out, "\n");
@@ -66,15 +67,18 @@ static int plot_slices(const analysis *a, const char *name, bool mass) {
     }
   free(memory);
   if (code >= 0) return code;
-  psdm_output_print(out, "set multiplot layout %d,%d title '%s: %s as each joint moves alone%s' noenhanced\nset key outside right\n", rows, a->n > 1 ? 2 : 1, plot_quotable(psdm_robot_name(a->robot)),
-                    mass ? "the diagonal of M" : "gravity", a->bounds ? " through the largest" : "");
+  psdm_output_print(
+      out, "set multiplot layout %d,%d title '%s: %s as each joint moves alone%s' noenhanced\nset key outside right\n",
+      rows, a->n > 1 ? 2 : 1, plot_quotable(psdm_robot_name(a->robot)), mass ? "the diagonal of M" : "gravity",
+      a->bounds ? " through the largest" : "");
   plot_curves(a, out, mass ? 2 : 2 + a->n, mass ? "m" : "g", mass);
   psdm_output_text(out, "unset multiplot\n");
   return plot_close(a->set.plots, name, &out);
 }
 
 static int plot_path(const analysis *a) {
-  static const char *const titles[ELLIPSOIDS] = {"velocity for unit joint velocities", "acceleration for unit torques", "inverse apparent mass [1/kg]"};
+  static const char *const titles[ELLIPSOIDS] = {"velocity for unit joint velocities", "acceleration for unit torques",
+                                                 "inverse apparent mass [1/kg]"};
   const path_rows *p = &a->path;
   int shown = a->numeric ? ELLIPSOIDS : 1;
   psdm_output *out;
@@ -88,11 +92,15 @@ static int plot_path(const analysis *a) {
       for (int x = 0; x < 3; x++) plot_number(out, p->row[r * PATH_NUMBERS + 3 + 12 * k + x]);
     psdm_output_text(out, "\n");
   }
-  psdm_output_print(out, "END\nset multiplot layout %d,%d title '%s along the path' noenhanced\nset xlabel '%s'\nset yrange [0:*]\n", a->numeric ? 2 : 1, 2, plot_quotable(psdm_robot_name(a->robot)), p->timed ? "t [s]" : "position");
+  psdm_output_print(
+      out, "END\nset multiplot layout %d,%d title '%s along the path' noenhanced\nset xlabel '%s'\nset yrange [0:*]\n",
+      a->numeric ? 2 : 1, 2, plot_quotable(psdm_robot_name(a->robot)), p->timed ? "t [s]" : "position");
   psdm_output_text(out, "set title 'manipulability'\nplot $path using 1:2 with lines notitle\n");
   for (int k = 0; k < shown; k++)
-    psdm_output_print(out, "set title '%s'\nplot $path using 1:%d with lines title 'axis 1', $path using 1:%d with lines title 'axis 2', $path using 1:%d with lines title 'axis 3'\n", titles[k], 3 + 3 * k, 4 + 3 * k,
-                      5 + 3 * k);
+    psdm_output_print(out,
+                      "set title '%s'\nplot $path using 1:%d with lines title 'axis 1', $path using 1:%d with lines "
+                      "title 'axis 2', $path using 1:%d with lines title 'axis 3'\n",
+                      titles[k], 3 + 3 * k, 4 + 3 * k, 5 + 3 * k);
   psdm_output_text(out, "unset multiplot\n");
   return plot_close(a->set.plots, "path", &out);
 }

@@ -51,8 +51,7 @@ static void print_gravity(const analysis *a) {
     if (psdm_structure_gravity(a->structure, i, depends)) {
       depends_text(depends, a->n, text, sizeof text);
       printf(" %sg%d%s", i ? " " : "", i + 1, text);
-    } else
-      printf(" %s0", i ? " " : "");
+    } else printf(" %s0", i ? " " : "");
   }
   printf("\n");
 }
@@ -83,12 +82,16 @@ static void print_coriolis(const analysis *a) {
 
 static void print_facts(const analysis *a) {
   bool constant = psdm_structure_constant_mass(a->structure), diagonal = psdm_structure_diagonal_mass(a->structure);
-  printf("M is %s", constant && diagonal ? "constant and diagonal" : constant ? "constant" : diagonal ? "diagonal" : "neither constant nor diagonal");
+  printf("M is %s", constant && diagonal ? "constant and diagonal"
+                    : constant           ? "constant"
+                    : diagonal           ? "diagonal"
+                                         : "neither constant nor diagonal");
   printf(psdm_structure_linear(a->structure) ? "; without gravity: the model is linear\n" : "\n");
 }
 
 static void print_conditions(const analysis *a) {
-  static const psdm_wish order[] = {PSDM_WISH_CONSTANT_MASS, PSDM_WISH_DIAGONAL_MASS, PSDM_WISH_NO_GRAVITY, PSDM_WISH_SPRINGS};
+  static const psdm_wish order[] = {PSDM_WISH_CONSTANT_MASS, PSDM_WISH_DIAGONAL_MASS, PSDM_WISH_NO_GRAVITY,
+                                    PSDM_WISH_SPRINGS};
   for (size_t w = 0; w < sizeof order / sizeof *order; w++) {
     const char *sentence = psdm_structure_condition(a->structure, order[w], 0);
     if (sentence) printf("\n%s\n", analyze_wishes[order[w]]);
@@ -110,10 +113,8 @@ static void print_place(const analysis *a, const char *name, const double *x) {
 static void print_bound(const analysis *a, const char *what, const psdm_bound *b, bool least) {
   double ratio = least ? b->found / b->bound : b->bound / b->found;
   printf("  %-24s %12.6g %12.6g ", what, b->bound, b->found);
-  if (isfinite(ratio) && b->bound > 0)
-    printf("%8.4f   ", ratio);
-  else
-    printf("%8s   ", "-");
+  if (isfinite(ratio) && b->bound > 0) printf("%8.4f   ", ratio);
+  else printf("%8s   ", "-");
   print_place(a, "q", b->q);
   if (b->qd) print_place(a, "qd", b->qd);
   printf("\n");
@@ -121,13 +122,16 @@ static void print_bound(const analysis *a, const char *what, const psdm_bound *b
 
 static void print_sampled(const char *what, const psdm_bound *b, long beyond) {
   const psdm_samples *s = &b->at_samples;
-  printf("  %-24s %12.6g %12.6g %12.6g %12.6g %12.6g %8ld\n", what, s->least, s->half, s->most, s->nearly_all, s->largest, beyond);
+  printf("  %-24s %12.6g %12.6g %12.6g %12.6g %12.6g %8ld\n", what, s->least, s->half, s->most, s->nearly_all,
+         s->largest, beyond);
 }
 
 static bool stays_at_zero(const analysis *a) {
   for (int k = 0; k < psdm_robot_joints(a->robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(a->robot, k);
-    if (joint->q >= 0 && joint->type == PSDM_PRISMATIC && !(isfinite(a->lower[joint->q]) && isfinite(a->upper[joint->q]))) return true;
+    if (joint->q >= 0 && joint->type == PSDM_PRISMATIC &&
+        !(isfinite(a->lower[joint->q]) && isfinite(a->upper[joint->q])))
+      return true;
   }
   return false;
 }
@@ -135,7 +139,8 @@ static bool stays_at_zero(const analysis *a) {
 static void print_samples(const analysis *a) {
   const psdm_bounds *b = a->bounds;
   if (!b->samples) return;
-  printf("\n%ld samples between the limits%s, %.1f s%s\n", b->samples, stays_at_zero(a) ? ", sliding joints without limits at 0" : "", b->samples_seconds,
+  printf("\n%ld samples between the limits%s, %.1f s%s\n", b->samples,
+         stays_at_zero(a) ? ", sliding joints without limits at 0" : "", b->samples_seconds,
          strcmp(a->set.device, "cuda") == 0 ? " on the GPU" : "");
   printf("  %-24s %12s %12s %12s %12s %12s %8s\n", "", "least", "half", "95 %", "99.9 %", "largest", "beyond");
   print_sampled("||M||", &b->mass, b->mass.at_samples.beyond + b->mass_small.at_samples.beyond);
@@ -157,7 +162,8 @@ static void print_bounds(const analysis *a) {
   printf("  k0..k7 =");
   for (int k = 0; k < 8; k++) printf(" %.6g", b->k[k]);
   printf("\n");
-  if (b->coriolis_square > 0) printf("  ||S|| also grows with %.6g |q|^2 |qd|: sliding joints without limits\n", b->coriolis_square);
+  if (b->coriolis_square > 0)
+    printf("  ||S|| also grows with %.6g |q|^2 |qd|: sliding joints without limits\n", b->coriolis_square);
   print_samples(a);
 }
 
@@ -167,7 +173,8 @@ static void print_path(const analysis *a) {
   const path_rows *p = &a->path;
   static const char *const rows[] = {"smallest", "largest"};
   if (!a->set.path) return;
-  printf("\nalong the path: %ld positions, %s moves in %d direction%s\n", p->count, tool_safe(psdm_robot_link_name(a->robot, a->link)), p->dimensions, p->dimensions == 1 ? "" : "s");
+  printf("\nalong the path: %ld positions, %s moves in %d direction%s\n", p->count,
+         tool_safe(psdm_robot_link_name(a->robot, a->link)), p->dimensions, p->dimensions == 1 ? "" : "s");
   for (int k = 0; k < 2; k++) {
     long row = k ? p->most : p->least;
     printf("  %-8s manipulability %.6g at ", rows[k], analyze_measure(a, row));

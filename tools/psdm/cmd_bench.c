@@ -6,14 +6,15 @@
 
 #include "bench_run.h"
 
-#define BENCH_SETTINGS(X)                                                                                                \
-  X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                                                     \
-  X(text, method, "all", "all|auto|recursive|expanded", "by recursion, from the expanded model, what codegen takes, both") \
-  X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")            \
-  X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")               \
-  X(number, repeat, "50", "N", "rounds; the best one counts")                                                             \
-  X(text, compiler, "", "COMMAND", "C compiler (default: $CC, else cc)")                                                  \
-  X(flag, json, "", "", "write one JSON object")                                                                          \
+#define BENCH_SETTINGS(X)                                                                                      \
+  X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                \
+  X(text, method, "all", "all|auto|recursive|expanded",                                                        \
+    "by recursion, from the expanded model, what codegen takes, both")                                         \
+  X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls") \
+  X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")    \
+  X(number, repeat, "50", "N", "rounds; the best one counts")                                                  \
+  X(text, compiler, "", "COMMAND", "C compiler (default: $CC, else cc)")                                       \
+  X(flag, json, "", "", "write one JSON object")                                                               \
   ROBOT_SETTINGS(X)
 
 typedef struct bench_settings {
@@ -26,10 +27,13 @@ static const setting settings[] = {BENCH_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Generates a robot's dynamics as code, compiles it with the system's C compiler, compares every number with the recursions, and\n"
-    "measures: operations, bytes of machine code, nanoseconds per call (sines included), nanoseconds per state in batches of 64 on\n"
+    "Generates a robot's dynamics as code, compiles it with the system's C compiler, compares every number with the "
+    "recursions, and\n"
+    "measures: operations, bytes of machine code, nanoseconds per call (sines included), nanoseconds per state in "
+    "batches of 64 on\n"
     "vectors; beside them the library's recursion and, for inverse dynamics, a textbook's Newton-Euler recursion.\n"
-    "Exit 1 when an error is above 1e-12, 2 when there is no compiler. Compiled code is kept: $PSDM_CACHE, else ~/.cache/psdm.\n\n"
+    "Exit 1 when an error is above 1e-12, 2 when there is no compiler. Compiled code is kept: $PSDM_CACHE, else "
+    "~/.cache/psdm.\n\n"
     "examples:\n"
     "  psdm bench robots/kuka_kr6.yaml\n"
     "  psdm bench robots/kuka_kr6.yaml --functions inverse,forward --method auto --json\n"
@@ -51,11 +55,14 @@ static int parse_options(const bench_settings *set, int *method, psdm_code_optio
   for (*method = 0; *method < METHODS && strcmp(methods[*method], set->method) != 0;) ++*method;
   if (*method == METHODS) {
     const char *near = tool_nearest(set->method, methods, METHODS);
-    return tool_usage("bench", "--method '%s': one of all, auto, recursive, expanded was expected%s%s", tool_safe(set->method), near ? "; you may mean " : "", near ? near : "");
+    return tool_usage("bench", "--method '%s': one of all, auto, recursive, expanded was expected%s%s",
+                      tool_safe(set->method), near ? "; you may mean " : "", near ? near : "");
   }
   o->throughput = strcmp(set->optimise, "throughput") == 0;
-  if (!o->throughput && strcmp(set->optimise, "latency") != 0) return tool_usage("bench", "--optimise '%s': latency or throughput was expected", tool_safe(set->optimise));
-  if (!(set->repeat >= 1 && set->repeat <= 1e6) || set->repeat != (int)set->repeat) return tool_usage("bench", "--repeat: a whole number from 1 to 1000000 was expected");
+  if (!o->throughput && strcmp(set->optimise, "latency") != 0)
+    return tool_usage("bench", "--optimise '%s': latency or throughput was expected", tool_safe(set->optimise));
+  if (!(set->repeat >= 1 && set->repeat <= 1e6) || set->repeat != (int)set->repeat)
+    return tool_usage("bench", "--repeat: a whole number from 1 to 1000000 was expected");
   o->target = PSDM_CODE_SIMD;
   o->prefix = "arm"; /* the robot's name is no part of the machine code */
   o->effort = set->effort > 0 ? (int)set->effort : -1;
@@ -68,12 +75,14 @@ static int parse_options(const bench_settings *set, int *method, psdm_code_optio
 static unsigned lacking(const bench *b, const char *method) {
   unsigned functions = 0;
   for (int k = 0; k < b->rows; k++)
-    if (strcmp(b->row[k].method, method) == 0 && b->row[k].function != PSDM_CODE_JACOBIAN && b->row[k].function != PSDM_CODE_POSE)
+    if (strcmp(b->row[k].method, method) == 0 && b->row[k].function != PSDM_CODE_JACOBIAN &&
+        b->row[k].function != PSDM_CODE_POSE)
       functions |= 1u << b->row[k].function;
   return functions;
 }
 
-static int add_other(bench *b, const bench_settings *set, psdm_code_options o, psdm_code_method method, unsigned functions) {
+static int add_other(bench *b, const bench_settings *set, psdm_code_options o, psdm_code_method method,
+                     unsigned functions) {
   if (!functions) return -1;
   o.method = method;
   o.functions = functions;
@@ -117,21 +126,22 @@ static const bench_row *row_of(const bench *b, int f) {
 
 static void print_row(const bench *b, const bench_row *r, bool first) {
   const psdm_cost *c = &r->cost;
-  printf("  %-17s%c %-10s %6ld %6ld %4ld %4ld %6ld %7zu %9.1f %9.1f", first ? psdm_code_function_name(r->function) : "", r->chosen ? '*' : ' ', r->method, c->mult,
-         c->add, c->div + c->sqrt, c->sincos, c->depth, r->bytes, r->ns, r->ns_batch);
-  if (first)
-    printf(" %9.1f", b->library[r->function]);
-  else
-    printf(" %9s", "");
+  printf("  %-17s%c %-10s %6ld %6ld %4ld %4ld %6ld %7zu %9.1f %9.1f", first ? psdm_code_function_name(r->function) : "",
+         r->chosen ? '*' : ' ', r->method, c->mult, c->add, c->div + c->sqrt, c->sincos, c->depth, r->bytes, r->ns,
+         r->ns_batch);
+  if (first) printf(" %9.1f", b->library[r->function]);
+  else printf(" %9s", "");
   printf("  %.1e\n", r->error);
 }
 
 static void print_text(const bench *b) {
   const psdm_compile_info *info = psdm_compiled_info(b->row[0].from);
   bool chosen = false;
-  printf("%s: %d joints, %d base parameters; %s; best of %d rounds over %d states\n\n", tool_safe(psdm_robot_name(b->robot)), psdm_robot_n(b->robot),
-         psdm_model_l(b->model), tool_safe(info->compiler), b->rounds, BENCH_STATES);
-  printf("  %-17s  %-10s %6s %6s %4s %4s %6s %7s %9s %9s %9s  %s\n", "function", "method", "mult", "add", "div", "sin", "depth", "bytes", "ns", "ns batch", "library", "error");
+  printf("%s: %d joints, %d base parameters; %s; best of %d rounds over %d states\n\n",
+         tool_safe(psdm_robot_name(b->robot)), psdm_robot_n(b->robot), psdm_model_l(b->model),
+         tool_safe(info->compiler), b->rounds, BENCH_STATES);
+  printf("  %-17s  %-10s %6s %6s %4s %4s %6s %7s %9s %9s %9s  %s\n", "function", "method", "mult", "add", "div", "sin",
+         "depth", "bytes", "ns", "ns batch", "library", "error");
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) {
     const bench_row *first = row_of(b, f);
     if (!first) continue;
@@ -140,11 +150,14 @@ static void print_text(const bench *b) {
     for (int k = 0; k < b->rows; k++)
       if ((int)b->row[k].function == f && &b->row[k] != first) print_row(b, &b->row[k], false);
   }
-  printf("\n  %ssin: angles whose sine and cosine are taken; ns batch: per state, of %d at a time; library: ns of the recursion\n", chosen ? "*: what codegen takes; " : "", BENCH_STATES);
+  printf("\n  %ssin: angles whose sine and cosine are taken; ns batch: per state, of %d at a time; library: ns of the "
+         "recursion\n",
+         chosen ? "*: what codegen takes; " : "", BENCH_STATES);
   const bench_row *inverse = row_of(b, PSDM_CODE_INVERSE);
   if (inverse && b->textbook)
-    printf("  a textbook's Newton-Euler recursion takes %.1f ns: the generated inverse is %.1f times as fast, in batches %.1f times\n", b->textbook_ns,
-           b->textbook_ns / inverse->ns, b->textbook_ns / inverse->ns_batch);
+    printf("  a textbook's Newton-Euler recursion takes %.1f ns: the generated inverse is %.1f times as fast, in "
+           "batches %.1f times\n",
+           b->textbook_ns, b->textbook_ns / inverse->ns, b->textbook_ns / inverse->ns_batch);
   printf("  worst error against the recursions, relative to the largest number: %.1e\n", worst_error(b));
 }
 
@@ -264,7 +277,9 @@ int cmd_bench(int argc, char **argv) {
     bar = progress_start("measuring", (long long)set.repeat);
     bench_time(&b, (int)set.repeat, &bar);
     progress_end(&bar);
-    if (tool_interrupted()) tool_warn("interrupted: these are the best times of %d rounds%s", b.rounds, whole ? "" : ", of what was compiled until then");
+    if (tool_interrupted())
+      tool_warn("interrupted: these are the best times of %d rounds%s", b.rounds,
+                whole ? "" : ", of what was compiled until then");
     tool_deaf();
     code = report(&set, &b);
   }

@@ -13,25 +13,36 @@ static const char *const positional[] = {"ROBOT", NULL};
 
 #define WORD_HELP(id, name, text) "  " name "\t" text "\n"
 static const char help[] =
-    "Finds a robot's base parameters and the friction of its drives from logs: tau = Y(q, qd, qdd) theta + friction. The robot file needs no inertias.\n"
-    "Filter, delay of the torques, friction columns and the weight of the prior are chosen by cross-validation on the training part; what is held out\n"
-    "is only looked at in the end. The main figures are those of the rows in which a joint moves. The verdict is good, usable, poor or useless, by the\n"
-    "rules of docs/calibrate.md; exit 1 when it is poor or useless (--accept), or a threshold is not met. The parameters are written all the same. An\n"
+    "Finds a robot's base parameters and the friction of its drives from logs: tau = Y(q, qd, qdd) theta + friction. "
+    "The robot file needs no inertias.\n"
+    "Filter, delay of the torques, friction columns and the weight of the prior are chosen by cross-validation on the "
+    "training part; what is held out\n"
+    "is only looked at in the end. The main figures are those of the rows in which a joint moves. The verdict is good, "
+    "usable, poor or useless, by the\n"
+    "rules of docs/calibrate.md; exit 1 when it is poor or useless (--accept), or a threshold is not met. The "
+    "parameters are written all the same. An\n"
     "interrupt (Ctrl-C) keeps the best so far, with exit code 130.\n\n"
-    "By steps (--route steps, or a step before each log's name), each from an experiment of its own (psdm excite --for STEP): motor constants from known\n"
-    "masses, then gravity, LuGre friction, and the other inertias. Each step may be run alone: --params has what earlier runs found, --out is written\n"
+    "By steps (--route steps, or a step before each log's name), each from an experiment of its own (psdm excite --for "
+    "STEP): motor constants from known\n"
+    "masses, then gravity, LuGre friction, and the other inertias. Each step may be run alone: --params has what "
+    "earlier runs found, --out is written\n"
     "whole after every step. docs/steps.md has the equations.\n\n"
-    "estimators:\n" PSDM_ESTIMATOR_LIST(WORD_HELP)
-    "\nlogs: CSV (a header with t, q1.., optionally qd1.., qdd1.., and tau1.. or i1..; motor side qm1.., taum1..), its gzip, .mat, HDF5\n"
-    "\nexamples:\n"
-    "  psdm calibrate robots/kuka_kr6.yaml --log run.csv --holdout 0.3 --out kr6_params.yaml\n"
-    "  psdm calibrate arm.yaml --log monday.csv tuesday.csv.gz --holdout blocks:0.5/4 --json\n"
-    "  psdm calibrate arm.yaml --log run.csv --columns t=1,q=2:7,tau=8:13 --degrees --estimator wls --plain-friction\n"
-    "  psdm calibrate arm.yaml --log run.csv --predict rows.csv --urdf arm_identified.urdf --codegen arm_c --max-rel 0.05\n"
-    "  psdm calibrate arm.yaml --log today.csv --compare arm_params.yaml\n"
-    "  psdm calibrate arm.yaml --log motor:empty.csv motor:loaded.csv gravity:slow.csv --weight loaded.csv=2.5,0,0,0.1 --out arm_params.yaml\n"
-    "  psdm calibrate arm.yaml --log friction:sines.csv inertia:run.csv --params arm_params.yaml --out arm_params.yaml\n"
-    "  psdm eval arm.yaml inverse --params arm_params.yaml --friction --in states.csv\n";
+    "estimators:\n" PSDM_ESTIMATOR_LIST(
+        WORD_HELP) "\nlogs: CSV (a header with t, q1.., optionally qd1.., qdd1.., and tau1.. or i1..; motor side "
+                   "qm1.., taum1..), its gzip, .mat, HDF5\n"
+                   "\nexamples:\n"
+                   "  psdm calibrate robots/kuka_kr6.yaml --log run.csv --holdout 0.3 --out kr6_params.yaml\n"
+                   "  psdm calibrate arm.yaml --log monday.csv tuesday.csv.gz --holdout blocks:0.5/4 --json\n"
+                   "  psdm calibrate arm.yaml --log run.csv --columns t=1,q=2:7,tau=8:13 --degrees --estimator wls "
+                   "--plain-friction\n"
+                   "  psdm calibrate arm.yaml --log run.csv --predict rows.csv --urdf arm_identified.urdf --codegen "
+                   "arm_c --max-rel 0.05\n"
+                   "  psdm calibrate arm.yaml --log today.csv --compare arm_params.yaml\n"
+                   "  psdm calibrate arm.yaml --log motor:empty.csv motor:loaded.csv gravity:slow.csv --weight "
+                   "loaded.csv=2.5,0,0,0.1 --out arm_params.yaml\n"
+                   "  psdm calibrate arm.yaml --log friction:sines.csv inertia:run.csv --params arm_params.yaml --out "
+                   "arm_params.yaml\n"
+                   "  psdm eval arm.yaml inverse --params arm_params.yaml --friction --in states.csv\n";
 #undef WORD_HELP
 
 const command_line calibrate_line = {"calibrate", settings, sizeof settings / sizeof *settings, positional, help};
@@ -43,7 +54,8 @@ int calibrate_memory(void) { return tool_usage("calibrate", "out of memory"); }
 static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
 
 bool calibrate_words_wanted(const calibrate_job *j) {
-  return !j->set.json && !tool_quiet() && !is_standard(j->set.out) && !is_standard(j->set.predict) && !is_standard(j->set.urdf);
+  return !j->set.json && !tool_quiet() && !is_standard(j->set.out) && !is_standard(j->set.predict) &&
+         !is_standard(j->set.urdf);
 }
 
 const char *calibrate_joint_name(const calibrate_job *j, int q) {
@@ -70,16 +82,19 @@ static void calibrate_free(calibrate_job *j) {
 
 /* ---- the run: the first interrupt ends it with the best so far, the second the program ---- */
 
-bool calibrate_going_on(void *user, const char *doing, double share) {
-  return progress_words(user, doing, share);
-}
+bool calibrate_going_on(void *user, const char *doing, double share) { return progress_words(user, doing, share); }
 
 static void tell_checkpoint(const calibrate_job *j) {
   const psdm_calibration *c = j->result;
   const char *folder = tool_safe(j->set.checkpoint ? j->set.checkpoint : "");
-  if (c->parts_found) tool_note("%s: parts of an earlier run that were taken from there: %ld; new: %ld", folder, c->parts_found, c->parts_saved);
-  if (c->parts_stale) tool_warn("%s: parts of other logs or settings, or of another version, that were not used: %ld", folder, c->parts_stale);
-  if (c->parts_damaged) tool_warn("%s: parts that were damaged and have been made again: %ld", folder, c->parts_damaged);
+  if (c->parts_found)
+    tool_note("%s: parts of an earlier run that were taken from there: %ld; new: %ld", folder, c->parts_found,
+              c->parts_saved);
+  if (c->parts_stale)
+    tool_warn("%s: parts of other logs or settings, or of another version, that were not used: %ld", folder,
+              c->parts_stale);
+  if (c->parts_damaged)
+    tool_warn("%s: parts that were damaged and have been made again: %ld", folder, c->parts_damaged);
 }
 
 static int run(calibrate_job *j) {
@@ -93,19 +108,22 @@ static int run(calibrate_job *j) {
   if (status) return tool_fail(&error);
   if (ranks_helper()) return EXIT_OK;
   tell_checkpoint(j);
-  if (j->result->stopped) tool_warn("interrupted while choosing: this is the best so far, with what was chosen until then");
+  if (j->result->stopped)
+    tool_warn("interrupted while choosing: this is the best so far, with what was chosen until then");
   tool_weak_axes(j->robot, j->result->condition);
   tool_deaf();
   tool_detail("fitted to %ld of %ld rows in %d segments", j->result->used, j->result->rows, j->result->segments);
   if (psdm_parameters_from(j->result, j->set.covariance, NULL, &j->parameters, &error)) return tool_fail(&error);
-  if (j->set.covariance && !j->parameters->covariance) tool_warn("--covariance: there are too many parameters; it is left out");
+  if (j->set.covariance && !j->parameters->covariance)
+    tool_warn("--covariance: there are too many parameters; it is left out");
   return psdm_parameters_model(j->robot, NULL, &j->model, &error) ? tool_fail(&error) : -1;
 }
 
 /* ---- thresholds ---- */
 
 void calibrate_fail_threshold(calibrate_job *j, const char *text) {
-  if (j->failures < (int)(sizeof j->failure / sizeof *j->failure)) snprintf(j->failure[j->failures++], sizeof j->failure[0], "%s", text);
+  if (j->failures < (int)(sizeof j->failure / sizeof *j->failure))
+    snprintf(j->failure[j->failures++], sizeof j->failure[0], "%s", text);
 }
 
 void calibrate_judge(calibrate_job *j) {
@@ -114,12 +132,14 @@ void calibrate_judge(calibrate_job *j) {
   const char *part = c->heldout[PSDM_FIT_MOVING].rows ? "held out" : "training";
   j->judged = c->heldout[PSDM_FIT_MOVING].rows ? &c->heldout[PSDM_FIT_MOVING] : &c->train[PSDM_FIT_MOVING];
   if (j->set.max_rel > 0 && !(j->judged->global_rel <= j->set.max_rel)) {
-    snprintf(text, sizeof text, "global relative error %.4g (%s) is above %.4g", j->judged->global_rel, part, j->set.max_rel);
+    snprintf(text, sizeof text, "global relative error %.4g (%s) is above %.4g", j->judged->global_rel, part,
+             j->set.max_rel);
     calibrate_fail_threshold(j, text);
   }
   for (int i = 0; i < j->n && j->max_rmse; i++)
     if (!(j->judged->joint[i].rmse <= j->max_rmse[i])) {
-      snprintf(text, sizeof text, "RMSE %.4g (%s) of joint %.60s is above %.4g", j->judged->joint[i].rmse, part, tool_safe(calibrate_joint_name(j, i)), j->max_rmse[i]);
+      snprintf(text, sizeof text, "RMSE %.4g (%s) of joint %.60s is above %.4g", j->judged->joint[i].rmse, part,
+               tool_safe(calibrate_joint_name(j, i)), j->max_rmse[i]);
       calibrate_fail_threshold(j, text);
     }
   j->verdict = c->verdict;
@@ -136,7 +156,8 @@ void calibrate_warn_verdict(const calibrate_job *j) {
   for (int k = 0; k < j->failures; k++) tool_warn("%s", j->failure[k]);
   if (j->verdict <= j->accept) return;
   const psdm_finding *f;
-  for (int k = 0; k < 8 && (f = calibrate_finding(j, k)) && f->verdict > j->accept; k++) tool_warn("verdict: %s: %s", psdm_verdict_name(f->verdict), tool_safe(f->text));
+  for (int k = 0; k < 8 && (f = calibrate_finding(j, k)) && f->verdict > j->accept; k++)
+    tool_warn("verdict: %s: %s", psdm_verdict_name(f->verdict), tool_safe(f->text));
 }
 
 static int report(calibrate_job *j) {
@@ -170,7 +191,8 @@ static int oneshot(calibrate_job *j) {
   return code;
 }
 
-/* what is read may not be written over, which is better said before the work than after; --params may: calibrations go on in their own file */
+/* what is read may not be written over, which is better said before the work than after; --params may: calibrations
+ * go on in their own file */
 static int spare_inputs(const calibrate_job *j) {
   const char *const written[] = {j->set.out, j->set.predict, j->set.urdf};
   int code = -1;

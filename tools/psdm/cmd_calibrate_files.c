@@ -9,7 +9,8 @@ static void write_verdict(const calibrate_job *j, psdm_output *out) {
   const psdm_finding *f;
   if (j->steps.chosen) return; /* written after every step, before anything is judged */
   psdm_output_print(out, "# verdict: %s\n", psdm_verdict_name(j->verdict));
-  for (int k = 0; (f = calibrate_finding(j, k)); k++) psdm_output_print(out, "#   %s: %s\n", psdm_verdict_name(f->verdict), tool_safe(f->text));
+  for (int k = 0; (f = calibrate_finding(j, k)); k++)
+    psdm_output_print(out, "#   %s: %s\n", psdm_verdict_name(f->verdict), tool_safe(f->text));
 }
 
 int calibrate_write_parameters(const calibrate_job *j) {
@@ -42,7 +43,8 @@ static bool flush_rows(rows_out *w) {
 
 static bool write_row(void *user, const psdm_predicted_row *row) {
   rows_out *w = user;
-  const double *const group[GROUPS] = {row->q, row->qd, row->qdd, row->tau, row->raw, row->predicted, row->band, row->friction};
+  const double *const group[GROUPS] = {row->q,   row->qd,        row->qdd,  row->tau,
+                                       row->raw, row->predicted, row->band, row->friction};
   double *to = w->numbers + w->rows++ * (3 + GROUPS * (long)w->n);
   to[0] = row->t, to[1] = row->segment, to[2] = row->heldout;
   for (int k = 0; k < GROUPS; k++) memcpy(to + 3 + (long)k * w->n, group[k], (size_t)w->n * sizeof *to);
@@ -50,7 +52,9 @@ static bool write_row(void *user, const psdm_predicted_row *row) {
 }
 
 static int write_predictions(const calibrate_job *j) {
-  rows_out w = {.n = j->n, .threads = j->options.threads, .numbers = calloc((size_t)TOGETHER * (3 + GROUPS * (size_t)j->n), sizeof *w.numbers)};
+  rows_out w = {.n = j->n,
+                .threads = j->options.threads,
+                .numbers = calloc((size_t)TOGETHER * (3 + GROUPS * (size_t)j->n), sizeof *w.numbers)};
   psdm_error error;
   if (!w.numbers) return calibrate_memory();
   int code = tool_open(j->set.predict, &w.out);
@@ -71,14 +75,15 @@ static int write_predictions(const calibrate_job *j) {
 
 static void tell_losses(const calibrate_job *j, const psdm_robot *robot) {
   char text[256];
-  for (int k = 0; psdm_robot_loss(robot, PSDM_FORMAT_URDF, k, text, sizeof text); k++) tool_warn("--urdf leaves out: %s", text);
+  for (int k = 0; psdm_robot_loss(robot, PSDM_FORMAT_URDF, k, text, sizeof text); k++)
+    tool_warn("--urdf leaves out: %s", text);
   for (int i = 0; i < j->n; i++) {
     psdm_friction friction;
     double left_out;
     psdm_parameters_friction(j->parameters, i, &friction, &left_out);
     if (!(left_out > 0)) continue;
-    tool_warn("--urdf: friction of joint %s is %.3g Coulomb and %.3g viscous; the found curve differs by up to %.2g", tool_safe(calibrate_joint_name(j, i)),
-              friction.coulomb, friction.viscous, left_out);
+    tool_warn("--urdf: friction of joint %s is %.3g Coulomb and %.3g viscous; the found curve differs by up to %.2g",
+              tool_safe(calibrate_joint_name(j, i)), friction.coulomb, friction.viscous, left_out);
   }
 }
 

@@ -5,7 +5,8 @@
 #include "cmd_calibrate.h"
 
 static void put_log(const calibrate_job *j, psdm_output *out) {
-  static const char *const key[] = {"garbage", "short", "nan", "repeated", "back", "jump", "jitter", "frozen", "saturated", "spikes", "wrapped", "commas"};
+  static const char *const key[] = {"garbage", "short",  "nan",       "repeated", "back",    "jump",
+                                    "jitter",  "frozen", "saturated", "spikes",   "wrapped", "commas"};
   const psdm_calibration *c = j->result;
   const char *text;
   psdm_json_array(out, "logs");
@@ -16,7 +17,8 @@ static void put_log(const calibrate_job *j, psdm_output *out) {
   psdm_json_integer(out, "segments", c->segments);
   psdm_json_number(out, "rate", c->rate);
   psdm_json_object(out, "faults");
-  for (int k = 0; k < PSDM_FAULTS && k < (int)(sizeof key / sizeof *key); k++) psdm_json_integer(out, key[k], c->faults[k]);
+  for (int k = 0; k < PSDM_FAULTS && k < (int)(sizeof key / sizeof *key); k++)
+    psdm_json_integer(out, key[k], c->faults[k]);
   psdm_json_close(out);
   psdm_json_array(out, "fault_lines");
   for (int k = 0; (text = psdm_calibration_fault(c, k)); k++) psdm_json_string(out, NULL, text);
@@ -95,7 +97,8 @@ static void put_parameters(const calibrate_job *j, psdm_output *out) {
   psdm_json_close(out);
   if (!c->pi) return;
   psdm_json_object(out, "standard_parameters");
-  for (int k = 0; k < c->standard; k++) psdm_json_number(out, psdm_robot_parameter_name(j->robot, k, name, sizeof name), c->pi[k]);
+  for (int k = 0; k < c->standard; k++)
+    psdm_json_number(out, psdm_robot_parameter_name(j->robot, k, name, sizeof name), c->pi[k]);
   psdm_json_close(out);
 }
 
@@ -105,7 +108,8 @@ static void put_covariance(const psdm_calibration *c, int first, int columns, ps
   for (int i = 0; i < c->n; i++) size += c->columns[i];
   if (!c->covariance) return;
   psdm_json_array(out, "covariance");
-  for (int k = 0; k < columns; k++) psdm_json_numbers(out, NULL, c->covariance + (c->base + first + k) * size + c->base + first, columns);
+  for (int k = 0; k < columns; k++)
+    psdm_json_numbers(out, NULL, c->covariance + (c->base + first + k) * size + c->base + first, columns);
   psdm_json_close(out);
 }
 

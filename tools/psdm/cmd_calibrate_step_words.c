@@ -24,18 +24,22 @@ static int refuse_others(const calibrate_settings *s) {
       {s->cache != 0, "cache", "steps keep every row"},
       {s->checkpoint != NULL, "checkpoint", "--out is written after every step, and --params goes on from there"},
       {s->rest != NULL, "rest", "each step knows which rows are at rest"},
-      {s->urdf != NULL, "urdf", "steps find base parameters, from which no link's own inertia follows; --route oneshot finds links"},
+      {s->urdf != NULL, "urdf",
+       "steps find base parameters, from which no link's own inertia follows; --route oneshot finds links"},
       {s->compare != NULL, "compare", "two results of steps are best compared by their --json"},
       {s->covariance, "covariance", "steps always keep it in --out"},
   };
   for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-    if (others[k].given) return tool_usage("calibrate", "--%s does not go with --route steps: %s", others[k].option, others[k].why);
+    if (others[k].given)
+      return tool_usage("calibrate", "--%s does not go with --route steps: %s", others[k].option, others[k].why);
   return -1;
 }
 
 /* ---- --weight FILE=KG[,X,Y,Z] ---- */
 
-static int bad_weight(const char *text, const char *what) { return tool_usage("calibrate", "--weight '%s': %s", tool_safe(text), what); }
+static int bad_weight(const char *text, const char *what) {
+  return tool_usage("calibrate", "--weight '%s': %s", tool_safe(text), what);
+}
 
 /* "2.5" or "2.5,0,0,0.1" */
 static bool read_mass(const char *text, double mass[4]) {
@@ -50,17 +54,20 @@ static bool read_mass(const char *text, double mass[4]) {
     at += length;
     if (!*at) break;
   }
-  return (found == 1 || found == 4) && mass[0] > 0 && isfinite(mass[0]) && isfinite(mass[1]) && isfinite(mass[2]) && isfinite(mass[3]);
+  return (found == 1 || found == 4) && mass[0] > 0 && isfinite(mass[0]) && isfinite(mass[1]) && isfinite(mass[2]) &&
+         isfinite(mass[3]);
 }
 
 static int take_weight(calibrate_job *j, const char *text) {
   const char *equals = strrchr(text, '=');
   double mass[4] = {0};
   int found = 0, of_others = 0;
-  if (!equals || equals == text || !read_mass(equals + 1, mass)) return bad_weight(text, "FILE=KG or FILE=KG,X,Y,Z was expected, with a mass above 0");
+  if (!equals || equals == text || !read_mass(equals + 1, mass))
+    return bad_weight(text, "FILE=KG or FILE=KG,X,Y,Z was expected, with a mass above 0");
   for (int i = 0; i < j->set.log.count; i++) {
     psdm_steps_log *log = &j->steps.log[i];
-    if (strlen(log->path) != (size_t)(equals - text) || strncmp(log->path, text, (size_t)(equals - text)) != 0) continue;
+    if (strlen(log->path) != (size_t)(equals - text) || strncmp(log->path, text, (size_t)(equals - text)) != 0)
+      continue;
     if (log->step != PSDM_STEP_MOTOR) {
       of_others++;
       continue;
@@ -71,7 +78,8 @@ static int take_weight(calibrate_job *j, const char *text) {
     found++;
   }
   if (found) return -1;
-  return bad_weight(text, of_others ? "only motor logs have a weight" : "no motor log has that name; write it as behind motor:");
+  return bad_weight(
+      text, of_others ? "only motor logs have a weight" : "no motor log has that name; write it as behind motor:");
 }
 
 static int take_weights(calibrate_job *j) {
@@ -86,7 +94,8 @@ static int choose_holdout(calibrate_job *j) {
   double *share = &j->steps.options.holdout;
   if (!j->set.holdout) return -1;
   if (!tool_parse_number(j->set.holdout, share) || !(*share >= 0 && *share < 0.95))
-    return tool_usage("calibrate", "--holdout '%s': a share from 0 to 0.95 was expected; steps choose their blocks", tool_safe(j->set.holdout));
+    return tool_usage("calibrate", "--holdout '%s': a share from 0 to 0.95 was expected; steps choose their blocks",
+                      tool_safe(j->set.holdout));
   if (*share == 0) *share = -1; /* none */
   return -1;
 }
@@ -97,13 +106,17 @@ static int choose_cutoff(calibrate_job *j) {
   int found = 0;
   for (const char *at = j->set.cutoff; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
     char part[64];
-    if (found == PSDM_STEPS) return tool_usage("calibrate", "--cutoff '%s': one frequency or %d, one for each step, were expected", tool_safe(j->set.cutoff), PSDM_STEPS);
+    if (found == PSDM_STEPS)
+      return tool_usage("calibrate", "--cutoff '%s': one frequency or %d, one for each step, were expected",
+                        tool_safe(j->set.cutoff), PSDM_STEPS);
     snprintf(part, sizeof part, "%.*s", (int)strcspn(at, ","), at);
     int code = calibrate_positive_or("cutoff", part, "none", INFINITY, &cutoff[found++]);
     if (code >= 0) return code;
   }
   for (int k = 1; k < PSDM_STEPS && found == 1; k++) cutoff[k] = cutoff[0];
-  if (found > 1 && found < PSDM_STEPS) return tool_usage("calibrate", "--cutoff '%s': one frequency or %d, one for each step, were expected", tool_safe(j->set.cutoff), PSDM_STEPS);
+  if (found > 1 && found < PSDM_STEPS)
+    return tool_usage("calibrate", "--cutoff '%s': one frequency or %d, one for each step, were expected",
+                      tool_safe(j->set.cutoff), PSDM_STEPS);
   return -1;
 }
 
@@ -112,12 +125,14 @@ static int check_outputs(const calibrate_job *j) {
   const char *const path[] = {s->out, s->predict};
   int standard = s->json;
   for (int k = 0; k < 2; k++) standard += path[k] && strcmp(path[k], "-") == 0;
-  return standard > 1 ? tool_usage("calibrate", "only one of --json, --out and --predict can go to standard output") : -1;
+  return standard > 1 ? tool_usage("calibrate", "only one of --json, --out and --predict can go to standard output")
+                      : -1;
 }
 
 int calibrate_step_words(calibrate_job *j) {
   int code = refuse_others(&j->set);
-  if (code < 0 && (!(j->set.rate >= 0) || !(j->set.max_rel >= 0))) code = tool_usage("calibrate", "--rate and --max-rel must not be negative");
+  if (code < 0 && (!(j->set.rate >= 0) || !(j->set.max_rel >= 0)))
+    code = tool_usage("calibrate", "--rate and --max-rel must not be negative");
   if (code < 0) code = tool_verdict("calibrate", j->set.accept, &j->accept);
   if (code < 0) code = take_weights(j);
   if (code < 0) code = choose_holdout(j);

@@ -1,4 +1,5 @@
-/* cmd_calibrate_steps.c: psdm calibrate --route steps: motors, gravity, friction, inertia, each from a log of its own. */
+/* cmd_calibrate_steps.c: psdm calibrate --route steps: motors, gravity, friction, inertia, each from a log of its
+ * own. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +12,14 @@ const char *calibrate_from(int from) {
 }
 
 const char *calibrate_friction_key(int number) {
-  static const char *const keys[PSDM_FRICTION_NUMBERS] = {"coulomb", "static", "stribeck", "viscous", "exponent", "sigma0", "sigma1", "offset"};
+  static const char *const keys[PSDM_FRICTION_NUMBERS] = {"coulomb",  "static", "stribeck", "viscous",
+                                                          "exponent", "sigma0", "sigma1",   "offset"};
   return keys[number];
 }
 
 double calibrate_friction_number(const psdm_friction *f, int number) {
-  const double numbers[PSDM_FRICTION_NUMBERS] = {f->coulomb, f->stat, f->stribeck, f->viscous, f->exponent, f->sigma0, f->sigma1, f->offset};
+  const double numbers[PSDM_FRICTION_NUMBERS] = {f->coulomb,  f->stat,   f->stribeck, f->viscous,
+                                                 f->exponent, f->sigma0, f->sigma1,   f->offset};
   return numbers[number];
 }
 
@@ -44,7 +47,8 @@ static int load(calibrate_job *j) {
   int code = tool_load("calibrate", j->path, &set, &j->robot);
   if (code < 0 && j->set.weight.count) tool_default_link(j->robot, "--tip cuts to another");
   if (code < 0) code = calibrate_numbers(j);
-  if (code < 0 && j->set.params && psdm_parameters_load(j->set.params, j->robot, NULL, &j->steps.before, &error)) code = tool_fail(&error);
+  if (code < 0 && j->set.params && psdm_parameters_load(j->set.params, j->robot, NULL, &j->steps.before, &error))
+    code = tool_fail(&error);
   if (code < 0 && j->steps.before) tool_unsigned(j->set.params, j->steps.before);
   j->steps.options.before = j->steps.before;
   j->steps.options.format = j->options.log;
@@ -70,13 +74,15 @@ static int run(calibrate_job *j) {
   psdm_status status = psdm_steps_run(j->robot, o, NULL, &j->steps.result, &error);
   progress_end(&bar);
   if (j->steps.saved >= 0) return j->steps.saved;
-  if (status && j->parameters && j->set.out && strcmp(j->set.out, "-") != 0) tool_warn("steps that were finished before are kept in '%s'", tool_safe(j->set.out));
+  if (status && j->parameters && j->set.out && strcmp(j->set.out, "-") != 0)
+    tool_warn("steps that were finished before are kept in '%s'", tool_safe(j->set.out));
   if (status) return tool_fail(&error);
   if (j->steps.result->stopped && !any_done(j->steps.result)) {
     tool_warn("interrupted before a step was finished: nothing was written");
     return EXIT_INTERRUPTED;
   }
-  if (j->steps.result->stopped) tool_warn("interrupted: steps that are finished are kept%s", j->set.out ? "; --params goes on from there" : "");
+  if (j->steps.result->stopped)
+    tool_warn("interrupted: steps that are finished are kept%s", j->set.out ? "; --params goes on from there" : "");
   tool_deaf();
   int code = keep(j, j->steps.result, true);
   if (code >= 0) return code;
@@ -112,13 +118,14 @@ static void judge(calibrate_job *j) {
   j->steps.judged_of = all ? "the whole model, held out" : held ? "the last step, held out" : "the last step, training";
   double rel = calibrate_steps_rel(j);
   if (j->set.max_rel > 0 && !(rel <= j->set.max_rel)) {
-    snprintf(text, sizeof text, "global relative error %.4g (%s) is above %.4g", rel, j->steps.judged_of, j->set.max_rel);
+    snprintf(text, sizeof text, "global relative error %.4g (%s) is above %.4g", rel, j->steps.judged_of,
+             j->set.max_rel);
     calibrate_fail_threshold(j, text);
   }
   for (int i = 0; i < j->n && j->max_rmse; i++)
     if (!(j->steps.judged[i].rmse <= j->max_rmse[i]) && j->steps.judged[i].rows) {
-      snprintf(text, sizeof text, "RMSE %.4g (%s) of joint %.60s is above %.4g", j->steps.judged[i].rmse, j->steps.judged_of, tool_safe(calibrate_joint_name(j, i)),
-               j->max_rmse[i]);
+      snprintf(text, sizeof text, "RMSE %.4g (%s) of joint %.60s is above %.4g", j->steps.judged[i].rmse,
+               j->steps.judged_of, tool_safe(calibrate_joint_name(j, i)), j->max_rmse[i]);
       calibrate_fail_threshold(j, text);
     }
   if (rows_of(j->steps.judged, j->n)) j->verdict = psdm_verdict_of_fit(j->n, j->steps.judged, &j->fit);

@@ -97,7 +97,8 @@ static void put_parameters(const calibrate_job *j, psdm_output *out) {
 /* of one drive's eight numbers of friction, from first on in the vector of all */
 static void put_covariance(const psdm_steps *s, int first, psdm_output *out) {
   psdm_json_array(out, "covariance");
-  for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++) psdm_json_numbers(out, NULL, s->covariance + (long)(first + k) * s->numbers + first, PSDM_FRICTION_NUMBERS);
+  for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++)
+    psdm_json_numbers(out, NULL, s->covariance + (long)(first + k) * s->numbers + first, PSDM_FRICTION_NUMBERS);
   psdm_json_close(out);
 }
 
@@ -110,9 +111,11 @@ static void put_friction(const calibrate_job *j, psdm_output *out) {
     psdm_json_object(out, NULL);
     psdm_json_string(out, "joint", calibrate_joint_name(j, i));
     psdm_json_string(out, "from", calibrate_from(given ? s->friction_from[i] : PSDM_FROM_NOTHING));
-    for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++) psdm_json_number(out, calibrate_friction_key(k), given ? calibrate_friction_number(&s->friction[i], k) : NAN);
+    for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++)
+      psdm_json_number(out, calibrate_friction_key(k), given ? calibrate_friction_number(&s->friction[i], k) : NAN);
     psdm_json_object(out, "sd");
-    for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++) psdm_json_number(out, calibrate_friction_key(k), given ? sd[k] : NAN);
+    for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++)
+      psdm_json_number(out, calibrate_friction_key(k), given ? sd[k] : NAN);
     psdm_json_close(out);
     if (given) put_covariance(s, s->n + s->base + PSDM_FRICTION_NUMBERS * i, out);
     psdm_json_number(out, "effective_inertia", s->effective_inertia[i]);

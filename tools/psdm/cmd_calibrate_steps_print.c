@@ -17,9 +17,11 @@ static void print_from(int from) {
 static void print_head(const calibrate_job *j) {
   const psdm_steps *s = j->steps.result;
   int count = 0;
-  printf("%s: %d log%s in steps, %.6g Hz, %.1f s; done:", tool_safe(psdm_robot_name(j->robot)), j->set.log.count, j->set.log.count > 1 ? "s" : "", s->rate, s->seconds);
+  printf("%s: %d log%s in steps, %.6g Hz, %.1f s; done:", tool_safe(psdm_robot_name(j->robot)), j->set.log.count,
+         j->set.log.count > 1 ? "s" : "", s->rate, s->seconds);
   for (int k = 0; k < PSDM_STEPS; k++)
-    if (is_there(s, k)) printf("%s %s%s", count++ ? "," : "", psdm_step_name((psdm_step)k), s->step[k].done ? "" : " (before)");
+    if (is_there(s, k))
+      printf("%s %s%s", count++ ? "," : "", psdm_step_name((psdm_step)k), s->step[k].done ? "" : " (before)");
   printf("%s\n", count ? "" : " nothing yet");
 }
 
@@ -27,7 +29,8 @@ static void print_faults(const psdm_steps *s) {
   enum { SHOWN = 8 };
   const char *text;
   int k = 0;
-  for (; (text = psdm_steps_fault(s, k)) && k < SHOWN; k++) printf("%s  %s\n", k ? "" : "\nfaults of the logs:\n", tool_safe(text));
+  for (; (text = psdm_steps_fault(s, k)) && k < SHOWN; k++)
+    printf("%s  %s\n", k ? "" : "\nfaults of the logs:\n", tool_safe(text));
   if (text) printf("  and more; --json has them all\n");
 }
 
@@ -35,7 +38,8 @@ static void print_faults(const psdm_steps *s) {
 
 static void print_motors(const calibrate_job *j) {
   const psdm_steps *s = j->steps.result;
-  printf("\nmotors, %s (16, 17):\n  %-12s %12s %11s %7s\n", s->currents ? "Nm/A behind the gear" : "factors of the logged torques", "drive", "constant", "sd", "sd %");
+  printf("\nmotors, %s (16, 17):\n  %-12s %12s %11s %7s\n",
+         s->currents ? "Nm/A behind the gear" : "factors of the logged torques", "drive", "constant", "sd", "sd %");
   for (int i = 0; i < j->n; i++) {
     double value = s->torque_constant[i], sd = s->sd[i];
     printf("  %-12.12s %12.6g %11.3g %7.2f", joint(j, i), value, sd, 100 * sd / fabs(value));
@@ -52,9 +56,13 @@ static void print_formula(const calibrate_job *j, int k) {
   for (int t = 0; t < terms && length < WIDE; t++) {
     int standard;
     double coefficient = psdm_model_base_term(j->model, k, t, &standard), size = fabs(coefficient);
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s", t ? (coefficient < 0 ? " - " : " + ") : coefficient < 0 ? "-" : "");
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s",
+                               t                 ? (coefficient < 0 ? " - " : " + ")
+                               : coefficient < 0 ? "-"
+                                                 : "");
     if (size != 1) length += (size_t)snprintf(text + length, sizeof text - length, "%.4g ", size);
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s", psdm_model_standard_name(j->model, standard, name, sizeof name));
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s",
+                               psdm_model_standard_name(j->model, standard, name, sizeof name));
     if (length >= WIDE && t + 1 < terms) snprintf(text + length, sizeof text - length, " ...");
   }
   printf("   %s", text);
@@ -62,15 +70,14 @@ static void print_formula(const calibrate_job *j, int k) {
 
 static void print_parameters(const calibrate_job *j, bool gravity) {
   const psdm_steps *s = j->steps.result;
-  printf("\n%s parameters%s %s:\n", gravity ? "gravity" : "inertia", s->tool ? " of the arm without its tool" : "", gravity ? "(18)" : "(21)");
+  printf("\n%s parameters%s %s:\n", gravity ? "gravity" : "inertia", s->tool ? " of the arm without its tool" : "",
+         gravity ? "(18)" : "(21)");
   printf("  %-6s %13s %11s %7s   %s\n", "name", "value", "sd", "sd %", "formula");
   for (int k = 0; k < s->base; k++) {
     const psdm_estimate *e = &s->theta[k];
     if ((s->gravity[k] != 0) != gravity) continue;
-    if (e->value == 0 && e->sd == 0)
-      printf("  %-6s %13s %11s %7s", e->name, "0", "assumed", "");
-    else
-      printf("  %-6s %13.6g %11.3g %7.1f", e->name, e->value, e->sd, 100 * e->sd / fabs(e->value));
+    if (e->value == 0 && e->sd == 0) printf("  %-6s %13s %11s %7s", e->name, "0", "assumed", "");
+    else printf("  %-6s %13.6g %11.3g %7.1f", e->name, e->value, e->sd, 100 * e->sd / fabs(e->value));
     print_formula(j, k);
     print_from(s->theta_from[k]);
   }
@@ -92,7 +99,8 @@ static void print_friction(const calibrate_job *j) {
     print_from(s->friction_from[i]);
     printf("  %-12s", "");
     for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++) printf(" %10.2g", sd[k]);
-    if (isfinite(s->effective_inertia[i])) printf("   inertia %.4g, up to %.3g rad/s", s->effective_inertia[i], s->speed[i]);
+    if (isfinite(s->effective_inertia[i]))
+      printf("   inertia %.4g, up to %.3g rad/s", s->effective_inertia[i], s->speed[i]);
     printf("\n");
   }
 }
@@ -109,20 +117,19 @@ static const psdm_joint_fit *fit_of(const calibrate_job *j, int step, bool *held
 
 /* R2 says nothing where the model has no torque to predict: the error is all of it */
 static void print_fit(const psdm_joint_fit *fit) {
-  if (fit && fit->rows && fit->rel == 1)
-    printf("  %9.3g %8s", fit->rmse, "-");
-  else if (fit && fit->rows)
-    printf("  %9.3g %8.4f", fit->rmse, fit->r2);
-  else
-    printf("  %9s %8s", "-", "-");
+  if (fit && fit->rows && fit->rel == 1) printf("  %9.3g %8s", fit->rmse, "-");
+  else if (fit && fit->rows) printf("  %9.3g %8.4f", fit->rmse, fit->r2);
+  else printf("  %9s %8s", "-", "-");
 }
 
 static void print_table(const calibrate_job *j) {
   const psdm_steps *s = j->steps.result;
   bool held = true, any = false, own;
-  for (int k = 0; k < PSDM_STEPS; k++) any |= is_there(s, k) && fit_of(j, k, &own), held &= !is_there(s, k) || !fit_of(j, k, &own) || own;
+  for (int k = 0; k < PSDM_STEPS; k++)
+    any |= is_there(s, k) && fit_of(j, k, &own), held &= !is_there(s, k) || !fit_of(j, k, &own) || own;
   if (!any) return;
-  printf("\naccuracy, %s, RMSE in Nm:\n  %-12s", held ? "rows that were held out" : "rows that were fitted where none were held out", "");
+  printf("\naccuracy, %s, RMSE in Nm:\n  %-12s",
+         held ? "rows that were held out" : "rows that were fitted where none were held out", "");
   for (int k = 0; k < PSDM_STEPS; k++) printf("  %18s", psdm_step_name((psdm_step)k));
   printf("  %18s\n  %-12s", "all", "");
   for (int k = 0; k <= PSDM_STEPS; k++) printf("  %9s %8s", "RMSE", "R2");
@@ -142,7 +149,8 @@ static void print_table(const calibrate_job *j) {
 
 static void print_verdict(const calibrate_job *j) {
   const psdm_steps *s = j->steps.result;
-  for (int k = 0; s->remark && s->remark[k][0]; k++) printf("%s  %s\n", k ? "" : "\nto keep in mind:\n", tool_safe(s->remark[k]));
+  for (int k = 0; s->remark && s->remark[k][0]; k++)
+    printf("%s  %s\n", k ? "" : "\nto keep in mind:\n", tool_safe(s->remark[k]));
   calibrate_print_verdict(j, j->steps.judged_of, calibrate_steps_rel(j));
 }
 

@@ -11,21 +11,27 @@
 static int unknown(const char *option, const char *text, const char *const *words, size_t count) {
   const char *near = tool_nearest(text, words, count);
   char known[256] = "";
-  for (size_t i = 0; i < count; i++) snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", words[i]);
-  if (near) return tool_usage("calibrate", "--%s '%s': did you mean '%s'? There are %s", option, tool_safe(text), near, known);
+  for (size_t i = 0; i < count; i++)
+    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", words[i]);
+  if (near)
+    return tool_usage("calibrate", "--%s '%s': did you mean '%s'? There are %s", option, tool_safe(text), near, known);
   return tool_usage("calibrate", "--%s '%s': one of %s was expected", option, tool_safe(text), known);
 }
 
 static int choose_estimator(calibrate_job *j) {
   const char *words[PSDM_ESTIMATORS];
   for (int k = 0; k < PSDM_ESTIMATORS; k++) words[k] = psdm_estimator_name((psdm_estimator)k);
-  return psdm_estimator_find(j->set.estimator, &j->options.estimator) ? -1 : unknown("estimator", j->set.estimator, words, PSDM_ESTIMATORS);
+  return psdm_estimator_find(j->set.estimator, &j->options.estimator)
+             ? -1
+             : unknown("estimator", j->set.estimator, words, PSDM_ESTIMATORS);
 }
 
 static int choose_kinematics(calibrate_job *j) {
   const char *words[PSDM_KINEMATICS_KINDS];
   for (int k = 0; k < PSDM_KINEMATICS_KINDS; k++) words[k] = psdm_kinematics_name((psdm_kinematics)k);
-  return psdm_kinematics_find(j->set.kinematics, &j->options.kinematics) ? -1 : unknown("kinematics", j->set.kinematics, words, PSDM_KINEMATICS_KINDS);
+  return psdm_kinematics_find(j->set.kinematics, &j->options.kinematics)
+             ? -1
+             : unknown("kinematics", j->set.kinematics, words, PSDM_KINEMATICS_KINDS);
 }
 
 /* ---- the route ---- */
@@ -49,8 +55,14 @@ static int no_step(const char *text) {
     snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ":"), text);
     near = tool_nearest(word, words, PSDM_STEPS);
   }
-  if (near) return tool_usage("calibrate", "--log '%s': did you mean '%s:'? --route steps needs the step before every log's name", tool_safe(text), near);
-  return tool_usage("calibrate", "--log '%s': --route steps needs the step before every log's name, motor:, gravity:, friction: or inertia:", tool_safe(text));
+  if (near)
+    return tool_usage("calibrate",
+                      "--log '%s': did you mean '%s:'? --route steps needs the step before every log's name",
+                      tool_safe(text), near);
+  return tool_usage(
+      "calibrate",
+      "--log '%s': --route steps needs the step before every log's name, motor:, gravity:, friction: or inertia:",
+      tool_safe(text));
 }
 
 int calibrate_route(calibrate_job *j) {
@@ -69,8 +81,10 @@ int calibrate_route(calibrate_job *j) {
   }
   j->steps.chosen = route ? strcmp(route, words[1]) == 0 : marked != NULL;
   if (j->steps.chosen && plain) return no_step(plain);
-  if (!j->steps.chosen && marked) return tool_usage("calibrate", "--log '%s': logs of a single step belong to --route steps", tool_safe(marked));
-  if (!j->steps.chosen && j->set.weight.count) return tool_usage("calibrate", "--weight belongs to --route steps, whose motor logs know a mass");
+  if (!j->steps.chosen && marked)
+    return tool_usage("calibrate", "--log '%s': logs of a single step belong to --route steps", tool_safe(marked));
+  if (!j->steps.chosen && j->set.weight.count)
+    return tool_usage("calibrate", "--weight belongs to --route steps, whose motor logs know a mass");
   j->steps.options.logs = log->count;
   j->steps.options.log = j->steps.log;
   j->options.files = log->count;
@@ -87,17 +101,22 @@ static int choose_holdout(calibrate_job *j) {
   if (!text) return -1;
   if (strncmp(text, "blocks:", 7) != 0) {
     if (tool_parse_number(text, &o->holdout) && o->holdout >= 0 && o->holdout < 0.95) return -1;
-    return tool_usage("calibrate", "--holdout '%s': a share from 0 to 0.95, or blocks:SECONDS/K, was expected", tool_safe(text));
+    return tool_usage("calibrate", "--holdout '%s': a share from 0 to 0.95, or blocks:SECONDS/K, was expected",
+                      tool_safe(text));
   }
   slash = strchr(text, '/');
   if (slash && (size_t)(slash - text - 7) < sizeof seconds) {
     snprintf(seconds, sizeof seconds, "%.*s", (int)(slash - text - 7), text + 7);
-    if (tool_parse_number(seconds, &o->holdout_block) && o->holdout_block > 0 && tool_parse_number(slash + 1, &every) && every >= 2 && every <= 1e6 && every == floor(every)) {
+    if (tool_parse_number(seconds, &o->holdout_block) && o->holdout_block > 0 && tool_parse_number(slash + 1, &every) &&
+        every >= 2 && every <= 1e6 && every == floor(every)) {
       o->holdout_every = (int)every;
       return -1;
     }
   }
-  return tool_usage("calibrate", "--holdout '%s': blocks:SECONDS/K needs seconds above 0 and a whole K of at least 2, as in blocks:0.5/4", tool_safe(text));
+  return tool_usage(
+      "calibrate",
+      "--holdout '%s': blocks:SECONDS/K needs seconds above 0 and a whole K of at least 2, as in blocks:0.5/4",
+      tool_safe(text));
 }
 
 int calibrate_positive_or(const char *option, const char *text, const char *word, double meant, double *value) {
@@ -108,7 +127,8 @@ int calibrate_positive_or(const char *option, const char *text, const char *word
 }
 
 void calibrate_log_options(calibrate_job *j) {
-  j->options.log = (psdm_log_options){.columns = j->set.columns, .degrees = j->set.degrees, .rate = j->set.rate, .ignore_extra = j->set.ignore_extra};
+  j->options.log = (psdm_log_options){
+      .columns = j->set.columns, .degrees = j->set.degrees, .rate = j->set.rate, .ignore_extra = j->set.ignore_extra};
 }
 
 static int choose_numbers(calibrate_job *j) {
@@ -120,14 +140,18 @@ static int choose_numbers(calibrate_job *j) {
   o->delay_given = s->delay != NULL;
   if (s->delay && (!tool_parse_number(s->delay, &o->delay) || fabs(o->delay) > 1))
     return tool_usage("calibrate", "--delay '%s': seconds from -1 to 1 were expected", tool_safe(s->delay));
-  if (!(s->lambda >= 0) || !(s->rate >= 0) || !(s->max_rel >= 0)) return tool_usage("calibrate", "--lambda, --rate and --max-rel must not be negative");
+  if (!(s->lambda >= 0) || !(s->rate >= 0) || !(s->max_rel >= 0))
+    return tool_usage("calibrate", "--lambda, --rate and --max-rel must not be negative");
   if (!(s->friction_columns >= 3 && s->friction_columns <= 16 && s->friction_columns == floor(s->friction_columns)))
     return tool_usage("calibrate", "--friction-columns: a whole number from 3 to 16 was expected");
   if (!(s->decimate >= 0 && s->decimate <= 1 << 20 && s->decimate == floor(s->decimate)))
     return tool_usage("calibrate", "--decimate: a whole number from 1 to %d was expected", 1 << 20);
-  if (s->decimate > 1 && s->compare) return tool_usage("calibrate", "--compare predicts at single rows, which --decimate leaves none of; compare without it");
+  if (s->decimate > 1 && s->compare)
+    return tool_usage("calibrate",
+                      "--compare predicts at single rows, which --decimate leaves none of; compare without it");
   o->decimate = (int)s->decimate;
-  if (!(s->threads >= 0 && s->threads <= 1024 && s->threads == floor(s->threads))) return tool_usage("calibrate", "--threads: a whole number up to 1024 was expected");
+  if (!(s->threads >= 0 && s->threads <= 1024 && s->threads == floor(s->threads)))
+    return tool_usage("calibrate", "--threads: a whole number up to 1024 was expected");
   if (!(s->cache >= 0 && s->cache <= 1e12)) return tool_usage("calibrate", "--cache: a number of rows was expected");
   o->threads = (int)s->threads;
   o->cache = (long)s->cache;
@@ -147,11 +171,14 @@ static int check_outputs(const calibrate_job *j) {
   const char *const path[] = {s->out, s->predict, s->urdf};
   int standard = s->json;
   for (int k = 0; k < 3; k++) standard += path[k] && strcmp(path[k], "-") == 0;
-  if (standard > 1) return tool_usage("calibrate", "only one of --json, --out, --predict and --urdf can go to standard output");
+  if (standard > 1)
+    return tool_usage("calibrate", "only one of --json, --out, --predict and --urdf can go to standard output");
   if (s->urdf && j->options.estimator != PSDM_ESTIMATOR_CONSISTENT)
-    return tool_usage("calibrate", "--urdf needs --estimator consistent: only then is every link's inertia physically possible");
+    return tool_usage("calibrate",
+                      "--urdf needs --estimator consistent: only then is every link's inertia physically possible");
   if (s->prior && j->options.estimator != PSDM_ESTIMATOR_CONSISTENT && j->options.estimator != PSDM_ESTIMATOR_RIDGE)
-    return tool_usage("calibrate", "--prior needs --estimator consistent or ridge; '%s' has none", psdm_estimator_name(j->options.estimator));
+    return tool_usage("calibrate", "--prior needs --estimator consistent or ridge; '%s' has none",
+                      psdm_estimator_name(j->options.estimator));
   if (s->covariance && !s->out) return tool_usage("calibrate", "--covariance needs --out, the file that keeps it");
   return -1;
 }
@@ -187,14 +214,16 @@ static int per_joint(const calibrate_job *j, const char *option, const char *tex
   }
   for (int i = 1; i < j->n && good && found == 1 && one_for_all; i++) value[i] = value[0];
   if (good && (found == j->n || (found == 1 && one_for_all))) return -1;
-  return tool_usage("calibrate", "--%s '%s': %s%d numbers were expected, one per joint", option, tool_safe(text), one_for_all ? "one number or " : "", j->n);
+  return tool_usage("calibrate", "--%s '%s': %s%d numbers were expected, one per joint", option, tool_safe(text),
+                    one_for_all ? "one number or " : "", j->n);
 }
 
 /* a robot file's inertias, where it has the same links */
 static int prior_from_robot(calibrate_job *j, const psdm_robot *robot) {
   psdm_error error;
   if (psdm_robot_fingerprint(robot) != psdm_robot_fingerprint(j->robot))
-    return tool_usage("calibrate", "--prior '%s': the kinematics are not those of '%s'", tool_safe(j->set.prior), tool_safe(psdm_robot_name(j->robot)));
+    return tool_usage("calibrate", "--prior '%s': the kinematics are not those of '%s'", tool_safe(j->set.prior),
+                      tool_safe(psdm_robot_name(j->robot)));
   if (psdm_robot_ready(robot, &error)) return tool_fail(&error);
   psdm_robot_parameters(robot, j->prior);
   return -1;
@@ -205,7 +234,9 @@ static int prior_from_parameters(calibrate_job *j) {
   psdm_error error;
   if (psdm_parameters_load(j->set.prior, j->robot, NULL, &p, &error)) return tool_fail(&error);
   tool_unsigned(j->set.prior, p);
-  int code = p->pi ? -1 : tool_usage("calibrate", "--prior '%s': it has base parameters only; full ones were expected", tool_safe(j->set.prior));
+  int code = p->pi ? -1
+                   : tool_usage("calibrate", "--prior '%s': it has base parameters only; full ones were expected",
+                                tool_safe(j->set.prior));
   if (p->pi) memcpy(j->prior, p->pi, (size_t)p->standard * sizeof *p->pi);
   psdm_parameters_free(p);
   return code;

@@ -4,25 +4,27 @@
 
 #include "tool.h"
 
-#define CODEGEN_SETTINGS(X)                                                                                       \
-  X(text, out, "", "DIR", "folder for PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile and more; made when missing")        \
-  X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                                             \
-  X(text, method, "auto", "auto|recursive|expanded", "by recursion, from the expanded model, or the cheaper one") \
-  X(text, real, "double", "double|float", "type of all numbers")                                                  \
-  X(text, target, "c", "c|simd|cuda", "C99; C99 with batches on vectors; CUDA with kernels beside the C99")                   \
-  X(text, theta, "baked", "baked|argument", "base parameters as numbers in the code, or as the first argument")   \
-  X(text, prefix, "", "NAME", "what all names begin with (default: the robot's name)")                            \
-  X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")    \
-  X(text, sincos, "polynomial", "polynomial|libm|caller", "sines inlined, from libm, or as arguments s and c")    \
-  X(flag, gravity_argument, "", "", "gravity vector as an argument")                                              \
-  X(flag, payload, "", "", "a body on the tip of the longest moving chain, ten standard parameters, as an argument")                    \
-  X(flag, wrench, "", "", "force and moment on the tip of the longest moving chain as an argument (inverse, bias, forward)")            \
-  X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                     \
-  X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                      \
-  X(text, wrap, "", "LIST", "wrappers around the functions, with commas between: casadi, fmu")                    \
-  X(text, link, "", "NAME|NUMBER", "link or joint that jacobian and pose look at (default: the tip of the longest moving chain)")            \
-  X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")         \
-  X(flag, json, "", "", "write one JSON object")                                                                  \
+#define CODEGEN_SETTINGS(X)                                                                                          \
+  X(text, out, "", "DIR", "folder for PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile and more; made when missing")  \
+  X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                      \
+  X(text, method, "auto", "auto|recursive|expanded", "by recursion, from the expanded model, or the cheaper one")    \
+  X(text, real, "double", "double|float", "type of all numbers")                                                     \
+  X(text, target, "c", "c|simd|cuda", "C99; C99 with batches on vectors; CUDA with kernels beside the C99")          \
+  X(text, theta, "baked", "baked|argument", "base parameters as numbers in the code, or as the first argument")      \
+  X(text, prefix, "", "NAME", "what all names begin with (default: the robot's name)")                               \
+  X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")       \
+  X(text, sincos, "polynomial", "polynomial|libm|caller", "sines inlined, from libm, or as arguments s and c")       \
+  X(flag, gravity_argument, "", "", "gravity vector as an argument")                                                 \
+  X(flag, payload, "", "", "a body on the tip of the longest moving chain, ten standard parameters, as an argument") \
+  X(flag, wrench, "", "",                                                                                            \
+    "force and moment on the tip of the longest moving chain as an argument (inverse, bias, forward)")               \
+  X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                        \
+  X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                         \
+  X(text, wrap, "", "LIST", "wrappers around the functions, with commas between: casadi, fmu")                       \
+  X(text, link, "", "NAME|NUMBER",                                                                                   \
+    "link or joint that jacobian and pose look at (default: the tip of the longest moving chain)")                   \
+  X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")          \
+  X(flag, json, "", "", "write one JSON object")                                                                     \
   ROBOT_SETTINGS(X)
 
 typedef struct codegen_settings {
@@ -35,7 +37,8 @@ static const setting settings[] = {CODEGEN_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Writes a robot's dynamics as straight-line C: no libraries but libm, no memory, no state. The folder stands alone:\n"
+    "Writes a robot's dynamics as straight-line C: no libraries but libm, no memory, no state. The folder stands "
+    "alone:\n"
     "'make check' in it compiles the code and runs its self-test against numbers from the recursions here.\n\n"
     "functions:\n"
 #define FUNCTION_HELP(id, name, text) "  " name "\t" text "\n"
@@ -48,9 +51,12 @@ static const char help[] =
         "\nexamples:\n"
         "  psdm codegen robots/kuka_kr6.yaml --out kr6\n"
         "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,mass --target simd --optimise throughput\n"
-        "  psdm codegen robots/denso_vs6556g.yaml --out denso --theta argument --functions inverse,regressor --friction-columns\n"
-        "  psdm codegen robots/kuka_kr6.yaml --out arm --real float --prefix arm --functions inverse,forward --payload\n"
-        "  psdm codegen robots/kuka_kr6.yaml --out gpu --target cuda --real float --functions inverse,forward,regressor\n"
+        "  psdm codegen robots/denso_vs6556g.yaml --out denso --theta argument --functions inverse,regressor "
+        "--friction-columns\n"
+        "  psdm codegen robots/kuka_kr6.yaml --out arm --real float --prefix arm --functions inverse,forward "
+        "--payload\n"
+        "  psdm codegen robots/kuka_kr6.yaml --out gpu --target cuda --real float --functions "
+        "inverse,forward,regressor\n"
         "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,forward --wrap casadi,fmu\n";
 
 const command_line codegen_line = {"codegen", settings, sizeof settings / sizeof *settings, positional, help};
@@ -67,7 +73,9 @@ static int choice(const char *what, const char *text, const char *const *words, 
   return tool_unknown("codegen", what, text, words, count);
 }
 
-#define CHOICE(set, name, index, ...) choice("--" #name, (set)->name, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), index)
+#define CHOICE(set, name, index, ...)                                 \
+  choice("--" #name, (set)->name, (const char *const[]){__VA_ARGS__}, \
+         sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), index)
 
 /* "casadi,fmu" as bits */
 static int parse_wraps(const char *text, unsigned *wraps) {
@@ -97,7 +105,8 @@ static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   if (code < 0) code = tool_functions("codegen", set->functions, &o->functions, &o->optional);
   if (code < 0) code = parse_wraps(set->wrap, &o->wraps);
   if (code < 0 && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
-    code = tool_usage("codegen", "--%s-columns needs the function regressor", set->friction_columns ? "friction" : "drive");
+    code = tool_usage("codegen", "--%s-columns needs the function regressor",
+                      set->friction_columns ? "friction" : "drive");
   o->method = (psdm_code_method)method;
   o->real_float = single;
   o->target = (psdm_code_target)target;
@@ -118,7 +127,8 @@ static int parse_options(const codegen_settings *set, psdm_code_options *o) {
 static int find_link(const char *text, const psdm_robot *robot, psdm_code_options *o) {
   double number;
   bool looks = o->functions & (1u << PSDM_CODE_JACOBIAN | 1u << PSDM_CODE_POSE);
-  if ((!text && looks) || o->wrench_argument || o->payload_argument) tool_default_link(robot, looks ? "--link names another for jacobian and pose" : "--tip cuts to another");
+  if ((!text && looks) || o->wrench_argument || o->payload_argument)
+    tool_default_link(robot, looks ? "--link names another for jacobian and pose" : "--tip cuts to another");
   if (!text) return -1;
   o->link = psdm_robot_find(robot, text) + 1;
   if (o->link) return -1;
@@ -126,7 +136,8 @@ static int find_link(const char *text, const psdm_robot *robot, psdm_code_option
     o->link = (int)number;
     return -1;
   }
-  return tool_usage("codegen", "--link '%s': no link or joint has this name, and it is no number from 1 to %d", tool_safe(text), psdm_robot_joints(robot));
+  return tool_usage("codegen", "--link '%s': no link or joint has this name, and it is no number from 1 to %d",
+                    tool_safe(text), psdm_robot_joints(robot));
 }
 
 /* the command line, for the banner; words that a shell would take apart are quoted */
@@ -137,7 +148,8 @@ static char *command_text(int argc, char **argv) {
   if (!text) return NULL;
   strcpy(text, "psdm codegen");
   for (int i = 0; i < argc; i++) {
-    bool plain = argv[i][0] && !argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%")];
+    bool plain = argv[i][0] &&
+                 !argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%")];
     strcat(text, plain ? " " : " '");
     strcat(text, argv[i]);
     if (!plain) strcat(text, "'");
@@ -159,7 +171,8 @@ static void print_text(const codegen_settings *set, const psdm_code *code) {
     psdm_cost cost;
     const char *method;
     const char *name = psdm_code_function_name(psdm_code_at(code, k, &cost, &method));
-    printf("  %-18s %-10s %8ld %8ld %6ld %6ld %6ld\n", name, method, cost.mult, cost.add, cost.div + cost.sqrt, cost.sincos, cost.depth);
+    printf("  %-18s %-10s %8ld %8ld %6ld %6ld %6ld\n", name, method, cost.mult, cost.add, cost.div + cost.sqrt,
+           cost.sincos, cost.depth);
   }
   const char *out = tool_safe(set->out);
   char name[128];
@@ -216,13 +229,15 @@ static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code 
   psdm_status status = psdm_code_build(robot, options, NULL, generated, &error);
   progress_end(&search.bar);
   tool_deaf();
-  if (!status) tool_detail("%d functions generated in %.3g s", psdm_code_count(*generated), tool_now() - search.bar.started);
+  if (!status)
+    tool_detail("%d functions generated in %.3g s", psdm_code_count(*generated), tool_now() - search.bar.started);
   if (status && tool_interrupted() && !tool_terminated()) {
     /* the same code without a search for fewer operations is a matter of a second */
     options->going_on = NULL;
     options->effort = -1;
     status = psdm_code_build(robot, options, NULL, generated, &error);
-    if (!status) tool_warn("interrupted: the code is whole and right, but not searched for fewer operations (as with --effort 0)");
+    if (!status)
+      tool_warn("interrupted: the code is whole and right, but not searched for fewer operations (as with --effort 0)");
   }
   for (int k = 0; !status && psdm_code_note(*generated, k); k++) tool_warn("%s", psdm_code_note(*generated, k));
   return status ? tool_fail(&error) : -1;

@@ -5,12 +5,12 @@
 
 static const char *const positional[] = {"bash|zsh", NULL};
 
-static const char help[] =
-    "Writes a script from the tables of this program, for a shell to load. make install puts both where the shells look for them.\n\n"
-    "examples:\n"
-    "  psdm completion bash > ~/.local/share/bash-completion/completions/psdm\n"
-    "  source <(psdm completion bash)\n"
-    "  psdm completion zsh > ~/.zfunc/_psdm\n";
+static const char help[] = "Writes a script from the tables of this program, for a shell to load. make install puts "
+                           "both where the shells look for them.\n\n"
+                           "examples:\n"
+                           "  psdm completion bash > ~/.local/share/bash-completion/completions/psdm\n"
+                           "  source <(psdm completion bash)\n"
+                           "  psdm completion zsh > ~/.zfunc/_psdm\n";
 
 const command_line completion_line = {"completion", NULL, 0, positional, help};
 
@@ -24,7 +24,8 @@ const char *completion_words(const char *argument, char *text, size_t size) {
   int count = settings_words(argument, words, NULL);
   text[0] = '\0';
   for (int i = 0; i < count; i++) add(text, size, words[i]);
-  for (int f = 0; f < PSDM_FUNCTION_COUNT && strcmp(argument, "FUNCTION") == 0; f++) add(text, size, psdm_function_name((psdm_function)f));
+  for (int f = 0; f < PSDM_FUNCTION_COUNT && strcmp(argument, "FUNCTION") == 0; f++)
+    add(text, size, psdm_function_name((psdm_function)f));
   if (strcmp(argument, "LIST") != 0) return text;
   add(text, size, "usual all");
   for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) add(text, size, psdm_code_function_name((psdm_code_function)f));
@@ -43,9 +44,7 @@ int cmd_completion(int argc, char **argv) {
   int none, code = settings_parse(&completion_line, argc, argv, &none, &shell);
   if (code < 0) code = tool_open("-", &out);
   if (code >= 0) return code;
-  if (strcmp(shell, "bash") == 0)
-    completion_bash(out);
-  else
-    completion_zsh(out);
+  if (strcmp(shell, "bash") == 0) completion_bash(out);
+  else completion_zsh(out);
   return tool_commit(&out);
 }

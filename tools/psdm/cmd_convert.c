@@ -3,12 +3,12 @@
 
 #include "tool.h"
 
-#define CONVERT_SETTINGS(X)                                                                          \
-  X(text, out, "-", "FILE", "file to write, whole or not at all; - is standard output")              \
-  X(text, to, "", "yaml|urdf", "format (default: by the ending of --out, else yaml)")                \
-  X(text, x, "", "FILE", "inertia table of the PSDM MATLAB toolbox; ROBOT is then its DH table")     \
-  X(flag, tables, "", "", "ROBOT is a DH table of the PSDM MATLAB toolbox, inertia unknown")         \
-  X(flag, lossy, "", "", "write even what the format cannot say completely")                         \
+#define CONVERT_SETTINGS(X)                                                                      \
+  X(text, out, "-", "FILE", "file to write, whole or not at all; - is standard output")          \
+  X(text, to, "", "yaml|urdf", "format (default: by the ending of --out, else yaml)")            \
+  X(text, x, "", "FILE", "inertia table of the PSDM MATLAB toolbox; ROBOT is then its DH table") \
+  X(flag, tables, "", "", "ROBOT is a DH table of the PSDM MATLAB toolbox, inertia unknown")     \
+  X(flag, lossy, "", "", "write even what the format cannot say completely")                     \
   ROBOT_SETTINGS(X)
 
 typedef struct convert_settings {
@@ -21,10 +21,13 @@ static const setting settings[] = {CONVERT_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Writes a robot in another format, with the same dynamics, link names and link frames. Fixed links, motors and the tool\n"
-    "become part of the moving link that carries them. What URDF cannot say (drive inertias, couplings to several joints, ...) is\n"
+    "Writes a robot in another format, with the same dynamics, link names and link frames. Fixed links, motors and the "
+    "tool\n"
+    "become part of the moving link that carries them. What URDF cannot say (drive inertias, couplings to several "
+    "joints, ...) is\n"
     "refused unless --lossy; gravity is not part of URDF either: give it again with --gravity.\n\n"
-    "The tables of the PSDM MATLAB toolbox are read from numeric CSV or .mat files: DH rows [a alpha d theta (type) (sign)],\n"
+    "The tables of the PSDM MATLAB toolbox are read from numeric CSV or .mat files: DH rows [a alpha d theta (type) "
+    "(sign)],\n"
     "X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)].\n\n"
     "examples:\n"
     "  psdm convert robots/kuka_kr6.yaml --out kr6.urdf\n"
@@ -41,12 +44,9 @@ static bool ends_with(const char *text, const char *end) {
 static int choose_format(const convert_settings *set, psdm_robot_format *format) {
   *format = ends_with(set->out, ".urdf") || ends_with(set->out, ".xml") ? PSDM_FORMAT_URDF : PSDM_FORMAT_YAML;
   if (!set->to) return -1;
-  if (strcmp(set->to, "urdf") == 0)
-    *format = PSDM_FORMAT_URDF;
-  else if (strcmp(set->to, "yaml") == 0)
-    *format = PSDM_FORMAT_YAML;
-  else
-    return tool_usage("convert", "--to '%s': yaml or urdf was expected", tool_safe(set->to));
+  if (strcmp(set->to, "urdf") == 0) *format = PSDM_FORMAT_URDF;
+  else if (strcmp(set->to, "yaml") == 0) *format = PSDM_FORMAT_YAML;
+  else return tool_usage("convert", "--to '%s': yaml or urdf was expected", tool_safe(set->to));
   return -1;
 }
 
@@ -56,10 +56,13 @@ static int check_losses(const psdm_robot *robot, psdm_robot_format format, bool 
   for (; psdm_robot_loss(robot, format, losses, text, sizeof text); losses++) tool_warn("URDF cannot say: %s", text);
   const double *g = psdm_robot_gravity(robot);
   if (format == PSDM_FORMAT_URDF && !(g[0] == 0 && g[1] == 0 && g[2] == -9.81))
-    fprintf(stderr, "psdm: note: gravity is not part of URDF; read the file back with --gravity %g,%g,%g\n", g[0], g[1], g[2]);
+    fprintf(stderr, "psdm: note: gravity is not part of URDF; read the file back with --gravity %g,%g,%g\n", g[0], g[1],
+            g[2]);
   if (!losses || lossy) return -1;
   psdm_error error = {.status = PSDM_E_ROBOT};
-  snprintf(error.text, sizeof error.text, "nothing was written, since %d thing%s would be lost; --lossy writes the rest", losses, losses == 1 ? "" : "s");
+  snprintf(error.text, sizeof error.text,
+           "nothing was written, since %d thing%s would be lost; --lossy writes the rest", losses,
+           losses == 1 ? "" : "s");
   return tool_fail(&error);
 }
 
@@ -71,8 +74,9 @@ int cmd_convert(int argc, char **argv) {
   psdm_output *out = NULL;
   int code = settings_parse(&convert_line, argc, argv, &set, &path);
   if (code < 0) code = choose_format(&set, &format);
-  if (code < 0) code = set.x || set.tables ? tool_load_tables("convert", path, set.x, ROBOT_SETTINGS_OF(&set), &robot)
-                                           : tool_load("convert", path, ROBOT_SETTINGS_OF(&set), &robot);
+  if (code < 0)
+    code = set.x || set.tables ? tool_load_tables("convert", path, set.x, ROBOT_SETTINGS_OF(&set), &robot)
+                               : tool_load("convert", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = check_losses(robot, format, set.lossy);
   if (code < 0) code = tool_open(set.out, &out);
   if (code < 0) {

@@ -5,13 +5,13 @@
 
 #include "tool.h"
 
-#define DERIVE_SETTINGS(X)                                                                               \
-  X(text, assume, "", "A = 0,B = C,...", "take body parameters for zero or equal, beside the file's own") \
-  X(text, method, "exact", "exact|dense", "by one walk over the tree, or from samples and dense systems") \
+#define DERIVE_SETTINGS(X)                                                                                 \
+  X(text, assume, "", "A = 0,B = C,...", "take body parameters for zero or equal, beside the file's own")  \
+  X(text, method, "exact", "exact|dense", "by one walk over the tree, or from samples and dense systems")  \
   X(text, basis, "standard", "standard|echelon", "base parameters: kept standard ones, or theta1, theta2") \
-  X(text, sampler, "", "COMMAND", "dense: sample this program's torques, not the recursion's")            \
-  X(text, export, "", "FILE.json|.mat", "write the whole model: functions, P, base parameters")          \
-  X(flag, json, "", "", "write one JSON object")                                                         \
+  X(text, sampler, "", "COMMAND", "dense: sample this program's torques, not the recursion's")             \
+  X(text, export, "", "FILE.json|.mat", "write the whole model: functions, P, base parameters")            \
+  X(flag, json, "", "", "write one JSON object")                                                           \
   ROBOT_SETTINGS(X)
 
 typedef struct derive_settings {
@@ -24,12 +24,18 @@ static const setting settings[] = {DERIVE_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Derives the dynamics in closed, regressor form, tau = Y(q, qd, qdd) theta: p functions (monomials in sin, cos, and for sliding\n"
-    "joints q, times gravity, an acceleration or a product of two velocities) and l base parameters. The model is then compared with\n"
-    "the Newton-Euler recursion at 1000 random states. Exit 1 when a torque differs by more than 1e-9 of the largest.\n\n"
-    "The dense method (Lloyd, Irani, Ahmadi 2021) knows nothing of the robot but sampled torques, takes seconds where the exact one\n"
-    "takes a millisecond, and serves up to six independent joints: as a check, or to turn any inverse dynamics program into a model.\n"
-    "A sampler is a shell command. It is run once per class of functions and step, reads a CSV with the columns q1.., qd1.., qdd1.. and\n"
+    "Derives the dynamics in closed, regressor form, tau = Y(q, qd, qdd) theta: p functions (monomials in sin, cos, "
+    "and for sliding\n"
+    "joints q, times gravity, an acceleration or a product of two velocities) and l base parameters. The model is then "
+    "compared with\n"
+    "the Newton-Euler recursion at 1000 random states. Exit 1 when a torque differs by more than 1e-9 of the "
+    "largest.\n\n"
+    "The dense method (Lloyd, Irani, Ahmadi 2021) knows nothing of the robot but sampled torques, takes seconds where "
+    "the exact one\n"
+    "takes a millisecond, and serves up to six independent joints: as a check, or to turn any inverse dynamics program "
+    "into a model.\n"
+    "A sampler is a shell command. It is run once per class of functions and step, reads a CSV with the columns q1.., "
+    "qd1.., qdd1.. and\n"
     "the standard parameters (m1, mx1, ..) from standard input, and prints a CSV with tau1.., one row for each row.\n\n"
     "examples:\n"
     "  psdm derive robots/kuka_kr6.yaml\n"
@@ -40,7 +46,8 @@ static const char help[] =
 
 const command_line derive_line = {"derive", settings, sizeof settings / sizeof *settings, positional, help};
 
-/* every state evaluates every function with every coefficient, so a wrong one shows at each of them: a large model needs no thousand */
+/* every state evaluates every function with every coefficient, so a wrong one shows at each of them: a large model
+ * needs no thousand */
 enum { FEW = 10, STATES = 1000, PRODUCTS = 50000000 };
 
 typedef struct result {
@@ -55,7 +62,9 @@ static int states_for(const psdm_model *m) {
   return PRODUCTS / each > STATES ? STATES : PRODUCTS / each < FEW ? FEW : (int)(PRODUCTS / each);
 }
 
-static long class_size(const psdm_model *m, int k) { return psdm_model_class_start(m, k + 1) - psdm_model_class_start(m, k); }
+static long class_size(const psdm_model *m, int k) {
+  return psdm_model_class_start(m, k + 1) - psdm_model_class_start(m, k);
+}
 
 /* whether zero and non-zero are told apart by three decades, in the coefficients and in the rank decisions */
 static bool clear(const psdm_derive_info *info) {
@@ -66,7 +75,8 @@ static void print_text(const psdm_robot *robot, const result *r) {
   const psdm_model *m = r->model;
   int n = psdm_model_n(m);
   long p = psdm_model_p(m), coriolis = p - psdm_model_class_start(m, 1 + 2 * n);
-  printf("%s: %ld functions, %d base parameters of %d standard ones\n\n", tool_safe(psdm_robot_name(robot)), p, psdm_model_l(m), psdm_model_standard_count(m));
+  printf("%s: %ld functions, %d base parameters of %d standard ones\n\n", tool_safe(psdm_robot_name(robot)), p,
+         psdm_model_l(m), psdm_model_standard_count(m));
   printf("  %-14s", "functions");
   for (int j = 0; j < n; j++) printf(" %8d", j + 1);
   printf(" %9s\n  %-14s", "in all", "gravity");
@@ -87,9 +97,10 @@ static void print_text(const psdm_robot *robot, const result *r) {
   printf(" %9ld\n\n", coriolis);
   printf("  P has %ld non-zeros (%.2g %% of p n l), derived in %.3g ms\n", psdm_model_entries(m),
          100.0 * (double)psdm_model_entries(m) / ((double)p * n * psdm_model_l(m)), 1e3 * r->info.seconds);
-  printf("  coefficients: largest dropped %.2g, smallest kept %.2g; rank: %.2g and %.2g\n", r->info.dropped, r->info.kept, r->info.rank_dropped,
-         r->info.rank_kept);
-  if (r->info.searched) printf("  searched %ld functions, with systems of up to %.3g MB\n", r->info.searched, 1e-6 * (double)r->info.bytes);
+  printf("  coefficients: largest dropped %.2g, smallest kept %.2g; rank: %.2g and %.2g\n", r->info.dropped,
+         r->info.kept, r->info.rank_dropped, r->info.rank_kept);
+  if (r->info.searched)
+    printf("  searched %ld functions, with systems of up to %.3g MB\n", r->info.searched, 1e-6 * (double)r->info.bytes);
   printf("  torque error against Newton-Euler over %d states: %.2g\n", r->states, r->residual);
 }
 
@@ -128,8 +139,10 @@ static void write_json(psdm_output *out, const derive_settings *set, const psdm_
 /* the choices and their words */
 static int choose(const derive_settings *set, psdm_derive_options *options) {
   bool dense = strcmp(set->method, "dense") == 0, echelon = strcmp(set->basis, "echelon") == 0;
-  if (!dense && strcmp(set->method, "exact") != 0) return tool_usage("derive", "--method '%s': exact or dense was expected", tool_safe(set->method));
-  if (!echelon && strcmp(set->basis, "standard") != 0) return tool_usage("derive", "--basis '%s': standard or echelon was expected", tool_safe(set->basis));
+  if (!dense && strcmp(set->method, "exact") != 0)
+    return tool_usage("derive", "--method '%s': exact or dense was expected", tool_safe(set->method));
+  if (!echelon && strcmp(set->basis, "standard") != 0)
+    return tool_usage("derive", "--basis '%s': standard or echelon was expected", tool_safe(set->basis));
   if (set->sampler && !dense) return tool_usage("derive", "--sampler goes with --method dense");
   options->method = dense ? PSDM_METHOD_DENSE : PSDM_METHOD_EXACT;
   options->basis = echelon ? PSDM_BASIS_ECHELON : PSDM_BASIS_STANDARD;
@@ -137,9 +150,7 @@ static int choose(const derive_settings *set, psdm_derive_options *options) {
   return -1;
 }
 
-static bool deriving(void *user, double share) {
-  return progress_words(user, "deriving", share);
-}
+static bool deriving(void *user, double share) { return progress_words(user, "deriving", share); }
 
 static int derive(const psdm_robot *robot, psdm_derive_options *options, result *r) {
   psdm_error error;
@@ -150,7 +161,9 @@ static int derive(const psdm_robot *robot, psdm_derive_options *options, result 
   options->going_on_user = &bar;
   psdm_status status = psdm_model_derive(robot, options, NULL, &r->model, &r->info, &error);
   progress_end(&bar);
-  if (!status) tool_detail("derived: %ld functions, %d base parameters, %.3g ms", psdm_model_p(r->model), psdm_model_l(r->model), 1e3 * r->info.seconds);
+  if (!status)
+    tool_detail("derived: %ld functions, %d base parameters, %.3g ms", psdm_model_p(r->model), psdm_model_l(r->model),
+                1e3 * r->info.seconds);
   return status ? tool_fail(&error) : -1;
 }
 
@@ -186,10 +199,13 @@ static int report(const derive_settings *set, const psdm_robot *robot, const res
     print_text(robot, r);
   }
   if (code == EXIT_OK && !clear(&r->info))
-    tool_warn("zero and non-zero coefficients lie within three decades of each other; how many functions and parameters there are depends on the file's rounding, their torques do not");
+    tool_warn("zero and non-zero coefficients lie within three decades of each other; how many functions and "
+              "parameters there are depends on the file's rounding, their torques do not");
   if (code == EXIT_OK && !(r->residual <= PSDM_MODEL_ACCURACY)) {
-    tool_warn(set->assume ? "the torques differ by %.2g of the largest: the robot's parameters do not satisfy the assumptions"
-                          : "the torques differ by %.2g of the largest; at most 1e-9 is good", r->residual);
+    tool_warn(set->assume
+                  ? "the torques differ by %.2g of the largest: the robot's parameters do not satisfy the assumptions"
+                  : "the torques differ by %.2g of the largest; at most 1e-9 is good",
+              r->residual);
     code = EXIT_QUALITY;
   }
   return code;
@@ -210,9 +226,11 @@ int cmd_derive(int argc, char **argv) {
   if (code < 0) {
     int states = states_for(r.model);
     checking c = {progress_start("checking", states), &r};
-    if (psdm_model_check(robot, r.model, &options, states, going_on, &c, NULL, &r.residual, &error)) code = tool_fail(&error);
+    if (psdm_model_check(robot, r.model, &options, states, going_on, &c, NULL, &r.residual, &error))
+      code = tool_fail(&error);
     progress_end(&c.bar);
-    if (code < 0 && tool_interrupted()) tool_warn("interrupted: the model is whole, its torque error is that of the states so far");
+    if (code < 0 && tool_interrupted())
+      tool_warn("interrupted: the model is whole, its torque error is that of the states so far");
     tool_deaf();
   }
   if (code < 0 && set.export) code = write_export(set.export, robot, r.model);

@@ -21,13 +21,15 @@ static const setting settings[] = {DOCTOR_SETTINGS(SETTINGS_ROW)};
 
 static const char *const positional[] = {NULL};
 
-static const char help[] =
-    "Checks that this installation works: versions, numbers in this locale, a temporary folder, the recursions against each\n"
-    "other on a built-in robot, threads, the compiler, the solver, MPI, a GPU and the programs that some commands use. Says for\n"
-    "everything that is missing what goes without it and how to get it. Exit 0 when all that is needed works. With --quiet only\n"
-    "what is missing.\n\n"
-    "example:\n"
-    "  psdm doctor\n";
+static const char help[] = "Checks that this installation works: versions, numbers in this locale, a temporary folder, "
+                           "the recursions against each\n"
+                           "other on a built-in robot, threads, the compiler, the solver, MPI, a GPU and the programs "
+                           "that some commands use. Says for\n"
+                           "everything that is missing what goes without it and how to get it. Exit 0 when all that is "
+                           "needed works. With --quiet only\n"
+                           "what is missing.\n\n"
+                           "example:\n"
+                           "  psdm doctor\n";
 
 const command_line doctor_line = {"doctor", settings, sizeof settings / sizeof *settings, positional, help};
 
@@ -43,7 +45,9 @@ finding *doctor_find(findings *f, const char *name, bool ok, bool required, cons
 }
 
 void doctor_install(finding *at, const char *packages, bool build_again) {
-  if (!at->ok) snprintf(at->fix, sizeof at->fix, "%sapt-get install %s%s", geteuid() ? "sudo " : "", packages, build_again ? ", then make build" : "");
+  if (!at->ok)
+    snprintf(at->fix, sizeof at->fix, "%sapt-get install %s%s", geteuid() ? "sudo " : "", packages,
+             build_again ? ", then make build" : "");
 }
 
 static bool has_component(const char *wanted) {
@@ -63,18 +67,28 @@ static void check_versions(findings *f) {
                   {"HDF5", "HDF5", "no logs in HDF5, none of MATLAB's version 7.3", "libhdf5-dev"},
                   {"SQLite", "bags of ROS 2 (.db3)", "no such logs", "libsqlite3-dev"}};
   const char *name, *version;
-  doctor_find(f, "library", strcmp(psdm_version(), PSDM_VERSION) == 0, true, "libpsdm %s, headers %s", psdm_version(), PSDM_VERSION);
+  doctor_find(f, "library", strcmp(psdm_version(), PSDM_VERSION) == 0, true, "libpsdm %s, headers %s", psdm_version(),
+              PSDM_VERSION);
   for (int i = 0; (name = psdm_component(i, &version)); i++) doctor_find(f, name, true, true, "%s", version);
-  if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS)) doctor_install(doctor_find(f, "SUNDIALS", false, false, "not built in: psdm simulate has fixed steps only"), "libsundials-dev", true);
-  if (!has_component("NLopt")) doctor_install(doctor_find(f, "NLopt", false, false, "not found: no psdm excite for inertia, no LuGre friction from logs"), "libnlopt0", false);
+  if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS))
+    doctor_install(doctor_find(f, "SUNDIALS", false, false, "not built in: psdm simulate has fixed steps only"),
+                   "libsundials-dev", true);
+  if (!has_component("NLopt"))
+    doctor_install(
+        doctor_find(f, "NLopt", false, false, "not found: no psdm excite for inertia, no LuGre friction from logs"),
+        "libnlopt0", false);
   for (size_t k = 0; k < sizeof optional / sizeof *optional; k++)
-    if (!has_component(optional[k].component)) doctor_install(doctor_find(f, optional[k].name, false, false, "not built in: %s", optional[k].lost), optional[k].packages, true);
+    if (!has_component(optional[k].component))
+      doctor_install(doctor_find(f, optional[k].name, false, false, "not built in: %s", optional[k].lost),
+                     optional[k].packages, true);
 }
 
 static void check_solver(findings *f) {
   char where[360];
   bool ok = psdm_optimal_solver(where, sizeof where) == PSDM_OK;
-  doctor_install(doctor_find(f, "IPOPT plug-in", ok, false, ok ? "%s" : "not found: no psdm plan from rest to rest; looked for in %s", where), "coinor-libipopt-dev", true);
+  doctor_install(doctor_find(f, "IPOPT plug-in", ok, false,
+                             ok ? "%s" : "not found: no psdm plan from rest to rest; looked for in %s", where),
+                 "coinor-libipopt-dev", true);
 }
 
 /* ---- the system ---- */
@@ -103,7 +117,8 @@ static void check_folder(findings *f) {
 /* a tree with every kind of joint, small enough to live in the program */
 static const char robot_text[] =
     "{convention: dh, gravity: [1, -2, -9], joints: [{name: a, d: 0.3, a: 0.1, alpha: pi/2, drive_inertia: 0.2},"
-    "{name: b, type: prismatic, d: 0.2, alpha: -pi/2}, {name: c, parent: a, origin: {xyz: [0.1, 0.2, 0.3], rpy: [0.4, 0.5, 0.6]}, a: 0.4}],"
+    "{name: b, type: prismatic, d: 0.2, alpha: -pi/2}, {name: c, parent: a, origin: {xyz: [0.1, 0.2, 0.3], rpy: [0.4, "
+    "0.5, 0.6]}, a: 0.4}],"
     "links: [{mass: 3, com: [0.1, 0.02, -0.1], inertia: {xx: 0.1, yy: 0.1, zz: 0.05}},"
     "{mass: 2, com: [0, 0.1, 0.1], inertia: {xx: 0.02, yy: 0.03, zz: 0.03}},"
     "{mass: 1, com: [-0.2, 0, 0.05], inertia: {xx: 0.01, yy: 0.02, zz: 0.02}}]}";
@@ -113,8 +128,8 @@ static double self_test_error(psdm_robot *robot, psdm_work *work) {
   enum { N = 3, P = 31 };
   const double q[N] = {0.3, 0.1, -0.7}, qd[N] = {0.5, -0.2, 0.9}, qdd[N] = {-0.4, 0.8, 0.6};
   double tau[N], back[N], Y[N * P], pi[P], worst = 0;
-  if (psdm_robot_parameter_count(robot) != P || psdm_inverse(robot, work, q, qd, qdd, tau) || psdm_forward(robot, work, q, qd, tau, back) ||
-      psdm_regressor_standard(robot, work, q, qd, qdd, Y))
+  if (psdm_robot_parameter_count(robot) != P || psdm_inverse(robot, work, q, qd, qdd, tau) ||
+      psdm_forward(robot, work, q, qd, tau, back) || psdm_regressor_standard(robot, work, q, qd, qdd, Y))
     return INFINITY;
   psdm_robot_parameters(robot, pi);
   for (int i = 0; i < N; i++) {
@@ -130,10 +145,12 @@ static void check_dynamics(findings *f) {
   psdm_work *work = NULL;
   psdm_error error = {0};
   double worst = INFINITY;
-  if (!psdm_robot_parse(robot_text, strlen(robot_text), "built-in", NULL, NULL, &robot, &error) && !psdm_work_new(robot, NULL, &work))
+  if (!psdm_robot_parse(robot_text, strlen(robot_text), "built-in", NULL, NULL, &robot, &error) &&
+      !psdm_work_new(robot, NULL, &work))
     worst = self_test_error(robot, work);
   /* a handful of operations on numbers near one: 1e-12 leaves four digits of room */
-  doctor_find(f, "dynamics", worst < 1e-12, true, "inverse, forward and regressor agree to %.1e%s%s", worst, error.text[0] ? ": " : "", error.text);
+  doctor_find(f, "dynamics", worst < 1e-12, true, "inverse, forward and regressor agree to %.1e%s%s", worst,
+              error.text[0] ? ": " : "", error.text);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
 }
@@ -146,11 +163,19 @@ static void check_compiler(findings *f) {
   psdm_error error = {0};
   const psdm_code_options options = {.functions = 1u << PSDM_CODE_GRAVITY, .prefix = "doctor", .effort = -1};
   const psdm_compile_options compile = {.native = true};
-  bool ok = !psdm_robot_parse(robot_text, strlen(robot_text), "built-in", NULL, NULL, &robot, &error) && !psdm_code_build(robot, &options, NULL, &code, &error) &&
+  bool ok = !psdm_robot_parse(robot_text, strlen(robot_text), "built-in", NULL, NULL, &robot, &error) &&
+            !psdm_code_build(robot, &options, NULL, &code, &error) &&
             !psdm_compile(code, &compile, NULL, &compiled, &error);
   const psdm_compile_info *info = ok ? psdm_compiled_info(compiled) : NULL;
-  doctor_install(doctor_find(f, "C compiler", ok, false, ok ? "%s: compiles and loads generated code" : "%s: no psdm bench, slower simulations", ok ? info->compiler : error.text), "gcc", false);
-  if (ok) doctor_find(f, "cache", !info->reason[0], false, "%s", info->reason[0] ? info->reason : info->cached ? "compiled code is found again" : "compiled code is kept");
+  doctor_install(doctor_find(f, "C compiler", ok, false,
+                             ok ? "%s: compiles and loads generated code" : "%s: no psdm bench, slower simulations",
+                             ok ? info->compiler : error.text),
+                 "gcc", false);
+  if (ok)
+    doctor_find(f, "cache", !info->reason[0], false, "%s",
+                info->reason[0] ? info->reason
+                : info->cached  ? "compiled code is found again"
+                                : "compiled code is kept");
   psdm_compiled_free(compiled);
   psdm_code_free(code);
   psdm_robot_free(robot);
@@ -174,13 +199,13 @@ static void check_programs(findings *f) {
                   {"python3", "runs the Python package (pip install ./python)", "python3 python3-venv"}};
   char full[1024];
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-    bool plots = strcmp(programs[i].program, "gnuplot") == 0, ok = plots ? find_gnuplot(full, sizeof full) : doctor_program(programs[i].program, full, sizeof full);
+    bool plots = strcmp(programs[i].program, "gnuplot") == 0,
+         ok = plots ? find_gnuplot(full, sizeof full) : doctor_program(programs[i].program, full, sizeof full);
     const char *named = plots ? getenv("PSDM_GNUPLOT") : NULL;
     finding *found = doctor_find(f, programs[i].program, ok, false, "%s: %s", ok ? full : "not found", programs[i].use);
     if (!ok && named && named[0])
       snprintf(found->detail, sizeof found->detail, "PSDM_GNUPLOT=%.200s: cannot be run", named);
-    else
-      doctor_install(found, programs[i].packages, false);
+    else doctor_install(found, programs[i].packages, false);
   }
 }
 
@@ -224,7 +249,11 @@ static void print_text(const findings *f, bool healthy, bool whole) {
     if (at->fix[0]) printf("  %-5s %-20s to get it: %s\n", "", "", at->fix);
   }
   if (tool_quiet() && healthy) return;
-  printf("%s%s%s", tool_bold(), whole ? "all is well\n" : healthy ? "works, without: " : "does not work: ", tool_plain());
+  printf("%s%s%s", tool_bold(),
+         whole     ? "all is well\n"
+         : healthy ? "works, without: "
+                   : "does not work: ",
+         tool_plain());
   if (!whole) print_lacking(f, !healthy);
 }
 
@@ -245,10 +274,8 @@ int cmd_doctor(int argc, char **argv) {
   doctor_check_gpu(&f);
   bool healthy = true, whole = true;
   for (int i = 0; i < f.count; i++) healthy &= f.item[i].ok || !f.item[i].required, whole &= f.item[i].ok;
-  if (set.json)
-    code = print_json(&f, healthy);
-  else
-    print_text(&f, healthy, whole);
+  if (set.json) code = print_json(&f, healthy);
+  else print_text(&f, healthy, whole);
   if (!healthy) tool_warn("something that is required does not work; the checks say what");
   return code > 0 ? code : healthy ? EXIT_OK : EXIT_USAGE;
 }

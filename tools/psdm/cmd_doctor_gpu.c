@@ -31,8 +31,9 @@ static bool find(void *library, const char *name, void *function, size_t size) {
 #define FIND(to, name) find(library, name, &d->to, sizeof d->to)
 static bool open_driver(driver *d) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  return library && FIND(begin, "cuInit") && FIND(version, "cuDriverGetVersion") && FIND(count, "cuDeviceGetCount") && FIND(device, "cuDeviceGet") && FIND(name, "cuDeviceGetName") &&
-         FIND(memory, "cuDeviceTotalMem_v2") && FIND(attribute, "cuDeviceGetAttribute") && FIND(words, "cuGetErrorString");
+  return library && FIND(begin, "cuInit") && FIND(version, "cuDriverGetVersion") && FIND(count, "cuDeviceGetCount") &&
+         FIND(device, "cuDeviceGet") && FIND(name, "cuDeviceGetName") && FIND(memory, "cuDeviceTotalMem_v2") &&
+         FIND(attribute, "cuDeviceGetAttribute") && FIND(words, "cuGetErrorString");
 }
 
 static bool starts_with(const char *folder, const char *device, const char *file, const char *wanted) {
@@ -51,7 +52,8 @@ static bool card_is_there(void) {
   DIR *devices = opendir(folder);
   bool found = false;
   for (struct dirent *at; devices && !found && (at = readdir(devices));)
-    found = at->d_name[0] != '.' && starts_with(folder, at->d_name, "vendor", "0x10de") && starts_with(folder, at->d_name, "class", "0x03");
+    found = at->d_name[0] != '.' && starts_with(folder, at->d_name, "vendor", "0x10de") &&
+            starts_with(folder, at->d_name, "class", "0x03");
   if (devices) closedir(devices);
   return found;
 }
@@ -69,7 +71,8 @@ void doctor_look_for_gpu(doctor_gpu *gpu) {
   *gpu = (doctor_gpu){.usable = false};
   if (!open_driver(&d)) {
     gpu->no_driver = card_is_there();
-    snprintf(gpu->why, sizeof gpu->why, "%s", gpu->no_driver ? "NVIDIA's GPU is there, its driver is not" : "none of NVIDIA's found");
+    snprintf(gpu->why, sizeof gpu->why, "%s",
+             gpu->no_driver ? "NVIDIA's GPU is there, its driver is not" : "none of NVIDIA's found");
     return;
   }
   error = d.begin(0);
@@ -79,7 +82,8 @@ void doctor_look_for_gpu(doctor_gpu *gpu) {
     say(gpu, &d, error);
     return;
   }
-  gpu->usable = count > 0 && !d.version(&gpu->cuda) && !d.name(gpu->name, sizeof gpu->name, device) && !d.memory(&bytes, device) && !d.attribute(&gpu->major, CAPABILITY_MAJOR, device) &&
+  gpu->usable = count > 0 && !d.version(&gpu->cuda) && !d.name(gpu->name, sizeof gpu->name, device) &&
+                !d.memory(&bytes, device) && !d.attribute(&gpu->major, CAPABILITY_MAJOR, device) &&
                 !d.attribute(&gpu->minor, CAPABILITY_MINOR, device);
   gpu->others = count > 1;
   gpu->gibibytes = (double)bytes / (1024.0 * 1024.0 * 1024.0);

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 
 typedef struct doctor_gpu {
-  bool usable, no_driver;  /* no_driver: there is a GPU, and nothing to speak to it with */
-  bool others;             /* there are more than the first, which is told of */
-  int cuda;                /* what the driver knows: 12040 is 12.4 */
-  int major, minor;        /* compute capability */
+  bool usable, no_driver; /* no_driver: there is a GPU, and nothing to speak to it with */
+  bool others;            /* there are more than the first, which is told of */
+  int cuda;               /* what the driver knows: 12040 is 12.4 */
+  int major, minor;       /* compute capability */
   double gibibytes;
   char name[100], why[200]; /* why: in one sentence, where it is not usable */
 } doctor_gpu;

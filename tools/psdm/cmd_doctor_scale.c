@@ -15,10 +15,10 @@ void doctor_check_threads(findings *f) {
   const char *set = getenv("OMP_NUM_THREADS");
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
   int threads = psdm_threads();
-  finding *at = doctor_find(f, "threads", true, false, "%d will be used; %ld processor%s", threads, processors, processors == 1 ? "" : "s");
+  finding *at = doctor_find(f, "threads", true, false, "%d will be used; %ld processor%s", threads, processors,
+                            processors == 1 ? "" : "s");
   size_t length = strlen(at->detail);
-  if (set && set[0])
-    snprintf(at->detail + length, sizeof at->detail - length, ", OMP_NUM_THREADS=%.40s", set);
+  if (set && set[0]) snprintf(at->detail + length, sizeof at->detail - length, ", OMP_NUM_THREADS=%.40s", set);
   else if (threads < processors)
     snprintf(at->detail + length, sizeof at->detail - length, ", of which this process may not use more");
 }
@@ -27,7 +27,11 @@ void doctor_check_threads(findings *f) {
 
 /* "Open MPI" or "MPICH" in what a program or a library says of itself; NULL: another one */
 static const char *family_of(const char *words) {
-  static const char *const spellings[][2] = {{"Open MPI", "Open MPI"}, {"OpenRTE", "Open MPI"}, {"MPICH", "MPICH"}, {"HYDRA", "MPICH"}, {"Intel(R) MPI", "Intel MPI"}};
+  static const char *const spellings[][2] = {{"Open MPI", "Open MPI"},
+                                             {"OpenRTE", "Open MPI"},
+                                             {"MPICH", "MPICH"},
+                                             {"HYDRA", "MPICH"},
+                                             {"Intel(R) MPI", "Intel MPI"}};
   for (size_t k = 0; k < sizeof spellings / sizeof *spellings; k++)
     if (strstr(words, spellings[k][0])) return spellings[k][1];
   return NULL;
@@ -37,24 +41,29 @@ static void check_mpirun(findings *f, const char *library) {
   char full[1024], version[600];
   bool there = doctor_program("mpirun", full, sizeof full);
   if (!there) {
-    doctor_install(doctor_find(f, "mpirun", false, false, "not found: starts psdm on several processors or machines (SLURM's srun does too)"), "openmpi-bin", false);
+    doctor_install(doctor_find(f, "mpirun", false, false,
+                               "not found: starts psdm on several processors or machines (SLURM's srun does too)"),
+                   "openmpi-bin", false);
     return;
   }
   doctor_version_of(full, version, sizeof version);
   const char *own = family_of(version), *built = family_of(library);
   bool fits = !own || !built || strcmp(own, built) == 0;
   version[strcspn(version, "\n")] = '\0';
-  finding *at = doctor_find(f, "mpirun", fits, false, "%.200s%s%.60s%s", full, own ? " (" : "", own ? own : "", own ? ")" : "");
+  finding *at =
+      doctor_find(f, "mpirun", fits, false, "%.200s%s%.60s%s", full, own ? " (" : "", own ? own : "", own ? ")" : "");
   if (fits) return;
   size_t length = strlen(at->detail);
-  snprintf(at->detail + length, sizeof at->detail - length, ": the plug-in was built with %s, ranks would not find each other", built);
+  snprintf(at->detail + length, sizeof at->detail - length,
+           ": the plug-in was built with %s, ranks would not find each other", built);
   doctor_install(at, strcmp(built, "Open MPI") == 0 ? "openmpi-bin" : "mpich", false);
 }
 
 static finding *find_plugin(findings *f, char *where, size_t size) {
   static const char name[] = "MPI plug-in", lost[] = "one process only, no mpirun -n 8 psdm calibrate";
   if (psdm_ranks_library(where, size) == PSDM_OK) return doctor_find(f, name, true, false, "%s", where);
-  if (strstr(where, "psdm_mpi.so")) return doctor_find(f, name, false, false, "%s: %s", where, lost); /* what the loader said of it */
+  /* what the loader said of it */
+  if (strstr(where, "psdm_mpi.so")) return doctor_find(f, name, false, false, "%s: %s", where, lost);
   return doctor_find(f, name, false, false, "not found: %s; looked for in %s", lost, where);
 }
 
@@ -99,15 +108,14 @@ static int check_nvcc(findings *f) {
   const char *named = getenv("NVCC");
   char full[1024], version[600], release[32] = "";
   if (!find_nvcc(full, sizeof full)) {
-    if (named && named[0])
-      doctor_find(f, "nvcc", false, false, "NVCC=%.200s: cannot be run", named);
-    else
-      doctor_install(doctor_find(f, "nvcc", false, false, "not found: %s", use), "nvidia-cuda-toolkit", false);
+    if (named && named[0]) doctor_find(f, "nvcc", false, false, "NVCC=%.200s: cannot be run", named);
+    else doctor_install(doctor_find(f, "nvcc", false, false, "not found: %s", use), "nvidia-cuda-toolkit", false);
     return 0;
   }
   doctor_version_of(full, version, sizeof version);
   int major = release_of(version, release, sizeof release);
-  finding *at = doctor_find(f, "nvcc", true, false, "%.200s%s%s: %s", full, release[0] ? " of CUDA " : "", release, use);
+  finding *at =
+      doctor_find(f, "nvcc", true, false, "%.200s%s%s: %s", full, release[0] ? " of CUDA " : "", release, use);
   if (!(named && named[0]) && !on_the_path(full)) { /* psdm reduce looks on the path only */
     at->ok = false;
     snprintf(at->detail, sizeof at->detail, "%.200s is not on the path: %s", full, use);
@@ -126,8 +134,12 @@ void doctor_check_gpu(findings *f) {
     finding *at = doctor_find(f, "GPU", false, false, "%.200s: %s", gpu.why, lost);
     if (gpu.no_driver) doctor_install(at, "nvidia-driver", false);
   } else if (compiler > driver) {
-    doctor_install(doctor_find(f, "GPU", false, false, "%.100s: its driver is of CUDA %d.%d, nvcc of CUDA %d: what is compiled would not load", gpu.name, driver, gpu.cuda % 1000 / 10, compiler), "nvidia-driver", false);
+    doctor_install(doctor_find(f, "GPU", false, false,
+                               "%.100s: its driver is of CUDA %d.%d, nvcc of CUDA %d: what is compiled would not load",
+                               gpu.name, driver, gpu.cuda % 1000 / 10, compiler),
+                   "nvidia-driver", false);
   } else {
-    doctor_find(f, "GPU", true, false, "%.100s, %.0f GiB, compute capability %d.%d%s; driver of CUDA %d.%d", gpu.name, gpu.gibibytes, gpu.major, gpu.minor, gpu.others ? ", and others" : "", driver, gpu.cuda % 1000 / 10);
+    doctor_find(f, "GPU", true, false, "%.100s, %.0f GiB, compute capability %d.%d%s; driver of CUDA %d.%d", gpu.name,
+                gpu.gibibytes, gpu.major, gpu.minor, gpu.others ? ", and others" : "", driver, gpu.cuda % 1000 / 10);
   }
 }

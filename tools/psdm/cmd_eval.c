@@ -5,18 +5,20 @@
 
 #include "tool.h"
 
-#define EVAL_SETTINGS(X)                                                                                    \
-  X(text, in, "-", "FILE", "state CSV to read; - is standard input")                                        \
-  X(text, out, "-", "FILE", "CSV to write, whole or not at all; - is standard output")                      \
-  X(flag, standard, "", "", "regressor of the standard parameters (10 per link, then the drive inertias), not of the base ones") \
-  X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it; linearizations)") \
-  X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")           \
-  X(text, link, "", "NAME", "link or joint that jacobian and pose look at (default: the tip of the longest moving chain)")             \
+#define EVAL_SETTINGS(X)                                                                                             \
+  X(text, in, "-", "FILE", "state CSV to read; - is standard input")                                                 \
+  X(text, out, "-", "FILE", "CSV to write, whole or not at all; - is standard output")                               \
+  X(flag, standard, "", "",                                                                                          \
+    "regressor of the standard parameters (10 per link, then the drive inertias), not of the base ones")             \
+  X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it; linearizations)")        \
+  X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")                    \
+  X(text, link, "", "NAME",                                                                                          \
+    "link or joint that jacobian and pose look at (default: the tip of the longest moving chain)")                   \
   X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ", "external force and moment on a link, base frame; several with ';'") \
-  X(text, via, "recursive", "recursive|expanded", "by the recursions, or through the derived model")       \
-  X(text, assume, "", "A = 0,B = C,...", "assumptions for the derived model, beside the file's own")        \
-  X(flag, ignore_extra, "", "", "let the state CSV have columns that the function does not need")           \
-  X(flag, json, "", "", "write one JSON object instead of CSV")                                             \
+  X(text, via, "recursive", "recursive|expanded", "by the recursions, or through the derived model")                 \
+  X(text, assume, "", "A = 0,B = C,...", "assumptions for the derived model, beside the file's own")                 \
+  X(flag, ignore_extra, "", "", "let the state CSV have columns that the function does not need")                    \
+  X(flag, json, "", "", "write one JSON object instead of CSV")                                                      \
   ROBOT_SETTINGS(X)
 
 typedef struct eval_settings {
@@ -58,10 +60,10 @@ typedef struct job {
   psdm_csv *csv;
   psdm_output *out;
   int inputs, outputs;
-  int *column;             /* (inputs) where each stands in the CSV */
+  int *column;              /* (inputs) where each stands in the CSV */
   double *row, *in, *value; /* (csv columns), (AT_ONCE x inputs), (AT_ONCE x outputs) */
   int line[AT_ONCE];
-  psdm_model *model;        /* when the base regressor or --via expanded asks for it */
+  psdm_model *model; /* when the base regressor or --via expanded asks for it */
   double *theta, *scratch;
 } job;
 
@@ -82,7 +84,8 @@ static void job_free(job *j) {
 /* ---- words to options ---- */
 
 static bool has_expanded(psdm_function f) {
-  return f == PSDM_F_INVERSE || f == PSDM_F_FORWARD || f == PSDM_F_MASS || f == PSDM_F_BIAS || f == PSDM_F_GRAVITY || f == PSDM_F_REGRESSOR;
+  return f == PSDM_F_INVERSE || f == PSDM_F_FORWARD || f == PSDM_F_MASS || f == PSDM_F_BIAS || f == PSDM_F_GRAVITY ||
+         f == PSDM_F_REGRESSOR;
 }
 
 static int choose_function(job *j, const char *name) {
@@ -94,7 +97,8 @@ static int choose_function(job *j, const char *name) {
     return tool_usage("eval", "unknown function '%s'; did you mean '%s'?", tool_safe(name), near);
   }
   bool expanded = strcmp(j->set.via, "expanded") == 0;
-  if (!expanded && strcmp(j->set.via, "recursive") != 0) return tool_usage("eval", "--via '%s': recursive or expanded was expected", tool_safe(j->set.via));
+  if (!expanded && strcmp(j->set.via, "recursive") != 0)
+    return tool_usage("eval", "--via '%s': recursive or expanded was expected", tool_safe(j->set.via));
   if (expanded && (!has_expanded(j->function) || j->set.standard))
     return tool_usage("eval", "--via expanded goes with inverse, forward, mass, bias, gravity and the base regressor");
   j->options.expanded = expanded;
@@ -133,7 +137,8 @@ static int take_wrenches(job *j) {
   for (char *at = text, *next; at; at = next) {
     next = strchr(at, ';');
     if (next) *next++ = '\0';
-    if (j->options.wrench_count == (int)(sizeof j->wrenches / sizeof *j->wrenches)) return tool_usage("eval", "--wrench: at most 16 wrenches");
+    if (j->options.wrench_count == (int)(sizeof j->wrenches / sizeof *j->wrenches))
+      return tool_usage("eval", "--wrench: at most 16 wrenches");
     int code = take_wrench(j->robot, at, &j->wrenches[j->options.wrench_count++]);
     if (code >= 0) return code;
   }
@@ -167,7 +172,10 @@ static int derive_model(job *j) {
 static bool linearizes(psdm_function f) { return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD; }
 
 static int check_linear(const job *j) {
-  return psdm_robot_loops(j->robot) ? tool_fail(&(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"}) : -1;
+  return psdm_robot_loops(j->robot)
+             ? tool_fail(
+                   &(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"})
+             : -1;
 }
 
 static int set_options(job *j) {
@@ -210,7 +218,8 @@ static int set_options(job *j) {
 static int header_error(const job *j, const char *format, const char *name) {
   psdm_error error = {.status = PSDM_E_PARSE, .line = psdm_csv_header_line(j->csv)};
   snprintf(error.file, sizeof error.file, "%s", psdm_csv_file(j->csv));
-  snprintf(error.text, sizeof error.text, format, name, psdm_function_name(j->function), psdm_function_inputs(j->function), psdm_robot_n(j->robot));
+  snprintf(error.text, sizeof error.text, format, name, psdm_function_name(j->function),
+           psdm_function_inputs(j->function), psdm_robot_n(j->robot));
   return tool_fail(&error);
 }
 
@@ -222,20 +231,21 @@ static int match_columns(job *j) {
   for (int i = 0; i < j->inputs && code < 0; i++) {
     psdm_eval_input_name(j->robot, j->function, i, name, sizeof name);
     j->column[i] = psdm_csv_find(j->csv, name);
-    if (j->column[i] < 0)
-      code = header_error(j, "column '%s' is missing; %s needs %s, each 1 to %d", name);
-    else
-      used[j->column[i]] = true;
+    if (j->column[i] < 0) code = header_error(j, "column '%s' is missing; %s needs %s, each 1 to %d", name);
+    else used[j->column[i]] = true;
   }
   for (int c = 0; c < columns && code < 0 && !j->set.ignore_extra; c++)
-    if (!used[c]) code = header_error(j, "column '%s' is not one that %s needs (%s, each 1 to %d); --ignore-extra passes over it", tool_safe(psdm_csv_name(j->csv, c)));
+    if (!used[c])
+      code = header_error(j, "column '%s' is not one that %s needs (%s, each 1 to %d); --ignore-extra passes over it",
+                          tool_safe(psdm_csv_name(j->csv, c)));
   free(used);
   return code;
 }
 
 static int open_files(job *j) {
   psdm_error error;
-  if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO)) tool_note("reading states from the terminal, up to Ctrl-D; --in FILE reads a file");
+  if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO))
+    tool_note("reading states from the terminal, up to Ctrl-D; --in FILE reads a file");
   tool_input(j->set.in);
   if (psdm_csv_open(j->set.in, NULL, &j->csv, &error)) return tool_fail(&error);
   j->inputs = psdm_eval_inputs(j->robot, j->function);
@@ -280,7 +290,8 @@ static void write_header(job *j) {
 
 static void write_rows(job *j, long rows) {
   if (!j->set.json) psdm_output_rows(j->out, rows, j->outputs, j->value, 0);
-  for (long row = 0; row < rows && j->set.json; row++) psdm_json_numbers(j->out, NULL, j->value + row * j->outputs, j->outputs);
+  for (long row = 0; row < rows && j->set.json; row++)
+    psdm_json_numbers(j->out, NULL, j->value + row * j->outputs, j->outputs);
 }
 
 /* what was read so far; a state that cannot be evaluated is named by its line */
@@ -320,7 +331,8 @@ static int run(job *j) {
     progress_show(&bar, psdm_csv_bytes(j->csv), rows, "states");
   }
   progress_end(&bar);
-  tool_detail("%s of %lld states, %.3g us each", psdm_function_name(j->function), rows, 1e6 * (tool_now() - bar.started) / (double)(rows ? rows : 1));
+  tool_detail("%s of %lld states, %.3g us each", psdm_function_name(j->function), rows,
+              1e6 * (tool_now() - bar.started) / (double)(rows ? rows : 1));
   if (code >= 0) return code;
   if (status) return tool_fail(&error);
   if (j->set.json) {

@@ -7,26 +7,31 @@
 #include <string.h>
 
 #define SETTINGS_STRUCT excite_settings
-static const setting settings[] = {
-    {"for", SETTING_text, offsetof(excite_settings, experiment), "inertia", "inertia|gravity|friction|motor", "what the motion is to show, see above"},
-    EXCITE_SETTINGS(SETTINGS_ROW)};
+static const setting settings[] = {{"for", SETTING_text, offsetof(excite_settings, experiment), "inertia",
+                                    "inertia|gravity|friction|motor", "what the motion is to show, see above"},
+                                   EXCITE_SETTINGS(SETTINGS_ROW)};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
 #define WORD_HELP(id, name, text) "  " name "\t" text "\n"
 static const char help[] =
-    "A motion for the robot to make while it is recorded, and then psdm calibrate. It stays within all limits at all times: positions, velocities, accelerations,\n"
-    "torques where inertias are known, and the distances that `collision:` of the robot file watches; all of that is verified before a file is written.\n"
-    "The robot file needs no inertias. Where it has no limits: 2 rad to both sides, 2 rad/s, 8 rad/s^2 (0.5 m, 0.5 m/s, 2 m/s^2).\n"
+    "A motion for the robot to make while it is recorded, and then psdm calibrate. It stays within all limits at all "
+    "times: positions, velocities, accelerations,\n"
+    "torques where inertias are known, and the distances that `collision:` of the robot file watches; all of that is "
+    "verified before a file is written.\n"
+    "The robot file needs no inertias. Where it has no limits: 2 rad to both sides, 2 rad/s, 8 rad/s^2 (0.5 m, 0.5 "
+    "m/s, 2 m/s^2).\n"
     "An interrupt (Ctrl-C) ends the search with the best so far, and exit code 130.\n\n"
-    "experiments, in the order in which psdm calibrate --route steps takes them:\n" PSDM_STEP_LIST(WORD_HELP)
-    "\nexamples:\n"
-    "  psdm excite robots/kuka_kr6.yaml --out excitation.csv\n"
-    "  psdm excite robots/kuka_lbr7.yaml --seconds 20 --harmonics 8 --starts 16 --velocity 1.5 --periods 3 --out excitation.csv\n"
-    "  psdm excite arm.yaml --shape sines --goal condition --band 0.8 --json\n"
-    "  psdm excite arm.yaml --for motor --mass 3.5 --com 0,0,0.1 --out motor.csv\n"
-    "  psdm excite arm.yaml --for friction --levels 12 --out friction.csv\n"
-    "  psdm simulate arm.yaml --inverse --reference excitation.csv --ignore-extra --friction lugre --log log.csv --log-rate 1000\n";
+    "experiments, in the order in which psdm calibrate --route steps takes them:\n" PSDM_STEP_LIST(
+        WORD_HELP) "\nexamples:\n"
+                   "  psdm excite robots/kuka_kr6.yaml --out excitation.csv\n"
+                   "  psdm excite robots/kuka_lbr7.yaml --seconds 20 --harmonics 8 --starts 16 --velocity 1.5 "
+                   "--periods 3 --out excitation.csv\n"
+                   "  psdm excite arm.yaml --shape sines --goal condition --band 0.8 --json\n"
+                   "  psdm excite arm.yaml --for motor --mass 3.5 --com 0,0,0.1 --out motor.csv\n"
+                   "  psdm excite arm.yaml --for friction --levels 12 --out friction.csv\n"
+                   "  psdm simulate arm.yaml --inverse --reference excitation.csv --ignore-extra --friction lugre "
+                   "--log log.csv --log-rate 1000\n";
 #undef WORD_HELP
 
 const command_line excite_line = {"excite", settings, sizeof settings / sizeof *settings, positional, help};
@@ -41,7 +46,9 @@ const psdm_joint *excite_joint(const excite_job *j, int q) {
   return psdm_robot_joint(j->robot, k);
 }
 
-bool excite_words_wanted(const excite_job *j) { return !j->set.json && !tool_quiet() && !(j->set.out && strcmp(j->set.out, "-") == 0); }
+bool excite_words_wanted(const excite_job *j) {
+  return !j->set.json && !tool_quiet() && !(j->set.out && strcmp(j->set.out, "-") == 0);
+}
 
 static void excite_free(excite_job *j) {
   psdm_excitation_free(j->result);
@@ -54,13 +61,15 @@ static void excite_free(excite_job *j) {
 
 /* ---- the best so far is on disk: nothing is lost however the program ends ---- */
 
-/* another best motion (by its goal, which need not be its condition number) is checked and written, but no more than a tenth of the time goes into that */
+/* another best motion (by its goal, which need not be its condition number) is checked and written, but no more than
+ * a tenth of the time goes into that */
 static void save_better(excite_job *j, const psdm_motion *best, double condition) {
   double began = tool_now();
   psdm_error error;
   bool file = j->set.out && strcmp(j->set.out, "-") != 0;
   if (!file || !best || condition == j->saved || began < j->next_save) return;
-  bool kept = !excite_measure_motion(j, best, &error) && excite_keeps(j), written = kept && excite_write(j, false) == EXIT_OK;
+  bool kept = !excite_measure_motion(j, best, &error) && excite_keeps(j),
+       written = kept && excite_write(j, false) == EXIT_OK;
   if (written) j->saved = condition;
   j->next_save = kept && !written ? INFINITY : began + 10 * (tool_now() - began);
 }
@@ -98,8 +107,10 @@ static int try_file(const excite_job *j) {
 
 static int plan(excite_job *j) {
   psdm_error error;
-  const double period = j->set.seconds > 0 ? j->set.seconds : PSDM_EXCITE_SECONDS; /* known beforehand for inertia alone */
-  if (strcmp(j->set.experiment, "inertia") == 0 && excite_fits(j, j->set.periods * period, &error)) return tool_fail(&error);
+  /* known beforehand for inertia alone */
+  const double period = j->set.seconds > 0 ? j->set.seconds : PSDM_EXCITE_SECONDS;
+  if (strcmp(j->set.experiment, "inertia") == 0 && excite_fits(j, j->set.periods * period, &error))
+    return tool_fail(&error);
   j->bar = progress_start("searching", 0);
   j->saved = INFINITY;
   j->options.going_on = going_on;
@@ -124,7 +135,8 @@ static int verify(excite_job *j) {
   if (excite_measure_motion(j, j->result->motion, &error)) return tool_fail(&error);
   if (excite_keeps(j)) return -1;
   if (j->planned.worst <= 1)
-    return tool_usage("excite", "--rate %g: between the rows a robot would use %.6g of a limit; more rows keep it", j->set.rate, j->between.worst);
+    return tool_usage("excite", "--rate %g: between the rows a robot would use %.6g of a limit; more rows keep it",
+                      j->set.rate, j->between.worst);
   tool_warn("the motion uses %.6g of a limit (least gap %.3g m): it is not written", j->planned.worst, j->planned.gap);
   return EXIT_QUALITY;
 }

@@ -5,7 +5,8 @@
 
 static void json_joints(const excite_job *j, psdm_output *out) {
   static const char *const sources[] = {"option", "file", "default", "none"};
-  static const char *const limits[LIMITS] = {"lower_from", "upper_from", "velocity_from", "acceleration_from", "effort_from"};
+  static const char *const limits[LIMITS] = {"lower_from", "upper_from", "velocity_from", "acceleration_from",
+                                             "effort_from"};
   const excite_measure *m = &j->planned;
   psdm_json_array(out, "joints");
   for (int i = 0; i < j->n; i++) {

@@ -1,4 +1,5 @@
-/* cmd_excite_rows.c: a motion as rows of a file, and the check that neither it nor what a robot makes of its rows breaks a limit. */
+/* cmd_excite_rows.c: a motion as rows of a file, and the check that neither it nor what a robot makes of its rows
+ * breaks a limit. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,9 @@ static psdm_status no_memory(psdm_error *error) {
   return PSDM_E_MEMORY;
 }
 
-static double seconds_of(const excite_job *j, const psdm_motion *motion) { return j->set.periods * (psdm_motion_end(motion) - psdm_motion_begin(motion)); }
+static double seconds_of(const excite_job *j, const psdm_motion *motion) {
+  return j->set.periods * (psdm_motion_end(motion) - psdm_motion_begin(motion));
+}
 
 /* ---- rows ---- */
 
@@ -55,7 +58,8 @@ psdm_status excite_fits(const excite_job *j, double seconds, psdm_error *error) 
   char what[64];
   double rows = last_row(j, seconds) + 1, n = j->n;
   snprintf(what, sizeof what, "keeping %.3g rows", rows);
-  return psdm_robot_fits(j->robot, what, rows * (8 * (1 + 4 * n) + (j->set.out ? 32 * (3 * n + 2) : 8 * (1 + 3 * n))), error);
+  return psdm_robot_fits(j->robot, what, rows * (8 * (1 + 4 * n) + (j->set.out ? 32 * (3 * n + 2) : 8 * (1 + 3 * n))),
+                         error);
 }
 
 /* at the beginning, at every 1 / rate behind it, and at the end; a last interval that is short by rounding is none */
@@ -74,7 +78,8 @@ static psdm_status make_rows(excite_job *j, const psdm_motion *motion, psdm_erro
     memcpy(r->q + k * j->n, x, n * sizeof *x);
     memcpy(r->qd + k * j->n, x + n, n * sizeof *x);
     memcpy(r->qdd + k * j->n, x + 2 * n, n * sizeof *x);
-    if (j->torques && (status = predict(j, k, x + 3 * n))) *error = (psdm_error){.status = status, .text = "torques along the motion cannot be computed"};
+    if (j->torques && (status = predict(j, k, x + 3 * n)))
+      *error = (psdm_error){.status = status, .text = "torques along the motion cannot be computed"};
   }
   free(x);
   return status;
@@ -82,7 +87,8 @@ static psdm_status make_rows(excite_job *j, const psdm_motion *motion, psdm_erro
 
 /* ---- limits ---- */
 
-/* four points between rows, and at least 2000 a second; a series has a hundred harmonics at most, and 20,000 points on the shortest are enough */
+/* four points between rows, and at least 2000 a second; a series has a hundred harmonics at most, and 20,000 points
+ * on the shortest are enough */
 static long points_of(const excite_job *j, double seconds) {
   const bool series = strcmp(j->set.experiment, "inertia") == 0 && strcmp(j->set.shape, "fourier") == 0;
   const double fine = series ? fmin(2000, 2e6 / (seconds / j->set.periods)) : 2000;
@@ -91,7 +97,8 @@ static long points_of(const excite_job *j, double seconds) {
 
 static psdm_status measure(excite_job *j, const psdm_motion *motion, excite_measure *m, psdm_error *error) {
   m->points = points_of(j, psdm_motion_end(motion) - psdm_motion_begin(motion));
-  return psdm_excite_check(j->robot, &j->options, motion, m->points, NULL, m->lower, m->upper, m->velocity, m->acceleration, m->effort, &m->gap, &m->worst, error);
+  return psdm_excite_check(j->robot, &j->options, motion, m->points, NULL, m->lower, m->upper, m->velocity,
+                           m->acceleration, m->effort, &m->gap, &m->worst, error);
 }
 
 /* what a robot that takes q, qd and qdd of the rows would do in between */
@@ -106,7 +113,8 @@ psdm_status excite_measure_motion(excite_job *j, const psdm_motion *motion, psdm
   return status;
 }
 
-/* beyond a limit, or nearer than the clearance, by more than rounding; between rows a ten thousandth more: nobody's limits are known better */
+/* beyond a limit, or nearer than the clearance, by more than rounding; between rows a ten thousandth more: nobody's
+ * limits are known better */
 bool excite_keeps(const excite_job *j) { return j->planned.worst <= 1 + 1e-9 && j->between.worst <= 1 + 1e-4; }
 
 /* ---- the file ---- */

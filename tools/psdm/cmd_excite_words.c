@@ -16,7 +16,9 @@ static int unknown_word(const char *option, const char *text, const char *const 
 static int find_step(excite_job *j) {
   const char *words[PSDM_STEPS];
   for (int k = 0; k < PSDM_STEPS; k++) words[k] = psdm_step_name((psdm_step)k);
-  return psdm_step_find(j->set.experiment, &j->options.step) ? -1 : unknown_word("for", j->set.experiment, words, PSDM_STEPS);
+  return psdm_step_find(j->set.experiment, &j->options.step)
+             ? -1
+             : unknown_word("for", j->set.experiment, words, PSDM_STEPS);
 }
 
 static int find_word(const char *option, const char *text, const char *const words[2], int *found) {
@@ -80,15 +82,26 @@ static int check_numbers(const excite_job *j) {
     const char *name;
     double value, least, most;
     bool whole;
-  } rows[] = {{"seconds", s->seconds, 0, 1e5, false}, {"rate", s->rate, 1, 1e5, false},      {"periods", s->periods, 1, 1000, true},
-              {"harmonics", s->harmonics, 0, 100, true}, {"band", s->band, 0, 1000, false},  {"starts", s->starts, 0, 1000, true},
-              {"evaluations", s->evaluations, 0, 1e9, true}, {"threads", s->threads, 0, 1024, true}, {"wall", s->wall, 0, 1e9, false},
-              {"seed", s->seed, 0, 9007199254740992.0, true}, {"margin", s->margin, 0, 0.9, false}, {"clearance", s->clearance, 0, 10, false},
-              {"mass", s->mass, 1e-3, 1e4, false}, {"speed", s->speed, 0, 1, false},         {"levels", s->levels, 0, 1000, true}};
+  } rows[] = {{"seconds", s->seconds, 0, 1e5, false},
+              {"rate", s->rate, 1, 1e5, false},
+              {"periods", s->periods, 1, 1000, true},
+              {"harmonics", s->harmonics, 0, 100, true},
+              {"band", s->band, 0, 1000, false},
+              {"starts", s->starts, 0, 1000, true},
+              {"evaluations", s->evaluations, 0, 1e9, true},
+              {"threads", s->threads, 0, 1024, true},
+              {"wall", s->wall, 0, 1e9, false},
+              {"seed", s->seed, 0, 9007199254740992.0, true},
+              {"margin", s->margin, 0, 0.9, false},
+              {"clearance", s->clearance, 0, 10, false},
+              {"mass", s->mass, 1e-3, 1e4, false},
+              {"speed", s->speed, 0, 1, false},
+              {"levels", s->levels, 0, 1000, true}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bool in = rows[i].value >= rows[i].least && rows[i].value <= rows[i].most;
     if (!in || (rows[i].whole && rows[i].value != floor(rows[i].value)))
-      return tool_usage("excite", "--%s: %s from %.16g to %.16g was expected", rows[i].name, rows[i].whole ? "an integer" : "a number", rows[i].least, rows[i].most);
+      return tool_usage("excite", "--%s: %s from %.16g to %.16g was expected", rows[i].name,
+                        rows[i].whole ? "an integer" : "a number", rows[i].least, rows[i].most);
   }
   return -1;
 }
@@ -130,7 +143,8 @@ int excite_words(excite_job *j) {
 /* ---- limits: the option's, the robot's, or those of psdm/excite.h ---- */
 
 static double file_limit(const psdm_joint *joint, int which) {
-  const double value[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity, joint->limits.acceleration, joint->limits.effort};
+  const double value[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity,
+                                joint->limits.acceleration, joint->limits.effort};
   return value[which];
 }
 
@@ -154,7 +168,8 @@ static void widen(excite_job *j) {
   for (int i = 0; i < j->n; i++) {
     const psdm_joint *joint = excite_joint(j, i);
     double width = default_limit(joint, LIMIT_UPPER) - default_limit(joint, LIMIT_LOWER);
-    bool low = j->source[LIMIT_LOWER * j->n + i] == LIMIT_DEFAULT, high = j->source[LIMIT_UPPER * j->n + i] == LIMIT_DEFAULT;
+    bool low = j->source[LIMIT_LOWER * j->n + i] == LIMIT_DEFAULT,
+         high = j->source[LIMIT_UPPER * j->n + i] == LIMIT_DEFAULT;
     if (low && !high && j->upper[i] <= j->lower[i]) j->lower[i] = j->upper[i] - width;
     if (high && !low && j->upper[i] <= j->lower[i]) j->upper[i] = j->lower[i] + width;
   }
@@ -165,9 +180,12 @@ static int check_limits(const excite_job *j) {
     const char *name = tool_safe(excite_joint(j, i)->name);
     const double positive[] = {j->velocity[i], j->acceleration[i], j->effort[i]};
     static const char *const words[] = {"velocity", "acceleration", "effort"};
-    if (!(j->upper[i] > j->lower[i])) return tool_usage("excite", "joint '%s' has no room between its lowest position %g and its highest %g", name, j->lower[i], j->upper[i]);
+    if (!(j->upper[i] > j->lower[i]))
+      return tool_usage("excite", "joint '%s' has no room between its lowest position %g and its highest %g", name,
+                        j->lower[i], j->upper[i]);
     for (int k = 0; k < 3; k++)
-      if (!(positive[k] > 0)) return tool_usage("excite", "joint '%s' cannot move: its largest %s is %g", name, words[k], positive[k]);
+      if (!(positive[k] > 0))
+        return tool_usage("excite", "joint '%s' cannot move: its largest %s is %g", name, words[k], positive[k]);
   }
   return -1;
 }
@@ -185,7 +203,8 @@ int excite_limits(excite_job *j) {
   double *at = j->memory, *given = at + 4 * LIMITS * n;
   for (int k = 0; k < LIMITS; k++, at += n) *limit[k] = at;
   for (int m = 0; m < 3; m++, at += LIMITS * n) {
-    measure[m]->lower = at, measure[m]->upper = at + n, measure[m]->velocity = at + 2 * n, measure[m]->acceleration = at + 3 * n, measure[m]->effort = at + 4 * n;
+    measure[m]->lower = at, measure[m]->upper = at + n, measure[m]->velocity = at + 2 * n,
+    measure[m]->acceleration = at + 3 * n, measure[m]->effort = at + 4 * n;
   }
   for (int k = 0; k < LIMITS; k++) {
     int code = text[k] ? tool_numbers("excite", names[k], text[k], j->n, given) : -1;
@@ -194,7 +213,8 @@ int excite_limits(excite_job *j) {
   }
   widen(j);
   psdm_excite_options *o = &j->options;
-  o->lower = j->lower, o->upper = j->upper, o->velocity = j->velocity, o->acceleration = j->acceleration, o->effort = j->effort;
+  o->lower = j->lower, o->upper = j->upper, o->velocity = j->velocity, o->acceleration = j->acceleration,
+  o->effort = j->effort;
   if (j->set.effort && !j->torques) tool_warn("--effort: torques are not watched: %s", j->unknown.text);
   return check_limits(j);
 }

@@ -6,19 +6,21 @@
 
 #include "tool.h"
 
-#define LINEARIZE_SETTINGS(X)                                                                                                   \
-  X(text, at, "", "FILE.csv", "points: columns q1.., optionally t, qd1.., and qdd1.. or tau1..; - is standard input")           \
-  X(flag, equilibrium, "", "", "points at rest: from q1.. the torques that hold them, or from tau1.. a q that they hold")       \
-  X(text, form, "state-space", "second-order|state-space", "M, C2, D, G, or A and B")                                           \
-  X(number, dt, "0", "SECONDS", "sample exactly, torques held in between: Ad and Bd in place of A and B")                       \
-  X(flag, friction, "", "", "with the robot's friction; at rest only what is smooth has a slope")                               \
-  X(text, inputs, "", "1,2,...", "only these joints have motors: columns of B (default: all)")                                  \
-  X(flag, lqr, "", "", "gains K of du = -K dx that make the integral (sum, with --dt) of dx'Q dx + du'R du smallest")           \
-  X(text, Q, "", "A,B,...", "diagonal of Q: one number, or q's and qd's weights, or 2n (default: 100 for q, 1 for qd)")         \
-  X(text, R, "", "A,B,...", "diagonal of R: one number, or one per input (default: 1/effort^2, or 0.01)")                       \
-  X(text, out, "", "FILE.csv|.json|.mat", "write the matrices, whole or not at all")                                            \
-  X(flag, ignore_extra, "", "", "let the CSV have columns that are not needed")                                                 \
-  X(flag, json, "", "", "write one JSON object")                                                                                \
+#define LINEARIZE_SETTINGS(X)                                                                                         \
+  X(text, at, "", "FILE.csv", "points: columns q1.., optionally t, qd1.., and qdd1.. or tau1..; - is standard input") \
+  X(flag, equilibrium, "", "",                                                                                        \
+    "points at rest: from q1.. the torques that hold them, or from tau1.. a q that they hold")                        \
+  X(text, form, "state-space", "second-order|state-space", "M, C2, D, G, or A and B")                                 \
+  X(number, dt, "0", "SECONDS", "sample exactly, torques held in between: Ad and Bd in place of A and B")             \
+  X(flag, friction, "", "", "with the robot's friction; at rest only what is smooth has a slope")                     \
+  X(text, inputs, "", "1,2,...", "only these joints have motors: columns of B (default: all)")                        \
+  X(flag, lqr, "", "", "gains K of du = -K dx that make the integral (sum, with --dt) of dx'Q dx + du'R du smallest") \
+  X(text, Q, "", "A,B,...",                                                                                           \
+    "diagonal of Q: one number, or q's and qd's weights, or 2n (default: 100 for q, 1 for qd)")                       \
+  X(text, R, "", "A,B,...", "diagonal of R: one number, or one per input (default: 1/effort^2, or 0.01)")             \
+  X(text, out, "", "FILE.csv|.json|.mat", "write the matrices, whole or not at all")                                  \
+  X(flag, ignore_extra, "", "", "let the CSV have columns that are not needed")                                       \
+  X(flag, json, "", "", "write one JSON object")                                                                      \
   ROBOT_SETTINGS(X)
 
 typedef struct linearize_settings {
@@ -35,7 +37,8 @@ static const char help[] =
     "  second-order   M dqdd + C2 dqd + D dq = du          (at rest C2 = 0 and D = G = dg/dq)\n"
     "  state-space    dx' = A dx + B du, dx = (dq, dqd)    (with --dt: dx[k+1] = Ad dx[k] + Bd du[k])\n"
     "and what they tell: eigenvalues with frequency and damping, stability, what the motors can reach, LQR gains.\n"
-    "A point without qdd and tau has qdd = 0, and tau is what that takes. Exit 1 when a q for --equilibrium or gains for --lqr do not\n"
+    "A point without qdd and tau has qdd = 0, and tau is what that takes. Exit 1 when a q for --equilibrium or gains "
+    "for --lqr do not\n"
     "exist or are not found.\n\n"
     "examples:\n"
     "  printf 'q1,q2\\n-1.5708,0\\n' | psdm linearize robots/two_link.yaml --at -\n"
@@ -60,12 +63,12 @@ typedef struct job {
   psdm_linear *linear;
   int n, states, inputs;
   bool second_order;
-  int *input;           /* (inputs) joints with motors */
+  int *input; /* (inputs) joints with motors */
   psdm_csv *csv;
-  int column[GROUPS];   /* first of each group's consecutive numbers in place; -1: absent */
-  int *place;           /* (GROUPS n) where each stands in the CSV */
-  double *row;          /* (csv columns) */
-  double *memory;       /* all of the following */
+  int column[GROUPS]; /* first of each group's consecutive numbers in place; -1: absent */
+  int *place;         /* (GROUPS n) where each stands in the CSV */
+  double *row;        /* (csv columns) */
+  double *memory;     /* all of the following */
   double t, *q, *qd, *qdd, *tau;
   double *matrix[MATRICES], *full, *Ad, *Bd, *Q, *R; /* full: B of all joints */
   double *scratch;
@@ -74,9 +77,9 @@ typedef struct job {
   psdm_equilibrium_info equilibrium;
   psdm_lqr_info lqr;
   psdm_output *json, *file;
-  double *kept;         /* for .mat: (points x record) */
+  double *kept; /* for .mat: (points x record) */
   long points, room;
-  bool missed;          /* an equilibrium or gains */
+  bool missed; /* an equilibrium or gains */
 } job;
 
 static void job_free(job *j) {
@@ -108,11 +111,14 @@ static int check_settings(job *j) {
   const linearize_settings *s = &j->set;
   j->second_order = strcmp(s->form, "second-order") == 0;
   if (!s->at) return tool_usage("linearize", "--at FILE.csv is missing: the points to linearize at");
-  if (!j->second_order && strcmp(s->form, "state-space") != 0) return tool_usage("linearize", "--form '%s': second-order or state-space was expected", tool_safe(s->form));
+  if (!j->second_order && strcmp(s->form, "state-space") != 0)
+    return tool_usage("linearize", "--form '%s': second-order or state-space was expected", tool_safe(s->form));
   if (!(s->dt >= 0)) return tool_usage("linearize", "--dt must not be negative");
   if (j->second_order && s->dt > 0) return tool_usage("linearize", "--dt goes with --form state-space");
   if ((s->Q || s->R) && !s->lqr) return tool_usage("linearize", "--Q and --R go with --lqr");
-  if (s->out && !ends_with(s->out, ".csv") && !ends_with(s->out, ".json") && !ends_with(s->out, ".mat")) return tool_usage("linearize", "--out '%s': a name that ends in .csv, .json or .mat was expected", tool_safe(s->out));
+  if (s->out && !ends_with(s->out, ".csv") && !ends_with(s->out, ".json") && !ends_with(s->out, ".mat"))
+    return tool_usage("linearize", "--out '%s': a name that ends in .csv, .json or .mat was expected",
+                      tool_safe(s->out));
   return -1;
 }
 
@@ -141,7 +147,9 @@ static int choose_inputs(job *j) {
     if (joint != floor(joint) || joint < 1 || joint > j->n || (k && joint <= j->input[k - 1] + 1)) count = -1;
     j->input[k] = (int)joint - 1;
   }
-  if (count < 0) return tool_usage("linearize", "--inputs '%s': ascending numbers of joints, 1 to %d, were expected", tool_safe(j->set.inputs), j->n);
+  if (count < 0)
+    return tool_usage("linearize", "--inputs '%s': ascending numbers of joints, 1 to %d, were expected",
+                      tool_safe(j->set.inputs), j->n);
   j->inputs = count;
   return -1;
 }
@@ -153,16 +161,20 @@ static int set_weights(job *j) {
   value[0] = 100; /* 0.1 rad weighs as much as 1 rad/s */
   value[1] = 1;
   if (j->set.Q) count = take_numbers(j->set.Q, j->states, value);
-  if (count != 1 && count != 2 && count != j->states) return tool_usage("linearize", "--Q '%s': 1, 2 or %d numbers were expected", tool_safe(j->set.Q), j->states);
-  for (int i = 0; i < j->states; i++) j->Q[(long)i * j->states + i] = count == j->states ? value[i] : count == 2 ? value[i >= j->n] : value[0];
+  if (count != 1 && count != 2 && count != j->states)
+    return tool_usage("linearize", "--Q '%s': 1, 2 or %d numbers were expected", tool_safe(j->set.Q), j->states);
+  for (int i = 0; i < j->states; i++)
+    j->Q[(long)i * j->states + i] = count == j->states ? value[i] : count == 2 ? value[i >= j->n] : value[0];
   count = 0;
   if (j->set.R) count = take_numbers(j->set.R, j->inputs, value);
-  if (j->set.R && count != 1 && count != j->inputs) return tool_usage("linearize", "--R '%s': 1 or %d numbers were expected", tool_safe(j->set.R), j->inputs);
+  if (j->set.R && count != 1 && count != j->inputs)
+    return tool_usage("linearize", "--R '%s': 1 or %d numbers were expected", tool_safe(j->set.R), j->inputs);
   for (int i = 0; i < j->inputs; i++) j->R[(long)i * j->inputs + i] = !count ? 0.01 : value[count == 1 ? 0 : i];
   for (int k = 0; k < psdm_robot_joints(j->robot) && !count; k++) {
     const psdm_joint *joint = psdm_robot_joint(j->robot, k);
     for (int i = 0; i < j->inputs; i++)
-      if (joint->q == j->input[i] && isfinite(joint->limits.effort) && joint->limits.effort > 0) j->R[(long)i * j->inputs + i] = 1 / (joint->limits.effort * joint->limits.effort);
+      if (joint->q == j->input[i] && isfinite(joint->limits.effort) && joint->limits.effort > 0)
+        j->R[(long)i * j->inputs + i] = 1 / (joint->limits.effort * joint->limits.effort);
   }
   for (int i = 0; i < j->states; i++)
     if (j->Q[(long)i * j->states + i] < 0) return tool_usage("linearize", "--Q must not be negative");
@@ -173,13 +185,17 @@ static int set_weights(job *j) {
 
 static int allocate(job *j) {
   size_t n = (size_t)j->n, N = (size_t)j->states, m = (size_t)j->inputs;
-  size_t sizes[MATRICES] = {[MASS] = n * n, [C2] = n * n, [D] = n * n, [G] = n * n, [A] = N * N, [B] = N * m, [K] = m * N};
-  size_t count = 4 * n + N * n + N * N + N * m + N * N + m * m, system = psdm_system_scratch(j->states, j->inputs), rest = psdm_equilibrium_scratch(j->robot);
+  size_t sizes[MATRICES] = {
+      [MASS] = n * n, [C2] = n * n, [D] = n * n, [G] = n * n, [A] = N * N, [B] = N * m, [K] = m * N};
+  size_t count = 4 * n + N * n + N * N + N * m + N * N + m * m, system = psdm_system_scratch(j->states, j->inputs),
+         rest = psdm_equilibrium_scratch(j->robot);
   for (int k = 0; k < MATRICES; k++) count += sizes[k];
   double *at = j->memory = calloc(count, sizeof *at);
   j->scratch = malloc((system > rest ? system : rest) * sizeof *j->scratch);
   j->modes = calloc(3 * N, sizeof *j->modes);
-  if (!at || !j->scratch || !j->modes || psdm_work_new(j->robot, NULL, &j->work) || psdm_linear_new(j->robot, NULL, &j->linear)) return out_of_memory();
+  if (!at || !j->scratch || !j->modes || psdm_work_new(j->robot, NULL, &j->work) ||
+      psdm_linear_new(j->robot, NULL, &j->linear))
+    return out_of_memory();
   j->sampled = j->modes + N;
   j->closed = j->sampled + N;
   j->q = at, j->qd = at + n, j->qdd = at + 2 * n, j->tau = at + 3 * n, at += 4 * n;
@@ -201,7 +217,9 @@ static int file_error(const job *j, psdm_status status, int at, const char *text
   return tool_fail(&error);
 }
 
-static int header_error(const job *j, const char *text) { return file_error(j, PSDM_E_PARSE, psdm_csv_header_line(j->csv), text); }
+static int header_error(const job *j, const char *text) {
+  return file_error(j, PSDM_E_PARSE, psdm_csv_header_line(j->csv), text);
+}
 
 /* a group is whole or absent */
 static int find_group(job *j, int group, bool *used) {
@@ -220,7 +238,8 @@ static int find_group(job *j, int group, bool *used) {
   }
   j->column[group] = found ? 0 : -1;
   if (!found || found == count) return -1;
-  snprintf(text, sizeof text, "column '%s%d' is missing; %s goes from 1 to %d", group_names[group], missing, group_names[group], j->n);
+  snprintf(text, sizeof text, "column '%s%d' is missing; %s goes from 1 to %d", group_names[group], missing,
+           group_names[group], j->n);
   return header_error(j, text);
 }
 
@@ -228,7 +247,8 @@ static bool has(const job *j, int group) { return j->column[group] >= 0; }
 
 static int check_groups(const job *j) {
   if (j->set.equilibrium) {
-    if (has(j, QD) || has(j, QDD)) return header_error(j, "an equilibrium is at rest: columns qd and qdd do not go with --equilibrium");
+    if (has(j, QD) || has(j, QDD))
+      return header_error(j, "an equilibrium is at rest: columns qd and qdd do not go with --equilibrium");
     if (!has(j, QP) && !has(j, TAU)) return header_error(j, "columns q1.. or tau1.. were expected");
     return -1;
   }
@@ -247,7 +267,9 @@ static int match_columns(job *j) {
   if (code < 0) code = check_groups(j);
   for (int c = 0; c < columns && code < 0 && !j->set.ignore_extra; c++) {
     char text[256];
-    snprintf(text, sizeof text, "column '%s' is none of t, q, qd, qdd, tau, each 1 to %d; --ignore-extra passes over it", tool_safe(psdm_csv_name(j->csv, c)), j->n);
+    snprintf(text, sizeof text,
+             "column '%s' is none of t, q, qd, qdd, tau, each 1 to %d; --ignore-extra passes over it",
+             tool_safe(psdm_csv_name(j->csv, c)), j->n);
     if (!used[c]) code = header_error(j, text);
   }
   free(used);
@@ -303,22 +325,28 @@ static void keep_inputs(job *j) {
 static psdm_status linearize_point(job *j) {
   double **m = j->matrix;
   psdm_status status = psdm_state_space(j->robot, j->linear, j->q, j->qd, j->qdd, m[A], j->full);
-  if (!status && j->second_order) status = psdm_second_order(j->robot, j->linear, j->q, j->qd, j->qdd, m[MASS], m[C2], m[D], m[G]);
+  if (!status && j->second_order)
+    status = psdm_second_order(j->robot, j->linear, j->q, j->qd, j->qdd, m[MASS], m[C2], m[D], m[G]);
   if (status) return status;
   if (j->set.friction) {
     psdm_friction_slope(j->robot, j->qd, j->scratch);
     psdm_damp(j->n, j->scratch, j->second_order ? m[C2] : NULL, m[A], j->full);
   }
   keep_inputs(j);
-  if (j->set.dt > 0) status = psdm_system_discretise(j->states, j->inputs, m[A], m[B], j->set.dt, j->scratch, j->Ad, j->Bd);
+  if (j->set.dt > 0)
+    status = psdm_system_discretise(j->states, j->inputs, m[A], m[B], j->set.dt, j->scratch, j->Ad, j->Bd);
   if (status || !j->set.lqr) return status;
   bool sampled = j->set.dt > 0;
-  return psdm_system_lqr(j->states, j->inputs, sampled ? j->Ad : m[A], sampled ? j->Bd : m[B], j->set.dt, j->Q, j->R, j->scratch, m[K], NULL, j->closed, &j->lqr);
+  return psdm_system_lqr(j->states, j->inputs, sampled ? j->Ad : m[A], sampled ? j->Bd : m[B], j->set.dt, j->Q, j->R,
+                         j->scratch, m[K], NULL, j->closed, &j->lqr);
 }
 
 static psdm_status analyze_point(job *j) {
-  psdm_status status = psdm_system_analyze(j->states, j->inputs, j->matrix[A], j->matrix[B], 0, j->scratch, j->modes, &j->facts);
-  if (!status && j->set.dt > 0) status = psdm_system_analyze(j->states, j->inputs, j->Ad, j->Bd, j->set.dt, j->scratch, j->sampled, &j->sampled_facts);
+  psdm_status status =
+      psdm_system_analyze(j->states, j->inputs, j->matrix[A], j->matrix[B], 0, j->scratch, j->modes, &j->facts);
+  if (!status && j->set.dt > 0)
+    status =
+        psdm_system_analyze(j->states, j->inputs, j->Ad, j->Bd, j->set.dt, j->scratch, j->sampled, &j->sampled_facts);
   return status;
 }
 
@@ -447,10 +475,8 @@ static void csv_names(psdm_output *out, const shown *s) {
   for (int i = 0; i < (int)numbers_of(s); i++) {
     if (i) psdm_output_text(out, ",");
     psdm_output_text(out, s->name);
-    if (s->rows)
-      psdm_output_print(out, "%d_%d", i / s->columns + 1, i % s->columns + 1);
-    else if (strcmp(s->name, group_names[T]) != 0)
-      psdm_output_print(out, "%d", i + 1);
+    if (s->rows) psdm_output_print(out, "%d_%d", i / s->columns + 1, i % s->columns + 1);
+    else if (strcmp(s->name, group_names[T]) != 0) psdm_output_print(out, "%d", i + 1);
   }
 }
 
@@ -547,20 +573,17 @@ static void print_modes(const char *title, const psdm_mode *modes, int count, bo
   for (int k = 0; k < count; k++) {
     char text[64];
     if (modes[k].im < 0 && k && modes[k - 1].im == -modes[k].im) continue;
-    if (modes[k].im != 0)
-      snprintf(text, sizeof text, "%.5g +- %.5gi", modes[k].re + 0.0, fabs(modes[k].im));
-    else
-      snprintf(text, sizeof text, "%.5g", modes[k].re + 0.0);
-    printf("    %-26s %12.5g %9.3g%s\n", text, modes[k].frequency, modes[k].damping + 0.0, sampled && modes[k].re == 0 && modes[k].im == 0 ? "  gone after one sample" : "");
+    if (modes[k].im != 0) snprintf(text, sizeof text, "%.5g +- %.5gi", modes[k].re + 0.0, fabs(modes[k].im));
+    else snprintf(text, sizeof text, "%.5g", modes[k].re + 0.0);
+    printf("    %-26s %12.5g %9.3g%s\n", text, modes[k].frequency, modes[k].damping + 0.0,
+           sampled && modes[k].re == 0 && modes[k].im == 0 ? "  gone after one sample" : "");
   }
 }
 
 static void print_reach(const job *j) {
   const psdm_system_facts *f = j->set.dt > 0 ? &j->sampled_facts : &j->facts;
-  if (f->controllable)
-    printf("  controllable: the inputs reach all %d states", j->states);
-  else
-    printf("  not controllable: the inputs reach %d of %d states", f->reachable, j->states);
+  if (f->controllable) printf("  controllable: the inputs reach all %d states", j->states);
+  else printf("  not controllable: the inputs reach %d of %d states", f->reachable, j->states);
   if (isfinite(f->reach_margin)) printf(" (margin %.2g)", f->reach_margin);
   printf("\n");
 }
@@ -571,8 +594,11 @@ static void print_stability(const job *j) {
   for (int i = 0; i < j->n; i++) moving = moving || j->qd[i] != 0 || j->qdd[i] != 0;
   printf("  %s", psdm_stability_text(f->stability));
   if (f->unstable) printf(", by a factor of e in %.3g s", 1 / f->growth);
-  printf(" (%d growing, %d drifting, %d undamped, %d damped modes)\n", f->unstable, f->drifting, f->undamped, f->damped);
-  if (moving) printf("  the robot moves: this is the model frozen at one instant, and its modes prove nothing about the motion\n");
+  printf(" (%d growing, %d drifting, %d undamped, %d damped modes)\n", f->unstable, f->drifting, f->undamped,
+         f->damped);
+  if (moving)
+    printf(
+        "  the robot moves: this is the model frozen at one instant, and its modes prove nothing about the motion\n");
 }
 
 static void print_lqr(const job *j) {
@@ -595,11 +621,12 @@ static void print_vector(const char *name, const double *x, int n) {
 static void print_equilibrium(const job *j) {
   const psdm_equilibrium_info *e = &j->equilibrium;
   if (!e->found)
-    printf("  no equilibrium was found from %d starts; the nearest is off by %.2g of the torques\n", e->starts, e->residual);
+    printf("  no equilibrium was found from %d starts; the nearest is off by %.2g of the torques\n", e->starts,
+           e->residual);
   else if (e->rank < j->n)
-    printf("  one equilibrium of a family with %d free direction%s (residual %.2g)\n", j->n - e->rank, j->n - e->rank > 1 ? "s" : "", e->residual);
-  else
-    printf("  equilibrium found from start %d (residual %.2g)\n", e->starts, e->residual);
+    printf("  one equilibrium of a family with %d free direction%s (residual %.2g)\n", j->n - e->rank,
+           j->n - e->rank > 1 ? "s" : "", e->residual);
+  else printf("  equilibrium found from start %d (residual %.2g)\n", e->starts, e->residual);
 }
 
 static void print_point(const job *j) {
@@ -616,7 +643,8 @@ static void print_point(const job *j) {
   int count = matrices_of(j, list);
   for (int k = 0; k < count; k++)
     if (list[k].value != j->matrix[K] || gains_found(j)) print_matrix(&list[k]);
-  print_modes(j->set.dt > 0 ? "eigenvalues of Ad" : "eigenvalues", j->set.dt > 0 ? j->sampled : j->modes, j->states, j->set.dt > 0);
+  print_modes(j->set.dt > 0 ? "eigenvalues of Ad" : "eigenvalues", j->set.dt > 0 ? j->sampled : j->modes, j->states,
+              j->set.dt > 0);
   print_stability(j);
   print_reach(j);
   if (j->set.lqr) print_lqr(j);
@@ -627,13 +655,16 @@ static void print_point(const job *j) {
 static int open_files(job *j) {
   psdm_error error;
   const char *out = j->set.out;
-  if (strcmp(j->set.at, "-") == 0 && isatty(STDIN_FILENO)) tool_note("reading points from the terminal, up to Ctrl-D; --at FILE.csv reads a file");
+  if (strcmp(j->set.at, "-") == 0 && isatty(STDIN_FILENO))
+    tool_note("reading points from the terminal, up to Ctrl-D; --at FILE.csv reads a file");
   tool_input(j->set.at);
   if (psdm_csv_open(j->set.at, NULL, &j->csv, &error)) return tool_fail(&error);
   int code = match_columns(j);
-  /* a MATLAB file has all points at once: some ten matrices of 2 n by 2 n, in room that doubles, sorted and compressed */
+  /* a MATLAB file has all points at once: some ten matrices of 2 n by 2 n, in room that doubles, sorted and
+   * compressed */
   size_t n = (size_t)psdm_robot_n(j->robot), bytes = 4 * sizeof(double) * (5 * n + 10 * 4 * n * n);
-  if (code < 0 && out && ends_with(out, ".mat") && psdm_csv_fits(j->csv, bytes, psdm_robot_memory(j->robot), &error)) code = tool_fail(&error);
+  if (code < 0 && out && ends_with(out, ".mat") && psdm_csv_fits(j->csv, bytes, psdm_robot_memory(j->robot), &error))
+    code = tool_fail(&error);
   if (code < 0 && j->set.json) code = tool_open("-", &j->json);
   if (code < 0 && out && !ends_with(out, ".mat")) code = tool_open(out, &j->file);
   if (code >= 0) return code;
@@ -647,7 +678,8 @@ static int write_point(job *j) {
   bool mat = j->set.out && ends_with(j->set.out, ".mat"), json = j->set.out && ends_with(j->set.out, ".json");
   /* nobody reads words or facts that go into a file of numbers alone */
   bool facts = (j->set.json || json || !j->set.out) && !lost(j);
-  if (facts && analyze_point(j)) return file_error(j, PSDM_E_LIMIT, psdm_csv_line(j->csv), "the model's eigenvalues were not found");
+  if (facts && analyze_point(j))
+    return file_error(j, PSDM_E_LIMIT, psdm_csv_line(j->csv), "the model's eigenvalues were not found");
   if (j->json) json_point(j, j->json);
   if (j->file && json) json_point(j, j->file);
   if (j->file && !json) csv_row(j, j->file);
@@ -665,7 +697,8 @@ static void blank(const job *j) {
 /* what is not to be had is warned of, is not a number in the files, and makes the exit code */
 static void note_misses(job *j) {
   if (lost(j)) {
-    tool_warn("%s:%d: no q was found that these torques hold; the nearest is off by %.2g of them", psdm_csv_file(j->csv), psdm_csv_line(j->csv), j->equilibrium.residual);
+    tool_warn("%s:%d: no q was found that these torques hold; the nearest is off by %.2g of them",
+              psdm_csv_file(j->csv), psdm_csv_line(j->csv), j->equilibrium.residual);
     blank(j);
   } else if (j->set.lqr && !gains_found(j)) {
     tool_warn("%s:%d: no LQR gains: %s", psdm_csv_file(j->csv), psdm_csv_line(j->csv), psdm_lqr_text(j->lqr.outcome));
@@ -684,7 +717,9 @@ static int run_points(job *j, progress *bar) {
     if (!more) return -1;
     psdm_status status = complete_point(j);
     if (!status && !lost(j)) status = linearize_point(j);
-    if (status) return file_error(j, status, psdm_csv_line(j->csv), status == PSDM_E_LIMIT ? "the sampled model overflows: --dt is too long for this point" : "");
+    if (status)
+      return file_error(j, status, psdm_csv_line(j->csv),
+                        status == PSDM_E_LIMIT ? "the sampled model overflows: --dt is too long for this point" : "");
     note_misses(j);
     code = write_point(j);
     if (code >= 0) return code;
@@ -709,7 +744,9 @@ static int run(job *j) {
 static int prepare(job *j) {
   psdm_error error;
   if (psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
-  if (psdm_robot_loops(j->robot)) return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"});
+  if (psdm_robot_loops(j->robot))
+    return tool_fail(
+        &(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"});
   j->n = psdm_robot_n(j->robot);
   j->states = 2 * j->n;
   int code = tool_regular(j->robot);

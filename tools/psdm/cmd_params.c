@@ -6,14 +6,14 @@
 #include "tool.h"
 
 #define PARAMS_SETTINGS(X)                                                                                \
-  X(flag, symbolic, "", "", "write formulas in the link lengths (a3, d3, ...), not in their numbers")      \
+  X(flag, symbolic, "", "", "write formulas in the link lengths (a3, d3, ...), not in their numbers")     \
   X(text, rename, "", "a3=D3,...", "call lengths by these names (with --symbolic)")                       \
-  X(text, model, "exact", "exact|d|d0|h", "structure, or sampled torques, torques at rest, energies")      \
+  X(text, model, "exact", "exact|d|d0|h", "structure, or sampled torques, torques at rest, energies")     \
   X(text, solver, "qr", "qr|svd", "what a sampled model is factorised by")                                \
-  X(flag, no_scaling, "", "", "take random samples as they come (sampled models)")                         \
-  X(flag, minimal_norm, "", "", "also the standard parameters of least norm (sampled models)")             \
+  X(flag, no_scaling, "", "", "take random samples as they come (sampled models)")                        \
+  X(flag, minimal_norm, "", "", "also the standard parameters of least norm (sampled models)")            \
   X(text, assume, "", "A = 0,B = C,...", "take body parameters for zero or equal, beside the file's own") \
-  X(flag, latex, "", "", "write a LaTeX tabular")                                                          \
+  X(flag, latex, "", "", "write a LaTeX tabular")                                                         \
   X(flag, json, "", "", "write one JSON object")                                                          \
   ROBOT_SETTINGS(X)
 
@@ -27,9 +27,11 @@ static const setting settings[] = {PARAMS_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "The base inertial parameters: the fewest combinations of standard parameters that the torques depend on, each with its formula\n"
+    "The base inertial parameters: the fewest combinations of standard parameters that the torques depend on, each "
+    "with its formula\n"
     "and, where the robot's numbers are known, its value; then what became of every other standard parameter.\n"
-    "They follow exactly from the robot's structure, or from samples of the dynamics by QR or SVD (Gautier 1991) with the numbers\n"
+    "They follow exactly from the robot's structure, or from samples of the dynamics by QR or SVD (Gautier 1991) with "
+    "the numbers\n"
     "that the decision rests on.\n\n"
     "examples:\n"
     "  psdm params robots/puma560.yaml\n"
@@ -59,7 +61,9 @@ static const char *const models[] = {"exact", "d", "d0", "h"};
 
 /* ---- both kinds of answer alike ---- */
 
-static psdm_parameter_fate fate_of(const view *v, int k) { return v->model ? psdm_model_fate(v->model, k) : psdm_params_fate(v->params, k); }
+static psdm_parameter_fate fate_of(const view *v, int k) {
+  return v->model ? psdm_model_fate(v->model, k) : psdm_params_fate(v->params, k);
+}
 
 static int own_parameter(const view *v, int j) {
   int k;
@@ -86,32 +90,32 @@ static bool next_term(const view *v, int j, int *at, int *parameter, double *x) 
   return false;
 }
 
-static const char *name_of(const view *v, int k, char buf[32]) { return psdm_robot_parameter_name(v->robot, k, buf, 32); }
+static const char *name_of(const view *v, int k, char buf[32]) {
+  return psdm_robot_parameter_name(v->robot, k, buf, 32);
+}
 
 /* ---- text ---- */
 
-/* "ZZ1 + 0.4 mz3 - YY2"; formulas are polynomials in lengths: twelve digits (nine of sampled ones) show them without rounding */
+/* "ZZ1 + 0.4 mz3 - YY2"; formulas are polynomials in lengths: twelve digits (nine of sampled ones) show them without
+ * rounding */
 static void print_numbers(const view *v, int j, bool latex) {
   char name[32];
   int at = 0, k;
   double x;
   for (bool first = true; next_term(v, j, &at, &k, &x); first = false) {
     printf("%s", x < 0 ? (first ? "-" : " - ") : first ? "" : " + ");
-    if (fabs(fabs(x) - 1) > (v->model ? 1e-12 : 1e-9)) printf("%.*g%s", v->model ? 12 : 9, fabs(x), latex ? "\\," : " ");
+    if (fabs(fabs(x) - 1) > (v->model ? 1e-12 : 1e-9))
+      printf("%.*g%s", v->model ? 12 : 9, fabs(x), latex ? "\\," : " ");
     name_of(v, k, name);
     size_t letters = strcspn(name, "0123456789");
-    if (latex)
-      printf(letters > 1 ? "\\mathit{%.*s}_{%s}" : "%.*s_{%s}", (int)letters, name, name + letters);
-    else
-      printf("%s", name);
+    if (latex) printf(letters > 1 ? "\\mathit{%.*s}_{%s}" : "%.*s_{%s}", (int)letters, name, name + letters);
+    else printf("%s", name);
   }
 }
 
 static void print_formula(const view *v, int j, bool latex) {
-  if (v->symbolic)
-    printf("%s", psdm_symbolic_text(v->symbolic, j, latex ? PSDM_FORMULA_LATEX : PSDM_FORMULA_TEXT));
-  else
-    print_numbers(v, j, latex);
+  if (v->symbolic) printf("%s", psdm_symbolic_text(v->symbolic, j, latex ? PSDM_FORMULA_LATEX : PSDM_FORMULA_TEXT));
+  else print_numbers(v, j, latex);
 }
 
 static void print_fate(const view *v, psdm_parameter_fate fate, const char *title) {
@@ -138,7 +142,8 @@ static void print_lengths(const view *v) {
   for (int j = 0; j < v->l; j++) numbers += !psdm_symbolic_holds(v->symbolic, j);
   if (!numbers) return;
   char name[32];
-  printf("\n%d formula%s in numbers, since %s at these lengths only:", numbers, numbers > 1 ? "s are" : " is", numbers > 1 ? "they hold" : "it holds");
+  printf("\n%d formula%s in numbers, since %s at these lengths only:", numbers, numbers > 1 ? "s are" : " is",
+         numbers > 1 ? "they hold" : "it holds");
   for (int j = 0; j < v->l; j++)
     if (!psdm_symbolic_holds(v->symbolic, j)) printf(" %s", name_of(v, own_parameter(v, j), name));
   printf("\n");
@@ -155,8 +160,8 @@ static void print_decision(const view *v) {
   for (int k = 0; k < 3; k++) printf("  rank %d by %s: gap %.1e, tau %.1e\n", p->ranks[k], by[k], p->gap[k], p->tau[k]);
   printf("\n  %-4s %12s %12s %12s %12s  %s\n", "i", "T_ii", "sigma_i", "R_ii", "V2 N", "X_i");
   for (int i = 0; i < p->columns; i++)
-    printf("  %-4d %12.4e %12.4e %12.4e %12.4e  %s%s\n", i + 1, p->T[i], p->sigma[i], p->R[i], p->V2N[i], name_of(v, p->column[i], name),
-           fate_of(v, p->column[i]) == PSDM_FATE_REGROUPED ? " *" : "");
+    printf("  %-4d %12.4e %12.4e %12.4e %12.4e  %s%s\n", i + 1, p->T[i], p->sigma[i], p->R[i], p->V2N[i],
+           name_of(v, p->column[i], name), fate_of(v, p->column[i]) == PSDM_FATE_REGROUPED ? " *" : "");
   printf("  (* is regrouped)\n\n");
 }
 
@@ -176,10 +181,8 @@ static void print_text(const view *v) {
   printf("  %-4s %-6s %14s   %s\n", "#", "name", v->known ? "value" : "", "formula");
   for (int j = 0; j < v->l; j++) {
     printf("  %-4d %-6s ", j + 1, name_of(v, own_parameter(v, j), name));
-    if (v->known)
-      printf("%14.6g   ", v->theta[j]);
-    else
-      printf("%14s   ", "?");
+    if (v->known) printf("%14.6g   ", v->theta[j]);
+    else printf("%14s   ", "?");
     print_formula(v, j, false);
     printf("\n");
   }
@@ -291,7 +294,8 @@ static int print_json(const view *v) {
   json_names(out, "no_effect", v, PSDM_FATE_NO_EFFECT);
   if (v->minimal) {
     psdm_json_object(out, "minimal_norm");
-    for (int i = 0; i < v->params->columns; i++) psdm_json_number(out, name_of(v, v->params->column[i], name), v->minimal[v->params->column[i]]);
+    for (int i = 0; i < v->params->columns; i++)
+      psdm_json_number(out, name_of(v, v->params->column[i], name), v->minimal[v->params->column[i]]);
     psdm_json_close(out);
   }
   psdm_json_close(out);
@@ -304,7 +308,8 @@ static int choice(const char *setting_name, const char *text, const char *const 
   for (*out = 0; *out < count; ++*out)
     if (strcmp(words[*out], text) == 0) return -1;
   const char *near = tool_nearest(text, words, (size_t)count);
-  return tool_usage("params", "--%s is '%s'%s%s%s", setting_name, tool_safe(text), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  return tool_usage("params", "--%s is '%s'%s%s%s", setting_name, tool_safe(text), near ? "; did you mean '" : "",
+                    near ? near : "", near ? "'?" : "");
 }
 
 /* what does not go together */
@@ -313,7 +318,8 @@ static int check_settings(const params_settings *set, int model) {
   if (set->symbolic && model) return tool_usage("params", "--symbolic needs --model exact: samples know no lengths");
   if (set->rename && !set->symbolic) return tool_usage("params", "--rename needs --symbolic");
   if ((set->minimal_norm || set->no_scaling) && !model)
-    return tool_usage("params", "--%s needs a sampled model: --model d, d0 or h", set->minimal_norm ? "minimal-norm" : "no-scaling");
+    return tool_usage("params", "--%s needs a sampled model: --model d, d0 or h",
+                      set->minimal_norm ? "minimal-norm" : "no-scaling");
   return -1;
 }
 
@@ -338,7 +344,8 @@ static int find_symbols(view *v) {
     strcpy(text, v->set->rename);
     code = split_names(text, piece, &options.rename_count);
   }
-  if (code < 0 && psdm_symbolic_derive(v->robot, v->model, &options, NULL, &v->symbolic, &error)) code = tool_fail(&error);
+  if (code < 0 && psdm_symbolic_derive(v->robot, v->model, &options, NULL, &v->symbolic, &error))
+    code = tool_fail(&error);
   free(text);
   return code;
 }
@@ -349,14 +356,18 @@ static void warn_doubt(const psdm_params *p) {
   if (p->ranks[0] != p->ranks[2])
     tool_warn("rank %d by T and %d by sigma: the samples do not decide; see --model exact", p->ranks[0], p->ranks[2]);
   else if (gap < 1e3)
-    tool_warn("what counts is only %.1g times larger than what does not: the samples hardly decide; see --model exact", gap);
+    tool_warn("what counts is only %.1g times larger than what does not: the samples hardly decide; see --model exact",
+              gap);
 }
 
 static int find(view *v, int model, int solver) {
   psdm_error error;
   if (model) {
-    const psdm_params_options options = {.sampling = (psdm_sampling)(model - 1), .solver = (psdm_solver)solver, .no_scaling = v->set->no_scaling,
-                                         .assume_count = v->assume.assume_count, .assume = v->assume.assume};
+    const psdm_params_options options = {.sampling = (psdm_sampling)(model - 1),
+                                         .solver = (psdm_solver)solver,
+                                         .no_scaling = v->set->no_scaling,
+                                         .assume_count = v->assume.assume_count,
+                                         .assume = v->assume.assume};
     progress bar = progress_start("sampling and decomposing", 0);
     psdm_status status = psdm_params_solve(v->robot, &options, NULL, &v->params, &error);
     progress_end(&bar);
@@ -378,10 +389,8 @@ static int find(view *v, int model, int solver) {
   v->pi = calloc((size_t)v->standard + 1, sizeof *v->pi);
   if (!v->theta || !v->pi) return tool_usage("params", "out of memory");
   psdm_robot_parameters(v->robot, v->pi);
-  if (v->model)
-    psdm_model_theta(v->model, v->pi, v->theta);
-  else
-    psdm_params_theta(v->params, v->pi, v->theta);
+  if (v->model) psdm_model_theta(v->model, v->pi, v->theta);
+  else psdm_params_theta(v->params, v->pi, v->theta);
   if (!v->set->minimal_norm) return -1;
   if (!v->known) return tool_fail(&error);
   v->minimal = calloc((size_t)v->standard + 1, sizeof *v->minimal);
@@ -392,10 +401,8 @@ static int find(view *v, int model, int solver) {
 
 static int show(const view *v) {
   if (v->set->json) return print_json(v);
-  if (v->set->latex)
-    print_latex(v);
-  else
-    print_text(v);
+  if (v->set->latex) print_latex(v);
+  else print_text(v);
   return EXIT_OK;
 }
 

@@ -10,9 +10,12 @@ static const setting settings[] = {PAYLOAD_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Finds mass, centre of mass and inertia of what a robot carries, from logs of the calibrated robot (--params) with the load, and better without it too\n"
-    "(--empty): the torque that the calibrated parameters leave over, against the columns of the link that carries the load. A load adds to ten standard\n"
-    "parameters of one link, so the parameters of the loaded robot follow without a new calibration (--out). An interrupt\n"
+    "Finds mass, centre of mass and inertia of what a robot carries, from logs of the calibrated robot (--params) with "
+    "the load, and better without it too\n"
+    "(--empty): the torque that the calibrated parameters leave over, against the columns of the link that carries the "
+    "load. A load adds to ten standard\n"
+    "parameters of one link, so the parameters of the loaded robot follow without a new calibration (--out). An "
+    "interrupt\n"
     "(Ctrl-C) keeps what the rows so far say, with exit code 130.\n\n"
     "logs: as psdm calibrate reads them\n"
     "\nexamples:\n"
@@ -28,7 +31,9 @@ int payload_memory(void) { return tool_usage("payload", "out of memory"); }
 
 static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
 
-bool payload_words_wanted(const payload_job *j) { return !j->set.json && !tool_quiet() && !is_standard(j->set.out) && !is_standard(j->set.predict); }
+bool payload_words_wanted(const payload_job *j) {
+  return !j->set.json && !tool_quiet() && !is_standard(j->set.out) && !is_standard(j->set.predict);
+}
 
 static void payload_free(payload_job *j) {
   psdm_payload_free(j->answer);
@@ -43,9 +48,7 @@ static void payload_free(payload_job *j) {
 
 /* ---- the run: the first interrupt ends it with the rows so far, the second the program ---- */
 
-static bool going_on(void *user, const char *doing, double share) {
-  return progress_words(user, doing, share);
-}
+static bool going_on(void *user, const char *doing, double share) { return progress_words(user, doing, share); }
 
 static int identify(payload_job *j) {
   psdm_error error;
@@ -67,7 +70,9 @@ static int identify(payload_job *j) {
 /* the loaded robot, and how its base parameters came about */
 static int apply(payload_job *j) {
   psdm_error error;
-  if (psdm_payload_parameters(j->robot, j->empty, j->joint, j->pi, j->answer ? j->answer->covariance : NULL, NULL, &j->with, &error)) return tool_fail(&error);
+  if (psdm_payload_parameters(j->robot, j->empty, j->joint, j->pi, j->answer ? j->answer->covariance : NULL, NULL,
+                              &j->with, &error))
+    return tool_fail(&error);
   if (psdm_parameters_model(j->robot, NULL, &j->model, &error)) return tool_fail(&error);
   if (!(j->L = calloc(10 * (size_t)psdm_model_l(j->model) + 1, sizeof *j->L))) return payload_memory();
   return psdm_payload_map(j->robot, j->model, j->joint, j->L, &error) ? tool_fail(&error) : -1;
@@ -98,7 +103,8 @@ static int report(payload_job *j) {
   judge(j);
   if (j->set.json) code = payload_json(j);
   if (payload_words_wanted(j)) payload_print(j);
-  else if (j->verdict > j->accept && !j->set.json) tool_warn("verdict: %s: %s", psdm_verdict_name(j->verdict), j->finding.text);
+  else if (j->verdict > j->accept && !j->set.json)
+    tool_warn("verdict: %s: %s", psdm_verdict_name(j->verdict), j->finding.text);
   return code == EXIT_OK && j->verdict > j->accept ? EXIT_QUALITY : code;
 }
 

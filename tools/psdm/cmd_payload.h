@@ -4,24 +4,31 @@
 
 #include "tool.h"
 
-#define PAYLOAD_SETTINGS(X)                                                                                                                      \
-  X(list, log, "", "FILE ...", "logs of the robot with the load; may be given several times")                                                   \
-  X(list, empty, "", "FILE ...", "logs without it, best of the same motion: what the calibration has wrong, or what has drifted since, then falls out") \
-  X(text, load, "", "MASS,X,Y,Z[,Ixx,Ixy,Ixz,Iyy,Iyz,Izz]", "a known load, kg, m, kg m^2 about its centre, in place of --log: only --out is made")   \
-  X(text, link, "", "NAME", "link or joint that carries the load, in whose frame it is told (default: the last)")                                \
-  X(text, out, "", "LOADED.yaml", "parameter file of the loaded robot, for --params of every command")                                           \
-  X(text, predict, "", "FILE.csv", "every row: t, segment, loaded, q*, qd*, qdd*, tau* (measured), raw*, empty*, with* (predicted)")              \
-  X(flag, plain, "", "", "plain least squares: mass and inertia may be impossible, and nothing pulls what the motion does not show")             \
-  X(flag, drift, "", "", "fit offset, Coulomb and viscous friction of each drive beside the load (always with --empty)")                         \
-  X(text, cutoff, "", "HZ|none", "of the zero-phase filter (default: the calibration's)")                                                        \
-  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST), "the worst verdict on the torques with the load that still ends with exit code 0")     \
-  X(flag, json, "", "", "write one JSON object")                                                                                                 \
-  X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")                                    \
-  X(flag, degrees, "", "", "positions of the logs, and their rates, are in degrees")                                                             \
-  X(text, offset, "", "RAD,...", "added to the logs' positions, one number per joint")                                                           \
-  X(text, sign, "", "1,-1,...", "the logs' direction of each joint, positions and torques, before --offset")                                     \
-  X(number, rate, "0", "HZ", "of logs without t")                                                                                                \
-  X(flag, ignore_extra, "", "", "pass over columns of logs that are no channel")                                                                 \
+#define PAYLOAD_SETTINGS(X)                                                                                            \
+  X(list, log, "", "FILE ...", "logs of the robot with the load; may be given several times")                          \
+  X(list, empty, "", "FILE ...",                                                                                       \
+    "logs without it, best of the same motion: what the calibration has wrong, or what has drifted since, then falls " \
+    "out")                                                                                                             \
+  X(text, load, "", "MASS,X,Y,Z[,Ixx,Ixy,Ixz,Iyy,Iyz,Izz]",                                                            \
+    "a known load, kg, m, kg m^2 about its centre, in place of --log: only --out is made")                             \
+  X(text, link, "", "NAME", "link or joint that carries the load, in whose frame it is told (default: the last)")      \
+  X(text, out, "", "LOADED.yaml", "parameter file of the loaded robot, for --params of every command")                 \
+  X(text, predict, "", "FILE.csv",                                                                                     \
+    "every row: t, segment, loaded, q*, qd*, qdd*, tau* (measured), raw*, empty*, with* (predicted)")                  \
+  X(flag, plain, "", "",                                                                                               \
+    "plain least squares: mass and inertia may be impossible, and nothing pulls what the motion does not show")        \
+  X(flag, drift, "", "",                                                                                               \
+    "fit offset, Coulomb and viscous friction of each drive beside the load (always with --empty)")                    \
+  X(text, cutoff, "", "HZ|none", "of the zero-phase filter (default: the calibration's)")                              \
+  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST),                                                          \
+    "the worst verdict on the torques with the load that still ends with exit code 0")                                 \
+  X(flag, json, "", "", "write one JSON object")                                                                       \
+  X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")          \
+  X(flag, degrees, "", "", "positions of the logs, and their rates, are in degrees")                                   \
+  X(text, offset, "", "RAD,...", "added to the logs' positions, one number per joint")                                 \
+  X(text, sign, "", "1,-1,...", "the logs' direction of each joint, positions and torques, before --offset")           \
+  X(number, rate, "0", "HZ", "of logs without t")                                                                      \
+  X(flag, ignore_extra, "", "", "pass over columns of logs that are no channel")                                       \
   ROBOT_SETTINGS(X)
 
 typedef struct payload_settings {
@@ -37,17 +44,16 @@ typedef struct payload_job {
   double *sign, *offset;         /* (n), NULL where not given */
   psdm_parameters *empty, *with; /* calibrated, and with the load */
   psdm_payload_options options;
-  psdm_payload_answer *answer;   /* NULL: the load was given */
+  psdm_payload_answer *answer; /* NULL: the load was given */
   psdm_load load;
   double pi[10];
-  psdm_model *model;             /* base parameters, */
-  double *L;                     /* (base x 10) and what a load adds to them */
-  psdm_verdict verdict, accept;  /* how well torques are met with the load, and must be */
-  psdm_finding finding;          /* why it is not good */
+  psdm_model *model;            /* base parameters, */
+  double *L;                    /* (base x 10) and what a load adds to them */
+  psdm_verdict verdict, accept; /* how well torques are met with the load, and must be */
+  psdm_finding finding;         /* why it is not good */
 } payload_job;
 
-
-int payload_memory(void);           /* "out of memory" */
+int payload_memory(void);                        /* "out of memory" */
 bool payload_words_wanted(const payload_job *j); /* standard output is free for a report */
 
 /* ---- the steps: -1 to go on, else an exit code ---- */

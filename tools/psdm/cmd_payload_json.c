@@ -91,7 +91,8 @@ static void put_logs(const payload_job *j, psdm_output *out) {
   for (int k = 0; (text = psdm_payload_fault(a, k)); k++) psdm_json_string(out, NULL, text);
   psdm_json_close(out);
   psdm_json_array(out, "remarks");
-  for (int k = 0; k < (int)(sizeof a->remark / sizeof *a->remark) && a->remark[k][0]; k++) psdm_json_string(out, NULL, a->remark[k]);
+  for (int k = 0; k < (int)(sizeof a->remark / sizeof *a->remark) && a->remark[k][0]; k++)
+    psdm_json_string(out, NULL, a->remark[k]);
   psdm_json_close(out);
 }
 

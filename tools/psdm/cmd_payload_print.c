@@ -28,28 +28,35 @@ static void print_load(const payload_job *j) {
 
 static void print_fit(const payload_job *j) {
   const psdm_payload_answer *a = j->answer;
-  printf("\ntorques of the logs with the load, rows in motion: |error| / |tau| %.2f %% by the empty robot's parameters, %.2f %% with the load\n\n", 100 * a->global_before, 100 * a->global_after);
+  printf("\ntorques of the logs with the load, rows in motion: |error| / |tau| %.2f %% by the empty robot's "
+         "parameters, %.2f %% with the load\n\n",
+         100 * a->global_before, 100 * a->global_after);
   printf("  %-16s %10s %10s %9s %9s\n", "joint", "rmse empty", "rmse with", "rel empty", "rel with");
   for (int i = 0; i < j->n; i++)
-    printf("  %-16.16s %10.4g %10.4g %8.2f%% %8.2f%%\n", tool_safe(joint_name(j, i)), a->before[i].rmse, a->after[i].rmse, 100 * a->before[i].rel, 100 * a->after[i].rel);
+    printf("  %-16.16s %10.4g %10.4g %8.2f%% %8.2f%%\n", tool_safe(joint_name(j, i)), a->before[i].rmse,
+           a->after[i].rmse, 100 * a->before[i].rel, 100 * a->after[i].rel);
 }
 
 static void print_faults(const payload_job *j) {
   enum { SHOWN = 8 };
   const char *text;
-  for (int k = 0; k < SHOWN && (text = psdm_payload_fault(j->answer, k)); k++) printf("%s  %s\n", k ? "" : "\nfaults of the logs:\n", tool_safe(text));
+  for (int k = 0; k < SHOWN && (text = psdm_payload_fault(j->answer, k)); k++)
+    printf("%s  %s\n", k ? "" : "\nfaults of the logs:\n", tool_safe(text));
   if (psdm_payload_fault(j->answer, SHOWN)) printf("  and more\n");
 }
 
 void payload_print(const payload_job *j) {
   const psdm_payload_answer *a = j->answer;
-  printf("%s: load on link '%s', ", tool_safe(psdm_robot_name(j->robot)), tool_safe(psdm_robot_link_name(j->robot, j->joint)));
+  printf("%s: load on link '%s', ", tool_safe(psdm_robot_name(j->robot)),
+         tool_safe(psdm_robot_link_name(j->robot, j->joint)));
   if (a) printf("from %ld rows, %.1f s\n", a->rows, a->seconds);
   else printf("as given\n");
   print_load(j);
   if (!a) return;
   print_fit(j);
   print_faults(j);
-  for (int k = 0; k < (int)(sizeof a->remark / sizeof *a->remark) && a->remark[k][0]; k++) printf("%s- %s\n", k ? "" : "\n", a->remark[k]);
-  printf("\nverdict: %s%s%s\n", psdm_verdict_name(j->verdict), j->verdict ? ": " : "", j->verdict ? j->finding.text : "");
+  for (int k = 0; k < (int)(sizeof a->remark / sizeof *a->remark) && a->remark[k][0]; k++)
+    printf("%s- %s\n", k ? "" : "\n", a->remark[k]);
+  printf("\nverdict: %s%s%s\n", psdm_verdict_name(j->verdict), j->verdict ? ": " : "",
+         j->verdict ? j->finding.text : "");
 }

@@ -9,16 +9,21 @@
 
 static int check_logs(payload_job *j) {
   const payload_settings *s = &j->set;
-  if (!s->params) return tool_usage("payload", "--params FILE is missing: what psdm calibrate found for the robot without the load");
-  if (s->load && (s->log.count || s->empty.count || s->predict)) return tool_usage("payload", "--load is a load that is known: --log, --empty and --predict have no part in it");
-  if (!s->load && !s->log.count) return tool_usage("payload", "--log FILE is missing: what was measured with the load; or --load, where it is known");
+  if (!s->params)
+    return tool_usage("payload", "--params FILE is missing: what psdm calibrate found for the robot without the load");
+  if (s->load && (s->log.count || s->empty.count || s->predict))
+    return tool_usage("payload", "--load is a load that is known: --log, --empty and --predict have no part in it");
+  if (!s->load && !s->log.count)
+    return tool_usage("payload",
+                      "--log FILE is missing: what was measured with the load; or --load, where it is known");
   for (int i = 0; i < s->log.count; i++)
     if (!s->log.value[i][0]) return tool_usage("payload", "--log: an empty file name");
   for (int i = 0; i < s->empty.count; i++)
     if (!s->empty.value[i][0]) return tool_usage("payload", "--empty: an empty file name");
   for (int i = 0; i < s->log.count * s->empty.count; i++)
     if (strcmp(s->log.value[i / s->empty.count], s->empty.value[i % s->empty.count]) == 0)
-      return tool_usage("payload", "'%s' is a log with the load and one without; each was expected once", tool_safe(s->empty.value[i % s->empty.count]));
+      return tool_usage("payload", "'%s' is a log with the load and one without; each was expected once",
+                        tool_safe(s->empty.value[i % s->empty.count]));
   j->options.files = s->log.count;
   j->options.path = s->log.value;
   j->options.empty_files = s->empty.count;
@@ -35,7 +40,8 @@ static int choose_numbers(payload_job *j) {
     return tool_usage("payload", "--cutoff '%s': a number above 0, or 'none', was expected", tool_safe(s->cutoff));
   o->unconstrained = s->plain;
   o->drift = s->drift;
-  o->log = (psdm_log_options){.columns = s->columns, .degrees = s->degrees, .rate = s->rate, .ignore_extra = s->ignore_extra};
+  o->log = (psdm_log_options){
+      .columns = s->columns, .degrees = s->degrees, .rate = s->rate, .ignore_extra = s->ignore_extra};
   return -1;
 }
 
@@ -60,7 +66,9 @@ static int read_load(payload_job *j) {
   double value[10] = {0};
   if (!text) return -1;
   int count = count_numbers(text);
-  if (count != 4 && count != 10) return tool_usage("payload", "--load '%s': mass and centre, four numbers, or with the inertia ten, were expected", tool_safe(text));
+  if (count != 4 && count != 10)
+    return tool_usage("payload", "--load '%s': mass and centre, four numbers, or with the inertia ten, were expected",
+                      tool_safe(text));
   int code = tool_numbers("payload", "load", text, count, value);
   if (code >= 0) return code;
   if (!(value[0] > 0)) return tool_usage("payload", "--load '%s': the mass must be above 0", tool_safe(text));
@@ -82,7 +90,8 @@ int payload_words(payload_job *j) {
 
 static int per_joint(const payload_job *j, const char *option, const char *text, double **out) {
   if (!text) return -1;
-  if (count_numbers(text) != j->n) return tool_usage("payload", "--%s '%s': %d numbers were expected, one per joint", option, tool_safe(text), j->n);
+  if (count_numbers(text) != j->n)
+    return tool_usage("payload", "--%s '%s': %d numbers were expected, one per joint", option, tool_safe(text), j->n);
   *out = calloc((size_t)j->n + 1, sizeof **out);
   return *out ? tool_numbers("payload", option, text, j->n, *out) : payload_memory();
 }

@@ -15,9 +15,12 @@ static const char help[] =
     "  time --from Q --to Q      the quickest motion from rest to rest\n"
     "  time --trajectory FILE    the quickest way along a given path: at every moment some limit is met\n"
     "  energy --from Q --to Q    the least integral of squared torques\n"
-    "  scale --trajectory FILE   a trajectory as it is, K times as long: the smallest K that meets all limits, from stored torques\n\n"
-    "Limits are the robot file's, or the options'. Whatever is found is checked on a fine grid by inverse dynamics. Exit 1 when no motion was found, a limit\n"
-    "is broken by more than 1 %; 130 after an interrupt (Ctrl-C): the motion so far is written where it keeps the limits.\n\n"
+    "  scale --trajectory FILE   a trajectory as it is, K times as long: the smallest K that meets all limits, from "
+    "stored torques\n\n"
+    "Limits are the robot file's, or the options'. Whatever is found is checked on a fine grid by inverse dynamics. "
+    "Exit 1 when no motion was found, a limit\n"
+    "is broken by more than 1 %; 130 after an interrupt (Ctrl-C): the motion so far is written where it keeps the "
+    "limits.\n\n"
     "examples:\n"
     "  psdm plan arm.yaml time --from 0 --to 1,0.5,-0.3 --out quick.csv\n"
     "  psdm plan arm.yaml energy --from 0 --to 1,0.5,-0.3 --duration 1.5 --json\n"
@@ -34,17 +37,21 @@ static int check_words(plan_job *j) {
   while (what < 3 && strcmp(j->words[1], kinds[what])) what++;
   if (what == 3) {
     const char *near = tool_nearest(j->words[1], kinds, 3);
-    return tool_usage("plan", "'%s' is none of time, energy, scale%s%s%s", tool_safe(j->words[1]), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return tool_usage("plan", "'%s' is none of time, energy, scale%s%s%s", tool_safe(j->words[1]),
+                      near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
   j->what = what;
   if (!psdm_friction_find(j->set.friction, &j->friction) || j->friction == PSDM_FRICTION_LUGRE)
-    return tool_usage("plan", "--friction '%s': none, viscous, coulomb, stribeck or power was expected", tool_safe(j->set.friction));
+    return tool_usage("plan", "--friction '%s': none, viscous, coulomb, stribeck or power was expected",
+                      tool_safe(j->set.friction));
   if (j->what == PLAN_SCALE && !j->set.trajectory) return tool_usage("plan", "scale needs --trajectory FILE.csv");
   if (j->what == PLAN_ENERGY && j->set.trajectory) return tool_usage("plan", "--trajectory goes with time and scale");
-  if (j->set.trajectory && (j->set.to || j->set.from)) return tool_usage("plan", "--from and --to, or --trajectory: one of the two");
+  if (j->set.trajectory && (j->set.to || j->set.from))
+    return tool_usage("plan", "--from and --to, or --trajectory: one of the two");
   if (!j->set.trajectory && !j->set.to) return tool_usage("plan", "--to Q,... is needed, or --trajectory FILE.csv");
   if (j->what != PLAN_SCALE && j->set.factor != 0) return tool_usage("plan", "--factor goes with scale");
-  if (j->what == PLAN_SCALE && !(j->set.factor >= 0 && isfinite(j->set.factor))) return tool_usage("plan", "--factor %g: a positive number was expected", j->set.factor);
+  if (j->what == PLAN_SCALE && !(j->set.factor >= 0 && isfinite(j->set.factor)))
+    return tool_usage("plan", "--factor %g: a positive number was expected", j->set.factor);
   return -1;
 }
 
@@ -57,12 +64,18 @@ static int check_numbers(const plan_settings *s) {
     double value;
   } rows[] = {{"duration", s->duration}, {"tolerance", s->tolerance}, {"wall", s->wall}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-    if (!(rows[k].value >= 0) || !isfinite(rows[k].value)) return tool_usage("plan", "--%s must not be negative", rows[k].name);
-  if (!(s->output > 0) || !isfinite(s->output)) return tool_usage("plan", "--output %g: a positive number was expected", s->output);
-  if (s->blend != -1 && !(s->blend >= 0 && s->blend <= 1)) return tool_usage("plan", "--blend %g: 0 to 1 was expected", s->blend);
-  if (!counts(s->nodes, 10000)) return tool_usage("plan", "--nodes %g: a whole number from 2 to 10000 was expected", s->nodes);
-  if (!counts(s->points, 1e7)) return tool_usage("plan", "--points %g: a whole number from 2 to 10000000 was expected", s->points);
-  if (s->json && s->out && strcmp(s->out, "-") == 0) return tool_usage("plan", "--json and --out - both want standard output");
+    if (!(rows[k].value >= 0) || !isfinite(rows[k].value))
+      return tool_usage("plan", "--%s must not be negative", rows[k].name);
+  if (!(s->output > 0) || !isfinite(s->output))
+    return tool_usage("plan", "--output %g: a positive number was expected", s->output);
+  if (s->blend != -1 && !(s->blend >= 0 && s->blend <= 1))
+    return tool_usage("plan", "--blend %g: 0 to 1 was expected", s->blend);
+  if (!counts(s->nodes, 10000))
+    return tool_usage("plan", "--nodes %g: a whole number from 2 to 10000 was expected", s->nodes);
+  if (!counts(s->points, 1e7))
+    return tool_usage("plan", "--points %g: a whole number from 2 to 10000000 was expected", s->points);
+  if (s->json && s->out && strcmp(s->out, "-") == 0)
+    return tool_usage("plan", "--json and --out - both want standard output");
   return -1;
 }
 
@@ -70,7 +83,8 @@ static void limits_of_file(plan_job *j) {
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(j->robot, k);
     if (joint->q < 0) continue;
-    const double of[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity, joint->limits.acceleration, joint->limits.effort};
+    const double of[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity,
+                               joint->limits.acceleration, joint->limits.effort};
     for (int l = 0; l < LIMITS; l++) j->limit[l][joint->q] = of[l];
   }
 }
@@ -79,8 +93,12 @@ static int read_numbers(plan_job *j) {
   const struct {
     const char *name, *text;
     double *to;
-  } list[] = {{"lower", j->set.lower, j->limit[LIMIT_LOWER]}, {"upper", j->set.upper, j->limit[LIMIT_UPPER]}, {"velocity", j->set.velocity, j->limit[LIMIT_VELOCITY]},
-              {"acceleration", j->set.acceleration, j->limit[LIMIT_ACCELERATION]}, {"effort", j->set.effort, j->limit[LIMIT_EFFORT]}, {"from", j->set.from, j->from},
+  } list[] = {{"lower", j->set.lower, j->limit[LIMIT_LOWER]},
+              {"upper", j->set.upper, j->limit[LIMIT_UPPER]},
+              {"velocity", j->set.velocity, j->limit[LIMIT_VELOCITY]},
+              {"acceleration", j->set.acceleration, j->limit[LIMIT_ACCELERATION]},
+              {"effort", j->set.effort, j->limit[LIMIT_EFFORT]},
+              {"from", j->set.from, j->from},
               {"to", j->set.to, j->to}};
   int code = -1;
   for (size_t k = 0; k < sizeof list / sizeof *list && code < 0; k++)
@@ -88,7 +106,9 @@ static int read_numbers(plan_job *j) {
   for (int i = 0; i < j->n && code < 0; i++)
     for (int l = LIMIT_VELOCITY; l < LIMITS && code < 0; l++)
       if (!(j->limit[l][i] > 0))
-        code = tool_usage("plan", "joint '%s': limits of velocity, acceleration and torque are positive numbers; %g was found", tool_safe(plan_joint(j, i)->name), j->limit[l][i]);
+        code = tool_usage("plan",
+                          "joint '%s': limits of velocity, acceleration and torque are positive numbers; %g was found",
+                          tool_safe(plan_joint(j, i)->name), j->limit[l][i]);
   return code;
 }
 
@@ -114,14 +134,17 @@ static int load_trajectory(plan_job *j) {
   tool_input(j->set.trajectory);
   int code = tool_table_fits(j->robot, j->set.trajectory, 3 * j->n);
   if (code >= 0) return code;
-  return psdm_motion_load(j->set.trajectory, j->n, j->set.ignore_extra || own_columns(j), NULL, &j->path, &error) ? tool_fail(&error) : -1;
+  return psdm_motion_load(j->set.trajectory, j->n, j->set.ignore_extra || own_columns(j), NULL, &j->path, &error)
+             ? tool_fail(&error)
+             : -1;
 }
 
 static int prepare(plan_job *j) {
   psdm_error error;
   j->n = psdm_robot_n(j->robot);
   size_t n = (size_t)j->n;
-  if (!(j->memory = calloc((LIMITS + 9) * n + 1, sizeof *j->memory)) || psdm_work_new(j->robot, NULL, &j->work)) return tool_usage("plan", "out of memory");
+  if (!(j->memory = calloc((LIMITS + 9) * n + 1, sizeof *j->memory)) || psdm_work_new(j->robot, NULL, &j->work))
+    return tool_usage("plan", "out of memory");
   double *at = j->memory;
   for (int l = 0; l < LIMITS; l++) j->limit[l] = at, at += n;
   for (int p = 0; p < 3; p++) j->peak[p] = at, at += n;

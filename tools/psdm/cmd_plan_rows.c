@@ -41,7 +41,8 @@ static void share(plan_job *j, double value, double limit) {
 
 /* positions count once they are outside, by the share of their range; what rounding leaves does not */
 static void share_position(plan_job *j, int i) {
-  double lower = j->limit[LIMIT_LOWER][i], upper = j->limit[LIMIT_UPPER][i], over = fmax(lower - j->state[i], j->state[i] - upper);
+  double lower = j->limit[LIMIT_LOWER][i], upper = j->limit[LIMIT_UPPER][i],
+         over = fmax(lower - j->state[i], j->state[i] - upper);
   double room = isfinite(upper - lower) ? fmax(upper - lower, 1) : 1;
   if (over > 1e-9 * room) j->used = fmax(j->used, 1 + over / room);
 }
@@ -70,12 +71,14 @@ static void write_header(const plan_job *j, psdm_output *out) {
   tool_group_names(out, names, 4, j->n);
 }
 
-/* limits and energy on a grid of FINE points between rows, the energy by the trapezoidal rule; every FINE-th point is a row */
+/* limits and energy on a grid of FINE points between rows, the energy by the trapezoidal rule; every FINE-th point
+ * is a row */
 int plan_rows(plan_job *j) {
   enum { FINE = 10, MOST_ROWS = 100000000 };
   psdm_output *out = NULL;
   double rows = ceil(j->seconds / j->set.output * (1 - 1e-12));
-  if (!(rows <= MOST_ROWS)) return tool_usage("plan", "--output %g: %g s would take more than %d rows", j->set.output, j->seconds, MOST_ROWS);
+  if (!(rows <= MOST_ROWS))
+    return tool_usage("plan", "--output %g: %g s would take more than %d rows", j->set.output, j->seconds, MOST_ROWS);
   long last = (long)rows;
   int code = j->set.out ? tool_open(j->set.out, &out) : -1;
   if (code >= 0) return code;
@@ -102,31 +105,33 @@ static void print_what(const plan_job *j) {
   if (j->what == PLAN_SCALE) {
     printf("%s: the trajectory scaled by %.6g, %.6g s\n", name, j->k, j->seconds);
     if (j->by.by != PSDM_SCALE_NOTHING)
-      printf("  %s the %s of joint '%s' is at its limit\n", j->set.factor > 0 ? "with the smallest factor" : "at which", psdm_scale_name(j->by.by), tool_safe(plan_joint(j, j->by.joint)->name));
+      printf("  %s the %s of joint '%s' is at its limit\n", j->set.factor > 0 ? "with the smallest factor" : "at which",
+             psdm_scale_name(j->by.by), tool_safe(plan_joint(j, j->by.joint)->name));
     printf("  torques from those stored, against torques recomputed: %.1e\n", j->recomputed);
   } else if (j->plan) {
     long met = 0;
     for (long k = 0; k < j->plan->points; k++) met += j->plan->usage[k] > 0.99;
-    printf("%s: quickest way along the path, %.6g s; a limit is met at %.1f %% of %ld points\n", name, j->seconds, 100 * (double)met / (double)j->plan->points, j->plan->points);
+    printf("%s: quickest way along the path, %.6g s; a limit is met at %.1f %% of %ld points\n", name, j->seconds,
+           100 * (double)met / (double)j->plan->points, j->plan->points);
   } else {
-    printf("%s: %s, %.6g s, integral of squared torques %.6g\n", name, j->what == PLAN_TIME ? "quickest motion" : "least strenuous motion", j->seconds, j->energy);
-    printf("  %s; %d iterations, %.2f s; the beginning took %.6g s and %.6g\n", j->optimal->words, j->optimal->iterations, j->optimal->wall, j->optimal->guess_seconds,
-           j->optimal->guess_energy);
+    printf("%s: %s, %.6g s, integral of squared torques %.6g\n", name,
+           j->what == PLAN_TIME ? "quickest motion" : "least strenuous motion", j->seconds, j->energy);
+    printf("  %s; %d iterations, %.2f s; the beginning took %.6g s and %.6g\n", j->optimal->words,
+           j->optimal->iterations, j->optimal->wall, j->optimal->guess_seconds, j->optimal->guess_energy);
   }
 }
 
 void plan_print(const plan_job *j) {
   print_what(j);
-  printf("\n  %-16s %11s %11s %11s %11s %11s %11s\n", "joint", "peak |qd|", "limit", "peak |qdd|", "limit", "peak |tau|", "limit");
+  printf("\n  %-16s %11s %11s %11s %11s %11s %11s\n", "joint", "peak |qd|", "limit", "peak |qdd|", "limit",
+         "peak |tau|", "limit");
   for (int i = 0; i < j->n; i++) {
     printf("  %-16.16s", tool_safe(plan_joint(j, i)->name));
     for (int p = 0; p < 3; p++) {
       double limit = j->limit[LIMIT_VELOCITY + p][i];
       printf(" %11.5g", j->peak[p][i]);
-      if (isfinite(limit))
-        printf(" %11.5g", limit);
-      else
-        printf(" %11s", "-");
+      if (isfinite(limit)) printf(" %11.5g", limit);
+      else printf(" %11s", "-");
     }
     printf("\n");
   }
@@ -157,7 +162,11 @@ static void json_path(const plan_job *j, psdm_output *out) {
     psdm_json_array(out, keys[what]);
     for (long k = 0; k < shown; k++) {
       long at = shown > 1 ? k * (p->points - 1) / (shown - 1) : 0;
-      psdm_json_number(out, NULL, what == 0 ? p->s[at] : what == 1 ? p->t[at] : what == 2 ? sqrt(p->x[at]) : p->usage[at]);
+      psdm_json_number(out, NULL,
+                       what == 0   ? p->s[at]
+                       : what == 1 ? p->t[at]
+                       : what == 2 ? sqrt(p->x[at])
+                                   : p->usage[at]);
     }
     psdm_json_close(out);
   }

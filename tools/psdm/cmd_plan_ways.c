@@ -15,7 +15,8 @@ typedef struct apart {
   double *memory, *qd, *qdd, *tau, *gravity, *viscous, *dry;
 } apart;
 
-/* friction that grows with speed is scaled by 1/k, which is true of Fv v; a power, or Stribeck's fall, is not and is counted as dry: it changes little */
+/* friction that grows with speed is scaled by 1/k, which is true of Fv v; a power, or Stribeck's fall, is not and is
+ * counted as dry: it changes little */
 static void friction_apart(const plan_job *j, apart *a, long at) {
   for (int i = 0; i < j->n; i++) {
     const psdm_friction *f = &plan_joint(j, i)->friction;
@@ -42,9 +43,11 @@ static psdm_status torques_apart(const plan_job *j, apart *a) {
   return status;
 }
 
-/* torques scaled from what is stored, against torques of the slower trajectory: the same but for rounding where friction is none or linear */
+/* torques scaled from what is stored, against torques of the slower trajectory: the same but for rounding where
+ * friction is none or linear */
 static psdm_status recompute(plan_job *j, const apart *a, const psdm_scale_rows *rows) {
-  double *scaled = malloc(sizeof *scaled * (size_t)(a->rows * j->n)), begin = psdm_motion_begin(j->path), length = psdm_motion_end(j->path) - begin, worst = 0, size = 0;
+  double *scaled = malloc(sizeof *scaled * (size_t)(a->rows * j->n)), begin = psdm_motion_begin(j->path),
+         length = psdm_motion_end(j->path) - begin, worst = 0, size = 0;
   psdm_status status = scaled ? PSDM_OK : PSDM_E_MEMORY;
   if (scaled) psdm_scale_torque(rows, j->k, scaled);
   for (long k = 0; k < a->rows && !status; k++) {
@@ -68,16 +71,27 @@ static int impossible(const plan_job *j, const apart *a) {
   if (j->by.row < 0) {
     snprintf(error.text, sizeof error.text, "no factor meets the limits");
   } else {
-    snprintf(error.text, sizeof error.text, "no factor meets the limits: joint '%s' at t = %.4g s already takes %.4g Nm to stand still, above its %.4g Nm",
-             tool_safe(plan_joint(j, j->by.joint)->name), psdm_motion_begin(j->path) + length * (double)j->by.row / (double)(a->rows - 1),
-             fabs(a->gravity[j->by.row * j->n + j->by.joint] + a->dry[j->by.row * j->n + j->by.joint]), j->limit[LIMIT_EFFORT][j->by.joint]);
+    snprintf(
+        error.text, sizeof error.text,
+        "no factor meets the limits: joint '%s' at t = %.4g s already takes %.4g Nm to stand still, above its %.4g Nm",
+        tool_safe(plan_joint(j, j->by.joint)->name),
+        psdm_motion_begin(j->path) + length * (double)j->by.row / (double)(a->rows - 1),
+        fabs(a->gravity[j->by.row * j->n + j->by.joint] + a->dry[j->by.row * j->n + j->by.joint]),
+        j->limit[LIMIT_EFFORT][j->by.joint]);
   }
   tool_fail(&error);
   return EXIT_QUALITY;
 }
 
 static int find_factor(plan_job *j, apart *a) {
-  const psdm_scale_rows rows = {.rows = a->rows, .n = j->n, .qd = a->qd, .qdd = a->qdd, .tau = a->tau, .gravity = a->gravity, .viscous = a->viscous, .dry = a->dry};
+  const psdm_scale_rows rows = {.rows = a->rows,
+                                .n = j->n,
+                                .qd = a->qd,
+                                .qdd = a->qdd,
+                                .tau = a->tau,
+                                .gravity = a->gravity,
+                                .viscous = a->viscous,
+                                .dry = a->dry};
   const psdm_scale_limits limits = {j->limit[LIMIT_VELOCITY], j->limit[LIMIT_ACCELERATION], j->limit[LIMIT_EFFORT]};
   psdm_error error = {.status = PSDM_E_ARGUMENT};
   if (torques_apart(j, a)) return tool_usage("plan", "no torques along the trajectory");
@@ -87,7 +101,8 @@ static int find_factor(plan_job *j, apart *a) {
   } else if (status) {
     return impossible(j, a);
   } else if (j->by.by == PSDM_SCALE_NOTHING) {
-    snprintf(error.text, sizeof error.text, "nothing limits the trajectory; limits of velocity, acceleration or torque are needed, or --factor");
+    snprintf(error.text, sizeof error.text,
+             "nothing limits the trajectory; limits of velocity, acceleration or torque are needed, or --factor");
     return tool_fail(&error);
   }
   if ((status = recompute(j, a, &rows))) return tool_fail(&(psdm_error){.status = status});
@@ -99,7 +114,8 @@ int plan_scale(plan_job *j) {
   apart a = {.rows = j->set.points >= 2 ? (long)j->set.points : 10001};
   size_t each = (size_t)(a.rows * j->n);
   if (!(a.memory = calloc(6 * each, sizeof *a.memory))) return no_memory();
-  a.qd = a.memory, a.qdd = a.qd + each, a.tau = a.qdd + each, a.gravity = a.tau + each, a.viscous = a.gravity + each, a.dry = a.viscous + each;
+  a.qd = a.memory, a.qdd = a.qd + each, a.tau = a.qdd + each, a.gravity = a.tau + each, a.viscous = a.gravity + each,
+  a.dry = a.viscous + each;
   int code = find_factor(j, &a);
   free(a.memory);
   return code;
@@ -108,7 +124,10 @@ int plan_scale(plan_job *j) {
 /* ---- along a path ---- */
 
 int plan_path(plan_job *j) {
-  const psdm_path_options options = {.velocity = j->limit[LIMIT_VELOCITY], .acceleration = j->limit[LIMIT_ACCELERATION], .effort = j->limit[LIMIT_EFFORT], .friction = j->friction,
+  const psdm_path_options options = {.velocity = j->limit[LIMIT_VELOCITY],
+                                     .acceleration = j->limit[LIMIT_ACCELERATION],
+                                     .effort = j->limit[LIMIT_EFFORT],
+                                     .friction = j->friction,
                                      .points = (long)j->set.points};
   psdm_error error;
   psdm_status status = psdm_path_plan_new(j->robot, j->path, &options, NULL, &j->plan, &error);
@@ -150,7 +169,9 @@ static int solve(plan_job *j, psdm_optimal_options *o, const char *lacking, psdm
   psdm_status status = psdm_optimal_new(j->robot, o, NULL, answer, &error);
   tool_solid();
   progress_end(&bar);
-  if (!status) tool_detail("%s: %d iterations, %.3g s; the motion takes %.6g s", (*answer)->words, (*answer)->iterations, (*answer)->wall, (*answer)->seconds);
+  if (!status)
+    tool_detail("%s: %d iterations, %.3g s; the motion takes %.6g s", (*answer)->words, (*answer)->iterations,
+                (*answer)->wall, (*answer)->seconds);
   return status ? tool_fail(&error) : -1;
 }
 
@@ -169,9 +190,20 @@ static int keep_best(plan_job *j) {
 
 int plan_optimal(plan_job *j) {
   double blend = j->set.blend >= 0 ? j->set.blend : j->what == PLAN_ENERGY ? 1 : 0;
-  psdm_optimal_options o = {.from = j->from, .to = j->to, .lower = j->limit[LIMIT_LOWER], .upper = j->limit[LIMIT_UPPER], .velocity = j->limit[LIMIT_VELOCITY],
-                            .acceleration = j->limit[LIMIT_ACCELERATION], .effort = j->limit[LIMIT_EFFORT], .friction = j->friction, .elastic = j->set.elastic,
-                            .nodes = (int)j->set.nodes, .tolerance = j->set.tolerance, .wall = j->set.wall, .time = 1 - blend, .energy = blend};
+  psdm_optimal_options o = {.from = j->from,
+                            .to = j->to,
+                            .lower = j->limit[LIMIT_LOWER],
+                            .upper = j->limit[LIMIT_UPPER],
+                            .velocity = j->limit[LIMIT_VELOCITY],
+                            .acceleration = j->limit[LIMIT_ACCELERATION],
+                            .effort = j->limit[LIMIT_EFFORT],
+                            .friction = j->friction,
+                            .elastic = j->set.elastic,
+                            .nodes = (int)j->set.nodes,
+                            .tolerance = j->set.tolerance,
+                            .wall = j->set.wall,
+                            .time = 1 - blend,
+                            .energy = blend};
   int code = -1;
   if (blend == 1 && !(j->set.duration > 0)) {
     /* energy alone is least in endless time: a fifth longer than the quickest is what people mean */
@@ -183,7 +215,8 @@ int plan_optimal(plan_job *j) {
     code = solve(j, &first, no_time, &quick);
     if (code < 0) o.duration = 1.2 * quick->seconds;
     if (code < 0 && tool_interrupted()) code = interrupted(no_time);
-    if (code < 0 && !quick->converged && !quick->stopped) tool_warn("the least time, which the duration is taken from, is not certain: %s", quick->words);
+    if (code < 0 && !quick->converged && !quick->stopped)
+      tool_warn("the least time, which the duration is taken from, is not certain: %s", quick->words);
     psdm_optimal_free(quick);
   } else if (blend == 1) {
     o.duration = j->set.duration;

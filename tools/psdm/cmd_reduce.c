@@ -1,4 +1,5 @@
-/* cmd_reduce.c: psdm reduce: a smaller model, right to a stated error at a stated confidence (Lloyd, Irani, Ahmadi 2021, section 4.3). */
+/* cmd_reduce.c: psdm reduce: a smaller model, right to a stated error at a stated confidence (Lloyd, Irani, Ahmadi
+ * 2021, section 4.3). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,19 +9,20 @@
 #include "ranks.h"
 #include "tool.h"
 
-#define REDUCE_SETTINGS(X)                                                                                                    \
-  X(text, profile, "slow", "slow|fast|FILE.csv", "states that matter: two speeds, or rows of q1.. qd1.. qdd1..")              \
-  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with --forward: of accelerations)")                     \
-  X(number, confidence, "0.95", "C", "share of the states that must be within it")                                            \
-  X(flag, forward, "", "", "reduce forward dynamics: functions of velocities and gravity go before those of accelerations")   \
-  X(number, samples, "1000000", "N", "states that verify the result")                                                         \
-  X(text, device, "cpu", "cpu|cuda", "where these states are: here, or on a GPU (needs nvcc; for 10^8 samples)")              \
-  X(number, seed, "1", "S", "of the random states; the same seed gives the same model")                                       \
-  X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                           \
-  X(text, plots, "", "DIR", "draw contributions (figure2) and the trade-off (figure7), slow and fast, with gnuplot")          \
-  X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                               \
-  X(flag, figures, "", "", "with --json: the numbers of those figures, for psdm report; takes as long as --plots")            \
-  X(flag, json, "", "", "write one JSON object")                                                                              \
+#define REDUCE_SETTINGS(X)                                                                                           \
+  X(text, profile, "slow", "slow|fast|FILE.csv", "states that matter: two speeds, or rows of q1.. qd1.. qdd1..")     \
+  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with --forward: of accelerations)")            \
+  X(number, confidence, "0.95", "C", "share of the states that must be within it")                                   \
+  X(flag, forward, "", "",                                                                                           \
+    "reduce forward dynamics: functions of velocities and gravity go before those of accelerations")                 \
+  X(number, samples, "1000000", "N", "states that verify the result")                                                \
+  X(text, device, "cpu", "cpu|cuda", "where these states are: here, or on a GPU (needs nvcc; for 10^8 samples)")     \
+  X(number, seed, "1", "S", "of the random states; the same seed gives the same model")                              \
+  X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                  \
+  X(text, plots, "", "DIR", "draw contributions (figure2) and the trade-off (figure7), slow and fast, with gnuplot") \
+  X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                      \
+  X(flag, figures, "", "", "with --json: the numbers of those figures, for psdm report; takes as long as --plots")   \
+  X(flag, json, "", "", "write one JSON object")                                                                     \
   ROBOT_SETTINGS(X)
 
 typedef struct reduce_settings {
@@ -33,11 +35,15 @@ static const setting settings[] = {REDUCE_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Leaves functions out of the derived model until it is just within an error at a confidence (Lloyd, Irani, Ahmadi 2021, section 4.3):\n"
-    "functions are ranked by their mean share of the torque over a profile of states, those that matter least go, the parameters of what\n"
-    "is left are fitted again, and the result is verified at fresh states. Operations are compared with the full closed form's and with\n"
+    "Leaves functions out of the derived model until it is just within an error at a confidence (Lloyd, Irani, Ahmadi "
+    "2021, section 4.3):\n"
+    "functions are ranked by their mean share of the torque over a profile of states, those that matter least go, the "
+    "parameters of what\n"
+    "is left are fitted again, and the result is verified at fresh states. Operations are compared with the full "
+    "closed form's and with\n"
     "the exact recursion's. Exit 1 when the error cannot be met or a plot cannot be drawn.\n\n"
-    "profiles: q in +-pi; slow: qd in +-0.1 rad/s, qdd in +-1 rad/s^2; fast: qd in +-1, qdd in +-10; sliding joints between their limits.\n\n"
+    "profiles: q in +-pi; slow: qd in +-0.1 rad/s, qdd in +-1 rad/s^2; fast: qd in +-1, qdd in +-10; sliding joints "
+    "between their limits.\n\n"
     "examples:\n"
     "  psdm reduce robots/kuka_kr6.yaml\n"
     "  psdm reduce robots/kuka_kr6.yaml --profile fast --error 0.001 --confidence 0.999\n"
@@ -54,14 +60,14 @@ typedef struct job {
   psdm_model *model, *reduced;
   psdm_reducer *reducer;
   psdm_profile profile;
-  double *states;           /* of a CSV */
+  double *states; /* of a CSV */
   psdm_reduce_info info;
   psdm_cost full, recursion, less;
   figure_profile figure[FIGURE_PROFILES];
   int figures;
   table_cell table[TABLE_CELLS];
   bool tabled;
-  bool stopped;             /* by an interrupt: table and figures may be missing */
+  bool stopped; /* by an interrupt: table and figures may be missing */
   progress bar;
 } job;
 
@@ -78,9 +84,7 @@ static const char *difference(const psdm_cost *less, const psdm_cost *than, char
   return text;
 }
 
-static bool going_on(void *user, double share) {
-  return progress_words(user, "reducing", share);
-}
+static bool going_on(void *user, double share) { return progress_words(user, "reducing", share); }
 
 /* ---- profiles ---- */
 
@@ -129,7 +133,8 @@ static int read_profile(job *j, const char *path) {
     code = tool_fail(&error);
   }
   /* room that doubles */
-  if (code < 0 && psdm_csv_fits(csv, 3 * sizeof(double) * (size_t)columns, psdm_robot_memory(j->robot), &error)) code = tool_fail(&error);
+  if (code < 0 && psdm_csv_fits(csv, 3 * sizeof(double) * (size_t)columns, psdm_robot_memory(j->robot), &error))
+    code = tool_fail(&error);
   if (code < 0) code = read_rows(j, csv, column, columns, &error);
   if (code < 0 && j->profile.count < 10) {
     error = (psdm_error){.status = PSDM_E_PARSE};
@@ -154,23 +159,38 @@ static const char *profile_name(const job *j) { return j->profile.count ? "liste
 
 static int check_settings(const reduce_settings *set) {
   if (!(set->error > 0 && set->error < 1)) return tool_usage("reduce", "--error must lie between 0 and 1");
-  if (!(set->confidence > 0 && set->confidence < 1)) return tool_usage("reduce", "--confidence must lie between 0 and 1");
-  if (!(set->samples >= 1000 && set->samples <= 4e9) || set->samples != floor(set->samples)) return tool_usage("reduce", "--samples must be a whole number from 1000 to 4e9");
-  if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed)) return tool_usage("reduce", "--seed must be a whole number");
-  if (set->figures && !set->json) return tool_usage("reduce", "--figures are numbers for --json; --plots DIR draws them");
+  if (!(set->confidence > 0 && set->confidence < 1))
+    return tool_usage("reduce", "--confidence must lie between 0 and 1");
+  if (!(set->samples >= 1000 && set->samples <= 4e9) || set->samples != floor(set->samples))
+    return tool_usage("reduce", "--samples must be a whole number from 1000 to 4e9");
+  if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed))
+    return tool_usage("reduce", "--seed must be a whole number");
+  if (set->figures && !set->json)
+    return tool_usage("reduce", "--figures are numbers for --json; --plots DIR draws them");
   return -1;
 }
 
 /* after an interrupt the reduction itself, once there is one, is still an answer: no words */
-static int fail(const job *j, const psdm_error *error) { return j->reduced && tool_interrupted() ? EXIT_INTERRUPTED : tool_fail(error); }
+static int fail(const job *j, const psdm_error *error) {
+  return j->reduced && tool_interrupted() ? EXIT_INTERRUPTED : tool_fail(error);
+}
 
 static int start_reducer(job *j, const psdm_profile *profile, bool medians, psdm_reducer **reducer) {
   psdm_error error;
-  psdm_reduce_options options = {.profile = *profile, .samples = (long)j->set->samples, .seed = (unsigned long long)j->set->seed, .forward = j->set->forward, .medians = medians, .cuda = strcmp(j->set->device, "cuda") == 0, .ranks = ranks_all(), .going_on = going_on, .going_on_user = &j->bar};
+  psdm_reduce_options options = {.profile = *profile,
+                                 .samples = (long)j->set->samples,
+                                 .seed = (unsigned long long)j->set->seed,
+                                 .forward = j->set->forward,
+                                 .medians = medians,
+                                 .cuda = strcmp(j->set->device, "cuda") == 0,
+                                 .ranks = ranks_all(),
+                                 .going_on = going_on,
+                                 .going_on_user = &j->bar};
   return psdm_reducer_new(j->robot, j->model, &options, NULL, reducer, &error) ? fail(j, &error) : -1;
 }
 
-static int reduce_to(const job *j, psdm_reducer *reducer, double wanted, double confidence, psdm_model **reduced, psdm_reduce_info *info) {
+static int reduce_to(const job *j, psdm_reducer *reducer, double wanted, double confidence, psdm_model **reduced,
+                     psdm_reduce_info *info) {
   psdm_error error;
   return psdm_reducer_reduce(reducer, wanted, confidence, reduced, info, &error) ? fail(j, &error) : -1;
 }
@@ -182,7 +202,8 @@ static int count(job *j, const psdm_model *model, psdm_code_method method, psdm_
   psdm_error error;
   psdm_code *code;
   psdm_code_options options = {.functions = 1u << asked(j), .method = method};
-  psdm_status status = model ? psdm_code_build_model(j->robot, model, &options, NULL, &code, &error) : psdm_code_build(j->robot, &options, NULL, &code, &error);
+  psdm_status status = model ? psdm_code_build_model(j->robot, model, &options, NULL, &code, &error)
+                             : psdm_code_build(j->robot, &options, NULL, &code, &error);
   if (status) return tool_fail(&error);
   psdm_code_at(code, 0, cost, NULL);
   psdm_code_free(code);
@@ -191,8 +212,9 @@ static int count(job *j, const psdm_model *model, psdm_code_method method, psdm_
 
 /* what the banner says: how to make this again */
 static void command_text(const job *j, char *text, size_t size) {
-  snprintf(text, size, "psdm reduce %s --profile %s --error %g --confidence %g --samples %.0f --seed %.0f%s", tool_safe(psdm_robot_name(j->robot)), profile_name(j), j->set->error, j->set->confidence,
-           j->set->samples, j->set->seed, j->set->forward ? " --forward" : "");
+  snprintf(text, size, "psdm reduce %s --profile %s --error %g --confidence %g --samples %.0f --seed %.0f%s",
+           tool_safe(psdm_robot_name(j->robot)), profile_name(j), j->set->error, j->set->confidence, j->set->samples,
+           j->set->seed, j->set->forward ? " --forward" : "");
 }
 
 static int write_out(job *j) {
@@ -205,7 +227,8 @@ static int write_out(job *j) {
   if (psdm_model_save(j->reduced, j->robot, path, &error)) return tool_fail(&error);
   command_text(j, command, sizeof command);
   unsigned always = 1u << PSDM_CODE_GRAVITY | 1u << PSDM_CODE_BIAS | 1u << PSDM_CODE_INVERSE;
-  psdm_code_options options = {.functions = always | (j->set->forward ? 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_MASS : 0), .command = command};
+  psdm_code_options options = {
+      .functions = always | (j->set->forward ? 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_MASS : 0), .command = command};
   if (psdm_code_build_model(j->robot, j->reduced, &options, NULL, &code, &error)) return tool_fail(&error);
   psdm_status status = psdm_code_write(code, j->set->out, &error);
   psdm_code_free(code);
@@ -216,24 +239,30 @@ static int write_out(job *j) {
 
 static void print_cost(const char *name, const psdm_cost *c, const psdm_cost *than) {
   char text[32];
-  printf("  %-20s %7ld %7ld %5ld %8ld%s%s\n", name, c->mult, c->add, c->div, operations(c), than ? "   " : "", than ? difference(c, than, text) : "");
+  printf("  %-20s %7ld %7ld %5ld %8ld%s%s\n", name, c->mult, c->add, c->div, operations(c), than ? "   " : "",
+         than ? difference(c, than, text) : "");
 }
 
 static void print_text(const job *j) {
   const psdm_reduce_info *i = &j->info;
   double against = fewer(&j->less, &j->recursion);
-  printf("%s, %s profile: %ld of %ld functions and %d of %d base parameters are kept\n\n", tool_safe(psdm_robot_name(j->robot)), profile_name(j), i->functions, i->functions_before, i->parameters, i->parameters_before);
-  printf("  %s error at %.4g %% confidence: %.3g %% (%.2f digits), verified at %ld states\n", j->set->forward ? "acceleration" : "torque", 100 * j->set->confidence, 100 * i->error, i->digits, i->samples);
+  printf("%s, %s profile: %ld of %ld functions and %d of %d base parameters are kept\n\n",
+         tool_safe(psdm_robot_name(j->robot)), profile_name(j), i->functions, i->functions_before, i->parameters,
+         i->parameters_before);
+  printf("  %s error at %.4g %% confidence: %.3g %% (%.2f digits), verified at %ld states\n",
+         j->set->forward ? "acceleration" : "torque", 100 * j->set->confidence, 100 * i->error, i->digits, i->samples);
   printf("  half of the states: %.3g %%; 99.9 %% of them: %.3g %%\n\n", 100 * i->error_half, 100 * i->error_most);
-  printf("  %-20s %7s %7s %5s %8s\n", j->set->forward ? "forward dynamics" : "inverse dynamics", "mult", "add", "div", "in all");
+  printf("  %-20s %7s %7s %5s %8s\n", j->set->forward ? "forward dynamics" : "inverse dynamics", "mult", "add", "div",
+         "in all");
   print_cost("full closed form", &j->full, NULL);
   print_cost("reduced", &j->less, &j->full);
   print_cost("exact recursion", &j->recursion, &j->full);
-  if (operations(&j->less) > operations(&j->full)) printf("  functions that are left out tear the sums apart: the full closed form has fewer operations\n");
-  if (against > 0)
-    printf("  the reduced model wins: %.1f %% fewer operations than the exact recursion\n", against);
+  if (operations(&j->less) > operations(&j->full))
+    printf("  functions that are left out tear the sums apart: the full closed form has fewer operations\n");
+  if (against > 0) printf("  the reduced model wins: %.1f %% fewer operations than the exact recursion\n", against);
   else
-    printf("  the exact recursion wins: it is exact, and has %.1f %% of the reduced model's operations\n", 100.0 * (double)operations(&j->recursion) / (double)operations(&j->less));
+    printf("  the exact recursion wins: it is exact, and has %.1f %% of the reduced model's operations\n",
+           100.0 * (double)operations(&j->recursion) / (double)operations(&j->less));
 }
 
 static void write_cost(psdm_output *out, const char *key, const psdm_cost *c) {
@@ -298,7 +327,8 @@ static int fill_table(job *j) {
     code = start_reducer(j, &profile, false, &reducer);
     for (int k = 0; k < 4 && code < 0; k++) {
       table_cell *cell = &j->table[4 * (k / 2) + 2 * p + k % 2];
-      *cell = (table_cell){.profile = figure_names[p], .error = pow(10, -2 - k / 2), .confidence = figure_confidences[k % 2]};
+      *cell = (table_cell){
+          .profile = figure_names[p], .error = pow(10, -2 - k / 2), .confidence = figure_confidences[k % 2]};
       code = fill_cell(j, reducer, cell);
     }
     psdm_reducer_free(reducer);
@@ -310,7 +340,8 @@ static int fill_table(job *j) {
 
 static void print_cell(const job *j, const table_cell *cell) {
   char how[32];
-  printf(" %6ld %6ld  %-12s%s", cell->info.functions, operations(&cell->cost), difference(&cell->cost, &j->full, how), operations(&cell->cost) < operations(&j->recursion) ? " *" : "  ");
+  printf(" %6ld %6ld  %-12s%s", cell->info.functions, operations(&cell->cost), difference(&cell->cost, &j->full, how),
+         operations(&cell->cost) < operations(&j->recursion) ? " *" : "  ");
 }
 
 static void print_table(const job *j) {
@@ -343,11 +374,14 @@ static int fill_sizes(job *j, psdm_reducer *reducer, figure_profile *p) {
     psdm_cost cost;
     *at = (figure_size){.functions = size_at(p->functions, k)};
     if (p->sizes && at->functions == at[-1].functions) continue;
-    if (psdm_reducer_errors(reducer, at->functions, figure_confidences, at->error, &error) || psdm_reducer_keep(reducer, at->functions, &reduced, &error)) code = fail(j, &error);
+    if (psdm_reducer_errors(reducer, at->functions, figure_confidences, at->error, &error) ||
+        psdm_reducer_keep(reducer, at->functions, &reduced, &error))
+      code = fail(j, &error);
     if (code < 0) code = count(j, reduced, PSDM_CODE_EXPANDED, &cost);
     if (code < 0) at->operations = operations(&cost), p->sizes++;
     psdm_model_free(reduced);
-    if (!progress_show(&j->bar, 100 * k / FIGURE_SIZES, 100 * k / FIGURE_SIZES, "% of the figures") && code < 0) code = EXIT_INTERRUPTED;
+    if (!progress_show(&j->bar, 100 * k / FIGURE_SIZES, 100 * k / FIGURE_SIZES, "% of the figures") && code < 0)
+      code = EXIT_INTERRUPTED;
   }
   return code;
 }
@@ -361,7 +395,8 @@ static int fill_figures(job *j) {
   for (int k = 0; k < figures && code < 0; k++) {
     figure_profile *p = &j->figure[k];
     psdm_reducer *reducer = NULL;
-    *p = (figure_profile){.name = j->profile.count ? profile_name(j) : figure_names[k], .functions = psdm_model_p(j->model)};
+    *p = (figure_profile){.name = j->profile.count ? profile_name(j) : figure_names[k],
+                          .functions = psdm_model_p(j->model)};
     code = start_reducer(j, &profile[k], true, &reducer);
     if (code < 0) figure_count(reducer, p);
     if (code < 0) code = fill_sizes(j, reducer, p);
@@ -379,7 +414,9 @@ static int run_extras(job *j) {
   bool asked_for = j->set->plots || j->set->figures || j->set->table;
   int code = tool_interrupted() && asked_for ? EXIT_INTERRUPTED : -1;
   if (code < 0 && (j->set->plots || j->set->figures)) code = fill_figures(j);
-  if (code < 0 && j->set->plots) code = plot_reduction(j->set->plots, psdm_robot_name(j->robot), j->figure, j->figures, (double)operations(&j->recursion));
+  if (code < 0 && j->set->plots)
+    code = plot_reduction(j->set->plots, psdm_robot_name(j->robot), j->figure, j->figures,
+                          (double)operations(&j->recursion));
   if (code < 0 && j->set->table) code = fill_table(j);
   j->stopped = tool_interrupted();
   if (!j->stopped || code < 0) return code;
@@ -390,8 +427,12 @@ static int run_extras(job *j) {
 static int run(job *j) {
   psdm_error error;
   int code = -1;
-  if (psdm_robot_ready(j->robot, &error) || psdm_model_derive(j->robot, NULL, NULL, &j->model, NULL, &error)) return tool_fail(&error);
-  if (ranks_helper()) return psdm_reducer_help(j->robot, j->model, &(psdm_reduce_options){.ranks = ranks_all()}, NULL, &error) ? tool_fail(&error) : EXIT_OK;
+  if (psdm_robot_ready(j->robot, &error) || psdm_model_derive(j->robot, NULL, NULL, &j->model, NULL, &error))
+    return tool_fail(&error);
+  if (ranks_helper())
+    return psdm_reducer_help(j->robot, j->model, &(psdm_reduce_options){.ranks = ranks_all()}, NULL, &error)
+               ? tool_fail(&error)
+               : EXIT_OK;
   code = set_profile(j);
   j->bar = progress_start("reducing", 100);
   progress_lacking("nothing is known yet");
@@ -400,8 +441,11 @@ static int run(job *j) {
   progress_lacking(NULL);
   if (code < 0) code = reduce_to(j, j->reducer, j->set->error, j->set->confidence, &j->reduced, &j->info);
   progress_end(&j->bar);
-  if (code < 0 && j->info.stopped) tool_warn("interrupted: this is the best so far, verified at %ld states; a smaller model may do", j->info.samples);
-  if (code < 0) tool_detail("%ld of %ld functions kept, verified at %ld states, %.3g s", j->info.functions, j->info.functions_before, j->info.samples, j->info.seconds);
+  if (code < 0 && j->info.stopped)
+    tool_warn("interrupted: this is the best so far, verified at %ld states; a smaller model may do", j->info.samples);
+  if (code < 0)
+    tool_detail("%ld of %ld functions kept, verified at %ld states, %.3g s", j->info.functions,
+                j->info.functions_before, j->info.samples, j->info.seconds);
   if (code < 0) code = count(j, NULL, PSDM_CODE_EXPANDED, &j->full);
   if (code < 0) code = count(j, NULL, PSDM_CODE_RECURSIVE, &j->recursion);
   if (code < 0) code = count(j, j->reduced, PSDM_CODE_EXPANDED, &j->less);
@@ -412,7 +456,8 @@ static int run(job *j) {
   if (code < 0 && !(tool_quiet() && j->set->out)) print_text(j);
   if (code < 0 && j->tabled) print_table(j);
   if (code > EXIT_OK) return code;
-  if (!j->info.reached) tool_warn("the error could not be brought down to %.3g: %.3g is left", j->set->error, j->info.error);
+  if (!j->info.reached)
+    tool_warn("the error could not be brought down to %.3g: %.3g is left", j->set->error, j->info.error);
   return j->info.reached && !plot_lacks() ? EXIT_OK : EXIT_QUALITY;
 }
 

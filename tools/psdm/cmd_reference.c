@@ -1,4 +1,5 @@
-/* cmd_reference.c: psdm reference: the manual, as markdown or as manual pages, from the tables that --help is made of. */
+/* cmd_reference.c: psdm reference: the manual, as markdown or as manual pages, from the tables that --help is made
+ * of. */
 #define _POSIX_C_SOURCE 200809L /* mkdir */
 #include <errno.h>
 #include <string.h>
@@ -8,35 +9,39 @@
 
 static const char *const positional[] = {"markdown|man", "[DIR]", NULL};
 
-static const char help[] =
-    "Writes the reference of all commands and options from the tables of this program: as one markdown text to standard output, or as manual pages\n"
-    "psdm.1 and psdm-COMMAND.1 into a folder.\n\n"
-    "examples:\n"
-    "  psdm reference markdown > reference.md\n"
-    "  psdm reference man share/man/man1\n"
-    "  man -l share/man/man1/psdm-eval.1\n";
+static const char help[] = "Writes the reference of all commands and options from the tables of this program: as one "
+                           "markdown text to standard output, or as manual pages\n"
+                           "psdm.1 and psdm-COMMAND.1 into a folder.\n\n"
+                           "examples:\n"
+                           "  psdm reference markdown > reference.md\n"
+                           "  psdm reference man share/man/man1\n"
+                           "  man -l share/man/man1/psdm-eval.1\n";
 
 const command_line reference_line = {"reference", NULL, 0, positional, help};
 
 /* ---- facts ---- */
 
-const reference_fact reference_exits[] = {{"0", "done"},
-                                          {"1", "done, but the answer is below the asked quality; a warning says why"},
-                                          {"2", "wrong usage, or a file, a program or memory that is not to be had"},
-                                          {"3", "bad input: the message names file, line, what was found and what was expected"},
-                                          {"130, 143", "interrupted (Ctrl-C; SIGTERM): what there was until then is written, and a warning says what that is"},
-                                          {NULL, NULL}};
+const reference_fact reference_exits[] = {
+    {"0", "done"},
+    {"1", "done, but the answer is below the asked quality; a warning says why"},
+    {"2", "wrong usage, or a file, a program or memory that is not to be had"},
+    {"3", "bad input: the message names file, line, what was found and what was expected"},
+    {"130, 143",
+     "interrupted (Ctrl-C; SIGTERM): what there was until then is written, and a warning says what that is"},
+    {NULL, NULL}};
 
-const reference_fact reference_variables[] = {{"CC", "the C compiler of bench and of simulations with generated code; cc without it"},
-                                              {"PSDM_CACHE", "folder of compiled code; $XDG_CACHE_HOME/psdm or ~/.cache/psdm without it"},
-                                              {"PSDM_PLUGINS", "folder of the plug-ins for optimal motions and for MPI, in place of the usual ones"},
-                                              {"PSDM_NLOPT", "NLopt's library, in place of the system's"},
-                                              {"OMP_NUM_THREADS", "threads; without it as many as the processors that this process may use"},
-                                              {"PSDM_RANKS", "off: processes that mpirun or srun started work apart; on: MPI is tried even where srun seems to have no PMIx"},
-                                              {"NVCC", "CUDA's compiler, of reduce --device cuda; nvcc without it"},
-                                              {"TMPDIR", "folder for temporary files; /tmp without it"},
-                                              {"NO_COLOR", "no colours, whatever its value; there are none without a terminal, or where TERM is dumb"},
-                                              {NULL, NULL}};
+const reference_fact reference_variables[] = {
+    {"CC", "the C compiler of bench and of simulations with generated code; cc without it"},
+    {"PSDM_CACHE", "folder of compiled code; $XDG_CACHE_HOME/psdm or ~/.cache/psdm without it"},
+    {"PSDM_PLUGINS", "folder of the plug-ins for optimal motions and for MPI, in place of the usual ones"},
+    {"PSDM_NLOPT", "NLopt's library, in place of the system's"},
+    {"OMP_NUM_THREADS", "threads; without it as many as the processors that this process may use"},
+    {"PSDM_RANKS",
+     "off: processes that mpirun or srun started work apart; on: MPI is tried even where srun seems to have no PMIx"},
+    {"NVCC", "CUDA's compiler, of reduce --device cuda; nvcc without it"},
+    {"TMPDIR", "folder for temporary files; /tmp without it"},
+    {"NO_COLOR", "no colours, whatever its value; there are none without a terminal, or where TERM is dumb"},
+    {NULL, NULL}};
 
 /* ---- blocks of a help text ---- */
 
@@ -92,7 +97,8 @@ static int write_page(const char *folder, const tool_command *c) {
 
 static int write_pages(const char *folder) {
   if (!folder) return tool_usage("reference", "DIR is missing: the folder for the manual pages");
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST) return tool_usage("reference", "%s: cannot be made: %s", tool_safe(folder), strerror(errno));
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    return tool_usage("reference", "%s: cannot be made: %s", tool_safe(folder), strerror(errno));
   int code = write_page(folder, NULL);
   for (int i = 0; i < tool_command_count && code == EXIT_OK; i++) code = write_page(folder, &tool_commands[i]);
   return code;

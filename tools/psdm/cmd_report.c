@@ -1,4 +1,5 @@
-/* cmd_report.c: psdm report: results of the other commands as one HTML page; of a robot file the results are made first. */
+/* cmd_report.c: psdm report: results of the other commands as one HTML page; of a robot file the results are made
+ * first. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, dup2 */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,19 +26,24 @@ static const setting settings[] = {REPORT_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"RESULT...", NULL};
 
 static const char help[] =
-    "Puts results on one HTML page that needs nothing else: no network, no other file; light and dark, on a phone and on paper. A result is\n"
-    "  what a command wrote with --json          inspect, derive, params, calibrate, payload, excite, simulate, plan, analyze, linearize, reduce, bench\n"
+    "Puts results on one HTML page that needs nothing else: no network, no other file; light and dark, on a phone and "
+    "on paper. A result is\n"
+    "  what a command wrote with --json          inspect, derive, params, calibrate, payload, excite, simulate, plan, "
+    "analyze, linearize, reduce, bench\n"
     "  rows of psdm calibrate --predict          torques over time, residuals\n"
     "  rows of --out (CSV with t, q1, ...)       motions of simulate, excite, plan\n"
     "  a parameter file of calibrate --out       values with their standard deviations\n"
     "  a robot file (YAML, URDF)                 is inspected, derived, and its base parameters are listed\n"
-    "Sections that belong to one robot find each other: parameters get their error bars when a calibration is among the results. Plots are drawn by\n"
-    "gnuplot; without it the page has the numbers, says which plots are missing, and the exit code is 1. Plots over time zoom by wheel, drag, pinch and keys (+ - arrows 0).\n\n"
+    "Sections that belong to one robot find each other: parameters get their error bars when a calibration is among "
+    "the results. Plots are drawn by\n"
+    "gnuplot; without it the page has the numbers, says which plots are missing, and the exit code is 1. Plots over "
+    "time zoom by wheel, drag, pinch and keys (+ - arrows 0).\n\n"
     "examples:\n"
     "  psdm report robots/kuka_kr6.yaml --out kr6.html\n"
     "  psdm simulate robots/kuka_kr6.yaml --time 5 --out motion.csv --json > simulate.json\n"
     "  psdm report robots/kuka_kr6.yaml simulate.json motion.csv --out kr6.html --title 'KR6, falling'\n"
-    "  psdm calibrate arm.yaml --log run.csv --holdout 0.3 --predict rows.csv --out params.yaml --json > calibrate.json\n"
+    "  psdm calibrate arm.yaml --log run.csv --holdout 0.3 --predict rows.csv --out params.yaml --json > "
+    "calibrate.json\n"
     "  psdm report arm.yaml calibrate.json rows.csv params.yaml --out arm.html --open yes\n";
 
 const command_line report_line = {"report", settings, sizeof settings / sizeof *settings, positional, help};
@@ -56,7 +62,8 @@ static int make_folder(work *w) {
   const char *parent = getenv("TMPDIR");
   if (w->folder[0]) return -1;
   if (!parent || parent[0] != '/') parent = "/tmp";
-  if ((size_t)snprintf(w->folder, sizeof w->folder, "%s/psdm-report-XXXXXX", parent) < sizeof w->folder && mkdtemp(w->folder)) {
+  if ((size_t)snprintf(w->folder, sizeof w->folder, "%s/psdm-report-XXXXXX", parent) < sizeof w->folder &&
+      mkdtemp(w->folder)) {
     tool_pending(w->folder);
     return -1;
   }
@@ -72,10 +79,12 @@ static void clean_up(work *w) {
   psdm_report_free(w->report);
 }
 
-/* runs a command with its standard output in a file, as a shell would; what it says a second time stays unsaid. After an interrupt its result is none. */
+/* runs a command with its standard output in a file, as a shell would; what it says a second time stays unsaid.
+ * After an interrupt its result is none. */
 static int run_into(const char *path, bool silent, int (*command)(int argc, char **argv), const char *robot) {
   char *words[] = {(char *)robot, "--json", NULL};
-  int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), code = EXIT_USAGE;
+  int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
+      code = EXIT_USAGE;
   fflush(NULL);
   if (to >= 0 && out >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
     tool_hush(silent);
@@ -101,7 +110,8 @@ static void short_name(const char *path, char *out, size_t size) {
 }
 
 /* runs a command and reads what it made; -1 to go on, else the exit code */
-static int add_made(work *w, const char *path, const char *name, const char *command, int (*run)(int argc, char **argv)) {
+static int add_made(work *w, const char *path, const char *name, const char *command,
+                    int (*run)(int argc, char **argv)) {
   char made[400];
   psdm_error error;
   bool first = run == cmd_inspect;
@@ -114,7 +124,8 @@ static int add_made(work *w, const char *path, const char *name, const char *com
     tool_warn("%s: psdm %s failed; alone it says why, nothing was written", tool_safe(path), command);
   } else if (!first && code != EXIT_INTERRUPTED) {
     /* a robot that cannot be derived has its picture all the same; a machine that fails makes no page */
-    tool_warn("%s: psdm %s %s; the page goes without, 'psdm %s' says why", tool_safe(path), command, code == EXIT_INPUT ? "does not work for this robot" : "failed", command);
+    tool_warn("%s: psdm %s %s; the page goes without, 'psdm %s' says why", tool_safe(path), command,
+              code == EXIT_INPUT ? "does not work for this robot" : "failed", command);
     w->lacking++;
     if (code == EXIT_INPUT) code = -1;
   }
@@ -125,11 +136,15 @@ static int add_made(work *w, const char *path, const char *name, const char *com
 
 /* inspect must work; a robot that cannot be derived (a closed loop) still has its picture */
 static int add_robot(work *w, const char *path) {
-  static const struct { const char *name; int (*run)(int argc, char **argv); } commands[] = {{"inspect", cmd_inspect}, {"derive", cmd_derive}, {"params", cmd_params}};
+  static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+  } commands[] = {{"inspect", cmd_inspect}, {"derive", cmd_derive}, {"params", cmd_params}};
   char name[48];
   int code = make_folder(w);
   short_name(path, name, sizeof name);
-  for (size_t k = 0; k < sizeof commands / sizeof *commands && code < 0; k++) code = add_made(w, path, name, commands[k].name, commands[k].run);
+  for (size_t k = 0; k < sizeof commands / sizeof *commands && code < 0; k++)
+    code = add_made(w, path, name, commands[k].name, commands[k].run);
   return code;
 }
 
@@ -139,23 +154,26 @@ static int add_all(work *w, const char *const *path, int count) {
   psdm_error error;
   for (int i = 0; i < count; i++) {
     psdm_status status = psdm_report_add(w->report, path[i], &error);
-    if (status == PSDM_E_ROBOT && strcmp(path[i], "-") == 0) return tool_usage("report", "'-': a result may come from standard input, a robot must come from a file");
+    if (status == PSDM_E_ROBOT && strcmp(path[i], "-") == 0)
+      return tool_usage("report", "'-': a result may come from standard input, a robot must come from a file");
     int code = status == PSDM_E_ROBOT ? add_robot(w, path[i]) : status ? tool_fail(&error) : -1;
     if (code >= 0) return code;
   }
   return -1;
 }
 
-static bool show_progress(void *context, int done, int all) { return progress_words(context, "drawing plots", (double)done / all); }
+static bool show_progress(void *context, int done, int all) {
+  return progress_words(context, "drawing plots", (double)done / all);
+}
 
 /* what was made of a robot file is called by that file's name */
 static void tell_unused(const work *w, const char *path) {
   size_t length = strlen(w->folder);
   const char *made = length && strncmp(path, w->folder, length) == 0 ? strchr(path + length, '-') : NULL;
   if (made)
-    tool_warn("%.*s: a robot of the same name is on the page already; this one's model is not shown", (int)strcspn(made + 1, "."), tool_safe(made + 1));
-  else
-    tool_warn("%s: no section shows this result", tool_safe(path));
+    tool_warn("%.*s: a robot of the same name is on the page already; this one's model is not shown",
+              (int)strcspn(made + 1, "."), tool_safe(made + 1));
+  else tool_warn("%s: no section shows this result", tool_safe(path));
 }
 
 static void tell(work *w, const char *out) {
@@ -166,7 +184,8 @@ static void tell(work *w, const char *out) {
   if (strcmp(out, "-") == 0)
     fprintf(stderr, "written: %d sections, %d plots\n", psdm_report_sections(w->report), psdm_report_plots(w->report));
   else
-    fprintf(stderr, "written: %s (%d sections, %d plots, %lld kB)\n", tool_safe(out), psdm_report_sections(w->report), psdm_report_plots(w->report), (tool_file_size(out) + 999) / 1000);
+    fprintf(stderr, "written: %s (%d sections, %d plots, %lld kB)\n", tool_safe(out), psdm_report_sections(w->report),
+            psdm_report_plots(w->report), (tool_file_size(out) + 999) / 1000);
 }
 
 /* the user's viewer, without a shell and without waiting for it to be closed */
@@ -177,7 +196,8 @@ static void show_page(const char *out) {
   char *words[] = {(char *)browser, (char *)out, NULL};
   pid_t child;
   int failure = posix_spawnp(&child, browser, NULL, NULL, words, environ);
-  if (failure) tool_warn("%s cannot be run (%s); open %s in a browser", tool_safe(browser), strerror(failure), tool_safe(out));
+  if (failure)
+    tool_warn("%s cannot be run (%s); open %s in a browser", tool_safe(browser), strerror(failure), tool_safe(out));
 }
 
 static int write_page(work *w, const report_settings *set) {
@@ -203,7 +223,8 @@ int cmd_report(int argc, char **argv) {
   for (int i = 0; i < rest.count; i++) tool_input(rest.value[i]);
   if ((code = tool_spare(set.out)) >= 0) return code;
   psdm_error error;
-  if (psdm_report_new(&(psdm_report_options){.title = set.title, .gnuplot = set.gnuplot}, NULL, &w.report, &error)) return tool_fail(&error);
+  if (psdm_report_new(&(psdm_report_options){.title = set.title, .gnuplot = set.gnuplot}, NULL, &w.report, &error))
+    return tool_fail(&error);
   code = add_all(&w, rest.value, rest.count);
   if (code < 0) code = write_page(&w, &set);
   clean_up(&w);

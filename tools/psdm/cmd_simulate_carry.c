@@ -1,5 +1,5 @@
-/* cmd_simulate_carry.c: what --payload adds to the torques along a motion. Torques are linear in inertias: those of the load alone, on links without any, are what
- * it takes. */
+/* cmd_simulate_carry.c: what --payload adds to the torques along a motion. Torques are linear in inertias: those of
+ * the load alone, on links without any, are what it takes. */
 #include "cmd_simulate.h"
 
 int simulate_carry_prepare(simulate_job *j) {
@@ -8,7 +8,8 @@ int simulate_carry_prepare(simulate_job *j) {
   if (!j->options.payloads) return -1;
   c->nothing = simulate_array(j, (size_t)psdm_robot_parameter_count(j->robot), sizeof *c->nothing);
   c->tau = simulate_array(j, 4 * n, sizeof *c->tau);
-  if (!c->nothing || !c->tau || psdm_robot_clone(j->robot, NULL, &c->load) || psdm_work_new(c->load, NULL, &c->work)) return simulate_memory();
+  if (!c->nothing || !c->tau || psdm_robot_clone(j->robot, NULL, &c->load) || psdm_work_new(c->load, NULL, &c->work))
+    return simulate_memory();
   c->sum = c->tau + n, c->sum_motor = c->tau + 2 * n, c->current = c->tau + 3 * n;
   psdm_robot_set_parameters(c->load, c->nothing);
   return -1;

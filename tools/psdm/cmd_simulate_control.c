@@ -35,18 +35,26 @@ static int take_inputs(simulate_job *j, const bool **to) {
     double joint;
     size_t length = strcspn(at, ",");
     snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part - 1), at);
-    if (length >= sizeof part || !tool_parse_number(part, &joint) || joint != floor(joint) || joint <= last || joint > j->n) break;
+    if (length >= sizeof part || !tool_parse_number(part, &joint) || joint != floor(joint) || joint <= last ||
+        joint > j->n)
+      break;
     last = (int)joint;
     input[last - 1] = true;
     at += length;
     if (!*at) return -1;
   }
-  return tool_usage("simulate", "--inputs '%s': ascending numbers of joints, 1 to %d, were expected", tool_safe(j->set.inputs), j->n);
+  return tool_usage("simulate", "--inputs '%s': ascending numbers of joints, 1 to %d, were expected",
+                    tool_safe(j->set.inputs), j->n);
 }
 
 int simulate_controller(simulate_job *j) {
   const simulate_settings *s = &j->set;
-  psdm_control_options options = {.bandwidth = s->bandwidth, .friction = s->compensate, .torque = j->torque, .lambda = s->lambda, .gamma = s->gamma, .bound = s->bound};
+  psdm_control_options options = {.bandwidth = s->bandwidth,
+                                  .friction = s->compensate,
+                                  .torque = j->torque,
+                                  .lambda = s->lambda,
+                                  .gamma = s->gamma,
+                                  .bound = s->bound};
   psdm_error error;
   if (j->control_kind == PSDM_CONTROL_NONE) return -1;
   int code = take_list(j, "kp", s->kp, j->n, &options.kp);
@@ -55,6 +63,7 @@ int simulate_controller(simulate_job *j) {
   if (code < 0) code = take_list(j, "R", s->R, j->n, &options.R);
   if (code < 0) code = take_inputs(j, &options.inputs);
   if (code >= 0) return code;
-  if (psdm_control_new(j->control_kind, j->model, j->reference, &options, NULL, &j->controller, &error)) return tool_fail(&error);
+  if (psdm_control_new(j->control_kind, j->model, j->reference, &options, NULL, &j->controller, &error))
+    return tool_fail(&error);
   return -1;
 }

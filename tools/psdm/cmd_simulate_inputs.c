@@ -10,9 +10,9 @@ static const char *const group_names[GROUPS] = {"t", "q", "qd", "theta", "thetad
 
 typedef struct initial {
   psdm_csv *csv;
-  double *row;            /* (columns) */
-  bool *used;             /* (columns) */
-  int *place[GROUPS];     /* (n) */
+  double *row;        /* (columns) */
+  bool *used;         /* (columns) */
+  int *place[GROUPS]; /* (n) */
   bool has[GROUPS];
 } initial;
 
@@ -23,7 +23,9 @@ static int file_error(const initial *in, int line, const char *text) {
   return tool_fail(&error);
 }
 
-static int header_error(const initial *in, const char *text) { return file_error(in, psdm_csv_header_line(in->csv), text); }
+static int header_error(const initial *in, const char *text) {
+  return file_error(in, psdm_csv_header_line(in->csv), text);
+}
 
 /* a group is whole or absent */
 static int find_group(const simulate_job *j, initial *in, int group) {
@@ -38,7 +40,8 @@ static int find_group(const simulate_job *j, initial *in, int group) {
   }
   in->has[group] = found;
   if (!found || found == count) return -1;
-  snprintf(text, sizeof text, "column '%s%d' is missing; %s goes from 1 to %d", group_names[group], missing, group_names[group], j->n);
+  snprintf(text, sizeof text, "column '%s%d' is missing; %s goes from 1 to %d", group_names[group], missing,
+           group_names[group], j->n);
   return header_error(in, text);
 }
 
@@ -48,11 +51,14 @@ static int match_columns(const simulate_job *j, initial *in) {
   if (code >= 0) return code;
   if (!in->has[Q]) return header_error(in, "columns q1.. were expected");
   bool motors = in->has[THETA] || in->has[THETAD];
-  if (motors && !j->set.elastic && !j->set.ignore_extra) return header_error(in, "theta and thetad, the motors behind springs, go with --elastic");
+  if (motors && !j->set.elastic && !j->set.ignore_extra)
+    return header_error(in, "theta and thetad, the motors behind springs, go with --elastic");
   for (int c = 0; c < psdm_csv_columns(in->csv) && !j->set.ignore_extra; c++) {
     char text[256];
     if (in->used[c]) continue;
-    snprintf(text, sizeof text, "column '%s' is none of t, q, qd, theta, thetad, each 1 to %d; --ignore-extra passes over it", tool_safe(psdm_csv_name(in->csv, c)), j->n);
+    snprintf(text, sizeof text,
+             "column '%s' is none of t, q, qd, theta, thetad, each 1 to %d; --ignore-extra passes over it",
+             tool_safe(psdm_csv_name(in->csv, c)), j->n);
     return header_error(in, text);
   }
   return -1;
@@ -120,30 +126,38 @@ static int load_torque(simulate_job *j) {
   tool_input(j->set.torque);
   int code = tool_table_fits(j->file, j->set.torque, j->n);
   if (code >= 0) return code;
-  return psdm_signal_load(j->set.torque, names, NULL, j->set.held, j->set.ignore_extra, NULL, &j->torque, &error) ? tool_fail(&error) : -1;
+  return psdm_signal_load(j->set.torque, names, NULL, j->set.held, j->set.ignore_extra, NULL, &j->torque, &error)
+             ? tool_fail(&error)
+             : -1;
 }
 
 static int load_wrench(simulate_job *j) {
-  static const char *const names[] = {"fx", "fy", "fz", "mx", "my", "mz", NULL}, *const optional[] = {"mx", "my", "mz", NULL};
+  static const char *const names[] = {"fx", "fy", "fz", "mx", "my", "mz", NULL}, *const optional[] = {"mx", "my", "mz",
+                                                                                                      NULL};
   psdm_error error;
   tool_input(j->set.wrench);
   int code = tool_table_fits(j->file, j->set.wrench, 6);
   if (code >= 0) return code;
-  if (psdm_signal_load(j->set.wrench, names, optional, j->set.held, j->set.ignore_extra, NULL, &j->wrench, &error)) return tool_fail(&error);
+  if (psdm_signal_load(j->set.wrench, names, optional, j->set.held, j->set.ignore_extra, NULL, &j->wrench, &error))
+    return tool_fail(&error);
   j->options.wrench = j->wrench;
   if (!j->set.wrench_link) tool_default_link(j->robot, "--wrench-link names another");
   if (!j->set.wrench_link) return -1;
   int joint = psdm_robot_find(j->robot, j->set.wrench_link);
   j->options.wrench_joint = joint + 1;
-  return joint >= 0 ? tool_must_move("simulate", "wrench-link", j->robot, joint) : tool_usage("simulate", "--wrench-link: the robot has no link or joint '%s'", tool_safe(j->set.wrench_link));
+  return joint >= 0 ? tool_must_move("simulate", "wrench-link", j->robot, joint)
+                    : tool_usage("simulate", "--wrench-link: the robot has no link or joint '%s'",
+                                 tool_safe(j->set.wrench_link));
 }
 
-/* m, the centre of mass r, inertia about it (xx yy zz xy xz yz) to standard parameters: Huygens and Steiner's theorem */
+/* m, the centre of mass r, inertia about it (xx yy zz xy xz yz) to standard parameters: Huygens and Steiner's
+ * theorem */
 static void standard_parameters(const double body[10], double pi[10]) {
   double m = body[0], x = body[1], y = body[2], z = body[3];
   const double *I = body + 4;
   const double first[4] = {m, m * x, m * y, m * z};
-  const double second[6] = {I[0] + m * (y * y + z * z), I[3] - m * x * y, I[4] - m * x * z, I[1] + m * (x * x + z * z), I[5] - m * y * z, I[2] + m * (x * x + y * y)};
+  const double second[6] = {I[0] + m * (y * y + z * z), I[3] - m * x * y, I[4] - m * x * z,
+                            I[1] + m * (x * x + z * z), I[5] - m * y * z, I[2] + m * (x * x + y * y)};
   memcpy(pi, first, sizeof first);
   memcpy(pi + 4, second, sizeof second);
 }
@@ -156,7 +170,8 @@ static int load_payload(simulate_job *j) {
   tool_default_link(j->robot, "--tip cuts to another");
   int code = tool_table_fits(j->file, j->set.payload, 10);
   if (code >= 0) return code;
-  if (psdm_signal_load(j->set.payload, names, names + 1, true, j->set.ignore_extra, NULL, &table, &error)) return tool_fail(&error);
+  if (psdm_signal_load(j->set.payload, names, names + 1, true, j->set.ignore_extra, NULL, &table, &error))
+    return tool_fail(&error);
   long rows = psdm_signal_rows(table);
   code = rows <= SIMULATE_PAYLOADS ? -1 : tool_usage("simulate", "--payload: at most %d rows", SIMULATE_PAYLOADS);
   if (code < 0 && !(j->payload = simulate_array(j, (size_t)rows, sizeof *j->payload))) code = simulate_memory();

@@ -1,4 +1,5 @@
-/* cmd_simulate_inverse.c: the torques that a motion takes, without integrating anything, and what a recorder would see of them. */
+/* cmd_simulate_inverse.c: the torques that a motion takes, without integrating anything, and what a recorder would
+ * see of them. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ typedef struct extremes {
   double begin, end;               /* s, of the rows */
   double until;                    /* s, where the last one is */
   long rows;
-  psdm_status status;              /* of the load */
+  psdm_status status; /* of the load */
   psdm_error error;
 } extremes;
 
@@ -76,7 +77,8 @@ static bool take_row(void *user, const psdm_along_row *along) {
   if (j->carried.load && (e->status = add_load(j, &row, &e->error))) return false;
   measure(e, &row);
   if (!on_grid || last || fmod(whole, j->decimation) == 0) write_row(j, &row);
-  if (on_grid) simulate_log_row(j, &(psdm_sim_row){.t = row.t, .n = row.n, .q = row.q, .theta = row.theta, .tau = row.tau});
+  if (on_grid)
+    simulate_log_row(j, &(psdm_sim_row){.t = row.t, .n = row.n, .q = row.q, .theta = row.theta, .tau = row.tau});
   progress_show(&j->bar, (long long)(1e6 * (row.t - begin)), e->rows, "rows");
   j->interrupted = tool_interrupted();
   return !last && !j->interrupted && !(j->out && psdm_output_failed(j->out)) && !(j->log && psdm_output_failed(j->log));
@@ -92,15 +94,15 @@ static double root_mean(const extremes *e, int i) { return sqrt(e->square[i] / (
 
 static void print(const extremes *e) {
   const simulate_job *j = e->j;
-  printf("%s: torques along a motion from t = %.6g to %.6g s, %ld rows\n", tool_safe(psdm_robot_name(j->robot)), e->begin, e->end, e->rows);
+  printf("%s: torques along a motion from t = %.6g to %.6g s, %ld rows\n", tool_safe(psdm_robot_name(j->robot)),
+         e->begin, e->end, e->rows);
   printf("  %-20s %12s %12s %12s %12s\n", "joint", "peak |qd|", "peak |tau|", "rms tau", "effort limit");
   for (int i = 0; i < j->n; i++) {
     const psdm_joint *joint = joint_of(j, i);
     printf("  %-20s %12.5g %12.5g %12.5g", tool_safe(joint->name), e->speed[i], e->torque[i], root_mean(e, i));
     if (isfinite(joint->limits.effort))
       printf(" %12.5g%s\n", joint->limits.effort, e->torque[i] > joint->limits.effort ? "  exceeded" : "");
-    else
-      printf(" %12s\n", "-");
+    else printf(" %12s\n", "-");
   }
   if (j->set.out) printf("  %ld rows in %s\n", j->out_rows, tool_safe(j->set.out));
   if (j->set.log) printf("  %ld rows in %s\n", j->log_rows, tool_safe(j->set.log));
@@ -129,9 +131,11 @@ static int write_json(extremes *e) {
 }
 
 int simulate_inverse(simulate_job *j) {
-  const psdm_along_options options = {.friction = j->options.friction, .elastic = j->set.elastic, .output = j->row_period};
+  const psdm_along_options options = {
+      .friction = j->options.friction, .elastic = j->set.elastic, .output = j->row_period};
   double *memory = simulate_array(j, 3 * (size_t)j->n, sizeof *memory);
-  double begin = psdm_motion_begin(j->reference), end = psdm_motion_end(j->reference), until = j->set.time > 0 ? fmin(end, begin + j->set.time) : end;
+  double begin = psdm_motion_begin(j->reference), end = psdm_motion_end(j->reference),
+         until = j->set.time > 0 ? fmin(end, begin + j->set.time) : end;
   extremes e = {.j = j, .speed = memory, .torque = memory + j->n, .square = memory + 2 * j->n, .until = until};
   psdm_error error;
   if (!memory) return simulate_memory();

@@ -4,7 +4,8 @@
 
 #include "cmd_simulate.h"
 
-/* a joint's noise in Nm: a share of its effort limit, or of 1 Nm where it has none; its torque constant where currents are asked for */
+/* a joint's noise in Nm: a share of its effort limit, or of 1 Nm where it has none; its torque constant where
+ * currents are asked for */
 static int prepare_joint(simulate_job *j, const psdm_joint *joint) {
   double effort = joint->limits.effort;
   psdm_error error = {.status = PSDM_E_MISSING};
@@ -31,17 +32,15 @@ int simulate_log_prepare(simulate_job *j) {
 
 /* motors turn with theta where springs are between them and the joints */
 static void see(simulate_job *j, const psdm_sim_row *row, double *q, double *tau, double *joint_tau) {
-  for (int i = 0; i < j->n; i++) joint_tau[i] = row->tau[i] + (j->log_noise[i] > 0 ? j->log_noise[i] * simulate_gaussian(&j->log_random) : 0);
-  if (j->set.motor)
-    psdm_robot_joint_to_motor(j->robot, row->theta ? row->theta : row->q, q);
+  for (int i = 0; i < j->n; i++)
+    joint_tau[i] = row->tau[i] + (j->log_noise[i] > 0 ? j->log_noise[i] * simulate_gaussian(&j->log_random) : 0);
+  if (j->set.motor) psdm_robot_joint_to_motor(j->robot, row->theta ? row->theta : row->q, q);
   else
     for (int i = 0; i < j->n; i++) q[i] = row->q[i];
   for (int i = 0; i < j->n && j->set.quantum > 0; i++) q[i] = j->set.quantum * round(q[i] / j->set.quantum);
   bool through = j->set.motor || (j->set.current && psdm_robot_has_transmission(j->robot));
-  if (through)
-    psdm_robot_motor_torque(j->robot, joint_tau, tau);
-  else
-    memcpy(tau, joint_tau, (size_t)j->n * sizeof *tau);
+  if (through) psdm_robot_motor_torque(j->robot, joint_tau, tau);
+  else memcpy(tau, joint_tau, (size_t)j->n * sizeof *tau);
   /* a motor's torque constant is given behind its gear */
   for (int i = 0; i < j->n && j->set.current; i++) tau[i] *= (through ? j->gear[i] : 1) / j->constant[i];
 }
@@ -50,7 +49,12 @@ void simulate_log_row(simulate_job *j, const psdm_sim_row *row) {
   if (!j->log) return;
   double *q = j->scratch, *tau = q + j->n, *joint_tau = tau + j->n;
   see(j, row, q, tau, joint_tau);
-  const column_group list[] = {{"t", 0, &row->t}, {j->set.motor ? "qm" : "q", j->n, q}, {j->set.current ? "i" : j->set.motor ? "taum" : "tau", j->n, tau}};
+  const column_group list[] = {{"t", 0, &row->t},
+                               {j->set.motor ? "qm" : "q", j->n, q},
+                               {j->set.current ? "i"
+                                : j->set.motor ? "taum"
+                                               : "tau",
+                                j->n, tau}};
   if (!j->log_begun) simulate_header(j, j->log, list, 3);
   j->log_begun = true;
   simulate_values(j->log, list, 3);

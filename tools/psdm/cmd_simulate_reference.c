@@ -28,12 +28,16 @@ static double seconds_of(const simulate_job *j) { return j->set.duration > 0 ? j
 static int polynomial(simulate_job *j, const double *to) {
   psdm_error error;
   int degree = 3 + 2 * (int)j->reference_kind;
-  return psdm_motion_polynomial(j->n, degree, j->q, to, j->start, seconds_of(j), NULL, &j->reference, &error) ? tool_fail(&error) : -1;
+  return psdm_motion_polynomial(j->n, degree, j->q, to, j->start, seconds_of(j), NULL, &j->reference, &error)
+             ? tool_fail(&error)
+             : -1;
 }
 
 static int hold(simulate_job *j, const double *to) {
   psdm_error error;
-  return psdm_motion_polynomial(j->n, 3, to, to, j->start, seconds_of(j), NULL, &j->reference, &error) ? tool_fail(&error) : -1;
+  return psdm_motion_polynomial(j->n, 3, to, to, j->start, seconds_of(j), NULL, &j->reference, &error)
+             ? tool_fail(&error)
+             : -1;
 }
 
 /* centre + A sin(2 pi f t) */
@@ -44,7 +48,8 @@ static int sines(simulate_job *j, const double *centre, const double *amplitude)
   int code = simulate_numbers("frequency", j->set.frequency ? j->set.frequency : "0.5", j->n, frequency);
   if (code >= 0) return code;
   for (int i = 0; i < j->n; i++) frequency[i] *= 2 * pi;
-  if (psdm_motion_sines(j->n, 1, centre, amplitude, frequency, phase, j->set.time, NULL, &j->reference, &error)) return tool_fail(&error);
+  if (psdm_motion_sines(j->n, 1, centre, amplitude, frequency, phase, j->set.time, NULL, &j->reference, &error))
+    return tool_fail(&error);
   return -1;
 }
 
@@ -84,11 +89,14 @@ static int fourier(simulate_job *j, const double *centre, const double *amplitud
   int count = (int)j->set.harmonics;
   size_t size = (size_t)j->n * (size_t)count;
   double *a = simulate_array(j, size, sizeof *a), *b = simulate_array(j, size, sizeof *b);
-  double *u = simulate_array(j, 2 * (size_t)count, sizeof *u), *x = simulate_array(j, 2 * (size_t)j->n, sizeof *x), *most = x + j->n;
+  double *u = simulate_array(j, 2 * (size_t)count, sizeof *u), *x = simulate_array(j, 2 * (size_t)j->n, sizeof *x),
+         *most = x + j->n;
   unsigned long long random = (unsigned long long)j->set.seed ^ 0xf0u; /* not the stream of --model-error */
   if (!a || !b || !u || !x) return simulate_memory();
-  for (int i = 0; i < j->n; i++) draw_joint(count, &random, a + (size_t)i * (size_t)count, b + (size_t)i * (size_t)count, u);
-  if (psdm_motion_fourier(j->n, count, j->set.period, centre, a, b, j->set.time, NULL, &j->reference, &error)) return tool_fail(&error);
+  for (int i = 0; i < j->n; i++)
+    draw_joint(count, &random, a + (size_t)i * (size_t)count, b + (size_t)i * (size_t)count, u);
+  if (psdm_motion_fourier(j->n, count, j->set.period, centre, a, b, j->set.time, NULL, &j->reference, &error))
+    return tool_fail(&error);
   largest(j, j->reference, centre, x, most);
   psdm_motion_free(j->reference);
   j->reference = NULL;
@@ -96,7 +104,8 @@ static int fourier(simulate_job *j, const double *centre, const double *amplitud
     double scale = amplitude[k / (size_t)count] / most[k / (size_t)count];
     a[k] *= scale, b[k] *= scale;
   }
-  if (psdm_motion_fourier(j->n, count, j->set.period, centre, a, b, j->set.time, NULL, &j->reference, &error)) return tool_fail(&error);
+  if (psdm_motion_fourier(j->n, count, j->set.period, centre, a, b, j->set.time, NULL, &j->reference, &error))
+    return tool_fail(&error);
   return -1;
 }
 
@@ -105,7 +114,8 @@ static int from_file(simulate_job *j) {
   tool_input(j->set.reference);
   int code = tool_table_fits(j->file, j->set.reference, 3 * j->n);
   if (code >= 0) return code;
-  return psdm_motion_load(j->set.reference, j->n, j->set.ignore_extra, NULL, &j->reference, &error) ? tool_fail(&error) : -1;
+  return psdm_motion_load(j->set.reference, j->n, j->set.ignore_extra, NULL, &j->reference, &error) ? tool_fail(&error)
+                                                                                                    : -1;
 }
 
 static int make(simulate_job *j) {

@@ -14,7 +14,8 @@ static int stated_value(const simulate_job *j, const char *name, double *value) 
   return tool_fail(&error);
 }
 
-/* each base parameter as the value of the standard parameter that it is named after, and nothing in those regrouped into it */
+/* each base parameter as the value of the standard parameter that it is named after, and nothing in those regrouped
+ * into it */
 static int fill_stated(simulate_job *j, const psdm_model *model) {
   int count = psdm_robot_parameter_count(j->file), own;
   double *pi = simulate_array(j, (size_t)count, sizeof *pi);
@@ -37,17 +38,22 @@ static int check_stated(const simulate_job *j, const psdm_model *model) {
   psdm_derive_options options = {0};
   psdm_error error;
   double residual;
-  if (psdm_model_check(j->stated, model, &options, STATES, NULL, NULL, NULL, &residual, &error)) return tool_fail(&error);
+  if (psdm_model_check(j->stated, model, &options, STATES, NULL, NULL, NULL, &residual, &error))
+    return tool_fail(&error);
   if (residual < bound) return -1;
   error = (psdm_error){.status = PSDM_E_ROBOT};
-  snprintf(error.text, sizeof error.text, "--theta: no standard parameters were found that keep the file's assumptions and have these base parameters");
+  snprintf(
+      error.text, sizeof error.text,
+      "--theta: no standard parameters were found that keep the file's assumptions and have these base parameters");
   return tool_fail(&error);
 }
 
 static int take_stated(simulate_job *j) {
   psdm_model *model;
   psdm_error error;
-  if (!psdm_robot_thetas(j->file)) return tool_fail(&(psdm_error){.status = PSDM_E_MISSING, .text = "--theta: the robot file states no base parameters (theta: {...})"});
+  if (!psdm_robot_thetas(j->file))
+    return tool_fail(&(psdm_error){.status = PSDM_E_MISSING,
+                                   .text = "--theta: the robot file states no base parameters (theta: {...})"});
   if (psdm_model_derive(j->file, NULL, NULL, &model, NULL, &error)) return tool_fail(&error);
   int code = fill_stated(j, model);
   if (code < 0) code = check_stated(j, model);
@@ -60,7 +66,9 @@ static int check_ready(const simulate_job *j) {
   psdm_error error;
   if (!psdm_robot_ready(j->robot, &error)) return -1;
   size_t length = strlen(error.text);
-  if (psdm_robot_thetas(j->robot)) snprintf(error.text + length, sizeof error.text - length, "; --theta takes the base parameters that the file states");
+  if (psdm_robot_thetas(j->robot))
+    snprintf(error.text + length, sizeof error.text - length,
+             "; --theta takes the base parameters that the file states");
   return tool_fail(&error);
 }
 
@@ -97,7 +105,8 @@ static int load_model(simulate_job *j) {
   if (code >= 0) return code;
   j->model = j->believed_file;
   if (psdm_robot_n(j->model) != j->n)
-    return tool_usage("simulate", "--model: it has %d independent joints, the robot has %d", psdm_robot_n(j->model), j->n);
+    return tool_usage("simulate", "--model: it has %d independent joints, the robot has %d", psdm_robot_n(j->model),
+                      j->n);
   return psdm_robot_ready(j->model, &error) ? tool_fail(&error) : -1;
 }
 

@@ -42,7 +42,11 @@ static int tracking_start(simulate_job *j) {
   size_t n = (size_t)j->n;
   double *memory = simulate_array(j, 7 * n, sizeof *memory);
   if (!memory) return simulate_memory();
-  *t = (tracking){.sum = memory, .late_sum = memory + n, .peak = memory + 2 * n, .last = memory + 3 * n, .reference = memory + 4 * n};
+  *t = (tracking){.sum = memory,
+                  .late_sum = memory + n,
+                  .peak = memory + 2 * n,
+                  .last = memory + 3 * n,
+                  .reference = memory + 4 * n};
   return -1;
 }
 
@@ -96,7 +100,8 @@ static bool take_row(void *user, const psdm_sim_row *row) {
   simulate_job *j = user;
   double place = (row->t - j->start) / j->row_period, whole = round(place);
   bool on_grid = fabs(place - whole) <= 1e-6, last = row->t >= j->start + j->set.time - 1e-9 * j->set.time;
-  if (!j->rows++) memcpy(j->first, (double[4]){row->kinetic, row->potential, row->elastic, row->bristles}, sizeof j->first);
+  if (!j->rows++)
+    memcpy(j->first, (double[4]){row->kinetic, row->potential, row->elastic, row->bristles}, sizeof j->first);
   if (is_followed(j)) tracking_row(j, row);
   if (!on_grid || last || fmod(whole, j->decimation) == 0) simulate_row(j, row);
   if (on_grid) simulate_log_row(j, row);
@@ -129,7 +134,8 @@ static int start(simulate_job *j) {
   tool_solid();
   if (status) return tool_fail(&error);
   if (psdm_sim_set(j->sim, j->start, j->q, j->qd, &error)) return tool_fail(&error);
-  if ((j->theta || j->thetad) && psdm_sim_set_motors(j->sim, j->theta, j->thetad)) return tool_usage("simulate", "the motors' positions could not be set");
+  if ((j->theta || j->thetad) && psdm_sim_set_motors(j->sim, j->theta, j->thetad))
+    return tool_usage("simulate", "the motors' positions could not be set");
   int code = keep_start(j);
   return code < 0 && is_followed(j) ? tracking_start(j) : code;
 }
@@ -137,9 +143,9 @@ static int start(simulate_job *j) {
 static void say_end(const simulate_job *j) {
   const psdm_sim_result *r = &j->result;
   if (j->interrupted)
-    tool_warn("interrupted at t = %.6g s of %.6g s; what was simulated until then is written%s%s", r->t, j->start + j->set.time, j->set.out ? " to " : "", j->set.out ? tool_safe(j->set.out) : "");
-  else if (r->end != PSDM_SIM_TIME)
-    tool_warn("%s", r->text[0] ? r->text : psdm_sim_end_text(r->end));
+    tool_warn("interrupted at t = %.6g s of %.6g s; what was simulated until then is written%s%s", r->t,
+              j->start + j->set.time, j->set.out ? " to " : "", j->set.out ? tool_safe(j->set.out) : "");
+  else if (r->end != PSDM_SIM_TIME) tool_warn("%s", r->text[0] ? r->text : psdm_sim_end_text(r->end));
 }
 
 /* files are kept however the run ended: all of their rows are true */

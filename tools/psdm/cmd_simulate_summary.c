@@ -7,7 +7,9 @@ static const char *const ends[PSDM_SIM_ENDS] = {"time", "limit", "stopped", "tim
 
 static double root_mean(double sum, long rows) { return sqrt(sum / (double)(rows ? rows : 1)); }
 
-static double speed_of(const simulate_job *j) { return j->result.wall > 0 ? (j->result.t - j->start) / j->result.wall : NAN; }
+static double speed_of(const simulate_job *j) {
+  return j->result.wall > 0 ? (j->result.t - j->start) / j->result.wall : NAN;
+}
 
 /* ---- words ---- */
 
@@ -15,8 +17,11 @@ static void print_head(const simulate_job *j) {
   const psdm_sim_result *r = &j->result;
   printf("%s: %.6g s simulated in %.3g s", tool_safe(psdm_robot_name(j->robot)), r->t - j->start, r->wall);
   if (isfinite(speed_of(j))) printf(", %.4g times real time", speed_of(j));
-  printf("\n  %s, %s; %ld steps, %ld evaluations\n", psdm_integrator_name(r->integrator), r->native ? "generated code" : "recursions", r->steps, r->evaluations);
-  printf("  %s\n", j->interrupted ? "interrupted" : r->end == PSDM_SIM_TIME || !r->text[0] ? psdm_sim_end_text(r->end) : r->text);
+  printf("\n  %s, %s; %ld steps, %ld evaluations\n", psdm_integrator_name(r->integrator),
+         r->native ? "generated code" : "recursions", r->steps, r->evaluations);
+  printf("  %s\n", j->interrupted                           ? "interrupted"
+                   : r->end == PSDM_SIM_TIME || !r->text[0] ? psdm_sim_end_text(r->end)
+                                                            : r->text);
 }
 
 static const char *name_of(const simulate_job *j, int q) {
@@ -32,7 +37,8 @@ static void print_state(const simulate_job *j, const psdm_sim_row *row) {
   if (t->rows) printf(" %12s %12s", "error", "rms error");
   printf("\n");
   for (int i = 0; i < row->n; i++) {
-    printf("  %-20s %12.6g %12.6g %12.6g %12.6g", tool_safe(name_of(j, i)), row->q[i] + 0.0, row->qd[i] + 0.0, row->qdd[i] + 0.0, row->tau[i] + 0.0);
+    printf("  %-20s %12.6g %12.6g %12.6g %12.6g", tool_safe(name_of(j, i)), row->q[i] + 0.0, row->qd[i] + 0.0,
+           row->qdd[i] + 0.0, row->tau[i] + 0.0);
     if (row->theta) printf(" %12.6g", row->theta[i] + 0.0);
     if (t->rows) printf(" %12.3g %12.3g", t->last[i] + 0.0, root_mean(t->sum[i], t->rows));
     printf("\n");
@@ -44,7 +50,9 @@ static void print_state(const simulate_job *j, const psdm_sim_row *row) {
   }
 }
 
-static void print_energies(const char *name, double start, double end) { printf("    %-26s %14.6g %14.6g\n", name, start + 0.0, end + 0.0); }
+static void print_energies(const char *name, double start, double end) {
+  printf("    %-26s %14.6g %14.6g\n", name, start + 0.0, end + 0.0);
+}
 
 static void print_work(const char *name, double value) { printf("    %-26s %14s %14.6g\n", name, "", value + 0.0); }
 
@@ -62,13 +70,16 @@ static void print_audit(const simulate_job *j, const psdm_sim_row *row) {
   if (j->options.payloads) print_work("by changes of load", row->payload);
   printf("  not accounted for: at most %.2g of the larger of peak kinetic energy and work\n", r->energy_balance);
   bool alone = row->supplied == 0 && row->dissipated == 0 && row->external == 0 && row->payload == 0;
-  if (alone) printf("  drift, max |E - E0|: %.2g of the peak kinetic energy, %.6g J\n", r->energy_drift, r->peak_kinetic);
+  if (alone)
+    printf("  drift, max |E - E0|: %.2g of the peak kinetic energy, %.6g J\n", r->energy_drift, r->peak_kinetic);
 }
 
 static void print_events(const simulate_job *j) {
   const psdm_sim_result *r = &j->result;
   bool some = r->reversals || r->sticks || r->limits;
-  if (some) printf("\n  events: %ld changes of direction, %ld times a joint came to rest, %ld stops hit\n", r->reversals, r->sticks, r->limits);
+  if (some)
+    printf("\n  events: %ld changes of direction, %ld times a joint came to rest, %ld stops hit\n", r->reversals,
+           r->sticks, r->limits);
   if (j->set.out) printf("\n  %ld rows in %s\n", j->out_rows, tool_safe(j->set.out));
   if (j->set.log) printf("  %ld rows in %s\n", j->log_rows, tool_safe(j->set.log));
 }
@@ -96,7 +107,8 @@ static void json_state(const simulate_job *j, psdm_output *out, const psdm_sim_r
   if (row->passive && row->joints) psdm_json_numbers(out, "passive", row->passive, row->joints);
   if (row->control_states) {
     psdm_json_object(out, "control");
-    for (int i = 0; i < row->control_states; i++) psdm_json_number(out, psdm_control_state_name(j->controller, i), row->control[i]);
+    for (int i = 0; i < row->control_states; i++)
+      psdm_json_number(out, psdm_control_state_name(j->controller, i), row->control[i]);
     psdm_json_close(out);
   }
   psdm_json_close(out);

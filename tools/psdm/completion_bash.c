@@ -1,11 +1,13 @@
-/* completion_bash.c: completion for bash: one function that knows the tables as cases, and what is common to all commands. */
+/* completion_bash.c: completion for bash: one function that knows the tables as cases, and what is common to all
+ * commands. */
 #include <string.h>
 
 #include "reference.h"
 
 /* in a case of _psdm_value: what may stand behind an option or as a positional argument */
 static void put_value(psdm_output *out, const char *key, const char *argument) {
-  static const char *const kinds[] = {[FILES_NONE] = "", [FILES_ROBOT] = "robot", [FILES_ANY] = "file", [FILES_FOLDER] = "folder"};
+  static const char *const kinds[] = {
+      [FILES_NONE] = "", [FILES_ROBOT] = "robot", [FILES_ANY] = "file", [FILES_FOLDER] = "folder"};
   char words[1024];
   completion_words(argument, words, sizeof words);
   file_kind files = completion_files(argument);
@@ -35,7 +37,8 @@ static void put_options(psdm_output *out, const tool_command *c, bool flags) {
   char name[64];
   psdm_output_print(out, "    %s) options='", c->name);
   for (size_t i = 0; i < c->line->count; i++)
-    if (!flags || c->line->settings[i].kind != SETTING_flag) psdm_output_print(out, " --%s", settings_dashed(c->line->settings[i].name, name));
+    if (!flags || c->line->settings[i].kind != SETTING_flag)
+      psdm_output_print(out, " --%s", settings_dashed(c->line->settings[i].name, name));
   for (int i = 0; i < COMMON_SETTINGS && !flags; i++) psdm_output_print(out, " --%s", common_settings[i].name);
   psdm_output_text(out, " ' ;;\n");
 }
@@ -45,30 +48,34 @@ static void put_tables(psdm_output *out) {
   for (int i = 0; i < tool_command_count; i++) psdm_output_print(out, "%s%s", i ? " " : "", tool_commands[i].name);
   psdm_output_text(out, "'\n\n# all options of a command\n_psdm_options() {\n  case $1 in\n");
   for (int i = 0; i < tool_command_count; i++) put_options(out, &tool_commands[i], false);
-  psdm_output_text(out, "    *) options='' ;;\n  esac\n}\n\n# those that take a value\n_psdm_valued() {\n  case $1 in\n");
+  psdm_output_text(out,
+                   "    *) options='' ;;\n  esac\n}\n\n# those that take a value\n_psdm_valued() {\n  case $1 in\n");
   for (int i = 0; i < tool_command_count; i++) put_options(out, &tool_commands[i], true);
-  psdm_output_text(out, "    *) options='' ;;\n  esac\n}\n\n# what may stand behind an option, or as the n-th argument\n_psdm_value() {\n  words='' files='' list=\n  case \"$1 $2\" in\n");
+  psdm_output_text(out, "    *) options='' ;;\n  esac\n}\n\n# what may stand behind an option, or as the n-th "
+                        "argument\n_psdm_value() {\n  words='' files='' list=\n  case \"$1 $2\" in\n");
   for (int i = 0; i < tool_command_count; i++) put_values(out, &tool_commands[i]);
   psdm_output_text(out, "    *) ;;\n  esac\n}\n\n");
 }
 
-static const char files_function[] =
-    "_psdm_files() { # KIND CURRENT\n"
-    "  local name\n"
-    "  while IFS= read -r name; do\n"
-    "    if [ -d \"$name\" ]; then COMPREPLY+=(\"$name/\"); continue; fi\n"
-    "    case \"$1 $name\" in folder\\ *) ;; robot\\ *.yaml | robot\\ *.yml | robot\\ *.urdf | file\\ *) COMPREPLY+=(\"$name\") ;; esac\n"
-    "  done < <(compgen -f -- \"$2\")\n"
-    "  compopt -o filenames 2> /dev/null\n"
-    "}\n\n";
+static const char files_function[] = "_psdm_files() { # KIND CURRENT\n"
+                                     "  local name\n"
+                                     "  while IFS= read -r name; do\n"
+                                     "    if [ -d \"$name\" ]; then COMPREPLY+=(\"$name/\"); continue; fi\n"
+                                     "    case \"$1 $name\" in folder\\ *) ;; robot\\ *.yaml | robot\\ *.yml | robot\\ "
+                                     "*.urdf | file\\ *) COMPREPLY+=(\"$name\") ;; esac\n"
+                                     "  done < <(compgen -f -- \"$2\")\n"
+                                     "  compopt -o filenames 2> /dev/null\n"
+                                     "}\n\n";
 
 static const char main_function[] =
     "_psdm() {\n"
-    "  local current=${COMP_WORDS[COMP_CWORD]} previous= command=${COMP_WORDS[1]} options words files list i place=0 word head=\n"
+    "  local current=${COMP_WORDS[COMP_CWORD]} previous= command=${COMP_WORDS[1]} options words files list i place=0 "
+    "word head=\n"
     "  COMPREPLY=()\n"
     "  [ \"$COMP_CWORD\" -gt 0 ] && previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
     "  # --option=value comes in three words\n"
-    "  if [ \"$current\" = = ]; then current=; elif [ \"$previous\" = = ]; then previous=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
+    "  if [ \"$current\" = = ]; then current=; elif [ \"$previous\" = = ]; then previous=${COMP_WORDS[COMP_CWORD - "
+    "2]}; fi\n"
     "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
     "    mapfile -t COMPREPLY < <(compgen -W \"$_psdm_commands help --help --version\" -- \"$current\")\n"
     "    return\n"

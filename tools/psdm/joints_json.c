@@ -1,4 +1,5 @@
-/* joints_json.c: the independent joints as a result names them: what q1 ... qn are, in which units, within which limits. */
+/* joints_json.c: the independent joints as a result names them: what q1 ... qn are, in which units, within which
+ * limits. */
 #include <math.h>
 #include <stdlib.h>
 

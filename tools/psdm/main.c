@@ -1,4 +1,5 @@
-/* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system, 3 bad input, 130 or 143 interrupted. */
+/* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system,
+ * 3 bad input, 130 or 143 interrupted. */
 #include <locale.h>
 #include <string.h>
 
@@ -15,18 +16,22 @@ enum { COMMAND_COUNT = sizeof tool_commands / sizeof *tool_commands };
 const int tool_command_count = COMMAND_COUNT;
 
 static int print_help(FILE *to) {
-  fprintf(to, "psdm %s: dynamics of robots, from a description to exact numbers\n\nusage: psdm COMMAND ...\n\n", PSDM_VERSION);
+  fprintf(to, "psdm %s: dynamics of robots, from a description to exact numbers\n\nusage: psdm COMMAND ...\n\n",
+          PSDM_VERSION);
   for (int i = 0; i < COMMAND_COUNT; i++) fprintf(to, "  %-10s %s\n", tool_commands[i].name, tool_commands[i].help);
   fprintf(to, "\n'psdm COMMAND --help' teaches each by example; 'psdm --version' tells the version.\n");
   return to == stdout ? EXIT_OK : EXIT_USAGE;
 }
 
 static int unknown_command(const char *name) {
-  if (name[0] == '-') return tool_usage("", "'%s' stands before the command; options follow it: psdm COMMAND ... %s", tool_safe(name), tool_safe(name));
+  if (name[0] == '-')
+    return tool_usage("", "'%s' stands before the command; options follow it: psdm COMMAND ... %s", tool_safe(name),
+                      tool_safe(name));
   const char *words[COMMAND_COUNT];
   for (int i = 0; i < COMMAND_COUNT; i++) words[i] = tool_commands[i].name;
   const char *near = tool_nearest(name, words, COMMAND_COUNT);
-  return tool_usage("", "unknown command '%s'%s%s%s", tool_safe(name), near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  return tool_usage("", "unknown command '%s'%s%s%s", tool_safe(name), near ? "; did you mean '" : "", near ? near : "",
+                    near ? "'?" : "");
 }
 
 static int dispatch(int argc, char **argv) {
@@ -38,7 +43,8 @@ static int dispatch(int argc, char **argv) {
   const char *name = argv[asks ? 2 : 1];
   char *teach[] = {"--help"};
   for (int i = 0; i < COMMAND_COUNT; i++)
-    if (strcmp(tool_commands[i].name, name) == 0) return asks ? tool_commands[i].run(1, teach) : tool_commands[i].run(argc - 2, argv + 2);
+    if (strcmp(tool_commands[i].name, name) == 0)
+      return asks ? tool_commands[i].run(1, teach) : tool_commands[i].run(argc - 2, argv + 2);
   return unknown_command(name);
 }
 

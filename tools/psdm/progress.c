@@ -1,5 +1,6 @@
-/* progress.c: a line on the terminal that says how far a job is and how long it will take, once it takes over two seconds. Jobs that say nothing for a
- * while (a compiler, a decomposition) keep their line alive all the same: a thread of its own draws it again. */
+/* progress.c: a line on the terminal that says how far a job is and how long it will take, once it takes over two
+ * seconds. Jobs that say nothing for a while (a compiler, a decomposition) keep their line alive all the same: a
+ * thread of its own draws it again. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, nanosleep */
 #include <math.h>
 #include <pthread.h>
@@ -8,7 +9,8 @@
 
 #include "tool.h"
 
-static const double patience = 2, rhythm = 0.2, silence = 1; /* s: before the first line, between lines, until a line is drawn again */
+/* s: before the first line, between lines, until a line is drawn again */
+static const double patience = 2, rhythm = 0.2, silence = 1;
 
 double tool_now(void) {
   struct timespec t;
@@ -31,16 +33,14 @@ static struct {
 /* "45 s", "3 min 20 s", "2 h 5 min" */
 static const char *duration(double seconds, char text[32]) {
   long s = lround(fmax(seconds, 0));
-  if (s < 100)
-    snprintf(text, 32, "%ld s", s);
-  else if (s < 6000)
-    snprintf(text, 32, "%ld min %ld s", s / 60, s % 60);
-  else
-    snprintf(text, 32, "%ld h %ld min", s / 3600, s % 3600 / 60);
+  if (s < 100) snprintf(text, 32, "%ld s", s);
+  else if (s < 6000) snprintf(text, 32, "%ld min %ld s", s / 60, s % 60);
+  else snprintf(text, 32, "%ld h %ld min", s / 3600, s % 3600 / 60);
   return text;
 }
 
-/* once it was interrupted, a job neither knows how long it will take nor, sometimes, whether it will have anything to tell */
+/* once it was interrupted, a job neither knows how long it will take nor, sometimes, whether it will have anything
+ * to tell */
 static void draw_stopping(double now) {
   line.drawn = now;
   line.shown = true;
@@ -54,9 +54,9 @@ static void draw(double now) {
   line.drawn = now;
   line.shown = true;
   if (line.share >= 0)
-    fprintf(stderr, "\r  [%.*s%*s] %3.0f %%  %s", bar, "##############################", 30 - bar, "", 100 * line.share, line.text);
-  else
-    fprintf(stderr, "\r  %s: %s", duration(now - line.started, text), line.text);
+    fprintf(stderr, "\r  [%.*s%*s] %3.0f %%  %s", bar, "##############################", 30 - bar, "", 100 * line.share,
+            line.text);
+  else fprintf(stderr, "\r  %s: %s", duration(now - line.started, text), line.text);
   if (line.end >= 0) fprintf(stderr, ", %s left", duration(line.end - now, text));
   fprintf(stderr, " \033[K");
   fflush(stderr);
@@ -65,10 +65,8 @@ static void draw(double now) {
 static void draw_when(double pause) {
   double now = tool_now();
   if (!line.active || now - line.drawn < (tool_interrupted() ? rhythm : pause)) return;
-  if (tool_interrupted())
-    draw_stopping(now);
-  else if (now - line.started >= patience)
-    draw(now);
+  if (tool_interrupted()) draw_stopping(now);
+  else if (now - line.started >= patience) draw(now);
 }
 
 /* the share that was gained since a stage began says how long it will take; a share that falls is another stage's */
@@ -132,10 +130,8 @@ progress progress_start(const char *doing, long long total) {
 bool progress_show(progress *p, long long done, long long rows, const char *unit) {
   char text[100];
   double spent = tool_now() - p->started;
-  if (p->total > 0)
-    snprintf(text, sizeof text, "%lld %s", rows, unit);
-  else
-    snprintf(text, sizeof text, "%lld %s, %.0f per second", rows, unit, (double)rows / fmax(spent, 1e-3));
+  if (p->total > 0) snprintf(text, sizeof text, "%lld %s", rows, unit);
+  else snprintf(text, sizeof text, "%lld %s, %.0f per second", rows, unit, (double)rows / fmax(spent, 1e-3));
   return tell(p, text, p->total > 0 ? (double)done / (double)p->total : -1);
 }
 

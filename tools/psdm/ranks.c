@@ -1,4 +1,5 @@
-/* ranks.c: one command on several ranks. Rank 0 runs it; the others help where it is one that can be helped with, and wait for the end of the others. */
+/* ranks.c: one command on several ranks. Rank 0 runs it; the others help where it is one that can be helped with,
+ * and wait for the end of the others. */
 #define _POSIX_C_SOURCE 200809L /* dup2, fileno, nanosleep */
 #include "ranks.h"
 
@@ -68,7 +69,8 @@ int ranks_end(int code) {
   char text[512];
   if (!all) return code;
   bool helper = ranks_helper();
-  if (idle && !plain && !helper && code <= EXIT_QUALITY) tool_note("one of %d ranks did this: the others cannot help with it", all->size);
+  if (idle && !plain && !helper && code <= EXIT_QUALITY)
+    tool_note("one of %d ranks did this: the others cannot help with it", all->size);
   psdm_ranks_close(all, helper && code > EXIT_QUALITY ? last_words(text, sizeof text) : NULL);
   return helper ? EXIT_OK : code; /* rank 0's is that of the run */
 }

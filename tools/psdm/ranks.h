@@ -4,8 +4,8 @@
 
 #include "psdm/ranks.h"
 
-/* Before and behind the command. ranks_begin returns -1 to go on, else the exit code; ranks_end returns the exit code. Ranks other than 0 say nothing themselves:
- * what they would have said is rank 0's failure where it matters. */
+/* Before and behind the command. ranks_begin returns -1 to go on, else the exit code; ranks_end returns the exit
+ * code. Ranks other than 0 say nothing themselves: what they would have said is rank 0's failure where it matters. */
 int ranks_begin(const char *command);
 int ranks_end(int code);
 

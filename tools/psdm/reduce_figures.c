@@ -1,4 +1,5 @@
-/* reduce_figures.c: numbers of psdm reduce's figures and table: contributions counted in bins, and all of it as JSON. */
+/* reduce_figures.c: numbers of psdm reduce's figures and table: contributions counted in bins, and all of it as
+ * JSON. */
 #include "reduce_figures.h"
 
 #include <math.h>
@@ -24,7 +25,9 @@ void figure_count(const psdm_reducer *reducer, figure_profile *profile) {
   }
 }
 
-double figure_less(const figure_profile *profile, const figure_size *size) { return 100 * (1 - (double)size->functions / (double)profile->functions); }
+double figure_less(const figure_profile *profile, const figure_size *size) {
+  return 100 * (1 - (double)size->functions / (double)profile->functions);
+}
 
 /* ---- JSON ---- */
 
@@ -34,7 +37,8 @@ static void write_bins(psdm_output *out, const figure_profile *p) {
   int first = 0, last = FIGURE_BINS - 1, count = 0;
   while (first < last && !p->median[first] && !p->largest[first]) first++;
   while (last > first && !p->median[last] && !p->largest[last]) last--;
-  for (int b = first; b <= last; b++, count++) edge[count] = figure_edge(b), median[count] = (double)p->median[b], largest[count] = (double)p->largest[b];
+  for (int b = first; b <= last; b++, count++)
+    edge[count] = figure_edge(b), median[count] = (double)p->median[b], largest[count] = (double)p->largest[b];
   edge[count] = figure_edge(last + 1);
   psdm_json_object(out, "contributions");
   psdm_json_numbers(out, "log10_edges", edge, count + 1);

@@ -1,4 +1,5 @@
-/* reduce_figures.h: the numbers of psdm reduce's figures and table, for --plots, --json and psdm report (Lloyd, Irani, Ahmadi 2021, Figures 2 and 7, Table 3). */
+/* reduce_figures.h: the numbers of psdm reduce's figures and table, for --plots, --json and psdm report (Lloyd,
+ * Irani, Ahmadi 2021, Figures 2 and 7, Table 3). */
 #ifndef REDUCE_FIGURES_H
 #define REDUCE_FIGURES_H
 
@@ -6,8 +7,8 @@
 
 enum { FIGURE_SIZES = 16, FIGURE_PROFILES = 2, FIGURE_BINS = 60, TABLE_CELLS = 8 };
 
-extern const char *const figure_names[FIGURE_PROFILES];     /* slow, fast */
-extern const double figure_confidences[2];                  /* 95 %, 99.9 % */
+extern const char *const figure_names[FIGURE_PROFILES]; /* slow, fast */
+extern const double figure_confidences[2];              /* 95 %, 99.9 % */
 
 /* One size of a reduced model: the first functions of the ranking, refitted. */
 typedef struct figure_size {
@@ -34,7 +35,8 @@ typedef struct table_cell {
   psdm_cost cost;
 } table_cell;
 
-double figure_edge(int bin);                                            /* lower edge, log10 of the contribution; the last bin has all beyond, too */
+/* lower edge, log10 of the contribution; the last bin has all beyond, too */
+double figure_edge(int bin);
 double figure_less(const figure_profile *profile, const figure_size *size); /* percent of the functions that are gone */
 
 /* Fills the bins. The reducer must know medians. */

@@ -1,10 +1,12 @@
-/* reference.h: what the generators of manual, markdown and completions share. They all read the tables that the commands themselves are made of. */
+/* reference.h: what the generators of manual, markdown and completions share. They all read the tables that the
+ * commands themselves are made of. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
 #include "tool.h"
 
-/* A command's help text comes in blocks: prose, a heading ("functions:"), rows with tabs between their columns, lines as they are. */
+/* A command's help text comes in blocks: prose, a heading ("functions:"), rows with tabs between their columns,
+ * lines as they are. */
 typedef enum block_kind { BLOCK_PROSE, BLOCK_HEADING, BLOCK_ROWS, BLOCK_LINES } block_kind;
 
 typedef struct block {
@@ -32,7 +34,8 @@ void reference_man(psdm_output *out, const tool_command *c); /* c NULL: psdm its
 void completion_bash(psdm_output *out);
 void completion_zsh(psdm_output *out);
 
-/* Words that can stand for a positional argument or a setting's value, with blanks between them: of "a|b", of FUNCTION and LIST; "" when it is free. */
+/* Words that can stand for a positional argument or a setting's value, with blanks between them: of "a|b", of
+ * FUNCTION and LIST; "" when it is free. */
 const char *completion_words(const char *argument, char *text, size_t size);
 
 /* What kind of file is meant by an argument: FILES_NONE when it is none. */

@@ -1,4 +1,5 @@
-/* reference_man.c: manual pages in the man macros that every troff has. No date: the same program writes the same bytes. */
+/* reference_man.c: manual pages in the man macros that every troff has. No date: the same program writes the same
+ * bytes. */
 #include <ctype.h>
 #include <string.h>
 
@@ -22,10 +23,8 @@ static const char *escaped(char c) {
 static void put(psdm_output *out, const char *text, int length) {
   if (length && (text[0] == '.' || text[0] == '\'')) psdm_output_text(out, "\\&");
   for (int i = 0; i < length && text[i]; i++)
-    if (escaped(text[i]))
-      psdm_output_text(out, escaped(text[i]));
-    else
-      psdm_output_print(out, "%c", text[i]);
+    if (escaped(text[i])) psdm_output_text(out, escaped(text[i]));
+    else psdm_output_print(out, "%c", text[i]);
 }
 
 static void put_all(psdm_output *out, const char *text) { put(out, text, (int)strlen(text)); }
@@ -38,7 +37,8 @@ static void put_rows(psdm_output *out, block *b) {
   const char *line;
   int length;
   while (reference_next(b, &line, &length)) {
-    const char *tab = memchr(line, '\t', (size_t)length), *rest = tab + 1, *end = line + length, *next = memchr(rest, '\t', (size_t)(end - rest));
+    const char *tab = memchr(line, '\t', (size_t)length), *rest = tab + 1, *end = line + length,
+               *next = memchr(rest, '\t', (size_t)(end - rest));
     psdm_output_text(out, ".TP\n\\fB");
     put(out, line, (int)(tab - line));
     psdm_output_text(out, "\\fR");
@@ -142,9 +142,12 @@ static void put_command(psdm_output *out, const tool_command *c) {
 
 static void put_commands(psdm_output *out) {
   put_title(out, "psdm", "dynamics of robots, from a description to exact numbers");
-  psdm_output_text(out, ".SH SYNOPSIS\n\\fBpsdm\\fR \\fICOMMAND\\fR ...\n.br\n\\fBpsdm help\\fR \\fICOMMAND\\fR\n.SH DESCRIPTION\n");
-  psdm_output_text(out, "A robot goes in as a URDF or a YAML file; out come its dynamics as a closed form, as numbers, as fast C code, calibrated from logs, simulated, planned.\n"
-                        "Every command has a page of its own. Data goes to standard output, words to standard error; \\- is standard input or output; files are written whole or not at all.\n"
+  psdm_output_text(
+      out, ".SH SYNOPSIS\n\\fBpsdm\\fR \\fICOMMAND\\fR ...\n.br\n\\fBpsdm help\\fR \\fICOMMAND\\fR\n.SH DESCRIPTION\n");
+  psdm_output_text(out, "A robot goes in as a URDF or a YAML file; out come its dynamics as a closed form, as numbers, "
+                        "as fast C code, calibrated from logs, simulated, planned.\n"
+                        "Every command has a page of its own. Data goes to standard output, words to standard error; "
+                        "\\- is standard input or output; files are written whole or not at all.\n"
                         ".SH COMMANDS\n");
   for (int i = 0; i < tool_command_count; i++) {
     psdm_output_print(out, ".TP\n\\fBpsdm\\-%s\\fR(1)\n", tool_commands[i].name);
@@ -156,13 +159,12 @@ static void put_commands(psdm_output *out) {
   put_facts(out, "EXIT STATUS", reference_exits);
   put_facts(out, "ENVIRONMENT", reference_variables);
   psdm_output_text(out, ".SH \"SEE ALSO\"\n");
-  for (int i = 0; i < tool_command_count; i++) psdm_output_print(out, "%s\\fBpsdm\\-%s\\fR(1)", i ? ",\n" : "", tool_commands[i].name);
+  for (int i = 0; i < tool_command_count; i++)
+    psdm_output_print(out, "%s\\fBpsdm\\-%s\\fR(1)", i ? ",\n" : "", tool_commands[i].name);
   psdm_output_text(out, "\n");
 }
 
 void reference_man(psdm_output *out, const tool_command *c) {
-  if (c)
-    put_command(out, c);
-  else
-    put_commands(out);
+  if (c) put_command(out, c);
+  else put_commands(out);
 }

@@ -8,7 +8,8 @@
 #include "tool.h"
 
 const setting common_settings[COMMON_SETTINGS] = {
-    {"quiet", SETTING_flag, 0, "", "", "no notes, no progress, no summary: errors, reasons for an exit code and the data itself only"},
+    {"quiet", SETTING_flag, 0, "", "",
+     "no notes, no progress, no summary: errors, reasons for an exit code and the data itself only"},
     {"verbose", SETTING_flag, 0, "", "", "tell what is done, and how long after the start"},
     {"help", SETTING_flag, 0, "", "", "this text"}};
 const char common_letters[COMMON_SETTINGS] = {'q', 'v', 'h'};
@@ -89,10 +90,8 @@ int settings_words(const char *argument, char words[SETTING_WORDS_MOST][SETTING_
   bool others = false;
   for (const char *at = argument; *at && strchr(argument, '|'); at += strcspn(at, "|"), at += *at == '|') {
     size_t length = strcspn(at, "|"), plain = strspn(at, "abcdefghijklmnopqrstuvwxyz0123456789-_");
-    if (plain < length || length >= SETTING_WORD_SIZE || count == SETTING_WORDS_MOST)
-      others = true;
-    else
-      snprintf(words[count++], SETTING_WORD_SIZE, "%.*s", (int)length, at);
+    if (plain < length || length >= SETTING_WORD_SIZE || count == SETTING_WORDS_MOST) others = true;
+    else snprintf(words[count++], SETTING_WORD_SIZE, "%.*s", (int)length, at);
   }
   if (open) *open = others || !count;
   return count;
@@ -109,14 +108,16 @@ static int check_word(const command_line *line, const char *what, const char *ar
     if (strcmp(list[i], text) == 0) return -1;
   }
   /* a word that is nearly one of them, and no file's name */
-  bool slip = open && strstr(argument, "FILE") && !strpbrk(text, "./") && tool_nearest(text, words, (size_t)count) && !tool_file_size(text);
+  bool slip = open && strstr(argument, "FILE") && !strpbrk(text, "./") && tool_nearest(text, words, (size_t)count) &&
+              !tool_file_size(text);
   return open && !slip ? -1 : tool_unknown(line->command, what, text, words, (size_t)count);
 }
 
 static void print_row(const setting *s, char letter) {
   enum { LEFT = 24 };
   char name[64], left[256];
-  snprintf(left, sizeof left, "%s%.1s%s--%s%s%s", letter ? "-" : "", &letter, letter ? ", " : "", settings_dashed(s->name, name), s->argument[0] ? " " : "", s->argument);
+  snprintf(left, sizeof left, "%s%.1s%s--%s%s%s", letter ? "-" : "", &letter, letter ? ", " : "",
+           settings_dashed(s->name, name), s->argument[0] ? " " : "", s->argument);
   printf("  %-*s", LEFT, left);
   if (strlen(left) > LEFT) printf("\n  %*s", LEFT, "");
   printf(" %s", s->help);
@@ -127,14 +128,14 @@ static void print_row(const setting *s, char letter) {
 /* columns that tabs separate stand below each other */
 static void print_text(const char *text) {
   while (*text) {
-    size_t length = strcspn(text, "\n"), first = strcspn(text, "\t\n"), second = first < length ? strcspn(text + first + 1, "\t\n") : 0;
+    size_t length = strcspn(text, "\n"), first = strcspn(text, "\t\n"),
+           second = first < length ? strcspn(text + first + 1, "\t\n") : 0;
     bool heads = length > 1 && text[0] != ' ' && text[length - 1] == ':';
-    if (first == length)
-      printf("%s%.*s%s\n", heads ? tool_bold() : "", (int)length, text, heads ? tool_plain() : "");
-    else if (first + 1 + second == length)
-      printf("%-20.*s %.*s\n", (int)first, text, (int)second, text + first + 1);
+    if (first == length) printf("%s%.*s%s\n", heads ? tool_bold() : "", (int)length, text, heads ? tool_plain() : "");
+    else if (first + 1 + second == length) printf("%-20.*s %.*s\n", (int)first, text, (int)second, text + first + 1);
     else
-      printf("%-20.*s %-10.*s %.*s\n", (int)first, text, (int)second, text + first + 1, (int)(length - first - second - 2), text + first + second + 2);
+      printf("%-20.*s %-10.*s %.*s\n", (int)first, text, (int)second, text + first + 1,
+             (int)(length - first - second - 2), text + first + second + 2);
     text += length + (text[length] == '\n');
   }
 }
@@ -167,21 +168,26 @@ static int unknown_option(const command_line *line, const char *name, size_t len
   const char *words[OPTIONS];
   size_t count = 0, own = line->count < OPTIONS - COMMON_SETTINGS ? line->count : OPTIONS - COMMON_SETTINGS;
   snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
-  for (; count < own + COMMON_SETTINGS; count++) words[count] = settings_dashed(count < own ? line->settings[count].name : common_settings[count - own].name, names[count]);
+  for (; count < own + COMMON_SETTINGS; count++)
+    words[count] =
+        settings_dashed(count < own ? line->settings[count].name : common_settings[count - own].name, names[count]);
   const char *near = tool_nearest(text, words, count);
-  return tool_usage(line->command, "unknown option '--%s'%s%s%s", tool_safe(text), near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "");
+  return tool_usage(line->command, "unknown option '--%s'%s%s%s", tool_safe(text), near ? "; did you mean '--" : "",
+                    near ? near : "", near ? "'?" : "");
 }
 
 /* --quiet, -q and their like; -1 when it is none of them */
 static int common_option(const char *word) {
   for (int i = 0; i < COMMON_SETTINGS; i++) {
     const char letter[3] = {'-', common_letters[i], '\0'};
-    if (strcmp(word, letter) == 0 || (strncmp(word, "--", 2) == 0 && strcmp(word + 2, common_settings[i].name) == 0)) return i;
+    if (strcmp(word, letter) == 0 || (strncmp(word, "--", 2) == 0 && strcmp(word + 2, common_settings[i].name) == 0))
+      return i;
   }
   return -1;
 }
 
-/* one "--name value" or "--name=value", or "--name value value ..." for a list once nothing else can be meant; *index moves past what it took */
+/* one "--name value" or "--name=value", or "--name value value ..." for a list once nothing else can be meant;
+ * *index moves past what it took */
 static int take_option(const command_line *line, int argc, char **argv, int *index, bool greedy, void *values) {
   const char *name = argv[*index] + 2, *equals = strchr(name, '=');
   size_t length = equals ? (size_t)(equals - name) : strlen(name);
@@ -191,21 +197,28 @@ static int take_option(const command_line *line, int argc, char **argv, int *ind
   if (s->kind == SETTING_flag) {
     if (text) return tool_usage(line->command, "option '--%.*s' takes no value", (int)length, name);
   } else if (!text) {
-    if (*index + 1 >= argc) return tool_usage(line->command, "option '--%.*s' needs a value: %s", (int)length, name, s->argument);
+    if (*index + 1 >= argc)
+      return tool_usage(line->command, "option '--%.*s' needs a value: %s", (int)length, name, s->argument);
     text = argv[++*index];
   }
   char what[64];
   snprintf(what, sizeof what, "--%.*s", (int)(length < 60 ? length : 60), name);
   bool *given = &taken[s - line->settings < OPTIONS ? s - line->settings : OPTIONS - 1];
-  if (*given && s->kind != SETTING_list && s->kind != SETTING_flag) return tool_usage(line->command, "%s is given twice; it takes one value", what);
+  if (*given && s->kind != SETTING_list && s->kind != SETTING_flag)
+    return tool_usage(line->command, "%s is given twice; it takes one value", what);
   *given = true;
   int code = s->kind == SETTING_text ? check_word(line, what, s->argument, text) : -1;
   if (code >= 0) return code;
   bool assigned = assign(s, values, text);
   if (!assigned && s->kind == SETTING_list) return tool_usage(line->command, "option '%s': out of memory", what);
-  if (!assigned) return tool_usage(line->command, "%s '%s': %s expected%s%s", what, tool_safe(text), s->kind == SETTING_number ? "a number was" : "three numbers were", s->argument[0] ? ", " : "", s->argument);
-  while (s->kind == SETTING_list && greedy && !equals && *index + 1 < argc && (argv[*index + 1][0] != '-' || !argv[*index + 1][1]))
-    if (!assign(s, values, argv[++*index])) return tool_usage(line->command, "option '--%.*s': out of memory", (int)length, name);
+  if (!assigned)
+    return tool_usage(line->command, "%s '%s': %s expected%s%s", what, tool_safe(text),
+                      s->kind == SETTING_number ? "a number was" : "three numbers were", s->argument[0] ? ", " : "",
+                      s->argument);
+  while (s->kind == SETTING_list && greedy && !equals && *index + 1 < argc &&
+         (argv[*index + 1][0] != '-' || !argv[*index + 1][1]))
+    if (!assign(s, values, argv[++*index]))
+      return tool_usage(line->command, "option '--%.*s': out of memory", (int)length, name);
   return -1;
 }
 
@@ -241,7 +254,8 @@ static const char *usage_of(const command_line *line, char text[200]) {
 
 static int missing(const command_line *line, const char *name) {
   char text[200];
-  return tool_usage(line->command, "%s is missing; usage: psdm %s%s [options]", name, line->command, usage_of(line, text));
+  return tool_usage(line->command, "%s is missing; usage: psdm %s%s [options]", name, line->command,
+                    usage_of(line, text));
 }
 
 /* what the command line asks for, where it says something else than the table */
@@ -269,17 +283,17 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
   for (int i = 0; i < argc && code < 0; i++) {
     int common = words_only ? -1 : common_option(argv[i]);
     if (common == HELP) return print_help(line);
-    if (common >= 0)
-      tool_speak(common == QUIET ? VOICE_QUIET : VOICE_VERBOSE);
-    else if (!words_only && strcmp(argv[i], "--") == 0)
-      words_only = true;
+    if (common >= 0) tool_speak(common == QUIET ? VOICE_QUIET : VOICE_VERBOSE);
+    else if (!words_only && strcmp(argv[i], "--") == 0) words_only = true;
     else if (!words_only && strncmp(argv[i], "--", 2) == 0)
-      code = take_option(line, argc, argv, &i, found == wanted && !(wanted && collects(line->positional[wanted - 1])), values);
+      code = take_option(line, argc, argv, &i, found == wanted && !(wanted && collects(line->positional[wanted - 1])),
+                         values);
     else if (!words_only && argv[i][0] == '-' && argv[i][1])
-      code = find(line, argv[i] + 1, strlen(argv[i] + 1)) ? tool_usage(line->command, "unknown option '%s'; did you mean '-%s'?", tool_safe(argv[i]), tool_safe(argv[i]))
-                                                          : tool_usage(line->command, "unknown option '%s'; options begin with two dashes", tool_safe(argv[i]));
-    else
-      code = take_argument(line, argv[i], wanted, &found, arguments);
+      code = find(line, argv[i] + 1, strlen(argv[i] + 1))
+                 ? tool_usage(line->command, "unknown option '%s'; did you mean '-%s'?", tool_safe(argv[i]),
+                              tool_safe(argv[i]))
+                 : tool_usage(line->command, "unknown option '%s'; options begin with two dashes", tool_safe(argv[i]));
+    else code = take_argument(line, argv[i], wanted, &found, arguments);
   }
   if (code < 0 && found < wanted && line->positional[found][0] != '[') code = missing(line, line->positional[found]);
   tool_detail("psdm %s, version %s", line->command, psdm_version());
@@ -296,7 +310,8 @@ bool settings_given(const command_line *line, const void *values, const char *na
     switch (s->kind) {
       case SETTING_text: return *(const setting_text *)field && strcmp(*(const setting_text *)field, s->fallback) != 0;
       case SETTING_flag: return *(const setting_flag *)field;
-      case SETTING_number: return tool_parse_number(s->fallback, &fallback) && *(const setting_number *)field != fallback;
+      case SETTING_number:
+        return tool_parse_number(s->fallback, &fallback) && *(const setting_number *)field != fallback;
       case SETTING_vector: return ((const setting_vector *)field)->given;
       case SETTING_list: return ((const setting_list *)field)->count > 0;
     }
@@ -321,7 +336,8 @@ void settings_json(const command_line *line, const void *values, psdm_output *ou
     if (s->kind == SETTING_number) tool_parse_number(s->fallback, &fallback);
     if (text && strcmp(text, s->fallback) != 0) psdm_json_string(out, s->name, text);
     if (s->kind == SETTING_flag && *(const setting_flag *)field) psdm_json_bool(out, s->name, true);
-    if (s->kind == SETTING_number && *(const double *)field != fallback) psdm_json_number(out, s->name, *(const double *)field);
+    if (s->kind == SETTING_number && *(const double *)field != fallback)
+      psdm_json_number(out, s->name, *(const double *)field);
     if (s->kind == SETTING_vector && ((const setting_vector *)field)->given)
       psdm_json_numbers(out, s->name, ((const setting_vector *)field)->value, 3);
     if (s->kind == SETTING_list) list_json(s->name, field, out);

@@ -3,8 +3,9 @@
  *   #define EVAL_SETTINGS(X) \
  *     X(text, in, "-", "FILE", "state CSV to read; - is standard input")
  *
- * kinds: text (const char *; "a|b|c" for the argument: one of these words), flag (bool), number (double), vector (three numbers a,b,c; .given), list (texts: the option may be given
- * several times, and takes several words once all positional arguments are there). A name's underscores are dashes on the command line. */
+ * kinds: text (const char *; "a|b|c" for the argument: one of these words), flag (bool), number (double), vector
+ * (three numbers a,b,c; .given), list (texts: the option may be given several times, and takes several words once
+ * all positional arguments are there). A name's underscores are dashes on the command line. */
 #ifndef SETTINGS_H
 #define SETTINGS_H
 
@@ -41,18 +42,24 @@ typedef struct setting {
   {#name, SETTING_##kind, offsetof(SETTINGS_STRUCT, name), fallback, argument, help},
 
 /* What every command that reads a robot offers. */
-#define ROBOT_SETTINGS(X)                                                                      \
-  X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, in place of the file's (m/s^2)") \
-  X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are") \
-  X(text, snap_axes, "", "ANGLE", "make successive axes exactly parallel or perpendicular where they are within this angle of it (1e-3, 0.1 deg)") \
-  X(text, root, "", "LINK", "take this link for the base, leave out what does not hang on it") \
-  X(text, tip, "", "LINK", "keep only the joints that move this link")                         \
-  X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")                         \
-  X(text, missing_inertia, "auto", "auto|zero|unknown", "inertia that the file does not give is zero, or unknown; auto: unknown, but for fixed links that another one carries (URDF)") \
-  X(text, memory, "", "BYTES", "memory that the job may take, as 800M or 4G; half of the machine's if not given. More is refused beforehand, with the number") \
+#define ROBOT_SETTINGS(X)                                                                                            \
+  X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, in place of the file's (m/s^2)")                       \
+  X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are")                        \
+  X(text, snap_axes, "", "ANGLE",                                                                                    \
+    "make successive axes exactly parallel or perpendicular where they are within this angle of it (1e-3, 0.1 deg)") \
+  X(text, root, "", "LINK", "take this link for the base, leave out what does not hang on it")                       \
+  X(text, tip, "", "LINK", "keep only the joints that move this link")                                               \
+  X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")                                          \
+  X(text, missing_inertia, "auto", "auto|zero|unknown",                                                              \
+    "inertia that the file does not give is zero, or unknown; auto: unknown, but for fixed links that another one "  \
+    "carries (URDF)")                                                                                                \
+  X(text, memory, "", "BYTES",                                                                                       \
+    "memory that the job may take, as 800M or 4G; half of the machine's if not given. More is refused beforehand, "  \
+    "with the number")                                                                                               \
   X(text, params, "", "FILE.yaml", "inertias and friction that psdm calibrate found for this robot")
 
-/* The words "a|b" of a list macro with rows X(id, name, ...), for the argument of a setting: SETTING_WORDS(PSDM_CONTROL_LIST). */
+/* The words "a|b" of a list macro with rows X(id, name, ...), for the argument of a setting:
+ * SETTING_WORDS(PSDM_CONTROL_LIST). */
 #define SETTING_WORD(id, name, ...) "|" name
 #define SETTING_WORDS(list) &(list(SETTING_WORD))[1]
 
@@ -63,11 +70,12 @@ extern const char common_letters[COMMON_SETTINGS]; /* -q, -v, -h */
 
 /* A command's words: where its settings go, what its positional arguments are called. */
 typedef struct command_line {
-  const char *command;          /* "eval" */
+  const char *command; /* "eval" */
   const setting *settings;
   size_t count;
-  const char *const *positional; /* names, NULL-terminated; all are required. The last may end in "...": one or more. "[NAME]": or none */
-  const char *help;              /* text above the option list, with examples */
+  /* names, NULL-terminated; all are required. The last may end in "...": one or more. "[NAME]": or none */
+  const char *const *positional;
+  const char *help; /* text above the option list, with examples */
 } command_line;
 
 /* Sets every field to its default. */
@@ -76,11 +84,13 @@ void settings_default(const command_line *line, void *values);
 /* A name of a table as the command line has it: dashes in place of underscores. Returns out. */
 const char *settings_dashed(const char *name, char out[64]);
 
-/* The words that an argument's text offers: "exact|dense" two, "slow|fast|FILE.csv" two, and something else may stand there too (*open, nullable). */
+/* The words that an argument's text offers: "exact|dense" two, "slow|fast|FILE.csv" two, and something else may
+ * stand there too (*open, nullable). */
 enum { SETTING_WORD_SIZE = 32, SETTING_WORDS_MOST = 24 };
 int settings_words(const char *argument, char words[SETTING_WORDS_MOST][SETTING_WORD_SIZE], bool *open);
 
-/* Fills values and arguments (one per positional name; of "NAME..." the first, settings_rest has all). Returns -1 to go on, or an exit code (0 after --help). */
+/* Fills values and arguments (one per positional name; of "NAME..." the first, settings_rest has all). Returns -1 to
+ * go on, or an exit code (0 after --help). */
 int settings_parse(const command_line *line, int argc, char **argv, void *values, const char **arguments);
 
 /* What the positional argument "NAME..." of the last command line collected. */

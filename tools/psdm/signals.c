@@ -1,4 +1,5 @@
-/* signals.c: Ctrl-C. While a command listens, the first interrupt asks it to end with the best so far; any other ends the program, and takes unfinished files with it. */
+/* signals.c: Ctrl-C. While a command listens, the first interrupt asks it to end with the best so far; any other
+ * ends the program, and takes unfinished files with it. */
 #define _XOPEN_SOURCE 700 /* sigaction, sigaltstack */
 #include <signal.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static bool remove_pending(void) {
   bool any = false;
   for (int i = 0; i < PENDING; i++)
     if (is_pending[i]) any = unlink(pending[i]) == 0 || any;
-  psdm_output_discard(); /* what the library writes by itself */
+  psdm_output_discard();            /* what the library writes by itself */
   for (int i = 0; i < PENDING; i++) /* folders, that are empty now; no file is one */
     if (is_pending[i]) rmdir(pending[i]);
   return any;
@@ -34,10 +35,8 @@ static void end_now(int number) {
 }
 
 static void on_signal(int number) {
-  if (listening && !caught)
-    caught = number;
-  else
-    end_now(number);
+  if (listening && !caught) caught = number;
+  else end_now(number);
 }
 
 /* a hangup that nohup has told us to ignore stays ignored; a shell's background job may be interrupted all the same */
@@ -124,7 +123,9 @@ bool tool_interrupted(void) { return caught != 0; }
 
 bool tool_terminated(void) { return caught == SIGTERM || caught == SIGHUP; }
 
-int tool_exit(int code) { return caught && (code == EXIT_OK || code == EXIT_QUALITY || code == EXIT_INTERRUPTED) ? 128 + caught : code; }
+int tool_exit(int code) {
+  return caught && (code == EXIT_OK || code == EXIT_QUALITY || code == EXIT_INTERRUPTED) ? 128 + caught : code;
+}
 
 void tool_pending(const char *path) {
   install_all();

@@ -1,4 +1,5 @@
-/* start.c: what has to be settled before the command begins: little address space, a small stack, a library that ends the program. */
+/* start.c: what has to be settled before the command begins: little address space, a small stack, a library that
+ * ends the program. */
 #define _GNU_SOURCE /* pthread_setattr_default_np */
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,9 +12,10 @@
 enum { ROOMY = 1 << 20, STACK = 8 << 20 }; /* bytes: a stack that is not small; the usual one */
 enum { PER_THREAD = 256 << 20 };           /* address space: buffers of OpenBLAS, a stack, an arena of malloc */
 
-/* ---- before the libraries: OpenBLAS starts a thread per core as it is loaded, maps 128 MB for each, and asks for them for ever where
- * they are not to be had. With little address space, or small stacks for its threads, it is to have none, and the program has one thread.
- * The variables must be there before the libraries are loaded, so the program is executed again with them. ---- */
+/* ---- before the libraries: OpenBLAS starts a thread per core as it is loaded, maps 128 MB for each, and asks for
+ * them for ever where they are not to be had. With little address space, or small stacks for its threads, it is to
+ * have none, and the program has one thread. The variables must be there before the libraries are loaded, so the
+ * program is executed again with them. ---- */
 
 static rlim_t limit_of(int which) {
   struct rlimit limit;
@@ -27,7 +29,8 @@ static bool begins(const char *text, const char *start) {
 }
 
 /* the C library is not ready yet: nothing here but system calls */
-__attribute__((no_sanitize("address", "undefined", "thread"))) static void before_libraries(int argc, char **argv, char **envp) {
+__attribute__((no_sanitize("address", "undefined", "thread"))) static void before_libraries(int argc, char **argv,
+                                                                                            char **envp) {
   (void)argc;
   enum { MOST = 2048 }; /* variables; with more of them go on as it is */
   char *more[MOST + 3];
@@ -76,14 +79,13 @@ int tool_roomy(int (*run)(int argc, char **argv), int argc, char **argv) {
     }
     pthread_attr_destroy(&attributes);
   }
-  if (made)
-    pthread_join(thread, NULL);
-  else
-    run_call(&c);
+  if (made) pthread_join(thread, NULL);
+  else run_call(&c);
   return c.code;
 }
 
-/* ---- the end: libgomp and others call exit where they get no memory or thread, with a code that means something else here ---- */
+/* ---- the end: libgomp and others call exit where they get no memory or thread, with a code that means something
+ * else here ---- */
 
 static bool ended;
 

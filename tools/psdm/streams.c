@@ -1,4 +1,5 @@
-/* streams.c: the three standard streams: there when the program begins, and asked when it ends whether all was written. */
+/* streams.c: the three standard streams: there when the program begins, and asked when it ends whether all was
+ * written. */
 #define _POSIX_C_SOURCE 200809L /* fcntl */
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +8,8 @@
 
 #include "tool.h"
 
-/* A stream that the caller has closed is one that refuses what it is for: else the next file that is opened would be taken for it. Words are dropped. */
+/* A stream that the caller has closed is one that refuses what it is for: else the next file that is opened would be
+ * taken for it. Words are dropped. */
 void streams_open(void) {
   static const int wrong_way[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -20,6 +22,9 @@ int streams_close(int code) {
   errno = 0;
   failed = fclose(stdout) != 0 || failed;
   if (!failed || (code != EXIT_OK && code != EXIT_QUALITY)) return code;
-  fprintf(stderr, "psdm: error: <stdout>: cannot be written: %s\n", errno == EBADF ? "it is closed" : errno ? strerror(errno) : "what was printed did not arrive");
+  fprintf(stderr, "psdm: error: <stdout>: cannot be written: %s\n",
+          errno == EBADF ? "it is closed"
+          : errno        ? strerror(errno)
+                         : "what was printed did not arrive");
   return EXIT_USAGE;
 }

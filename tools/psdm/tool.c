@@ -47,7 +47,8 @@ static int parse_locks(const char *command, char *text, psdm_lock *locks, int *c
     if (next) *next++ = '\0';
     char *equals = strrchr(at, '=');
     if (*count == LOCKS) return tool_usage(command, "--lock: at most %d joints", LOCKS);
-    if (!equals || !tool_parse_number(equals + 1, &locks[*count].value)) return tool_usage(command, "--lock '%s': JOINT=VALUE was expected", tool_safe(at));
+    if (!equals || !tool_parse_number(equals + 1, &locks[*count].value))
+      return tool_usage(command, "--lock '%s': JOINT=VALUE was expected", tool_safe(at));
     *equals = '\0';
     locks[(*count)++].joint = at;
   }
@@ -70,10 +71,13 @@ static bool parse_angle(const char *text, double *value) {
 }
 
 void tool_unsigned(const char *path, const psdm_parameters *p) {
-  if (!p->kinematics) tool_note("%s does not say for which kinematics its parameters were found; they are taken as this robot's", tool_safe(path));
+  if (!p->kinematics)
+    tool_note("%s does not say for which kinematics its parameters were found; they are taken as this robot's",
+              tool_safe(path));
 }
 
-/* what the robot cannot hold of its calibrated friction is told, and that base parameters alone say nothing about single links */
+/* what the robot cannot hold of its calibrated friction is told, and that base parameters alone say nothing about
+ * single links */
 static void tell_parameters(const char *path, const psdm_parameters *p) {
   double most = 0, left_out;
   for (int i = 0; i < p->n; i++) {
@@ -83,21 +87,24 @@ static void tell_parameters(const char *path, const psdm_parameters *p) {
   }
   tool_unsigned(path, p);
   if (!p->pi) tool_note("%s has base parameters only: torques are right, single links' inertias mean nothing", path);
-  if (most > 0) tool_note("%s: friction is the nearest Coulomb and viscous curve, at most %.2g off at a steady speed", path, most);
+  if (most > 0)
+    tool_note("%s: friction is the nearest Coulomb and viscous curve, at most %.2g off at a steady speed", path, most);
 }
 
 static int take_parameters(const char *path, psdm_robot *robot) {
   psdm_parameters *parameters;
   psdm_error error;
   if (psdm_parameters_load(path, robot, NULL, &parameters, &error)) return tool_fail(&error);
-  tool_detail("%s: %d base parameters%s", tool_safe(path), parameters->base, parameters->pi ? " and every link's inertia" : "");
+  tool_detail("%s: %d base parameters%s", tool_safe(path), parameters->base,
+              parameters->pi ? " and every link's inertia" : "");
   psdm_status status = psdm_parameters_apply(parameters, robot, &error);
   if (!status) tell_parameters(path, parameters);
   psdm_parameters_free(parameters);
   return status ? tool_fail(&error) : -1;
 }
 
-/* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0 where it has none */
+/* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0
+ * where it has none */
 static double off_axis(const psdm_robot *robot, int body, const char **name) {
   psdm_body b;
   if (!psdm_robot_body(robot, body, &b) || b.parent < 0) return 0;
@@ -117,13 +124,17 @@ void tool_weak_axes(const psdm_robot *robot, double condition) {
     const char *name = "";
     double off = off_axis(robot, body, &name);
     if (!(off > least && off < most)) continue;
-    if (used + 1 < sizeof names) used += (size_t)snprintf(names + used, sizeof names - used, "%s'%.60s' (%.2g rad)", count ? ", " : "", tool_safe(name), off);
+    if (used + 1 < sizeof names)
+      used += (size_t)snprintf(names + used, sizeof names - used, "%s'%.60s' (%.2g rad)", count ? ", " : "",
+                               tool_safe(name), off);
     if (used >= sizeof names) used = sizeof names - 1;
     largest = fmax(largest, off);
     count++;
   }
   if (!count || !(condition > 1e3)) return;
-  tool_warn("condition number %.3g: some parameters show up only because axes are not quite parallel or perpendicular to the one before: %s; --snap-axes %.1g takes them as aligned", condition, names, 2 * largest);
+  tool_warn("condition number %.3g: some parameters show up only because axes are not quite parallel or perpendicular "
+            "to the one before: %s; --snap-axes %.1g takes them as aligned",
+            condition, names, 2 * largest);
 }
 
 /* bytes from "500000000", "800M", "4G" (powers of 1000; "4Gi" of 1024); NULL leaves 0 */
@@ -137,21 +148,31 @@ static int parse_memory(const char *command, const char *text, size_t *bytes) {
   if (letter) value *= pow(binary ? 1024 : 1000, (double)(letter - letters) + 1);
   end += letter ? 1 + binary : 0;
   if (*end == 'B') end++;
-  if (end == text || *end || !(value >= 1e6) || value > 1e18) return tool_usage(command, "--memory '%s': a number of bytes from 1M was expected, as 800M or 4G", tool_safe(text));
+  if (end == text || *end || !(value >= 1e6) || value > 1e18)
+    return tool_usage(command, "--memory '%s': a number of bytes from 1M was expected, as 800M or 4G", tool_safe(text));
   *bytes = (size_t)value;
   return -1;
 }
 
 /* reads a robot file, or tables when dh is set, and tells what was noticed */
-static int load(const char *command, const char *path, bool tables, const char *x_path, const robot_settings *set, psdm_robot **robot) {
+static int load(const char *command, const char *path, bool tables, const char *x_path, const robot_settings *set,
+                psdm_robot **robot) {
   psdm_error error;
   psdm_lock locks[LOCKS];
   char text[2048] = "";
-  psdm_robot_options options = {.no_snap = set->no_snap, .gravity = set->gravity.given ? set->gravity.value : NULL, .root = set->root, .tip = set->tip, .locks = locks};
+  psdm_robot_options options = {.no_snap = set->no_snap,
+                                .gravity = set->gravity.given ? set->gravity.value : NULL,
+                                .root = set->root,
+                                .tip = set->tip,
+                                .locks = locks};
   const char *missing = set->missing_inertia;
-  options.missing_inertia = strcmp(missing, "zero") == 0 ? PSDM_MISSING_ZERO : strcmp(missing, "unknown") == 0 ? PSDM_MISSING_UNKNOWN : PSDM_MISSING_AUTO;
-  if (set->snap_axes && (!parse_angle(set->snap_axes, &options.snap_axes) || !(options.snap_axes > 0 && options.snap_axes <= 0.1)))
-    return tool_usage(command, "--snap-axes '%s': an angle above 0 and up to 0.1 rad was expected, as 1e-3 or 0.1 deg", tool_safe(set->snap_axes));
+  options.missing_inertia = strcmp(missing, "zero") == 0      ? PSDM_MISSING_ZERO
+                            : strcmp(missing, "unknown") == 0 ? PSDM_MISSING_UNKNOWN
+                                                              : PSDM_MISSING_AUTO;
+  if (set->snap_axes &&
+      (!parse_angle(set->snap_axes, &options.snap_axes) || !(options.snap_axes > 0 && options.snap_axes <= 0.1)))
+    return tool_usage(command, "--snap-axes '%s': an angle above 0 and up to 0.1 rad was expected, as 1e-3 or 0.1 deg",
+                      tool_safe(set->snap_axes));
   if (set->lock) {
     if (strlen(set->lock) >= sizeof text) return tool_usage(command, "--lock is too long");
     snprintf(text, sizeof text, "%s", set->lock);
@@ -160,13 +181,15 @@ static int load(const char *command, const char *path, bool tables, const char *
   }
   int wrong = parse_memory(command, set->memory, &options.memory);
   if (wrong >= 0) return wrong;
-  psdm_status status = tables ? psdm_robot_load_tables(path, x_path, &options, NULL, robot, &error) : psdm_robot_load(path, &options, NULL, robot, &error);
+  psdm_status status = tables ? psdm_robot_load_tables(path, x_path, &options, NULL, robot, &error)
+                              : psdm_robot_load(path, &options, NULL, robot, &error);
   if (status) return tool_fail(&error);
   tool_input(path);
   if (x_path) tool_input(x_path);
   /* a calibration may go on in its own file */
   if (set->params && strcmp(command, "calibrate") != 0) tool_input(set->params);
-  tool_detail("%s: robot '%s' with %d joints, %d of them independent, and %d standard parameters", tool_safe(path), tool_safe(psdm_robot_name(*robot)), psdm_robot_joints(*robot), psdm_robot_n(*robot),
+  tool_detail("%s: robot '%s' with %d joints, %d of them independent, and %d standard parameters", tool_safe(path),
+              tool_safe(psdm_robot_name(*robot)), psdm_robot_joints(*robot), psdm_robot_n(*robot),
               psdm_robot_parameter_count(*robot));
   for (int i = 0; i < psdm_robot_notes(*robot); i++) tool_note("%s", psdm_robot_note(*robot, i));
   for (int i = 0; i < psdm_robot_warnings(*robot) && !tool_quiet(); i++) tool_warn("%s", psdm_robot_warning(*robot, i));
@@ -177,7 +200,8 @@ int tool_load(const char *command, const char *path, const robot_settings *set, 
   return load(command, path, false, NULL, set, robot);
 }
 
-int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set, psdm_robot **robot) {
+int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set,
+                     psdm_robot **robot) {
   return load(command, dh_path, true, x_path, set, robot);
 }
 
@@ -201,7 +225,8 @@ int tool_assume(const char *command, const char *text, psdm_derive_options *opti
   for (char *at = copy, *next; at; at = next) {
     next = strchr(at, ',');
     if (next) *next++ = '\0';
-    if (options->assume_count == (int)(sizeof piece / sizeof *piece)) return tool_usage(command, "--assume: at most 256 assumptions");
+    if (options->assume_count == (int)(sizeof piece / sizeof *piece))
+      return tool_usage(command, "--assume: at most 256 assumptions");
     piece[options->assume_count++] = at;
   }
   options->assume = piece;
@@ -224,7 +249,9 @@ static bool room_for_input(void) {
   return more != NULL;
 }
 
-static bool file_at(const char *path, struct stat *info) { return strcmp(path, "-") != 0 && stat(path, info) == 0 && S_ISREG(info->st_mode); }
+static bool file_at(const char *path, struct stat *info) {
+  return strcmp(path, "-") != 0 && stat(path, info) == 0 && S_ISREG(info->st_mode);
+}
 
 void tool_input(const char *path) {
   struct stat info;
@@ -235,7 +262,9 @@ void tool_input(const char *path) {
 
 int tool_spare(const char *path) {
   struct stat info;
-  psdm_error error = {.status = PSDM_E_IO, .text = "this command reads that file and would write over it; another name is needed for what it writes"};
+  psdm_error error = {
+      .status = PSDM_E_IO,
+      .text = "this command reads that file and would write over it; another name is needed for what it writes"};
   snprintf(error.file, sizeof error.file, "%.250s", path);
   for (int i = 0; file_at(path, &info) && i < inputs; i++)
     if (input[i].device == info.st_dev && input[i].file == info.st_ino) return tool_fail(&error);
@@ -312,14 +341,17 @@ int tool_default_link(const psdm_robot *robot, const char *what) {
   static bool told;
   bool chosen;
   int joint = psdm_robot_default_link(robot, &chosen);
-  if (chosen && !told) tool_note("link '%s', the tip of the longest moving chain (%s)", tool_safe(psdm_robot_link_name(robot, joint)), what);
+  if (chosen && !told)
+    tool_note("link '%s', the tip of the longest moving chain (%s)", tool_safe(psdm_robot_link_name(robot, joint)),
+              what);
   told |= chosen;
   return joint;
 }
 
 int tool_must_move(const char *command, const char *option, const psdm_robot *robot, int joint) {
   if (psdm_robot_moves(robot, joint)) return -1;
-  return tool_usage(command, "--%s: link '%s' is fixed to the base and does not move", option, tool_safe(psdm_robot_link_name(robot, joint)));
+  return tool_usage(command, "--%s: link '%s' is fixed to the base and does not move", option,
+                    tool_safe(psdm_robot_link_name(robot, joint)));
 }
 
 /* ---- accelerations ---- */
@@ -328,7 +360,8 @@ int tool_regular(const psdm_robot *robot) {
   psdm_error error;
   double condition;
   if (psdm_mass_condition(robot, NULL, &condition, &error)) return tool_fail(&error);
-  if (condition > 1e12) tool_warn("the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
+  if (condition > 1e12)
+    tool_warn("the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
   return -1;
 }
 
@@ -343,14 +376,10 @@ int tool_functions(const char *command, const char *list, unsigned *functions, u
     char name[64];
     psdm_code_function f;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-    if (strcmp(name, "usual") == 0)
-      *functions |= (2u << PSDM_CODE_POSE) - 1;
-    else if (strcmp(name, "all") == 0)
-      *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
-    else if (psdm_code_function_find(name, &f))
-      named |= 1u << f;
-    else
-      return tool_unknown(command, "function", name, words, PSDM_CODE_FUNCTIONS + 2);
+    if (strcmp(name, "usual") == 0) *functions |= (2u << PSDM_CODE_POSE) - 1;
+    else if (strcmp(name, "all") == 0) *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
+    else if (psdm_code_function_find(name, &f)) named |= 1u << f;
+    else return tool_unknown(command, "function", name, words, PSDM_CODE_FUNCTIONS + 2);
   }
   *optional = *functions & ~named;
   *functions |= named;

@@ -10,27 +10,28 @@
 
 enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_INTERRUPTED = 130 };
 
-/* The commands in the order of psdm --help: name, what it does in a line. A file cmd_NAME.c has the function (with what follows the name on the
- * command line) and the table of its settings, from which --help, the manual pages, the reference and the completions are made. */
-#define COMMANDS(X)                                                                                                      \
-  X(eval, "evaluate torques, accelerations, matrices, energies, poses at states")                                        \
-  X(derive, "derive the closed-form regressor model and its base parameters")                                            \
-  X(params, "base parameters with formulas and values")                                                                  \
-  X(codegen, "write the dynamics as straight-line C, with a self-test")                                                  \
-  X(reduce, "a smaller model, right to a stated error at a stated confidence")                                           \
-  X(linearize, "linear models, stability, sampling and LQR gains at equilibria or along a motion")                       \
-  X(analyze, "what M, c and g depend on, what would decouple or balance them, bounds, ellipsoids along a path")          \
-  X(simulate, "a robot in motion: friction, springs, loads, controllers, and where the energy went")                     \
-  X(excite, "motions for a robot to make, that tell its parameters apart")                                               \
-  X(calibrate, "inertias and friction from measured logs, with what they are worth")                                     \
-  X(payload, "mass, centre of mass and inertia of what a calibrated robot carries")                                      \
-  X(plan, "the quickest or least strenuous motion, the quickest way along a path, a trajectory slower or quicker")       \
-  X(bench, "operations and time of generated code beside the recursions")                                                \
-  X(report, "results of the other commands as one HTML page with plots")                                                 \
-  X(inspect, "show what was understood of a robot file")                                                                 \
-  X(convert, "write a robot as YAML or URDF; import MATLAB tables")                                                      \
-  X(doctor, "check that this installation works, and say how to get what is missing")                                     \
-  X(completion, "words for the shell, so that bash or zsh completes commands, options and their values")                  \
+/* The commands in the order of psdm --help: name, what it does in a line. A file cmd_NAME.c has the function (with
+ * what follows the name on the command line) and the table of its settings, from which --help, the manual pages, the
+ * reference and the completions are made. */
+#define COMMANDS(X)                                                                                                \
+  X(eval, "evaluate torques, accelerations, matrices, energies, poses at states")                                  \
+  X(derive, "derive the closed-form regressor model and its base parameters")                                      \
+  X(params, "base parameters with formulas and values")                                                            \
+  X(codegen, "write the dynamics as straight-line C, with a self-test")                                            \
+  X(reduce, "a smaller model, right to a stated error at a stated confidence")                                     \
+  X(linearize, "linear models, stability, sampling and LQR gains at equilibria or along a motion")                 \
+  X(analyze, "what M, c and g depend on, what would decouple or balance them, bounds, ellipsoids along a path")    \
+  X(simulate, "a robot in motion: friction, springs, loads, controllers, and where the energy went")               \
+  X(excite, "motions for a robot to make, that tell its parameters apart")                                         \
+  X(calibrate, "inertias and friction from measured logs, with what they are worth")                               \
+  X(payload, "mass, centre of mass and inertia of what a calibrated robot carries")                                \
+  X(plan, "the quickest or least strenuous motion, the quickest way along a path, a trajectory slower or quicker") \
+  X(bench, "operations and time of generated code beside the recursions")                                          \
+  X(report, "results of the other commands as one HTML page with plots")                                           \
+  X(inspect, "show what was understood of a robot file")                                                           \
+  X(convert, "write a robot as YAML or URDF; import MATLAB tables")                                                \
+  X(doctor, "check that this installation works, and say how to get what is missing")                              \
+  X(completion, "words for the shell, so that bash or zsh completes commands, options and their values")           \
   X(reference, "the manual of all commands, as markdown or as manual pages")
 
 /* The same as a table: main.c. */
@@ -43,8 +44,8 @@ typedef struct tool_command {
 extern const tool_command tool_commands[];
 extern const int tool_command_count;
 
-#define COMMAND_DECLARE(name, help)         \
-  int cmd_##name(int argc, char **argv);    \
+#define COMMAND_DECLARE(name, help)      \
+  int cmd_##name(int argc, char **argv); \
   extern const command_line name##_line;
 COMMANDS(COMMAND_DECLARE)
 #undef COMMAND_DECLARE
@@ -53,18 +54,20 @@ COMMANDS(COMMAND_DECLARE)
 
 void tool_begin(void); /* from now on a library that calls exit is told of, and leaves no unfinished files */
 void tool_end(void);
-int tool_roomy(int (*run)(int argc, char **argv), int argc, char **argv); /* runs it with enough stack, and so all threads that it starts */
+/* runs it with enough stack, and so all threads that it starts */
+int tool_roomy(int (*run)(int argc, char **argv), int argc, char **argv);
 
 /* ---- words: words.c ---- */
 
-/* --quiet: errors, reasons for an exit code and the data itself only; --verbose: what was done, and when. settings_parse sets it. */
+/* --quiet: errors, reasons for an exit code and the data itself only; --verbose: what was done, and when.
+ * settings_parse sets it. */
 typedef enum tool_voice { VOICE_QUIET = -1, VOICE_NORMAL, VOICE_VERBOSE } tool_voice;
 void tool_speak(tool_voice voice);
 bool tool_quiet(void);
 void tool_hush(bool on); /* no words at all, but progress: what a command says was said before */
 
-/* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. A file that is not there: the nearest name beside it.
- * After an interrupt it is that which is told. */
+/* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. A file that is not there:
+ * the nearest name beside it. After an interrupt it is that which is told. */
 int tool_fail(const psdm_error *error);
 
 /* "psdm eval: ..." and where help is; returns EXIT_USAGE. */
@@ -90,7 +93,8 @@ bool tool_parse_number(const char *text, double *value);
 /* --accept. Returns -1 to go on, else an exit code. */
 int tool_verdict(const char *command, const char *text, psdm_verdict *verdict);
 
-/* "1,2,3": count numbers, or one for all. The option's name is for the message. Returns -1 to go on, else an exit code. */
+/* "1,2,3": count numbers, or one for all. The option's name is for the message. Returns -1 to go on, else an exit
+ * code. */
 int tool_numbers(const char *command, const char *option, const char *text, int count, double *value);
 
 /* The nearest of some words, NULL when none is near. */
@@ -101,48 +105,64 @@ typedef struct robot_settings {
   ROBOT_SETTINGS(SETTINGS_FIELD)
 } robot_settings;
 
-#define ROBOT_SETTINGS_OF(set) \
-  (&(robot_settings){.gravity = (set)->gravity, .no_snap = (set)->no_snap, .snap_axes = (set)->snap_axes, .root = (set)->root, .tip = (set)->tip, .lock = (set)->lock, .missing_inertia = (set)->missing_inertia, .memory = (set)->memory, .params = (set)->params})
+#define ROBOT_SETTINGS_OF(set)                                  \
+  (&(robot_settings){.gravity = (set)->gravity,                 \
+                     .no_snap = (set)->no_snap,                 \
+                     .snap_axes = (set)->snap_axes,             \
+                     .root = (set)->root,                       \
+                     .tip = (set)->tip,                         \
+                     .lock = (set)->lock,                       \
+                     .missing_inertia = (set)->missing_inertia, \
+                     .memory = (set)->memory,                   \
+                     .params = (set)->params})
 
-/* Loads a robot, with calibrated parameters where --params asks for them; notes and warnings go to stderr. Returns -1 to go on, else an exit code. */
+/* Loads a robot, with calibrated parameters where --params asks for them; notes and warnings go to stderr. Returns
+ * -1 to go on, else an exit code. */
 int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
 
-/* A table of this many columns beside t that a motion or a signal will hold: -1 where the robot's --memory has room, else an exit code. */
+/* A table of this many columns beside t that a motion or a signal will hold: -1 where the robot's --memory has room,
+ * else an exit code. */
 int tool_table_fits(const psdm_robot *robot, const char *path, int columns);
 
-/* Warns where a condition number is large and axes are nearly, but not quite, parallel or perpendicular to the one before: names them. */
+/* Warns where a condition number is large and axes are nearly, but not quite, parallel or perpendicular to the one
+ * before: names them. */
 void tool_weak_axes(const psdm_robot *robot, double condition);
 
 /* Says when a parameter file has no fingerprint: nobody can tell whose it is. */
 void tool_unsigned(const char *path, const psdm_parameters *parameters);
 
 /* The same from the MATLAB toolbox's tables; x_path may be NULL. */
-int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set, psdm_robot **robot);
+int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set,
+                     psdm_robot **robot);
 
 /* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
 int tool_assume(const char *command, const char *text, psdm_derive_options *options);
 
-/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word names alone. Returns -1 to go on, else an exit code. */
+/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word
+ * names alone. Returns -1 to go on, else an exit code. */
 int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional);
 
-/* The joint whose link is meant where none is named; a note says which, once, where there was a choice. what: "--link", or what else names another. */
+/* The joint whose link is meant where none is named; a note says which, once, where there was a choice. what:
+ * "--link", or what else names another. */
 int tool_default_link(const psdm_robot *robot, const char *what);
 
 /* A link that is fixed to the base where one that moves is needed: an exit code after an error; else -1. */
 int tool_must_move(const char *command, const char *option, const psdm_robot *robot, int joint);
 
-/* Whether the robot has accelerations: -1 to go on, or an exit code after an error that names the joints without inertia; warns where the mass matrix is nearly singular. */
+/* Whether the robot has accelerations: -1 to go on, or an exit code after an error that names the joints without
+ * inertia; warns where the mass matrix is nearly singular. */
 int tool_regular(const psdm_robot *robot);
 
 /* ---- an output file that an interrupt must not leave behind ---- */
 
-/* A file that this command reads: tool_spare, which tool_open asks, refuses to write over it. tool_load tells of robots and their parameters by itself. */
+/* A file that this command reads: tool_spare, which tool_open asks, refuses to write over it. tool_load tells of
+ * robots and their parameters by itself. */
 void tool_input(const char *path);
-int tool_spare(const char *path);                     /* -1 to go on, else an exit code */
-int tool_open(const char *path, psdm_output **out);   /* -1 to go on, else an exit code */
-int tool_commit(psdm_output **out);                   /* exit code */
+int tool_spare(const char *path);                   /* -1 to go on, else an exit code */
+int tool_open(const char *path, psdm_output **out); /* -1 to go on, else an exit code */
+int tool_commit(psdm_output **out);                 /* exit code */
 void tool_abort(psdm_output **out);
-long long tool_file_size(const char *path);           /* bytes; 0 when it is none */
+long long tool_file_size(const char *path); /* bytes; 0 when it is none */
 
 /* ---- standard streams: streams.c ---- */
 
@@ -153,22 +173,26 @@ int streams_close(int code); /* the exit code: EXIT_USAGE where standard output 
 
 void tool_guard(void); /* from now on no signal that ends the program leaves unfinished files behind */
 
-/* From now on the first interrupt (Ctrl-C, SIGTERM, SIGHUP) does not end the program: tool_interrupted says that it was there, and so does all progress_.
- * The second one ends the program. Files of tool_open are taken away in any case. */
+/* From now on the first interrupt (Ctrl-C, SIGTERM, SIGHUP) does not end the program: tool_interrupted says that it
+ * was there, and so does all progress_. The second one ends the program. Files of tool_open are taken away in any
+ * case. */
 void tool_listen(void);
 void tool_deaf(void); /* the result is being written: every interrupt ends the program again */
 bool tool_interrupted(void);
 bool tool_terminated(void); /* that was SIGTERM or SIGHUP: nobody waits for an answer that is yet to be made */
-int tool_exit(int code); /* 128 + the signal in place of EXIT_OK and EXIT_QUALITY after an interrupt */
+int tool_exit(int code);    /* 128 + the signal in place of EXIT_OK and EXIT_QUALITY after an interrupt */
 
-/* Between the two: a library is at work that ends the program where an allocation fails (C++ without a handler, Fortran). That becomes a sentence and
- * EXIT_USAGE, and unfinished files are removed. */
+/* Between the two: a library is at work that ends the program where an allocation fails (C++ without a handler,
+ * Fortran). That becomes a sentence and EXIT_USAGE, and unfinished files are removed. */
 void tool_fragile(const char *library);
 void tool_solid(void);
-void tool_last(int code); /* all is done and written: a library that crashes as the program ends (HDF5 without memory) does not change the exit code */
+/* all is done and written: a library that crashes as the program ends (HDF5 without memory) does not change the exit
+ * code */
+void tool_last(int code);
 
 void tool_forget_pending(void); /* removes what tool_pending names; safe in a handler */
-void tool_pending(const char *path); /* a file, or a folder of such files, to remove when the program is ended; until tool_settled */
+/* a file, or a folder of such files, to remove when the program is ended; until tool_settled */
+void tool_pending(const char *path);
 void tool_settled(const char *path);
 
 /* {"command": NAME, "psdm": VERSION: what every JSON result begins with, so that psdm report knows it. */
@@ -181,13 +205,16 @@ const char *tool_fingerprint(const psdm_robot *robot, char text[TOOL_FINGERPRINT
 /* KEY: its name, "fingerprint": that of its kinematics, as parameter files and models have it. */
 void tool_json_robot(psdm_output *out, const char *key, const psdm_robot *robot);
 
-/* "joints": [{name, type, limits{lower, upper, velocity, acceleration, effort}}] of q1 ... qn. limit: (5) of (n) in that order, NULL: the robot file's. */
+/* "joints": [{name, type, limits{lower, upper, velocity, acceleration, effort}}] of q1 ... qn. limit: (5) of (n) in
+ * that order, NULL: the robot file's. */
 enum { TOOL_LIMITS = 5 };
 void tool_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit);
-bool tool_coupled_drives(const psdm_robot *robot); /* apart from its gear, a drive is not simply its joint: the file's transmission is not the identity */
+/* apart from its gear, a drive is not simply its joint: the file's transmission is not the identity */
+bool tool_coupled_drives(const psdm_robot *robot);
 const char *tool_joint_type(const psdm_robot *robot, int q); /* "revolute" or "prismatic" */
 
-/* Rows whose columns come in groups of one number per joint: ",q1,q2,qd1,..." and the line's end; ",0.1,0.2,..." and the line's end. What stands first is the caller's. */
+/* Rows whose columns come in groups of one number per joint: ",q1,q2,qd1,..." and the line's end; ",0.1,0.2,..." and
+ * the line's end. What stands first is the caller's. */
 void tool_group_names(psdm_output *out, const char *const *names, int groups, int n);
 void tool_group_numbers(psdm_output *out, const double *const *group, int groups, int n);
 
@@ -199,7 +226,7 @@ typedef struct progress {
   long long total; /* bytes or rows, 0 when unknown */
 } progress;
 
-progress progress_start(const char *doing, long long total); /* ends whatever was shown before */
+progress progress_start(const char *doing, long long total);                       /* ends whatever was shown before */
 bool progress_show(progress *p, long long done, long long rows, const char *unit); /* false: an interrupt asks to end */
 bool progress_words(progress *p, const char *doing, double share);                 /* share below 0: unknown */
 /* user of tool_searching, which is a psdm_code_options.going_on. */
@@ -209,7 +236,9 @@ typedef struct tool_search {
   double share; /* that was told last */
 } tool_search;
 bool tool_searching(void *search, double share);
-void progress_lacking(const char *words); /* an interrupt now leaves nothing, and this is said at once; NULL: it leaves something. Until the next progress_start */
+/* an interrupt now leaves nothing, and this is said at once; NULL: it leaves something. Until the next
+ * progress_start */
+void progress_lacking(const char *words);
 void progress_end(progress *p);
 void progress_clear(void); /* other words come; the line is drawn again when it is due */
 

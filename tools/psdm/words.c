@@ -32,18 +32,16 @@ const char *tool_plain(void) { return colour(STDOUT_FILENO) ? "\033[0m" : ""; }
 static void say(const char *kind, const char *sgr, const char *text) {
   if (hushed) return;
   progress_clear();
-  if (colour(STDERR_FILENO))
-    fprintf(stderr, "psdm: \033[%sm%s:\033[0m %s\n", sgr, kind, text);
-  else
-    fprintf(stderr, "psdm: %s: %s\n", kind, text);
+  if (colour(STDERR_FILENO)) fprintf(stderr, "psdm: \033[%sm%s:\033[0m %s\n", sgr, kind, text);
+  else fprintf(stderr, "psdm: %s: %s\n", kind, text);
 }
 
-#define FORMATTED(text, format)             \
-  do {                                      \
-    va_list args;                           \
-    va_start(args, format);                 \
+#define FORMATTED(text, format)                 \
+  do {                                          \
+    va_list args;                               \
+    va_start(args, format);                     \
     vsnprintf(text, sizeof text, format, args); \
-    va_end(args);                           \
+    va_end(args);                               \
   } while (0)
 
 void tool_warn(const char *format, ...) {
@@ -71,7 +69,9 @@ void tool_detail(const char *format, ...) {
 
 /* ---- names ---- */
 
-const char *tool_nearest(const char *text, const char *const *words, size_t count) { return psdm_nearest_word(text, words, count); }
+const char *tool_nearest(const char *text, const char *const *words, size_t count) {
+  return psdm_nearest_word(text, words, count);
+}
 
 const char *tool_safe(const char *name) {
   static char buffers[8][256];
@@ -104,7 +104,8 @@ static size_t stem(const char *name) {
   return dot && dot > name ? (size_t)(dot - name) : strlen(name);
 }
 
-/* of the names with the same ending the one whose beginning is nearest, else one that differs in its ending only; NULL when there is none */
+/* of the names with the same ending the one whose beginning is nearest, else one that differs in its ending only;
+ * NULL when there is none */
 static const char *nearest_name(const char *wanted, char **names, size_t count) {
   size_t length = stem(wanted);
   for (size_t i = 0; i < count; i++)
@@ -157,8 +158,7 @@ static void teach_file(const psdm_error *error, char *text, size_t size) {
   if (error->status != PSDM_E_IO || !error->file[0] || access(error->file, F_OK) == 0) return;
   if (!folder_exists(error->file, folder, sizeof folder))
     snprintf(text, size, "; there is no folder '%s'", tool_safe(folder));
-  else if (nearest_file(error->file, near, sizeof near))
-    snprintf(text, size, "; did you mean '%s'?", tool_safe(near));
+  else if (nearest_file(error->file, near, sizeof near)) snprintf(text, size, "; did you mean '%s'?", tool_safe(near));
 }
 
 /* ---- errors ---- */
@@ -174,7 +174,8 @@ int tool_fail(const psdm_error *error) {
   teach_file(error, taught, sizeof taught);
   snprintf(text + strlen(text), sizeof text - strlen(text), "%s", taught);
   say("error", "1;31", text);
-  bool system = error->status == PSDM_E_IO || error->status == PSDM_E_MEMORY || error->status == PSDM_E_ARGUMENT || error->status == PSDM_E_COMPILER;
+  bool system = error->status == PSDM_E_IO || error->status == PSDM_E_MEMORY || error->status == PSDM_E_ARGUMENT ||
+                error->status == PSDM_E_COMPILER;
   if (error->status == PSDM_E_ACCURACY) return EXIT_QUALITY;
   return system ? EXIT_USAGE : EXIT_INPUT;
 }
@@ -190,7 +191,8 @@ int tool_usage(const char *command, const char *format, ...) {
 int tool_unknown(const char *command, const char *what, const char *text, const char *const *words, size_t count) {
   const char *near = tool_nearest(text, words, count);
   char known[512] = "";
-  for (size_t i = 0; i < count; i++) snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", words[i]);
+  for (size_t i = 0; i < count; i++)
+    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", words[i]);
   if (near) return tool_usage(command, "%s '%s': did you mean '%s'? There are %s", what, tool_safe(text), near, known);
   return tool_usage(command, "%s '%s': one of %s was expected", what, tool_safe(text), known);
 }
@@ -199,12 +201,15 @@ int tool_no_link(const char *command, const char *option, const char *name, cons
   int joints = psdm_robot_joints(robot);
   char known[300] = "";
   const char **words = calloc(2 * (size_t)joints + 1, sizeof *words);
-  for (int k = 0; k < joints && words; k++) words[k] = psdm_robot_link_name(robot, k), words[joints + k] = psdm_robot_joint(robot, k)->name;
+  for (int k = 0; k < joints && words; k++)
+    words[k] = psdm_robot_link_name(robot, k), words[joints + k] = psdm_robot_joint(robot, k)->name;
   const char *near = words ? tool_nearest(name, words, 2 * (size_t)joints) : NULL;
   for (int k = 0; k < joints && strlen(known) < 200; k++)
-    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.60s", k ? ", " : "", tool_safe(psdm_robot_link_name(robot, k)));
+    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%.60s", k ? ", " : "",
+             tool_safe(psdm_robot_link_name(robot, k)));
   int code = near ? tool_usage(command, "--%s '%s': did you mean '%s'?", option, tool_safe(name), tool_safe(near))
-                  : tool_usage(command, "--%s '%s': the robot has no such link or joint; its links are %s", option, tool_safe(name), known);
+                  : tool_usage(command, "--%s '%s': the robot has no such link or joint; its links are %s", option,
+                               tool_safe(name), known);
   free(words);
   return code;
 }

@@ -10,7 +10,8 @@
 enum { TAG = 1 };
 static const size_t PIECE = (size_t)1 << 30; /* bytes of a message: MPI counts them in an int */
 
-/* Waiting may take hours while another rank works: it does not burn a processor, and hardly adds to what takes a millisecond. */
+/* Waiting may take hours while another rank works: it does not burn a processor, and hardly adds to what takes a
+ * millisecond. */
 static bool wait_for(MPI_Request *request) {
   long pause = 1000;
   for (;;) {
@@ -27,7 +28,8 @@ static bool broadcast(void *self, void *bytes, size_t count) {
   for (size_t at = 0; at < count; at += PIECE) {
     MPI_Request request;
     size_t piece = count - at < PIECE ? count - at : PIECE;
-    if (MPI_Ibcast((char *)bytes + at, (int)piece, MPI_BYTE, 0, MPI_COMM_WORLD, &request) || !wait_for(&request)) return false;
+    if (MPI_Ibcast((char *)bytes + at, (int)piece, MPI_BYTE, 0, MPI_COMM_WORLD, &request) || !wait_for(&request))
+      return false;
   }
   return true;
 }
@@ -37,7 +39,9 @@ static bool send(void *self, int to, const void *bytes, size_t count) {
   for (size_t at = 0; at < count; at += PIECE) {
     MPI_Request request;
     size_t piece = count - at < PIECE ? count - at : PIECE;
-    if (MPI_Isend((const char *)bytes + at, (int)piece, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request) || !wait_for(&request)) return false;
+    if (MPI_Isend((const char *)bytes + at, (int)piece, MPI_BYTE, to, TAG, MPI_COMM_WORLD, &request) ||
+        !wait_for(&request))
+      return false;
   }
   return true;
 }
@@ -47,7 +51,8 @@ static bool receive(void *self, int from, void *bytes, size_t count) {
   for (size_t at = 0; at < count; at += PIECE) {
     MPI_Request request;
     size_t piece = count - at < PIECE ? count - at : PIECE;
-    if (MPI_Irecv((char *)bytes + at, (int)piece, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request) || !wait_for(&request)) return false;
+    if (MPI_Irecv((char *)bytes + at, (int)piece, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request) || !wait_for(&request))
+      return false;
   }
   return true;
 }
@@ -67,13 +72,15 @@ static void library(char *text, size_t size) {
   snprintf(text, size, "%s", whole);
 }
 
-/* MPI ends all processes when one cannot be reached any more, unless the program has told it otherwise: the functions above fail in such programs only. What they are
- * asked for comes from the thread that began, so that any level of threads will do. */
+/* MPI ends all processes when one cannot be reached any more, unless the program has told it otherwise: the
+ * functions above fail in such programs only. What they are asked for comes from the thread that began, so that any
+ * level of threads will do. */
 static bool begin(psdm_ranks *ranks) {
   int given, begun;
   if (MPI_Initialized(&begun)) return false;
   if (!begun && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given)) return false;
-  *ranks = (psdm_ranks){.broadcast = broadcast, .send = send, .receive = receive, .finish = begun ? NULL : finish}; /* what the program began it ends */
+  /* what the program began it ends */
+  *ranks = (psdm_ranks){.broadcast = broadcast, .send = send, .receive = receive, .finish = begun ? NULL : finish};
   return !MPI_Comm_rank(MPI_COMM_WORLD, &ranks->rank) && !MPI_Comm_size(MPI_COMM_WORLD, &ranks->size);
 }
 

@@ -47,8 +47,8 @@ static Bool slope(int n, double *x, Bool fresh, int m, int entries, int *row, in
   return 1;
 }
 
-static Bool curve(int n, double *x, Bool fresh, double factor, int m, double *multiplier, Bool fresh_multiplier, int entries, int *row, int *column,
-                  double *values, void *user) {
+static Bool curve(int n, double *x, Bool fresh, double factor, int m, double *multiplier, Bool fresh_multiplier,
+                  int entries, int *row, int *column, double *values, void *user) {
   const psdmp_plan_solver_problem *p = ((job *)user)->problem;
   (void)n;
   (void)m;
@@ -59,8 +59,8 @@ static Bool curve(int n, double *x, Bool fresh, double factor, int m, double *mu
   return 1;
 }
 
-static Bool going_on(int mode, int iteration, double f, double infeasible, double dual, double barrier, double step, double regularization, double alpha_dual,
-                     double alpha, int trials, void *user) {
+static Bool going_on(int mode, int iteration, double f, double infeasible, double dual, double barrier, double step,
+                     double regularization, double alpha_dual, double alpha, int trials, void *user) {
   job *j = user;
   (void)mode, (void)dual, (void)step, (void)regularization, (void)alpha_dual, (void)alpha, (void)trials;
   j->iterations = iteration;
@@ -70,9 +70,10 @@ static Bool going_on(int mode, int iteration, double f, double infeasible, doubl
 
 /* IPOPT writes to nothing and reads no file of options */
 static bool set_options(IpoptProblem ipopt, const psdmp_plan_solver_problem *p) {
-  return AddIpoptStrOption(ipopt, "sb", "yes") && AddIpoptIntOption(ipopt, "print_level", 0) && AddIpoptStrOption(ipopt, "option_file_name", "") &&
-         AddIpoptNumOption(ipopt, "tol", p->tolerance) && AddIpoptIntOption(ipopt, "max_iter", p->iterations) &&
-         AddIpoptStrOption(ipopt, "linear_solver", "mumps") && AddIpoptStrOption(ipopt, "mu_strategy", "adaptive");
+  return AddIpoptStrOption(ipopt, "sb", "yes") && AddIpoptIntOption(ipopt, "print_level", 0) &&
+         AddIpoptStrOption(ipopt, "option_file_name", "") && AddIpoptNumOption(ipopt, "tol", p->tolerance) &&
+         AddIpoptIntOption(ipopt, "max_iter", p->iterations) && AddIpoptStrOption(ipopt, "linear_solver", "mumps") &&
+         AddIpoptStrOption(ipopt, "mu_strategy", "adaptive");
 }
 
 static const char *words(enum ApplicationReturnStatus status) {
@@ -81,7 +82,8 @@ static const char *words(enum ApplicationReturnStatus status) {
     const char *text;
   } table[] = {{Solve_Succeeded, "solved"},
                {Solved_To_Acceptable_Level, "solved, less exactly than was asked for"},
-               {Infeasible_Problem_Detected, "no motion within the limits was found: it seems that there is none near the beginning"},
+               {Infeasible_Problem_Detected,
+                "no motion within the limits was found: it seems that there is none near the beginning"},
                {Search_Direction_Becomes_Too_Small, "the steps became too small"},
                {Diverging_Iterates, "the iterates diverge"},
                {User_Requested_Stop, "stopped"},
@@ -107,9 +109,12 @@ static void take_answer(const job *j, enum ApplicationReturnStatus status, doubl
   snprintf(answer->words, sizeof answer->words, "IPOPT: %s", words(status));
 }
 
-/* IPOPT is C++, and MUMPS Fortran: without memory they end the program. So it is asked for before them: their matrices and a margin. */
+/* IPOPT is C++, and MUMPS Fortran: without memory they end the program. So it is asked for before them: their
+ * matrices and a margin. */
 static bool has_room(const psdmp_plan_solver_problem *p) {
-  void *volatile room = malloc(PSDMP_PLAN_SOLVER_MARGIN + PSDMP_PLAN_SOLVER_BYTES * ((size_t)p->unknowns + (size_t)p->rows + (size_t)p->slopes + (size_t)p->curves));
+  void *volatile room =
+      malloc(PSDMP_PLAN_SOLVER_MARGIN +
+             PSDMP_PLAN_SOLVER_BYTES * ((size_t)p->unknowns + (size_t)p->rows + (size_t)p->slopes + (size_t)p->curves));
   free(room);
   return room != NULL;
 }
@@ -119,12 +124,16 @@ static psdm_status solve(const psdmp_plan_solver_problem *p, double *x, psdmp_pl
   if (!has_room(p)) return PSDM_E_MEMORY;
   double f = NAN;
   pthread_mutex_lock(&one_at_a_time);
-  IpoptProblem ipopt = CreateIpoptProblem(p->unknowns, (double *)p->low, (double *)p->high, p->rows, (double *)p->row_low, (double *)p->row_high, p->slopes,
-                                          p->curves, 0, objective, constraints, gradient, slope, curve);
+  IpoptProblem ipopt = CreateIpoptProblem(p->unknowns, (double *)p->low, (double *)p->high, p->rows,
+                                          (double *)p->row_low, (double *)p->row_high, p->slopes, p->curves, 0,
+                                          objective, constraints, gradient, slope, curve);
   bool set = ipopt && set_options(ipopt, p) && SetIntermediateCallback(ipopt, going_on);
-  enum ApplicationReturnStatus status = set ? IpoptSolve(ipopt, x, NULL, &f, NULL, NULL, NULL, &j) : ipopt ? Invalid_Option : Invalid_Problem_Definition;
+  enum ApplicationReturnStatus status = set     ? IpoptSolve(ipopt, x, NULL, &f, NULL, NULL, NULL, &j)
+                                        : ipopt ? Invalid_Option
+                                                : Invalid_Problem_Definition;
   take_answer(&j, status, f, answer);
-  if (ipopt && status != Insufficient_Memory) FreeIpoptProblem(ipopt); /* without memory its destructors throw without end: better to lose it */
+  /* without memory its destructors throw without end: better to lose it */
+  if (ipopt && status != Insufficient_Memory) FreeIpoptProblem(ipopt);
   pthread_mutex_unlock(&one_at_a_time);
   return set ? status == Insufficient_Memory ? PSDM_E_MEMORY : PSDM_OK : PSDM_E_ARGUMENT;
 }

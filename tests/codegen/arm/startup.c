@@ -1,5 +1,5 @@
-/* startup.c: the least a Cortex-M needs to run main under qemu: a stack, a floating-point unit, memory as C expects it, an exit.
- * Console and exit go through semihosting (newlib's rdimon). */
+/* startup.c: the least a Cortex-M needs to run main under qemu: a stack, a floating-point unit, memory as C expects
+ * it, an exit. Console and exit go through semihosting (newlib's rdimon). */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-// counted.hpp: a number that counts what is done to it. Included before everything else, it takes the place of double, so that the
-// library's own sources are counted as they stand. Doubling is an addition, a division a multiplication; signs are free.
+// counted.hpp: a number that counts what is done to it. Included before everything else, it takes the place of double,
+// so that the library's own sources are counted as they stand. Doubling is an addition, a division a multiplication;
+// signs are free.
 #pragma once
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-// counts.cpp: operation counts of the six algorithms on serial revolute chains with full inertias, n = 2..64, against those of Jain and
-// Rodriguez (1993). Sines and cosines are not counted.
+// counts.cpp: operation counts of the six algorithms on serial revolute chains with full inertias, n = 2..64, against
+// those of Jain and Rodriguez (1993). Sines and cosines are not counted.
 #include "linalg/linalg.h"
 #include "psdm/linearize.h"
 #include "rigid/closed_priv.h"
@@ -13,7 +13,10 @@ void psdmp_rigid_sines(int count, const counted *x, counted *sine, counted *cosi
   for (int i = 0; i < count; i++) sine[i] = counted(::sin(x[i].value)), cosine[i] = counted(::cos(x[i].value));
 }
 
-psdm_status psdmp_rigid_closed_inverse(const psdm_robot *, psdm_work *, const counted *, const counted *, const counted *, counted *) { abort(); }
+psdm_status psdmp_rigid_closed_inverse(const psdm_robot *, psdm_work *, const counted *, const counted *,
+                                       const counted *, counted *) {
+  abort();
+}
 psdm_status psdmp_rigid_closed_gravity(const psdm_robot *, psdm_work *, const counted *, counted *) { abort(); }
 psdm_status psdmp_rigid_closed_mass(const psdm_robot *, psdm_work *, const counted *, counted *) { abort(); }
 
@@ -42,7 +45,8 @@ static psdm_robot chain(int n) {
     const double x = 0.3 * random_number(), y = 0.3 * random_number(), z = 0.3 * random_number();
     body[b].joint = random_pose();
     body[b].parent = b - 1;
-    const double pi[10] = {1, x, y, z, 0.4 + y * y + z * z, -x * y, -x * z, 0.5 + x * x + z * z, -y * z, 0.6 + x * x + y * y};
+    const double pi[10] = {
+        1, x, y, z, 0.4 + y * y + z * z, -x * y, -x * z, 0.5 + x * x + z * z, -y * z, 0.6 + x * x + y * y};
     for (int i = 0; i < 10; i++) body[b].pi[i] = counted(pi[i]);
     drive[b] = counted(0);
   }
@@ -60,12 +64,24 @@ struct count {
 
 typedef void (*algorithm)(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out);
 static const long square = (long)MOST * MOST;
-static void one(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) { psdm_linear_inverse_along(r, l, x[0], x[1], x[2], x[3], x[4], x[5], out); }
-static void two(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) { psdm_linearize_inverse(r, l, x[0], x[1], x[2], out, out + square, out + 2 * square); }
-static void three(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) { psdm_linear_forward_along_dense(r, l, x[0], x[1], x[2], x[3], x[4], x[6], out); }
-static void four(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) { psdm_linearize_forward_dense(r, l, x[0], x[1], x[2], out, out + square, out + 2 * square); }
-static void five(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) { psdm_linear_forward_along(r, l, x[0], x[1], x[2], x[3], x[4], x[6], out); }
-static void six(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) { psdm_linearize_forward_at(r, l, x[0], x[1], x[2], out, out + square, out + 2 * square); }
+static void one(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) {
+  psdm_linear_inverse_along(r, l, x[0], x[1], x[2], x[3], x[4], x[5], out);
+}
+static void two(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) {
+  psdm_linearize_inverse(r, l, x[0], x[1], x[2], out, out + square, out + 2 * square);
+}
+static void three(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) {
+  psdm_linear_forward_along_dense(r, l, x[0], x[1], x[2], x[3], x[4], x[6], out);
+}
+static void four(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) {
+  psdm_linearize_forward_dense(r, l, x[0], x[1], x[2], out, out + square, out + 2 * square);
+}
+static void five(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) {
+  psdm_linear_forward_along(r, l, x[0], x[1], x[2], x[3], x[4], x[6], out);
+}
+static void six(const psdm_robot *r, psdm_linear *l, counted x[7][MOST], counted *out) {
+  psdm_linearize_forward_at(r, l, x[0], x[1], x[2], out, out + square, out + 2 * square);
+}
 
 static count run(algorithm f, int n) {
   static counted x[7][MOST], out[3 * square];
@@ -82,7 +98,8 @@ static count run(algorithm f, int n) {
   return count{(double)counted::multiplications, (double)counted::additions};
 }
 
-// the polynomial of degree 3 through the counts at n = 8, 16, 32, 64 (lower ones have leading zeros), from the constant up
+// the polynomial of degree 3 through the counts at n = 8, 16, 32, 64 (lower ones have leading zeros), from the constant
+// up
 static void fit(const double y[4], double c[4]) {
   const double n[4] = {8, 16, 32, 64};
   double d[4] = {y[0], y[1], y[2], y[3]};
@@ -95,8 +112,9 @@ static void fit(const double y[4], double c[4]) {
   }
 }
 
-// Published counts, n^2 and n, constants aside, and the n from which ours are not above them. Algorithm 2 spends a little more on each link
-// and less on each pair: it is below from 3 joints on. Of 5 the figure is that of shared/linearization.md; the paper's own is garbled.
+// Published counts, n^2 and n, constants aside, and the n from which ours are not above them. Algorithm 2 spends a
+// little more on each link and less on each pair: it is below from 3 joints on. Of 5 the
+// figure is our own derivation's: the paper's is below that of its Algorithm 1, which 5 contains.
 struct bound {
   const char *name;
   algorithm f;
@@ -105,23 +123,27 @@ struct bound {
 };
 
 static const bound bounds[] = {
-    {"1", one, {0, 320}, {0, 303}, 2},         {"2", two, {21, 333}, {23.5, 302.5}, 3}, {"3", three, {0, 0}, {0, 0}, 0},
-    {"4", four, {0, 0}, {0, 0}, 0},            {"5", five, {0, 489}, {0, 455}, 2},       {"6", six, {36, 781}, {33, 773}, 2},
+    {"1", one, {0, 320}, {0, 303}, 2}, {"2", two, {21, 333}, {23.5, 302.5}, 3}, {"3", three, {0, 0}, {0, 0}, 0},
+    {"4", four, {0, 0}, {0, 0}, 0},    {"5", five, {0, 489}, {0, 455}, 2},      {"6", six, {36, 781}, {33, 773}, 2},
 };
 
 // what the fits were when last looked at: n^2, n; they may only go down
-static const double reached[][4] = {{0, 230, 0, 219}, {18, 340, 15.5, 322.5}, {0}, {0}, {0, 472, 0, 453}, {27, 681, 24, 678}};
+static const double reached[][4] = {{0, 230, 0, 219}, {18, 340, 15.5, 322.5}, {0}, {0},
+                                    {0, 472, 0, 453}, {27, 681, 24, 678}};
 
 static int check(int k, const double m[4], const double a[4]) {
   const bound &b = bounds[k];
   int wrong = 0;
   if (b.M[1] == 0) return 0;
   for (int n = b.from; n <= MOST; n++)
-    wrong += (m[2] * n + m[1]) * n > (b.M[0] * n + b.M[1]) * n + 1e-3 || (a[2] * n + a[1]) * n > (b.A[0] * n + b.A[1]) * n + 1e-3;
-  if (wrong) printf("Algorithm %s is above its published count for %d of n = %d..%d\n", b.name, wrong, b.from, (int)MOST);
+    wrong += (m[2] * n + m[1]) * n > (b.M[0] * n + b.M[1]) * n + 1e-3 ||
+             (a[2] * n + a[1]) * n > (b.A[0] * n + b.A[1]) * n + 1e-3;
+  if (wrong)
+    printf("Algorithm %s is above its published count for %d of n = %d..%d\n", b.name, wrong, b.from, (int)MOST);
   const double now[4] = {m[2], m[1], a[2], a[1]};
   for (int i = 0; i < 4; i++)
-    if (now[i] > reached[k][i] + 1e-6) wrong++, printf("Algorithm %s: %g where %g had been reached\n", b.name, now[i], reached[k][i]);
+    if (now[i] > reached[k][i] + 1e-6)
+      wrong++, printf("Algorithm %s: %g where %g had been reached\n", b.name, now[i], reached[k][i]);
   return wrong;
 }
 
@@ -143,7 +165,8 @@ static int fit_and_check(int k) {
     M[i] = c.M, A[i] = c.A;
   }
   fit(M, m), fit(A, a);
-  printf("Algorithm %s: %.6g n^3 + %.6g n^2 + %.6g n + %.6g M, %.6g n^3 + %.6g n^2 + %.6g n + %.6g A\n", b.name, m[3], m[2], m[1], m[0], a[3], a[2], a[1], a[0]);
+  printf("Algorithm %s: %.6g n^3 + %.6g n^2 + %.6g n + %.6g M, %.6g n^3 + %.6g n^2 + %.6g n + %.6g A\n", b.name, m[3],
+         m[2], m[1], m[0], a[3], a[2], a[1], a[0]);
   if (is_polynomial(b.f, m, a)) return check(k, m, a);
   printf("Algorithm %s: the counts of n = 2..64 are on no polynomial of degree 3\n", b.name);
   return 1;
