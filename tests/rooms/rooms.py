@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
 MOST_LINES = 9000
 
@@ -157,41 +158,90 @@ class Rooms:
             reach[room] = set().union(*({b} | reach[b] for b in uses[room])) if uses[room] else set()
         return {(a, b) for a in uses for b in uses[a] if not any(b in reach[c] for c in uses[a] if c != b)}
 
-    def svg(self):
+    def layers(self, direct):
+        """Rows from the top, with a bend (from, to, row) wherever an arrow passes a row, and the lines from row to row."""
         level = {}
-        direct = self.direct()
         for room in self.order:
             level[room] = 1 + max((level[b] for a, b in direct if a == room), default=-1)
-        rows = [[r for r in self.order if level[r] == k] for k in range(max(level.values()) + 1)]
-        place = {}
-        self.spread(rows, direct)
-        width, step, high, wide = 1180, 74, 36, 124
-        for k, row in enumerate(reversed(rows)):
-            for i, room in enumerate(row):
-                place[room] = ((i + 0.5) * width / len(row), 30 + k * step)
-        out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {30 + len(rows) * step}" font-family="sans-serif" font-size="13">',
-               '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#8a93a0"/></marker></defs>',
-               f'<rect width="{width}" height="{30 + len(rows) * step}" fill="#ffffff"/>']
+        rows = [[r for r in self.order if level[r] == k] for k in range(max(level.values()), -1, -1)]
+        top = len(rows) - 1
+        lines = []
         for a, b in sorted(direct, key=lambda x: (self.order[x[0]], self.order[x[1]])):
-            (x0, y0), (x1, y1) = place[a], place[b]
-            y0, y1 = y0 + high, y1 - 1
-            middle = (y0 + y1) / 2
-            out.append(f'<path d="M{x0:.0f} {y0:.0f}C{x0:.0f} {middle:.0f} {x1:.0f} {middle:.0f} {x1:.0f} {y1:.0f}" fill="none" stroke="#8a93a0" stroke-width="1.2" marker-end="url(#tip)"/>')
-        for room, (x, y) in place.items():
-            out.append(f'<g><title>{room}: {self.help[room]}</title><rect x="{x - wide / 2:.0f}" y="{y:.0f}" width="{wide}" height="{high}" rx="6" fill="#eef3fb" stroke="#2f5fa7"/>'
-                       f'<text x="{x:.0f}" y="{y + 23:.0f}" text-anchor="middle" font-weight="600" fill="#1d2733">{room}</text></g>')
+            chain = [a] + [(a, b, k) for k in range(top - level[a] + 1, top - level[b])] + [b]
+            for bend in chain[1:-1]:
+                rows[bend[2]].append(bend)
+            lines.append(chain)
+        return rows, lines
+
+    def spread(self, rows, lines, wide):
+        """Orders each row by its neighbours, so that few lines cross, then moves it towards them, so that lines are straight."""
+        near = {}
+        for chain in lines:
+            for a, b in zip(chain, chain[1:]):
+                near.setdefault(a, []).append(b)
+                near.setdefault(b, []).append(a)
+        at = {x: (i + 0.5) / len(row) for row in rows for i, x in enumerate(row)}
+        for turn in range(24):
+            for row in rows if turn % 2 else rows[::-1]:
+                row.sort(key=lambda x: sum(at[y] for y in near[x]) / len(near[x]))
+                at.update((x, (i + 0.5) / len(row)) for i, x in enumerate(row))
+        space = {x: wide / 2 + 9 if isinstance(x, str) else 9 for x in near}
+        at = {x: (i - len(row) / 2) * wide for row in rows for i, x in enumerate(row)}
+        wish = {}
+        for turn in range(200):
+            for row in rows if turn % 2 else rows[::-1]:
+                for x in row:  # a line is straight before a room is in the middle of its neighbours
+                    pull = {y: 1 if isinstance(x, str) or isinstance(y, str) else 8 for y in near[x]}
+                    wish[x] = sum(at[y] * w for y, w in pull.items()) / sum(pull.values())
+                self.settle(row, at, wish, space)
+        left = min(at[x] - space[x] for x in near)
+        return {x: at[x] - left for x in near}, max(at[x] + space[x] for x in near) - left
+
+    @staticmethod
+    def settle(row, at, wish, space):
+        """Places of a row as near to the wished ones as its order and the widths allow (pooled neighbours)."""
+        shift, blocks = 0, []
+        for i, x in enumerate(row):
+            shift += space[row[i - 1]] + space[x] if i else 0
+            blocks.append([wish[x] - shift, 1])
+            while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+                (v, n), (w, m) = blocks[-2:]
+                blocks[-2:] = [[(v * n + w * m) / (n + m), n + m]]
+        values = [v for v, n in blocks for _ in range(n)]
+        shift = 0
+        for i, x in enumerate(row):
+            shift += space[row[i - 1]] + space[x] if i else 0
+            at[x] = values[i] + shift
+
+    def svg(self):
+        direct = self.direct()
+        wide, high, step = 166, 58, 94
+        rows, lines = self.layers(direct)
+        at, width = self.spread(rows, lines, wide)
+        depth = {x: k for k, row in enumerate(rows) for x in row}
+        width, height = round(width) + 20, len(rows) * step
+        out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" text-anchor="middle" fill="#1d2733">',
+               '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#6b7785"/></marker></defs>',
+               f'<rect width="{width}" height="{height}" fill="#ffffff"/>']
+        for chain in lines:
+            x, y = 10 + at[chain[0]], 15 + depth[chain[0]] * step + high
+            path = f"M{x:.0f} {y}"
+            for point in chain[1:]:
+                to, down = 10 + at[point], 15 + depth[point] * step
+                path += f"C{x:.0f} {y + 20} {to:.0f} {down - 20} {to:.0f} {down}"
+                x, y = to, down
+                if not isinstance(point, str):
+                    y = down + high
+                    path += f"V{y}"
+            out.append(f'<path d="{path}" fill="none" stroke="#6b7785" stroke-width="1.2" marker-end="url(#tip)"><title>{chain[0]} uses {chain[-1]}</title></path>')
+        for room in self.order:
+            x, y = 10 + at[room], 15 + depth[room] * step
+            words = textwrap.wrap(self.help[room], 30)
+            out.append(f'<rect x="{x - wide / 2:.0f}" y="{y}" width="{wide}" height="{high}" rx="6" fill="#eef3fb" stroke="#2f5fa7"/>'
+                       f'<text x="{x:.0f}" y="{y + 17}" font-size="13" font-weight="600">{room}</text><text font-size="10">'
+                       + "".join(f'<tspan x="{x:.0f}" y="{y + 31 + 11 * k}">{text}</tspan>' for k, text in enumerate(words)) + "</text>")
         out.append("</svg>\n")
         return "\n".join(out)
-
-    def spread(self, rows, direct):
-        """Orders each row by where its neighbours below stand, so that few arrows cross."""
-        for _ in range(12):
-            at = {room: (i + 0.5) / len(row) for row in rows for i, room in enumerate(row)}
-            for row in rows:
-                def pull(room):
-                    near = [at[b] for a, b in direct if a == room] + [at[a] for a, b in direct if b == room]
-                    return (sum(near) / len(near) if near else at[room], self.order[room])
-                row.sort(key=pull)
 
 
 def main():

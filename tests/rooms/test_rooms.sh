@@ -4,7 +4,7 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 "$SOURCE/tests/rooms/rooms.py" "$SOURCE" "$BUILD/CMakeFiles/psdm_objects.dir/src" --svg "$work/rooms.svg" || exit 1
-cmp -s "$work/rooms.svg" "$SOURCE/docs/rooms.svg" && exit 0
-echo "docs/rooms.svg is not the drawing of these rooms; make it anew:"
-echo "  python3 tests/rooms/rooms.py . build/release/CMakeFiles/psdm_objects.dir/src --svg docs/rooms.svg"
+cmp -s "$work/rooms.svg" "$SOURCE/docs/img/rooms.svg" && exit 0
+echo "docs/img/rooms.svg is not the drawing of these rooms; make it anew:"
+echo "  python3 tests/rooms/rooms.py . build/release/CMakeFiles/psdm_objects.dir/src --svg docs/img/rooms.svg"
 exit 1
