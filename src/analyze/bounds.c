@@ -290,8 +290,7 @@ static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_erro
   double *q = psdmp_base_arena_alloc(b->arena, row), *best_q = psdmp_base_arena_alloc(b->arena, row),
          *search_q = psdmp_base_arena_alloc(b->arena, row);
   double *qd = which == CORIOLIS ? psdmp_base_arena_alloc(b->arena, row) : NULL;
-  if (!q || !best_q || !search_q || (which == CORIOLIS && !qd))
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!q || !best_q || !search_q || (which == CORIOLIS && !qd)) return psdmp_base_no_memory("", error);
   asked a = {.b = b};
   for (int k = 0; k < (int)which; k++) a.done += time_of[k];
   b->question = which;
@@ -310,8 +309,7 @@ static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_erro
   choose_joints(b, &s, which == LEAST ? b->softest : fabs(f));
   b->enough = 0.7 * f;
   if (b->stopped) s.points = 0;
-  if (!psdmp_analyze_box_search_run(&s, b->allocator))
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!psdmp_analyze_box_search_run(&s, b->allocator)) return psdmp_base_no_memory("", error);
   b->stopped = b->stopped || s.stopped;
   keep_better(b, search_q, &f, best_q);
   /* what is found may round above what is proved */
@@ -385,14 +383,13 @@ static psdm_status prepare(bounder *b, psdm_error *error) {
   b->sum = psdmp_base_arena_alloc(b->arena, row * (size_t)n);
   if (!parameters || !largest || !b->theta || !b->scale || !b->sample || !b->f || !b->sum ||
       !psdmp_analyze_norms_make(b->arena, b->robot, &b->norms))
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    return psdmp_base_no_memory("", error);
   psdm_robot_parameters(b->robot, parameters);
   psdm_model_theta(b->model, parameters, b->theta);
   b->solid = solid(b->robot, parameters);
   draw(b);
   measure(b, largest);
-  if (!psdmp_analyze_norms_net(b->arena, &b->norms, largest))
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!psdmp_analyze_norms_net(b->arena, &b->norms, largest)) return psdmp_base_no_memory("", error);
   return spreads(b, error);
 }
 
@@ -474,7 +471,7 @@ static psdm_status climb_from(bounder *b, question which, const psdmp_analyze_su
   size_t row = sizeof(double) * (size_t)b->n;
   double *q = psdmp_base_arena_alloc(b->arena, row), *qd = psdmp_base_arena_alloc(b->arena, row),
          *best_q = psdmp_base_arena_alloc(b->arena, row), *best_qd = psdmp_base_arena_alloc(b->arena, row);
-  if (!q || !qd || !best_q || !best_qd) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!q || !qd || !best_q || !best_qd) return psdmp_base_no_memory("", error);
   double sign = about[which].end ? 1 : -1, before = sign * out->found, f = before;
   b->question = which;
   for (int k = 0; k < s->kept; k++) {
@@ -589,7 +586,7 @@ static psdm_status help_rank_0(bounder *b, psdm_error *error) {
                                   .threads = b->options->threads,
                                   .ranks = b->options->ranks,
                                   .allocator = b->allocator};
-  psdm_status status = b->range ? set_ranges(b, &own) : psdmp_base_fail(&own, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_status status = b->range ? set_ranges(b, &own) : psdmp_base_no_memory("", &own);
   if (!status) return psdmp_analyze_survey_help(&aim, error);
   psdmp_parallel_team_refuse(b->options->ranks, &own);
   if (error) *error = own;
@@ -624,9 +621,7 @@ psdm_status psdm_bounds_new(const psdm_robot *robot, const psdm_bounds_options *
   b.points = o->points > 0 ? o->points : default_points;
   b.state = o->seed;
   b.range = psdmp_base_arena_alloc(b.arena, sizeof *b.range * (size_t)out->n);
-  status = helps     ? help_rank_0(&b, error)
-           : b.range ? fill(&b, out, error)
-                     : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  status = helps ? help_rank_0(&b, error) : b.range ? fill(&b, out, error) : psdmp_base_no_memory("", error);
   if (shares_samples(o) && !helps) psdmp_parallel_team_dismiss(o->ranks);
   psdmp_reduce_monte_free(b.program);
   if (status || helps) {

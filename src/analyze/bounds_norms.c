@@ -7,18 +7,17 @@
 
 static const double pi = 3.14159265358979324;
 
-#define NEW(arena, count) ((double *)psdmp_base_arena_array(arena, count, sizeof(double)))
-
 bool psdmp_analyze_norms_make(psdmp_base_arena *arena, const psdm_robot *robot, psdmp_analyze_norms *s) {
   int n = psdm_robot_n(robot);
   *s = (psdmp_analyze_norms){.robot = robot, .n = n, .words = 40 * n + 40, .net_factor = 1};
   void *work = psdmp_base_arena_alloc(arena, psdm_work_bytes(robot)),
        *linear = psdmp_base_arena_alloc(arena, psdm_linear_bytes(robot));
-  s->M = NEW(arena, n * n), s->copy = NEW(arena, n * n);
-  s->eigen = NEW(arena, n), s->lapack = NEW(arena, s->words);
-  s->S = NEW(arena, (long)n * n * n), s->gram = NEW(arena, 6 * n * n);
-  s->zero = NEW(arena, n), s->unit = NEW(arena, n), s->g = NEW(arena, n);
-  for (int k = 0; k < 3; k++) s->vector[k] = NEW(arena, n);
+  s->M = PSDMP_BASE_NEW(arena, n * n, double), s->copy = PSDMP_BASE_NEW(arena, n * n, double);
+  s->eigen = PSDMP_BASE_NEW(arena, n, double), s->lapack = PSDMP_BASE_NEW(arena, s->words, double);
+  s->S = PSDMP_BASE_NEW(arena, (long)n * n * n, double), s->gram = PSDMP_BASE_NEW(arena, 6 * n * n, double);
+  s->zero = PSDMP_BASE_NEW(arena, n, double), s->unit = PSDMP_BASE_NEW(arena, n, double),
+  s->g = PSDMP_BASE_NEW(arena, n, double);
+  for (int k = 0; k < 3; k++) s->vector[k] = PSDMP_BASE_NEW(arena, n, double);
   if (!work || !linear || !s->M || !s->copy || !s->eigen || !s->lapack || !s->S || !s->gram || !s->zero || !s->unit ||
       !s->g || !s->vector[0] || !s->vector[1] || !s->vector[2])
     return false;
@@ -191,7 +190,7 @@ double psdmp_analyze_norms_coriolis_bound(psdmp_analyze_norms *s, double enough)
 /* n = 2: half a circle */
 static bool half_circle(psdmp_base_arena *arena, psdmp_analyze_norms *s) {
   s->points = 60;
-  s->net = NEW(arena, 3 * s->points);
+  s->net = PSDMP_BASE_NEW(arena, 3 * s->points, double);
   for (int p = 0; p < s->points && s->net; p++) {
     s->net[3 * p] = cos(pi * p / s->points);
     s->net[3 * p + 1] = sin(pi * p / s->points);
@@ -211,7 +210,7 @@ static bool half_sphere(psdmp_base_arena *arena, psdmp_analyze_norms *s, int rin
   double step = pi / 2 / rings, least = 1;
   s->points = 0;
   for (int r = 0; r <= rings; r++) s->points += on_ring(r * step, step);
-  s->net = NEW(arena, 3 * s->points);
+  s->net = PSDMP_BASE_NEW(arena, 3 * s->points, double);
   if (!s->net) return false;
   double *at = s->net;
   for (int r = 0; r <= rings; r++) {
@@ -244,7 +243,7 @@ bool psdmp_analyze_norms_net(psdmp_base_arena *arena, psdmp_analyze_norms *s, co
   if (s->choices == 2) return half_circle(arena, s);
   if (s->choices == 3) return half_sphere(arena, s, n == 3 ? 14 : 8);
   s->points = 1;
-  s->net = NEW(arena, 3);
+  s->net = PSDMP_BASE_NEW(arena, 3, double);
   if (s->net) s->net[0] = 1;
   return s->net != NULL;
 }

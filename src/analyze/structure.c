@@ -10,8 +10,6 @@
 
 const double psdmp_analyze_structure_zero = 1e-12;
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 void psdm_structure_free(psdm_structure *s) {
   if (!s) return;
   const psdm_allocator *allocator = s->arena.allocator;
@@ -29,9 +27,9 @@ void psdmp_analyze_form_exponents(const psdm_structure *s, const psdmp_analyze_l
 /* entries of P that belong to one function and one joint become a form */
 static bool collect_forms(psdm_structure *s) {
   long entries = psdm_model_entries(s->model);
-  int *parameter = NEW(&s->arena, entries, int);
-  double *share = NEW(&s->arena, entries, double);
-  s->form = NEW(&s->arena, entries, psdmp_analyze_linear_form);
+  int *parameter = PSDMP_BASE_NEW(&s->arena, entries, int);
+  double *share = PSDMP_BASE_NEW(&s->arena, entries, double);
+  s->form = PSDMP_BASE_NEW(&s->arena, entries, psdmp_analyze_linear_form);
   if (!parameter || !share || !s->form) return false;
   for (long e = 0; e < entries; e++) {
     long function;
@@ -59,9 +57,9 @@ static void set_rates(psdm_structure *s) {
 
 /* theta, and the size that rounding is measured by */
 static bool take_numbers(psdm_structure *s) {
-  double *pi = NEW(&s->arena, psdm_model_standard_count(s->model), double);
-  s->theta = NEW(&s->arena, s->l, double);
-  s->size = NEW(&s->arena, s->l, double);
+  double *pi = PSDMP_BASE_NEW(&s->arena, psdm_model_standard_count(s->model), double);
+  s->theta = PSDMP_BASE_NEW(&s->arena, s->l, double);
+  s->size = PSDMP_BASE_NEW(&s->arena, s->l, double);
   if (!pi || !s->theta || !s->size) return false;
   psdm_robot_parameters(s->robot, pi);
   psdm_model_theta(s->model, pi, s->theta);
@@ -100,7 +98,7 @@ static double scale_of(const psdm_structure *s, const psdmp_analyze_linear_form 
 
 static bool find_zeros(psdm_structure *s) {
   double gravity = 0;
-  s->reach = NEW(&s->arena, s->n, double);
+  s->reach = PSDMP_BASE_NEW(&s->arena, s->n, double);
   if (!s->reach) return false;
   for (long f = 0; f < s->forms; f++) {
     const psdmp_analyze_linear_form *form = &s->form[f];
@@ -125,10 +123,10 @@ static int class_of(const psdm_structure *s, int first, int second) {
 
 static bool mark_entries(psdm_structure *s) {
   int n = s->n, classes = psdm_model_classes(s->model), first, second;
-  unsigned char *exponents = NEW(&s->arena, 5 * n, unsigned char);
-  s->class_of = NEW(&s->arena, n * n, int);
-  s->present = NEW(&s->arena, (long)classes * n, unsigned char);
-  s->depends = NEW(&s->arena, (long)classes * n * n, unsigned char);
+  unsigned char *exponents = PSDMP_BASE_NEW(&s->arena, 5 * n, unsigned char);
+  s->class_of = PSDMP_BASE_NEW(&s->arena, n * n, int);
+  s->present = PSDMP_BASE_NEW(&s->arena, (long)classes * n, unsigned char);
+  s->depends = PSDMP_BASE_NEW(&s->arena, (long)classes * n * n, unsigned char);
   if (!exponents || !s->class_of || !s->present || !s->depends) return false;
   for (int c = 1 + n; c < classes; c++) {
     psdm_model_class_rates(s->model, c, &first, &second);
@@ -153,7 +151,7 @@ psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_model *model,
   if (!status && numeric) status = psdm_robot_ready(robot, error);
   if (status) return status;
   psdm_structure *s = psdmp_base_alloc(allocator, sizeof *s);
-  if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!s) return psdmp_base_no_memory("", error);
   const double *g = psdm_robot_gravity(robot);
   *s = (psdm_structure){.arena = {.allocator = allocator},
                         .robot = robot,
@@ -172,7 +170,7 @@ psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_model *model,
   done = done && mark_entries(s) && psdmp_analyze_structure_conditions(s) && psdmp_analyze_structure_springs(s);
   if (!done) {
     psdm_structure_free(s);
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    return psdmp_base_no_memory("", error);
   }
   *structure = s;
   return PSDM_OK;

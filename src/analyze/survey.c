@@ -13,10 +13,6 @@
 /* samples of a unit of work; what other ranks are asked for */
 enum { UNIT = 4 * PSDMP_ANALYZE_SURVEY_GROUP, SURVEY = 0 };
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* ---- drawing ---- */
 
 /* streams 0 to 2 of a seed are reduce's */
@@ -215,7 +211,7 @@ static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *e
   long end = (unit + 1) * UNIT < aim->samples ? (unit + 1) * UNIT : aim->samples;
   if (!goes_on(x->run)) return PSDM_OK; /* what is there by then is the survey */
   psdmp_analyze_survey *to = psdmp_analyze_survey_new(aim->allocator);
-  if (!to) return no_memory(error);
+  if (!to) return psdmp_base_no_memory("", error);
   for (long first = unit * UNIT; first < end; first += PSDMP_ANALYZE_SURVEY_GROUP)
     add_group(x, first, first + PSDMP_ANALYZE_SURVEY_GROUP < end ? first + PSDMP_ANALYZE_SURVEY_GROUP : end, to);
   *part = to;
@@ -296,7 +292,8 @@ psdm_status psdmp_analyze_survey_run(const psdmp_analyze_survey_aim *aim, psdmp_
   psdmp_linalg_blas_back();
   psdmp_parallel_bytes_free(&request);
   *survey = part;
-  if (!status && !part && !(*survey = psdmp_analyze_survey_new(aim->allocator))) status = no_memory(error);
+  if (!status && !part && !(*survey = psdmp_analyze_survey_new(aim->allocator)))
+    status = psdmp_base_no_memory("", error);
   return status;
 }
 

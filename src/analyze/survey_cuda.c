@@ -318,8 +318,7 @@ static psdm_status run_chunks(const psdmp_analyze_survey_aim *aim, psdmp_reduce_
                               psdmp_analyze_survey *s, psdm_error *error) {
   tables t;
   answers a;
-  if (!make_tables(aim, arena, &t) || !make_answers(arena, s, &a))
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!make_tables(aim, arena, &t) || !make_answers(arena, s, &a)) return psdmp_base_no_memory("", error);
   psdm_status status = psdmp_reduce_monte_load(monte, &t, error);
   for (long at = 0; at < aim->samples && !status; at += PSDMP_REDUCE_MONTE_CHUNK) {
     long some = aim->samples - at < PSDMP_REDUCE_MONTE_CHUNK ? aim->samples - at : PSDMP_REDUCE_MONTE_CHUNK;
@@ -342,8 +341,7 @@ psdm_status psdmp_analyze_survey_cuda(const psdmp_analyze_survey_aim *aim, psdmp
                                       psdmp_analyze_survey **survey, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = aim->allocator};
   *survey = psdmp_analyze_survey_new(aim->allocator);
-  psdm_status status = *survey ? run_chunks(aim, program, &arena, *survey, error)
-                               : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_status status = *survey ? run_chunks(aim, program, &arena, *survey, error) : psdmp_base_no_memory("", error);
   if (status) {
     psdmp_analyze_survey_free(*survey, aim->allocator);
     *survey = NULL;

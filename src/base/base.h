@@ -19,6 +19,9 @@ psdm_status psdmp_base_fail(psdm_error *error, psdm_status status, const char *f
 /* The same with the status' own words and no place. */
 psdm_status psdmp_base_fail_status(psdm_error *error, psdm_status status);
 
+/* "out of memory", of this file ("" for none). Returns PSDM_E_MEMORY. */
+psdm_status psdmp_base_no_memory(const char *file, psdm_error *error);
+
 /* Copies text for a human: control and non-UTF-8 bytes become \xNN, long text is cut with "...". Returns out. */
 char *psdmp_base_quote(const char *text, size_t length, char *out, size_t size);
 
@@ -65,6 +68,8 @@ void *psdmp_base_arena_alloc_raw(psdmp_base_arena *arena, size_t bytes); /* the 
 void *psdmp_base_arena_array(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes);
 /* the same, not zeroed when it is large */
 void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_t bytes);
+#define PSDMP_BASE_NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
+#define PSDMP_BASE_NEW_RAW(arena, count, type) ((type *)psdmp_base_arena_array_raw(arena, count, sizeof(type)))
 char *psdmp_base_arena_text(psdmp_base_arena *arena, const char *text, size_t length); /* terminated copy */
 void psdmp_base_arena_free(psdmp_base_arena *arena);
 

@@ -76,10 +76,10 @@ static bool resolve(psdm_output *o, const char *path) {
 /* a new file beside the target, with the rights that the target has or that the user's mask gives a new one */
 static psdm_status open_temporary(psdm_output *o, const char *path, psdm_error *error) {
   enum { SUFFIX = 40, TRIES = 100 };
-  if (!resolve(o, path)) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (!resolve(o, path)) return psdmp_base_no_memory(path, error);
   size_t size = strlen(o->target) + SUFFIX;
   char *temporary = psdmp_base_arena_alloc(&o->arena, size);
-  if (!temporary) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (!temporary) return psdmp_base_no_memory(path, error);
   for (int i = 0; i < TRIES; i++) {
     snprintf(temporary, size, "%s.part-%ld-%d", o->target, (long)getpid(), i);
     int slot = psdmp_base_pending_add(AT_FDCWD, temporary); /* before it is there: a signal may come in between */
@@ -104,14 +104,14 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
                              psdm_error *error) {
   *output = NULL;
   psdm_output *o = psdmp_base_alloc(allocator, sizeof *o);
-  if (!o) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (!o) return psdmp_base_no_memory(path, error);
   bool standard = strcmp(path, "-") == 0;
   o->arena.allocator = allocator;
   o->fd = o->pending = -1;
   o->name = psdmp_base_arena_text(&o->arena, standard ? "<stdout>" : path, strlen(standard ? "<stdout>" : path));
   struct stat info;
   psdm_status status = PSDM_OK;
-  if (!o->name) status = psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (!o->name) status = psdmp_base_no_memory(path, error);
   else if (standard) o->fd = STDOUT_FILENO;
   else if (!path[0]) status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "an empty file name cannot be written");
   else if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))

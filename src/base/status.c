@@ -38,6 +38,10 @@ psdm_status psdmp_base_fail_status(psdm_error *error, psdm_status status) {
   return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
 }
 
+psdm_status psdmp_base_no_memory(const char *file, psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "%s", psdm_status_text(PSDM_E_MEMORY));
+}
+
 /* RFC 3629: neither overlong forms, nor surrogates, nor anything above U+10FFFF */
 size_t psdmp_base_utf8_length(const char *text, size_t left) {
   const unsigned char *c = (const unsigned char *)text;

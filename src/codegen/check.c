@@ -12,8 +12,6 @@
 
 enum { STATES = PSDMP_CODEGEN_STATES, MOST_PARTS = 4 };
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 double psdmp_codegen_tolerance(const psdm_code *code) { return code->options.real_float ? 1e-3 : 1e-9; }
 
 /* the larger one; no number is larger than all */
@@ -193,13 +191,13 @@ static double condition(const measure *m, const double *M, const double *Minv) {
 static psdm_status set_measure(measure *m) {
   psdmp_codegen_trial *t = m->t;
   int n = t->code->robot->n;
-  double *Minv = NEW(t->arena, n * n, double);
-  m->want = NEW(t->arena, STATES * (int)m->p->outputs, double);
-  m->tau = NEW(t->arena, STATES * n, double);
-  m->M = NEW(t->arena, STATES * n * n, double);
-  m->unit = NEW(t->arena, n, double);
-  m->Y =
-      NEW(t->arena, m->p->function == PSDM_CODE_REGRESSOR ? n * psdm_robot_parameter_count(t->code->robot) : 0, double);
+  double *Minv = PSDMP_BASE_NEW(t->arena, n * n, double);
+  m->want = PSDMP_BASE_NEW(t->arena, STATES * (int)m->p->outputs, double);
+  m->tau = PSDMP_BASE_NEW(t->arena, STATES * n, double);
+  m->M = PSDMP_BASE_NEW(t->arena, STATES * n * n, double);
+  m->unit = PSDMP_BASE_NEW(t->arena, n, double);
+  m->Y = PSDMP_BASE_NEW(
+      t->arena, m->p->function == PSDM_CODE_REGRESSOR ? n * psdm_robot_parameter_count(t->code->robot) : 0, double);
   if (!m->want || !m->tau || !m->M || !Minv || !m->unit || !m->Y) return PSDM_E_MEMORY;
   for (int i = 0; i < n; i++) m->unit[i] = psdmp_codegen_joint_unit(t->code->robot, i);
   psdm_status status = psdmp_codegen_trial_expect(t, m->p, m->want);
@@ -222,7 +220,7 @@ psdm_status psdmp_codegen_trial_error(psdmp_codegen_trial *t, const psdmp_codege
   measure m = {.t = t, .p = p};
   part k[MOST_PARTS] = {{0}};
   psdm_status status = set_measure(&m);
-  double *got = NEW(t->arena, (int)p->outputs, double);
+  double *got = PSDMP_BASE_NEW(t->arena, (int)p->outputs, double);
   if (status) return status;
   if (!got) return PSDM_E_MEMORY;
   bool inverts = psdmp_codegen_inverts(p->function);
@@ -339,7 +337,7 @@ psdm_status psdmp_codegen_program_check(psdmp_codegen_trial *t, psdmp_codegen_pr
                                                psdmp_codegen_stage_values(p->length[PSDMP_CODEGEN_IN_Q])
                                          : 0);
   graph_run g = {.value = psdmp_base_arena_alloc(t->arena, ((size_t)psdm_graph_size(p->graph) + 1) * sizeof *g.value),
-                 .late = NEW(t->arena, room, double)};
+                 .late = PSDMP_BASE_NEW(t->arena, room, double)};
   bool *live = psdmp_base_arena_alloc(t->arena, (size_t)psdm_graph_size(p->graph) + 1);
   psdm_status status = g.value && g.late && live ? PSDM_OK : PSDM_E_MEMORY;
   p->error = 0;

@@ -64,10 +64,6 @@ bool psdm_code_function_find(const char *name, psdm_code_function *function) {
   return false;
 }
 
-static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
-}
-
 /* ---- the shape of one function ---- */
 
 static size_t output_count(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f) {
@@ -106,9 +102,10 @@ psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_c
   program->output = psdmp_base_arena_alloc(arena, program->outputs * sizeof *program->output);
   if (f == PSDM_CODE_LINEARIZE_FORWARD && n >= LOOP_JOINTS) {
     program->inner = psdmp_base_arena_alloc(arena, program->outputs * sizeof *program->inner);
-    if (!program->inner) return no_memory(r, error);
+    if (!program->inner) return psdmp_base_no_memory(r->file, error);
   }
-  if (!program->output || psdm_graph_new(arena->allocator, &program->graph)) return no_memory(r, error);
+  if (!program->output || psdm_graph_new(arena->allocator, &program->graph))
+    return psdmp_base_no_memory(r->file, error);
   return PSDM_OK;
 }
 
@@ -248,12 +245,12 @@ static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_codegen_tr
             code,
             "'%s': the closed form of this robot is off by %.2g of the largest number; the recursive method is used",
             best->name, other.error))
-      status = no_memory(code->robot, error);
+      status = psdmp_base_no_memory(code->robot->file, error);
   }
   if (!status && !(best->error <= psdmp_codegen_tolerance(code))) status = refuse(code, best, error);
   if (!status && best->error > GOOD &&
       add_note(code, "'%s' differs from the recursion by up to %.2g of the largest number", best->name, best->error))
-    status = no_memory(code->robot, error);
+    status = psdmp_base_no_memory(code->robot->file, error);
   drop(&other);
   if (status) drop(best);
   return status;
@@ -299,7 +296,7 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   o->prefix =
       o->prefix ? psdmp_base_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
   if (o->command) o->command = psdmp_base_arena_text(&code->arena, o->command, strlen(o->command));
-  if (code->arena.failed) return no_memory(r, error);
+  if (code->arena.failed) return psdmp_base_no_memory(r->file, error);
   if (o->link < 0 || o->link > r->joints)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
   if (o->link && o->functions >> PSDM_CODE_JACOBIAN & 1 && !psdm_robot_moves(r, o->link - 1)) {
@@ -365,7 +362,7 @@ static psdm_status set_theta(psdm_code *code, psdm_error *error) {
                            "neither theta as an argument nor a regressor");
   size_t standard = (size_t)psdm_model_standard_count(code->model), l = (size_t)psdm_model_l(code->model);
   double *theta = psdmp_base_arena_alloc(&code->arena, (l + standard + 1) * sizeof *theta), *pi = theta + l;
-  if (!theta) return no_memory(r, error);
+  if (!theta) return psdmp_base_no_memory(r->file, error);
   psdm_robot_parameters(r, pi);
   if (psdm_robot_ready(r, NULL) == PSDM_OK) {
     psdm_model_theta(code->model, pi, theta);
@@ -408,7 +405,7 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
                      "the mass matrix is nearly singular (condition %.1e): accelerations have few right digits",
                      condition);
   }
-  return text[0] && add_note(code, "%s", text) ? no_memory(code->robot, error) : PSDM_OK;
+  return text[0] && add_note(code, "%s", text) ? psdmp_base_no_memory(code->robot->file, error) : PSDM_OK;
 }
 
 /* share of the functions that come before f */
@@ -457,14 +454,15 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   if (!r->n)
     return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0, "no joint moves: there are no dynamics to generate");
   psdm_code *code = psdmp_base_alloc(allocator, sizeof *code);
-  if (!code) return no_memory(r, error);
+  if (!code) return psdmp_base_no_memory(r->file, error);
   code->arena.allocator = allocator;
   code->robot = r;
   code->given = given != NULL;
   psdm_status status = set_options(code, options, error);
   if (!status) status = ask_memory(code, error);
   if (!status && given)
-    status = psdmp_model_keep(given, NULL, NULL, NULL, allocator, &code->model) ? no_memory(r, error) : PSDM_OK;
+    status = psdmp_model_keep(given, NULL, NULL, NULL, allocator, &code->model) ? psdmp_base_no_memory(r->file, error)
+                                                                                : PSDM_OK;
   else if (!status) status = set_model(code, allocator, error);
   if (!status) status = set_theta(code, error);
   if (!status) status = check_mass(code, allocator, error);
@@ -483,7 +481,8 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
     /* what rounding alone keeps from being singular */
     if (status == PSDM_E_SINGULAR && code->options.optional >> f & 1) {
       code->omitted |= 1u << f;
-      status = add_note(code, "left out: %s; %s", shapes[f].name, why.text) ? no_memory(r, &why) : PSDM_OK;
+      status =
+          add_note(code, "left out: %s; %s", shapes[f].name, why.text) ? psdmp_base_no_memory(r->file, &why) : PSDM_OK;
     }
     if (status && error) *error = why;
   }

@@ -11,8 +11,6 @@
 
 #include "codegen/expanded_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array_raw(arena, count, sizeof(type)))
-
 /* a sparse polynomial over the monomials that are left at a level */
 typedef struct row {
   uint32_t count, room;
@@ -79,7 +77,8 @@ static bool number_level(nest *n, int k, uint32_t *id) {
   for (size_t p = 0; p < places; p++)
     if (table[p]) table[p] = ++count;
   monomials *m = &n->at[k];
-  *m = (monomials){count, NEW(n->arena, count, unsigned short), NEW(n->arena, count, uint32_t)};
+  *m = (monomials){count, PSDMP_BASE_NEW_RAW(n->arena, count, unsigned short),
+                   PSDMP_BASE_NEW_RAW(n->arena, count, uint32_t)};
   bool ok = m->option && m->next;
   for (size_t p = 0; ok && p < places; p++)
     if (table[p]) m->option[table[p] - 1] = (unsigned short)(p / rest), m->next[table[p] - 1] = (uint32_t)(p % rest);
@@ -90,7 +89,7 @@ static bool number_level(nest *n, int k, uint32_t *id) {
 
 static bool number_monomials(nest *n) {
   int length = n->how->length;
-  n->at = NEW(n->arena, length + 1, monomials);
+  n->at = PSDMP_BASE_NEW_RAW(n->arena, length + 1, monomials);
   n->first = psdmp_base_arena_alloc(n->arena, (n->sums->monomials + 1) * sizeof *n->first);
   if (!n->at || !n->first) return false;
   n->at[length] = (monomials){.count = 1};
@@ -102,8 +101,11 @@ static bool number_monomials(nest *n) {
 /* ---- rows ---- */
 
 static bool row_new(psdmp_base_arena *arena, uint32_t count, row *r) {
-  *r = (row){
-      .count = count, .room = count, .id = NEW(arena, count, uint32_t), .v = NEW(arena, count, double), .active = true};
+  *r = (row){.count = count,
+             .room = count,
+             .id = PSDMP_BASE_NEW_RAW(arena, count, uint32_t),
+             .v = PSDMP_BASE_NEW_RAW(arena, count, double),
+             .active = true};
   return r->id && r->v;
 }
 
@@ -121,7 +123,7 @@ static int by_id(const void *a, const void *b) {
 static row *output_rows(nest *n) {
   const psdmp_codegen_sums *s = n->sums;
   row *rows = psdmp_base_arena_alloc(n->arena, (s->outputs + 1) * sizeof *rows);
-  entry *sorted = NEW(n->arena, s->terms, entry);
+  entry *sorted = PSDMP_BASE_NEW_RAW(n->arena, s->terms, entry);
   if (!rows || !sorted) return NULL;
   for (size_t t = 0; t < s->terms;) {
     uint32_t output = s->term[t].output, count = 0;
@@ -189,11 +191,11 @@ static bool split_rows(nest *n, const monomials *m, const row *parents, level *l
   uint32_t splits = most_splits(parents, l->parents, m), at = 0;
   *k = (kids){.slots = 16};
   while (k->slots < 2 * splits + 2) k->slots *= 2;
-  k->rows = NEW(n->arena, splits, row);
+  k->rows = PSDMP_BASE_NEW_RAW(n->arena, splits, row);
   k->slot = psdmp_base_arena_alloc(n->arena, k->slots * sizeof *k->slot);
-  uint32_t *id = NEW(n->arena, m->count, uint32_t);
-  l->split = NEW(n->arena, splits, split);
-  l->split_start = NEW(n->arena, l->parents + 1, uint32_t);
+  uint32_t *id = PSDMP_BASE_NEW_RAW(n->arena, m->count, uint32_t);
+  l->split = PSDMP_BASE_NEW_RAW(n->arena, splits, split);
+  l->split_start = PSDMP_BASE_NEW_RAW(n->arena, l->parents + 1, uint32_t);
   if (!k->rows || !k->slot || !id || !l->split || !l->split_start) return false;
   for (uint32_t p = 0; p < l->parents; p++) {
     const row *r = &parents[p];
@@ -233,7 +235,7 @@ typedef struct elimination {
 static bool find_factor(elimination *e, uint32_t kid, double factor) {
   if (e->founds == e->found_room) {
     size_t room = e->found_room ? 2 * e->found_room : 1024;
-    struct found *found = NEW(e->arena, room, struct found);
+    struct found *found = PSDMP_BASE_NEW_RAW(e->arena, room, struct found);
     if (!found) return false;
     if (e->founds) memcpy(found, e->found, e->founds * sizeof *found);
     e->found = found;
@@ -343,7 +345,7 @@ static bool eliminate(elimination *e, uint32_t pivot_row, uint32_t place) {
 /* the entries of L by kid: found ones are by base already */
 static bool collect_mixes(nest *n, const elimination *e, level *l) {
   l->mix_start = psdmp_base_arena_alloc(n->arena, (l->kids + 2) * sizeof *l->mix_start);
-  l->mix = NEW(n->arena, e->founds, mix);
+  l->mix = PSDMP_BASE_NEW_RAW(n->arena, e->founds, mix);
   if (!l->mix_start || !l->mix) return false;
   for (size_t f = 0; f < e->founds; f++) l->mix_start[e->found[f].kid + 2]++;
   for (uint32_t k = 0; k < l->kids; k++) l->mix_start[k + 2] += l->mix_start[k + 1];
@@ -355,9 +357,9 @@ static bool collect_mixes(nest *n, const elimination *e, level *l) {
 static bool eliminate_rows(nest *n, const kids *k, uint32_t columns, level *l, row **bases) {
   elimination e = {.rows = k->rows, .count = k->count, .columns = columns, .arena = n->arena};
   e.column_count = psdmp_base_arena_alloc(n->arena, (columns + 1) * sizeof *e.column_count);
-  e.bases = NEW(n->arena, k->count, row);
-  e.id = NEW(n->arena, columns, uint32_t);
-  e.v = NEW(n->arena, columns, double);
+  e.bases = PSDMP_BASE_NEW_RAW(n->arena, k->count, row);
+  e.id = PSDMP_BASE_NEW_RAW(n->arena, columns, uint32_t);
+  e.v = PSDMP_BASE_NEW_RAW(n->arena, columns, double);
   if (!e.column_count || !e.bases || !e.id || !e.v) return false;
   for (uint32_t i = 0; i < e.count; i++)
     for (uint32_t t = 0; t < e.rows[i].count; t++) e.column_count[e.rows[i].id[t]]++;
@@ -372,7 +374,7 @@ static bool eliminate_rows(nest *n, const kids *k, uint32_t columns, level *l, r
 static bool make_levels(nest *n) {
   row *parents = output_rows(n);
   uint32_t count = n->sums->outputs;
-  n->levels = NEW(n->arena, n->how->length, level);
+  n->levels = PSDMP_BASE_NEW_RAW(n->arena, n->how->length, level);
   if (!parents || !n->levels) return false;
   for (int k = 0; k < n->how->length; k++) {
     level *l = &n->levels[k];
@@ -421,7 +423,7 @@ static uint32_t cell_slot(const constants *k, uint64_t cell) {
 static bool grow_constants(emitter *e) {
   constants *k = &e->known;
   uint32_t room = k->room ? 2 * k->room : 256;
-  double *value = NEW(e->arena, room, double);
+  double *value = PSDMP_BASE_NEW_RAW(e->arena, room, double);
   uint32_t *slot = psdmp_base_arena_alloc(e->arena, 4 * (size_t)room * sizeof *slot);
   if (!value || !slot) return false;
   if (k->count) memcpy(value, k->value, k->count * sizeof *value);
@@ -554,12 +556,13 @@ static bool emit(nest *n, const psdmp_codegen_variables *v, psdm_graph *g, psdm_
   emitter e = {.graph = g, .gauge = n->how->gauge, .arena = n->arena};
   int length = n->how->length;
   scaled constant = {psdm_const(g, 1), 1}, *value = &constant;
-  e.term = NEW(n->arena, longest_sum(n), scaled);
+  e.term = PSDMP_BASE_NEW_RAW(n->arena, longest_sum(n), scaled);
   if (!e.term) return false;
   for (int k = length - 1; k >= 0; k--) {
     const level *l = &n->levels[k];
     psdm_ref *option = option_values(n, v, g, l->mode);
-    scaled *kid = NEW(n->arena, l->kids, scaled), *parent = NEW(n->arena, l->parents, scaled);
+    scaled *kid = PSDMP_BASE_NEW_RAW(n->arena, l->kids, scaled),
+           *parent = PSDMP_BASE_NEW_RAW(n->arena, l->parents, scaled);
     if (!option || !kid || !parent) return false;
     emit_level(&e, l, option, value, kid, parent);
     value = parent;

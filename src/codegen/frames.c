@@ -4,8 +4,6 @@
 
 #include "codegen/chain_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* axes closer than this are parallel, cosines closer to 0 and 1 are these */
 static const double NEAR = PSDMP_CODEGEN_PARALLEL;
 
@@ -236,10 +234,9 @@ psdm_status psdmp_codegen_chain_new(const psdm_robot *real, bool metres, psdmp_b
                                  .reach = reach,
                                  .usual = metres ? 1 : psdmp_robot_unit(real),
                                  .unit = 1};
-  chain->body = NEW(arena, r->bodies, psdmp_codegen_chain_body);
-  double *forms = NEW(arena, 2 * r->bodies * (r->n + 1), double);
-  if (!chain->body || !forms)
-    return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  chain->body = PSDMP_BASE_NEW(arena, r->bodies, psdmp_codegen_chain_body);
+  double *forms = PSDMP_BASE_NEW(arena, 2 * r->bodies * (r->n + 1), double);
+  if (!chain->body || !forms) return psdmp_base_no_memory(r->file, error);
   for (int b = 0; b < r->bodies; b++) {
     chain->body[b].own = forms + (size_t)(2 * b) * (size_t)(r->n + 1);
     chain->body[b].slide = chain->body[b].own + r->n + 1;

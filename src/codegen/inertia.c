@@ -11,8 +11,6 @@
 #include "psdm/params.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* ---- what is the same for every choice ---- */
 
 /* e_d - sum of coefficients e_kept, one for every standard parameter that is not kept */
@@ -95,7 +93,7 @@ enum { ASKED = 2 };
 /* what unit parameters ask of the joints at some states: Y is (ASKED n x standard) */
 static psdm_status standard_columns(const psdm_robot *r, psdmp_base_arena *arena, double *Y) {
   int n = r->n, S = psdm_robot_parameter_count(r);
-  double *q = NEW(arena, 3 * n, double), *qd = q + n, *qdd = qd + n, L = psdmp_robot_unit(r);
+  double *q = PSDMP_BASE_NEW(arena, 3 * n, double), *qd = q + n, *qdd = qd + n, L = psdmp_robot_unit(r);
   psdm_work *work;
   psdm_status status = q ? psdm_work_new(r, arena->allocator, &work) : PSDM_E_MEMORY;
   if (status) return status;
@@ -156,7 +154,7 @@ static bool are_null(const psdmp_codegen_freedom *f, const double *Y, int rows, 
 
 static psdm_status check_nulls(const psdm_robot *r, const psdmp_codegen_freedom *f, psdmp_base_arena *arena,
                                bool *good) {
-  double *Y = NEW(arena, ASKED * r->n * f->standard, double);
+  double *Y = PSDMP_BASE_NEW(arena, ASKED * r->n * f->standard, double);
   psdm_status status = Y ? standard_columns(r, arena, Y) : PSDM_E_MEMORY;
   double reach = psdmp_robot_reach(r);
   *good = !status && are_null(f, Y, ASKED * r->n, reach > 0 ? reach : 1);
@@ -190,10 +188,9 @@ psdm_status psdmp_codegen_freedom_set(const psdm_robot *r, const psdm_model *bas
   psdm_status status = PSDM_OK;
   *f = (psdmp_codegen_freedom){
       .argument = argument, .standard = S, .drives = r->drives, .columns = argument ? base->l : 1};
-  f->null = NEW(arena, S * S, double);
-  f->value = NEW(arena, S * f->columns, double);
-  if (!f->null || !f->value)
-    return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  f->null = PSDMP_BASE_NEW(arena, S * S, double);
+  f->value = PSDMP_BASE_NEW(arena, S * f->columns, double);
+  if (!f->null || !f->value) return psdmp_base_no_memory(r->file, error);
   if (argument && base->combined)
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, r->file, 0, 0,
@@ -215,9 +212,9 @@ bool psdmp_codegen_inertia_new(const psdmp_codegen_chain *chain, const psdmp_cod
                                psdmp_base_arena *arena, psdmp_codegen_inertia *in) {
   *in = (psdmp_codegen_inertia){
       .argument = f->argument, .size = 10 * chain->bodies + f->drives, .columns = f->columns, .nulls = f->nulls};
-  in->value = NEW(arena, in->size * in->columns, double);
-  in->null = NEW(arena, in->nulls * in->size, double);
-  in->zero = NEW(arena, in->nulls, int);
+  in->value = PSDMP_BASE_NEW(arena, in->size * in->columns, double);
+  in->null = PSDMP_BASE_NEW(arena, in->nulls * in->size, double);
+  in->zero = PSDMP_BASE_NEW(arena, in->nulls, int);
   return in->value && in->null && in->zero;
 }
 

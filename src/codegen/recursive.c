@@ -6,8 +6,6 @@
 
 #include "codegen/trace_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* shaken descents, how many may go by without a better result, and nodes that all may build: a second of search at
  * most */
 enum { ROUNDS = 3, PATIENCE = 50, BUDGET = 30000000 }; /* rounds: times the patience */
@@ -399,7 +397,7 @@ static bool all_revolute(const psdm_robot *r) {
 static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const double *theta,
                            const psdm_code_options *options, psdm_code_function function, bool plain,
                            psdmp_base_arena *arena, psdmp_codegen_program *program, search **out, psdm_error *error) {
-  search *s = *out = NEW(arena, 1, search);
+  search *s = *out = PSDMP_BASE_NEW(arena, 1, search);
   psdm_status status = psdmp_codegen_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
   if (status) return status;
   program->method = "recursive";
@@ -407,7 +405,7 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, r->file, 0, 0,
         "under these assumptions base parameters are no standard ones: their regressor needs --method expanded");
-  if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  if (!s) return psdmp_base_no_memory(r->file, error);
   s->base = base;
   s->options = options;
   s->function = function;
@@ -421,14 +419,14 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
                                        options->gravity_argument, plain, arena, &s->freedom, error);
   if (status) return status;
   r = s->robot;
-  s->tree = NEW(arena, r->bodies, psdm_ref);
-  s->more = NEW(arena, r->n * r->n + r->n, psdm_ref);
-  s->room = is_linearization(function) ? NEW(arena, psdmp_codegen_linear_room(r), psdm_ref) : s->more;
-  s->other = NEW(arena, 11 * r->bodies + r->drives, int);
-  s->trace.still = NEW(arena, r->n + 1, double);
+  s->tree = PSDMP_BASE_NEW(arena, r->bodies, psdm_ref);
+  s->more = PSDMP_BASE_NEW(arena, r->n * r->n + r->n, psdm_ref);
+  s->room = is_linearization(function) ? PSDMP_BASE_NEW(arena, psdmp_codegen_linear_room(r), psdm_ref) : s->more;
+  s->other = PSDMP_BASE_NEW(arena, 11 * r->bodies + r->drives, int);
+  s->trace.still = PSDMP_BASE_NEW(arena, r->n + 1, double);
   if (!s->tree || !s->more || !s->other || !s->room || !s->trace.still ||
       !psdmp_codegen_inertia_new(&s->chain, &s->freedom, arena, &s->inertia))
-    return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+    return psdmp_base_no_memory(r->file, error);
   s->trace.g = program->graph;
   s->trace.chain = &s->chain;
   s->trace.inertia = &s->inertia;
@@ -444,8 +442,8 @@ static psdm_status build_stages(search *s, psdmp_base_arena *arena) {
   if (s->function != PSDM_CODE_LINEARIZE_FORWARD || s->options->target != PSDM_CODE_CUDA ||
       psdmp_codegen_stage_values(n) > PSDMP_CODEGEN_BLOCK)
     return PSDM_OK;
-  p->early = NEW(arena, psdmp_codegen_stage_values(n), psdm_ref);
-  p->late = NEW(arena, 2 * n * n, psdm_ref);
+  p->early = PSDMP_BASE_NEW(arena, psdmp_codegen_stage_values(n), psdm_ref);
+  p->late = PSDMP_BASE_NEW(arena, 2 * n * n, psdm_ref);
   if (!p->early || !p->late) return PSDM_E_MEMORY;
   psdmp_codegen_linearize_stages(&s->trace, s->composite, s->room, p->early, p->late);
   return psdm_graph_status(p->graph);

@@ -93,15 +93,14 @@ psdm_status psdmp_codegen_split(const psdm_robot *r, double reach, psdmp_base_ar
                            "most %d of both together",
                            r->bodies, between, PSDMP_CODEGEN_CODE_JOINTS);
   psdm_robot *copy = psdmp_base_arena_alloc(arena, sizeof *copy);
-  if (!copy) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  if (!copy) return psdmp_base_no_memory(r->file, error);
   *copy = *r;
   copy->bodies = (int)bodies;
   copy->body = psdmp_base_arena_alloc(arena, bodies * sizeof *copy->body);
   copy->link = psdmp_base_arena_alloc(arena, (size_t)r->joints * sizeof *copy->link);
   copy->g_row = psdmp_base_arena_alloc(arena, (bodies + 1) * sizeof *copy->g_row);
   copy->c = psdmp_base_arena_alloc(arena, bodies * sizeof *copy->c);
-  if (!copy->body || !copy->link || !copy->g_row || !copy->c)
-    return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while generating code");
+  if (!copy->body || !copy->link || !copy->g_row || !copy->c) return psdmp_base_no_memory(r->file, error);
   fill(r, far, copy, place);
   *out = copy;
   return PSDM_OK;

@@ -12,8 +12,6 @@
 
 enum { STATES = PSDMP_CODEGEN_STATES };
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 typedef psdmp_codegen_trial trial;
 
 /* ---- numbers ---- */
@@ -221,14 +219,14 @@ psdm_status psdmp_codegen_trial_expect(trial *t, const psdmp_codegen_program *p,
 static bool allocate(trial *t) {
   int n = t->code->robot->n, standard = psdm_model_standard_count(t->code->model);
   size_t scratch = psdm_eval_scratch(t->code->robot, t->code->model);
-  t->pi = NEW(t->arena, standard, double);
-  t->theta = NEW(t->arena, psdm_model_l(t->code->model), double);
-  t->q = NEW(t->arena, STATES * n, double);
-  t->qd = NEW(t->arena, STATES * n, double);
-  t->qdd = NEW(t->arena, STATES * n, double);
-  t->state = NEW(t->arena, 3 * n + 3 * n * n, double);
+  t->pi = PSDMP_BASE_NEW(t->arena, standard, double);
+  t->theta = PSDMP_BASE_NEW(t->arena, psdm_model_l(t->code->model), double);
+  t->q = PSDMP_BASE_NEW(t->arena, STATES * n, double);
+  t->qd = PSDMP_BASE_NEW(t->arena, STATES * n, double);
+  t->qdd = PSDMP_BASE_NEW(t->arena, STATES * n, double);
+  t->state = PSDMP_BASE_NEW(t->arena, 3 * n + 3 * n * n, double);
   t->scratch = psdmp_base_arena_alloc(t->arena, sizeof *t->scratch * (scratch + (size_t)(STATES * n) + 1));
-  t->input = NEW(t->arena, PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, double);
+  t->input = PSDMP_BASE_NEW(t->arena, PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK, double);
   return t->input && t->pi && t->theta && t->q && t->qd && t->qdd && t->state && t->scratch &&
          copy_robot(t->code->robot, t->arena, &t->robot);
 }
@@ -239,8 +237,7 @@ psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *are
   if (!allocate(t) || psdm_work_new(code->robot, arena->allocator, &t->work) ||
       psdm_linear_new(code->robot, arena->allocator, &t->linear)) {
     psdmp_codegen_trial_free(t);
-    return psdmp_base_fail(error, PSDM_E_MEMORY, code->robot->file, 0, 0,
-                           "out of memory while checking generated code");
+    return psdmp_base_no_memory(code->robot->file, error);
   }
   set_states(t);
   psdm_status status = set_parameters(t, error);

@@ -35,7 +35,7 @@ static psdm_status check_programs(const psdm_code *code, psdmp_codegen_trial *t,
     if (k->c->single) {
       k->single = psdmp_base_arena_alloc(
           t->arena, ((size_t)PSDMP_CODEGEN_IN_COUNT * PSDMP_CODEGEN_BLOCK + p->outputs) * sizeof *k->single);
-      if (!k->single) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while compiling");
+      if (!k->single) return psdmp_base_no_memory("", error);
     }
     psdm_status status = psdmp_codegen_trial_error(t, p, run_compiled, k, &off);
     if (status)

@@ -37,10 +37,6 @@ typedef struct job {
   psdm_error *error;
 } job;
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while compiling");
-}
-
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -139,7 +135,7 @@ static psdm_status read_cache(job *j) {
   psdm_status status =
       psdmp_compile_cache_read(j->cache, info->key, &j->arena, &j->object, info->reason, sizeof info->reason);
   info->cached = info->stored = !status && j->object.fd >= 0;
-  return status ? no_memory(j->error) : PSDM_OK;
+  return status ? psdmp_base_no_memory("", j->error) : PSDM_OK;
 }
 
 static psdm_status read_object(job *j, const char *path) {
@@ -267,7 +263,7 @@ psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *opti
   *compiled = NULL;
   if (!options) options = &none;
   psdm_compiled *c = psdmp_base_alloc(allocator, sizeof *c);
-  if (!c) return no_memory(error);
+  if (!c) return psdmp_base_no_memory("", error);
   c->arena.allocator = allocator;
   c->fd = -1;
   set_shape(code, c);
@@ -278,7 +274,7 @@ psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *opti
     psdm_error_format(&why, c->info.reason, sizeof c->info.reason);
     status = PSDM_OK;
   }
-  if (!status && !c->info.native && psdmp_compile_graph_units(code, c)) status = no_memory(&why);
+  if (!status && !c->info.native && psdmp_compile_graph_units(code, c)) status = psdmp_base_no_memory("", &why);
   if (status) {
     if (error) *error = why;
     psdm_compiled_free(c);

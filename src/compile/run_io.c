@@ -49,7 +49,7 @@ psdm_status psdmp_compile_command_add(psdmp_compile_command *command, const char
       return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "more than %d words for the compiler",
                              PSDMP_COMPILE_WORDS);
     char *word = psdmp_base_arena_text(arena, text, length);
-    if (!word) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+    if (!word) return psdmp_base_no_memory("", error);
     command->word[command->words++] = word;
     text += length;
   }
@@ -72,7 +72,7 @@ psdm_status psdmp_compile_compiler_find(const psdm_compile_options *options, psd
                            "no C compiler: '%s' was not found, or may not be run; set CC to one",
                            psdmp_base_quote(command->word[0], strlen(command->word[0]), shown, sizeof shown));
   command->path = psdmp_base_arena_text(arena, path, strlen(path));
-  return command->path ? PSDM_OK : psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+  return command->path ? PSDM_OK : psdmp_base_no_memory("", error);
 }
 
 /* ---- what it is ---- */

@@ -58,20 +58,19 @@ static psdm_status sliding_regressor(psdm_controller *c, const double *q, const 
 
 /* ---- which parameters there are ---- */
 
-static psdm_status no_memory(const psdm_controller *c, psdm_error *error) {
-  return psdmp_control_fail(c, PSDM_E_MEMORY, error);
-}
-
 /* places for l parameters and a regressor's scratch */
 static bool place(psdm_controller *c, int l, size_t scratch) {
   psdmp_control_adaptation *a = &c->adaptation;
   psdmp_base_arena *arena = &c->arena;
   size_t n = (size_t)c->n, entries = n * (size_t)l;
-  a->column = NEW(arena, l, int), a->name = NEW(arena, l, const char *);
-  a->start = NEW(arena, l, double), a->scale = NEW(arena, l, double), a->gain = NEW(arena, l, double);
-  a->Y = NEW(arena, entries, double), a->part = NEW(arena, entries, double), a->in = NEW(arena, 3 * n, double);
-  a->scratch = NEW(arena, scratch, double);
-  a->s = NEW(arena, n, double), a->qd_r = NEW(arena, n, double), a->qdd_r = NEW(arena, n, double);
+  a->column = PSDMP_BASE_NEW(arena, l, int), a->name = PSDMP_BASE_NEW(arena, l, const char *);
+  a->start = PSDMP_BASE_NEW(arena, l, double), a->scale = PSDMP_BASE_NEW(arena, l, double),
+  a->gain = PSDMP_BASE_NEW(arena, l, double);
+  a->Y = PSDMP_BASE_NEW(arena, entries, double), a->part = PSDMP_BASE_NEW(arena, entries, double),
+  a->in = PSDMP_BASE_NEW(arena, 3 * n, double);
+  a->scratch = PSDMP_BASE_NEW(arena, scratch, double);
+  a->s = PSDMP_BASE_NEW(arena, n, double), a->qd_r = PSDMP_BASE_NEW(arena, n, double),
+  a->qdd_r = PSDMP_BASE_NEW(arena, n, double);
   if (!a->column || !a->name || !a->start || !a->scale || !a->gain || !a->Y || !a->part || !a->in || !a->scratch ||
       !a->s || !a->qd_r || !a->qdd_r)
     return false;
@@ -85,7 +84,7 @@ static psdm_status set_names(psdm_controller *c, psdm_error *error) {
   for (int j = 0; j < a->l; j++) {
     psdm_robot_parameter_name(c->model, a->column[j], text, sizeof text);
     a->name[j] = psdmp_base_arena_text(&c->arena, text, strlen(text));
-    if (!a->name[j]) return no_memory(c, error);
+    if (!a->name[j]) return psdmp_control_fail(c, PSDM_E_MEMORY, error);
   }
   return PSDM_OK;
 }
@@ -98,7 +97,8 @@ static psdm_status open_chain(psdm_controller *c, const double *pi, psdm_error *
                            ? psdm_model_derive(c->model, NULL, allocator, &a->model, NULL, error)
                            : psdm_params_derive(c->model, NULL, allocator, &a->model, NULL, error);
   if (status) return status;
-  if (!place(c, psdm_model_l(a->model), psdm_eval_scratch(c->model, a->model))) return no_memory(c, error);
+  if (!place(c, psdm_model_l(a->model), psdm_eval_scratch(c->model, a->model)))
+    return psdmp_control_fail(c, PSDM_E_MEMORY, error);
   for (int j = 0; j < a->l; j++) psdm_model_base_term(a->model, j, 0, &a->column[j]);
   psdm_model_theta(a->model, pi, a->start);
   return set_names(c, error);
@@ -116,7 +116,7 @@ static psdm_status closed_loops(psdm_controller *c, const double *pi, psdm_error
   for (int j = 0; j < params->rank && placed; j++) c->adaptation.column[j] = params->column[params->kept[j]];
   if (placed) psdm_params_theta(params, pi, c->adaptation.start);
   psdm_params_free(params);
-  return placed ? set_names(c, error) : no_memory(c, error);
+  return placed ? set_names(c, error) : psdmp_control_fail(c, PSDM_E_MEMORY, error);
 }
 
 /* ---- how fast they move ---- */
@@ -179,8 +179,8 @@ static psdm_status set_rates(psdm_controller *c, double gamma, psdm_error *error
 
 static psdm_status find_parameters(psdm_controller *c, psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = c->arena.allocator};
-  double *pi = NEW(&scratch, psdm_robot_parameter_count(c->model), double);
-  if (!pi) return no_memory(c, error);
+  double *pi = PSDMP_BASE_NEW(&scratch, psdm_robot_parameter_count(c->model), double);
+  if (!pi) return psdmp_control_fail(c, PSDM_E_MEMORY, error);
   psdm_robot_parameters(c->model, pi);
   psdm_status status = psdm_robot_loops(c->model) ? closed_loops(c, pi, error) : open_chain(c, pi, error);
   psdmp_base_arena_free(&scratch);

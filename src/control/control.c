@@ -212,7 +212,7 @@ psdm_status psdmp_control_fail(const psdm_controller *c, psdm_status status, psd
 /* mass (n): the diagonal of M where the reference begins */
 static psdm_status masses(psdm_controller *c, double *mass, psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = c->arena.allocator};
-  double *M = NEW(&scratch, (size_t)c->n * (size_t)c->n, double);
+  double *M = PSDMP_BASE_NEW(&scratch, (size_t)c->n * (size_t)c->n, double);
   psdm_control_reference(c, psdmp_control_begin(c), c->x);
   psdm_status status = M ? psdm_mass(c->model, c->work, c->x, M) : PSDM_E_MEMORY;
   for (int i = 0; i < c->n && !status; i++) {
@@ -249,11 +249,11 @@ static void set_springs(psdm_controller *c) {
 static psdm_status place(psdm_controller *c, psdm_error *error) {
   size_t bytes = psdm_work_bytes(c->model);
   void *memory = psdmp_base_arena_alloc(&c->arena, bytes);
-  c->kp = NEW(&c->arena, c->n, double);
-  c->kd = NEW(&c->arena, c->n, double);
-  c->spring = NEW(&c->arena, c->n, double);
-  c->part = NEW(&c->arena, c->n, double);
-  c->x = NEW(&c->arena, 3 * c->n, double);
+  c->kp = PSDMP_BASE_NEW(&c->arena, c->n, double);
+  c->kd = PSDMP_BASE_NEW(&c->arena, c->n, double);
+  c->spring = PSDMP_BASE_NEW(&c->arena, c->n, double);
+  c->part = PSDMP_BASE_NEW(&c->arena, c->n, double);
+  c->x = PSDMP_BASE_NEW(&c->arena, 3 * c->n, double);
   bool ok = memory && c->kp && c->kd && c->spring && c->part && c->x;
   psdm_status status = ok ? psdm_work_init(c->model, memory, bytes, &c->work) : PSDM_E_MEMORY;
   return status ? psdmp_control_fail(c, status, error) : PSDM_OK;

@@ -7,8 +7,6 @@
 #include "psdm/model.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* Gains of a regulator: one set where the reference stands, else one at the beginning of each step and one at the
  * end. */
 typedef struct psdmp_control_regulator {

@@ -38,12 +38,15 @@ static psdm_status design_start(design *d) {
   size_t n = (size_t)c->n, N = (size_t)d->N, m = (size_t)d->m, bytes = psdm_linear_bytes(c->model);
   psdmp_base_arena *arena = &d->arena;
   void *memory = psdmp_base_arena_alloc(arena, bytes);
-  d->A = NEW(arena, N * N, double), d->all = NEW(arena, N * n, double), d->B = NEW(arena, N * m, double);
-  d->Ad = NEW(arena, N * N, double), d->Bd = NEW(arena, N * m, double);
-  d->Q = NEW(arena, N * N, double), d->R = NEW(arena, m * m, double), d->X = NEW(arena, N * N, double);
-  d->XB = NEW(arena, N * m, double), d->S = NEW(arena, m * m, double), d->side = NEW(arena, m, double);
-  d->closed = NEW(arena, N * N, double), d->XC = NEW(arena, N * N, double);
-  d->scratch = NEW(arena, psdm_system_scratch(d->N, d->m), double);
+  d->A = PSDMP_BASE_NEW(arena, N * N, double), d->all = PSDMP_BASE_NEW(arena, N * n, double),
+  d->B = PSDMP_BASE_NEW(arena, N * m, double);
+  d->Ad = PSDMP_BASE_NEW(arena, N * N, double), d->Bd = PSDMP_BASE_NEW(arena, N * m, double);
+  d->Q = PSDMP_BASE_NEW(arena, N * N, double), d->R = PSDMP_BASE_NEW(arena, m * m, double),
+  d->X = PSDMP_BASE_NEW(arena, N * N, double);
+  d->XB = PSDMP_BASE_NEW(arena, N * m, double), d->S = PSDMP_BASE_NEW(arena, m * m, double),
+  d->side = PSDMP_BASE_NEW(arena, m, double);
+  d->closed = PSDMP_BASE_NEW(arena, N * N, double), d->XC = PSDMP_BASE_NEW(arena, N * N, double);
+  d->scratch = PSDMP_BASE_NEW(arena, psdm_system_scratch(d->N, d->m), double);
   bool ok = memory && d->A && d->all && d->B && d->Ad && d->Bd && d->Q && d->R && d->X && d->XB && d->S && d->side &&
             d->closed && d->XC && d->scratch;
   return ok ? psdm_linear_init(c->model, memory, bytes, &d->linear) : PSDM_E_MEMORY;
@@ -204,8 +207,8 @@ static psdm_status set_grid(psdm_controller *c, const psdm_control_options *o, p
 
 static psdm_status place(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
   psdmp_control_regulator *g = &c->regulator;
-  g->joint = NEW(&c->arena, c->n, int);
-  g->deviation = NEW(&c->arena, 2 * c->n, double);
+  g->joint = PSDMP_BASE_NEW(&c->arena, c->n, int);
+  g->deviation = PSDMP_BASE_NEW(&c->arena, 2 * c->n, double);
   if (!g->joint || !g->deviation) return psdmp_control_fail(c, PSDM_E_MEMORY, error);
   for (int i = 0; i < c->n; i++)
     if (!o->inputs || o->inputs[i]) g->joint[g->inputs++] = i;
@@ -215,7 +218,7 @@ static psdm_status place(psdm_controller *c, const psdm_control_options *o, psdm
   psdmp_base_print(what, sizeof what, "lqr: keeping gains at %ld moments", g->count);
   psdm_status status = psdmp_base_memory_ask("", what, bytes, psdm_robot_memory(c->model), "", error);
   if (status) return status;
-  g->K = NEW(&c->arena, (size_t)g->count * (size_t)g->inputs * 2 * (size_t)c->n, double);
+  g->K = PSDMP_BASE_NEW(&c->arena, (size_t)g->count * (size_t)g->inputs * 2 * (size_t)c->n, double);
   return g->K ? PSDM_OK : psdmp_control_fail(c, PSDM_E_MEMORY, error);
 }
 

@@ -8,8 +8,6 @@
 #include "derive/collect_priv.h"
 #include "linalg/linalg.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 enum { WIDE = PSDMP_ROBOT_STANDARD + 1 };
 
 typedef struct chooser {
@@ -127,11 +125,12 @@ bool psdmp_derive_choose_by_link(const psdm_robot *r, const psdmp_derive_link_co
                                  psdmp_derive_link_choice *out) {
   int columns = of->columns, rows = of->rows;
   chooser c = {.of = of, .out = out};
-  *out = (psdmp_derive_link_choice){
-      .smallest = INFINITY, .kept = NEW(arena, columns, int), .beta = NEW(arena, (long)columns * columns, double)};
-  c.E = NEW(arena, (long)rows * (columns + WIDE), double);
-  c.Q = NEW(arena, (long)rows * (columns + WIDE), double);
-  c.U = NEW(arena, (long)columns * columns, double);
+  *out = (psdmp_derive_link_choice){.smallest = INFINITY,
+                                    .kept = PSDMP_BASE_NEW(arena, columns, int),
+                                    .beta = PSDMP_BASE_NEW(arena, (long)columns * columns, double)};
+  c.E = PSDMP_BASE_NEW(arena, (long)rows * (columns + WIDE), double);
+  c.Q = PSDMP_BASE_NEW(arena, (long)rows * (columns + WIDE), double);
+  c.U = PSDMP_BASE_NEW(arena, (long)columns * columns, double);
   if (!out->kept || !out->beta || !c.E || !c.Q || !c.U) return false;
   memcpy(c.E, of->A, sizeof *c.E * (size_t)rows * (size_t)columns);
   for (int at = 0; at < columns;) {

@@ -313,5 +313,5 @@ psdm_status psdmp_derive_base_recursion(const psdm_robot *r, double reach, doubl
   info->rank_dropped = j.dropped;
   info->rank_kept = j.kept;
   psdmp_base_arena_free(&scratch);
-  return ok ? PSDM_OK : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  return ok ? PSDM_OK : psdmp_base_no_memory(r->file, error);
 }

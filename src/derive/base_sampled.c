@@ -8,15 +8,9 @@
 #include "linalg/linalg.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* remainders of sampled columns below this are rounding: recursions of a dozen joints are good to 1e-15, and a few
  * hundred samples add up */
 static const double SAMPLE_ROUNDING = 3e-13;
-
-static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
-}
 
 /* splitmix64 with a fixed start: the same robot gives the same bytes */
 double psdmp_derive_sample(uint64_t *state) {
@@ -28,9 +22,9 @@ double psdmp_derive_sample(uint64_t *state) {
 
 /* memory for a choice of columns */
 static bool new_columns(psdmp_base_arena *arena, int columns, psdmp_linalg_columns *out, double **R) {
-  out->kept = NEW(arena, columns, int);
-  out->beta = NEW(arena, columns * columns, double);
-  *R = NEW(arena, columns * columns, double);
+  out->kept = PSDMP_BASE_NEW(arena, columns, int);
+  out->beta = PSDMP_BASE_NEW(arena, columns * columns, double);
+  *R = PSDMP_BASE_NEW(arena, columns * columns, double);
   return out->kept && out->beta && *R;
 }
 
@@ -93,9 +87,9 @@ static psdm_status tie_all(const psdm_robot *r, const psdm_derive_options *o, ti
 static psdm_status new_ties(const psdm_robot *r, const psdm_derive_options *o, psdmp_base_arena *arena, ties *t,
                             double **value, psdm_error *error) {
   int variables = 1 + r->bodies * KINDS;
-  t->group = NEW(arena, variables, int);
-  *value = NEW(arena, variables, double);
-  if (!t->group || !*value) return no_memory(r, error);
+  t->group = PSDMP_BASE_NEW(arena, variables, int);
+  *value = PSDMP_BASE_NEW(arena, variables, double);
+  if (!t->group || !*value) return psdmp_base_no_memory(r->file, error);
   for (int i = 0; i < variables; i++) t->group[i] = i;
   return tie_all(r, o, t, error);
 }
@@ -115,10 +109,10 @@ psdm_status psdmp_derive_restriction_set(const psdm_robot *r, const psdm_derive_
   *out = (psdmp_derive_restriction){0, NULL, NULL};
   if (!r->assumptions && !(o && o->assume_count)) return PSDM_OK;
   ties t;
-  double *value, *pi = NEW(arena, S, double), *A = NEW(arena, rows * S, double), *R;
-  int *order = NEW(arena, S, int);
+  double *value, *pi = PSDMP_BASE_NEW(arena, S, double), *A = PSDMP_BASE_NEW(arena, rows * S, double), *R;
+  int *order = PSDMP_BASE_NEW(arena, S, int);
   psdmp_linalg_columns columns;
-  if (!pi || !A || !order || !new_columns(arena, S, &columns, &R)) return no_memory(r, error);
+  if (!pi || !A || !order || !new_columns(arena, S, &columns, &R)) return psdmp_base_no_memory(r->file, error);
   psdm_status status = new_ties(r, o, arena, &t, &value, error);
   if (status) return status;
   uint64_t seed = 1;
@@ -187,9 +181,9 @@ psdm_status psdmp_derive_restrict_psi(const psdmp_derive_restriction *res, psdm_
     for (int k = 0; k < res->count; k++) shares += res->B[(long)k * m->standard + c] != 0;
     if (shares > widest) widest = shares;
   }
-  psdmp_model_entry *part = NEW(&m->arena, most * widest, psdmp_model_entry),
-                    *psi = NEW(&m->arena, m->P_start[m->p] * widest, psdmp_model_entry);
-  if (!part || !psi) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+  psdmp_model_entry *part = PSDMP_BASE_NEW(&m->arena, most * widest, psdmp_model_entry),
+                    *psi = PSDMP_BASE_NEW(&m->arena, m->P_start[m->p] * widest, psdmp_model_entry);
+  if (!part || !psi) return psdmp_base_no_memory("", error);
   for (int k = 0; k < m->classes; k++) {
     long f = m->class_start[k], end = m->class_start[k + 1];
     m->class_start[k] = p;
@@ -215,9 +209,9 @@ psdm_status psdmp_derive_restrict_psi(const psdmp_derive_restriction *res, psdm_
 static bool write_base(const psdm_robot *r, double reach, const int *order, const psdmp_derive_link_choice *c,
                        psdm_model *m, psdmp_base_arena *scratch) {
   int S = m->standard;
-  double *theta = NEW(scratch, S, double);
+  double *theta = PSDMP_BASE_NEW(scratch, S, double);
   m->l = c->rank;
-  m->base = NEW(&m->arena, m->l, psdmp_model_base);
+  m->base = PSDMP_BASE_NEW(&m->arena, m->l, psdmp_model_base);
   if (!theta || !m->base) return false;
   for (int j = 0; j < m->l; j++) {
     int own = m->base[j].parameter = order[c->kept[j]];
@@ -234,10 +228,10 @@ static bool write_base(const psdm_robot *r, double reach, const int *order, cons
 psdm_status psdmp_derive_base_of_rows(const psdm_robot *r, double reach, double tolerance, int rows, double *A,
                                       psdm_model *m, psdm_derive_info *info, psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = m->arena.allocator};
-  int S = m->standard, *order = NEW(&scratch, S, int);
+  int S = m->standard, *order = PSDMP_BASE_NEW(&scratch, S, int);
   long words = psdmp_linalg_least_squares_work(rows, S, 1);
-  double *R = NEW(&scratch, (long)S * S, double), *T = NEW(&scratch, (long)S * S, double),
-         *tau = NEW(&scratch, S, double), *work = NEW(&scratch, words, double), size = 0;
+  double *R = PSDMP_BASE_NEW(&scratch, (long)S * S, double), *T = PSDMP_BASE_NEW(&scratch, (long)S * S, double),
+         *tau = PSDMP_BASE_NEW(&scratch, S, double), *work = PSDMP_BASE_NEW(&scratch, words, double), size = 0;
   bool ok = R && T && tau && work && order, solved = ok && psdmp_linalg_triangle(rows, S, A, T, tau, work, words);
   if (solved) {
     psdmp_derive_link_choice chosen;
@@ -254,7 +248,7 @@ psdm_status psdmp_derive_base_of_rows(const psdm_robot *r, double reach, double 
     info->rank_kept = size > 0 ? chosen.smallest / size : INFINITY;
   }
   psdmp_base_arena_free(&scratch);
-  if (!ok) return no_memory(r, error);
+  if (!ok) return psdmp_base_no_memory(r->file, error);
   return solved ? PSDM_OK
                 : psdmp_base_fail(error, PSDM_E_SINGULAR, r->file, 0, 0,
                                   "the samples of the regressor cannot be factorised");
@@ -339,17 +333,17 @@ psdm_status psdmp_derive_base_sampled(const psdm_robot *r, const psdmp_derive_re
   psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   int S = m->standard, samples = 2 * S / r->n + 10, rows = samples * r->n;
   double reach = psdmp_derive_reach(r, &scratch);
-  double *A = NEW(&scratch, rows * S, double), *Y = NEW(&scratch, r->n * S, double),
-         *B = res->B ? NEW(&scratch, rows * S, double) : A;
-  double *state = NEW(&scratch, 4 * r->n, double);
-  psdmp_derive_motion *motion = NEW(&scratch, r->n, psdmp_derive_motion);
+  double *A = PSDMP_BASE_NEW(&scratch, rows * S, double), *Y = PSDMP_BASE_NEW(&scratch, r->n * S, double),
+         *B = res->B ? PSDMP_BASE_NEW(&scratch, rows * S, double) : A;
+  double *state = PSDMP_BASE_NEW(&scratch, 4 * r->n, double);
+  psdmp_derive_motion *motion = PSDMP_BASE_NEW(&scratch, r->n, psdmp_derive_motion);
   psdm_work *work = NULL;
   psdm_status status =
       A && Y && B && state && motion && !scratch.failed ? psdm_work_new(r, m->arena.allocator, &work) : PSDM_E_MEMORY;
   if (!status) status = sample_regressor(r, reach, work, samples, rows, state, motion, Y, A);
   if (!status && res->B) restrict_columns(r, reach, res, rows, S, A, B);
   if (status)
-    status = status == PSDM_E_MEMORY ? no_memory(r, error)
+    status = status == PSDM_E_MEMORY ? psdmp_base_no_memory(r->file, error)
                                      : psdmp_base_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
   else status = psdmp_derive_base_of_rows(r, reach, fmax(tolerance, SAMPLE_ROUNDING), rows, B, m, info, error);
   psdm_work_free(work, m->arena.allocator);

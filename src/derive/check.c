@@ -6,8 +6,6 @@
 #include "psdm/params.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 static psdm_status failed(const psdm_robot *r, psdm_status status, psdm_error *error) {
   return psdmp_base_fail(error, status, r->file, 0, 0, "%s", psdm_status_text(status));
 }
@@ -30,10 +28,10 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
                              double *residual, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = allocator};
   int n = r->n, S = m->standard;
-  double *y = NEW(&arena, m->p, double), *Y = NEW(&arena, n * S, double), *pi = NEW(&arena, S, double),
-         *theta = NEW(&arena, m->l, double);
-  double *state = NEW(&arena, 3 * n, double), *tau = NEW(&arena, n, double), *recursive = NEW(&arena, n, double),
-         worst = 0, largest = 0;
+  double *y = PSDMP_BASE_NEW(&arena, m->p, double), *Y = PSDMP_BASE_NEW(&arena, n * S, double),
+         *pi = PSDMP_BASE_NEW(&arena, S, double), *theta = PSDMP_BASE_NEW(&arena, m->l, double);
+  double *state = PSDMP_BASE_NEW(&arena, 3 * n, double), *tau = PSDMP_BASE_NEW(&arena, n, double),
+         *recursive = PSDMP_BASE_NEW(&arena, n, double), worst = 0, largest = 0;
   psdm_work *work = NULL;
   psdm_status status = PSDM_E_MEMORY;
   if (y && Y && pi && theta && state && tau && recursive) status = psdm_work_new(r, allocator, &work);
@@ -168,9 +166,9 @@ static bool new_comparison(comparison *c, psdmp_base_arena *arena) {
   c->pi = psdmp_base_arena_alloc(arena, 2 * S * sizeof(double));
   c->theta = psdmp_base_arena_alloc(arena, (2 * (size_t)c->of->l + 1) * sizeof(double));
   c->q = psdmp_base_arena_alloc(arena, 4 * n * sizeof(double));
-  c->motion = NEW(arena, c->robot->n, psdmp_derive_motion);
+  c->motion = PSDMP_BASE_NEW(arena, c->robot->n, psdmp_derive_motion);
   c->Y = psdmp_base_arena_alloc(arena, n * S * sizeof(double));
-  c->y = NEW(arena, c->of->model ? c->of->model->p : 0, double);
+  c->y = PSDMP_BASE_NEW(arena, c->of->model ? c->of->model->p : 0, double);
   if (!c->pi || !c->theta || !c->q || !c->motion || !c->Y || !c->y) return false;
   c->qd = c->q + n, c->qdd = c->qd + n, c->tau = c->qdd + n;
   psdmp_derive_motions(c->robot, c->reach, c->motion);

@@ -7,8 +7,6 @@
 
 #include "derive/collect_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* codes present in one class, with the count of those before each word; where codes are far apart, the sorted codes
  * themselves */
 typedef struct code_set {
@@ -299,7 +297,7 @@ psdm_status psdmp_derive_collect(const psdm_robot *r, const psdmp_derive_expansi
   psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   collector c = {.m = m, .robot = r, .kept = INFINITY, .column = column, .reach = e->reach};
   for (int i = 0; i < 7; i++) c.power[i] = pow(e->reach, i - 4);
-  sorted_term *sorted = NEW(&scratch, e->terms, sorted_term);
+  sorted_term *sorted = PSDMP_BASE_NEW(&scratch, e->terms, sorted_term);
   long rows = 0, entries = 0;
   for (int t = 0; t < e->terms; t++) rows += e->term[t].rows.count, entries += e->term[t].rows.entries;
   double codes = (double)m->weight[0] * m->radix[0];
@@ -307,7 +305,7 @@ psdm_status psdmp_derive_collect(const psdm_robot *r, const psdmp_derive_expansi
   double need = (double)e->pool.bytes + psdmp_derive_collect_bytes((double)rows, (double)entries, codes);
   psdm_status status = psdmp_derive_ask(r, need, psdmp_derive_limit(r, options), error);
   if (status) return psdmp_base_arena_free(&scratch), status;
-  c.drive = NEW(&scratch, r->drives * r->n, constant);
+  c.drive = PSDMP_BASE_NEW(&scratch, r->drives * r->n, constant);
   c.set.bits = psdmp_base_arena_alloc_raw(&scratch, words * sizeof *c.set.bits);
   c.set.before = psdmp_base_arena_alloc_raw(&scratch, words * sizeof *c.set.before);
   bool ok = sorted && c.drive && c.set.bits && c.set.before && make_room(r, e, m);
@@ -320,5 +318,5 @@ psdm_status psdmp_derive_collect(const psdm_robot *r, const psdmp_derive_expansi
   }
   *kept = c.kept;
   psdmp_base_arena_free(&scratch);
-  return ok ? PSDM_OK : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  return ok ? PSDM_OK : psdmp_base_no_memory(r->file, error);
 }

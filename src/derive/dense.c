@@ -6,8 +6,6 @@
 
 #include "linalg/linalg.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array_raw(arena, count, sizeof(type)))
-
 /* what is smaller, of torques in the arm's own units, is rounding (section 3.4.3) */
 static const double TOLERANCE = 1e-10;
 
@@ -37,10 +35,6 @@ typedef struct dense {
   double *psi; /* (p n x standard) coefficient rows by function, then joint */
   double done; /* share of the work */
 } dense;
-
-static psdm_status no_memory(const dense *d) {
-  return psdmp_base_fail(d->error, PSDM_E_MEMORY, d->robot->file, 0, 0, "out of memory while deriving");
-}
 
 static psdm_status step_on(dense *d, double share) {
   d->done += share;
@@ -94,7 +88,7 @@ static double code_unit(const dense *d, uint64_t code) {
 static bool fill_monomials(const dense *d, const double *q, long states, const uint64_t *code, long count,
                            psdmp_base_arena *arena, double *Y) {
   int n = d->m->n;
-  double *value = NEW(arena, (long)n * PSDMP_DERIVE_BASIS * states, double);
+  double *value = PSDMP_BASE_NEW_RAW(arena, (long)n * PSDMP_DERIVE_BASIS * states, double);
   if (!value) return false;
   for (int j = 0; j < n; j++)
     for (long t = 0; t < states; t++) {
@@ -133,7 +127,7 @@ static psdm_status sample_system(dense *d, const square *s, const double *q, dou
 /* functions whose row of coefficients is not zero (equation 26); size is what zero is measured against */
 static bool keep_functions(dense *d, const square *s, int c, const double *X, double size) {
   int n = d->m->n, k = s->class_index[c];
-  d->code[k] = NEW(&d->arena, s->count, uint64_t);
+  d->code[k] = PSDMP_BASE_NEW_RAW(&d->arena, s->count, uint64_t);
   if (!d->code[k]) return false;
   for (long f = 0; f < s->count; f++) {
     double largest = 0;
@@ -154,23 +148,24 @@ static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
       psdmp_base_memory_ask(d->robot->file, what, (double)bytes, psdmp_derive_limit(d->robot, d->options),
                             "; --method exact needs none", d->error);
   if (fits) return fits;
-  double *q = NEW(&arena, N * n, double), *T = NEW(&arena, N * n, double), *B = NEW(&arena, N * columns, double),
-         *X = NEW(&arena, N * columns, double);
-  double *R = NEW(&arena, N * columns, double), *Y = NEW(&arena, N * N, double), *LU = NEW(&arena, N * N, double),
-         size = 0;
-  long double *sum = NEW(&arena, N, long double);
-  int *pivot = NEW(&arena, N, int);
-  psdm_status status = q && T && B && X && R && Y && LU && sum && pivot ? PSDM_OK : no_memory(d);
+  double *q = PSDMP_BASE_NEW_RAW(&arena, N * n, double), *T = PSDMP_BASE_NEW_RAW(&arena, N * n, double),
+         *B = PSDMP_BASE_NEW_RAW(&arena, N * columns, double), *X = PSDMP_BASE_NEW_RAW(&arena, N * columns, double);
+  double *R = PSDMP_BASE_NEW_RAW(&arena, N * columns, double), *Y = PSDMP_BASE_NEW_RAW(&arena, N * N, double),
+         *LU = PSDMP_BASE_NEW_RAW(&arena, N * N, double), size = 0;
+  long double *sum = PSDMP_BASE_NEW_RAW(&arena, N, long double);
+  int *pivot = PSDMP_BASE_NEW_RAW(&arena, N, int);
+  psdm_status status =
+      q && T && B && X && R && Y && LU && sum && pivot ? PSDM_OK : psdmp_base_no_memory(d->robot->file, d->error);
   if (!status) {
     psdmp_derive_source_positions(&d->source, seed, N, q);
-    if (!fill_monomials(d, q, N, s->code, N, &arena, Y)) status = no_memory(d);
+    if (!fill_monomials(d, q, N, s->code, N, &arena, Y)) status = psdmp_base_no_memory(d->robot->file, d->error);
   }
   if (!status) status = sample_system(d, s, q, T, B, &size);
   if (!status && !psdmp_linalg_solve_refined((int)N, columns, Y, B, X, LU, pivot, R, sum))
     status = psdmp_base_fail(d->error, PSDM_E_LIMIT, d->robot->file, 0, 0,
                              "a system of %ld sampled functions is singular", N);
   for (int c = 0; c < s->classes && !status; c++)
-    if (!keep_functions(d, s, c, X, size > 0 ? size : 1)) status = no_memory(d);
+    if (!keep_functions(d, s, c, X, size > 0 ? size : 1)) status = psdmp_base_no_memory(d->robot->file, d->error);
   if (bytes > d->info->bytes) d->info->bytes = bytes;
   d->info->searched += N * s->classes;
   psdmp_base_arena_free(&arena);
@@ -185,7 +180,7 @@ static bool add_class(dense *d, int k, int from, const unsigned char *candidate)
   psdm_model_class_rates(d->m, k, &first, &second);
   square *s = &d->system[d->systems];
   *s = (square){.count = psdmp_derive_search(&d->space, first, second, candidate, NULL)};
-  s->code = NEW(&d->arena, s->count, uint64_t);
+  s->code = PSDMP_BASE_NEW_RAW(&d->arena, s->count, uint64_t);
   if (!s->code) return false;
   psdmp_derive_search(&d->space, first, second, candidate, s->code);
   for (int other = from; other < d->systems; other++)
@@ -216,16 +211,16 @@ static psdm_status solve_systems(dense *d, int from, double share) {
 static psdm_status find_functions(dense *d) {
   int n = d->m->n, velocities;
   unsigned char *candidate = psdmp_base_arena_alloc(&d->arena, (size_t)d->space.codes);
-  if (!candidate) return no_memory(d);
+  if (!candidate) return psdmp_base_no_memory(d->robot->file, d->error);
   for (int k = d->m->gravity > 0 ? 0 : 1; k <= n; k++)
-    if (!add_class(d, k, d->systems, NULL)) return no_memory(d);
+    if (!add_class(d, k, d->systems, NULL)) return psdmp_base_no_memory(d->robot->file, d->error);
   psdm_status status = solve_systems(d, 0, 0.5);
   if (status) return status;
   for (int k = 1; k <= n; k++)
     for (long f = 0; f < d->found[k]; f++) psdmp_derive_search_derivatives(&d->space, d->code[k][f], candidate);
   velocities = d->systems;
   for (int k = n + 1; k < d->m->classes; k++)
-    if (!add_class(d, k, velocities, candidate)) return no_memory(d);
+    if (!add_class(d, k, velocities, candidate)) return psdmp_base_no_memory(d->robot->file, d->error);
   return solve_systems(d, velocities, 0.2);
 }
 
@@ -247,13 +242,13 @@ static bool new_regression(dense *d, long functions, psdmp_base_arena *arena, re
                     .states = states,
                     .words = psdmp_linalg_least_squares_work((int)states, (int)functions, n * d->sets)};
   if (second > g->words) g->words = second;
-  g->q = NEW(arena, states * n, double);
-  g->Y = NEW(arena, states * functions, double);
-  g->T = NEW(arena, states * n * d->sets, double);
-  g->B = NEW(arena, states * n * d->sets, double);
-  g->K = NEW(arena, (long)d->sets * d->left.count, double);
-  g->C = NEW(arena, functions * n * d->sets, double);
-  g->work = NEW(arena, g->words, double);
+  g->q = PSDMP_BASE_NEW_RAW(arena, states * n, double);
+  g->Y = PSDMP_BASE_NEW_RAW(arena, states * functions, double);
+  g->T = PSDMP_BASE_NEW_RAW(arena, states * n * d->sets, double);
+  g->B = PSDMP_BASE_NEW_RAW(arena, states * n * d->sets, double);
+  g->K = PSDMP_BASE_NEW_RAW(arena, (long)d->sets * d->left.count, double);
+  g->C = PSDMP_BASE_NEW_RAW(arena, functions * n * d->sets, double);
+  g->work = PSDMP_BASE_NEW_RAW(arena, g->words, double);
   return g->q && g->Y && g->T && g->B && g->K && g->C && g->work;
 }
 
@@ -287,11 +282,13 @@ static psdm_status fit_class(dense *d, int k, double *row) {
   psdmp_base_arena arena = {.allocator = d->arena.allocator};
   regression g;
   double size = 0;
-  psdm_status status = new_regression(d, d->found[k], &arena, &g) ? PSDM_OK : no_memory(d);
+  psdm_status status =
+      new_regression(d, d->found[k], &arena, &g) ? PSDM_OK : psdmp_base_no_memory(d->robot->file, d->error);
   psdm_model_class_rates(d->m, k, &first, &second);
   if (!status) {
     psdmp_derive_source_positions(&d->source, 200 + (uint64_t)k, g.states, g.q);
-    if (!fill_monomials(d, g.q, g.states, d->code[k], g.functions, &arena, g.Y)) status = no_memory(d);
+    if (!fill_monomials(d, g.q, g.states, d->code[k], g.functions, &arena, g.Y))
+      status = psdmp_base_no_memory(d->robot->file, d->error);
   }
   if (!status)
     status = psdmp_derive_source_class(&d->source, g.q, g.states, d->pi, d->sets, first, second, g.T, &size, d->error);
@@ -313,7 +310,7 @@ static psdm_status fit_classes(dense *d) {
   double all = 0;
   for (int k = 0; k < d->m->classes; k++) functions += d->found[k], all += pow((double)d->found[k], 2);
   d->psi = psdmp_base_arena_alloc(&d->arena, sizeof *d->psi * (size_t)(functions * n + 1) * (size_t)d->m->standard);
-  if (!d->psi) return no_memory(d);
+  if (!d->psi) return psdmp_base_no_memory(d->robot->file, d->error);
   for (int k = 0; k < d->m->classes; row += d->found[k++] * n) {
     psdm_status status = d->found[k] ? fit_class(d, k, d->psi + row * d->m->standard) : PSDM_OK;
     if (!status && d->found[k]) status = step_on(d, 0.3 * pow((double)d->found[k], 2) / all);
@@ -330,9 +327,9 @@ static bool fill_model(dense *d) {
   long functions = 0, entries = 0, at = 0, row = 0;
   for (int k = 0; k < m->classes; k++) functions += d->found[k];
   for (long e = 0; e < functions * n * S; e++) entries += d->psi[e] != 0;
-  m->code = NEW(&m->arena, functions, uint64_t);
-  m->P_start = NEW(&m->arena, functions + 1, long);
-  m->P = NEW(&m->arena, entries, psdmp_model_entry);
+  m->code = PSDMP_BASE_NEW_RAW(&m->arena, functions, uint64_t);
+  m->P_start = PSDMP_BASE_NEW_RAW(&m->arena, functions + 1, long);
+  m->P = PSDMP_BASE_NEW_RAW(&m->arena, entries, psdmp_model_entry);
   if (!m->code || !m->P_start || !m->P) return false;
   for (int k = 0; k < m->classes; k++) {
     m->class_start[k] = m->p;
@@ -355,8 +352,8 @@ static psdm_status reduce(dense *d) {
   int n = d->m->n, S = d->m->standard;
   long functions = 0, row = 0;
   for (int k = 0; k < d->m->classes; k++) functions += d->found[k];
-  double *psi = NEW(&d->arena, functions * n * S, double);
-  if (!psi) return no_memory(d);
+  double *psi = PSDMP_BASE_NEW_RAW(&d->arena, functions * n * S, double);
+  if (!psi) return psdmp_base_no_memory(d->robot->file, d->error);
   for (int k = 0; k < d->m->classes; k++)
     for (long f = 0; f < d->found[k]; f++)
       for (int i = 0; i < n; i++, row++) {
@@ -376,12 +373,12 @@ static psdm_status set_parameters(dense *d) {
   if (status) return status;
   d->m->combined = d->left.B != NULL;
   if (!d->left.B) {
-    d->left = (psdmp_derive_restriction){.count = S, .param = NEW(&d->arena, S, int)};
+    d->left = (psdmp_derive_restriction){.count = S, .param = PSDMP_BASE_NEW_RAW(&d->arena, S, int)};
     for (int k = 0; d->left.param && k < S; k++) d->left.param[k] = k;
   }
   d->sets = d->left.count + 10;
-  d->pi = NEW(&d->arena, (long)d->sets * S, double);
-  if (!d->left.param || !d->pi) return no_memory(d);
+  d->pi = PSDMP_BASE_NEW_RAW(&d->arena, (long)d->sets * S, double);
+  if (!d->left.param || !d->pi) return psdmp_base_no_memory(d->robot->file, d->error);
   for (int set = 0; set < d->sets && !status; set++)
     status = psdmp_derive_sample_assumed(d->robot, d->options, 1000 + (uint64_t)set, &d->arena, d->pi + (long)set * S,
                                          d->error);
@@ -403,11 +400,11 @@ psdm_status psdmp_derive_dense(const psdm_robot *r, const psdm_derive_options *o
   info->kept = INFINITY;
   psdmp_derive_source_set(r, options, m->arena.allocator, &d.source);
   psdmp_derive_space_set(r, m, &d.space);
-  d.system = NEW(&d.arena, m->classes, square);
-  psdm_status status = d.system ? set_parameters(&d) : no_memory(&d);
+  d.system = PSDMP_BASE_NEW_RAW(&d.arena, m->classes, square);
+  psdm_status status = d.system ? set_parameters(&d) : psdmp_base_no_memory(d.robot->file, d.error);
   if (!status) status = find_functions(&d);
   if (!status) status = fit_classes(&d);
-  if (!status && !fill_model(&d)) status = no_memory(&d);
+  if (!status && !fill_model(&d)) status = psdmp_base_no_memory(d.robot->file, d.error);
   if (!status) status = reduce(&d);
   psdmp_base_arena_free(&d.arena);
   return status;

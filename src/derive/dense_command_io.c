@@ -146,8 +146,7 @@ psdm_status psdmp_derive_command_torques(const psdm_robot *r, const char *comman
   if (!status) status = psdm_csv_open_source(read_answer, &p, "<sampler>", allocator, &csv, error);
   if (!status) {
     row = psdmp_base_alloc(allocator, (size_t)psdm_csv_columns(csv) * sizeof *row);
-    status = row ? read_rows(csv, b, r->n, row, error)
-                 : psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+    status = row ? read_rows(csv, b, r->n, row, error) : psdmp_base_no_memory("", error);
   }
   psdmp_base_free(allocator, row);
   psdm_csv_close(csv);

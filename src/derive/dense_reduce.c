@@ -14,7 +14,7 @@ psdm_status psdmp_derive_dense_reduce(const psdm_robot *r, double reach, const d
   for (long t = 0; A && t < rows; t++)
     for (int k = 0; k < m->standard; k++) A[k * height + t] = psi[t * m->standard + k];
   psdm_status status = A ? psdmp_derive_base_of_rows(r, reach, RANK_TOLERANCE, (int)height, A, m, info, error)
-                         : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+                         : psdmp_base_no_memory(r->file, error);
   psdmp_base_arena_free(&arena);
   return status;
 }

@@ -4,12 +4,6 @@
 
 #include "derive/dense_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array_raw(arena, count, sizeof(type)))
-
-static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
-}
-
 static double length(const double x[3]) { return sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]); }
 
 void psdmp_derive_source_set(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator,
@@ -38,9 +32,11 @@ static psdm_status recursive_torques(const psdmp_derive_source *s, const psdmp_d
   const psdm_robot *r = s->robot;
   int n = r->n, S = psdm_robot_parameter_count(r);
   psdmp_base_arena arena = {.allocator = s->allocator};
-  double *Y = NEW(&arena, n * S, double), *by_parameter = NEW(&arena, (long)S * b->sets, double);
+  double *Y = PSDMP_BASE_NEW_RAW(&arena, n * S, double),
+         *by_parameter = PSDMP_BASE_NEW_RAW(&arena, (long)S * b->sets, double);
   psdm_work *work = NULL;
-  psdm_status status = Y && by_parameter && !psdm_work_new(r, s->allocator, &work) ? PSDM_OK : no_memory(r, error);
+  psdm_status status =
+      Y && by_parameter && !psdm_work_new(r, s->allocator, &work) ? PSDM_OK : psdmp_base_no_memory(r->file, error);
   for (int k = 0; k < S && !status; k++)
     for (int set = 0; set < b->sets; set++) by_parameter[(long)k * b->sets + set] = b->pi[(long)set * S + k];
   for (long t = 0; t < b->states && !status; t++) {
@@ -136,11 +132,11 @@ psdm_status psdmp_derive_source_class(const psdmp_derive_source *s, const double
   psdmp_derive_batch b = {.states = states, .sets = sets, .pi = pi};
   double qd[2 * PSDMP_DERIVE_DENSE_JOINTS], qdd[2 * PSDMP_DERIVE_DENSE_JOINTS],
       divisor = set_pair(s, first, second, qd, qdd);
-  b.q = NEW(&arena, states * n, double);
-  b.qd = NEW(&arena, states * n, double);
-  b.qdd = NEW(&arena, states * n, double);
-  b.tau = NEW(&arena, states * block, double);
-  psdm_status status = b.q && b.qd && b.qdd && b.tau ? PSDM_OK : no_memory(s->robot, error);
+  b.q = PSDMP_BASE_NEW_RAW(&arena, states * n, double);
+  b.qd = PSDMP_BASE_NEW_RAW(&arena, states * n, double);
+  b.qdd = PSDMP_BASE_NEW_RAW(&arena, states * n, double);
+  b.tau = PSDMP_BASE_NEW_RAW(&arena, states * block, double);
+  psdm_status status = b.q && b.qd && b.qdd && b.tau ? PSDM_OK : psdmp_base_no_memory(s->robot->file, error);
   for (long t = 0; t < states && !status; t++) {
     memcpy(b.q + t * n, q + t / each * n, sizeof *q * (size_t)n);
     memcpy(b.qd + t * n, qd + t % each * n, sizeof *qd * (size_t)n);

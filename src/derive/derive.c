@@ -8,16 +8,10 @@
 #include "derive/collect_priv.h"
 #include "derive/dense_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
 }
 
 /* sizes, names and codes: the last joint's digit counts least, so that codes ascend as the walk over bodies finds
@@ -32,12 +26,12 @@ static bool shape(const psdm_robot *r, psdm_model *m) {
   m->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   m->robot = (psdmp_model_robot){psdm_robot_fingerprint(r), {g[0], g[1], g[2]}, 0};
   m->name = psdmp_base_arena_text(arena, r->name, strlen(r->name));
-  m->prismatic = NEW(arena, r->n, bool);
-  m->weight = NEW(arena, r->n, uint64_t);
-  m->radix = NEW(arena, r->n, int);
-  m->class_start = NEW(arena, m->classes + 1, long);
+  m->prismatic = PSDMP_BASE_NEW(arena, r->n, bool);
+  m->weight = PSDMP_BASE_NEW(arena, r->n, uint64_t);
+  m->radix = PSDMP_BASE_NEW(arena, r->n, int);
+  m->class_start = PSDMP_BASE_NEW(arena, m->classes + 1, long);
   m->standard_name = psdmp_base_arena_alloc(arena, (size_t)m->standard * sizeof *m->standard_name);
-  m->fate = NEW(arena, m->standard, unsigned char);
+  m->fate = PSDMP_BASE_NEW(arena, m->standard, unsigned char);
   if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->standard_name || !m->fate)
     return false;
   for (int k = 0; k < m->standard; k++)
@@ -96,9 +90,9 @@ static psdm_status derive_exact(const psdm_robot *r, const psdm_derive_options *
   psdmp_derive_expansion e;
   psdmp_derive_restriction assumed;
   int q[PSDMP_DERIVE_JOINTS];
-  int *column = NEW(&m->arena, m->standard, int);
+  int *column = PSDMP_BASE_NEW(&m->arena, m->standard, int);
   psdm_status status = expand(r, options, m, &e, q, error);
-  if (!status && !column) status = no_memory(r, error);
+  if (!status && !column) status = psdmp_base_no_memory(r->file, error);
   if (!status) status = psdmp_derive_restriction_set(r, options, &m->arena, &assumed, error);
   if (!status && !assumed.B && !r->coupled && r->plain_drives) {
     /* the kept columns are known beforehand, so P is written at once */
@@ -126,8 +120,8 @@ static psdm_status derive(const psdm_robot *r, const psdm_derive_options *option
       dense ? psdmp_derive_dense(r, options, m, info, error) : derive_exact(r, options, m, info, error);
   if (!status && dense) {
     /* the dense route leaves Psi in P's place */
-    int *column = NEW(&m->arena, m->standard, int);
-    if (!column) return no_memory(r, error);
+    int *column = PSDMP_BASE_NEW(&m->arena, m->standard, int);
+    if (!column) return psdmp_base_no_memory(r->file, error);
     psdmp_derive_base_columns(m, column);
     psdmp_derive_keep_columns(m, column);
   }
@@ -150,9 +144,9 @@ psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *op
     return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
                            "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);
   psdm_model *m = psdmp_base_alloc(allocator, sizeof *m);
-  if (!m) return no_memory(r, error);
+  if (!m) return psdmp_base_no_memory(r->file, error);
   m->arena.allocator = allocator;
-  psdm_status status = shape(r, m) ? derive(r, options, m, &info, error) : no_memory(r, error);
+  psdm_status status = shape(r, m) ? derive(r, options, m, &info, error) : psdmp_base_no_memory(r->file, error);
   info.seconds = now() - start;
   if (!status) status = psdmp_derive_check_model(r, m, NULL, options, &info, error);
   if (out) *out = info;

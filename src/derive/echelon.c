@@ -9,8 +9,6 @@
 #include "derive/collect_priv.h"
 #include "linalg/linalg.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 typedef struct echelon {
   psdm_model *m;
   int l, pivots;
@@ -140,7 +138,7 @@ static bool store_formula(echelon *e, const double *formula, int k, psdmp_model_
   for (int i = 0; i < m->standard; i++) largest = fmax(largest, fabs(formula[i]) * unit[i]);
   for (int i = 0; i < m->standard; i++) terms += fabs(formula[i]) * unit[i] > e->tolerance * largest;
   base->name = psdmp_base_arena_text(&m->arena, name, (size_t)snprintf(name, sizeof name, "theta%d", k + 1));
-  base->term = NEW(&m->arena, terms, psdmp_model_base_term);
+  base->term = PSDMP_BASE_NEW(&m->arena, terms, psdmp_model_base_term);
   if (!base->name || !base->term) return false;
   for (int i = 0; i < m->standard; i++)
     if (fabs(formula[i]) * unit[i] > e->tolerance * largest)
@@ -167,7 +165,7 @@ static bool change_formulas(echelon *e, psdmp_model_base *base, double *formula)
 static bool set_units(const psdm_robot *r, psdmp_base_arena *scratch, echelon *e) {
   int l = e->l;
   double reach = psdmp_derive_reach(r, scratch);
-  e->unit = NEW(scratch, l + e->m->standard, double);
+  e->unit = PSDMP_BASE_NEW(scratch, l + e->m->standard, double);
   if (!e->unit || scratch->failed) return false;
   for (int k = 0; k < e->m->standard; k++) e->unit[l + k] = pow(reach, psdmp_derive_length_degree(r, k));
   for (int j = 0; j < l; j++) e->unit[j] = e->unit[l + e->m->base[j].parameter];
@@ -177,14 +175,14 @@ static bool set_units(const psdm_robot *r, psdmp_base_arena *scratch, echelon *e
 static bool new_echelon(const psdm_robot *r, psdm_model *m, psdmp_base_arena *scratch, echelon *e) {
   int l = m->l;
   *e = (echelon){.m = m, .l = l};
-  e->function = NEW(scratch, l, long);
-  e->joint = NEW(scratch, l, int);
-  e->W = NEW(scratch, l * l, double);
-  e->length = NEW(scratch, l, double);
-  e->inverse = NEW(scratch, l * l, double);
-  e->basis = NEW(scratch, l * l, double);
-  e->row = NEW(scratch, l, double);
-  e->x = NEW(scratch, l, double);
+  e->function = PSDMP_BASE_NEW(scratch, l, long);
+  e->joint = PSDMP_BASE_NEW(scratch, l, int);
+  e->W = PSDMP_BASE_NEW(scratch, l * l, double);
+  e->length = PSDMP_BASE_NEW(scratch, l, double);
+  e->inverse = PSDMP_BASE_NEW(scratch, l * l, double);
+  e->basis = PSDMP_BASE_NEW(scratch, l * l, double);
+  e->row = PSDMP_BASE_NEW(scratch, l, double);
+  e->x = PSDMP_BASE_NEW(scratch, l, double);
   return e->function && e->joint && e->W && e->length && e->inverse && e->basis && e->row && e->x &&
          set_units(r, scratch, e);
 }
@@ -207,15 +205,15 @@ static bool find_pivots(echelon *e) {
 psdm_status psdmp_derive_echelon(const psdm_robot *r, psdm_model *m, double tolerance, psdm_error *error) {
   psdmp_base_arena scratch = {.allocator = m->arena.allocator};
   echelon e;
-  psdmp_model_base *base = NEW(&m->arena, m->l, psdmp_model_base);
+  psdmp_model_base *base = PSDMP_BASE_NEW(&m->arena, m->l, psdmp_model_base);
   psdmp_model_entry *P = NULL;
   long *start = NULL;
   bool ok = base && new_echelon(r, m, &scratch, &e), independent = ok && find_pivots(&e);
   if (independent) {
     e.tolerance = tolerance;
-    P = NEW(&m->arena, change_P(&e, NULL, NULL), psdmp_model_entry);
-    start = NEW(&m->arena, m->p + 1, long);
-    double *formula = NEW(&scratch, m->standard, double);
+    P = PSDMP_BASE_NEW(&m->arena, change_P(&e, NULL, NULL), psdmp_model_entry);
+    start = PSDMP_BASE_NEW(&m->arena, m->p + 1, long);
+    double *formula = PSDMP_BASE_NEW(&scratch, m->standard, double);
     ok = P && start && formula && change_formulas(&e, base, formula);
   }
   if (ok && independent) {
@@ -226,7 +224,7 @@ psdm_status psdmp_derive_echelon(const psdm_robot *r, psdm_model *m, double tole
     m->combined = true;
   }
   psdmp_base_arena_free(&scratch);
-  if (!ok) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while deriving");
+  if (!ok) return psdmp_base_no_memory("", error);
   return independent
              ? PSDM_OK
              : psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0,

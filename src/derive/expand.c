@@ -503,8 +503,7 @@ psdm_status psdmp_derive_expand(const psdm_robot *r, const uint64_t *digit, cons
   }
   /* before the first joint */
   if (e->pool.beyond) return psdmp_derive_ask(r, 2 * (double)e->pool.limit, e->pool.limit, error);
-  return ok && !e->pool.failed ? PSDM_OK
-                               : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  return ok && !e->pool.failed ? PSDM_OK : psdmp_base_no_memory(r->file, error);
 }
 
 void psdmp_derive_expansion_free(psdmp_derive_expansion *e) {

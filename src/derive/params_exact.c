@@ -5,8 +5,6 @@
 #include "derive/collect_priv.h"
 #include "psdm/params.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* a model that has no functions */
 static bool shape(const psdm_robot *r, psdm_model *m) {
   const double *g = r->gravity;
@@ -17,13 +15,13 @@ static bool shape(const psdm_robot *r, psdm_model *m) {
   m->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
   m->robot = (psdmp_model_robot){psdm_robot_fingerprint(r), {g[0], g[1], g[2]}, 0};
   m->name = psdmp_base_arena_text(&m->arena, r->name, strlen(r->name));
-  m->prismatic = NEW(&m->arena, r->n, bool);
-  m->weight = NEW(&m->arena, r->n, uint64_t);
-  m->radix = NEW(&m->arena, r->n, int);
-  m->class_start = NEW(&m->arena, m->classes + 1, long);
-  m->P_start = NEW(&m->arena, 1, long);
+  m->prismatic = PSDMP_BASE_NEW(&m->arena, r->n, bool);
+  m->weight = PSDMP_BASE_NEW(&m->arena, r->n, uint64_t);
+  m->radix = PSDMP_BASE_NEW(&m->arena, r->n, int);
+  m->class_start = PSDMP_BASE_NEW(&m->arena, m->classes + 1, long);
+  m->P_start = PSDMP_BASE_NEW(&m->arena, 1, long);
   m->standard_name = psdmp_base_arena_alloc(&m->arena, (size_t)m->standard * sizeof *m->standard_name);
-  m->fate = NEW(&m->arena, m->standard, unsigned char);
+  m->fate = PSDMP_BASE_NEW(&m->arena, m->standard, unsigned char);
   if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->P_start || !m->standard_name ||
       !m->fate)
     return false;
@@ -38,12 +36,12 @@ static bool shape(const psdm_robot *r, psdm_model *m) {
 static psdm_status find(const psdm_robot *r, const psdm_derive_options *options, psdm_model *m, psdm_derive_info *info,
                         psdm_error *error) {
   psdmp_derive_restriction assumed;
-  if (!shape(r, m)) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  if (!shape(r, m)) return psdmp_base_no_memory(r->file, error);
   psdm_status status = psdmp_derive_restriction_set(r, options, &m->arena, &assumed, error);
   if (status) return status;
   double tolerance = options ? options->rank_tolerance : 0;
   double reach = psdmp_derive_reach(r, &m->arena);
-  if (m->arena.failed) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  if (m->arena.failed) return psdmp_base_no_memory(r->file, error);
   m->combined = psdmp_derive_restriction_combines(&assumed, m->standard);
   status = assumed.B || r->coupled || !r->plain_drives
                ? psdmp_derive_base_sampled(r, &assumed, tolerance, m, info, error)
@@ -65,7 +63,7 @@ psdm_status psdm_params_derive(const psdm_robot *r, const psdm_derive_options *o
     return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
                            "%d moving joints; base parameters are found for at most %d", r->bodies, PSDM_PARAMS_JOINTS);
   psdm_model *m = psdmp_base_alloc(allocator, sizeof *m);
-  if (!m) return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  if (!m) return psdmp_base_no_memory(r->file, error);
   m->arena.allocator = allocator;
   psdm_status status = find(r, options, m, &info, error);
   if (out) *out = info;

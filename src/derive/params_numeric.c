@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* what is handed out, and the memory behind it */
 typedef struct holder {
   psdm_params params;
@@ -26,12 +24,8 @@ typedef struct matrix {
   double *V;       /* (c x c) by column */
 } matrix;
 
-static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while factorising");
-}
-
 static double *copy_of(psdmp_base_arena *arena, const matrix *m) {
-  double *copy = NEW(arena, (long)m->r * m->c, double);
+  double *copy = PSDMP_BASE_NEW(arena, (long)m->r * m->c, double);
   if (copy) memcpy(copy, m->W, sizeof *copy * (size_t)m->r * (size_t)m->c);
   return copy;
 }
@@ -85,8 +79,8 @@ static void diagonal_of_R(int r, int c, double *A, double nothing, double *R) {
 static bool factorise(holder *h, matrix *m, psdmp_base_arena *scratch) {
   psdm_params *p = &h->params;
   double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m),
-         *sorted = NEW(scratch, m->c, double);
-  m->V = NEW(scratch, (long)m->c * m->c, double);
+         *sorted = PSDMP_BASE_NEW(scratch, m->c, double);
+  m->V = PSDMP_BASE_NEW(scratch, (long)m->c * m->c, double);
   if (!A || !B || !C || !sorted || !m->V) return false;
   if (!psdmp_derive_lapack_qr_pivoted(scratch, m->r, m->c, A) ||
       !psdmp_derive_lapack_svd(scratch, m->r, m->c, C, h->sigma, m->V))
@@ -151,7 +145,7 @@ static int pick_rows(const matrix *m, int rank, double tolerance, double *basis,
 /* SVD: starting from the last row of V2, the first regular V22, eq. (26). Rows of unchanged parameters are zero to
  * the precision of V2, eps sigma_1 / sigma_b; 1e-7 lies well between those and what short links leave. */
 static bool choose_by_V(const matrix *m, int rank, bool *keep, psdmp_base_arena *scratch) {
-  double *basis = NEW(scratch, (long)(m->c - rank + 1) * (m->c - rank + 1), double);
+  double *basis = PSDMP_BASE_NEW(scratch, (long)(m->c - rank + 1) * (m->c - rank + 1), double);
   if (!basis) return false;
   for (double tolerance = 1e-7; tolerance > 1e-30; tolerance /= 100)
     if (pick_rows(m, rank, tolerance, basis, keep) == m->c - rank) return true;
@@ -178,7 +172,7 @@ static bool choose_by_links(const psdm_robot *r, const psdmp_derive_samples *sam
 /* QR of [W1 W2]: beta = R1^-1 R2, eq. (17) */
 static bool beta_by_R(holder *h, const matrix *m, psdmp_base_arena *scratch) {
   int b = h->params.rank, c = m->c, r = m->r;
-  double *A = NEW(scratch, (long)r * c, double);
+  double *A = PSDMP_BASE_NEW(scratch, (long)r * c, double);
   if (!A) return false;
   for (int i = 0; i < c; i++)
     memcpy(A + (long)i * r, m->W + (long)(i < b ? h->kept[i] : h->dropped[i - b]) * r, sizeof *A * (size_t)r);
@@ -192,7 +186,7 @@ static bool beta_by_R(holder *h, const matrix *m, psdmp_base_arena *scratch) {
 /* beta = -V21 V22^-1, eq. (27), as V22^T beta^T = -V21^T */
 static bool beta_by_V(holder *h, const matrix *m, psdmp_base_arena *scratch) {
   int b = h->params.rank, c = m->c, e = c - b;
-  double *A = NEW(scratch, (long)e * e, double), *B = NEW(scratch, (long)e * b, double);
+  double *A = PSDMP_BASE_NEW(scratch, (long)e * e, double), *B = PSDMP_BASE_NEW(scratch, (long)e * b, double);
   if (!A || !B) return false;
   for (int k = 0; k < e; k++) { /* column-major: A(k, i) = V22(i, k) */
     const double *v = m->V + (long)(b + k) * c;
@@ -248,16 +242,16 @@ static void set_fates(holder *h) {
 static bool make_room(holder *h, int c) {
   psdm_params *p = &h->params;
   psdmp_base_arena *arena = &h->arena;
-  p->T = h->T = NEW(arena, c, double);
-  p->R = h->R = NEW(arena, c, double);
-  p->sigma = h->sigma = NEW(arena, c, double);
-  p->V2N = h->V2N = NEW(arena, c, double);
-  p->V1 = h->V1 = NEW(arena, (long)c * c, double);
-  p->kept = h->kept = NEW(arena, c, int);
-  p->dropped = h->dropped = NEW(arena, c, int);
-  p->beta = h->beta = NEW(arena, (long)c * c, double);
-  h->unit = NEW(arena, c, double);
-  h->fate = NEW(arena, p->standard, unsigned char);
+  p->T = h->T = PSDMP_BASE_NEW(arena, c, double);
+  p->R = h->R = PSDMP_BASE_NEW(arena, c, double);
+  p->sigma = h->sigma = PSDMP_BASE_NEW(arena, c, double);
+  p->V2N = h->V2N = PSDMP_BASE_NEW(arena, c, double);
+  p->V1 = h->V1 = PSDMP_BASE_NEW(arena, (long)c * c, double);
+  p->kept = h->kept = PSDMP_BASE_NEW(arena, c, int);
+  p->dropped = h->dropped = PSDMP_BASE_NEW(arena, c, int);
+  p->beta = h->beta = PSDMP_BASE_NEW(arena, (long)c * c, double);
+  h->unit = PSDMP_BASE_NEW(arena, c, double);
+  h->fate = PSDMP_BASE_NEW(arena, p->standard, unsigned char);
   return h->unit && p->T && p->R && p->sigma && p->V2N && p->V1 && p->kept && p->dropped && p->beta && h->fate;
 }
 
@@ -266,7 +260,7 @@ static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, 
   psdm_params *p = &h->params;
   bool found = false;
   matrix m = {.r = samples->rows, .c = samples->columns, .W = samples->W};
-  bool *keep = NEW(scratch, m.c, bool);
+  bool *keep = PSDMP_BASE_NEW(scratch, m.c, bool);
   if (!keep || !make_room(h, m.c)) return false;
   memcpy(h->unit, samples->unit, sizeof *h->unit * (size_t)m.c);
   if (m.c) {
@@ -321,14 +315,14 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
   if ((int)o->sampling < 0 || o->sampling > PSDM_SAMPLE_H || (int)o->solver < 0 || o->solver > PSDM_SOLVER_SVD)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "no such model or solver");
   holder *h = psdmp_base_alloc(allocator, sizeof *h);
-  if (!h) return no_memory(r, error);
+  if (!h) return psdmp_base_no_memory(r->file, error);
   h->arena.allocator = allocator;
   psdmp_base_arena scratch = {.allocator = allocator};
   psdmp_derive_samples samples;
   psdm_params *p = &h->params;
   psdm_status status = psdmp_derive_samples_take(r, o, &scratch, &samples, error);
   if (!status) {
-    int *column = NEW(&h->arena, samples.columns, int);
+    int *column = PSDMP_BASE_NEW(&h->arena, samples.columns, int);
     if (column) memcpy(column, samples.column, sizeof *column * (size_t)samples.columns);
     *p = (psdm_params){.standard = psdm_robot_parameter_count(r),
                        .rows = samples.rows,
@@ -338,7 +332,7 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
                        .spread = samples.spread};
     if (!column || !solve(r, h, o, &samples, &scratch))
       status = h->arena.failed || scratch.failed
-                   ? no_memory(r, error)
+                   ? psdmp_base_no_memory(r->file, error)
                    : psdmp_base_fail(error, PSDM_E_ACCURACY, r->file, 0, 0,
                                      "the samples cannot be factorised in double precision");
   }

@@ -3,32 +3,31 @@
 
 #include "derive/params_numeric_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 bool psdmp_derive_lapack_qr(psdmp_base_arena *arena, int rows, int columns, double *A) {
-  double size = 0, *tau = NEW(arena, columns, double);
+  double size = 0, *tau = PSDMP_BASE_NEW(arena, columns, double);
   if (!tau || LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, columns, A, rows, tau, &size, -1)) return false;
-  double *work = NEW(arena, (int)size, double);
+  double *work = PSDMP_BASE_NEW(arena, (int)size, double);
   return work && !LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, rows, columns, A, rows, tau, work, (int)size);
 }
 
 bool psdmp_derive_lapack_qr_pivoted(psdmp_base_arena *arena, int rows, int columns, double *A) {
-  double size = 0, *tau = NEW(arena, columns, double);
-  lapack_int *pivot = NEW(arena, columns, lapack_int); /* zero: every column is free to move */
+  double size = 0, *tau = PSDMP_BASE_NEW(arena, columns, double);
+  lapack_int *pivot = PSDMP_BASE_NEW(arena, columns, lapack_int); /* zero: every column is free to move */
   if (!tau || !pivot || LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, A, rows, pivot, tau, &size, -1))
     return false;
-  double *work = NEW(arena, (int)size, double);
+  double *work = PSDMP_BASE_NEW(arena, (int)size, double);
   return work && !LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, rows, columns, A, rows, pivot, tau, work, (int)size);
 }
 
 bool psdmp_derive_lapack_svd(psdmp_base_arena *arena, int rows, int columns, double *A, double *sigma, double *V) {
-  double size = 0, *U = NEW(arena, (long)rows * columns, double), *VT = NEW(arena, (long)columns * columns, double);
-  lapack_int *integers = NEW(arena, 8 * columns, lapack_int);
+  double size = 0, *U = PSDMP_BASE_NEW(arena, (long)rows * columns, double),
+         *VT = PSDMP_BASE_NEW(arena, (long)columns * columns, double);
+  lapack_int *integers = PSDMP_BASE_NEW(arena, 8 * columns, lapack_int);
   if (!U || !VT || !integers) return false;
   if (LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', rows, columns, A, rows, sigma, U, rows, VT, columns, &size, -1,
                           integers))
     return false;
-  double *work = NEW(arena, (int)size, double);
+  double *work = PSDMP_BASE_NEW(arena, (int)size, double);
   if (!work || LAPACKE_dgesdd_work(LAPACK_COL_MAJOR, 'S', rows, columns, A, rows, sigma, U, rows, VT, columns, work,
                                    (int)size, integers))
     return false;
@@ -38,7 +37,7 @@ bool psdmp_derive_lapack_svd(psdmp_base_arena *arena, int rows, int columns, dou
 }
 
 bool psdmp_derive_lapack_solve(psdmp_base_arena *arena, int n, int count, double *A, double *B) {
-  lapack_int *pivot = NEW(arena, n, lapack_int);
+  lapack_int *pivot = PSDMP_BASE_NEW(arena, n, lapack_int);
   return pivot && !LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, count, A, n, pivot, B, n);
 }
 

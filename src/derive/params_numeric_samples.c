@@ -9,8 +9,6 @@
 #include "derive/params_numeric_priv.h"
 #include "psdm/rigid.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 enum { MAX_STATE = 4 }; /* vectors of length n in one sample */
 
 typedef struct sampler {
@@ -26,10 +24,6 @@ typedef struct sampler {
   double *raw, *other;  /* (height x S) before assumptions; energies of the other state */
   double *J, *Y;        /* (6 x n), (n x S) */
 } sampler;
-
-static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while sampling");
-}
 
 /* ---- one sample ---- */
 
@@ -126,21 +120,21 @@ static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_opti
                          const psdmp_derive_restriction *assumed, psdmp_base_arena *arena, psdm_error *error) {
   *s = (sampler){.robot = r, .kind = o->sampling, .assumed = assumed, .S = psdm_robot_parameter_count(r), .n = r->n};
   s->height = s->kind == PSDM_SAMPLE_H ? 1 : r->n;
-  s->scale = NEW(arena, MAX_STATE * r->n, double);
-  s->state = NEW(arena, MAX_STATE * r->n, double);
-  s->zero = NEW(arena, r->n, double);
-  s->raw = NEW(arena, (long)s->height * s->S, double);
-  s->other = NEW(arena, s->S, double);
-  s->J = NEW(arena, 6 * r->n, double);
-  s->Y = NEW(arena, (long)r->n * s->S, double);
-  s->unit = NEW(arena, s->S, double);
-  s->force = NEW(arena, r->n, double);
+  s->scale = PSDMP_BASE_NEW(arena, MAX_STATE * r->n, double);
+  s->state = PSDMP_BASE_NEW(arena, MAX_STATE * r->n, double);
+  s->zero = PSDMP_BASE_NEW(arena, r->n, double);
+  s->raw = PSDMP_BASE_NEW(arena, (long)s->height * s->S, double);
+  s->other = PSDMP_BASE_NEW(arena, s->S, double);
+  s->J = PSDMP_BASE_NEW(arena, 6 * r->n, double);
+  s->Y = PSDMP_BASE_NEW(arena, (long)r->n * s->S, double);
+  s->unit = PSDMP_BASE_NEW(arena, s->S, double);
+  s->force = PSDMP_BASE_NEW(arena, r->n, double);
   double reach = psdmp_derive_reach(r, arena);
   if (arena->failed || !s->unit || !s->force || !s->scale || !s->state || !s->zero || !s->raw || !s->other || !s->J ||
       !s->Y)
-    return no_memory(r, error);
+    return psdmp_base_no_memory(r->file, error);
   set_scales(s, reach);
-  return psdm_work_new(r, arena->allocator, &s->work) ? no_memory(r, error) : PSDM_OK;
+  return psdm_work_new(r, arena->allocator, &s->work) ? psdmp_base_no_memory(r->file, error) : PSDM_OK;
 }
 
 /* ---- scaling ---- */
@@ -235,10 +229,10 @@ static double spread_all(const draw *d, const pattern *p) {
 /* columns that some row has, in keep order, as a matrix */
 static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_base_arena *arena,
                      psdmp_derive_samples *out) {
-  int *order = NEW(arena, s->S, int);
+  int *order = PSDMP_BASE_NEW(arena, s->S, int);
   out->rows = d->samples * s->height;
-  out->column = NEW(arena, s->S, int);
-  out->unit = NEW(arena, s->S, double);
+  out->column = PSDMP_BASE_NEW(arena, s->S, int);
+  out->unit = PSDMP_BASE_NEW(arena, s->S, double);
   if (!order || !out->column || !out->unit) return false;
   psdmp_derive_keep_order(s->robot, order);
   for (int o = 0; o < s->S; o++) {
@@ -248,7 +242,7 @@ static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_ba
     out->unit[out->columns] = s->unit[order[o]];
     out->column[out->columns++] = order[o];
   }
-  out->W = NEW(arena, (long)out->rows * out->columns, double);
+  out->W = PSDMP_BASE_NEW(arena, (long)out->rows * out->columns, double);
   if (!out->W) return false;
   for (int c = 0; c < out->columns; c++)
     for (int i = 0; i < out->rows; i++) out->W[(long)c * out->rows + i] = d->rows[(long)i * s->S + out->column[c]];
@@ -267,11 +261,11 @@ static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_base_are
                                            17.0 * sizeof(double) * d.samples * s->height * s->S, s->robot->memory,
                                            "; --model exact needs none", error);
   if (fits) return fits;
-  d.x = NEW(arena, (long)d.samples * s->variables, double);
-  d.rows = NEW(arena, (long)d.samples * p.entries, double);
-  p.there = NEW(arena, p.entries, bool);
-  double *trial_x = NEW(arena, s->variables, double), *trial_rows = NEW(arena, p.entries, double);
-  if (!d.x || !d.rows || !p.there || !trial_x || !trial_rows) return no_memory(s->robot, error);
+  d.x = PSDMP_BASE_NEW(arena, (long)d.samples * s->variables, double);
+  d.rows = PSDMP_BASE_NEW(arena, (long)d.samples * p.entries, double);
+  p.there = PSDMP_BASE_NEW(arena, p.entries, bool);
+  double *trial_x = PSDMP_BASE_NEW(arena, s->variables, double), *trial_rows = PSDMP_BASE_NEW(arena, p.entries, double);
+  if (!d.x || !d.rows || !p.there || !trial_x || !trial_rows) return psdmp_base_no_memory(s->robot->file, error);
   psdm_status status = PSDM_OK;
   for (int k = 0; k < d.samples && !status; k++)
     status = draw_one(s, &seed, d.x + (long)k * s->variables, d.rows + (long)k * p.entries, error);
@@ -283,7 +277,7 @@ static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_base_are
   for (int k = 0; k < d.samples && !o->no_scaling; k++)
     improve(s, &p, &seed, tries, d.x + (long)k * s->variables, d.rows + (long)k * p.entries, trial_x, trial_rows);
   out->spread = spread_all(&d, &p);
-  return assemble(s, &d, &p, arena, out) ? PSDM_OK : no_memory(s->robot, error);
+  return assemble(s, &d, &p, arena, out) ? PSDM_OK : psdmp_base_no_memory(s->robot->file, error);
 }
 
 psdm_status psdmp_derive_samples_take(const psdm_robot *r, const psdm_params_options *o, psdmp_base_arena *arena,

@@ -8,8 +8,6 @@
 
 #include "derive/collect_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 enum { MOST_MONOMIALS = 4096 };
 
 /* a polynomial in the independent joints: codes and coefficients */
@@ -312,14 +310,14 @@ psdm_status psdmp_derive_substitute(const psdm_robot *r, psdm_model *m, psdmp_de
   substitution s = {.robot = r, .m = m, .e = e};
   uint64_t tree_digit[PSDMP_DERIVE_JOINTS], weight = 1;
   for (int b = r->bodies - 1; b >= 0; b--, weight *= 5) tree_digit[b] = weight;
-  s.digit = NEW(&scratch, 5 * r->bodies, poly);
-  s.product = NEW(&scratch, 1, poly);
-  s.other = NEW(&scratch, 1, poly);
-  s.angle[0] = NEW(&scratch, 1, poly);
-  s.angle[1] = NEW(&scratch, 1, poly);
+  s.digit = PSDMP_BASE_NEW(&scratch, 5 * r->bodies, poly);
+  s.product = PSDMP_BASE_NEW(&scratch, 1, poly);
+  s.other = PSDMP_BASE_NEW(&scratch, 1, poly);
+  s.angle[0] = PSDMP_BASE_NEW(&scratch, 1, poly);
+  s.angle[1] = PSDMP_BASE_NEW(&scratch, 1, poly);
   psdm_status status = s.digit && s.product && s.other && s.angle[0] && s.angle[1]
                            ? set_radix(r, m, error)
-                           : psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+                           : psdmp_base_no_memory(r->file, error);
   for (int b = 0; b < r->bodies && !status; b++)
     status = r->body[b].prismatic ? set_slide(&s, b, error) : set_turn(&s, b, error);
   keys t = {.bytes = e->pool.bytes, .limit = e->pool.limit};
@@ -338,6 +336,6 @@ psdm_status psdmp_derive_substitute(const psdm_robot *r, psdm_model *m, psdmp_de
   psdmp_base_arena_free(&scratch);
   if (!status && e->pool.beyond) t.beyond = 1.01 * (double)e->pool.limit;
   if (!status && !ok) status = psdmp_derive_ask(r, t.beyond, e->pool.limit, error);
-  if (!status && !ok) status = psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while deriving");
+  if (!status && !ok) status = psdmp_base_no_memory(r->file, error);
   return status;
 }

@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 enum { RATIO = 9 }; /* in place of a degree */
 enum { FRESH = 3 }; /* derivations at lengths that no formula was made from */
 
@@ -57,10 +55,6 @@ typedef struct study {
   pair *pair;
   double *worst; /* (l) largest difference at fresh lengths; infinite: another structure */
 } study;
-
-static psdm_status no_memory(const psdm_robot *r, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory while finding formulas");
-}
 
 /* ---- derivations at other lengths ---- */
 
@@ -105,11 +99,11 @@ static psdm_status find_pairs(study *s, psdm_error *error) {
   if (!status) {
     s->l = m.l;
     for (int j = 0; j < m.l; j++) s->pairs += m.base[j].terms;
-    s->kept = NEW(&s->arena, s->l, int);
-    s->find = NEW(&s->arena, (long)s->l * s->S, int);
-    s->pair = NEW(&s->arena, s->pairs, pair);
-    s->worst = NEW(&s->arena, s->l, double);
-    if (!s->kept || !s->find || !s->pair || !s->worst) status = no_memory(s->robot, error);
+    s->kept = PSDMP_BASE_NEW(&s->arena, s->l, int);
+    s->find = PSDMP_BASE_NEW(&s->arena, (long)s->l * s->S, int);
+    s->pair = PSDMP_BASE_NEW(&s->arena, s->pairs, pair);
+    s->worst = PSDMP_BASE_NEW(&s->arena, s->l, double);
+    if (!s->kept || !s->find || !s->pair || !s->worst) status = psdmp_base_no_memory(s->robot->file, error);
   }
   int p = 0;
   for (long i = 0; !status && i < (long)s->l * s->S; i++) s->find[i] = -1;
@@ -138,7 +132,7 @@ static double tidy(double c) {
 
 static bool add_part(study *s, pair *p, int first, int second, double c) {
   if (fabs(c) < 1e-9) return true;
-  part *made = NEW(&s->arena, 1, part);
+  part *made = PSDMP_BASE_NEW(&s->arena, 1, part);
   if (!made) return false;
   made->monomial = (psdmp_derive_monomial){first, second, -1, tidy(c)};
   if (p->last) p->last->next = made;
@@ -198,7 +192,7 @@ static psdm_status find_single_parts(study *s, const double *f, double *const *f
       if (s->pair[p].degree == 2) ok &= add_part(s, &s->pair[p], i, i, (fi[i][p] + back[p] - 2 * f[p]) / 2);
     }
   }
-  return ok ? PSDM_OK : no_memory(s->robot, error);
+  return ok ? PSDM_OK : psdmp_base_no_memory(s->robot->file, error);
 }
 
 static psdm_status find_products(study *s, const double *f, double *const *fi, double *both, double *point,
@@ -212,18 +206,18 @@ static psdm_status find_products(study *s, const double *f, double *const *fi, d
       for (int p = 0; p < s->pairs; p++)
         if (s->pair[p].degree == 2) ok &= add_part(s, &s->pair[p], i, k, both[p] - fi[i][p] - fi[k][p] + f[p]);
     }
-  return ok ? PSDM_OK : no_memory(s->robot, error);
+  return ok ? PSDM_OK : psdmp_base_no_memory(s->robot->file, error);
 }
 
 static psdm_status find_parts(study *s, psdm_error *error) {
-  double *f = NEW(&s->arena, s->pairs, double), *other = NEW(&s->arena, s->pairs, double),
-         *point = NEW(&s->arena, s->active, double);
-  double **fi = NEW(&s->arena, s->active, double *);
-  if (!f || !other || !point || !fi) return no_memory(s->robot, error);
+  double *f = PSDMP_BASE_NEW(&s->arena, s->pairs, double), *other = PSDMP_BASE_NEW(&s->arena, s->pairs, double),
+         *point = PSDMP_BASE_NEW(&s->arena, s->active, double);
+  double **fi = PSDMP_BASE_NEW(&s->arena, s->active, double *);
+  if (!f || !other || !point || !fi) return psdmp_base_no_memory(s->robot->file, error);
   psdm_status status = coefficients_at(s, s->x, f, error);
   for (int i = 0; i < s->active && !status; i++) {
-    fi[i] = NEW(&s->arena, s->pairs, double);
-    if (!fi[i]) return no_memory(s->robot, error);
+    fi[i] = PSDMP_BASE_NEW(&s->arena, s->pairs, double);
+    if (!fi[i]) return psdmp_base_no_memory(s->robot->file, error);
     status = moved(s, i, 1, -1, point, fi[i], error);
     for (int p = 0; p < s->pairs; p++) s->matters[i] |= fabs(fi[i][p] - f[p]) > 1e-9;
   }
@@ -258,9 +252,9 @@ static void formula_sizes(const study *s, const double *x, double *largest) {
 
 /* lengths of either sign between 0.3 and 1.5 */
 static psdm_status check_fresh(study *s, uint64_t *seed, psdm_error *error) {
-  double *f = NEW(&s->arena, s->pairs, double), *point = NEW(&s->arena, s->active, double),
-         *largest = NEW(&s->arena, s->l, double);
-  if (!f || !point || !largest) return no_memory(s->robot, error);
+  double *f = PSDMP_BASE_NEW(&s->arena, s->pairs, double), *point = PSDMP_BASE_NEW(&s->arena, s->active, double),
+         *largest = PSDMP_BASE_NEW(&s->arena, s->l, double);
+  if (!f || !point || !largest) return psdmp_base_no_memory(s->robot->file, error);
   for (int round = 0; round < FRESH; round++) {
     for (int i = 0; i < s->active; i++) {
       double u = psdmp_derive_sample(seed);
@@ -299,7 +293,7 @@ static int twin_of(const study *s, int j, double tolerance, const double *x, dou
 /* ---- the answer ---- */
 
 static psdmp_derive_polynomial number(psdmp_base_arena *arena, double c) {
-  psdmp_derive_polynomial p = {1, NEW(arena, 1, psdmp_derive_monomial)};
+  psdmp_derive_polynomial p = {1, PSDMP_BASE_NEW(arena, 1, psdmp_derive_monomial)};
   if (p.monomial) *p.monomial = (psdmp_derive_monomial){-1, -1, -1, c};
   return p;
 }
@@ -308,7 +302,7 @@ static psdmp_derive_polynomial number(psdmp_base_arena *arena, double c) {
 static bool numbers_formula(const study *s, int j, psdmp_base_arena *arena, psdmp_derive_formula *out) {
   const psdmp_model_base *base = &s->model->base[j];
   out->terms = base->terms;
-  out->term = NEW(arena, base->terms, psdmp_derive_symbolic_term);
+  out->term = PSDMP_BASE_NEW(arena, base->terms, psdmp_derive_symbolic_term);
   for (int t = 0; out->term && t < base->terms; t++) {
     out->term[t] = (psdmp_derive_symbolic_term){base->term[t].parameter, number(arena, base->term[t].coefficient)};
     if (!out->term[t].coefficient.monomial) return false;
@@ -317,14 +311,14 @@ static bool numbers_formula(const study *s, int j, psdmp_base_arena *arena, psdm
 }
 
 static bool copy_polynomial(const pair *p, psdmp_base_arena *arena, psdmp_derive_polynomial *out) {
-  *out = (psdmp_derive_polynomial){0, NEW(arena, p->parts, psdmp_derive_monomial)};
+  *out = (psdmp_derive_polynomial){0, PSDMP_BASE_NEW(arena, p->parts, psdmp_derive_monomial)};
   for (const part *at = p->first; out->monomial && at; at = at->next) out->monomial[out->count++] = at->monomial;
   return out->monomial;
 }
 
 static bool symbols_formula(const study *s, int twin, psdmp_base_arena *arena, psdmp_derive_formula *out) {
   out->holds = true;
-  out->term = NEW(arena, s->S, psdmp_derive_symbolic_term);
+  out->term = PSDMP_BASE_NEW(arena, s->S, psdmp_derive_symbolic_term);
   if (!out->term) return false;
   for (int turn = 0; turn < 2; turn++) /* its own parameter first */
     for (int k = 0; k < s->S; k++) {
@@ -338,9 +332,9 @@ static bool symbols_formula(const study *s, int twin, psdmp_base_arena *arena, p
 
 /* lengths that some formula uses, counted anew */
 static bool number_lengths(const study *s, psdm_symbolic *out) {
-  int *to = NEW(&out->arena, s->active, int);
-  out->name = NEW(&out->arena, s->active, const char *);
-  out->value = NEW(&out->arena, s->active, double);
+  int *to = PSDMP_BASE_NEW(&out->arena, s->active, int);
+  out->name = PSDMP_BASE_NEW(&out->arena, s->active, const char *);
+  out->value = PSDMP_BASE_NEW(&out->arena, s->active, double);
   if (!to || !out->name || !out->value) return false;
   for (int turn = 0; turn < 2; turn++) {
     for (int j = 0; j < out->l; j++)
@@ -369,9 +363,9 @@ static bool number_lengths(const study *s, psdm_symbolic *out) {
 }
 
 static bool answer(const study *s, psdm_symbolic *out) {
-  double *x = NEW(&out->arena, s->active, double), *row = NEW(&out->arena, s->S, double);
+  double *x = PSDMP_BASE_NEW(&out->arena, s->active, double), *row = PSDMP_BASE_NEW(&out->arena, s->S, double);
   out->l = s->model->l;
-  out->formula = NEW(&out->arena, out->l, psdmp_derive_formula);
+  out->formula = PSDMP_BASE_NEW(&out->arena, out->l, psdmp_derive_formula);
   if (!x || !row || !out->formula) return false;
   for (int i = 0; i < s->active; i++) x[i] = s->robot->length[s->length[i]].value;
   /* a wrong formula is wrong in its first digits. Derivations at aligned axes agree to 1e-15; axes that are parallel
@@ -424,7 +418,7 @@ static psdm_status rename_length(const psdm_robot *r, psdm_symbolic *out, const 
   }
   if (own < 0) return PSDM_OK;
   out->name[own] = psdmp_base_arena_text(&out->arena, to + 1, strlen(to + 1));
-  return out->name[own] ? PSDM_OK : no_memory(r, error);
+  return out->name[own] ? PSDM_OK : psdmp_base_no_memory(r->file, error);
 }
 
 /* each length once: of two names neither would be more right */
@@ -451,12 +445,12 @@ static psdm_status start(study *s, const psdm_symbolic_options *o, uint64_t *see
   if (status) return status;
   s->S = psdm_robot_parameter_count(r);
   s->sampled = s->assumed.B || r->coupled || !r->plain_drives;
-  s->length = NEW(&s->arena, r->lengths, int);
-  s->all = NEW(&s->arena, r->lengths, double);
-  s->x = NEW(&s->arena, r->lengths, double);
-  s->matters = NEW(&s->arena, r->lengths, bool);
+  s->length = PSDMP_BASE_NEW(&s->arena, r->lengths, int);
+  s->all = PSDMP_BASE_NEW(&s->arena, r->lengths, double);
+  s->x = PSDMP_BASE_NEW(&s->arena, r->lengths, double);
+  s->matters = PSDMP_BASE_NEW(&s->arena, r->lengths, bool);
   if (!s->length || !s->all || !s->x || !s->matters || !psdmp_robot_copy(r, &s->arena, &s->copy))
-    return no_memory(r, error);
+    return psdmp_base_no_memory(r->file, error);
   for (int k = 0; k < r->lengths; k++) largest = fmax(largest, fabs(r->length[k].value));
   for (int k = 0; k < r->lengths; k++)
     if (fabs(r->length[k].value) > 1e-13 * largest) s->length[s->active++] = k; /* the rest is rounding, so zero */
@@ -477,7 +471,7 @@ psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, c
   psdm_status other = psdm_model_match(model, r, error);
   if (other) return other;
   psdm_symbolic *made = psdmp_base_alloc(allocator, sizeof *made);
-  if (!made) return no_memory(r, error);
+  if (!made) return psdmp_base_no_memory(r->file, error);
   made->arena.allocator = allocator;
   made->model = model;
   study s = {.robot = r, .model = model, .arena = {.allocator = allocator}};
@@ -486,9 +480,9 @@ psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, c
   if (!status) status = find_pairs(&s, error);
   if (!status) status = find_parts(&s, error);
   if (!status) status = check_fresh(&s, &seed, error);
-  if (!status && !answer(&s, made)) status = no_memory(r, error);
+  if (!status && !answer(&s, made)) status = psdmp_base_no_memory(r->file, error);
   if (!status) status = rename_lengths(r, made, o, error);
-  if (!status && !psdmp_derive_symbolic_write(made)) status = no_memory(r, error);
+  if (!status && !psdmp_derive_symbolic_write(made)) status = psdmp_base_no_memory(r->file, error);
   made->model = NULL;
   psdmp_base_arena_free(&s.arena);
   if (status) psdm_symbolic_free(made);

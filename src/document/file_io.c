@@ -33,7 +33,7 @@ static psdm_status read_all(int fd, const char *path, size_t limit, psdmp_base_a
       size *= 2;
     }
   }
-  return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  return psdmp_base_no_memory(path, error);
 }
 
 psdm_status psdmp_document_file_read(const char *path, size_t limit, psdmp_base_arena *arena, char **text,

@@ -9,8 +9,6 @@
 
 enum { STATES = PSDMP_CODEGEN_STATES, PER_LINE = 6 };
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* ---- text ---- */
 
 static void emit_numbers(psdmp_emit_writer *e, const double *x, int count, bool real) {
@@ -207,8 +205,8 @@ static psdm_status emit_inverting_tables(psdmp_emit_writer *e, psdmp_codegen_tri
   int n = e->code->robot->n;
   char name[64];
   bool cuda = e->code->options.target == PSDM_CODE_CUDA;
-  double *tau = NEW(t->arena, STATES * n, double), *M = NEW(t->arena, STATES * n * n, double),
-         *Minv = NEW(t->arena, n * n, double), worst = 1, widest = 1;
+  double *tau = PSDMP_BASE_NEW(t->arena, STATES * n, double), *M = PSDMP_BASE_NEW(t->arena, STATES * n * n, double),
+         *Minv = PSDMP_BASE_NEW(t->arena, n * n, double), worst = 1, widest = 1;
   psdm_status status = tau && M && Minv ? PSDM_OK : PSDM_E_MEMORY;
   for (int s = 0; s < STATES && !status; s++) {
     status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
@@ -286,7 +284,7 @@ static psdm_status emit_torque(psdmp_emit_writer *e, psdmp_codegen_trial *t, con
                                const double *out) {
   int n = e->code->robot->n;
   bool inverts = psdmp_codegen_inverts(p->function);
-  double *tau = NEW(t->arena, n, double), most = inverts ? 0 : largest(out, STATES * (int)p->outputs);
+  double *tau = PSDMP_BASE_NEW(t->arena, n, double), most = inverts ? 0 : largest(out, STATES * (int)p->outputs);
   psdm_status status = tau ? PSDM_OK : PSDM_E_MEMORY;
   for (int s = 0; s < STATES && !status; s++)
     if (!(status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau))) most = fmax(most, largest(tau, n));
@@ -299,7 +297,7 @@ static psdm_status emit_torque(psdmp_emit_writer *e, psdmp_codegen_trial *t, con
 static psdm_status emit_program(psdmp_emit_writer *e, psdmp_codegen_trial *t, const psdmp_codegen_program *p) {
   char name[64];
   int count = (int)p->outputs;
-  double *out = NEW(t->arena, STATES * count, double);
+  double *out = PSDMP_BASE_NEW(t->arena, STATES * count, double);
   psdm_status status = out ? psdmp_codegen_trial_expect(t, p, out) : PSDM_E_MEMORY;
   if (status) return status;
   snprintf(name, sizeof name, "out_%s", p->name);

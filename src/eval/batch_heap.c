@@ -25,7 +25,7 @@ psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function function, cons
     if (other) return other;
   }
   psdm_batch *b = psdmp_base_alloc(allocator, sizeof *b);
-  if (!b) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!b) return psdmp_base_no_memory("", error);
   b->arena.allocator = allocator;
   b->robot = robot, b->function = function, b->threads = psdmp_parallel_threads(threads, NULL, 1024);
   b->inputs = psdm_eval_inputs(robot, function);

@@ -20,10 +20,6 @@ enum {
 static const double turn_over = 0.05; /* of the velocity limit: Coulomb friction's sign is smooth below it */
 static const double dependent = 1e-8; /* of a column's length is left beyond the others */
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* ---- which columns ---- */
 
 static void spread_state(const psdmp_excite_limits *l, int n, uint64_t *random, double *state) {
@@ -180,7 +176,7 @@ psdm_status psdmp_excite_told_new(const psdm_robot *robot, const psdm_excite_opt
   if (!status) status = choose(t, limits, &s, arena);
   psdm_work_free(s.work, arena->allocator);
   psdmp_base_arena_free(&s.arena);
-  if (status == PSDM_E_MEMORY) return no_memory(error);
+  if (status == PSDM_E_MEMORY) return psdmp_base_no_memory("", error);
   if (!status && !t->columns)
     return psdmp_base_fail(error, PSDM_E_ROBOT, "", 0, 0, "no motion shows any parameter of this robot");
   return status ? psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;

@@ -16,10 +16,6 @@ enum { MOST_EVALUATIONS = 1000000000 };                                        /
 
 static const double default_margin = 0.02, default_clearance = 0.01;
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* ---- limits ---- */
 
 static double margin_of(const psdm_excite_options *o) { return o->margin == 0 ? default_margin : fmax(0, o->margin); }
@@ -71,7 +67,7 @@ static psdm_status given_limits(const psdm_robot *robot, const psdm_excite_optio
                                 psdmp_excite_limits *l, psdm_error *error) {
   int n = psdm_robot_n(robot);
   double *all = psdmp_excite_numbers(arena, 5L * n);
-  if (!all) return no_memory(error);
+  if (!all) return psdmp_base_no_memory("", error);
   *l = (psdmp_excite_limits){.lower = all,
                              .upper = all + n,
                              .velocity = all + 2 * n,
@@ -93,7 +89,7 @@ static psdm_status given_limits(const psdm_robot *robot, const psdm_excite_optio
 static psdm_status planned_limits(const psdmp_excite_limits *given, int n, double margin, psdmp_base_arena *arena,
                                   psdmp_excite_limits *l, psdm_error *error) {
   double *all = psdmp_excite_numbers(arena, 5L * n);
-  if (!all) return no_memory(error);
+  if (!all) return psdmp_base_no_memory("", error);
   if (!(margin < 1))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a margin of %g leaves nothing of the limits", margin);
   *l = (psdmp_excite_limits){.lower = all,
@@ -142,7 +138,7 @@ static psdm_status new_checking(const psdm_robot *robot, const psdm_excite_optio
   c->friction = psdmp_base_arena_alloc(&c->arena, (size_t)c->n * sizeof *c->friction);
   c->follower = psdmp_excite_followers(robot, 0, &c->arena, &c->followers, &whole);
   if (!whole || !c->state || !c->tau || !c->gap || !c->friction || psdm_work_new(robot, c->arena.allocator, &c->work))
-    return no_memory(error);
+    return psdmp_base_no_memory("", error);
   for (int j = 0; j < psdm_robot_joints(robot); j++) {
     const psdm_joint *joint = psdm_robot_joint(robot, j);
     if (joint->q >= 0 && joint->friction.given) c->friction[joint->q] = &joint->friction;
@@ -285,7 +281,7 @@ static psdm_status set_extremes(const psdm_robot *robot, const psdm_excite_optio
   double *all = psdmp_excite_numbers(&x->arena, 5L * n),
          length = psdm_motion_end(x->motion) - psdm_motion_begin(x->motion);
   long points = (long)fmin(MOST_CHECKS, fmax(FEWEST_CHECKS, CHECKS_PER_SECOND * length));
-  if (!all) return no_memory(error);
+  if (!all) return psdmp_base_no_memory("", error);
   x->e.extremes = (psdm_excite_extremes){
       .lower = all, .upper = all + n, .velocity = all + 2 * n, .acceleration = all + 3 * n, .effort = all + 4 * n};
   return psdm_excite_check(robot, o, x->motion, points, x->arena.allocator, all, all + n, all + 2 * n, all + 3 * n,
@@ -360,7 +356,7 @@ psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *opti
        asks = o.step == PSDM_STEP_INERTIA && psdmp_parallel_team_size(o.ranks) > 1 && !helps;
   if (helps) o.going_on = NULL;
   struct psdmp_excite_excitation *x = psdmp_base_alloc(allocator, sizeof *x);
-  if (!x) return no_memory(error);
+  if (!x) return psdmp_base_no_memory("", error);
   x->arena.allocator = allocator;
   x->e = (psdm_excitation){.n = psdm_robot_n(robot),
                            .step = o.step,

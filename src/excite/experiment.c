@@ -6,10 +6,6 @@
 #include "excite/experiment_priv.h"
 #include "robot/robot.h"
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* the joint behind q_i, for messages */
 static const char *name_of(const psdm_robot *robot, int i) {
   for (int j = 0; j < robot->joints; j++)
@@ -104,7 +100,7 @@ static psdm_status check_gaps(psdmp_excite_track *track) {
   const psdm_robot *r = track->robot;
   int gaps = psdm_collision_gaps(r), a, b;
   double *best = psdmp_excite_track_numbers(track, (size_t)gaps), *q = track->state;
-  if (!best) return no_memory(track->error);
+  if (!best) return psdmp_base_no_memory("", track->error);
   for (int g = 0; g < gaps; g++) best[g] = -INFINITY;
   for (int k = 0; k < POSES && gaps; k++) {
     psdmp_excite_track_random_pose(track, q);
@@ -137,17 +133,18 @@ static psdm_status begin(psdmp_excite_track *track, const psdm_allocator *alloca
   track->reach = psdmp_excite_track_numbers(track, n);
   track->control = psdmp_excite_track_numbers(track, 6 * n);
   track->state = psdmp_excite_track_numbers(track, 5 * n);
-  if (track->no_memory || psdm_work_new(track->robot, allocator, &track->work)) return no_memory(track->error);
+  if (track->no_memory || psdm_work_new(track->robot, allocator, &track->work))
+    return psdmp_base_no_memory("", track->error);
   set_reach(track);
   psdm_status status = check_gaps(track);
   if (status) return status;
-  return load_mass(track, allocator) ? no_memory(track->error) : PSDM_OK;
+  return load_mass(track, allocator) ? psdmp_base_no_memory("", track->error) : PSDM_OK;
 }
 
 static psdm_status finish(psdmp_excite_track *track, psdmp_base_arena *arena, const psdm_allocator *allocator,
                           psdm_excitation *out, psdm_motion **motion) {
   psdm_excite_part *part = psdmp_base_arena_alloc(arena, (size_t)(track->parts + 1) * sizeof *part);
-  if (!part) return no_memory(track->error);
+  if (!part) return psdmp_base_no_memory("", track->error);
   if (track->parts) memcpy(part, track->part, (size_t)track->parts * sizeof *part);
   out->parts = track->parts;
   out->part = part;
@@ -176,7 +173,7 @@ psdm_status psdmp_excite_experiment(const psdm_robot *robot, const psdm_excite_o
       case PSDM_STEP_FRICTION: status = psdmp_excite_experiment_friction(&track); break;
       default: status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this step has no experiment by rule");
     }
-  if (track.no_memory) status = no_memory(error); /* whatever was said because of it */
+  if (track.no_memory) status = psdmp_base_no_memory("", error); /* whatever was said because of it */
   if (track.too_long)
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
                              "the experiment takes more than six hours; less time, or higher limits of velocity and "

@@ -592,7 +592,7 @@ psdm_status psdmp_excite_search(const psdm_robot *robot, const psdm_excite_optio
                set_boxes(&s, &own) && set_random(&s, &own);
   if (whole) status = ask_memory(&s, error);
   for (int k = 0; whole && !status && k < s.starts; k++) whole = new_start(&s, k, &own, &all[k]);
-  if (!whole && !status) status = psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!whole && !status) status = psdmp_base_no_memory("", error);
   if (!status && psdmp_parallel_team_member(options->ranks))
     status = psdmp_parallel_team_serve(options->ranks, help, all, arena->allocator, error);
   else if (!status) status = run_together(&s, all, error);

@@ -44,10 +44,6 @@ typedef struct head {
 
 static const char word[16] = "psdm part 1";
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* ---- names ---- */
 
 static void hash_of(const void *data, size_t count, unsigned char digest[DIGEST]) {
@@ -99,7 +95,7 @@ static psdm_status make_key(psdmp_feed_checkpoint *c, const psdm_robot *robot, c
                             psdm_error *error) {
   psdmp_base_sha256 hash;
   uint64_t description;
-  if (psdmp_robot_description(robot, c->allocator, &description)) return no_memory(error);
+  if (psdmp_robot_description(robot, c->allocator, &description)) return psdmp_base_no_memory("", error);
   psdmp_base_sha256_start(&hash);
   psdmp_base_sha256_part(&hash, PSDM_VERSION, strlen(PSDM_VERSION));
   psdmp_base_sha256_part(&hash, &meaning, sizeof meaning);
@@ -133,18 +129,18 @@ psdm_status psdmp_feed_checkpoint_new(const psdm_robot *robot, const psdm_calibr
   *out = NULL;
   psdmp_feed_checkpoint *c = psdmp_base_alloc(allocator, sizeof *c);
   size_t length = strlen(o->checkpoint);
-  if (!c) return no_memory(error);
+  if (!c) return psdmp_base_no_memory("", error);
   c->allocator = allocator;
   c->found = &c->counts[0], c->saved = &c->counts[1], c->damaged = &c->counts[2];
   c->folder = psdmp_base_alloc_raw(allocator, length + 1);
-  psdm_status status = c->folder ? PSDM_OK : no_memory(error);
+  psdm_status status = c->folder ? PSDM_OK : psdmp_base_no_memory("", error);
   if (!status) memcpy(c->folder, o->checkpoint, length + 1);
   if (!status && mkdir(c->folder, 0777) != 0 && errno != EEXIST)
     status = psdmp_base_fail(error, PSDM_E_IO, c->folder, 0, 0, "cannot be made: %s", strerror(errno));
   if (!status && !psdmp_parallel_team_member(o->ranks)) status = make_key(c, robot, o, error);
   if (!status && !psdmp_parallel_team_member(o->ranks)) {
     count_stale(c);
-    if (!psdmp_feed_checkpoint_names(c, PSDMP_FEED_CHECKPOINT_LOG, NULL)) status = no_memory(error);
+    if (!psdmp_feed_checkpoint_names(c, PSDMP_FEED_CHECKPOINT_LOG, NULL)) status = psdmp_base_no_memory("", error);
   }
   if (status) return psdmp_feed_checkpoint_free(c), status;
   *out = c;
@@ -194,7 +190,7 @@ psdm_status psdmp_feed_checkpoint_clear(const psdmp_feed_checkpoint *c, long *re
   for (struct dirent *entry; (entry = readdir(folder));) {
     if (!is_own(c, entry->d_name)) continue;
     char *path = path_of(c, entry->d_name);
-    if (!path) status = no_memory(error);
+    if (!path) status = psdmp_base_no_memory("", error);
     else if (unlink(path) != 0 && errno != ENOENT)
       status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be removed: %s", strerror(errno));
     else ++*removed;
@@ -289,7 +285,7 @@ psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *c, const cha
                                        psdm_error *error) {
   head h;
   char name[NAME], host[HOST] = "", hidden[NAME + HOST + 32];
-  if (part->failed) return no_memory(error);
+  if (part->failed) return psdmp_base_no_memory("", error);
   memset(&h, 0, sizeof h);
   memcpy(h.word, word, sizeof word);
   memcpy(h.key, c->key, DIGEST);
@@ -301,7 +297,7 @@ psdm_status psdmp_feed_checkpoint_save(const psdmp_feed_checkpoint *c, const cha
   for (char *at = host; *at; at++) *at = *at == '/' ? '_' : *at;
   snprintf(hidden, sizeof hidden, ".%s.%s.%ld", name, host, (long)getpid());
   char *path = path_of(c, name), *temporary = path_of(c, hidden);
-  psdm_status status = path && temporary ? PSDM_OK : no_memory(error);
+  psdm_status status = path && temporary ? PSDM_OK : psdmp_base_no_memory("", error);
   if (!status && !write_part(temporary, path, &h, part))
     status = psdmp_base_fail(error, PSDM_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
   if (!status) atomic_fetch_add(c->saved, 1);

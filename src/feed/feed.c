@@ -33,10 +33,6 @@ void psdmp_feed_faults(const psdmp_feed *f, long faults[PSDM_FAULTS]) {
     for (int i = 0; i < PSDM_FAULTS; i++) faults[i] += f->file[k].faults[i];
 }
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* channels that not all logs have are nobody's */
 psdmp_feed_stretch psdmp_feed_view(const psdmp_feed *f, const psdmp_feed_columns *r, long at, long count) {
   size_t skip = (size_t)at * (size_t)f->n;
@@ -146,7 +142,7 @@ psdm_status psdmp_feed_unit(psdmp_feed_reader *reader, bool all, long unit, long
 static psdm_status use_all(psdmp_feed *f, bool all, long lead, long trail, psdmp_feed_use_stretch use, void *user,
                            psdm_error *error) {
   psdmp_feed_reader *reader = psdmp_feed_reader_new(f);
-  psdm_status status = reader ? PSDM_OK : no_memory(error);
+  psdm_status status = reader ? PSDM_OK : psdmp_base_no_memory("", error);
   if (!status && all && !f->whole) status = use_read(reader, 0, f->total, lead, trail, use, user, error);
   for (long k = 0; k < f->windows && !status && (!all || f->whole); k++)
     status = use_kept(f, &f->window[k], lead, trail, use, user, error);
@@ -226,7 +222,7 @@ static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
   choose_pieces(f);
   psdm_status status = ask(f, error);
   if (status) return status;
-  return list_windows(f) && list_units(f) ? PSDM_OK : no_memory(error);
+  return list_windows(f) && list_units(f) ? PSDM_OK : psdmp_base_no_memory("", error);
 }
 
 /* ---- ranks: each reads some files, and then knows all ---- */
@@ -234,7 +230,7 @@ static psdm_status put_together(psdmp_feed *f, psdm_error *error) {
 static psdm_status scan_share(psdmp_feed *f, const int *rank, psdm_error *error) {
   int count = 0, own = f->ranks ? f->ranks->rank : 0,
       *file = psdmp_base_alloc(f->allocator, (size_t)(f->files + 1) * sizeof *file);
-  if (!file) return no_memory(error);
+  if (!file) return psdmp_base_no_memory("", error);
   for (int k = 0; k < f->files; k++)
     if (rank[k] == own) file[count++] = k;
   psdm_status status = psdmp_feed_scan(f, count, file, error);
@@ -267,7 +263,7 @@ static psdm_status scan_together(psdmp_feed *f, const int *rank, psdm_error *err
   for (int k = 1; k < f->ranks->size; k++) {
     psdmp_parallel_bytes answer = {.allocator = f->allocator};
     psdm_status heard = psdmp_parallel_team_listen(f->ranks, k, &answer, &other);
-    if (!heard && !get_files(f, rank, k, &answer)) heard = no_memory(&other);
+    if (!heard && !get_files(f, rank, k, &answer)) heard = psdmp_base_no_memory("", &other);
     psdmp_parallel_bytes_free(&answer);
     if (!heard) choose_pieces(f); /* what all of them have kept would be too much */
     if (heard && !status && error) *error = other;
@@ -296,7 +292,7 @@ static psdm_status scan_together(psdmp_feed *f, const int *rank, psdm_error *err
 psdm_status psdmp_feed_serve_scan(psdmp_feed *f, psdmp_parallel_bytes *request, psdmp_parallel_bytes *answer,
                                   psdm_error *error) {
   int *rank = psdmp_base_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
-  if (!rank) return no_memory(error);
+  if (!rank) return psdmp_base_no_memory("", error);
   psdmp_parallel_bytes_get(request, rank, (size_t)f->files * sizeof *rank);
   if (request->failed || request->at != request->used)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 has other logs than rank %d", f->ranks->rank);
@@ -306,7 +302,7 @@ psdm_status psdmp_feed_serve_scan(psdmp_feed *f, psdmp_parallel_bytes *request, 
 }
 
 psdm_status psdmp_feed_serve_all(psdmp_feed *f, psdmp_parallel_bytes *request, psdm_error *error) {
-  return get_files(f, NULL, 0, request) ? put_together(f, error) : no_memory(error);
+  return get_files(f, NULL, 0, request) ? put_together(f, error) : psdmp_base_no_memory("", error);
 }
 
 /* ---- opening ---- */
@@ -336,7 +332,7 @@ psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options
                            const psdmp_feed_checkpoint *checkpoint, const psdm_allocator *allocator, psdmp_feed **out,
                            psdm_error *error) {
   psdmp_feed *f = *out = psdmp_base_alloc(allocator, sizeof *f);
-  if (!f) return no_memory(error);
+  if (!f) return psdmp_base_no_memory("", error);
   f->allocator = f->arena.allocator = allocator;
   f->robot = robot, f->ranks = o->ranks, f->threads = o->threads, f->n = psdm_robot_n(robot), f->files = o->files,
   f->every = 1, f->checkpoint = checkpoint;
@@ -348,12 +344,12 @@ psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options
   f->files = 0;
   psdmp_feed_close(f);
   *out = NULL;
-  return no_memory(error);
+  return psdmp_base_no_memory("", error);
 }
 
 psdm_status psdmp_feed_read(psdmp_feed *f, psdm_error *error) {
   int *rank = psdmp_base_arena_alloc(&f->arena, (size_t)(f->files + 1) * sizeof *rank);
-  if (!rank || (f->ranks && !psdmp_feed_assign(f, f->ranks->size, rank))) return no_memory(error);
+  if (!rank || (f->ranks && !psdmp_feed_assign(f, f->ranks->size, rank))) return psdmp_base_no_memory("", error);
   psdm_status status = f->ranks ? scan_together(f, rank, error) : scan_share(f, rank, error);
   return status ? status : put_together(f, error);
 }

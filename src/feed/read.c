@@ -14,10 +14,6 @@ struct psdmp_feed_reader {
   psdmp_feed_columns rows;
 };
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 psdmp_feed_reader *psdmp_feed_reader_new(psdmp_feed *f) {
   psdmp_feed_reader *r = psdmp_base_alloc(f->allocator, sizeof *r);
   if (r) *r = (psdmp_feed_reader){.feed = f, .file = -1};
@@ -123,7 +119,8 @@ static psdm_status take(reading *g, const psdm_log_rows *got, long row, psdm_err
   }
   if (skip >= got->count) return PSDM_OK;
   if (!r->rows.count) g->first = row + skip, g->begins = fresh && !skip;
-  if (!psdmp_feed_room(&r->rows, r->feed->allocator, r->rows.count + got->count - skip)) return no_memory(error);
+  if (!psdmp_feed_room(&r->rows, r->feed->allocator, r->rows.count + got->count - skip))
+    return psdmp_base_no_memory("", error);
   psdmp_feed_copy(&r->rows, got, skip, got->count - skip);
   return use_windows(g, false, error);
 }

@@ -9,10 +9,6 @@
 #include <omp.h>
 #endif
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* ---- rows that grow ---- */
 
 static bool grow_array(const psdm_allocator *a, void **array, size_t old, size_t new) {
@@ -227,7 +223,7 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
   psdmp_feed_file *g = &f->file[file];
   double begin = 0;
   int segment = -1;
-  if (!psdmp_feed_facts_new(&g->facts, f->robot, f->allocator)) return no_memory(error);
+  if (!psdmp_feed_facts_new(&g->facts, f->robot, f->allocator)) return psdmp_base_no_memory("", error);
   for (;;) {
     psdm_log_rows got;
     psdm_status status = psdm_log_read(log, PSDMP_FEED_READ, &got, error);
@@ -238,7 +234,8 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
     segment = got.segment;
     g->segments = segment + 1;
     psdmp_feed_facts_rows(&g->facts, f->robot, &got, fresh);
-    if (!keep(f, file, &got, begin, fresh) || !lay_mark(f, g, log, segment, begin)) return no_memory(error);
+    if (!keep(f, file, &got, begin, fresh) || !lay_mark(f, g, log, segment, begin))
+      return psdmp_base_no_memory("", error);
     double share = psdm_log_size(log) > 0 ? (double)psdm_log_bytes(log) / (double)psdm_log_size(log) : 0.5;
     long every;
 #ifdef _OPENMP
@@ -277,7 +274,7 @@ static void scan_log(psdmp_feed *f, int file, psdm_log *log) {
   g->status = read_rows(f, file, log, &g->error);
   g->interval = psdm_log_interval(log);
   if (!g->status && !g->rows) g->status = no_rows(log, &g->error);
-  if (!g->status && !note_faults(f, g, log)) g->status = no_memory(&g->error);
+  if (!g->status && !note_faults(f, g, log)) g->status = psdmp_base_no_memory("", &g->error);
 }
 
 /* ---- some files ---- */
@@ -339,7 +336,7 @@ static void scan_file(psdmp_feed *f, int file, psdm_log *log) {
  * read to their ends. Formats whose libraries know one thread only wait for the second round. */
 psdm_status psdmp_feed_scan(psdmp_feed *f, int count, const int *file, psdm_error *error) {
   bool *later = psdmp_base_alloc(f->allocator, (size_t)count + 1);
-  if (!later) return no_memory(error);
+  if (!later) return psdmp_base_no_memory("", error);
   int threads = psdmp_parallel_threads(f->threads, f->allocator, count);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)

@@ -23,14 +23,10 @@ enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs }; /* Hz that are tried */
 
 /* what a step could not do */
 static psdm_status not_done(const psdmp_identify_run *r, psdm_error *error) {
-  if (!r->singular) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!r->singular) return psdmp_base_no_memory("", error);
   return psdmp_base_fail(
       error, PSDM_E_ACCURACY, r->robot->file, 0, 0,
       "the base parameters cannot be told apart in double precision: the prior's weights are singular");
-}
-
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
 }
 
 static void because(psdmp_identify_run *r, const char *format, ...) {
@@ -108,8 +104,8 @@ static psdm_status set_model(psdmp_identify_run *r, psdm_error *error) {
             PSDMP_PARAMETERS_PHYSICAL_RANK, info.rank_dropped);
   r->links = psdm_robot_links(r->robot);
   r->drives = psdm_robot_drives(r->robot);
-  if (!psdmp_identify_run_formulas(r, &r->arena)) return no_memory(error);
-  return psdm_work_new(r->robot, r->allocator, &r->work) ? no_memory(error) : PSDM_OK;
+  if (!psdmp_identify_run_formulas(r, &r->arena)) return psdmp_base_no_memory("", error);
+  return psdm_work_new(r->robot, r->allocator, &r->work) ? psdmp_base_no_memory("", error) : PSDM_OK;
 }
 
 static bool allocate(psdmp_identify_run *r) {
@@ -156,7 +152,7 @@ static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors
     r->prior_kinematics = o->prior_kinematics || psdm_robot_ready(r->robot, NULL) || !usable_prior(r, r->prior);
   }
   if (r->prior_kinematics) psdmp_identify_prior_cylinders(r->robot, r->prior);
-  if (!psdmp_identify_prior_scale(r, f, &r->prior_scale)) return no_memory(error);
+  if (!psdmp_identify_prior_scale(r, f, &r->prior_scale)) return psdmp_base_no_memory("", error);
   if (r->prior_kinematics) {
     /* torques that no mass explains: a robot of ten kilograms */
     r->prior_mass = r->prior_scale > 0 ? r->prior_scale : 10;
@@ -306,7 +302,7 @@ static psdm_status choose_delay(psdmp_identify_run *r, bool basic, psdm_error *e
 
 static psdm_status fit_theta(psdmp_identify_run *r, const psdmp_identify_factors *f, double *theta, psdm_error *error) {
   psdmp_identify_selected s;
-  if (!psdmp_identify_select(r, f, (1u << f->blocks) - 1, false, &s)) return no_memory(error);
+  if (!psdmp_identify_select(r, f, (1u << f->blocks) - 1, false, &s)) return psdmp_base_no_memory("", error);
   double *scratch = psdmp_base_alloc_raw(r->allocator, psdmp_fit_scratch(&s.rows) * sizeof *scratch);
   psdmp_fit fit = {.theta = theta};
   const psdmp_fit_options o = {.sigma = r->sigma, .prior = r->prior, .lambda = r->lambda};
@@ -349,7 +345,7 @@ static psdm_status choose_friction(psdmp_identify_run *r, psdm_error *error) {
     if (!ok) status = not_done(r, error);
     if (!status && pass == 0) {
       double *theta = psdmp_base_arena_alloc(&r->arena, (size_t)r->l * sizeof *theta);
-      status = theta ? fit_theta(r, &f, theta, error) : no_memory(error);
+      status = theta ? fit_theta(r, &f, theta, error) : psdmp_base_no_memory("", error);
       if (!status) r->theta_load = theta;
     }
     if (!status && (pass > 0 || r->options->plain_friction) && !choose_rest(r, &f)) status = not_done(r, error);
@@ -393,7 +389,7 @@ static psdm_status check_torques(const psdmp_identify_run *r, psdm_error *error)
 static psdm_status begin(psdmp_identify_run *r, psdm_error *error) {
   psdm_status status = set_model(r, error);
   if (status) return status;
-  if (!psdmp_identify_run_transmission(r, &r->arena) || !allocate(r)) return no_memory(error);
+  if (!psdmp_identify_run_transmission(r, &r->arena) || !allocate(r)) return psdmp_base_no_memory("", error);
   status = set_reach(r, error);
   if (status) return status;
   if (r->options->checkpoint)

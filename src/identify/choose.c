@@ -26,15 +26,13 @@ typedef struct chooser {
   int widest, *take;               /* (widest) columns that are taken */
 } chooser;
 
-#define NEW(c, count, type) psdmp_base_arena_alloc(&(c)->arena, (size_t)(count) * sizeof(type))
-
 /* (K H^-1 K^T)^-1 = C^T C. The pull's Hessian is block diagonal: lambda tr(P^-1 E_a P^-1 E_b); drives have hardly
  * any. */
 static bool set_prior(chooser *c) {
   psdmp_identify_run *r = c->run;
   int l = r->l, S = r->S, w = l + 1;
-  double *G = NEW(c, l * l, double), *inverse = NEW(c, l * l, double), *HK = NEW(c, S * l, double),
-         *scales = NEW(c, l, double);
+  double *G = PSDMP_BASE_NEW(&c->arena, l * l, double), *inverse = PSDMP_BASE_NEW(&c->arena, l * l, double),
+         *HK = PSDMP_BASE_NEW(&c->arena, S * l, double), *scales = PSDMP_BASE_NEW(&c->arena, l, double);
   if (!G || !inverse || !HK || !scales) return false;
   for (int k = 0; k < r->links; k++) { /* H^-1 K^T, link by link */
     double H[100], H_inverse[100], scale[10];
@@ -74,14 +72,15 @@ static bool start(chooser *c, psdmp_identify_run *r, const psdmp_identify_factor
   *c = (chooser){.run = r, .f = f, .arena = {.allocator = r->allocator}};
   for (int i = 0; i < r->n; i++) c->widest = f->width[i] > c->widest ? f->width[i] : c->widest;
   size_t w = (size_t)c->widest, square = w * w;
-  c->prior = NEW(c, (r->l + 1) * (r->l + 1), double);
-  c->left = NEW(c, r->n * PSDMP_IDENTIFY_FOLDS, double *);
-  c->X = NEW(c, 2 * square, double), c->R = NEW(c, square, double), c->whole = NEW(c, square, double);
-  c->scratch = NEW(c, psdmp_linalg_factor_scratch(c->widest, 2 * (long)w), double);
-  c->take = NEW(c, c->widest, int);
+  c->prior = PSDMP_BASE_NEW(&c->arena, (r->l + 1) * (r->l + 1), double);
+  c->left = PSDMP_BASE_NEW(&c->arena, r->n * PSDMP_IDENTIFY_FOLDS, double *);
+  c->X = PSDMP_BASE_NEW(&c->arena, 2 * square, double), c->R = PSDMP_BASE_NEW(&c->arena, square, double),
+  c->whole = PSDMP_BASE_NEW(&c->arena, square, double);
+  c->scratch = PSDMP_BASE_NEW(&c->arena, psdmp_linalg_factor_scratch(c->widest, 2 * (long)w), double);
+  c->take = PSDMP_BASE_NEW(&c->arena, c->widest, int);
   bool ok = c->prior && c->left && c->X && c->R && c->whole && c->scratch && c->take;
   for (int k = 0; ok && k < r->n * PSDMP_IDENTIFY_FOLDS; k++)
-    ok = (c->left[k] = NEW(c, (r->l + 1) * (r->l + 1), double)) != NULL;
+    ok = (c->left[k] = PSDMP_BASE_NEW(&c->arena, (r->l + 1) * (r->l + 1), double)) != NULL;
   return ok && set_prior(c);
 }
 
@@ -220,8 +219,8 @@ static double residual(chooser *c, int drive, int fold, bool all_folds, bool res
 }
 
 static bool new_answer(chooser *c, answer *a) {
-  a->theta = NEW(c, c->run->l, double);
-  a->gain = NEW(c, 16 * c->run->n, double);
+  a->theta = PSDMP_BASE_NEW(&c->arena, c->run->l, double);
+  a->gain = PSDMP_BASE_NEW(&c->arena, 16 * c->run->n, double);
   return a->theta && a->gain;
 }
 
@@ -230,7 +229,7 @@ bool psdmp_identify_score(psdmp_identify_run *r, const psdmp_identify_factors *f
   answer a;
   double total = 0;
   bool ok = start(&c, r, f) && new_answer(&c, &a);
-  double *sum = ok ? NEW(&c, 2 * r->n, double) : NULL;
+  double *sum = ok ? PSDMP_BASE_NEW(&c.arena, 2 * r->n, double) : NULL;
   ok = sum != NULL;
   for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && ok; fold++) {
     solve(&c, fold, &a);
@@ -476,8 +475,8 @@ bool psdmp_identify_choose(psdmp_identify_run *r, const psdmp_identify_factors *
     table t;
     double errors[PSDMP_IDENTIFY_FOLDS];
     for (int fold = 0; fold < PSDMP_IDENTIFY_FOLDS && ok; fold++) {
-      t.G[fold] = NEW(&c, (d + 1) * (d + 1), double);
-      t.E[fold] = NEW(&c, (d + 1) * (d + 1), double);
+      t.G[fold] = PSDMP_BASE_NEW(&c.arena, (d + 1) * (d + 1), double);
+      t.E[fold] = PSDMP_BASE_NEW(&c.arena, (d + 1) * (d + 1), double);
       ok = t.G[fold] && t.E[fold];
     }
     if (!ok || !(ok = set_table(&c, i, &t))) break;
@@ -501,9 +500,9 @@ bool psdmp_identify_select(psdmp_identify_run *r, const psdmp_identify_factors *
   out->R = psdmp_base_alloc(r->allocator, (size_t)r->n * sizeof *out->R);
   out->count = psdmp_base_alloc(r->allocator, (size_t)r->n * sizeof *out->count);
   for (int i = 0; i < r->n; i++) c.widest = f->width[i] > c.widest ? f->width[i] : c.widest;
-  c.X = NEW(&c, (size_t)c.widest * (size_t)c.widest, double);
-  c.scratch = NEW(&c, psdmp_linalg_factor_scratch(c.widest, c.widest), double);
-  c.take = NEW(&c, c.widest, int);
+  c.X = PSDMP_BASE_NEW(&c.arena, (size_t)c.widest * (size_t)c.widest, double);
+  c.scratch = PSDMP_BASE_NEW(&c.arena, psdmp_linalg_factor_scratch(c.widest, c.widest), double);
+  c.take = PSDMP_BASE_NEW(&c.arena, c.widest, int);
   bool ok = out->extras && out->R && out->count && c.X && c.scratch && c.take;
   for (int i = 0; i < r->n && ok; i++) {
     int w = f->width[i], k = r->choice[i].count, v = r->l + k + 1, *take = c.take;

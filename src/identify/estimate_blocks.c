@@ -24,26 +24,26 @@ double psdmp_identify_estimate_change(int W, const double *before, const double 
 
 /* ---- memory ---- */
 
-#define NEW(b, count, type) psdmp_base_arena_alloc(&(b)->arena, (size_t)(count) * sizeof(type))
-
 bool psdmp_identify_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_identify_blocks *b) {
   int widest = 0;
   *b = (psdmp_identify_blocks){.arena = {.allocator = allocator}, .n = n};
-  b->width = NEW(b, n, int), b->R = NEW(b, n * PSDMP_IDENTIFY_BLOCKS, double *),
-  b->count = NEW(b, n * PSDMP_IDENTIFY_BLOCKS, double);
-  b->chunk = NEW(b, n, double *), b->waiting = NEW(b, n, int), b->block = NEW(b, n, int);
+  b->width = PSDMP_BASE_NEW(&b->arena, n, int), b->R = PSDMP_BASE_NEW(&b->arena, n * PSDMP_IDENTIFY_BLOCKS, double *),
+  b->count = PSDMP_BASE_NEW(&b->arena, n * PSDMP_IDENTIFY_BLOCKS, double);
+  b->chunk = PSDMP_BASE_NEW(&b->arena, n, double *), b->waiting = PSDMP_BASE_NEW(&b->arena, n, int),
+  b->block = PSDMP_BASE_NEW(&b->arena, n, int);
   bool ok = b->width && b->R && b->count && b->chunk && b->waiting && b->block;
   for (int i = 0; i < n && ok; i++) {
     size_t w = (size_t)width[i];
     b->width[i] = width[i];
     widest = width[i] > widest ? width[i] : widest;
-    ok = (b->chunk[i] = NEW(b, CHUNK * w, double)) != NULL;
+    ok = (b->chunk[i] = PSDMP_BASE_NEW(&b->arena, CHUNK * w, double)) != NULL;
     for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS && ok; k++)
-      ok = (b->R[i * PSDMP_IDENTIFY_BLOCKS + k] = NEW(b, w * w, double)) != NULL;
+      ok = (b->R[i * PSDMP_IDENTIFY_BLOCKS + k] = PSDMP_BASE_NEW(&b->arena, w * w, double)) != NULL;
   }
   size_t rows = widest > CHUNK ? (size_t)widest : CHUNK;
-  ok = ok && (b->scratch = NEW(b, psdmp_linalg_factor_scratch(widest, (long)rows) + (size_t)widest * (size_t)widest,
-                               double)) != NULL;
+  ok = ok && (b->scratch = PSDMP_BASE_NEW(
+                  &b->arena, psdmp_linalg_factor_scratch(widest, (long)rows) + (size_t)widest * (size_t)widest,
+                  double)) != NULL;
   if (!ok) psdmp_identify_blocks_free(b);
   return ok;
 }

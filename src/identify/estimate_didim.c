@@ -50,8 +50,7 @@ psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *r, psdmp_identify_
   psdmp_identify_pass_shape(&pass);
   bool ok = psdmp_identify_blocks_new(r->allocator, pass.equations, pass.width, &blocks);
   double *before = ok ? psdmp_base_alloc_raw(r->allocator, (size_t)W * sizeof *before) : NULL;
-  psdm_status status =
-      before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status = before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_no_memory("", error);
   if (!status) status = iterate(r, &blocks, s, e, before, error);
   if (!status && (status = psdmp_identify_blocks_finish(r, &blocks, r->sigma, e)))
     psdmp_base_fail_status(error, status);

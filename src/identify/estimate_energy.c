@@ -159,7 +159,7 @@ psdm_status psdmp_identify_energies_stretch(psdmp_identify_energies *e, const ps
   long rows = own.to - own.from;
   double *value =
       rows > 1 ? psdmp_base_alloc_raw(r->allocator, (size_t)rows * (size_t)(e->W + 1) * sizeof *value) : NULL;
-  if (rows > 1 && !value) status = psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (rows > 1 && !value) status = psdmp_base_no_memory("", error);
   if (value && (status = add_rows(e, &p, own, value)))
     psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
   psdmp_base_free(r->allocator, value);
@@ -198,7 +198,7 @@ psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *r, psdmp_identify
   psdmp_identify_blocks blocks;
   psdmp_identify_pass_shape(&pass);
   if (!psdmp_identify_blocks_new(r->allocator, pass.equations, pass.width, &blocks))
-    return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+    return psdmp_base_no_memory("", error);
   psdm_status status = psdmp_identify_pass_run(&pass, &blocks, NULL, error);
   double equations = 0;
   for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) equations += blocks.count[k];

@@ -56,10 +56,9 @@ static psdm_status iterate(psdmp_identify_instruments *v, psdmp_identify_simulat
 psdm_status psdmp_identify_estimate_iv(psdmp_identify_run *r, psdmp_identify_estimated *e, psdm_error *error) {
   psdmp_identify_instruments v;
   psdmp_identify_simulation *s = NULL;
-  if (!psdmp_identify_instruments_new(r, &v)) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!psdmp_identify_instruments_new(r, &v)) return psdmp_base_no_memory("", error);
   double *before = psdmp_base_arena_alloc(&v.arena, (size_t)v.W * sizeof *before);
-  psdm_status status =
-      before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status = before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_no_memory("", error);
   if (!status) status = iterate(&v, s, e, before, error);
   psdmp_identify_simulation_free(s);
   psdmp_identify_instruments_free(&v);

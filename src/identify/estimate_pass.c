@@ -199,7 +199,7 @@ static psdm_status add_stretch(void *space, void *part, const psdmp_feed_stretch
                                    : psdmp_identify_walker_stretch(s->walker, stretch, error);
   if (status) return status;
   psdmp_identify_blocks_flush(&s->rows.blocks);
-  return take_blocks(s->rows.pass, &s->rows.blocks, to) ? PSDM_OK : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  return take_blocks(s->rows.pass, &s->rows.blocks, to) ? PSDM_OK : psdmp_base_no_memory("", error);
 }
 
 /* ---- all rows ---- */
@@ -294,13 +294,12 @@ static psdm_status get_request(psdmp_identify_run *r, psdmp_parallel_bytes *from
   PSDMP_PARALLEL_GET(from, kind);
   PSDMP_PARALLEL_GET(from, g->all);
   PSDMP_PARALLEL_GET(from, r->tempo);
-  if (!known || from->failed || kind < 0 || kind >= PSDMP_IDENTIFY_PASSES)
-    return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!known || from->failed || kind < 0 || kind >= PSDMP_IDENTIFY_PASSES) return psdmp_base_no_memory("", error);
   g->kind = (psdmp_identify_pass_kind)kind;
   if (g->kind == PSDMP_IDENTIFY_PASS_ROBUST) {
     size_t W = (size_t)psdmp_identify_estimate_width(r), n = (size_t)r->n;
     double *x = psdmp_base_arena_alloc(arena, (W + n) * sizeof *x);
-    if (!x) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+    if (!x) return psdmp_base_no_memory("", error);
     PSDMP_PARALLEL_GET(from, g->stage);
     psdmp_parallel_bytes_get(from, x, (W + n) * sizeof *x);
     g->x = x, g->scale = x + W;
@@ -308,7 +307,7 @@ static psdm_status get_request(psdmp_identify_run *r, psdmp_parallel_bytes *from
   psdm_status status = kinds[kind].simulated ? psdmp_identify_simulation_get(r, from, simulation, error) : PSDM_OK;
   g->simulation = *simulation;
   psdmp_identify_pass_shape(g);
-  return !status && from->failed ? psdmp_base_fail_status(error, PSDM_E_MEMORY) : status;
+  return !status && from->failed ? psdmp_base_no_memory("", error) : status;
 }
 
 psdm_status psdmp_identify_serve_pass(psdmp_identify_run *r, psdmp_parallel_bytes *request,

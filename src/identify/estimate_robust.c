@@ -114,7 +114,7 @@ psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *r, psdmp_identify
   b.numbers = psdmp_base_arena_alloc(&arena, (size_t)b.pass.numbers * sizeof *b.numbers);
   double *before = psdmp_base_arena_alloc(&arena, (size_t)W * sizeof *before);
   bool ok = b.numbers && before && psdmp_identify_blocks_new(r->allocator, b.pass.equations, b.pass.width, &b.blocks);
-  psdm_status status = ok ? reweight(&b, e, before, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status = ok ? reweight(&b, e, before, error) : psdmp_base_no_memory("", error);
   if (!status && (status = psdmp_identify_blocks_finish(r, &b.blocks, b.scale, e)))
     psdmp_base_fail_status(error, status);
   /* the slope of psi, not its weight, belongs in the sandwich's bread */

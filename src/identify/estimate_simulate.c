@@ -239,7 +239,7 @@ static psdmp_identify_simulation *make_for(psdmp_identify_run *r) {
 psdm_status psdmp_identify_simulation_new(psdmp_identify_run *r, psdmp_identify_simulation **out, psdm_error *error) {
   *out = NULL;
   psdmp_identify_simulation *s = make_for(r);
-  if (!s) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!s) return psdmp_base_no_memory("", error);
   psdm_status status = choose_cutoff(s, error);
   if (status) {
     psdmp_identify_simulation_free(s);
@@ -289,7 +289,7 @@ psdm_status psdmp_identify_simulation_get(psdmp_identify_run *r, psdmp_parallel_
                                           psdmp_identify_simulation **out, psdm_error *error) {
   psdmp_identify_simulation *s = *out = make_for(r);
   size_t bytes = (size_t)r->l * sizeof *s->last;
-  if (!s) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!s) return psdmp_base_no_memory("", error);
   PSDMP_PARALLEL_GET(from, s->band.kinematics);
   PSDMP_PARALLEL_GET(from, s->band.cutoff);
   PSDMP_PARALLEL_GET(from, s->band.wide);

@@ -135,7 +135,7 @@ psdm_status psdmp_identify_walker_stretch(psdmp_identify_walker *w, const psdmp_
   if (status) return status;
   if (p.rows && w->auxiliary) {
     status = make_motion(r, p.rows, &m) ? w->auxiliary(w->auxiliary_user, s, &p, m.q, m.qd, m.qdd, m.ready, error)
-                                        : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+                                        : psdmp_base_no_memory("", error);
   }
   if (!status && (status = use_rows(w, s, &p, &m)))
     psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));

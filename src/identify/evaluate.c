@@ -4,10 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* ---- parts ---- */
 
 void psdmp_identify_evaluated_free(void *user, void *part) {
@@ -99,8 +95,8 @@ static psdm_status add_part(void *space, void *part, const psdmp_feed_stretch *s
   if (e->sieve) psdmp_identify_open_begin(&e->to->open, e->sieve, s);
   psdm_status status = psdmp_identify_evaluation_rows(e, s, error);
   if (!status && e->sieve && !psdmp_identify_open_take(&e->to->open, e->sieve, true, psdmp_identify_evaluation_mean, e))
-    status = no_memory(error);
-  return !status && e->to->failed ? no_memory(error) : status;
+    status = psdmp_base_no_memory("", error);
+  return !status && e->to->failed ? psdmp_base_no_memory("", error) : status;
 }
 
 /* ---- sums of sums ---- */
@@ -207,8 +203,8 @@ static psdm_status sum_rows(psdmp_identify_calibration *a, bool all, void **part
   psdm_status status =
       psdmp_identify_sum_rows(r, &sum, &request, all, psdmp_identify_band_margin(r, &r->band), part, error);
   psdmp_parallel_bytes_free(&request);
-  if (!status && !*part && !(*part = psdmp_identify_evaluated_new(a))) return no_memory(error);
-  return status || !(status = part_end(a, *part)) ? status : no_memory(error);
+  if (!status && !*part && !(*part = psdmp_identify_evaluated_new(a))) return psdmp_base_no_memory("", error);
+  return status || !(status = part_end(a, *part)) ? status : psdmp_base_no_memory("", error);
 }
 
 psdm_status psdmp_identify_serve_evaluate(psdmp_identify_run *r, psdmp_parallel_bytes *request,
@@ -218,13 +214,14 @@ psdm_status psdmp_identify_serve_evaluate(psdmp_identify_run *r, psdmp_parallel_
   bool all;
   a.theta = psdmp_base_arena_alloc(&arena, (size_t)r->l * sizeof *a.theta);
   a.gain = psdmp_base_arena_alloc(&arena, 16 * (size_t)r->n * sizeof *a.gain);
-  psdm_status status = a.theta && a.gain && psdmp_identify_run_get(r, &r->band, request) ? PSDM_OK : no_memory(error);
+  psdm_status status =
+      a.theta && a.gain && psdmp_identify_run_get(r, &r->band, request) ? PSDM_OK : psdmp_base_no_memory("", error);
   if (!status) {
     psdmp_identify_sum sum = evaluate_sum(&a);
     psdmp_parallel_bytes_get(request, a.theta, (size_t)r->l * sizeof *a.theta);
     psdmp_parallel_bytes_get(request, a.gain, 16 * (size_t)r->n * sizeof *a.gain);
     PSDMP_PARALLEL_GET(request, all);
-    status = request->failed ? no_memory(error)
+    status = request->failed ? psdmp_base_no_memory("", error)
                              : psdmp_identify_sum_serve(r, &sum, request, all, psdmp_identify_band_margin(r, &r->band),
                                                         answer, error);
   }

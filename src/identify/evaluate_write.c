@@ -6,10 +6,6 @@
 
 #include "identify/evaluate_priv.h"
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* ---- by one thread ---- */
 
 static psdm_status write_stretch(void *user, const psdmp_feed_stretch *s, psdm_error *error) {
@@ -28,7 +24,7 @@ static psdm_status write_alone(psdmp_identify_calibration *a, psdm_predicted_wri
   psdmp_identify_run *r = a->run;
   psdmp_identify_evaluation *e = psdmp_identify_evaluation_new(a, r, r->options->decimate > 1);
   psdmp_identify_evaluated *sums = e ? psdmp_identify_evaluated_new(a) : NULL;
-  if (!sums) return psdmp_identify_evaluation_free(e), no_memory(error);
+  if (!sums) return psdmp_identify_evaluation_free(e), psdmp_base_no_memory("", error);
   e->write = write, e->user = user, e->to = sums, e->in_order = true;
   psdm_status status =
       psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), write_stretch, e, error);
@@ -144,7 +140,7 @@ static void work_through(batch *b) {
   for (int k = 0; k < b->count; k++) {
     waiting *w = &b->place[k];
     w->status = psdmp_identify_evaluation_rows(w->e, &w->stretch, &w->error);
-    if (!w->status && w->failed) w->status = no_memory(&w->error);
+    if (!w->status && w->failed) w->status = psdmp_base_no_memory("", &w->error);
   }
 }
 
@@ -166,7 +162,7 @@ static psdm_status write_batch(batch *b, psdm_error *error) {
 
 static psdm_status take_stretch(void *user, const psdmp_feed_stretch *s, psdm_error *error) {
   batch *b = user;
-  if (!copy_stretch(&b->place[b->count], s)) return no_memory(error);
+  if (!copy_stretch(&b->place[b->count], s)) return psdmp_base_no_memory("", error);
   if (++b->count < b->room) return PSDM_OK;
   psdm_status status = write_batch(b, error);
   return status || !b->stopped ? status : PSDM_E_ARGUMENT; /* which ends the reading */
@@ -209,7 +205,7 @@ static psdm_status write_together(psdmp_identify_calibration *a, int threads, ps
   for (int k = 0; k < threads && ok; k++) ok = fill_place(a, &b.place[k]);
   psdm_status status =
       ok ? psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), take_stretch, &b, error)
-         : no_memory(error);
+         : psdmp_base_no_memory("", error);
   if (!status) status = write_batch(&b, error);
   if (b.stopped) status = PSDM_OK;
   free_batch(&b);

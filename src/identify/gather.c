@@ -105,7 +105,7 @@ static psdm_status ranges_add(void *user, void *part, const psdmp_feed_stretch *
   int n = r->n;
   psdm_status status = psdmp_identify_run_prepare(r, space->g->band, s, &p, error);
   if (status) return status;
-  if (p.rows && !ranges_room(r, g, p.rows)) status = psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (p.rows && !ranges_room(r, g, p.rows)) status = psdmp_base_no_memory("", error);
   for (long k = 0; k < p.rows && !status; k++) {
     if (p.label[k] < 0) continue;
     for (int i = 0; i < n; i++) {
@@ -183,7 +183,7 @@ static int ascending(const void *a, const void *b) {
 static psdm_status set_ranges(psdmp_identify_run *r, const ranges *g, psdm_error *error) {
   int n = r->n;
   double *column = psdmp_base_alloc_raw(r->allocator, (size_t)g->rows * sizeof *column);
-  if (!column) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!column) return psdmp_base_no_memory("", error);
   r->tempo = 0;
   for (int i = 0; i < n; i++) {
     for (long k = 0; k < g->rows; k++) column[k] = g->speed[k * n + i];
@@ -234,7 +234,7 @@ psdm_status psdmp_identify_serve_ranges(psdmp_identify_run *r, psdmp_parallel_by
   psdmp_identify_band band;
   ranging g = {r, &band};
   psdmp_identify_sum sum = ranges_sum(&g);
-  if (!psdmp_identify_run_get(r, &band, request)) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!psdmp_identify_run_get(r, &band, request)) return psdmp_base_no_memory("", error);
   return psdmp_identify_sum_serve(r, &sum, request, false, psdmp_identify_band_margin(r, &band), answer, error);
 }
 
@@ -590,9 +590,9 @@ static psdm_status add_part(void *space, void *part, const psdmp_feed_stretch *s
   if (g->sieve) psdmp_identify_open_begin(&g->part->open, g->sieve, s);
   psdm_status status = add_rows(g, s, error);
   if (!status && g->sieve && !psdmp_identify_open_take(&g->part->open, g->sieve, true, take_kept, g))
-    return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+    return psdmp_base_no_memory("", error);
   if (!status) flush_all(g);
-  return !status && g->failed ? psdmp_base_fail_status(error, PSDM_E_MEMORY) : status;
+  return !status && g->failed ? psdmp_base_no_memory("", error) : status;
 }
 
 /* ---- all rows ---- */
@@ -649,7 +649,7 @@ static psdm_status gather_spread(aim *g, bool chosen, bool all, void **part, psd
   psdm_status status =
       psdmp_identify_sum_rows(r, &sum, &request, all, psdmp_identify_band_margin(r, g->band), part, error);
   psdmp_parallel_bytes_free(&request);
-  if (!status && !*part && !(*part = part_new(g))) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!status && !*part && !(*part = part_new(g))) return psdmp_base_no_memory("", error);
   return status;
 }
 
@@ -658,12 +658,12 @@ psdm_status psdmp_identify_gather_rows(psdmp_identify_run *r, const psdmp_identi
   aim g;
   void *part = NULL;
   *out = (psdmp_identify_factors){0};
-  psdm_status status = make_aim(r, band, chosen, blocks, &g) ? PSDM_OK : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status = make_aim(r, band, chosen, blocks, &g) ? PSDM_OK : psdmp_base_no_memory("", error);
   if (!status) status = gather_spread(&g, chosen, all, &part, error);
   if (!status && r->stopped && !r->finishing && !all)
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped");
   if (!status && (!part_end(&g, part) || !widen(&g, &((gathered *)part)->factors)))
-    status = psdmp_base_fail_status(error, PSDM_E_MEMORY);
+    status = psdmp_base_no_memory("", error);
   if (!status) {
     *out = ((gathered *)part)->factors;
     ((gathered *)part)->factors = (psdmp_identify_factors){0};
@@ -682,9 +682,8 @@ psdm_status psdmp_identify_serve_gather(psdmp_identify_run *r, psdmp_parallel_by
   bool known = psdmp_identify_run_get(r, &band, request);
   PSDMP_PARALLEL_GET(request, blocks);
   PSDMP_PARALLEL_GET(request, all);
-  psdm_status status = known && !request->failed && make_aim(r, &band, false, blocks, &g)
-                           ? PSDM_OK
-                           : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status =
+      known && !request->failed && make_aim(r, &band, false, blocks, &g) ? PSDM_OK : psdmp_base_no_memory("", error);
   psdmp_identify_sum sum = gather_sum(&g);
   if (!status)
     status = psdmp_identify_sum_serve(r, &sum, request, all, psdmp_identify_band_margin(r, &band), answer, error);

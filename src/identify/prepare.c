@@ -330,7 +330,7 @@ psdm_status psdmp_identify_run_prepare(psdmp_identify_run *r, const psdmp_identi
   psdmp_base_free(r->allocator, copies);
   if (!ok) {
     psdmp_identify_prepared_free(p, r->allocator);
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    return psdmp_base_no_memory("", error);
   }
   set_labels(r, b, s, ticks.rows, skip, stride, p);
   spread_bad(r, p);

@@ -11,15 +11,9 @@
 #include "identify/evaluate_priv.h"
 #include "linalg/linalg.h"
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 static psdm_status failed(const psdmp_identify_run *r, psdm_status status, psdm_error *error) {
   return psdmp_base_fail(error, status, psdm_robot_name(r->robot), 0, 0, "%s", psdm_status_text(status));
 }
-
-#define NEW(r, count, type) psdmp_base_arena_alloc(&(r)->arena, (size_t)(count) * sizeof(type))
 
 static int all_columns(const psdmp_identify_run *r) {
   int sum = 0;
@@ -146,12 +140,12 @@ static psdm_status reweight(fitting *g, psdm_estimator estimator) {
 static bool prepare_fit(fitting *g) {
   psdmp_identify_run *r = g->run;
   int own = all_columns(r);
-  g->theta = NEW(r, r->l, double), g->pi = NEW(r, r->S, double), g->phi = NEW(r, own + 1, double),
-  g->cost = NEW(r, r->n, double);
-  g->nonnegative = NEW(r, r->n, bool *);
+  g->theta = PSDMP_BASE_NEW(&r->arena, r->l, double), g->pi = PSDMP_BASE_NEW(&r->arena, r->S, double),
+  g->phi = PSDMP_BASE_NEW(&r->arena, own + 1, double), g->cost = PSDMP_BASE_NEW(&r->arena, r->n, double);
+  g->nonnegative = PSDMP_BASE_NEW(&r->arena, r->n, bool *);
   if (!g->theta || !g->pi || !g->phi || !g->cost || !g->nonnegative) return false;
   for (int i = 0; i < r->n; i++) {
-    g->nonnegative[i] = NEW(r, r->choice[i].count + 1, bool);
+    g->nonnegative[i] = PSDMP_BASE_NEW(&r->arena, r->choice[i].count + 1, bool);
     if (!g->nonnegative[i]) return false;
     for (int k = 0; k < 2 && k < r->choice[i].count; k++) g->nonnegative[i][k] = true;
   }
@@ -259,28 +253,33 @@ void psdmp_identify_run_free(psdmp_identify_run *r) {
 }
 
 static psdm_calibration *new_answer(psdmp_identify_run *r) {
-  psdm_calibration *out = NEW(r, 1, psdm_calibration);
-  psdmp_identify_calibration *a = NEW(r, 1, psdmp_identify_calibration);
+  psdm_calibration *out = PSDMP_BASE_NEW(&r->arena, 1, psdm_calibration);
+  psdmp_identify_calibration *a = PSDMP_BASE_NEW(&r->arena, 1, psdmp_identify_calibration);
   int own = all_columns(r), W = r->l + own;
   if (!out || !a) return NULL;
   out->internal = a;
   a->run = r;
-  a->theta = NEW(r, r->l, double), a->gain = NEW(r, 16 * r->n, double), a->estimate = NEW(r, r->l, psdm_estimate),
-  a->pi = NEW(r, r->S, double);
-  a->covariance = NEW(r, (size_t)W * (size_t)W, double), a->singular = NEW(r, W, double), a->share = NEW(r, W, double),
-  a->load = NEW(r, r->n, double);
-  a->classical = NEW(r, (size_t)W * (size_t)W, double), a->folds = NEW(r, PSDMP_IDENTIFY_FOLDS * W, double),
-  a->fold_rmse = NEW(r, PSDMP_IDENTIFY_FOLDS * r->n, double), a->essential = NEW(r, r->l, bool);
-  a->column = NEW(r, r->n, psdm_column *), a->columns = NEW(r, r->n, int),
-  a->fits = NEW(r, 2 * PSDM_FIT_PARTS * r->n, psdm_joint_fit);
-  a->cross = NEW(r, r->n, psdmp_identify_folds), a->place = NEW(r, PSDMP_IDENTIFY_BLOCKS, psdmp_identify_error_place),
-  a->file = NEW(r, 2 * r->options->files, double), a->worst = NEW(r, r->n, psdmp_identify_worst);
+  a->theta = PSDMP_BASE_NEW(&r->arena, r->l, double), a->gain = PSDMP_BASE_NEW(&r->arena, 16 * r->n, double),
+  a->estimate = PSDMP_BASE_NEW(&r->arena, r->l, psdm_estimate), a->pi = PSDMP_BASE_NEW(&r->arena, r->S, double);
+  a->covariance = PSDMP_BASE_NEW(&r->arena, (size_t)W * (size_t)W, double),
+  a->singular = PSDMP_BASE_NEW(&r->arena, W, double), a->share = PSDMP_BASE_NEW(&r->arena, W, double),
+  a->load = PSDMP_BASE_NEW(&r->arena, r->n, double);
+  a->classical = PSDMP_BASE_NEW(&r->arena, (size_t)W * (size_t)W, double),
+  a->folds = PSDMP_BASE_NEW(&r->arena, PSDMP_IDENTIFY_FOLDS * W, double),
+  a->fold_rmse = PSDMP_BASE_NEW(&r->arena, PSDMP_IDENTIFY_FOLDS * r->n, double),
+  a->essential = PSDMP_BASE_NEW(&r->arena, r->l, bool);
+  a->column = PSDMP_BASE_NEW(&r->arena, r->n, psdm_column *), a->columns = PSDMP_BASE_NEW(&r->arena, r->n, int),
+  a->fits = PSDMP_BASE_NEW(&r->arena, 2 * PSDM_FIT_PARTS * r->n, psdm_joint_fit);
+  a->cross = PSDMP_BASE_NEW(&r->arena, r->n, psdmp_identify_folds),
+  a->place = PSDMP_BASE_NEW(&r->arena, PSDMP_IDENTIFY_BLOCKS, psdmp_identify_error_place),
+  a->file = PSDMP_BASE_NEW(&r->arena, 2 * r->options->files, double),
+  a->worst = PSDMP_BASE_NEW(&r->arena, r->n, psdmp_identify_worst);
   if (!a->cross || !a->place || !a->file || !a->worst) return NULL;
   if (!a->theta || !a->gain || !a->estimate || !a->pi || !a->covariance || !a->singular || !a->share || !a->load ||
       !a->classical || !a->folds || !a->fold_rmse || !a->essential || !a->column || !a->columns || !a->fits)
     return NULL;
   for (int i = 0; i < r->n; i++)
-    if (!(a->column[i] = NEW(r, r->choice[i].count + 1, psdm_column))) return NULL;
+    if (!(a->column[i] = PSDMP_BASE_NEW(&r->arena, r->choice[i].count + 1, psdm_column))) return NULL;
   return out;
 }
 
@@ -357,7 +356,7 @@ static psdm_status set_cost_ratio(fitting *g, psdm_calibration *out) {
     cost += residual(&g->whole.rows, i, g->theta, phi) / (r->sigma[i] * r->sigma[i]);
     phi += r->choice[i].count;
   }
-  double *theta = NEW(r, r->l, double), *own = NEW(r, all_columns(r) + 1, double);
+  double *theta = PSDMP_BASE_NEW(&r->arena, r->l, double), *own = PSDMP_BASE_NEW(&r->arena, all_columns(r) + 1, double);
   if (!theta || !own) return PSDM_E_MEMORY;
   psdmp_fit fit = {.theta = theta, .phi = own};
   psdm_status status = run_fit(g, &g->whole.rows, PSDM_ESTIMATOR_WLS, 0, &fit);
@@ -412,8 +411,8 @@ static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_ident
   psdmp_identify_run *r = g->run;
   int own = all_columns(r), W = r->l + own;
   bool simulated = estimator == PSDM_ESTIMATOR_IV || estimator == PSDM_ESTIMATOR_DIDIM;
-  double *x = NEW(r, W, double), *before = NEW(r, r->n, double);
-  if (!x || !before) return no_memory(error);
+  double *x = PSDMP_BASE_NEW(&r->arena, W, double), *before = PSDMP_BASE_NEW(&r->arena, r->n, double);
+  if (!x || !before) return psdmp_base_no_memory("", error);
   memcpy(before, r->sigma, (size_t)r->n * sizeof *before);
   g->fit = (psdmp_fit){.theta = g->theta, .pi = g->pi, .phi = g->phi, .cost = g->cost};
   psdm_status status =
@@ -598,7 +597,7 @@ static psdm_status fit_all(fitting *g, psdm_estimator estimator, psdm_calibratio
   if ((status = set_fold_rmse(g, a)) || (status = set_cross(g, a)) || (status = set_essential(g, a)))
     return failed(r, status, error);
   fill_answer(g, estimator, out);
-  if (!set_singular(g, a, out)) return no_memory(error);
+  if (!set_singular(g, a, out)) return psdmp_base_no_memory("", error);
   status = set_cost_ratio(g, out);
   return status ? failed(r, status, error) : PSDM_OK;
 }
@@ -611,7 +610,7 @@ psdm_status psdmp_identify_result_make(psdmp_identify_run *r, psdm_calibration *
   psdm_status status =
       psdmp_identify_gather_rows(r, &r->band, true, PSDMP_IDENTIFY_BLOCKS, !r->stopped, &g.factors, error);
   psdm_calibration *answer = status ? NULL : new_answer(r);
-  if (!status && (!answer || !prepare_fit(&g))) status = no_memory(error);
+  if (!status && (!answer || !prepare_fit(&g))) status = psdmp_base_no_memory("", error);
   if (!status && g.blocks < 2)
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, psdm_robot_name(r->robot), 0, 0,
                              "too few rows are left to fit: the log is too short, or joints hardly move in it");

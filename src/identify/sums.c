@@ -56,13 +56,13 @@ static psdm_status add_stretch(void *user, const psdmp_feed_stretch *stretch, ps
   const psdmp_identify_sum *sum = w->s->sum;
   if (atomic_load(&w->s->stop)) return PSDM_OK; /* what is there so far is kept */
   void *part = sum->part_new(sum->user);
-  psdm_status status = part ? sum->add(w->space, part, stretch, error) : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status = part ? sum->add(w->space, part, stretch, error) : psdmp_base_no_memory("", error);
   if (status) {
     sum->part_free(sum->user, part);
     return status;
   }
   status = psdmp_parallel_tree_add(&w->tree, w->stretches++, 0, part);
-  if (status) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (status) return psdmp_base_no_memory("", error);
   ask_going_on(w, stretch);
   return PSDM_OK;
 }
@@ -96,7 +96,7 @@ static psdm_status make_unit(void *space, long unit, void **part, psdm_error *er
   psdm_status status =
       psdmp_feed_unit(w->reader, s->all, unit, s->margin + PSDMP_FEED_WARM, s->margin, add_stretch, w, error);
   if (status) return psdmp_parallel_tree_free(&w->tree), status;
-  if (psdmp_parallel_tree_end(&w->tree, part)) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (psdmp_parallel_tree_end(&w->tree, part)) return psdmp_base_no_memory("", error);
   return *part ? save_unit(w, unit, *part, error) : PSDM_OK;
 }
 
@@ -191,11 +191,10 @@ psdm_status psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_
                                     psdm_error *error) {
   *part = NULL;
   /* half a request is none, also where nobody else is asked */
-  if (request->failed) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (request->failed) return psdmp_base_no_memory("", error);
   summing s = {.run = r, .start = *r, .sum = sum, .request = request, .all = all, .margin = margin};
   psdmp_parallel_spread spread = spread_of(&s);
-  if (s.kept && !psdmp_feed_checkpoint_names(r->checkpoint, sum->name, request))
-    return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (s.kept && !psdmp_feed_checkpoint_names(r->checkpoint, sum->name, request)) return psdmp_base_no_memory("", error);
   memset(r->parts_of_others, 0, sizeof r->parts_of_others); /* each tells all of its own */
   return psdmp_parallel_spread_all(&spread, sum->work, request, part, error);
 }

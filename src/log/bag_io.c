@@ -49,10 +49,6 @@ typedef struct bag_log {
   char seen[PSDMP_LOG_BAG_SEEN];
 } bag_log;
 
-static psdm_status no_memory(const bag_log *log, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory");
-}
-
 void psdmp_log_bag_see(char seen[PSDMP_LOG_BAG_SEEN], const char *topic, size_t topic_length, const char *type,
                        size_t type_length) {
   char a[48], b[48], text[PSDMP_LOG_BAG_SEEN];
@@ -121,7 +117,7 @@ static psdm_status add_file(bag_log *log, const char *folder, const char *name, 
     return psdmp_base_fail(error, PSDM_E_LIMIT, log->file, 0, 0, "more than %d files", MOST_FILES);
   bag_file *file = &log->files[log->count++];
   *file = (bag_file){psdmp_base_arena_text(&log->arena, path, (size_t)length), (long long)info.st_size};
-  return file->path ? PSDM_OK : no_memory(log, error);
+  return file->path ? PSDM_OK : psdmp_base_no_memory(log->file, error);
 }
 
 /* the file itself, or all of a folder */
@@ -131,7 +127,7 @@ static psdm_status list_files(bag_log *log, const char *path, psdm_error *error)
   bool packed = false;
   psdm_status status = PSDM_OK;
   log->files = psdmp_base_arena_alloc(&log->arena, sizeof *log->files * (folder ? MOST_FILES : 1));
-  if (!log->files) status = no_memory(log, error);
+  if (!log->files) status = psdmp_base_no_memory(log->file, error);
   if (!status && !folder) status = add_file(log, path, "", error);
   while (folder && !status && (entry = readdir(folder))) {
     packed = packed || is_packed_name(entry->d_name);
@@ -379,7 +375,7 @@ static psdm_status look_ahead(bag_log *log, psdm_error *error) {
     for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++)
       log->has[kind] = state.count[kind] && is_whole(log, &state, kind);
     go_back(log);
-    return log->topic ? PSDM_OK : no_memory(log, error);
+    return log->topic ? PSDM_OK : psdmp_base_no_memory(log->file, error);
   }
 }
 
@@ -388,13 +384,13 @@ static psdm_status name_columns(bag_log *log, psdm_error *error) {
   char name[32] = "t";
   log->names = psdmp_base_arena_alloc(&log->arena, sizeof *log->names * (1 + (size_t)PSDMP_LOG_KINDS * (size_t)log->n));
   log->row = psdmp_base_arena_alloc(&log->arena, sizeof *log->row * (1 + (size_t)PSDMP_LOG_KINDS * (size_t)log->n));
-  if (!log->names || !log->row) return no_memory(log, error);
+  if (!log->names || !log->row) return psdmp_base_no_memory(log->file, error);
   log->names[log->columns++] = "t";
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++)
     for (int j = 0; log->has[kind] && j < log->n; j++) {
       int length = snprintf(name, sizeof name, "%s%d", group[kind], j + 1);
       log->names[log->columns] = psdmp_base_arena_text(&log->arena, name, (size_t)length);
-      if (!log->names[log->columns++]) return no_memory(log, error);
+      if (!log->names[log->columns++]) return psdmp_base_no_memory(log->file, error);
     }
   return PSDM_OK;
 }
@@ -402,7 +398,7 @@ static psdm_status name_columns(bag_log *log, psdm_error *error) {
 static psdm_status name_joints(bag_log *log, const psdm_robot *robot, psdm_error *error) {
   log->joint = psdmp_base_arena_alloc(&log->arena, sizeof *log->joint * (size_t)log->n);
   log->place = psdmp_base_arena_alloc(&log->arena, sizeof *log->place * (size_t)log->n);
-  if (!log->joint || !log->place) return no_memory(log, error);
+  if (!log->joint || !log->place) return psdmp_base_no_memory(log->file, error);
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
     if (joint->q >= 0) log->joint[joint->q] = joint->name;
@@ -412,7 +408,7 @@ static psdm_status name_joints(bag_log *log, const psdm_robot *robot, psdm_error
 
 psdm_status psdmp_log_bag_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
   bag_log *log = psdmp_base_alloc(request->allocator, sizeof *log);
-  if (!log) return psdmp_base_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+  if (!log) return psdmp_base_no_memory(request->file, error);
   log->allocator = log->arena.allocator = request->allocator;
   log->file = request->file;
   log->asked = request->topic;

@@ -68,7 +68,7 @@ static psdm_status find_topics(sqlite_bag *bag, psdm_error *error) {
     answer = sqlite3_step(rows);
     if (answer == SQLITE_ROW && !(kept = keep_topic(bag, rows))) break;
   }
-  psdm_status status = !kept                   ? psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory")
+  psdm_status status = !kept                   ? psdmp_base_no_memory(bag->file, error)
                        : answer == SQLITE_DONE ? PSDM_OK
                                                : fail_base(bag, error);
   sqlite3_finalize(rows);
@@ -107,7 +107,7 @@ static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_me
   *event = PSDMP_LOG_BAG_END;
   while (!bag->end) {
     int answer = sqlite3_step(bag->messages);
-    if (answer == SQLITE_NOMEM) return psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory");
+    if (answer == SQLITE_NOMEM) return psdmp_base_no_memory(bag->file, error);
     bag->end = answer != SQLITE_ROW;
     if (answer == SQLITE_DONE) return PSDM_OK;
     if (answer != SQLITE_ROW) { /* what came before is good: pages are read as they are needed */
@@ -147,7 +147,7 @@ static void close_bag(void *self) {
 psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long long size,
                                       const psdm_allocator *allocator, psdmp_log_bag *out, psdm_error *error) {
   sqlite_bag *bag = psdmp_base_alloc(allocator, sizeof *bag);
-  if (!bag) return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+  if (!bag) return psdmp_base_no_memory(file, error);
   bag->allocator = bag->arena.allocator = allocator;
   bag->file = file;
   bag->size = size;

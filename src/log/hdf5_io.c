@@ -173,7 +173,7 @@ static herr_t visit(hid_t root, const char *path, const H5O_info_t *info, void *
   if (kept) *kept = found;
   if (wanted)
     l->status = kept ? psdmp_log_table_add(l->table, name, size[0], size[1], kept, l->error)
-                     : psdmp_base_fail(l->error, PSDM_E_MEMORY, l->name, 0, 0, "out of memory");
+                     : psdmp_base_no_memory(l->name, l->error);
   if (wanted && !l->status) return 0;
   H5Dclose(id);
   return wanted; /* anything but 0 ends the visit */
@@ -205,7 +205,7 @@ psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_sour
   hdf5_file *file = psdmp_base_alloc(request->allocator, sizeof *file);
   psdmp_log_table *table;
   silence s;
-  if (!file) return psdmp_base_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+  if (!file) return psdmp_base_no_memory(request->file, error);
   if (!start_hdf5()) {
     psdmp_base_free(request->allocator, file);
     return psdmp_base_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory: HDF5 could not be started");

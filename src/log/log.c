@@ -59,10 +59,6 @@ struct psdm_log {
   long *line;
 };
 
-static psdm_status no_memory(const char *file, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
-}
-
 /* ---- time ---- */
 
 static int by_size(const void *a, const void *b) {
@@ -521,8 +517,6 @@ static void find_reach(psdm_log *log) {
   }
 }
 
-#define NEW(count, type) psdmp_base_arena_alloc(&log->arena, sizeof(type) * (size_t)(count))
-
 static bool make_store(psdm_log *log) {
   psdmp_log_store *s = &log->store;
   size_t row = sizeof(double) * (size_t)log->map.width + sizeof(long) + sizeof(int) + (size_t)log->n + 1;
@@ -533,12 +527,12 @@ static bool make_store(psdm_log *log) {
   s->room = 2 * s->hold;
   /* the last is where a row is read that may be bad */
   s->raw = psdmp_base_arena_alloc_raw(&log->arena, sizeof *s->raw * (size_t)((s->room + 1) * s->width));
-  s->line = NEW(s->room + 1, long);
-  s->place = NEW(s->room + 1, long long);
-  s->index = NEW(s->room + 1, long);
-  s->segment = NEW(s->room + 1, int);
-  s->mark = NEW((s->room + 1) * s->n, unsigned char);
-  s->regular = NEW(s->room + 1, bool);
+  s->line = PSDMP_BASE_NEW(&log->arena, s->room + 1, long);
+  s->place = PSDMP_BASE_NEW(&log->arena, s->room + 1, long long);
+  s->index = PSDMP_BASE_NEW(&log->arena, s->room + 1, long);
+  s->segment = PSDMP_BASE_NEW(&log->arena, s->room + 1, int);
+  s->mark = PSDMP_BASE_NEW(&log->arena, (s->room + 1) * s->n, unsigned char);
+  s->regular = PSDMP_BASE_NEW(&log->arena, s->room + 1, bool);
   log->watch = psdmp_log_watch_new(&log->map, s, &log->faults, &log->arena);
   return s->raw && s->line && s->place && s->index && s->segment && s->mark && s->regular && log->watch;
 }
@@ -546,16 +540,17 @@ static bool make_store(psdm_log *log) {
 static bool make_output(psdm_log *log) {
   long rows = log->out_rows = log->store.hold / 2, n = log->n;
   bool made = true;
-  log->t = NEW(rows > n && rows > FIRST ? rows : n > FIRST ? n : FIRST, double);
-  log->bad = NEW(rows * n, unsigned char);
-  log->line = NEW(rows, long);
-  log->scale = NEW(log->map.width, double);
-  log->motor = NEW(n, double);
-  log->turned = NEW(n, double), log->logged = NEW(n, double), log->period = NEW(n, double);
-  log->reach_q = NEW(n * n, bool);
-  log->reach_tau = NEW(n * n, bool);
+  log->t = PSDMP_BASE_NEW(&log->arena, rows > n && rows > FIRST ? rows : n > FIRST ? n : FIRST, double);
+  log->bad = PSDMP_BASE_NEW(&log->arena, rows * n, unsigned char);
+  log->line = PSDMP_BASE_NEW(&log->arena, rows, long);
+  log->scale = PSDMP_BASE_NEW(&log->arena, log->map.width, double);
+  log->motor = PSDMP_BASE_NEW(&log->arena, n, double);
+  log->turned = PSDMP_BASE_NEW(&log->arena, n, double), log->logged = PSDMP_BASE_NEW(&log->arena, n, double),
+  log->period = PSDMP_BASE_NEW(&log->arena, n, double);
+  log->reach_q = PSDMP_BASE_NEW(&log->arena, n * n, bool);
+  log->reach_tau = PSDMP_BASE_NEW(&log->arena, n * n, bool);
   for (int kind = 0; kind < PSDMP_LOG_KINDS; kind++) {
-    log->out[kind] = log->map.has[kind] ? NEW(rows * n, double) : NULL;
+    log->out[kind] = log->map.has[kind] ? PSDMP_BASE_NEW(&log->arena, rows * n, double) : NULL;
     made = made && (log->out[kind] || !log->map.has[kind]);
   }
   return made && log->turned && log->logged && log->period && log->t && log->bad && log->line && log->scale &&
@@ -568,9 +563,9 @@ static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const
   log->currents = options->currents;
   log->rate = options->rate;
   log->jump = options->jump > 0 ? options->jump : USUAL_JUMP;
-  log->sign = NEW(log->n, double);
-  log->offset = NEW(log->n, double);
-  if (!log->sign || !log->offset) return no_memory(log->file, error);
+  log->sign = PSDMP_BASE_NEW(&log->arena, log->n, double);
+  log->offset = PSDMP_BASE_NEW(&log->arena, log->n, double);
+  if (!log->sign || !log->offset) return psdmp_base_no_memory(log->file, error);
   for (int j = 0; j < log->n; j++) {
     log->sign[j] = options->sign ? options->sign[j] : 1;
     log->offset[j] = options->offset ? options->offset[j] : 0;
@@ -581,7 +576,7 @@ static psdm_status set_up(psdm_log *log, const psdmp_log_request *request, const
   status = psdmp_log_map_make(&log->source, log->file, log->n, options->columns, options->ignore_extra, options->rate,
                               &log->arena, &log->map, error);
   if (!status) status = log->source.select(log->source.self, log->map.width, log->map.place, error);
-  if (!status && (!make_store(log) || !make_output(log))) status = no_memory(log->file, error);
+  if (!status && (!make_store(log) || !make_output(log))) status = psdmp_base_no_memory(log->file, error);
   if (!status) status = set_scale(log, error);
   if (status) return status;
   find_reach(log);
@@ -615,7 +610,7 @@ static psdm_status open_log(psdmp_log_request *request, const psdm_robot *robot,
   psdm_status status = check_options(options, psdm_robot_n(robot), request->file, error);
   if (status) return status;
   psdm_log *log = psdmp_base_alloc(allocator, sizeof *log);
-  if (!log) return no_memory(request->file, error);
+  if (!log) return psdmp_base_no_memory(request->file, error);
   log->arena.allocator = allocator;
   log->robot = robot;
   log->n = psdm_robot_n(robot);
@@ -625,7 +620,8 @@ static psdm_status open_log(psdmp_log_request *request, const psdm_robot *robot,
   request->n = log->n;
   request->numbered = options->columns != NULL;
   request->allocator = allocator;
-  status = log->file && name_topic(log, request) ? set_up(log, request, options, error) : no_memory("", error);
+  status =
+      log->file && name_topic(log, request) ? set_up(log, request, options, error) : psdmp_base_no_memory("", error);
   if (status) {
     psdm_log_close(log);
     log = NULL;

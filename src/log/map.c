@@ -235,7 +235,7 @@ psdm_status psdmp_log_map_make(const psdmp_log_source *source, const char *file,
   m.column = psdmp_base_arena_alloc(arena, sizeof *m.column * (size_t)PSDMP_LOG_GROUPS * (size_t)n);
   m.used = psdmp_base_arena_alloc(arena, sizeof *m.used * (size_t)source->columns);
   map->place = psdmp_base_arena_alloc(arena, sizeof *map->place * (1 + (size_t)PSDMP_LOG_KINDS * (size_t)n));
-  if (!m.column || !m.used || !map->place) return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+  if (!m.column || !m.used || !map->place) return psdmp_base_no_memory(file, error);
   for (int k = 0; k < PSDMP_LOG_GROUPS * n; k++) m.column[k] = -1;
   psdm_status status = columns ? find_numbers(&m, columns) : find_names(&m);
   if (!status) status = choose(&m, ignore_extra, map, chosen);

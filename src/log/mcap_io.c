@@ -84,10 +84,6 @@ static bool is(const slice *s, const char *word) {
 
 /* ---- bytes ---- */
 
-static psdm_status no_memory(const mcap_bag *bag, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, bag->file, 0, 0, "out of memory");
-}
-
 /* room for so many; what was there is lost */
 static bool make_room(mcap_bag *bag, buffer *b, size_t bytes) {
   if (b->room >= bytes && b->bytes) return true;
@@ -144,7 +140,7 @@ static psdm_status take_record(mcap_bag *bag, unsigned op, slice content, psdmp_
   if (op == OP_SCHEMA) take_schema(bag, content);
   if (op == OP_CHANNEL) kept = take_channel(bag, content);
   if (op == OP_MESSAGE && take_message(bag, content, message)) *event = PSDMP_LOG_BAG_MESSAGE;
-  return kept ? PSDM_OK : no_memory(bag, error);
+  return kept ? PSDM_OK : psdmp_base_no_memory(bag->file, error);
 }
 
 /* ---- chunks ---- */
@@ -207,7 +203,7 @@ static psdm_status expand(mcap_bag *bag, const slice *packed, const slice *compr
       return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0,
                              "its chunks are compressed by %s, which (%s) was not there when this library was built",
                              p->name, p->package);
-    if (!make_room(bag, &bag->chunk, size)) return no_memory(bag, error);
+    if (!make_room(bag, &bag->chunk, size)) return psdmp_base_no_memory(bag->file, error);
     *good = p->expand(packed, bag->chunk.bytes, size);
     bag->inside = (slice){bag->chunk.bytes, size, true};
     return PSDM_OK;
@@ -277,7 +273,7 @@ static psdm_status next_record(mcap_bag *bag, unsigned *op, slice *content, psdm
     return fseeko(bag->stream, (off_t)bag->at, SEEK_SET) == 0
                ? PSDM_OK
                : psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
-  if (!make_room(bag, &bag->record, (size_t)length)) return no_memory(bag, error);
+  if (!make_room(bag, &bag->record, (size_t)length)) return psdmp_base_no_memory(bag->file, error);
   if (fread(bag->record.bytes, 1, (size_t)length, bag->stream) != length)
     return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read to its end");
   *content = (slice){bag->record.bytes, (size_t)length, true};
@@ -333,7 +329,7 @@ static void close_bag(void *self) {
 psdm_status psdmp_log_bag_mcap_open(const char *path, const char *file, long long size, const psdm_allocator *allocator,
                                     psdmp_log_bag *out, psdm_error *error) {
   mcap_bag *bag = psdmp_base_alloc(allocator, sizeof *bag);
-  if (!bag) return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+  if (!bag) return psdmp_base_no_memory(file, error);
   bag->allocator = bag->arena.allocator = allocator;
   bag->file = file;
   bag->size = size;

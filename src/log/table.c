@@ -28,17 +28,13 @@ struct psdmp_log_table {
   size_t samples, at, first, loaded; /* in all; next; those in the blocks */
 };
 
-static psdm_status no_memory(const psdmp_log_table *table, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, table->file, 0, 0, "out of memory");
-}
-
 psdm_status psdmp_log_table_new(const psdmp_log_request *request, void *file, const psdmp_log_format *format,
                                 psdmp_log_table **out, psdm_error *error) {
   psdmp_log_table *table = psdmp_base_alloc(request->allocator, sizeof *table);
   *out = table;
   if (!table) {
     format->close(file);
-    return psdmp_base_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+    return psdmp_base_no_memory(request->file, error);
   }
   table->allocator = table->arena.allocator = request->allocator;
   table->file = request->file;
@@ -67,13 +63,13 @@ psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t
   if (table->variables == table->room) { /* twice as many; the old list stays in the arena */
     int room = table->room ? 2 * table->room : 32;
     psdmp_log_variable *more = psdmp_base_arena_alloc(&table->arena, sizeof *more * (size_t)room);
-    if (!more) return no_memory(table, error);
+    if (!more) return psdmp_base_no_memory(table->file, error);
     if (table->variables) memcpy(more, table->variable, sizeof *more * (size_t)table->variables);
     table->variable = more;
     table->room = room;
   }
   char *copy = psdmp_base_arena_text(&table->arena, name, strlen(name));
-  if (!copy) return no_memory(table, error);
+  if (!copy) return psdmp_base_no_memory(table->file, error);
   table->variable[table->variables++] =
       (psdmp_log_variable){.name = copy, .rows = rows, .columns = columns, .handle = handle};
   return PSDM_OK;
@@ -111,7 +107,7 @@ static psdm_status name_columns(psdmp_log_table *table, psdm_error *error) {
   table->columns = (int)total;
   table->names = psdmp_base_arena_alloc(&table->arena, sizeof *table->names * (total + 1));
   table->owner = psdmp_base_arena_alloc(&table->arena, sizeof *table->owner * (total + 1));
-  if (!table->names || !table->owner) return no_memory(table, error);
+  if (!table->names || !table->owner) return psdmp_base_no_memory(table->file, error);
   for (int v = 0; v < table->variables; v++) {
     const psdmp_log_variable *var = &table->variable[v];
     bool group = is_group(table, var);
@@ -124,7 +120,7 @@ static psdm_status name_columns(psdmp_log_table *table, psdm_error *error) {
       int length = snprintf(name, sizeof name, group ? "%.250s%d" : "%.250s", var->name, k + 1);
       table->names[var->first + k] = psdmp_base_arena_text(&table->arena, name, (size_t)length);
       table->owner[var->first + k] = v;
-      if (!table->names[var->first + k]) return no_memory(table, error);
+      if (!table->names[var->first + k]) return psdmp_base_no_memory(table->file, error);
     }
   }
   return PSDM_OK;
@@ -153,7 +149,7 @@ static psdm_status select_columns(void *self, int count, const int *place, psdm_
     if (!first) first = v;
     if (!v->block)
       v->block = psdmp_base_arena_alloc_raw(&table->arena, sizeof(double) * 2 * PSDMP_LOG_BLOCK * (size_t)v->wide);
-    if (!v->block) return no_memory(table, error);
+    if (!v->block) return psdmp_base_no_memory(table->file, error);
   }
   table->samples = first ? samples_of(first) : 0;
   return PSDM_OK;

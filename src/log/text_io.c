@@ -60,10 +60,6 @@ static ptrdiff_t read_bytes(void *user, char *buffer, size_t size) {
   }
 }
 
-static psdm_status no_memory(const text_log *log, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, log->file, 0, 0, "out of memory");
-}
-
 static psdm_status fail_read(const text_log *log, psdm_error *error) {
   int why = errno, line = log->lines.line < INT_MAX ? (int)log->lines.line + 1 : INT_MAX;
   int state = log->gunzip ? psdmp_log_gunzip_state(log->gunzip) : 0;
@@ -73,7 +69,7 @@ static psdm_status fail_read(const text_log *log, psdm_error *error) {
   if (state == PSDMP_LOG_GUNZIP_MISSING)
     return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0,
                            "is compressed, and zlib was not there when this library was built");
-  if (why == ENOMEM) return no_memory(log, error);
+  if (why == ENOMEM) return psdmp_base_no_memory(log->file, error);
   return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(why));
 }
 
@@ -143,13 +139,13 @@ static bool begins_with_number(char *line, char separator) {
 static psdm_status take_names(text_log *log, char *line, psdm_error *error) {
   int column = 0;
   log->names = psdmp_base_arena_alloc(&log->arena, sizeof *log->names * (size_t)log->columns);
-  if (!log->names) return no_memory(log, error);
+  if (!log->names) return psdmp_base_no_memory(log->file, error);
   for (char *at = line; at && column < log->columns; column++) {
     size_t length;
     const char *field = psdmp_table_take_field(&at, log->separator, &length);
     field = unquote(field, &length);
     log->names[column] = psdmp_base_arena_text(&log->arena, field, length);
-    if (!log->names[column]) return no_memory(log, error);
+    if (!log->names[column]) return psdmp_base_no_memory(log->file, error);
   }
   return PSDM_OK;
 }
@@ -194,7 +190,7 @@ static psdm_status keep_comment(text_log *log, const char *line, char **comment,
   size_t length = strlen(line);
   psdmp_base_free(log->allocator, *comment);
   *comment = psdmp_base_alloc_raw(log->allocator, length + 1);
-  if (!*comment) return no_memory(log, error);
+  if (!*comment) return psdmp_base_no_memory(log->file, error);
   memcpy(*comment, line, length + 1);
   return PSDM_OK;
 }
@@ -312,7 +308,7 @@ static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_err
 static psdm_status select_columns(void *self, int count, const int *place, psdm_error *error) {
   text_log *log = self;
   log->target = psdmp_base_arena_alloc(&log->arena, sizeof *log->target * (size_t)log->columns);
-  if (!log->target) return no_memory(log, error);
+  if (!log->target) return psdmp_base_no_memory(log->file, error);
   for (int c = 0; c < log->columns; c++) log->target[c] = -1;
   for (int k = 0; k < count; k++)
     if (place[k] >= 0) log->target[place[k]] = k;
@@ -426,7 +422,7 @@ static psdm_status open_text(text_log *log, const psdmp_log_request *request, ps
   log->lines = (psdmp_table_lines){.read = psdmp_log_gunzip_read,
                                    .user = log->gunzip,
                                    .buffer = psdmp_base_alloc_raw(log->allocator, PSDM_CSV_LINE + 1)};
-  if (!log->gunzip || !log->lines.buffer) return no_memory(log, error);
+  if (!log->gunzip || !log->lines.buffer) return psdmp_base_no_memory(log->file, error);
   psdm_status status = read_head(log, request->numbered, error);
   if (status) return status;
   bool seeks = log->regular && !psdmp_log_gunzip_compressed(log->gunzip);
@@ -454,7 +450,7 @@ psdm_status psdmp_log_source_open(const psdmp_log_request *request, psdmp_log_so
   }
   text_log *log = psdmp_base_alloc(request->allocator, sizeof *log);
   *source = (psdmp_log_source){0};
-  if (!log) return psdmp_base_fail(error, PSDM_E_MEMORY, request->file, 0, 0, "out of memory");
+  if (!log) return psdmp_base_no_memory(request->file, error);
   log->allocator = log->arena.allocator = request->allocator;
   log->file = request->file;
   log->fd = -1;

@@ -11,8 +11,6 @@
 #include "linalg/linalg.h"
 #include "model/model.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* the pseudo-inertia [Sigma h; h' m], Sigma = tr(I)/2 - I; entry e of the ten parameters enters with these weights */
 static void pseudo_inertia(const double pi[10], double P[16]) {
   double xx = pi[4], yy = pi[7], zz = pi[9], half = 0.5 * (xx + yy + zz);
@@ -154,16 +152,16 @@ static bool newton(problem *p, double *norm) {
 
 static bool set_up(problem *p, psdmp_base_arena *arena) {
   const psdm_model *m = p->m;
-  p->K = NEW(arena, p->l * p->S, double);
-  p->prior_inverse = NEW(arena, 16 * p->links, double);
-  p->x = NEW(arena, p->S, double);
-  p->nu = NEW(arena, p->l, double);
-  p->step = NEW(arena, p->size, double);
-  p->r = NEW(arena, p->size, double);
-  p->trial = NEW(arena, p->size, double);
-  p->H = NEW(arena, 90 * p->links + p->S, double);
-  p->HK = NEW(arena, p->l * p->S, double);
-  p->schur = NEW(arena, p->l * p->l, double);
+  p->K = PSDMP_BASE_NEW(arena, p->l * p->S, double);
+  p->prior_inverse = PSDMP_BASE_NEW(arena, 16 * p->links, double);
+  p->x = PSDMP_BASE_NEW(arena, p->S, double);
+  p->nu = PSDMP_BASE_NEW(arena, p->l, double);
+  p->step = PSDMP_BASE_NEW(arena, p->size, double);
+  p->r = PSDMP_BASE_NEW(arena, p->size, double);
+  p->trial = PSDMP_BASE_NEW(arena, p->size, double);
+  p->H = PSDMP_BASE_NEW(arena, 90 * p->links + p->S, double);
+  p->HK = PSDMP_BASE_NEW(arena, p->l * p->S, double);
+  p->schur = PSDMP_BASE_NEW(arena, p->l * p->l, double);
   if (!p->K || !p->prior_inverse || !p->x || !p->nu || !p->step || !p->r || !p->trial || !p->H || !p->HK || !p->schur)
     return false;
   for (int j = 0; j < m->l; j++)
@@ -196,7 +194,7 @@ psdm_status psdm_model_full(const psdm_model *m, const double *theta, const doub
                .prior = prior};
   psdm_status status = PSDM_OK;
   double norm = INFINITY, scale = 1;
-  if (!set_up(&p, &arena)) status = psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+  if (!set_up(&p, &arena)) status = psdmp_base_no_memory("", error);
   else if (!consistent(&p))
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prior is not physically consistent itself");
   for (int j = 0; j < m->l; j++) scale = fmax(scale, fabs(theta[j]));

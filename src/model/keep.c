@@ -3,8 +3,6 @@
 
 #include "model/model.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* what stays */
 typedef struct keeper {
   const psdm_model *m;
@@ -49,15 +47,15 @@ static bool copy_shape(const psdm_model *m, psdm_model *r) {
   r->name = psdmp_base_arena_text(&r->arena, m->name, strlen(m->name));
   r->n = n, r->classes = m->classes, r->standard = m->standard, r->links = m->links, r->gravity = m->gravity,
   r->robot = m->robot;
-  r->prismatic = NEW(&r->arena, n, bool);
-  r->weight = NEW(&r->arena, n, uint64_t);
-  r->radix = NEW(&r->arena, n, int);
-  r->class_start = NEW(&r->arena, m->classes + 1, long);
-  r->code = NEW(&r->arena, m->p, uint64_t);
-  r->P_start = NEW(&r->arena, m->p + 1, long);
-  r->P = NEW(&r->arena, m->P_start[m->p], psdmp_model_entry);
-  r->fate = NEW(&r->arena, m->standard, unsigned char);
-  r->base = NEW(&r->arena, m->l, psdmp_model_base);
+  r->prismatic = PSDMP_BASE_NEW(&r->arena, n, bool);
+  r->weight = PSDMP_BASE_NEW(&r->arena, n, uint64_t);
+  r->radix = PSDMP_BASE_NEW(&r->arena, n, int);
+  r->class_start = PSDMP_BASE_NEW(&r->arena, m->classes + 1, long);
+  r->code = PSDMP_BASE_NEW(&r->arena, m->p, uint64_t);
+  r->P_start = PSDMP_BASE_NEW(&r->arena, m->p + 1, long);
+  r->P = PSDMP_BASE_NEW(&r->arena, m->P_start[m->p], psdmp_model_entry);
+  r->fate = PSDMP_BASE_NEW(&r->arena, m->standard, unsigned char);
+  r->base = PSDMP_BASE_NEW(&r->arena, m->l, psdmp_model_base);
   r->standard_name = psdmp_base_arena_alloc(&r->arena, (size_t)(m->standard + 1) * sizeof *r->standard_name);
   if (!r->name || !r->prismatic || !r->weight || !r->radix || !r->class_start || !r->code || !r->P_start || !r->P ||
       !r->fate || !r->base || !r->standard_name)
@@ -98,7 +96,7 @@ static bool copy_base(const keeper *k, const double *theta, const double *theta_
     psdmp_model_base *to = &r->base[k->parameter[j]];
     double scale = k->joints && theta[j] != 0 ? theta_new[j] / theta[j] : 1;
     *to = *from;
-    to->term = NEW(&r->arena, from->terms, psdmp_model_base_term);
+    to->term = PSDMP_BASE_NEW(&r->arena, from->terms, psdmp_model_base_term);
     if (!to->term) return false;
     for (int t = 0; t < from->terms; t++)
       to->term[t] = (psdmp_model_base_term){from->term[t].parameter, scale * from->term[t].coefficient};
@@ -111,7 +109,7 @@ psdm_status psdmp_model_keep(const psdm_model *m, const uint64_t *joints, const 
                              const psdm_allocator *allocator, psdm_model **out) {
   psdmp_base_arena scratch = {.allocator = allocator};
   psdm_model *r = psdmp_base_alloc(allocator, sizeof *r);
-  keeper k = {m, joints, NEW(&scratch, m->P_start[m->p], bool), NEW(&scratch, m->l, int)};
+  keeper k = {m, joints, PSDMP_BASE_NEW(&scratch, m->P_start[m->p], bool), PSDMP_BASE_NEW(&scratch, m->l, int)};
   bool ok = r && k.stay && k.parameter;
   *out = NULL;
   if (r) r->arena.allocator = allocator;

@@ -6,8 +6,6 @@
 #include "model/model.h"
 #include "robot/robot.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 typedef struct reader {
   const char *file;
   psdm_error *error;
@@ -17,10 +15,6 @@ typedef struct reader {
 
 static psdm_status refuse(const reader *r, const psdmp_document_node *at, const char *what) {
   return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, at ? at->line : 1, at ? at->column : 1, "%s", what);
-}
-
-static psdm_status no_memory(const reader *r) {
-  return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory");
 }
 
 static const psdmp_document_node *member(const psdmp_document_node *map, const char *key) {
@@ -72,18 +66,18 @@ static psdm_status read_shape(reader *r) {
   m->n = (int)n, m->p = p, m->l = (int)l, m->links = (int)links, m->standard = names->count;
   m->classes = (m->n + 1) * (m->n + 2) / 2;
   m->name = psdmp_base_arena_text(&m->arena, name->text, name->length);
-  m->prismatic = NEW(&m->arena, n, bool);
-  m->weight = NEW(&m->arena, n, uint64_t);
-  m->radix = NEW(&m->arena, n, int);
-  m->class_start = NEW(&m->arena, m->classes + 1, long);
-  m->code = NEW(&m->arena, p, uint64_t);
-  m->P_start = NEW(&m->arena, p + 1, long);
-  m->base = NEW(&m->arena, l, psdmp_model_base);
-  m->fate = NEW(&m->arena, m->standard, unsigned char);
+  m->prismatic = PSDMP_BASE_NEW(&m->arena, n, bool);
+  m->weight = PSDMP_BASE_NEW(&m->arena, n, uint64_t);
+  m->radix = PSDMP_BASE_NEW(&m->arena, n, int);
+  m->class_start = PSDMP_BASE_NEW(&m->arena, m->classes + 1, long);
+  m->code = PSDMP_BASE_NEW(&m->arena, p, uint64_t);
+  m->P_start = PSDMP_BASE_NEW(&m->arena, p + 1, long);
+  m->base = PSDMP_BASE_NEW(&m->arena, l, psdmp_model_base);
+  m->fate = PSDMP_BASE_NEW(&m->arena, m->standard, unsigned char);
   m->standard_name = psdmp_base_arena_alloc(&m->arena, (size_t)(m->standard + 1) * sizeof *m->standard_name);
   if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->code || !m->P_start || !m->base ||
       !m->fate || !m->standard_name)
-    return no_memory(r);
+    return psdmp_base_no_memory(r->file, r->error);
   int k = 0;
   for (const psdmp_document_node *at = names->child; at; at = at->next, k++) {
     if (at->kind != PSDMP_DOCUMENT_SCALAR || at->length >= sizeof m->standard_name[0])
@@ -199,8 +193,8 @@ static psdm_status read_P(reader *r) {
   psdm_model *m = r->m;
   const psdmp_document_node *P = list(r, "P", -1);
   if (!P) return refuse(r, r->root, "P, a list of [function, joint, parameter, value], was expected");
-  m->P = NEW(&m->arena, P->count, psdmp_model_entry);
-  if (!m->P) return no_memory(r);
+  m->P = PSDMP_BASE_NEW(&m->arena, P->count, psdmp_model_entry);
+  if (!m->P) return psdmp_base_no_memory(r->file, r->error);
   long at_entry = 0, before = 0;
   for (const psdmp_document_node *at = P->child; at; at = at->next, at_entry++) {
     long f, joint, parameter;
@@ -233,8 +227,8 @@ static psdm_status read_base(reader *r) {
     if (!formula || formula->kind != PSDMP_DOCUMENT_MAP || !formula->count || !name ||
         name->kind != PSDMP_DOCUMENT_SCALAR)
       return refuse(r, at, "a base parameter with name and formula was expected");
-    base->term = NEW(&m->arena, formula->count, psdmp_model_base_term);
-    if (!base->term) return no_memory(r);
+    base->term = PSDMP_BASE_NEW(&m->arena, formula->count, psdmp_model_base_term);
+    if (!base->term) return psdmp_base_no_memory(r->file, r->error);
     for (const psdmp_document_node *term = formula->child; term; term = term->next) {
       double coefficient;
       int k = find_standard(m, term->key);
@@ -245,7 +239,7 @@ static psdm_status read_base(reader *r) {
     base->parameter = base->term[0].parameter;
     if (strcmp(name->text, m->standard_name[base->parameter]) != 0) { /* echelon: theta1, ... */
       base->name = psdmp_base_arena_text(&m->arena, name->text, name->length);
-      if (!base->name) return no_memory(r);
+      if (!base->name) return psdmp_base_no_memory(r->file, r->error);
     }
   }
   m->combined = true; /* a file does not say, and the model's own functions are always right */
@@ -261,7 +255,7 @@ psdm_status psdm_model_load(const char *path, const psdm_allocator *allocator, p
   psdmp_document_node *root = NULL;
   *model = NULL;
   psdm_status status = m ? psdmp_document_file_read(path, PSDMP_DOCUMENT_DOC_BYTES, &scratch, &text, &length, error)
-                         : psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+                         : psdmp_base_no_memory(file, error);
   if (!status) status = psdmp_document_parse(text, length, file, &scratch, &root, error);
   if (m) m->arena.allocator = allocator;
   reader r = {file, error, m, root};

@@ -4,10 +4,6 @@
 
 #include "motion/motion_priv.h"
 
-static psdm_status no_memory(const psdm_csv *csv, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, psdm_csv_file(csv), 0, 0, "out of memory");
-}
-
 int psdmp_motion_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used) {
   char name[32];
   if (number > 0) snprintf(name, sizeof name, "%s%d", prefix, number);
@@ -58,7 +54,7 @@ static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, doubl
     bool more;
     psdm_status status = psdm_csv_row(csv, row, &more, error);
     if (status || !more) return status;
-    if (!grow(table, &room, allocator)) return no_memory(csv, error);
+    if (!grow(table, &room, allocator)) return psdmp_base_no_memory(psdm_csv_file(csv), error);
     double *to = table->memory + table->rows * width;
     to[0] = row[t_place];
     for (int c = 0; c < table->columns; c++) to[c + 1] = place[c] < 0 ? 0 : row[place[c]];
@@ -74,7 +70,8 @@ psdm_status psdmp_motion_timetable_read(psdm_csv *csv, int t_place, int columns,
   psdm_status status = psdm_csv_fits(csv, PSDMP_MOTION_TIMETABLE_BYTES * ((size_t)columns + 1), 0, error);
   if (status) return status;
   double *row = psdmp_base_alloc(allocator, sizeof *row * (size_t)psdm_csv_columns(csv));
-  status = row ? read_rows(csv, t_place, place, row, allocator, table, error) : no_memory(csv, error);
+  status = row ? read_rows(csv, t_place, place, row, allocator, table, error)
+               : psdmp_base_no_memory(psdm_csv_file(csv), error);
   if (!status && !table->rows)
     status = psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0,
                              "no row behind the header; at least one was expected");

@@ -11,8 +11,6 @@ static psdm_status fail(psdm_error *error, psdm_status status, const char *text)
   return psdmp_base_fail(error, status, "", 0, 0, "%s", text);
 }
 
-static psdm_status no_memory(psdm_error *error) { return fail(error, PSDM_E_MEMORY, "out of memory"); }
-
 static bool all_finite(const double *x, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (!isfinite(x[i])) return false;
@@ -44,7 +42,7 @@ void psdm_motion_free(psdm_motion *motion) {
 static psdm_status finish(psdm_motion *motion, bool whole, psdm_motion **out, psdm_error *error) {
   if (!whole) psdm_motion_free(motion);
   *out = whole ? motion : NULL;
-  return whole ? PSDM_OK : no_memory(error);
+  return whole ? PSDM_OK : psdmp_base_no_memory("", error);
 }
 
 /* ---- polynomials ---- */
@@ -98,7 +96,7 @@ psdm_status psdm_motion_polynomial(int n, int degree, const double *from, const 
   if (!all_finite(from, (size_t)n) || !all_finite(to, (size_t)n))
     return fail(error, PSDM_E_ARGUMENT, "the ends of a motion must be finite");
   psdm_motion *m = psdmp_motion_new(n, PSDMP_MOTION_MOVE, allocator);
-  if (!m) return no_memory(error);
+  if (!m) return psdmp_base_no_memory("", error);
   m->degree = degree;
   m->begin = start;
   m->end = start + duration;

@@ -57,7 +57,7 @@ static psdm_status make(const psdmp_motion_timetable *table, int n, int groups, 
   size_t rows = (size_t)table->rows;
   double *memory = psdmp_base_alloc_raw(allocator, sizeof *memory * rows * (1 + (size_t)n * (size_t)groups)),
          *x[GROUPS] = {0};
-  if (!memory) return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "out of memory");
+  if (!memory) return psdmp_base_no_memory(file, error);
   psdmp_motion_timetable_take(table, -1, 1, memory);
   for (int k = 0; k < groups; k++) {
     x[k] = memory + rows * (1 + (size_t)k * (size_t)n);
@@ -80,8 +80,7 @@ psdm_status psdm_motion_load(const char *path, int n, bool ignore_extra, const p
   if (status) return status;
   layout at = {.place = psdmp_base_arena_alloc(&arena, sizeof *at.place * GROUPS * (size_t)n),
                .used = psdmp_base_arena_alloc(&arena, sizeof *at.used * (size_t)psdm_csv_columns(csv))};
-  status = at.place && at.used ? find_columns(csv, n, ignore_extra, &at, error)
-                               : psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  status = at.place && at.used ? find_columns(csv, n, ignore_extra, &at, error) : psdmp_base_no_memory(path, error);
   if (!status) status = psdmp_motion_timetable_read(csv, at.t, at.groups * n, at.place, allocator, &table, error);
   if (!status) status = make(&table, n, at.groups, psdm_csv_file(csv), allocator, motion, error);
   psdmp_base_free(allocator, table.memory);

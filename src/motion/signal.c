@@ -31,7 +31,7 @@ psdm_status psdm_signal_table(int columns, long rows, const double *t, const dou
       return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "row %ld has a number that is not finite",
                              i / columns + 1);
   psdm_signal *s = psdmp_motion_signal_new(columns, rows, held, allocator);
-  if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!s) return psdmp_base_no_memory("", error);
   memcpy(s->t, t, sizeof *t * (size_t)rows);
   memcpy(s->values, values, sizeof *values * (size_t)rows * (size_t)columns);
   *signal = s;

@@ -10,10 +10,6 @@
 #include <omp.h>
 #endif
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 static psdmp_parallel_tree_way way_of(const psdmp_parallel_spread *s) {
   return (psdmp_parallel_tree_way){s->user, s->merge, s->part_free};
 }
@@ -53,7 +49,7 @@ static void fail_unit(sharing *g, long unit, psdm_status status, const psdm_erro
 static void add_unit(sharing *g, long unit, void *part) {
   psdm_error error;
   if (!g->status) {
-    if (psdmp_parallel_tree_add(g->tree, unit, 0, part)) fail_unit(g, unit, no_memory(&error), &error);
+    if (psdmp_parallel_tree_add(g->tree, unit, 0, part)) fail_unit(g, unit, psdmp_base_no_memory("", &error), &error);
   } else if (part) {
     g->s->part_free(g->s->user, part);
   }
@@ -74,7 +70,7 @@ static psdm_status do_share(const psdmp_parallel_spread *s, psdmp_parallel_tree 
   psdmp_parallel_team_share(s->ranks, s->units, &g.first, &g.last);
   g.next = g.first;
   g.unit = psdmp_base_alloc(s->allocator, (size_t)(g.last - g.first + 1) * sizeof *g.unit);
-  if (!g.unit) return no_memory(error);
+  if (!g.unit) return psdmp_base_no_memory("", error);
   int threads = psdmp_parallel_threads(s->threads, s->allocator, g.last - g.first);
   atomic_init(&g.bad, LONG_MAX);
 #ifdef _OPENMP
@@ -89,7 +85,7 @@ static psdm_status do_share(const psdmp_parallel_spread *s, psdmp_parallel_tree 
     for (long unit = g.first; unit < g.last; unit++) {
       psdm_error own;
       void *part = NULL;
-      psdm_status status = !space                       ? no_memory(&own)
+      psdm_status status = !space                       ? psdmp_base_no_memory("", &own)
                            : unit > atomic_load(&g.bad) ? PSDM_OK
                                                         : s->make(space, unit, &part, &own);
 #ifdef _OPENMP
@@ -136,9 +132,9 @@ static psdm_status add_tree(const psdmp_parallel_spread *s, psdmp_parallel_bytes
     PSDMP_PARALLEL_GET(from, level);
     PSDMP_PARALLEL_GET(from, any);
     void *part = from->failed || !any ? NULL : s->get(s->user, from);
-    if ((any && !part) || psdmp_parallel_tree_add(t, index, level, part)) return no_memory(error);
+    if ((any && !part) || psdmp_parallel_tree_add(t, index, level, part)) return psdmp_base_no_memory("", error);
   }
-  return from->failed ? no_memory(error) : PSDM_OK;
+  return from->failed ? psdmp_base_no_memory("", error) : PSDM_OK;
 }
 
 psdm_status psdmp_parallel_spread_serve(const psdmp_parallel_spread *s, psdmp_parallel_bytes *answer,
@@ -176,7 +172,7 @@ psdm_status psdmp_parallel_spread_all(const psdmp_parallel_spread *s, int work, 
   if (status) return status;
   status = do_share(s, &tree, error);
   status = hear_all(s, status, &tree, error);
-  if (!status) return psdmp_parallel_tree_end(&tree, part) ? no_memory(error) : PSDM_OK;
+  if (!status) return psdmp_parallel_tree_end(&tree, part) ? psdmp_base_no_memory("", error) : PSDM_OK;
   psdmp_parallel_tree_free(&tree);
   return status;
 }

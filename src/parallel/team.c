@@ -44,10 +44,6 @@ static bool give_bytes(psdm_ranks *r, unsigned char *bytes, size_t count) {
   return given;
 }
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 static psdm_status lost(int rank, psdm_error *error) {
   return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "rank %d cannot be reached any more", rank);
 }
@@ -56,7 +52,7 @@ static psdm_status lost(int rank, psdm_error *error) {
 
 psdm_status psdmp_parallel_team_ask(psdm_ranks *r, int work, const psdmp_parallel_bytes *request, psdm_error *error) {
   question q = {.work = work, .bytes = request ? request->used : 0};
-  if (request && request->failed) return no_memory(error);
+  if (request && request->failed) return psdmp_base_no_memory("", error);
   bool passed = r->broadcast(r->self, &q, sizeof q) && (!q.bytes || give_bytes(r, request->data, q.bytes));
   return passed ? PSDM_OK : lost(1, error);
 }
@@ -72,7 +68,7 @@ psdm_status psdmp_parallel_team_listen(psdm_ranks *r, int from, psdmp_parallel_b
   if (!r->receive(r->self, from, &p, sizeof p)) return lost(from, error);
   bool room = !p.bytes || psdmp_parallel_bytes_room(answer, p.bytes);
   if (!take_bytes(r, from, room && p.bytes ? answer->data + answer->used : NULL, p.bytes)) return lost(from, error);
-  if (!room) return no_memory(error);
+  if (!room) return psdmp_base_no_memory("", error);
   answer->used += p.bytes;
   if (p.status && error) *error = p.error;
   psdmp_parallel_team_tell(from, p.status, error);
@@ -110,8 +106,8 @@ psdm_status psdmp_parallel_team_serve(psdm_ranks *r, psdmp_parallel_team_work wo
     memset(&p, 0, sizeof p);
     bool heard = hear(r, &q, &request), ends = heard && q.work < 0;
     if (heard && !ends) {
-      p.status = request.failed ? no_memory(&p.error) : work(user, q.work, &request, &answer, &p.error);
-      if (!p.status && answer.failed) p.status = no_memory(&p.error);
+      p.status = request.failed ? psdmp_base_no_memory("", &p.error) : work(user, q.work, &request, &answer, &p.error);
+      if (!p.status && answer.failed) p.status = psdmp_base_no_memory("", &p.error);
       heard = send_reply(r, &p, &answer);
     }
     psdmp_parallel_bytes_free(&request);
@@ -147,10 +143,10 @@ void psdmp_parallel_team_refuse(psdm_ranks *r, const psdm_error *why) {
 
 psdm_status psdmp_parallel_team_unable(psdm_ranks *r, psdm_error *error) {
   psdm_error own;
-  no_memory(&own);
+  psdmp_base_no_memory("", &own);
   if (psdmp_parallel_team_member(r)) psdmp_parallel_team_refuse(r, &own);
   else if (psdmp_parallel_team_size(r) > 1) psdmp_parallel_team_dismiss(r);
-  return no_memory(error);
+  return psdmp_base_no_memory("", error);
 }
 
 /* ---- the end ---- */

@@ -8,10 +8,6 @@
 #include "psdm/params.h"
 #include "robot/robot.h"
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model,
                                    psdm_derive_info *info, psdm_error *error) {
   static const psdm_derive_options physical = {.rank_tolerance = PSDMP_PARAMETERS_PHYSICAL_RANK};
@@ -134,7 +130,7 @@ psdm_status psdm_parameters_from(const psdm_calibration *c, bool covariance, con
   psdm_parameters *p = psdmp_parameters_new(allocator);
   if (!p || !copy_all(c, covariance, p)) {
     psdm_parameters_free(p);
-    return no_memory(error);
+    return psdmp_base_no_memory("", error);
   }
   *out = p;
   return PSDM_OK;
@@ -275,7 +271,7 @@ psdm_status psdm_parameters_apply(const psdm_parameters *p, psdm_robot *r, psdm_
     psdm_status status = psdmp_parameters_complete(p, r, "", 0, error);
     if (status) return status;
     double *pi = psdmp_base_alloc(r->arena.allocator, (size_t)p->standard * sizeof *pi);
-    if (!pi) return no_memory(error);
+    if (!pi) return psdmp_base_no_memory("", error);
     for (int j = 0; j < p->base; j++) pi[psdmp_robot_standard_find(r, p->theta[j].name)] = p->theta[j].value;
     psdm_robot_set_parameters(r, pi);
     psdmp_base_free(r->arena.allocator, pi);

@@ -24,17 +24,20 @@ struct psdm_predictor {
   bool fresh;                           /* no row yet */
 };
 
-#define NEW(p, field, count) \
-  ((p)->field = psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof *(p)->field))
-
 static bool allocate(psdm_predictor *o, const psdm_parameters *p) {
+  psdmp_base_arena *arena = &o->arena;
   int n = o->n;
-  if (!NEW(o, kept, p->base) || !NEW(o, gear, n) || !NEW(o, column, n) || !NEW(o, state, n) ||
-      !NEW(o, Y, (long)n * o->standard) || !NEW(o, value, 128) || !NEW(o, x, n) || !NEW(o, v, n) || !NEW(o, f, n) ||
-      !NEW(o, motor, n) || !NEW(o, joint, n) || !NEW(o, z, n) || !NEW(o, before, n))
-    return false;
+  o->kept = PSDMP_BASE_NEW(arena, p->base, int), o->gear = PSDMP_BASE_NEW(arena, n, double),
+  o->column = PSDMP_BASE_NEW(arena, n, psdmp_parameters_column *),
+  o->state = PSDMP_BASE_NEW(arena, n, psdmp_parameters_column_state),
+  o->Y = PSDMP_BASE_NEW(arena, (long)n * o->standard, double), o->value = PSDMP_BASE_NEW(arena, 128, double),
+  o->x = PSDMP_BASE_NEW(arena, n, double), o->v = PSDMP_BASE_NEW(arena, n, double),
+  o->f = PSDMP_BASE_NEW(arena, n, double), o->motor = PSDMP_BASE_NEW(arena, n, double),
+  o->joint = PSDMP_BASE_NEW(arena, n, double), o->z = PSDMP_BASE_NEW(arena, n, double),
+  o->before = PSDMP_BASE_NEW(arena, n, double);
+  if (arena->failed) return false;
   for (int i = 0; i < n; i++) {
-    if (!NEW(o, column[i], p->columns[i])) return false;
+    if (!(o->column[i] = PSDMP_BASE_NEW(arena, p->columns[i], psdmp_parameters_column))) return false;
     for (int k = 0; k < p->columns[i]; k++)
       o->column[i][k] = (psdmp_parameters_column){p->column[i][k].kind, p->column[i][k].width, p->column[i][k].load};
   }
@@ -52,7 +55,7 @@ psdm_status psdm_predictor_new(const psdm_parameters *p, const psdm_robot *robot
   if (!shown) shown = psdmp_parameters_shown(p, error);
   if (shown) return shown;
   psdm_predictor *o = psdmp_base_alloc(allocator, sizeof *o);
-  if (!o) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!o) return psdmp_base_no_memory("", error);
   *o = (psdm_predictor){.arena = {.allocator = allocator},
                         .p = p,
                         .robot = robot,
@@ -60,7 +63,7 @@ psdm_status psdm_predictor_new(const psdm_parameters *p, const psdm_robot *robot
                         .standard = psdm_robot_parameter_count(robot)};
   if (!allocate(o, p) || psdm_work_new(robot, allocator, &o->work)) {
     psdm_predictor_free(o);
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    return psdmp_base_no_memory("", error);
   }
   psdm_predictor_begin(o);
   psdm_predictor_rate(o, p->rate);

@@ -19,12 +19,6 @@ typedef struct reader {
 } reader;
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-#define NEW(r, count, type) psdmp_base_arena_alloc((r)->arena, ((size_t)(count) + 1) * sizeof(type))
-
-static psdm_status no_memory(const reader *r) {
-  return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory");
-}
-
 static psdm_status refuse(const reader *r, const psdmp_document_node *node, const char *format, ...) PSDM_PRINTF(3, 4);
 static psdm_status refuse(const reader *r, const psdmp_document_node *node, const char *format, ...) {
   char text[400];
@@ -102,8 +96,8 @@ static psdm_status numbers(const reader *r, const psdmp_document_node *node, int
 
 static psdm_status list(const reader *r, const psdmp_document_node *node, int count, bool all_finite,
                         const double **out) {
-  double *x = NEW(r, count, double);
-  if (!x) return no_memory(r);
+  double *x = PSDMP_BASE_NEW(r->arena, count, double);
+  if (!x) return psdmp_base_no_memory(r->file, r->error);
   *out = x;
   return numbers(r, node, count, all_finite, x);
 }
@@ -117,7 +111,7 @@ static psdm_status read_robot(const reader *r, const psdmp_document_node *node) 
   if (status) return status;
   if (found[0]->kind != PSDMP_DOCUMENT_SCALAR) return expected(r, found[0], "a name");
   r->p->robot = psdmp_base_arena_text(r->arena, found[0]->text, found[0]->length);
-  if (!r->p->robot) return no_memory(r);
+  if (!r->p->robot) return psdmp_base_no_memory(r->file, r->error);
   if (!found[1]) return PSDM_OK; /* an old or handmade file: whoever reads it is told */
   if (found[1]->kind != PSDMP_DOCUMENT_SCALAR ||
       !psdmp_robot_fingerprint_read(found[1]->text, found[1]->length, &r->p->kinematics))
@@ -167,8 +161,8 @@ static psdm_status read_estimate(const reader *r, const psdmp_document_node *nod
 
 static psdm_status read_theta(const reader *r, const psdmp_document_node *node) {
   if (node->kind != PSDMP_DOCUMENT_MAP) return expected(r, node, "a map {base parameter: {value, sd}}");
-  psdm_estimate *theta = NEW(r, node->count, psdm_estimate);
-  if (!theta) return no_memory(r);
+  psdm_estimate *theta = PSDMP_BASE_NEW(r->arena, node->count, psdm_estimate);
+  if (!theta) return psdmp_base_no_memory(r->file, r->error);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
     psdm_estimate *e = &theta[r->p->base];
     const psdmp_document_node here = {.line = at->key_line, .column = at->key_column};
@@ -178,7 +172,8 @@ static psdm_status read_theta(const reader *r, const psdmp_document_node *node) 
       return refuse(r, &here, "'%s' is no parameter of robot '%s'", name, psdm_robot_name(r->robot));
     for (int j = 0; j < r->p->base; j++)
       if (strcmp(theta[j].name, at->key) == 0) return refuse(r, &here, "base parameter '%s' stands twice", name);
-    if (!(e->name = psdmp_base_arena_text(r->arena, at->key, strlen(at->key)))) return no_memory(r);
+    if (!(e->name = psdmp_base_arena_text(r->arena, at->key, strlen(at->key))))
+      return psdmp_base_no_memory(r->file, r->error);
     psdm_status status = read_estimate(r, at, e);
     if (status) return status;
     r->p->base++;
@@ -192,8 +187,8 @@ static psdm_status read_full(const reader *r, const psdmp_document_node *node) {
   const psdmp_document_node *found[COUNT(keys)];
   psdm_parameters *p = r->p;
   psdm_status status = take(r, node, "pi", keys, COUNT(keys), COUNT(keys), found);
-  double *pi = NEW(r, p->standard, double);
-  if (!pi) return no_memory(r);
+  double *pi = PSDMP_BASE_NEW(r->arena, p->standard, double);
+  if (!pi) return psdmp_base_no_memory(r->file, r->error);
   if (!status && (found[0]->kind != PSDMP_DOCUMENT_LIST || found[0]->count != p->links))
     return refuse(r, found[0], "a list of %d links, ten numbers each, was expected", p->links);
   int k = 0;
@@ -231,16 +226,16 @@ static psdm_status read_column(const reader *r, const psdmp_document_node *node,
 
 static psdm_status read_friction(const reader *r, const psdmp_document_node *node) {
   psdm_parameters *p = r->p;
-  int *columns = NEW(r, p->n, int), i = 0;
-  const psdm_column **column = NEW(r, p->n, psdm_column *);
-  if (!columns || !column) return no_memory(r);
+  int *columns = PSDMP_BASE_NEW(r->arena, p->n, int), i = 0;
+  const psdm_column **column = PSDMP_BASE_NEW(r->arena, p->n, const psdm_column *);
+  if (!columns || !column) return psdmp_base_no_memory(r->file, r->error);
   if (node->kind != PSDMP_DOCUMENT_LIST || node->count != p->n)
     return refuse(r, node, "friction needs a list of columns for each of %d drives", p->n);
   for (const psdmp_document_node *drive = node->child; drive; drive = drive->next, i++) {
     if (drive->kind != PSDMP_DOCUMENT_LIST || drive->count > 128)
       return expected(r, drive, "a list of friction columns");
-    psdm_column *own = NEW(r, drive->count, psdm_column);
-    if (!own) return no_memory(r);
+    psdm_column *own = PSDMP_BASE_NEW(r->arena, drive->count, psdm_column);
+    if (!own) return psdmp_base_no_memory(r->file, r->error);
     for (const psdmp_document_node *at = drive->child; at; at = at->next) {
       psdm_status status = read_column(r, at, &own[columns[i]++]);
       if (status) return status;
@@ -267,7 +262,7 @@ static psdm_status read_choices(const reader *r, const psdmp_document_node *node
 }
 
 static psdm_joint_fit *new_fit(const reader *r) {
-  psdm_joint_fit *joint = NEW(r, r->p->n, psdm_joint_fit);
+  psdm_joint_fit *joint = PSDMP_BASE_NEW(r->arena, r->p->n, psdm_joint_fit);
   for (int i = 0; i < r->p->n && joint; i++)
     joint[i] = (psdm_joint_fit){.rmse = NAN, .rel = NAN, .nrmse = NAN, .r2 = NAN};
   return joint;
@@ -278,8 +273,8 @@ static psdm_status read_fit(const reader *r, const psdmp_document_node *node, ps
   const psdmp_document_node *found[COUNT(keys)];
   int n = r->p->n;
   psdm_joint_fit *joint = new_fit(r);
-  double *x = NEW(r, n, double);
-  if (!joint || !x) return no_memory(r);
+  double *x = PSDMP_BASE_NEW(r->arena, n, double);
+  if (!joint || !x) return psdmp_base_no_memory(r->file, r->error);
   *fit = (psdm_part_fit){.joint = joint, .global_rel = NAN};
   psdm_status status = node ? take(r, node, "errors", keys, COUNT(keys), 0, found) : PSDM_OK;
   if (status || !node) return status;
@@ -312,8 +307,8 @@ static psdm_status read_covariance(const reader *r, const psdmp_document_node *n
   if (node->kind != PSDMP_DOCUMENT_LIST || node->count != wide)
     return refuse(r, node, "covariance needs %d rows, one for each %s", wide,
                   r->steps ? "motor, base parameter and number of lugre" : "base parameter and friction column");
-  double *V = NEW(r, (size_t)wide * (size_t)wide, double);
-  if (!V) return no_memory(r);
+  double *V = PSDMP_BASE_NEW(r->arena, (size_t)wide * (size_t)wide, double);
+  if (!V) return psdmp_base_no_memory(r->file, r->error);
   psdm_status status = PSDM_OK;
   for (const psdmp_document_node *at = node->child; at && !status; at = at->next, row++) {
     status = numbers(r, at, row + 1, false, V + (long)row * wide);
@@ -340,8 +335,8 @@ static psdm_status read_steps(const reader *r, const psdmp_document_node *node) 
 static psdm_status read_motors(const reader *r, const psdmp_document_node *node) {
   static const char *const keys[] = {"constant", "sd"};
   const psdmp_document_node *found[COUNT(keys)];
-  double *constant = NEW(r, r->p->n, double), *sd = NEW(r, r->p->n, double);
-  if (!constant || !sd) return no_memory(r);
+  double *constant = PSDMP_BASE_NEW(r->arena, r->p->n, double), *sd = PSDMP_BASE_NEW(r->arena, r->p->n, double);
+  if (!constant || !sd) return psdmp_base_no_memory(r->file, r->error);
   if (node->kind != PSDMP_DOCUMENT_LIST || node->count != r->p->n)
     return refuse(r, node, "motors needs {constant, sd} of each of %d drives", r->p->n);
   psdm_status status = PSDM_OK;
@@ -380,11 +375,11 @@ static psdm_status read_bristles(const reader *r, const psdmp_document_node *nod
 
 static psdm_status read_lugre(const reader *r, const psdmp_document_node *node) {
   psdm_parameters *p = r->p;
-  psdm_friction *lugre = NEW(r, p->n, psdm_friction);
-  double *sd = NEW(r, PSDM_FRICTION_NUMBERS * p->n, double);
-  const psdm_column **column = NEW(r, p->n, psdm_column *);
-  p->columns = NEW(r, p->n, int);
-  if (!lugre || !sd || !column || !p->columns) return no_memory(r);
+  psdm_friction *lugre = PSDMP_BASE_NEW(r->arena, p->n, psdm_friction);
+  double *sd = PSDMP_BASE_NEW(r->arena, PSDM_FRICTION_NUMBERS * p->n, double);
+  const psdm_column **column = PSDMP_BASE_NEW(r->arena, p->n, const psdm_column *);
+  p->columns = PSDMP_BASE_NEW(r->arena, p->n, int);
+  if (!lugre || !sd || !column || !p->columns) return psdmp_base_no_memory(r->file, r->error);
   if (node->kind != PSDMP_DOCUMENT_LIST || node->count != p->n)
     return refuse(r, node, "lugre needs the friction of each of %d drives", p->n);
   psdm_status status = PSDM_OK;
@@ -401,8 +396,8 @@ static psdm_status read_step_errors(const reader *r, const psdmp_document_node *
   const char *keys[PSDM_STEPS];
   const psdmp_document_node *found[PSDM_STEPS] = {NULL};
   int n = r->p->n;
-  psdm_joint_fit *all = NEW(r, PSDM_STEPS * n, psdm_joint_fit);
-  if (!all) return no_memory(r);
+  psdm_joint_fit *all = PSDMP_BASE_NEW(r->arena, PSDM_STEPS * n, psdm_joint_fit);
+  if (!all) return psdmp_base_no_memory(r->file, r->error);
   for (int k = 0; k < PSDM_STEPS; k++) keys[k] = psdm_step_name((psdm_step)k);
   psdm_status status = node ? take(r, node, "step_errors", keys, PSDM_STEPS, 0, found) : PSDM_OK;
   for (int k = 0; k < PSDM_STEPS && !status; k++) {
@@ -416,10 +411,10 @@ static psdm_status read_step_errors(const reader *r, const psdmp_document_node *
 
 /* which base parameters have a value */
 static psdm_status find_known(const reader *r) {
-  unsigned char *known = NEW(r, r->p->base, unsigned char);
+  unsigned char *known = PSDMP_BASE_NEW(r->arena, r->p->base, unsigned char);
   for (int j = 0; j < r->p->base && known; j++) known[j] = !isnan(r->p->theta[j].value);
   r->p->theta_known = known;
-  return known ? PSDM_OK : no_memory(r);
+  return known ? PSDM_OK : psdmp_base_no_memory(r->file, r->error);
 }
 
 /* ---- the whole ---- */
@@ -530,7 +525,7 @@ psdm_status psdm_parameters_parse(const char *text, size_t length, const char *n
   psdmp_base_arena arena = {.allocator = allocator}; /* of the tree, which goes */
   psdmp_document_node *root;
   psdm_parameters *p = psdmp_parameters_new(allocator);
-  if (!p) return psdmp_base_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+  if (!p) return psdmp_base_no_memory(name, error);
   reader r = {.file = name, .robot = robot, .arena = &p->internal->arena, .p = p, .error = error};
   psdm_status status = psdmp_document_parse(text, length, name, &arena, &root, error);
   if (!status) status = read_all(&r, root);

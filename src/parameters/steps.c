@@ -4,8 +4,6 @@
 
 #include "parameters/parameters.h"
 
-#define NEW(arena, count, type) psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof(type))
-
 int psdmp_parameters_wide(const psdm_parameters *p) {
   int wide = p->base;
   for (int i = 0; i < p->n; i++) wide += p->lugre ? 1 + PSDM_FRICTION_NUMBERS : p->columns[i];
@@ -15,7 +13,7 @@ int psdmp_parameters_wide(const psdm_parameters *p) {
 /* NULL stays NULL; false: out of memory */
 static bool copy(psdmp_base_arena *arena, const double **to, const double *from, int count) {
   if (!from) return true;
-  double *memory = NEW(arena, count, double);
+  double *memory = PSDMP_BASE_NEW(arena, count, double);
   if (memory) memcpy(memory, from, (size_t)count * sizeof *memory);
   *to = memory;
   return memory != NULL;
@@ -55,13 +53,13 @@ static void add_tool(const psdm_robot *robot, const psdm_model *model, const dou
 
 static psdm_status take_theta(const psdm_steps *s, psdm_parameters *p, psdm_error *error) {
   psdmp_base_arena *arena = &p->internal->arena;
-  psdm_estimate *theta = NEW(arena, s->base, psdm_estimate);
-  unsigned char *known = NEW(arena, s->base, unsigned char);
-  if (!theta || !known) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_estimate *theta = PSDMP_BASE_NEW(arena, s->base, psdm_estimate);
+  unsigned char *known = PSDMP_BASE_NEW(arena, s->base, unsigned char);
+  if (!theta || !known) return psdmp_base_no_memory("", error);
   for (int j = 0; j < s->base; j++) {
     theta[j] = s->theta[j];
     if (!(theta[j].name = psdmp_base_arena_text(arena, s->theta[j].name, strlen(s->theta[j].name))))
-      return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+      return psdmp_base_no_memory("", error);
     known[j] = !isnan(theta[j].value);
   }
   p->theta = theta;
@@ -83,10 +81,11 @@ static psdm_status take_theta(const psdm_steps *s, psdm_parameters *p, psdm_erro
 /* no columns: a drive's friction is LuGre's */
 static bool take_friction(const psdm_steps *s, psdm_parameters *p) {
   psdmp_base_arena *arena = &p->internal->arena;
-  psdm_friction *lugre = NEW(arena, s->n, psdm_friction);
-  const psdm_column **column = NEW(arena, s->n, psdm_column *);
-  double *speed = NEW(arena, s->n, double), *sd = NEW(arena, PSDM_FRICTION_NUMBERS * s->n, double);
-  p->columns = NEW(arena, s->n, int);
+  psdm_friction *lugre = PSDMP_BASE_NEW(arena, s->n, psdm_friction);
+  const psdm_column **column = PSDMP_BASE_NEW(arena, s->n, const psdm_column *);
+  double *speed = PSDMP_BASE_NEW(arena, s->n, double),
+         *sd = PSDMP_BASE_NEW(arena, PSDM_FRICTION_NUMBERS * s->n, double);
+  p->columns = PSDMP_BASE_NEW(arena, s->n, int);
   p->column = column;
   p->lugre = lugre;
   p->lugre_sd = sd;
@@ -115,7 +114,7 @@ static double global_rel(const psdm_joint_fit *joint, int n) {
 
 /* a part's figures; without any, joints without rows */
 static bool take_part(psdmp_base_arena *arena, const psdm_joint_fit *from, int n, psdm_part_fit *to) {
-  psdm_joint_fit *joint = NEW(arena, n, psdm_joint_fit);
+  psdm_joint_fit *joint = PSDMP_BASE_NEW(arena, n, psdm_joint_fit);
   to->joint = joint;
   to->global_rel = NAN;
   for (int i = 0; i < n && joint; i++) {
@@ -129,7 +128,7 @@ static bool take_part(psdmp_base_arena *arena, const psdm_joint_fit *from, int n
 static bool take_figures(const psdm_steps *s, psdm_parameters *p) {
   psdmp_base_arena *arena = &p->internal->arena;
   int last = last_step(s);
-  psdm_joint_fit *fit = NEW(arena, PSDM_STEPS * s->n, psdm_joint_fit);
+  psdm_joint_fit *fit = PSDMP_BASE_NEW(arena, PSDM_STEPS * s->n, psdm_joint_fit);
   p->step_fit = fit;
   for (int k = 0; k < PSDM_STEPS && fit; k++) {
     const psdm_joint_fit *held = is_done(s, k) ? s->step[k].heldout : NULL;
@@ -145,7 +144,7 @@ static bool take_figures(const psdm_steps *s, psdm_parameters *p) {
 /* symmetric to the last bit, since a file has one triangle only */
 static bool take_covariance(const psdm_steps *s, psdm_parameters *p) {
   long wide = s->numbers;
-  double *V = NEW(&p->internal->arena, wide * wide, double);
+  double *V = PSDMP_BASE_NEW(&p->internal->arena, wide * wide, double);
   p->covariance = V;
   for (long i = 0; i < wide && V; i++)
     for (long j = 0; j <= i; j++) V[i * wide + j] = V[j * wide + i] = s->covariance[i * wide + j];
@@ -171,7 +170,7 @@ psdm_status psdm_parameters_from_steps(const psdm_steps *s, const psdm_allocator
   *out = NULL;
   psdm_parameters *p = psdmp_parameters_new(allocator);
   psdm_status status = PSDM_OK;
-  if (!p || !take_numbers(s, p)) status = psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!p || !take_numbers(s, p)) status = psdmp_base_no_memory("", error);
   if (!status) status = take_theta(s, p, error);
   if (status) psdm_parameters_free(p);
   else *out = p;

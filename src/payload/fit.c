@@ -34,10 +34,6 @@ typedef struct fitting {
   double pi[10], V[100], share[10];
 } fitting;
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 void psdmp_payload_remark(psdmp_payload *p, const char *format, ...) {
   va_list args;
   if (p->remarks == (int)(sizeof p->answer.remark / sizeof *p->answer.remark)) return;
@@ -129,7 +125,7 @@ static psdm_status solve(fitting *f, const double *prior, double *gap, psdm_erro
   const psdmp_fit_options o = {.prior = prior, .lambda = pull};
   double theta[10], *scratch = psdmp_base_alloc(f->p->run.allocator, psdmp_fit_scratch(&rows) * sizeof *scratch);
   psdmp_fit fit = {.theta = theta, .pi = f->pi};
-  if (!scratch) return no_memory(error);
+  if (!scratch) return psdmp_base_no_memory("", error);
   psdm_status status =
       prior ? psdmp_fit_consistent(&rows, &o, scratch, &fit) : psdmp_fit_linear(&rows, &o, scratch, &fit);
   psdmp_base_free(f->p->run.allocator, scratch);
@@ -396,7 +392,7 @@ psdm_status psdmp_payload_fit(psdmp_payload *p, psdm_error *error) {
   if (!p->rows || blocks < 2)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
                            "too few rows are left to fit: the logs are too short, or joints hardly move in them");
-  psdm_status status = make(&f, &arena) ? fit(&f, error) : no_memory(error);
+  psdm_status status = make(&f, &arena) ? fit(&f, error) : psdmp_base_no_memory("", error);
   p->remarks = 0;
   memset(p->answer.remark, 0, sizeof p->answer.remark);
   if (!status) set_answer(&f), tell_unseen(p), tell_impossible(p), tell_drift(p);

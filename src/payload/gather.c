@@ -9,12 +9,6 @@
 
 enum { CHUNK = 256 }; /* rows that wait for the factor */
 
-#define NEW(p, count, type) psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof(type))
-
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, int i) {
   const psdm_parameters *e = p->empty;
   return !e->speed || !(e->rest > 0) || fabs(row->v[i]) > e->rest * e->speed[i];
@@ -126,7 +120,7 @@ static bool set_places(psdmp_payload *p, int i, int *first_column, bool doubts) 
   c->doubts = doubts ? e->base + own : 0;
   c->drifts = p->drift ? PSDMP_PAYLOAD_DRIFTS : 0;
   c->width = c->doubts + c->drifts + 10 + 1;
-  if (!(c->place = NEW(p, c->doubts, int))) return false;
+  if (!(c->place = PSDMP_BASE_NEW(&p->arena, c->doubts, int))) return false;
   for (int j = 0; j < e->base && doubts; j++) c->place[j] = e->lugre ? e->n + j : j;
   for (int k = 0; k < own && doubts; k++) c->place[e->base + k] = e->lugre ? i : e->base + *first_column + k;
   *first_column += e->lugre ? 0 : own;
@@ -149,9 +143,9 @@ static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
   const psdm_parameters *e = p->empty;
   double factor = p->options->empty_files ? 100 : 1; /* as payload_priv.h has it */
   int m = p->doubted;
-  double *V = psdmp_base_alloc(p->run.allocator, (size_t)m * (size_t)m * sizeof *V), *sd = NEW(p, m, double),
-         *value = NEW(p, m, double);
-  p->S = NEW(p, (size_t)m * (size_t)m, double);
+  double *V = psdmp_base_alloc(p->run.allocator, (size_t)m * (size_t)m * sizeof *V),
+         *sd = PSDMP_BASE_NEW(&p->arena, m, double), *value = PSDMP_BASE_NEW(&p->arena, m, double);
+  p->S = PSDMP_BASE_NEW(&p->arena, (size_t)m * (size_t)m, double);
   bool ok = V && sd && value && p->S;
   for (int a = 0; a < m && ok; a++) {
     double own = doubt_of(e, wide, a, a);
@@ -172,7 +166,7 @@ static psdm_status set_root(psdmp_payload *p, int wide, psdm_error *error) {
     memmove(p->S + (long)a * p->axes, p->S + (long)a * m, (size_t)p->axes * sizeof *p->S);
   psdmp_base_free(p->run.allocator, V);
   if (ok || code == LAPACK_WORK_MEMORY_ERROR || code == LAPACK_TRANSPOSE_MEMORY_ERROR)
-    return ok ? PSDM_OK : no_memory(error);
+    return ok ? PSDM_OK : psdmp_base_no_memory("", error);
   return psdmp_base_fail(error, PSDM_E_ACCURACY, "", 0, 0,
                          "the covariance of the empty robot's parameters has no eigenvalues: it is not finite");
 }
@@ -192,19 +186,22 @@ psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error) {
   int n = e->n, columns = 0;
   /* of standard deviations alone only a log without the load makes something */
   bool doubts = e->covariance || (p->options->empty_files && !e->lugre);
-  p->columns = NEW(p, n, psdmp_payload_columns), p->coulomb = NEW(p, n, psdmp_parameters_column),
-  p->square = NEW(p, n, double), p->sigma = NEW(p, n, double);
-  p->drifted = NEW(p, n * PSDMP_PAYLOAD_DRIFTS, double), p->R = NEW(p, n * PSDMP_IDENTIFY_BLOCKS, double *),
-  p->count = NEW(p, n * PSDMP_IDENTIFY_BLOCKS, double);
+  p->columns = PSDMP_BASE_NEW(&p->arena, n, psdmp_payload_columns),
+  p->coulomb = PSDMP_BASE_NEW(&p->arena, n, psdmp_parameters_column), p->square = PSDMP_BASE_NEW(&p->arena, n, double),
+  p->sigma = PSDMP_BASE_NEW(&p->arena, n, double);
+  p->drifted = PSDMP_BASE_NEW(&p->arena, n * PSDMP_PAYLOAD_DRIFTS, double),
+  p->R = PSDMP_BASE_NEW(&p->arena, n * PSDMP_IDENTIFY_BLOCKS, double *),
+  p->count = PSDMP_BASE_NEW(&p->arena, n * PSDMP_IDENTIFY_BLOCKS, double);
   if (!p->columns || !p->coulomb || !p->square || !p->sigma || !p->drifted || !p->R || !p->count)
-    return no_memory(error);
+    return psdmp_base_no_memory("", error);
   for (int i = 0; i < n; i++) {
-    if (!set_places(p, i, &columns, doubts)) return no_memory(error);
+    if (!set_places(p, i, &columns, doubts)) return psdmp_base_no_memory("", error);
     p->coulomb[i] = shape_of(e, i);
     p->sigma[i] = 1;
     size_t square = (size_t)p->columns[i].width * (size_t)p->columns[i].width;
     for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++)
-      if (!(p->R[i * PSDMP_IDENTIFY_BLOCKS + b] = NEW(p, square, double))) return no_memory(error);
+      if (!(p->R[i * PSDMP_IDENTIFY_BLOCKS + b] = PSDMP_BASE_NEW(&p->arena, square, double)))
+        return psdmp_base_no_memory("", error);
   }
   psdm_status status = psdmp_feed_each(p->run.feed, true, 0, count_rows, p, error);
   if (status || !doubts) return status;
@@ -379,7 +376,7 @@ psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = p->run.allocator};
   const psdmp_payload_visitor visitor = {.begin = begin_segment, .row = add_row, .user = &g, .doing = "gathering"};
   clear(p);
-  psdm_status status = make(&g, &arena) ? predictors(&g, error) : no_memory(error);
+  psdm_status status = make(&g, &arena) ? predictors(&g, error) : psdmp_base_no_memory("", error);
   if (!status) status = psdmp_payload_walk(p, &visitor, error);
   if (!status) flush_all(&g);
   psdm_predictor_free(g.empty);

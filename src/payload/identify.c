@@ -12,12 +12,6 @@
  * friction's share of the torque */
 enum { PASSES = 12 };
 
-#define NEW(p, count, type) psdmp_base_arena_alloc(&(p)->arena, ((size_t)(count) + 1) * sizeof(type))
-
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* ---- beginning ---- */
 
 static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, const psdm_payload_options *o,
@@ -40,8 +34,8 @@ static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, cons
 /* all logs, those with the load first */
 static psdm_status set_logs(psdmp_payload *p, psdm_error *error) {
   const psdm_payload_options *o = p->options;
-  const char **path = NEW(p, o->files + o->empty_files, char *);
-  if (!path) return no_memory(error);
+  const char **path = PSDMP_BASE_NEW(&p->arena, o->files + o->empty_files, const char *);
+  if (!path) return psdmp_base_no_memory("", error);
   for (int k = 0; k < o->files; k++) path[k] = o->path[k];
   for (int k = 0; k < o->empty_files; k++) path[o->files + k] = o->empty_path[k];
   p->files = o->files;
@@ -80,9 +74,9 @@ static psdm_status set_run(psdmp_payload *p, const psdm_allocator *allocator, ps
                             .l = e->base,
                             .S = e->standard,
                             .links = e->links};
-  if (!(r->kept = NEW(p, e->base, int)) || !psdmp_identify_run_transmission(r, &p->arena) ||
+  if (!(r->kept = PSDMP_BASE_NEW(&p->arena, e->base, int)) || !psdmp_identify_run_transmission(r, &p->arena) ||
       psdm_work_new(p->robot, allocator, &r->work))
-    return no_memory(error);
+    return psdmp_base_no_memory("", error);
   for (int j = 0; j < e->base; j++) r->kept[j] = psdmp_robot_standard_find(p->robot, e->theta[j].name);
   psdm_status status = psdmp_feed_open(p->robot, &p->logs, allocator, &r->feed, error);
   if (!status) status = check_currents(p, error);
@@ -202,9 +196,12 @@ static void tell_fit(psdmp_payload *p) {
 
 static psdm_status set_fits(psdmp_payload *p, psdm_error *error) {
   int n = p->empty->n;
-  evaluation e = {.p = p, .before = NEW(p, n, psdmp_identify_tally), .after = NEW(p, n, psdmp_identify_tally)};
-  psdm_joint_fit *before = NEW(p, n, psdm_joint_fit), *after = NEW(p, n, psdm_joint_fit);
-  if (!e.before || !e.after || !before || !after) return no_memory(error);
+  evaluation e = {.p = p,
+                  .before = PSDMP_BASE_NEW(&p->arena, n, psdmp_identify_tally),
+                  .after = PSDMP_BASE_NEW(&p->arena, n, psdmp_identify_tally)};
+  psdm_joint_fit *before = PSDMP_BASE_NEW(&p->arena, n, psdm_joint_fit),
+                 *after = PSDMP_BASE_NEW(&p->arena, n, psdm_joint_fit);
+  if (!e.before || !e.after || !before || !after) return psdmp_base_no_memory("", error);
   psdm_status status = evaluate(p, &e, error);
   if (status) return status;
   p->answer.before = before, p->answer.after = after;
@@ -225,7 +222,7 @@ psdm_status psdm_payload_predict(const psdm_payload_answer *answer, psdm_payload
                   .before = psdmp_base_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.before),
                   .after = psdmp_base_alloc(p->run.allocator, (size_t)p->empty->n * sizeof *e.after)};
   psdmp_linalg_blas_alone();
-  psdm_status status = e.before && e.after ? evaluate(p, &e, error) : no_memory(error);
+  psdm_status status = e.before && e.after ? evaluate(p, &e, error) : psdmp_base_no_memory("", error);
   psdmp_linalg_blas_back();
   psdmp_base_free(p->run.allocator, e.before);
   psdmp_base_free(p->run.allocator, e.after);
@@ -290,7 +287,7 @@ psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters
   psdm_status status = check(robot, parameters, options, error);
   if (status) return status;
   psdmp_payload *p = psdmp_base_alloc(allocator, sizeof *p);
-  if (!p) return no_memory(error);
+  if (!p) return psdmp_base_no_memory("", error);
   p->arena.allocator = p->run.allocator = allocator;
   p->robot = robot, p->empty = parameters, p->options = options;
   p->answer.internal = p, p->answer.n = parameters->n;

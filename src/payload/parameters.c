@@ -5,10 +5,6 @@
 #include "parameters/parameters.h"
 #include "payload/payload_priv.h"
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 /* ---- a copy ---- */
 
 /* NULL stays NULL; false: out of memory */
@@ -61,13 +57,13 @@ static bool own_all(psdmp_base_arena *arena, psdm_parameters *p) {
 static psdm_status duplicate(const psdm_parameters *from, const psdm_allocator *allocator, psdm_parameters **out,
                              psdm_error *error) {
   psdm_parameters *p = psdmp_parameters_new(allocator);
-  if (!p) return no_memory(error);
+  if (!p) return psdmp_base_no_memory("", error);
   struct psdmp_parameters *inside = p->internal;
   *p = *from;
   p->internal = inside;
   if (own_all(&inside->arena, p)) return *out = p, PSDM_OK;
   psdm_parameters_free(p);
-  return no_memory(error);
+  return psdmp_base_no_memory("", error);
 }
 
 /* ---- the load ---- */
@@ -95,7 +91,7 @@ static psdm_status add_load(psdm_parameters *p, const double *L, const double pi
   psdm_estimate *theta = (psdm_estimate *)p->theta;
   double *load = (double *)p->theta_load,
          *V = psdmp_base_alloc(p->internal->arena.allocator, ((size_t)p->base * (size_t)p->base + 1) * sizeof *V);
-  if (!V) return no_memory(error);
+  if (!V) return psdmp_base_no_memory("", error);
   if (C) widen(p->base, L, C, p->base, V);
   for (int j = 0; j < p->base; j++) {
     double change = 0;
@@ -129,7 +125,7 @@ static psdm_status map_by_names(const psdm_robot *robot, const psdm_parameters *
         memcpy(L + 10L * j, own + 10L * k, 10 * sizeof *L);
   psdmp_base_free(p->internal->arena.allocator, own);
   psdm_model_free(model);
-  return own ? PSDM_OK : no_memory(error);
+  return own ? PSDM_OK : psdmp_base_no_memory("", error);
 }
 
 psdm_status psdm_payload_parameters(const psdm_robot *robot, const psdm_parameters *empty, int joint,
@@ -144,7 +140,7 @@ psdm_status psdm_payload_parameters(const psdm_robot *robot, const psdm_paramete
   if (!status) status = duplicate(empty, allocator, &p, error);
   if (status) return status;
   double *L = psdmp_base_alloc(allocator, (10 * (size_t)p->base + 1) * sizeof *L);
-  status = L ? map_by_names(robot, p, &mount, L, error) : no_memory(error);
+  status = L ? map_by_names(robot, p, &mount, L, error) : psdmp_base_no_memory("", error);
   if (!status) status = add_load(p, L, pi_L, covariance_L, error);
   psdmp_payload_mount_move(&mount, pi_L, moved);
   for (int k = 0; k < 10 && p->pi; k++) ((double *)p->pi)[10L * mount.link + k] += moved[k];

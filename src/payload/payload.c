@@ -157,9 +157,8 @@ static psdm_status check_map(const psdm_robot *robot, const psdmp_payload_mount 
   int *kept = psdmp_base_arena_alloc(&arena, ((size_t)l + 1) * sizeof *kept);
   double *state = psdmp_base_arena_alloc(&arena, 3 * (size_t)n * sizeof *state),
          *Y = psdmp_base_arena_alloc(&arena, (size_t)n * (size_t)psdm_robot_parameter_count(robot) * sizeof *Y);
-  psdm_status status = kept && state && Y && !psdm_work_new(robot, NULL, &work)
-                           ? PSDM_OK
-                           : psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  psdm_status status =
+      kept && state && Y && !psdm_work_new(robot, NULL, &work) ? PSDM_OK : psdmp_base_no_memory("", error);
   bool holds = true;
   for (int j = 0; j < l && !status && holds; j++)
     holds = (kept[j] = psdmp_robot_standard_find(robot, psdm_model_base_name(model, j))) >= 0;
@@ -209,7 +208,7 @@ psdm_status psdm_payload_attach(psdm_robot *robot, int joint, const double pi_L[
   psdm_status status = psdmp_payload_mount_find(robot, joint, &mount, error);
   if (status) return status;
   double *pi = psdmp_base_alloc(robot->arena.allocator, ((size_t)psdm_robot_parameter_count(robot) + 1) * sizeof *pi);
-  if (!pi) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!pi) return psdmp_base_no_memory("", error);
   psdm_robot_parameters(robot, pi);
   psdmp_payload_mount_move(&mount, pi_L, moved);
   for (int k = 0; k < 10; k++) {

@@ -76,10 +76,6 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static psdm_status no_memory(const job *j) {
-  return psdmp_base_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 static psdm_status refuse(const job *j, const char *text) {
   return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%s", text);
 }
@@ -159,7 +155,7 @@ static psdm_status prepare(job *j) {
                            &j->weight, &j->width, &j->tight,    &j->worst,        &j->tau};
   size_t parts = sizeof part / sizeof *part;
   double *memory = numbers(&j->scratch, (parts + PSDM_MOTION_ORDERS) * n);
-  if (!memory) return no_memory(j);
+  if (!memory) return psdmp_base_no_memory("", j->error);
   for (size_t k = 0; k < parts; k++) *part[k] = memory + k * n;
   j->z = memory + parts * n;
   take_limits(j);
@@ -400,7 +396,7 @@ static psdm_status to_motion(job *j, const psdmp_plan_program *p, const double *
   size_t rows = (size_t)(p->pieces * parts) + 1, n = (size_t)j->n;
   double *t = numbers(&j->round, rows), *part = numbers(&j->round, 3 * rows * n),
          seconds = psdmp_plan_program_seconds(p, x), s = 0;
-  if (!t || !part) return no_memory(j);
+  if (!t || !part) return psdmp_base_no_memory("", j->error);
   for (int piece = 0; piece < p->pieces; piece++) {
     for (int k = 0; k <= parts; k++) {
       size_t row = (size_t)(piece * parts + k);
@@ -437,7 +433,7 @@ static psdm_status solve_round(job *j, psdmp_plan_solver_answer *verdict, psdm_m
   problem.tolerance = j->options.tolerance > 0 ? j->options.tolerance : tolerance_asked;
   problem.iterations = j->iterations;
   double *x = numbers(&j->round, (size_t)w.program.unknowns);
-  if (!x) return no_memory(j);
+  if (!x) return psdmp_base_no_memory("", j->error);
   sample(j, &w.program, j->motion ? j->motion : j->options.guess, x);
   status = j->solve(&problem, x, verdict);
   if (status == PSDM_E_MEMORY)
@@ -461,7 +457,7 @@ static psdm_status new_grid(job *j, int pieces) {
   j->share = numbers(&j->scratch, (size_t)pieces);
   j->over = numbers(&j->scratch, (size_t)pieces);
   j->level = psdmp_base_arena_alloc(&j->scratch, (size_t)pieces * sizeof *j->level);
-  return j->share && j->over && j->level ? PSDM_OK : no_memory(j);
+  return j->share && j->over && j->level ? PSDM_OK : psdmp_base_no_memory("", j->error);
 }
 
 static psdm_status uniform_grid(job *j) {
@@ -514,7 +510,7 @@ static psdm_status refine(job *j, bool *finer) {
          *shares = numbers(&j->round, (size_t)j->pieces * PSDMP_PLAN_POINTS * (size_t)j->n), s = 0;
   /* a third of a piece: what is left beside a switch is no shorter */
   double near = 0.35 / (j->options.nodes ? j->options.nodes : NODES);
-  if (!node || !shares) return no_memory(j);
+  if (!node || !shares) return psdmp_base_no_memory("", j->error);
   psdm_status status = piece_shares(j, shares);
   if (status) return fail_torques(j, status);
   int count = j->pieces + 1;
@@ -670,7 +666,7 @@ psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options
   *out = NULL;
   if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
   j.answer = psdmp_base_alloc(allocator, sizeof *j.answer);
-  if (!j.answer) return no_memory(&j);
+  if (!j.answer) return psdmp_base_no_memory("", j.error);
   j.answer->arena.allocator = allocator;
   j.answer->p = (psdm_optimal){.n = j.n, .internal = j.answer};
   psdm_status status = check_options(&j);
@@ -679,7 +675,9 @@ psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options
     status = psdmp_plan_torques_init(&j.answer->torques, robot, options->friction, options->elastic, j.width,
                                      &j.answer->arena, error);
   if (!status)
-    status = (j.answer->z = numbers(&j.answer->arena, PSDM_MOTION_ORDERS * (size_t)j.n)) ? PSDM_OK : no_memory(&j);
+    status = (j.answer->z = numbers(&j.answer->arena, PSDM_MOTION_ORDERS * (size_t)j.n))
+                 ? PSDM_OK
+                 : psdmp_base_no_memory("", j.error);
   if (!status) status = psdmp_plan_solver_load(&j.solve, error);
   if (!status) status = begin(&j);
   if (!status) status = run(&j);

@@ -46,10 +46,6 @@ static void friction_at(const psdmp_plan_torques *t, int i, double v, double f[3
 
 /* ---- setting up ---- */
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const char *text, psdm_error *error) {
   char name[64];
   return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s",
@@ -95,7 +91,7 @@ static psdm_status part_rotors(psdmp_plan_torques *t, const psdm_robot *robot, p
   int parameters = psdm_robot_parameter_count(robot), inertial = parameters - psdm_robot_drives(robot);
   double *pi = psdmp_base_arena_alloc(arena, 2 * (size_t)parameters * sizeof *pi), *rest = pi + parameters;
   t->rotors = psdmp_base_arena_alloc(arena, (size_t)t->n * (size_t)t->n * sizeof *t->rotors);
-  if (!pi || !t->rotors || psdm_robot_clone(robot, arena->allocator, &t->links)) return no_memory(error);
+  if (!pi || !t->rotors || psdm_robot_clone(robot, arena->allocator, &t->links)) return psdmp_base_no_memory("", error);
   psdm_robot_parameters(robot, pi);
   memcpy(rest, pi, (size_t)parameters * sizeof *pi);
   memset(pi + inertial, 0, (size_t)(parameters - inertial) * sizeof *pi);
@@ -118,7 +114,7 @@ static psdm_status place_scratch(psdmp_plan_torques *t, psdmp_base_arena *arena,
   size_t parts = sizeof t->part / sizeof *t->part;
   void *work_memory = psdmp_base_arena_alloc(arena, work), *linear_memory = psdmp_base_arena_alloc(arena, linear);
   double *memory = psdmp_base_arena_alloc(arena, (3 * n + parts * n * n + 2 * n * z + 2 * z) * sizeof *memory);
-  if (!work_memory || !linear_memory || !memory) return no_memory(error);
+  if (!work_memory || !linear_memory || !memory) return psdmp_base_no_memory("", error);
   for (int k = 0; k < 3; k++, memory += n) t->load[k] = memory;
   for (size_t k = 0; k < parts; k++, memory += n * n) t->part[k] = memory;
   for (int k = 0; k < 2; k++, memory += n * z) t->side[k] = memory;
@@ -140,7 +136,7 @@ psdm_status psdmp_plan_torques_init(psdmp_plan_torques *t, const psdm_robot *rob
   t->friction = psdmp_base_arena_alloc(arena, n * sizeof *t->friction);
   t->width = psdmp_base_arena_alloc(arena, n * sizeof *t->width);
   t->soft = psdmp_base_arena_alloc(arena, n * sizeof *t->soft);
-  if (!t->friction || !t->width || !t->soft) return no_memory(error);
+  if (!t->friction || !t->width || !t->soft) return psdmp_base_no_memory("", error);
   memcpy(t->width, width, n * sizeof *width);
   psdm_status status = psdm_robot_ready(robot, error);
   if (!status) status = take_joints(t, robot, elastic, &any, error);

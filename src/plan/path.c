@@ -39,8 +39,6 @@ typedef struct job {
   psdm_error *error;
 } job;
 
-static psdm_status no_memory(job *j) { return psdmp_base_fail(j->error, PSDM_E_MEMORY, "", 0, 0, "out of memory"); }
-
 static double *numbers(psdmp_base_arena *arena, size_t count) {
   return psdmp_base_arena_alloc(arena, (count ? count : 1) * sizeof(double));
 }
@@ -101,7 +99,7 @@ static psdm_status torque_coefficients(job *j, long k, const double *q, double *
 
 static psdm_status sample_path(job *j, bool torques) {
   double *state = numbers(&j->scratch, 4 * (size_t)j->n);
-  if (!state) return no_memory(j);
+  if (!state) return psdmp_base_no_memory("", j->error);
   for (long k = 0; k < j->points; k++) {
     size_t at = (size_t)k * (size_t)j->n;
     psdm_motion_at(j->path, s_of(j, k), 3, state);
@@ -275,7 +273,7 @@ static void usage_at(const job *j, long from, long k, user *best) {
 static psdm_status give(job *j, psdm_path_plan **out) {
   struct psdmp_plan_path_plan *answer = psdmp_base_alloc(j->allocator, sizeof *answer);
   size_t points = (size_t)j->points;
-  if (!answer) return no_memory(j);
+  if (!answer) return psdmp_base_no_memory("", j->error);
   answer->arena.allocator = j->allocator;
   double *s = numbers(&answer->arena, 5 * points), *t = s + points, *x = t + points, *u = x + points,
          *usage = u + points;
@@ -283,7 +281,7 @@ static psdm_status give(job *j, psdm_path_plan **out) {
   if (!s || !joint) {
     psdmp_base_arena_free(&answer->arena);
     psdmp_base_free(j->allocator, answer);
-    return no_memory(j);
+    return psdmp_base_no_memory("", j->error);
   }
   for (long k = 0; k < j->points; k++) {
     user best = {-1, -1, -1};
@@ -334,7 +332,7 @@ static psdm_status prepare(job *j) {
   j->d1 = numbers(&j->scratch, 2 * points * n);
   j->low = numbers(&j->scratch, 4 * points);
   j->line = psdmp_base_arena_alloc(&j->scratch, (8 * n + 2) * sizeof *j->line);
-  if (!j->velocity || !j->d1 || !j->low || !j->line) return no_memory(j);
+  if (!j->velocity || !j->d1 || !j->low || !j->line) return psdmp_base_no_memory("", j->error);
   j->acceleration = j->velocity + n;
   j->effort = j->acceleration + n;
   j->d2 = j->d1 + points * n;
@@ -346,7 +344,7 @@ static psdm_status prepare(job *j) {
   if (status) return status;
   if (torques) {
     j->a = numbers(&j->scratch, 4 * points * n);
-    if (!j->a || psdm_work_new(j->robot, j->allocator, &j->work)) return no_memory(j);
+    if (!j->a || psdm_work_new(j->robot, j->allocator, &j->work)) return psdmp_base_no_memory("", j->error);
     j->b = j->a + points * n;
     j->c = j->b + points * n;
     if (o->friction) j->viscous = j->c + points * n;

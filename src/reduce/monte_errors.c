@@ -2,8 +2,6 @@
  * draws a state from its number, as reduce_states.c does, and evaluates a table of functions. */
 #include "reduce/monte.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* What the object is handed: host pointers, read by psdm_monte_load. The text has the same structure. */
 typedef struct tables {
   unsigned long long state;    /* of the stream: blocks of 128 states are drawn from it and their number */
@@ -195,10 +193,12 @@ static bool set_tables(const psdm_reducer *r, const psdmp_reduce_part *part, psd
                        psdmp_base_arena *arena, tables *t) {
   const psdm_model *m = part->model;
   long functions = part->functions, entries = part->start[functions];
-  int n = m->n, *first = NEW(arena, n + 1, int), *from = NEW(arena, functions, int), *a = NEW(arena, functions, int),
-      *b = NEW(arena, functions, int), *start = NEW(arena, functions + 1, int), *joint = NEW(arena, entries, int);
-  unsigned char *digit = NEW(arena, functions * n, unsigned char), *slides = NEW(arena, n, unsigned char);
-  double *value = NEW(arena, entries, double);
+  int n = m->n, *first = PSDMP_BASE_NEW(arena, n + 1, int), *from = PSDMP_BASE_NEW(arena, functions, int),
+      *a = PSDMP_BASE_NEW(arena, functions, int), *b = PSDMP_BASE_NEW(arena, functions, int),
+      *start = PSDMP_BASE_NEW(arena, functions + 1, int), *joint = PSDMP_BASE_NEW(arena, entries, int);
+  unsigned char *digit = PSDMP_BASE_NEW(arena, functions * n, unsigned char),
+                *slides = PSDMP_BASE_NEW(arena, n, unsigned char);
+  double *value = PSDMP_BASE_NEW(arena, entries, double);
   if (!first || !from || !a || !b || !start || !joint || !digit || !slides || !value) return false;
   for (int j = 0; j < n; j++) first[j + 1] = first[j] + m->radix[j], slides[j] = m->prismatic[j];
   for (long k = 0; k < functions; k++) {
@@ -244,7 +244,7 @@ psdm_status psdmp_reduce_monte_errors(psdmp_reduce_monte *m, psdm_reducer *r, ps
   psdm_status status = PSDM_OK;
   if (!psdmp_reduce_part_start(r->model, r->joints, r->theta_new, &scratch, &part) ||
       !set_tables(r, &part, stream, &scratch, &t))
-    status = psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model");
+    status = psdmp_base_no_memory("", error);
   if (!status) status = psdmp_reduce_monte_load(m, &t, error);
   for (long at = 0; at < total && !status; at += PSDMP_REDUCE_MONTE_CHUNK) {
     status = psdmp_reduce_monte_run(

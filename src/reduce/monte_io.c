@@ -177,7 +177,7 @@ static psdm_status obtain(job *j, const char *compiler, psdmp_reduce_monte *m) {
   if (status) return status;
   j->cache = psdmp_compile_cache_open(NULL, reason, sizeof reason);
   if (j->cache >= 0 && psdmp_compile_cache_read(j->cache, j->key, &j->arena, &j->object, reason, sizeof reason))
-    return psdmp_base_fail(j->error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+    return psdmp_base_no_memory("", j->error);
   if (j->object.fd >= 0 && load_object(j, m) == PSDM_OK) return PSDM_OK;
   drop_object(j);
   status = compile(j);
@@ -205,7 +205,7 @@ psdm_status psdmp_reduce_monte_new(const psdm_robot *robot, const psdmp_reduce_m
   job j = {.text = text, .arena = {.allocator = allocator}, .cache = -1, .object = {.fd = -1}, .error = error};
   *monte = NULL;
   psdmp_reduce_monte *m = psdmp_base_alloc(allocator, sizeof *m);
-  if (!m) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+  if (!m) return psdmp_base_no_memory("", error);
   m->allocator = allocator;
   m->fd = -1;
   psdm_status status = psdm_code_build(robot, &options, allocator, &j.code, error);

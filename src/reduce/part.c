@@ -5,8 +5,6 @@
 
 #include "reduce/reduce.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 /* ---- the subset ---- */
 
 typedef struct place {
@@ -22,7 +20,7 @@ static int by_code(const void *a, const void *b) {
 }
 
 static place *find_places(const psdm_model *m, const uint64_t *joints, psdmp_base_arena *arena, long *count) {
-  place *places = NEW(arena, m->p, place);
+  place *places = PSDMP_BASE_NEW(arena, m->p, place);
   *count = 0;
   if (!places) return NULL;
   for (int c = 0; c < m->classes; c++)
@@ -57,10 +55,10 @@ bool psdmp_reduce_part_start(const psdm_model *m, const uint64_t *joints, const 
   for (long k = 0; k < count; k++) entries += m->P_start[places[k].function + 1] - m->P_start[places[k].function];
   *part = (psdmp_reduce_part){m,
                               count,
-                              NEW(arena, count, long),
-                              NEW(arena, count, int),
-                              NEW(arena, count + 1, long),
-                              NEW(arena, entries, psdmp_reduce_part_entry)};
+                              PSDMP_BASE_NEW(arena, count, long),
+                              PSDMP_BASE_NEW(arena, count, int),
+                              PSDMP_BASE_NEW(arena, count + 1, long),
+                              PSDMP_BASE_NEW(arena, entries, psdmp_reduce_part_entry)};
   if (!part->function || !part->class || !part->start || !part->entry) return false;
   for (long k = 0; k < count; k++) {
     long f = places[k].function;
@@ -75,7 +73,7 @@ bool psdmp_reduce_part_start(const psdm_model *m, const uint64_t *joints, const 
 /* ---- products ---- */
 
 bool psdmp_reduce_products_start(int n, psdmp_base_arena *arena, psdmp_reduce_products *p) {
-  *p = (psdmp_reduce_products){.level = NEW(arena, (n + 1) * PSDMP_REDUCE_LANES, double)};
+  *p = (psdmp_reduce_products){.level = PSDMP_BASE_NEW(arena, (n + 1) * PSDMP_REDUCE_LANES, double)};
   for (int k = 0; p->level && k < PSDMP_REDUCE_LANES; k++) p->level[k] = 1;
   return p->level != NULL;
 }

@@ -11,8 +11,6 @@
 #include "linalg/linalg.h"
 #include "robot/robot.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 enum {
   SAMPLES = 1000000,      /* that verify */
   CONTRIBUTIONS = 100000, /* that rank, as in the paper */
@@ -23,10 +21,6 @@ enum {
 };
 
 #define WHOLE 0.85 /* share of the error that goes into leaving out whole functions */
-
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model");
-}
 
 static double now(void) {
   struct timespec t;
@@ -64,8 +58,8 @@ static int by_rank(const void *a, const void *b) {
 static psdm_status rank_functions(psdm_reducer *r, psdm_error *error) {
   const psdm_model *m = r->model;
   psdmp_base_arena scratch = {.allocator = r->arena.allocator};
-  ranked *list = NEW(&scratch, m->p, ranked);
-  if (!list) return no_memory(error);
+  ranked *list = PSDMP_BASE_NEW(&scratch, m->p, ranked);
+  if (!list) return psdmp_base_no_memory("", error);
   long start = m->class_start[1], end = m->class_start[1 + m->n];
   for (long f = 0; f < m->p; f++) list[f] = (ranked){f, r->mean[f], r->options.forward && f >= start && f < end};
   qsort(list, (size_t)m->p, sizeof *list, by_rank);
@@ -300,20 +294,20 @@ static bool allocate(psdm_reducer *r) {
   const size_t size[] = {(size_t)l, (size_t)l, (size_t)m->p, (size_t)m->p, (size_t)m->p, (size_t)l * (size_t)l,
                          (size_t)l, (size_t)l, (size_t)n,    (size_t)n};
   for (size_t k = 0; k < sizeof size / sizeof *size; k++)
-    if (!(*part[k] = NEW(a, size[k], double))) return false;
-  r->order = NEW(a, m->p, long);
-  r->joints = NEW(a, m->p, uint64_t);
-  r->size = NEW(a, m->p * n, double);
-  r->weak = NEW(a, m->P_start[m->p], struct psdmp_reduce_weak);
-  r->count = NEW(a, PSDMP_REDUCE_BINS, uint32_t);
+    if (!(*part[k] = PSDMP_BASE_NEW(a, size[k], double))) return false;
+  r->order = PSDMP_BASE_NEW(a, m->p, long);
+  r->joints = PSDMP_BASE_NEW(a, m->p, uint64_t);
+  r->size = PSDMP_BASE_NEW(a, m->p * n, double);
+  r->weak = PSDMP_BASE_NEW(a, m->P_start[m->p], struct psdmp_reduce_weak);
+  r->count = PSDMP_BASE_NEW(a, PSDMP_REDUCE_BINS, uint32_t);
   return r->order && r->joints && r->size && r->weak && r->count;
 }
 
 psdm_status psdmp_reduce_reducer_start(psdm_reducer *r, psdm_error *error) {
   const psdm_model *m = r->model;
-  if (!allocate(r)) return no_memory(error);
-  double *pi = NEW(&r->arena, m->standard + psdm_robot_parameter_count(r->robot), double);
-  if (!pi) return no_memory(error);
+  if (!allocate(r)) return psdmp_base_no_memory("", error);
+  double *pi = PSDMP_BASE_NEW(&r->arena, m->standard + psdm_robot_parameter_count(r->robot), double);
+  if (!pi) return psdmp_base_no_memory("", error);
   psdm_robot_parameters(r->robot, pi);
   psdm_model_theta(m, pi, r->theta);
   r->source.robot = r->robot, r->source.model = m, r->source.options = &r->options;
@@ -338,7 +332,7 @@ psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, c
   if (!status) status = psdm_model_match(model, robot, error);
   if (status) return status;
   psdm_reducer *r = psdmp_base_alloc(allocator, sizeof *r);
-  if (!r) return no_memory(error);
+  if (!r) return psdmp_base_no_memory("", error);
   r->arena.allocator = allocator;
   r->robot = robot, r->model = model, r->options = *options;
   if (!r->options.samples) r->options.samples = SAMPLES;
@@ -381,7 +375,7 @@ psdm_status psdm_reducer_errors(psdm_reducer *r, long functions, const double co
 
 static psdm_status kept_model(psdm_reducer *r, psdm_model **reduced, psdm_error *error) {
   if (psdmp_model_keep(r->model, r->joints, r->theta, r->theta_new, r->arena.allocator, reduced))
-    return no_memory(error);
+    return psdmp_base_no_memory("", error);
   (*reduced)->robot.inertia = psdmp_robot_inertia(r->robot); /* what was left out is small for these inertias */
   return PSDM_OK;
 }

@@ -6,14 +6,12 @@
 #include "rigid/rigid.h"
 
 #define PI 3.14159265358979323846
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 psdm_profile psdm_profile_slow(void) { return (psdm_profile){.q = PI, .qd = 0.1, .qdd = 1}; }
 psdm_profile psdm_profile_fast(void) { return (psdm_profile){.q = PI, .qd = 1, .qdd = 10}; }
 
 bool psdmp_reduce_states_start(const psdm_model *m, psdmp_base_arena *arena, psdmp_reduce_states *s) {
   int n = m->n, digits = 0;
-  *s = (psdmp_reduce_states){.n = n, .first = NEW(arena, n, int)};
+  *s = (psdmp_reduce_states){.n = n, .first = PSDMP_BASE_NEW(arena, n, int)};
   if (!s->first) return false;
   for (int j = 0; j < n; j++) {
     s->first[j] = digits;
@@ -22,7 +20,7 @@ bool psdmp_reduce_states_start(const psdm_model *m, psdmp_base_arena *arena, psd
   double **const part[] = {&s->q, &s->qd, &s->qdd, &s->value, &s->rate, &s->tau, &s->scale, &s->weight};
   const int rows[] = {n, n, n, digits, m->classes, n, 1, 1};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-    if (!(*part[k] = NEW(arena, rows[k] * PSDMP_REDUCE_LANES, double))) return false;
+    if (!(*part[k] = PSDMP_BASE_NEW(arena, rows[k] * PSDMP_REDUCE_LANES, double))) return false;
   return true;
 }
 

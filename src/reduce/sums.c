@@ -11,15 +11,9 @@
 #include <omp.h>
 #endif
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 enum { LANES = PSDMP_REDUCE_LANES, MEDIANS = 96 << PSDMP_REDUCE_MEDIAN_BITS };
 enum { RANK, ERRORS, NORMAL, INTRODUCE, FORGET }; /* what is summed; what other ranks are told */
 static const long unit_blocks[] = {128, 64, 64};  /* bins of all functions are large: few units of RANK */
-
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory while reducing a model");
-}
 
 /* ---- what is asked for ---- */
 
@@ -235,11 +229,11 @@ static void *space_new(void *user) {
   x->source = g->r->source;
   x->source.work = NULL;
   psdm_status status = psdm_work_new(g->r->robot, allocator_of(g), &x->source.work);
-  x->tau = NEW(&x->arena, n * LANES, double);
-  x->M = NEW(&x->arena, n * n * LANES, double);
-  x->one = NEW(&x->arena, n * n, double);
-  x->Y = g->kind == NORMAL ? NEW(&x->arena, (size_t)n * (size_t)m->l * LANES, double) : NULL;
-  x->w = NEW(&x->arena, m->classes * LANES, double);
+  x->tau = PSDMP_BASE_NEW(&x->arena, n * LANES, double);
+  x->M = PSDMP_BASE_NEW(&x->arena, n * n * LANES, double);
+  x->one = PSDMP_BASE_NEW(&x->arena, n * n, double);
+  x->Y = g->kind == NORMAL ? PSDMP_BASE_NEW(&x->arena, (size_t)n * (size_t)m->l * LANES, double) : NULL;
+  x->w = PSDMP_BASE_NEW(&x->arena, m->classes * LANES, double);
   if (!status && x->tau && x->M && x->one && (x->Y || g->kind != NORMAL) && x->w &&
       psdmp_reduce_states_start(m, &x->arena, &x->states) && psdmp_reduce_products_start(n, &x->arena, &x->products))
     return x;
@@ -269,7 +263,7 @@ static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *e
   long first = unit * unit_blocks[g->kind], last = first + unit_blocks[g->kind], blocks = blocks_of(g->total);
   psdm_status status = tell(g, error);
   sums *to = status ? NULL : part_new(g);
-  if (status || !to) return status ? status : no_memory(error);
+  if (status || !to) return status ? status : psdmp_base_no_memory("", error);
   for (long b = first; b < last && b < blocks && !status; b++) {
     status = psdmp_reduce_states_fill(&x->source, g->stream, b, g->total, &x->states);
     if (!status) add[g->kind](x, to);
@@ -287,7 +281,7 @@ static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *e
 /* coefficients by joint, and their norms; arena: what lives as long as the sum */
 static bool set_sizes(psdm_reducer *r, aim *g, psdmp_base_arena *arena) {
   const psdmp_reduce_part *part = &g->part;
-  g->size = NEW(arena, part->functions, double);
+  g->size = PSDMP_BASE_NEW(arena, part->functions, double);
   for (long k = 0; g->size && k < part->functions; k++) {
     double sum = 0;
     for (long e = part->start[k]; e < part->start[k + 1]; e++) {
@@ -303,7 +297,7 @@ static bool set_sizes(psdm_reducer *r, aim *g, psdmp_base_arena *arena) {
 static bool set_used(aim *g, psdmp_base_arena *arena) {
   const psdm_reducer *r = g->r;
   int l = r->model->l;
-  g->used = NEW(arena, r->model->n * l, bool);
+  g->used = PSDMP_BASE_NEW(arena, r->model->n * l, bool);
   for (long e = 0; g->used && e < g->part.start[g->part.functions]; e++)
     g->used[g->part.entry[e].joint * l + g->part.entry[e].parameter] = r->theta[g->part.entry[e].parameter] != 0;
   return g->used != NULL;
@@ -355,12 +349,12 @@ static psdm_status sum_up(psdm_reducer *r, int kind, psdmp_reduce_stream stream,
   psdmp_parallel_bytes request = {.allocator = r->arena.allocator};
   aim g;
   void *part = NULL;
-  psdm_status status = make_aim(r, kind, stream, total, &arena, &g) ? PSDM_OK : no_memory(error);
+  psdm_status status = make_aim(r, kind, stream, total, &arena, &g) ? PSDM_OK : psdmp_base_no_memory("", error);
   if (!status) {
     psdmp_parallel_spread spread = spread_of(&g);
     if (psdmp_parallel_team_size(r->options.ranks) > 1) put_request(&g, &request);
     status = psdmp_parallel_spread_all(&spread, kind, &request, &part, error);
-    if (!status && !part && !(part = part_new(&g))) status = no_memory(error);
+    if (!status && !part && !(part = part_new(&g))) status = psdmp_base_no_memory("", error);
     if (!status) take(r, &g, part);
     part_free(&g, part);
   }
@@ -467,18 +461,18 @@ static psdm_status get_introduced(helper *h, const void *of, psdmp_parallel_byte
     return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0,
                            "more than %d reducers at a time are too many for other ranks", MOST_REDUCERS);
   psdm_reducer *r = psdmp_base_alloc(h->allocator, sizeof *r);
-  if (!r || request->failed) return psdmp_base_free(h->allocator, r), no_memory(error);
+  if (!r || request->failed) return psdmp_base_free(h->allocator, r), psdmp_base_no_memory("", error);
   size_t states = (size_t)o.profile.count * 3 * (size_t)h->model->n;
   r->arena.allocator = h->allocator;
   r->robot = h->robot, r->model = h->model, r->options = o;
   /* rank 0's */
   r->options.going_on = NULL, r->options.going_on_user = NULL, r->options.nvcc = NULL, r->options.cuda = false;
   r->options.ranks = h->options->ranks, r->options.threads = h->options->threads;
-  double *copy = states ? NEW(&r->arena, states, double) : NULL;
+  double *copy = states ? PSDMP_BASE_NEW(&r->arena, states, double) : NULL;
   if (copy) psdmp_parallel_bytes_get(request, copy, states * sizeof *copy);
   r->options.profile.states = copy;
   h->known[free_one].of = of, h->known[free_one].r = r;
-  if ((states && !copy) || request->failed) return no_memory(error);
+  if ((states && !copy) || request->failed) return psdmp_base_no_memory("", error);
   return psdmp_reduce_reducer_start(r, error);
 }
 
@@ -492,7 +486,8 @@ static psdm_status sum_share(psdm_reducer *r, int kind, psdmp_parallel_bytes *re
   PSDMP_PARALLEL_GET(request, total);
   psdmp_parallel_bytes_get(request, r->joints, (size_t)r->model->p * sizeof *r->joints);
   psdmp_parallel_bytes_get(request, r->theta_new, (size_t)r->model->l * sizeof *r->theta_new);
-  psdm_status status = !request->failed && make_aim(r, kind, stream, total, &arena, &g) ? PSDM_OK : no_memory(error);
+  psdm_status status =
+      !request->failed && make_aim(r, kind, stream, total, &arena, &g) ? PSDM_OK : psdmp_base_no_memory("", error);
   if (!status) {
     psdmp_parallel_spread spread = spread_of(&g);
     status = psdmp_parallel_spread_serve(&spread, answer, error);

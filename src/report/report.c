@@ -41,12 +41,12 @@ psdm_status psdm_report_new(const psdm_report_options *options, const psdm_alloc
                             psdm_error *error) {
   *made = NULL;
   psdm_report *report = psdmp_base_alloc(allocator, sizeof *report);
-  if (!report) return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+  if (!report) return psdmp_base_no_memory("", error);
   report->allocator = report->arena.allocator = allocator;
   if (options && (!copy_text(&report->arena, options->title, &report->title) ||
                   !copy_text(&report->arena, options->gnuplot, &report->gnuplot))) {
     psdm_report_free(report);
-    return psdmp_base_fail(error, PSDM_E_MEMORY, NULL, 0, 0, "out of memory");
+    return psdmp_base_no_memory("", error);
   }
   *made = report;
   return PSDM_OK;
@@ -120,7 +120,7 @@ psdm_status psdm_report_write(psdm_report *report, const char *path, bool (*prog
                               void *context, psdm_error *error) {
   psdmp_report_page page = {.arena = {.allocator = report->allocator}};
   locale_t before, plain = plain_locale(&before);
-  if (plain == (locale_t)0) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (plain == (locale_t)0) return psdmp_base_no_memory(path, error);
   psdm_status status = PSDM_OK;
   psdmp_report_page_compose(&page, &(psdmp_report_results){report->item, report->count});
   report->sections = page.sections;

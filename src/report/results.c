@@ -182,7 +182,7 @@ static psdm_status take_header(psdmp_base_arena *arena, psdmp_report_result *res
   const char **name = psdmp_base_arena_alloc(arena, (size_t)columns * sizeof *name);
   for (int i = 0; name && next_field(&at, &left, &field, &size); i++)
     if (!(name[i] = psdmp_base_arena_text(arena, field, size))) name = NULL;
-  if (!name) return psdmp_base_fail(error, PSDM_E_MEMORY, result->path, 0, 0, "out of memory");
+  if (!name) return psdmp_base_no_memory(result->path, error);
   result->columns = columns;
   result->column = name;
   return PSDM_OK;
@@ -244,7 +244,7 @@ static psdm_status allocate_rows(psdmp_base_arena *arena, psdmp_report_result *r
   double *all = rows < SIZE_MAX / 8 / columns
                     ? psdmp_base_arena_alloc_raw(arena, (rows ? rows : 1) * columns * sizeof *all)
                     : NULL;
-  if (!column || !all) return psdmp_base_fail(error, PSDM_E_MEMORY, result->path, 0, 0, "out of memory");
+  if (!column || !all) return psdmp_base_no_memory(result->path, error);
   for (size_t i = 0; i < columns; i++) column[i] = all + i * rows;
   result->value = *value = column;
   return PSDM_OK;
@@ -307,7 +307,7 @@ psdm_status psdmp_report_result_parse(psdmp_base_arena *arena, const char *path,
   psdmp_report_result *result = psdmp_base_arena_alloc(arena, sizeof *result);
   char *name = psdmp_base_arena_text(arena, path, strlen(path));
   *made = NULL;
-  if (!result || !name) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (!result || !name) return psdmp_base_no_memory(path, error);
   result->path = name;
   result->robot = result->fingerprint = result->command = "";
   if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3, length -= 3;

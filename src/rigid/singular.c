@@ -22,19 +22,17 @@ typedef struct look {
   bool singular;
 } look;
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_alloc(arena, (size_t)(count) * sizeof(type)))
-
 static bool make_room(look *l, psdmp_base_arena *arena) {
   int n = l->robot->n;
   void *work = psdmp_base_arena_alloc(arena, psdm_work_bytes(l->robot));
-  l->q = NEW(arena, n, double);
-  l->M = NEW(arena, (long)n * n, double);
-  l->scale = NEW(arena, n, double);
-  l->eigen = NEW(arena, n, double);
-  l->words = NEW(arena, 3 * n, double);
-  l->floor = NEW(arena, n, double);
-  l->bare = NEW(arena, n, bool);
-  l->loose = NEW(arena, n, bool);
+  l->q = PSDMP_BASE_NEW(arena, n, double);
+  l->M = PSDMP_BASE_NEW(arena, (long)n * n, double);
+  l->scale = PSDMP_BASE_NEW(arena, n, double);
+  l->eigen = PSDMP_BASE_NEW(arena, n, double);
+  l->words = PSDMP_BASE_NEW(arena, 3 * n, double);
+  l->floor = PSDMP_BASE_NEW(arena, n, double);
+  l->bare = PSDMP_BASE_NEW(arena, n, bool);
+  l->loose = PSDMP_BASE_NEW(arena, n, bool);
   return work && l->q && l->M && l->scale && l->eigen && l->words && l->floor && l->bare && l->loose &&
          !psdm_work_init(l->robot, work, psdm_work_bytes(l->robot), &l->work);
 }
@@ -43,7 +41,7 @@ static bool make_room(look *l, psdmp_base_arena *arena) {
  * added and taken away again */
 static bool find_floors(look *l, psdmp_base_arena *arena) {
   const psdm_robot *r = l->robot->closure ? l->robot->closure->tree : l->robot;
-  double *carried = NEW(arena, r->bodies, double);
+  double *carried = PSDMP_BASE_NEW(arena, r->bodies, double);
   if (!carried || l->robot->closure) return carried != NULL;
   for (int b = r->bodies - 1; b >= 0; b--) {
     const psdmp_robot_body *body = &r->body[b];
@@ -121,8 +119,7 @@ static psdm_status search(look *l, psdmp_base_arena *arena, psdm_error *error) {
   uint64_t seed = 20;
   double best = INFINITY;
   bool seen = false, regular = false;
-  if (!make_room(l, arena) || !find_floors(l, arena))
-    return psdmp_base_fail(error, PSDM_E_MEMORY, l->robot->file, 0, 0, "out of memory");
+  if (!make_room(l, arena) || !find_floors(l, arena)) return psdmp_base_no_memory(l->robot->file, error);
   for (int k = 0; k < (l->robot->n > LARGE ? 1 : STATES); k++) {
     draw(l, &seed);
     psdm_status status = psdm_mass(l->robot, l->work, l->q, l->M);

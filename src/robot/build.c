@@ -6,12 +6,6 @@
 #include "linalg/linalg.h"
 #include "robot/spec_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
-static psdm_status no_memory(const psdmp_robot_spec *spec, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
-}
-
 static psdm_status fail_joint(const psdmp_robot_spec *spec, int j, psdm_error *error, const char *what) {
   char name[80];
   psdmp_base_quote(spec->joint[j].name, strlen(spec->joint[j].name), name, sizeof name);
@@ -23,8 +17,8 @@ static psdm_status fail_joint(const psdmp_robot_spec *spec, int j, psdm_error *e
 
 static psdm_status sort_joints(const psdmp_robot_spec *spec, psdmp_base_arena *arena, int *order, psdm_error *error) {
   int placed = 0;
-  bool *done = NEW(arena, spec->joints, bool);
-  if (!done) return no_memory(spec, error);
+  bool *done = PSDMP_BASE_NEW(arena, spec->joints, bool);
+  if (!done) return psdmp_base_no_memory(spec->file, error);
   /* each sweep places what it can; a file in order needs one */
   for (bool progress = true; placed < spec->joints && progress;) {
     progress = false;
@@ -44,7 +38,7 @@ static psdm_status sort_joints(const psdmp_robot_spec *spec, psdmp_base_arena *a
 
 /* of the links that most joints move, the last in the file */
 static bool find_last(psdm_robot *r) {
-  int *depth = NEW(&r->arena, r->bodies, int), most = 0;
+  int *depth = PSDMP_BASE_NEW(&r->arena, r->bodies, int), most = 0;
   for (int b = 0; depth && b < r->bodies; b++) {
     depth[b] = 1 + (r->body[b].parent < 0 ? 0 : depth[r->body[b].parent]);
     if (depth[b] > most) most = depth[b];
@@ -62,13 +56,14 @@ static psdm_status place_bodies(const psdmp_robot_spec *spec, psdm_robot *r, psd
   if (r->bodies > PSDM_MAX_JOINTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, spec->file, 1, 1, "%d moving joints; at most %d are accepted",
                            r->bodies, PSDM_MAX_JOINTS);
-  r->joint = NEW(arena, r->joints, psdm_joint);
-  r->link = NEW(arena, r->joints, psdmp_robot_link);
-  r->body = NEW(arena, r->bodies, psdmp_robot_body);
-  r->pi = NEW(arena, r->bodies * PSDMP_ROBOT_STANDARD, double);
-  r->place = NEW(arena, r->joints, psdmp_robot_placement);
-  r->unknown_by = NEW(arena, r->bodies, int);
-  if (!r->joint || !r->link || !r->body || !r->pi || !r->place || !r->unknown_by) return no_memory(spec, error);
+  r->joint = PSDMP_BASE_NEW(arena, r->joints, psdm_joint);
+  r->link = PSDMP_BASE_NEW(arena, r->joints, psdmp_robot_link);
+  r->body = PSDMP_BASE_NEW(arena, r->bodies, psdmp_robot_body);
+  r->pi = PSDMP_BASE_NEW(arena, r->bodies * PSDMP_ROBOT_STANDARD, double);
+  r->place = PSDMP_BASE_NEW(arena, r->joints, psdmp_robot_placement);
+  r->unknown_by = PSDMP_BASE_NEW(arena, r->bodies, int);
+  if (!r->joint || !r->link || !r->body || !r->pi || !r->place || !r->unknown_by)
+    return psdmp_base_no_memory(spec->file, error);
 
   int number = 0;
   for (int j = 0; j < spec->joints; j++) {
@@ -105,9 +100,9 @@ static psdm_status place_bodies(const psdmp_robot_spec *spec, psdm_robot *r, psd
         .parent = carrier, .prismatic = s->type == PSDM_PRISMATIC, .number = r->joint[j].link, .index = j};
   }
   r->base = spec->base;
-  if (!find_last(r)) return no_memory(spec, error);
+  if (!find_last(r)) return psdmp_base_no_memory(spec->file, error);
   psdmp_robot_place(r);
-  return psdmp_robot_keep_lengths(spec, r) ? PSDM_OK : no_memory(spec, error);
+  return psdmp_robot_keep_lengths(spec, r) ? PSDM_OK : psdmp_base_no_memory(spec->file, error);
 }
 
 /* ---- inertia: each moving link carries its own numbers, its fixed links, motors and the tool ---- */
@@ -165,8 +160,8 @@ static psdm_status expand_joint(const psdmp_robot_spec *spec, psdm_robot *r, exp
   *done = false;
   for (int i = 0; i < s->couples; i++)
     if (!e[s->couple[i].joint].row) return PSDM_OK;
-  double *row = NEW(&r->arena, r->n, double);
-  if (!row) return no_memory(spec, error);
+  double *row = PSDMP_BASE_NEW(&r->arena, r->n, double);
+  if (!row) return psdmp_base_no_memory(spec->file, error);
   if (!s->coupled) row[r->joint[j].q] = 1;
   e[j].constant = s->couple_offset;
   for (int i = 0; i < s->couples; i++) {
@@ -198,10 +193,10 @@ static psdm_status expand_joints(const psdmp_robot_spec *spec, psdm_robot *r, ex
 
 static psdm_status couple_joints(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   psdmp_base_arena *arena = &r->arena;
-  expansion *e = NEW(arena, spec->joints, expansion);
-  r->g_row = NEW(arena, r->bodies + 1, int);
-  r->c = NEW(arena, r->bodies, double);
-  if (!e || !r->g_row || !r->c) return no_memory(spec, error);
+  expansion *e = PSDMP_BASE_NEW(arena, spec->joints, expansion);
+  r->g_row = PSDMP_BASE_NEW(arena, r->bodies + 1, int);
+  r->c = PSDMP_BASE_NEW(arena, r->bodies, double);
+  if (!e || !r->g_row || !r->c) return psdmp_base_no_memory(spec->file, error);
   psdm_status status = expand_joints(spec, r, e, error);
   if (status) return status;
 
@@ -213,9 +208,9 @@ static psdm_status couple_joints(const psdmp_robot_spec *spec, psdm_robot *r, ps
     r->direct &= !spec->joint[j].coupled && r->joint[j].q == b;
     for (int k = 0; k < r->n; k++) entries += e[j].row[k] != 0;
   }
-  r->g_col = NEW(arena, entries, int);
-  r->g_val = NEW(arena, entries, double);
-  if (!r->g_col || !r->g_val) return no_memory(spec, error);
+  r->g_col = PSDMP_BASE_NEW(arena, entries, int);
+  r->g_val = PSDMP_BASE_NEW(arena, entries, double);
+  if (!r->g_col || !r->g_val) return psdmp_base_no_memory(spec->file, error);
   entries = 0;
   for (int b = 0; b < r->bodies; b++) {
     const expansion *row = &e[r->body[b].index];
@@ -239,10 +234,10 @@ static psdm_status build_transmission(const psdmp_robot_spec *spec, psdm_robot *
     return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
                            "transmission has %d rows; one for each of the %d independent joints was expected",
                            spec->transmission_rows, n);
-  r->transmission = NEW(&r->arena, n * n, double);
-  r->transmission_inv = NEW(&r->arena, n * n, double);
-  double *copy = NEW(&r->arena, n * n, double);
-  if (!r->transmission || !r->transmission_inv || !copy) return no_memory(spec, error);
+  r->transmission = PSDMP_BASE_NEW(&r->arena, n * n, double);
+  r->transmission_inv = PSDMP_BASE_NEW(&r->arena, n * n, double);
+  double *copy = PSDMP_BASE_NEW(&r->arena, n * n, double);
+  if (!r->transmission || !r->transmission_inv || !copy) return psdmp_base_no_memory(spec->file, error);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
       r->transmission[i * n + j] = spec->transmission ? spec->transmission[i * n + j] : i == j;
@@ -276,15 +271,15 @@ static psdm_status drive_row(const psdmp_robot_spec *spec, const psdm_robot *r, 
 static psdm_status build_drives(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   psdmp_base_arena *arena = &r->arena;
   for (int j = 0; j < spec->joints; j++) r->drives += spec->joint[j].has_drive;
-  r->drive = NEW(arena, r->drives, psdmp_robot_drive);
-  r->body_drive = NEW(arena, r->bodies, double);
-  if (!r->drive || !r->body_drive) return no_memory(spec, error);
+  r->drive = PSDMP_BASE_NEW(arena, r->drives, psdmp_robot_drive);
+  r->body_drive = PSDMP_BASE_NEW(arena, r->bodies, double);
+  if (!r->drive || !r->body_drive) return psdmp_base_no_memory(spec->file, error);
   r->plain_drives = true;
   int used = 0;
   for (int j = 0; j < spec->joints; j++) {
     if (!spec->joint[j].has_drive) continue;
-    double *a = NEW(arena, r->n, double);
-    if (!a) return no_memory(spec, error);
+    double *a = PSDMP_BASE_NEW(arena, r->n, double);
+    if (!a) return psdmp_base_no_memory(spec->file, error);
     psdm_status status = drive_row(spec, r, j, a, error);
     if (status) return status;
     /* plain: the drive turns with its own tree joint and nothing else */
@@ -293,8 +288,8 @@ static psdm_status build_drives(const psdmp_robot_spec *spec, psdm_robot *r, psd
     r->drive[used++] = (psdmp_robot_drive){.index = j, .inertia = spec->joint[j].drive_inertia, .a = a};
   }
   if (r->plain_drives) return PSDM_OK;
-  r->drive_mass = NEW(arena, r->n * r->n, double);
-  return r->drive_mass ? PSDM_OK : no_memory(spec, error);
+  r->drive_mass = PSDMP_BASE_NEW(arena, r->n * r->n, double);
+  return r->drive_mass ? PSDM_OK : psdmp_base_no_memory(spec->file, error);
 }
 
 static psdm_status check_fixed(const psdmp_robot_spec *spec, psdm_error *error) {
@@ -320,20 +315,20 @@ static psdm_status close_loops(const psdmp_robot_spec *spec, psdm_robot *r, psdm
   if (r->transmission)
     return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column,
                            "closed loops do not go with gears or a transmission");
-  psdm_robot *tree = NEW(arena, 1, psdm_robot);
-  psdmp_robot_closure *c = NEW(arena, 1, psdmp_robot_closure);
-  psdm_joint *joint = NEW(arena, r->joints, psdm_joint);
-  if (!tree || !c || !joint) return no_memory(spec, error);
+  psdm_robot *tree = PSDMP_BASE_NEW(arena, 1, psdm_robot);
+  psdmp_robot_closure *c = PSDMP_BASE_NEW(arena, 1, psdmp_robot_closure);
+  psdm_joint *joint = PSDMP_BASE_NEW(arena, r->joints, psdm_joint);
+  if (!tree || !c || !joint) return psdmp_base_no_memory(spec->file, error);
   *tree = *r;
   tree->arena = (psdmp_base_arena){.allocator = r->arena.allocator};
   *c = (psdmp_robot_closure){.tree = tree,
                              .loops = spec->loops,
                              .loop = spec->loop,
-                             .passive = NEW(arena, r->n, int),
-                             .home = NEW(arena, r->n, double),
-                             .start = NEW(arena, r->n, double),
-                             .independent = NEW(arena, r->n, int)};
-  if (!c->passive || !c->home || !c->start || !c->independent) return no_memory(spec, error);
+                             .passive = PSDMP_BASE_NEW(arena, r->n, int),
+                             .home = PSDMP_BASE_NEW(arena, r->n, double),
+                             .start = PSDMP_BASE_NEW(arena, r->n, double),
+                             .independent = PSDMP_BASE_NEW(arena, r->n, int)};
+  if (!c->passive || !c->home || !c->start || !c->independent) return psdmp_base_no_memory(spec->file, error);
   memcpy(joint, r->joint, (size_t)r->joints * sizeof *joint);
   int n = 0;
   for (int j = 0; j < r->joints; j++) {
@@ -373,12 +368,12 @@ static psdm_status check_thetas(psdmp_robot_spec *spec, psdm_robot *r, psdm_erro
                              "line %d: theta '%s' is not a parameter of the robot (names such as ZZ1, mx2 or Ia3 were "
                              "expected) and is not used",
                              t->line, psdmp_base_quote(t->name, strlen(t->name), name, sizeof name)))
-      return no_memory(spec, error);
+      return psdmp_base_no_memory(spec->file, error);
   }
   if (!spec->thetas || psdm_robot_ready(r, NULL)) return PSDM_OK;
   return psdmp_robot_list_add(&spec->warnings, &r->arena,
                               "theta is not used: masses and inertias of all links are known")
-             ? no_memory(spec, error)
+             ? psdmp_base_no_memory(spec->file, error)
              : PSDM_OK;
 }
 
@@ -396,7 +391,7 @@ static psdm_status check_friction(psdmp_robot_spec *spec, psdm_robot *r, psdm_er
     psdmp_base_quote(r->joint[j].name, strlen(r->joint[j].name), name, sizeof name);
     if (psdmp_robot_list_add(&spec->warnings, &r->arena, "joint '%s': %s friction is negative, so it drives the joint",
                              name, what))
-      return no_memory(spec, error);
+      return psdmp_base_no_memory(spec->file, error);
   }
   return PSDM_OK;
 }
@@ -407,8 +402,8 @@ psdm_status psdmp_robot_build(psdmp_robot_spec *spec, psdm_robot *r, psdm_error 
   r->urdf = spec->urdf;
   r->base_name = spec->base_name;
   memcpy(r->gravity, spec->gravity, sizeof r->gravity);
-  r->order = NEW(&r->arena, spec->joints, int);
-  if (!r->order) return no_memory(spec, error);
+  r->order = PSDMP_BASE_NEW(&r->arena, spec->joints, int);
+  if (!r->order) return psdmp_base_no_memory(spec->file, error);
   psdm_status status = check_fixed(spec, error);
   if (!status) status = sort_joints(spec, &r->arena, r->order, error);
   if (!status) status = place_bodies(spec, r, error);
@@ -418,7 +413,8 @@ psdm_status psdmp_robot_build(psdmp_robot_spec *spec, psdm_robot *r, psdm_error 
   if (status) return status;
   collect_inertia(spec, r);
   psdmp_robot_refresh(r);
-  if (spec->collision && !psdmp_robot_collision_watch(r, &r->arena, spec->collision)) return no_memory(spec, error);
+  if (spec->collision && !psdmp_robot_collision_watch(r, &r->arena, spec->collision))
+    return psdmp_base_no_memory(spec->file, error);
   r->collision = spec->collision;
   status = close_loops(spec, r, error);
   if (status) return status;

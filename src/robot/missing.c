@@ -8,8 +8,6 @@
 
 #include "robot/spec_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 enum { BASE = -1, NOT_YET = -2 };
 
 /* the joint whose link leads the body that link j belongs to, BASE where nothing moves it; a cycle, which the
@@ -72,10 +70,10 @@ static psdm_status tell(psdmp_robot_text_list *to, psdmp_base_arena *arena, cons
 psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inertia rule, psdmp_base_arena *arena,
                                      psdm_error *error) {
   if (!spec->urdf && rule != PSDM_MISSING_ZERO) return PSDM_OK;
-  int *leader = NEW(arena, spec->joints, int);
-  bool *informed = NEW(arena, spec->joints, bool);
+  int *leader = PSDMP_BASE_NEW(arena, spec->joints, int);
+  bool *informed = PSDMP_BASE_NEW(arena, spec->joints, bool);
   names unknown = {0}, half = {0}, bolted = {0}, zero = {0};
-  if (!leader || !informed) return psdmp_base_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
+  if (!leader || !informed) return psdmp_base_no_memory(spec->file, error);
   find_leaders(spec, leader);
   for (int j = 0; j < spec->joints; j++)
     if (leader[j] >= 0) informed[leader[j]] |= weighs(&spec->joint[j]) || (leader[j] == j && spec->joint[j].known);
@@ -103,5 +101,5 @@ psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inerti
   if (!status)
     status = tell(&spec->notes, arena, &zero, "link has", "links have",
                   " an inertia that the file does not give and --missing-inertia zero takes as zero");
-  return status ? psdmp_base_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory") : PSDM_OK;
+  return status ? psdmp_base_no_memory(spec->file, error) : PSDM_OK;
 }

@@ -6,17 +6,11 @@
 #include "robot/names_priv.h"
 #include "robot/spec_priv.h"
 
-#define NEW(arena, count, type) ((type *)psdmp_base_arena_array(arena, count, sizeof(type)))
-
 typedef struct cutter {
   psdmp_robot_spec *spec;
   psdmp_base_arena *arena;
   psdm_error *error;
 } cutter;
-
-static psdm_status no_memory(const cutter *c) {
-  return psdmp_base_fail(c->error, PSDM_E_MEMORY, c->spec->file, 0, 0, "out of memory");
-}
 
 static psdm_status refuse(const cutter *c, const char *option, const char *name, const char *why) {
   char text[80];
@@ -35,9 +29,9 @@ static int find(const psdmp_robot_spec *spec, const char *name, bool links_first
 /* a name that no joint and no link has, and the nearest that one has */
 static psdm_status not_there(const cutter *c, const char *option, const char *name, const char *what) {
   const psdmp_robot_spec *spec = c->spec;
-  const char **words = NEW(c->arena, 2 * spec->joints, const char *);
+  const char **words = PSDMP_BASE_NEW(c->arena, 2 * spec->joints, const char *);
   char why[160], text[80];
-  if (!words) return no_memory(c);
+  if (!words) return psdmp_base_no_memory(c->spec->file, c->error);
   for (int j = 0; j < spec->joints; j++)
     words[j] = spec->joint[j].name, words[spec->joints + j] = spec->joint[j].link_name;
   const char *near = name[0] ? psdmp_base_nearest(name, words, 2 * (size_t)spec->joints) : NULL;
@@ -155,15 +149,15 @@ static psdm_status compact_collision(const cutter *c, const int *to, int base_jo
   collision->floor = false;
   return psdmp_robot_list_add(&c->spec->notes, c->arena,
                               "the floor stands still in the file's base frame and is left out")
-             ? no_memory(c)
+             ? psdmp_base_no_memory(c->spec->file, c->error)
              : PSDM_OK;
 }
 
 /* drops every joint that is not kept and renumbers what points at joints; base_joint's link becomes the base */
 static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
   psdmp_robot_spec *spec = c->spec;
-  int *to = NEW(c->arena, spec->joints, int), kept = 0;
-  if (!to) return no_memory(c);
+  int *to = PSDMP_BASE_NEW(c->arena, spec->joints, int), kept = 0;
+  if (!to) return psdmp_base_no_memory(c->spec->file, c->error);
   for (int j = 0; j < spec->joints; j++) to[j] = keep[j] ? kept++ : -1;
   int dropped = spec->joints - kept;
   for (int j = 0; j < spec->joints; j++) {
@@ -180,12 +174,12 @@ static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
   if (spec->has_tool && to[spec->tool_on] < 0) {
     spec->has_tool = false;
     if (psdmp_robot_list_add(&spec->notes, c->arena, "the tool's link is left out, and the tool with it"))
-      return no_memory(c);
+      return psdmp_base_no_memory(c->spec->file, c->error);
   }
   spec->tool_on = spec->has_tool ? to[spec->tool_on] : 0;
   if (dropped &&
       psdmp_robot_list_add(&spec->notes, c->arena, "%d joint%s left out", dropped, dropped == 1 ? " is" : "s are"))
-    return no_memory(c);
+    return psdmp_base_no_memory(c->spec->file, c->error);
   return PSDM_OK;
 }
 
@@ -193,9 +187,9 @@ static psdm_status take_root(const cutter *c, const char *name) {
   psdmp_robot_spec *spec = c->spec;
   if (strcmp(name, spec->base_name) == 0) return PSDM_OK;
   int root = find(spec, name, true);
-  bool *keep = NEW(c->arena, spec->joints, bool);
+  bool *keep = PSDMP_BASE_NEW(c->arena, spec->joints, bool);
   if (root < 0) return not_there(c, "root", name, "link");
-  if (!keep) return no_memory(c);
+  if (!keep) return psdmp_base_no_memory(c->spec->file, c->error);
   keep_below(spec, root, keep);
   psdm_status status = check_couples(c, keep, "root");
   spec->base = psdmp_robot_pose_identity();
@@ -206,10 +200,10 @@ static psdm_status take_root(const cutter *c, const char *name) {
 static psdm_status take_tip(const cutter *c, const char *name) {
   psdmp_robot_spec *spec = c->spec;
   int tip = find(spec, name, true);
-  bool *keep = NEW(c->arena, spec->joints, bool);
+  bool *keep = PSDMP_BASE_NEW(c->arena, spec->joints, bool);
   if (tip < 0 && strcmp(name, spec->base_name) == 0) return refuse(c, "tip", name, "nothing moves the base itself");
   if (tip < 0) return not_there(c, "tip", name, "link");
-  if (!keep) return no_memory(c);
+  if (!keep) return psdmp_base_no_memory(c->spec->file, c->error);
   keep_chain(spec, tip, keep);
   psdm_status status = check_couples(c, keep, "tip");
   return status ? status : compact(c, keep, -1);
@@ -220,8 +214,8 @@ static psdm_status take_tip(const cutter *c, const char *name) {
 /* assumptions name moving links by number: carry them to the new numbers, drop those whose link is gone */
 static psdm_status renumber_assumptions(const cutter *c, const char **old_links, int old_count) {
   psdmp_robot_spec *spec = c->spec;
-  int *to = NEW(c->arena, old_count, int), kept = 0;
-  if (!to) return no_memory(c);
+  int *to = PSDMP_BASE_NEW(c->arena, old_count, int), kept = 0;
+  if (!to) return psdmp_base_no_memory(c->spec->file, c->error);
   for (int k = 0; k < old_count; k++) {
     int number = 0;
     to[k] = -1;
@@ -236,7 +230,7 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
     bool gone = to[a.link] < 0 || (a.second_kind >= 0 && to[a.second_link] < 0);
     if (gone && psdmp_robot_list_add(&spec->notes, c->arena,
                                      "assumption %d is dropped: its link does not move any more", i + 1))
-      return no_memory(c);
+      return psdmp_base_no_memory(c->spec->file, c->error);
     if (gone) continue;
     a.link = to[a.link];
     if (a.second_kind >= 0) a.second_link = to[a.second_link];
@@ -271,9 +265,9 @@ psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_o
   if (spec->transmission)
     return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, 0,
                            "a robot with a transmission matrix cannot be cut or locked");
-  const char **links = NEW(arena, spec->joints, const char *);
-  int *held = NEW(arena, spec->joints, int);
-  if (!links || !held) return no_memory(&c);
+  const char **links = PSDMP_BASE_NEW(arena, spec->joints, const char *);
+  int *held = PSDMP_BASE_NEW(arena, spec->joints, int);
+  if (!links || !held) return psdmp_base_no_memory(c.spec->file, c.error);
   int count = 0;
   for (int j = 0; j < spec->joints; j++)
     if (spec->joint[j].type != PSDM_FIXED) links[count++] = spec->joint[j].link_name;
@@ -285,7 +279,7 @@ psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_o
   if (status) return status;
   if (spec->thetas && psdmp_robot_list_add(&spec->notes, arena,
                                            "the file's theta does not apply to a part of the robot and is dropped"))
-    return no_memory(&c);
+    return psdmp_base_no_memory(c.spec->file, c.error);
   spec->thetas = 0;
   return spec->assumptions ? renumber_assumptions(&c, links, count) : PSDM_OK;
 }

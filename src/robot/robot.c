@@ -39,7 +39,7 @@ static psdm_status finish(psdmp_robot_spec *spec, const psdm_robot_options *opti
   if (!status) status = psdmp_robot_spec_snap_axes(spec, options ? options->snap_axes : 0, &robot->arena, error);
   if (status) return status;
   if (!spec->name || !spec->name[0]) spec->name = stem(&robot->arena, spec->file);
-  if (!spec->name) return psdmp_base_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
+  if (!spec->name) return psdmp_base_no_memory(spec->file, error);
   robot->memory = options ? options->memory : 0;
   if (options && options->gravity) memcpy(spec->gravity, options->gravity, sizeof spec->gravity);
   return psdmp_robot_build(spec, robot, error);
@@ -48,7 +48,7 @@ static psdm_status finish(psdmp_robot_spec *spec, const psdm_robot_options *opti
 static psdm_status read_text(const char *text, size_t length, const char *name, const psdm_robot_options *options,
                              psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error) {
   char *file = psdmp_base_arena_text(arena, name, strlen(name));
-  if (!file) return psdmp_base_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+  if (!file) return psdmp_base_no_memory(name, error);
   if (length > PSDMP_DOCUMENT_DOC_BYTES)
     return psdmp_base_fail(error, PSDM_E_LIMIT, name, 0, 0, "%zu bytes; at most %d are read", length,
                            PSDMP_DOCUMENT_DOC_BYTES);
@@ -74,7 +74,7 @@ static psdm_status make(const source *from, const psdm_robot_options *options, c
   psdm_robot *robot = new_robot(allocator);
   psdmp_robot_spec *spec = robot ? psdmp_base_arena_alloc(&robot->arena, sizeof *spec) : NULL;
   psdm_status status;
-  if (!spec) status = psdmp_base_fail(error, PSDM_E_MEMORY, from->name, 0, 0, "out of memory");
+  if (!spec) status = psdmp_base_no_memory(from->name, error);
   else if (from->text) status = read_text(from->text, from->length, from->name, options, &robot->arena, spec, error);
   else status = psdmp_robot_spec_from_tables(from->name, from->x_path, options, &robot->arena, spec, error);
   if (!status) status = finish(spec, options, robot, error);

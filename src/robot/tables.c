@@ -7,10 +7,6 @@
 #include "table/table.h"
 #include "robot/spec_priv.h"
 
-static psdm_status no_memory(const psdmp_robot_spec *spec, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, spec->file, 0, 0, "out of memory");
-}
-
 static psdm_status check_shape(const psdmp_table_matrix *m, const char *file, int rows, int least, int most,
                                psdm_error *error) {
   if (m->columns < least || m->columns > most)
@@ -39,13 +35,13 @@ static psdm_status fill_row(psdmp_robot_spec *spec, psdmp_base_arena *arena, con
   snprintf(where, sizeof where, "row %d", j + 1);
   if (snap && (psdmp_robot_spec_snap(spec, arena, &alpha, j + 1, where, "alpha") ||
                psdmp_robot_spec_snap(spec, arena, &theta, j + 1, where, "theta")))
-    return no_memory(spec, error);
+    return psdmp_base_no_memory(spec->file, error);
   psdmp_robot_spec_joint_init(joint);
   snprintf(name, sizeof name, "joint%d", j + 1);
   joint->name = psdmp_base_arena_text(arena, name, strlen(name));
   snprintf(name, sizeof name, "link%d", j + 1);
   joint->link_name = psdmp_base_arena_text(arena, name, strlen(name));
-  if (!joint->name || !joint->link_name) return no_memory(spec, error);
+  if (!joint->name || !joint->link_name) return psdmp_base_no_memory(spec->file, error);
   joint->line = joint->link_line = j + 1;
   joint->parent = j - 1;
   joint->type = type == 1 ? PSDM_PRISMATIC : PSDM_REVOLUTE;
@@ -79,18 +75,18 @@ psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path
   spec->base = psdmp_robot_pose_identity();
   spec->base_name = "base";
   memcpy(spec->gravity, (const double[3]){0, 0, -9.81}, sizeof spec->gravity);
-  if (!spec->file) return no_memory(spec, error);
+  if (!spec->file) return psdmp_base_no_memory(spec->file, error);
   psdm_status status = psdmp_table_matrix_read(dh_path, dh_names, arena, &dh, error);
   if (!status) status = check_shape(&dh, dh_path, 0, 4, 6, error);
   if (!status && x_path) status = psdmp_table_matrix_read(x_path, x_names, arena, &x, error);
   if (!status && x_path) status = check_shape(&x, x_path, dh.rows, 10, 11, error);
   if (status) return status;
   spec->joint = psdmp_base_arena_alloc(arena, (size_t)dh.rows * sizeof *spec->joint);
-  if (!spec->joint) return no_memory(spec, error);
+  if (!spec->joint) return psdmp_base_no_memory(spec->file, error);
   spec->joints = dh.rows;
   for (int j = 0; j < dh.rows && !status; j++) {
     status = fill_row(spec, arena, &dh, j, !(options && options->no_snap), error);
-    if (!status && x_path && fill_link(spec, arena, &x, j)) status = no_memory(spec, error);
+    if (!status && x_path && fill_link(spec, arena, &x, j)) status = psdmp_base_no_memory(spec->file, error);
   }
   return status;
 }

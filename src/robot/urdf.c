@@ -43,15 +43,9 @@ typedef struct urdf {
   psdmp_robot_names link_names, joint_names;
 } urdf;
 
-#define NEW(r, count, type) ((type *)psdmp_base_arena_array((r)->arena, count, sizeof(type)))
-
 /* ---- messages ---- */
 
 static int line_of(const xmlNode *node) { return (int)xmlGetLineNo((xmlNode *)node); }
-
-static psdm_status no_memory(reader *r) {
-  return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory");
-}
 
 static psdm_status refuse(reader *r, const xmlNode *node, const char *format, ...) PSDM_PRINTF(3, 4);
 static psdm_status refuse(reader *r, const xmlNode *node, const char *format, ...) {
@@ -111,10 +105,10 @@ static psdm_status attribute(reader *r, const xmlNode *node, const char *name, c
   *value = NULL;
   if (!xmlHasNsProp((xmlNode *)node, (const xmlChar *)name, NULL)) return PSDM_OK;
   xmlChar *text = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)name);
-  if (!text) return no_memory(r); /* it is there */
+  if (!text) return psdmp_base_no_memory(r->file, r->error); /* it is there */
   *value = psdmp_base_arena_text(r->arena, (const char *)text, strlen((const char *)text));
   xmlFree(text);
-  if (!*value) return no_memory(r);
+  if (!*value) return psdmp_base_no_memory(r->file, r->error);
   if (strstr(*value, "${") || strstr(*value, "$("))
     return refuse(r, node, "attribute %s is '%s': this is a xacro file; run 'xacro FILE > robot.urdf' and read that",
                   name, quote(*value).text);
@@ -167,7 +161,9 @@ static psdm_status numbers(reader *r, const xmlNode *node, const char *name, int
 
 static psdm_status snap(reader *r, const xmlNode *node, double *angle) {
   if (!r->snap) return PSDM_OK;
-  return psdmp_robot_spec_snap(r->spec, r->arena, angle, line_of(node), "", "rpy") ? no_memory(r) : PSDM_OK;
+  return psdmp_robot_spec_snap(r->spec, r->arena, angle, line_of(node), "", "rpy")
+             ? psdmp_base_no_memory(r->file, r->error)
+             : PSDM_OK;
 }
 
 /* <origin xyz rpy> of an element, identity when absent */
@@ -211,7 +207,8 @@ static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *
   link->known = !link->half;
   psdmp_robot_standard_move(&pose, about, link->pi);
   if (link->half && about[0] > 0) return PSDM_OK; /* there are no moments to look at */
-  return psdmp_robot_spec_check_link(r->spec, r->arena, link->name, link->pi) ? no_memory(r) : PSDM_OK;
+  return psdmp_robot_spec_check_link(r->spec, r->arena, link->name, link->pi) ? psdmp_base_no_memory(r->file, r->error)
+                                                                              : PSDM_OK;
 }
 
 static psdm_status read_link(reader *r, const xmlNode *node, link_node *link) {
@@ -348,8 +345,8 @@ static psdm_status read_mimic(reader *r, const urdf *u, const joint_node *joint,
   }
   out->coupled = true;
   out->couples = 1;
-  out->couple = NEW(r, 1, psdmp_robot_couple);
-  if (!out->couple) return no_memory(r);
+  out->couple = PSDMP_BASE_NEW(r->arena, 1, psdmp_robot_couple);
+  if (!out->couple) return psdmp_base_no_memory(r->file, r->error);
   out->couple[0] = (psdmp_robot_couple){other, factor};
   return PSDM_OK;
 }
@@ -372,7 +369,7 @@ static psdm_status note_stranger(reader *r, const xmlNode *node, int *strangers)
   if (has_prefix(node) || passed_over((const char *)node->name) || (*strangers)++ >= MOST_STRANGERS) return PSDM_OK;
   return psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was passed over",
                               line_of(node), quote((const char *)node->name).text)
-             ? no_memory(r)
+             ? psdmp_base_no_memory(r->file, r->error)
              : PSDM_OK;
 }
 
@@ -388,7 +385,7 @@ static psdm_status look_over(reader *r, const xmlNode *root, urdf *u) {
   if (strangers > MOST_STRANGERS &&
       psdmp_robot_list_add(&r->spec->notes, r->arena, "%d more elements are not of URDF and were passed over",
                            strangers - MOST_STRANGERS))
-    return no_memory(r);
+    return psdmp_base_no_memory(r->file, r->error);
   if (u->links > PSDMP_ROBOT_MAX_LINKS || u->joints > PSDMP_ROBOT_MAX_LINKS)
     return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%d links and %d joints; at most %d of each are read",
                            u->links, u->joints, PSDMP_ROBOT_MAX_LINKS);
@@ -397,13 +394,14 @@ static psdm_status look_over(reader *r, const xmlNode *root, urdf *u) {
 }
 
 static psdm_status index_names(reader *r, urdf *u) {
-  const char **links = NEW(r, u->links, const char *), **joints = NEW(r, u->joints, const char *);
-  if (!links || !joints) return no_memory(r);
+  const char **links = PSDMP_BASE_NEW(r->arena, u->links, const char *),
+             **joints = PSDMP_BASE_NEW(r->arena, u->joints, const char *);
+  if (!links || !joints) return psdmp_base_no_memory(r->file, r->error);
   for (int i = 0; i < u->links; i++) links[i] = u->link[i].name;
   for (int i = 0; i < u->joints; i++) joints[i] = u->joint[i].name;
   if (!psdmp_robot_names_init(&u->link_names, r->arena, links, u->links) ||
       !psdmp_robot_names_init(&u->joint_names, r->arena, joints, u->joints))
-    return no_memory(r);
+    return psdmp_base_no_memory(r->file, r->error);
   int first, twin = psdmp_robot_names_twin(&u->link_names, &first);
   if (twin >= 0)
     return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, u->link[twin].line, 0,
@@ -489,10 +487,10 @@ static psdm_status read_robot(reader *r, const xmlNode *root) {
   if (!status && spec->name) status = check_name(r, root, spec->name);
   if (!status) status = look_over(r, root, &u);
   if (status) return status;
-  u.link = NEW(r, u.links, link_node);
-  u.joint = NEW(r, u.joints, joint_node);
-  spec->joint = NEW(r, u.joints, psdmp_robot_spec_joint);
-  if (!u.link || !u.joint || !spec->joint) return no_memory(r);
+  u.link = PSDMP_BASE_NEW(r->arena, u.links, link_node);
+  u.joint = PSDMP_BASE_NEW(r->arena, u.joints, joint_node);
+  spec->joint = PSDMP_BASE_NEW(r->arena, u.joints, psdmp_robot_spec_joint);
+  if (!u.link || !u.joint || !spec->joint) return psdmp_base_no_memory(r->file, r->error);
   int l = 0, j = 0;
   for (const xmlNode *at = root->children; at && !status; at = at->next) {
     if (is_element(at, "link")) status = read_link(r, at, &u.link[l++]);
@@ -574,7 +572,7 @@ static psdm_status pass_over_declaration(reader *r, const char **text, size_t le
   bool odd = version && size >= 3 && strspn(version, "0123456789") == 1 && version[1] == '.' && version[0] != '1';
   if (at == begin && !odd) return PSDM_OK;
   char *copy = psdmp_base_arena_text(r->arena, *text, length), shown[32];
-  if (!copy) return no_memory(r);
+  if (!copy) return psdmp_base_no_memory(r->file, r->error);
   int line = 1;
   for (const char *c = *text; c < at; c++) line += *c == '\n';
   for (char *c = copy + (at - *text); c < copy + (close + 2 - *text); c++) *c = strchr("\r\n", *c) ? *c : ' ';
@@ -585,7 +583,7 @@ static psdm_status pass_over_declaration(reader *r, const char **text, size_t le
                                  psdmp_base_quote(version, size, shown, sizeof shown))
           : psdmp_robot_list_add(&r->spec->notes, r->arena,
                                  "line %d: an XML declaration belongs at the very beginning; it is passed over", line);
-  return status ? no_memory(r) : PSDM_OK;
+  return status ? psdmp_base_no_memory(r->file, r->error) : PSDM_OK;
 }
 
 /* ---- XML ---- */
@@ -610,7 +608,8 @@ static void stop_at_dtd(void *context, const xmlChar *name, const xmlChar *exter
 static void keep_first_error(void *context, const xmlError *e) {
   xmlParserCtxtPtr parser = context;
   watch *w = parser->_private;
-  if (e->code == XML_ERR_NO_MEMORY) w->status = no_memory(w->r); /* what came before it may have come of it */
+  if (e->code == XML_ERR_NO_MEMORY)
+    w->status = psdmp_base_no_memory(w->r->file, w->r->error); /* what came before it may have come of it */
   if (w->status || e->level < XML_ERR_FATAL) return;
   const char *message = e->message ? e->message : "";
   char text[200];
@@ -626,7 +625,7 @@ static void keep_first_error(void *context, const xmlError *e) {
 /* what is no parser's: the tree is built without memory, and libxml2 would tell standard error */
 static void keep_memory_error(void *context, const xmlError *e) {
   watch *w = context;
-  if (e->code == XML_ERR_NO_MEMORY) w->status = no_memory(w->r);
+  if (e->code == XML_ERR_NO_MEMORY) w->status = psdmp_base_no_memory(w->r->file, w->r->error);
 }
 
 static psdm_status read_document(watch *w, xmlParserCtxtPtr parser, const char *text, size_t length) {
@@ -637,7 +636,8 @@ static psdm_status read_document(watch *w, xmlParserCtxtPtr parser, const char *
   xmlDocPtr document = xmlCtxtReadMemory(parser, text, (int)length, r->file, NULL,
                                          XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA |
                                              XML_PARSE_COMPACT | XML_PARSE_BIG_LINES | XML_PARSE_IGNORE_ENC);
-  if (parser->errNo == XML_ERR_NO_MEMORY) w->status = no_memory(r); /* whatever else came of it */
+  if (parser->errNo == XML_ERR_NO_MEMORY)
+    w->status = psdmp_base_no_memory(r->file, r->error); /* whatever else came of it */
   psdm_status status = w->status;
   if (!status) status = document ? read_robot(r, xmlDocGetRootElement(document)) : refuse(r, NULL, "malformed XML");
   if (w->status == PSDM_E_MEMORY) status = w->status; /* while attributes were copied */
@@ -664,7 +664,7 @@ psdm_status psdmp_robot_spec_from_urdf(const char *text, size_t length, const ch
   void *before_context = xmlStructuredErrorContext;
   xmlSetStructuredErrorFunc(&w, (xmlStructuredErrorFunc)keep_memory_error);
   xmlParserCtxtPtr parser = xmlNewParserCtxt();
-  status = parser ? read_document(&w, parser, text, length) : no_memory(&r);
+  status = parser ? read_document(&w, parser, text, length) : psdmp_base_no_memory(r.file, r.error);
   xmlFreeParserCtxt(parser);
   xmlSetStructuredErrorFunc(before_context, before);
   return status;

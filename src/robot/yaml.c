@@ -26,13 +26,7 @@ typedef struct field {
 } field;
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-#define NEW(r, count, type) ((type *)psdmp_base_arena_array((r)->arena, count, sizeof(type)))
-
 /* ---- messages ---- */
-
-static psdm_status no_memory(reader *r) {
-  return psdmp_base_fail(r->error, PSDM_E_MEMORY, r->file, 0, 0, "out of memory");
-}
 
 static psdm_status refuse(reader *r, int line, int column, const char *format, ...) PSDM_PRINTF(4, 5);
 static psdm_status refuse(reader *r, int line, int column, const char *format, ...) {
@@ -121,7 +115,7 @@ static psdm_status read_angle(reader *r, const psdmp_document_node *node, void *
   psdm_status status = read_quantity(r, node, target);
   if (status || !r->snap) return status;
   return psdmp_robot_spec_snap(r->spec, r->arena, target, node->line, r->where, node->key ? node->key : "rpy")
-             ? no_memory(r)
+             ? psdmp_base_no_memory(r->file, r->error)
              : PSDM_OK;
 }
 
@@ -315,7 +309,7 @@ static psdm_status read_joint(reader *r, const psdmp_document_node *node, int in
   if (!w->joint.name) {
     snprintf(label, sizeof label, "joint%d", index + 1);
     w->joint.name = psdmp_base_arena_text(r->arena, label, strlen(label));
-    if (!w->joint.name) return no_memory(r);
+    if (!w->joint.name) return psdmp_base_no_memory(r->file, r->error);
   }
   place_row(w, modified);
   r->where[0] = '\0';
@@ -356,8 +350,8 @@ static psdm_status resolve_couple(reader *r, const psdmp_document_node *node, ps
   if (node->kind != PSDMP_DOCUMENT_MAP || !node->count)
     return expected(r, node, "a map {joint: factor, ..., offset: value}");
   joint->coupled = true;
-  joint->couple = NEW(r, node->count, psdmp_robot_couple);
-  if (!joint->couple) return no_memory(r);
+  joint->couple = PSDMP_BASE_NEW(r->arena, node->count, psdmp_robot_couple);
+  if (!joint->couple) return psdmp_base_no_memory(r->file, r->error);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
     psdm_status status;
     int other = find_joint(r, at->key, false);
@@ -410,12 +404,13 @@ static psdm_status resolve_motor(reader *r, const psdmp_document_node *node, psd
 /* all joint and link names, each standing once */
 static psdm_status index_names(reader *r) {
   const psdmp_robot_spec *spec = r->spec;
-  const char **joints = NEW(r, spec->joints, const char *), **links = NEW(r, spec->joints, const char *);
-  if (!joints || !links) return no_memory(r);
+  const char **joints = PSDMP_BASE_NEW(r->arena, spec->joints, const char *),
+             **links = PSDMP_BASE_NEW(r->arena, spec->joints, const char *);
+  if (!joints || !links) return psdmp_base_no_memory(r->file, r->error);
   for (int j = 0; j < spec->joints; j++) joints[j] = spec->joint[j].name, links[j] = spec->joint[j].link_name;
   if (!psdmp_robot_names_init(&r->joints, r->arena, joints, spec->joints) ||
       !psdmp_robot_names_init(&r->links, r->arena, links, spec->joints))
-    return no_memory(r);
+    return psdmp_base_no_memory(r->file, r->error);
   int first = 0, joint = psdmp_robot_names_twin(&r->joints, &first),
       link = joint < 0 ? psdmp_robot_names_twin(&r->links, &first) : -1;
   if (joint < 0 && link < 0) return PSDM_OK;
@@ -500,8 +495,9 @@ static psdm_status read_links(reader *r, const psdmp_document_node *node) {
     char name[32];
     snprintf(name, sizeof name, "link%d", j + 1);
     if (!joint->link_name) joint->link_name = psdmp_base_arena_text(r->arena, name, strlen(name));
-    if (!joint->link_name) return no_memory(r);
-    if (joint->known && psdmp_robot_spec_check_link(spec, r->arena, joint->link_name, joint->pi)) return no_memory(r);
+    if (!joint->link_name) return psdmp_base_no_memory(r->file, r->error);
+    if (joint->known && psdmp_robot_spec_check_link(spec, r->arena, joint->link_name, joint->pi))
+      return psdmp_base_no_memory(r->file, r->error);
   }
   return PSDM_OK;
 }
@@ -513,7 +509,8 @@ static psdm_status read_tool(reader *r, const psdmp_document_node *node) {
   psdm_status status = read_body(r, node, "tool", &b, &known, r->spec->tool);
   if (status) return status;
   if (!known) return refuse(r, node->line, node->column, "a tool needs a mass");
-  if (psdmp_robot_spec_check_link(r->spec, r->arena, b.name ? b.name : "tool", r->spec->tool)) return no_memory(r);
+  if (psdmp_robot_spec_check_link(r->spec, r->arena, b.name ? b.name : "tool", r->spec->tool))
+    return psdmp_base_no_memory(r->file, r->error);
   r->where[0] = '\0';
   r->spec->has_tool = true;
   r->spec->tool_on = r->spec->joints - 1;
@@ -526,8 +523,8 @@ static psdm_status read_transmission(reader *r, const psdmp_document_node *node)
   if (node->kind != PSDMP_DOCUMENT_LIST || !node->count) return expected(r, node, "a square matrix, a list of rows");
   int n = node->count, i = 0;
   if (n > PSDM_MAX_JOINTS) return refuse(r, node->line, node->column, "transmission has %d rows", n);
-  double *matrix = NEW(r, n * n, double);
-  if (!matrix) return no_memory(r);
+  double *matrix = PSDMP_BASE_NEW(r->arena, n * n, double);
+  if (!matrix) return psdmp_base_no_memory(r->file, r->error);
   for (const psdmp_document_node *line = node->child; line; line = line->next) {
     if (line->kind != PSDMP_DOCUMENT_LIST) return expected(r, line, "a row of numbers");
     if (line->count != n)
@@ -550,8 +547,8 @@ static psdm_status read_assume(reader *r, const psdmp_document_node *node) {
   int links = 0;
   for (int j = 0; j < spec->joints; j++) links += spec->joint[j].type != PSDM_FIXED;
   if (node->kind != PSDMP_DOCUMENT_LIST) return expected(r, node, "a list such as [Ixz4 = 0, Ixx5 = Iyy5]");
-  spec->assumption = NEW(r, node->count, psdmp_robot_assumption);
-  if (!spec->assumption) return no_memory(r);
+  spec->assumption = PSDMP_BASE_NEW(r->arena, node->count, psdmp_robot_assumption);
+  if (!spec->assumption) return psdmp_base_no_memory(r->file, r->error);
   for (const psdmp_document_node *at = node->child; at; at = at->next)
     if (at->kind != PSDMP_DOCUMENT_SCALAR ||
         !psdmp_robot_parse_assumption(at->text, links, &spec->assumption[spec->assumptions++]))
@@ -564,8 +561,8 @@ static psdm_status read_theta(reader *r, const psdmp_document_node *node) {
   psdmp_robot_spec *spec = r->spec;
   if (node->kind != PSDMP_DOCUMENT_MAP) return expected(r, node, "a map {base parameter: value}");
   if (node->count > 11 * PSDM_MAX_JOINTS) return refuse(r, node->line, node->column, "%d base parameters", node->count);
-  spec->theta = NEW(r, node->count, psdmp_robot_theta);
-  if (!spec->theta) return no_memory(r);
+  spec->theta = PSDMP_BASE_NEW(r->arena, node->count, psdmp_robot_theta);
+  if (!spec->theta) return psdmp_base_no_memory(r->file, r->error);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
     for (int i = 0; i < spec->thetas; i++)
       if (strcmp(spec->theta[i].name, at->key) == 0)
@@ -649,8 +646,8 @@ static psdm_status read_loop(reader *r, const psdmp_document_node *node, psdmp_r
 
 static psdm_status read_loops(reader *r, const psdmp_document_node *node) {
   if (node->kind != PSDMP_DOCUMENT_LIST || !node->count) return expected(r, node, "a list of loops");
-  r->spec->loop = NEW(r, node->count, psdmp_robot_loop);
-  if (!r->spec->loop) return no_memory(r);
+  r->spec->loop = PSDMP_BASE_NEW(r->arena, node->count, psdmp_robot_loop);
+  if (!r->spec->loop) return psdmp_base_no_memory(r->file, r->error);
   r->spec->loops_line = node->line;
   r->spec->loops_column = node->column;
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
@@ -720,8 +717,8 @@ static psdm_status read_capsules(reader *r, const psdmp_document_node *node, voi
   if (node->count > PSDMP_ROBOT_MAX_CAPSULES)
     return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column,
                            "%d capsules; at most %d are read", node->count, PSDMP_ROBOT_MAX_CAPSULES);
-  c->capsule = NEW(r, node->count, psdm_capsule);
-  if (!c->capsule) return no_memory(r);
+  c->capsule = PSDMP_BASE_NEW(r->arena, node->count, psdm_capsule);
+  if (!c->capsule) return psdmp_base_no_memory(r->file, r->error);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
     snprintf(r->where, sizeof r->where, "capsule %d", c->capsules + 1);
     psdm_status status = read_capsule(r, at, &c->capsule[c->capsules++]);
@@ -738,7 +735,7 @@ static psdm_status read_apart(reader *r, const psdmp_document_node *node, void *
     return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column,
                            "%d pairs of links; at most %d are read", node->count, PSDMP_ROBOT_MAX_APART);
   c->apart = psdmp_base_arena_alloc(r->arena, (size_t)(node->count + 1) * sizeof *c->apart);
-  if (!c->apart) return no_memory(r);
+  if (!c->apart) return psdmp_base_no_memory(r->file, r->error);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
     if (at->kind != PSDMP_DOCUMENT_LIST || at->count != 2) return expected(r, at, "a pair of links");
     psdm_status status = resolve_link(r, at->child, &c->apart[c->aparts][0]);
@@ -752,8 +749,8 @@ static psdm_status read_apart(reader *r, const psdmp_document_node *node, void *
 static psdm_status read_collision(reader *r, const psdmp_document_node *node) {
   static const field fields[] = {{"floor", read_floor, 0}, {"capsules", read_capsules, 0}, {"apart", read_apart, 0}};
   unsigned seen;
-  psdmp_robot_collision *c = NEW(r, 1, psdmp_robot_collision);
-  if (!c) return no_memory(r);
+  psdmp_robot_collision *c = PSDMP_BASE_NEW(r->arena, 1, psdmp_robot_collision);
+  if (!c) return psdmp_base_no_memory(r->file, r->error);
   snprintf(r->where, sizeof r->where, "collision");
   psdm_status status = read_map(r, node, "collision", fields, COUNT(fields), c, &seen);
   if (status) return status;
@@ -795,9 +792,9 @@ static psdm_status read_joints(reader *r, const psdmp_document_node *node, bool 
   if (node->count > PSDMP_ROBOT_MAX_LINKS)
     return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, node->line, node->column, "%d joints; at most %d are read",
                            node->count, PSDMP_ROBOT_MAX_LINKS);
-  *rows = NEW(r, node->count, row);
-  spec->joint = NEW(r, node->count, psdmp_robot_spec_joint);
-  if (!*rows || !spec->joint) return no_memory(r);
+  *rows = PSDMP_BASE_NEW(r->arena, node->count, row);
+  spec->joint = PSDMP_BASE_NEW(r->arena, node->count, psdmp_robot_spec_joint);
+  if (!*rows || !spec->joint) return psdmp_base_no_memory(r->file, r->error);
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
     int j = spec->joints;
     psdm_status status = read_joint(r, at, j, modified, &(*rows)[j]);

@@ -47,10 +47,6 @@ typedef struct job {
   double *theta, *thetad, *thetadd, *tau, *friction, *q_motor, *tau_motor, *current; /* (n) */
 } job;
 
-static psdm_status no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const char *text, psdm_error *error) {
   char name[64];
   return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s",
@@ -89,7 +85,7 @@ static psdm_status check_spring(const job *j, const psdm_joint *joint, psdm_erro
 
 static psdm_status take_joints(job *j, psdm_error *error) {
   j->train = psdmp_base_arena_alloc(&j->arena, (size_t)j->n * sizeof *j->train);
-  if (!j->train) return no_memory(error);
+  if (!j->train) return psdmp_base_no_memory("", error);
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(j->robot, k);
     bool spring = j->options.elastic && isfinite(joint->stiffness) && joint->type != PSDM_FIXED;
@@ -110,7 +106,7 @@ static psdm_status part_rotors(job *j, psdm_error *error) {
   int parameters = psdm_robot_parameter_count(j->robot), inertial = parameters - psdm_robot_drives(j->robot);
   double *pi = psdmp_base_arena_alloc(&j->arena, 2 * (size_t)parameters * sizeof *pi), *without = pi + parameters;
   j->B = psdmp_base_arena_alloc(&j->arena, (size_t)j->n * (size_t)j->n * sizeof *j->B);
-  if (!pi || !j->B || psdm_robot_clone(j->robot, j->arena.allocator, &j->links)) return no_memory(error);
+  if (!pi || !j->B || psdm_robot_clone(j->robot, j->arena.allocator, &j->links)) return psdmp_base_no_memory("", error);
   psdm_robot_parameters(j->robot, pi);
   memcpy(without, pi, (size_t)parameters * sizeof *pi);
   memset(pi + inertial, 0, (size_t)(parameters - inertial) * sizeof *pi);
@@ -135,7 +131,7 @@ static psdm_status allocate(job *j, psdm_error *error) {
   void *work_memory = psdmp_base_arena_alloc(&j->arena, work),
        *linear_memory = linear ? psdmp_base_arena_alloc(&j->arena, linear) : NULL;
   double *memory = j->x = psdmp_base_arena_alloc(&j->arena, (PSDM_MOTION_ORDERS + parts) * n * sizeof *memory);
-  if (!work_memory || (linear && !linear_memory) || !memory) return no_memory(error);
+  if (!work_memory || (linear && !linear_memory) || !memory) return psdmp_base_no_memory("", error);
   for (size_t k = 0; k < parts; k++) *part[k] = memory + (PSDM_MOTION_ORDERS + k) * n;
   psdm_status status = psdm_work_init(moving, work_memory, work, &j->work);
   if (!status && linear) status = psdm_linear_init(moving, linear_memory, linear, &j->linear);

@@ -136,7 +136,7 @@ static psdm_status set_rotors(psdm_sim *s, psdm_error *error) {
   if (!m) return PSDM_OK;
   double *all = psdmp_base_arena_alloc(&s->arena, (size_t)n * (size_t)n * sizeof *all);
   double *pi = psdmp_base_arena_alloc(&s->arena, (size_t)psdm_robot_parameter_count(s->plant) * sizeof *pi);
-  if (!all || !pi) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!all || !pi) return psdmp_base_no_memory("", error);
   psdm_robot_drive_mass(s->plant, all);
   for (int i = 0; i < n; i++) {
     int a = s->joint[i].motor;
@@ -260,7 +260,7 @@ static psdm_status compile(psdm_sim *s, psdm_error *error) {
   psdm_status status = psdm_code_build(s->plant, &options, s->arena.allocator, &code, &why);
   if (!status) status = psdm_compile(code, &how, s->arena.allocator, &s->compiled, &why);
   psdm_code_free(code);
-  if (status == PSDM_E_MEMORY) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (status == PSDM_E_MEMORY) return psdmp_base_no_memory("", error);
   if (status) {
     snprintf(s->code_text, sizeof s->code_text, "%.250s", why.text);
     return PSDM_OK;
@@ -292,12 +292,11 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   if (s->options.speed_limit == 0) s->options.speed_limit = 1e6;
   if (s->options.restitution == 0) s->options.restitution = 0.5;
   s->joint = psdmp_base_arena_alloc(&s->arena, (size_t)s->n * sizeof *s->joint);
-  if (!s->joint) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!s->joint) return psdmp_base_no_memory("", error);
   status = set_joints(s, error);
   if (status) return status;
   s->integrator = choose(s);
-  if (psdm_robot_clone(r, s->arena.allocator, &s->plant))
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (psdm_robot_clone(r, s->arena.allocator, &s->plant)) return psdmp_base_no_memory("", error);
   s->moving = s->plant->closure ? s->plant->closure->tree : s->plant;
   s->N = s->moving->n;
   s->loops = psdm_loop_equations(r);
@@ -309,7 +308,7 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   size_t square = (size_t)s->motors * (size_t)s->motors + 1;
   s->B = psdmp_base_arena_alloc(&s->arena, square * sizeof *s->B);
   s->B_factor = psdmp_base_arena_alloc(&s->arena, square * sizeof *s->B_factor);
-  if (!s->B || !s->B_factor || !allocate(s)) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!s->B || !s->B_factor || !allocate(s)) return psdmp_base_no_memory("", error);
   number_unknowns(s);
   status = set_rotors(s, error);
   /* a load may yet give a joint inertia: psdm_sim_run asks */
@@ -318,7 +317,7 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   if (status) return status;
   if (psdm_work_new(s->moving, s->arena.allocator, &s->work) ||
       (s->loops && psdm_work_new(s->plant, s->arena.allocator, &s->loop_work)))
-    return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+    return psdmp_base_no_memory("", error);
   bool variable = s->integrator == PSDM_INTEGRATOR_ADAMS || s->integrator == PSDM_INTEGRATOR_BDF;
   return variable ? psdmp_sim_variable_new(s, error) : PSDM_OK;
 }
@@ -327,7 +326,7 @@ psdm_status psdm_sim_new(const psdm_robot *robot, const psdm_sim_options *option
                          psdm_sim **out, psdm_error *error) {
   *out = NULL;
   psdm_sim *s = psdmp_base_alloc(allocator, sizeof *s);
-  if (!s) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!s) return psdmp_base_no_memory("", error);
   s->arena.allocator = allocator;
   s->robot = robot;
   if (options) s->options = *options;

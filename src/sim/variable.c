@@ -157,7 +157,7 @@ static int set_up(psdm_sim *s, psdmp_sim_cvode *v) {
 psdm_status psdmp_sim_variable_new(psdm_sim *s, psdm_error *error) {
   psdmp_sim_cvode *v = psdmp_base_arena_alloc(&s->arena, sizeof *v);
   if (v) v->roots = psdmp_base_arena_alloc(&s->arena, 3 * (size_t)s->n * sizeof *v->roots);
-  if (!v || !v->roots) return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
+  if (!v || !v->roots) return psdmp_base_no_memory("", error);
   s->variable = v;
   v->sim = s;
   int code = set_up(s, v);

@@ -12,13 +12,9 @@
 #include "psdm/parameters.h"
 #include "robot/robot.h"
 
-psdm_status psdmp_steps_no_memory(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "out of memory");
-}
-
 psdm_status psdmp_steps_no_singular(int code, psdm_error *error) {
   return psdmp_linalg_lapack_memory(code)
-             ? psdmp_steps_no_memory(error)
+             ? psdmp_base_no_memory("", error)
              : psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "the rows' singular values cannot be found");
 }
 
@@ -59,9 +55,9 @@ psdm_status psdmp_steps_update(psdmp_steps *s, int count, const int *own, const 
                                const double *gain, psdm_error *error) {
   int N = s->N;
   psdmp_base_arena arena = {.allocator = s->allocator};
-  double *GC = PSDMP_STEPS_NEW(&arena, (long)count * N, double),
-         *V = PSDMP_STEPS_NEW(&arena, (long)count * count, double);
-  if (!GC || !V) return psdmp_base_arena_free(&arena), psdmp_steps_no_memory(error);
+  double *GC = PSDMP_BASE_NEW(&arena, (long)count * N, double),
+         *V = PSDMP_BASE_NEW(&arena, (long)count * count, double);
+  if (!GC || !V) return psdmp_base_arena_free(&arena), psdmp_base_no_memory("", error);
   for (long k = 0; k < (long)count * count; k++) V[k] = noise[k];
   /* own numbers: N + G C G^T; beside the others: G C */
   if (count) {
@@ -130,24 +126,24 @@ static psdm_status set_model(psdmp_steps *s, psdm_error *error) {
   psdmp_identify_run *r = &s->run;
   psdm_status status = psdm_parameters_model(r->robot, s->allocator, &r->model, error);
   if (status) return status;
-  if (!psdmp_identify_run_formulas(r, &s->arena)) return psdmp_steps_no_memory(error);
+  if (!psdmp_identify_run_formulas(r, &s->arena)) return psdmp_base_no_memory("", error);
   s->l = r->l, s->S = r->S;
-  return psdm_work_new(r->robot, s->allocator, &r->work) ? psdmp_steps_no_memory(error) : PSDM_OK;
+  return psdm_work_new(r->robot, s->allocator, &r->work) ? psdmp_base_no_memory("", error) : PSDM_OK;
 }
 
 static bool allocate(psdmp_steps *s) {
   psdmp_base_arena *a = &s->arena;
   long n = s->n, N = s->N = s->n + s->l + PSDMP_STEPS_FRICTION * s->n;
-  s->x = PSDMP_STEPS_NEW(a, N, double), s->C = PSDMP_STEPS_NEW(a, N * N, double), s->sd = PSDMP_STEPS_NEW(a, N, double);
+  s->x = PSDMP_BASE_NEW(a, N, double), s->C = PSDMP_BASE_NEW(a, N * N, double), s->sd = PSDMP_BASE_NEW(a, N, double);
   s->name = psdmp_base_arena_alloc(a, ((size_t)n + 1) * sizeof *s->name);
-  s->constant_from = PSDMP_STEPS_NEW(a, n, int), s->theta_from = PSDMP_STEPS_NEW(a, s->l, int),
-  s->friction_from = PSDMP_STEPS_NEW(a, n, int);
-  s->theta = PSDMP_STEPS_NEW(a, s->l, psdm_estimate), s->gravity = PSDMP_STEPS_NEW(a, s->l, unsigned char);
-  s->shadow = PSDMP_STEPS_NEW(a, s->l, double), s->pose_inertia = PSDMP_STEPS_NEW(a, PSDMP_STEPS_POSES * n, double);
-  s->friction = PSDMP_STEPS_NEW(a, n, psdm_friction), s->inertia = PSDMP_STEPS_NEW(a, n, double),
-  s->speed = PSDMP_STEPS_NEW(a, n, double);
-  s->fit = PSDMP_STEPS_NEW(a, (2 * PSDM_STEPS + 1) * n, psdm_joint_fit),
-  s->sigma = PSDMP_STEPS_NEW(a, PSDM_STEPS * n, double);
+  s->constant_from = PSDMP_BASE_NEW(a, n, int), s->theta_from = PSDMP_BASE_NEW(a, s->l, int),
+  s->friction_from = PSDMP_BASE_NEW(a, n, int);
+  s->theta = PSDMP_BASE_NEW(a, s->l, psdm_estimate), s->gravity = PSDMP_BASE_NEW(a, s->l, unsigned char);
+  s->shadow = PSDMP_BASE_NEW(a, s->l, double), s->pose_inertia = PSDMP_BASE_NEW(a, PSDMP_STEPS_POSES * n, double);
+  s->friction = PSDMP_BASE_NEW(a, n, psdm_friction), s->inertia = PSDMP_BASE_NEW(a, n, double),
+  s->speed = PSDMP_BASE_NEW(a, n, double);
+  s->fit = PSDMP_BASE_NEW(a, (2 * PSDM_STEPS + 1) * n, psdm_joint_fit),
+  s->sigma = PSDMP_BASE_NEW(a, PSDM_STEPS * n, double);
   s->p.remark = psdmp_base_arena_alloc(a, (PSDMP_STEPS_REMARKS + 1) * sizeof s->p.remark[0]);
   return s->x && s->C && s->sd && s->name && s->constant_from && s->theta_from && s->friction_from && s->theta &&
          s->gravity && s->shadow && s->pose_inertia && s->friction && s->inertia && s->speed && s->fit && s->sigma &&
@@ -185,7 +181,7 @@ static void lay_out(psdmp_steps *s) {
 static bool set_tool(psdmp_steps *s) {
   int joint = psdm_robot_tool(s->run.robot, s->tool);
   if (joint < 0) return true;
-  if (!(s->tool_pi = PSDMP_STEPS_NEW(&s->arena, s->S, double))) return false;
+  if (!(s->tool_pi = PSDMP_BASE_NEW(&s->arena, s->S, double))) return false;
   memcpy(s->tool_pi + 10L * psdm_robot_joint(s->run.robot, joint)->link, s->tool, sizeof s->tool);
   return true;
 }
@@ -193,9 +189,8 @@ static bool set_tool(psdmp_steps *s) {
 /* columns of the regressor at rest that are not zero everywhere */
 static psdm_status set_gravity(psdmp_steps *s, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = s->allocator};
-  double *scratch = PSDMP_STEPS_NEW(&arena, psdmp_steps_scratch(s), double),
-         *Y = PSDMP_STEPS_NEW(&arena, (long)s->n * s->l, double), *most = PSDMP_STEPS_NEW(&arena, s->l, double),
-         all = 0;
+  double *scratch = PSDMP_BASE_NEW(&arena, psdmp_steps_scratch(s), double),
+         *Y = PSDMP_BASE_NEW(&arena, (long)s->n * s->l, double), *most = PSDMP_BASE_NEW(&arena, s->l, double), all = 0;
   unsigned state = 1;
   psdm_status status = scratch && Y && most ? PSDM_OK : PSDM_E_MEMORY;
   for (int round = 0; round < 50 && !status; round++) {
@@ -231,7 +226,7 @@ static void set_theta(psdmp_steps *s, int j, double with_tool, int from) {
 static psdm_status theta_of_file(psdmp_steps *s, psdm_error *error) {
   const psdm_robot *r = s->run.robot;
   double *pi = psdmp_base_alloc(s->allocator, ((size_t)s->S + 1) * sizeof *pi);
-  if (!pi) return psdmp_steps_no_memory(error);
+  if (!pi) return psdmp_base_no_memory("", error);
   psdm_robot_parameters(r, pi);
   bool ready = psdm_robot_ready(r, NULL) == PSDM_OK;
   for (int j = 0; j < s->l; j++) {
@@ -330,7 +325,7 @@ static void steps_before(psdmp_steps *s, const psdm_parameters *b) {
 /* texts and arrays of the options, so that predictions find them */
 static bool copy_options(psdmp_steps *s) {
   psdm_steps_options *o = &s->options;
-  psdm_steps_log *log = PSDMP_STEPS_NEW(&s->arena, o->logs, psdm_steps_log);
+  psdm_steps_log *log = PSDMP_BASE_NEW(&s->arena, o->logs, psdm_steps_log);
   for (int k = 0; k < o->logs && log; k++) {
     log[k] = o->log[k];
     if (!(log[k].path = psdmp_base_arena_text(&s->arena, o->log[k].path, strlen(o->log[k].path)))) return false;
@@ -339,7 +334,7 @@ static bool copy_options(psdmp_steps *s) {
   const double **lists[] = {&o->format.sign, &o->format.offset};
   for (int k = 0; k < 2; k++) {
     if (!*lists[k]) continue;
-    double *own = PSDMP_STEPS_NEW(&s->arena, s->n, double);
+    double *own = PSDMP_BASE_NEW(&s->arena, s->n, double);
     if (!own) return false;
     memcpy(own, *lists[k], (size_t)s->n * sizeof *own);
     *lists[k] = own;
@@ -356,9 +351,9 @@ psdm_status psdmp_steps_begin(psdmp_steps *s, psdm_error *error) {
   s->n = s->run.n = psdm_robot_n(s->run.robot);
   s->currents = -1;
   if (!status && (!copy_options(s) || !psdmp_identify_run_transmission(&s->run, &s->arena)))
-    status = psdmp_steps_no_memory(error);
+    status = psdmp_base_no_memory("", error);
   if (!status) status = set_model(s, error);
-  if (!status && (!allocate(s) || !set_tool(s))) status = psdmp_steps_no_memory(error);
+  if (!status && (!allocate(s) || !set_tool(s))) status = psdmp_base_no_memory("", error);
   if (status) return status;
   lay_out(s);
   status = set_gravity(s, error);

@@ -108,7 +108,7 @@ static bool make_room(loading *g) {
   psdmp_steps_records *out = g->out;
   if (out->count < g->room) return true;
   int room = 2 * g->room + 8;
-  psdmp_steps_record *bigger = PSDMP_STEPS_NEW(g->arena, room, psdmp_steps_record);
+  psdmp_steps_record *bigger = PSDMP_BASE_NEW(g->arena, room, psdmp_steps_record);
   if (!bigger) return false;
   if (out->count) memcpy(bigger, out->record, (size_t)out->count * sizeof *bigger);
   out->record = bigger;
@@ -126,7 +126,7 @@ static psdm_status add_stretch(void *user, const psdmp_feed_stretch *t, psdm_err
   r.rows = uniform ? t->rows : (long)floor((t->t[t->rows - 1] - t->t[0]) / dt + 1e-6) + 1;
   if (r.rows < LEAST_ROWS) return PSDM_OK;
   if (!make_room(g) || !motion(g, t, uniform, &r) || !torque(g, t, uniform, &r) || !marks(g, t, &r))
-    return psdmp_steps_no_memory(error);
+    return psdmp_base_no_memory("", error);
   g->out->record[g->out->count++] = r;
   return psdmp_steps_going_on(g->s, NULL, -1) ? PSDM_OK : psdmp_steps_stop(error);
 }
@@ -161,7 +161,7 @@ static psdm_status note_faults(psdmp_steps *s, const psdmp_feed *feed, psdm_erro
   const char *text;
   for (int k = 0; (text = psdmp_feed_fault(feed, k)) && s->faults < PSDMP_STEPS_STEP_FAULTS; k++) {
     const char *copy = psdmp_base_arena_text(&s->arena, text, strlen(text));
-    if (!copy) return psdmp_steps_no_memory(error);
+    if (!copy) return psdmp_base_no_memory("", error);
     s->fault[s->faults++] = copy;
   }
   return PSDM_OK;
@@ -186,9 +186,9 @@ static bool reading(void *user, const char *doing, double share) {
 psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *arena, psdmp_steps_records *out,
                              psdm_error *error) {
   *out = (psdmp_steps_records){0};
-  int all = s->options.logs, files = 0, *log = PSDMP_STEPS_NEW(arena, all, int);
-  const char **path = PSDMP_STEPS_NEW(arena, all, const char *);
-  if (!log || !path) return psdmp_steps_no_memory(error);
+  int all = s->options.logs, files = 0, *log = PSDMP_BASE_NEW(arena, all, int);
+  const char **path = PSDMP_BASE_NEW(arena, all, const char *);
+  if (!log || !path) return psdmp_base_no_memory("", error);
   for (int k = 0; k < all; k++)
     if (s->options.log[k].step == step) log[files] = k, path[files++] = s->options.log[k].path;
   psdm_calibrate_options o = {.files = files,
@@ -264,7 +264,7 @@ double psdmp_steps_median(long count, double *x) {
 
 psdm_status psdmp_steps_judge_start(psdmp_steps_judge *judge, int n, psdmp_base_arena *arena) {
   judge->n = n;
-  judge->sum = PSDMP_STEPS_NEW(arena, 2 * n, psdmp_identify_tally);
+  judge->sum = PSDMP_BASE_NEW(arena, 2 * n, psdmp_identify_tally);
   return judge->sum ? PSDM_OK : PSDM_E_MEMORY;
 }
 

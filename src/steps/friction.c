@@ -90,7 +90,7 @@ static bool list_rows(friction *f, const psdmp_steps_alone *solo, stretch *t) {
   double still = 0;
   for (long k = begin; k < solo->from; k++) still = fmax(still, fabs(r->v[k * f->s->n + f->drive]));
   still *= 1e-4;
-  if (!(t->row = PSDMP_STEPS_NEW(f->own, solo->to - begin, long))) return false;
+  if (!(t->row = PSDMP_BASE_NEW(f->own, solo->to - begin, long))) return false;
   for (long k = begin; k < solo->to; k++) {
     resting = k < solo->from && fabs(r->v[k * f->s->n + f->drive]) <= still ? resting + 1 : 0;
     if (resting <= most) t->row[t->rows++] = k;
@@ -99,10 +99,10 @@ static bool list_rows(friction *f, const psdmp_steps_alone *solo, stretch *t) {
 }
 
 static bool allocate(friction *f, stretch *t) {
-  t->v = PSDMP_STEPS_NEW(f->own, t->rows, double), t->a = PSDMP_STEPS_NEW(f->own, t->rows, double),
-  t->tau = PSDMP_STEPS_NEW(f->own, t->rows, double);
-  t->use = PSDMP_STEPS_NEW(f->own, t->rows, signed char), t->piece = PSDMP_STEPS_NEW(f->own, t->rows, signed char);
-  t->D = PSDMP_STEPS_NEW(f->own, t->rows * f->columns, double);
+  t->v = PSDMP_BASE_NEW(f->own, t->rows, double), t->a = PSDMP_BASE_NEW(f->own, t->rows, double),
+  t->tau = PSDMP_BASE_NEW(f->own, t->rows, double);
+  t->use = PSDMP_BASE_NEW(f->own, t->rows, signed char), t->piece = PSDMP_BASE_NEW(f->own, t->rows, signed char);
+  t->D = PSDMP_BASE_NEW(f->own, t->rows * f->columns, double);
   return t->v && t->a && t->tau && t->use && t->piece && t->D;
 }
 
@@ -110,7 +110,7 @@ static bool allocate(friction *f, stretch *t) {
 static bool list_columns(friction *f) {
   const psdmp_steps *s = f->s;
   f->columns = 0;
-  if (!(f->column = PSDMP_STEPS_NEW(f->own, s->l + 1, int))) return false;
+  if (!(f->column = PSDMP_BASE_NEW(f->own, s->l + 1, int))) return false;
   if (s->C[(long)f->drive * (s->N + 1)] > 0) f->column[f->columns++] = f->drive;
   for (int j = 0; j < s->l; j++)
     if (s->gravity[j] && psdmp_steps_known(s, j) && s->C[(long)psdmp_steps_at_theta(s, j) * (s->N + 1)] > 0)
@@ -162,8 +162,8 @@ static psdm_status collect(friction *f, psdm_error *error) {
   long all = 0, before = 0;
   psdm_status status = list_columns(f) ? PSDM_OK : PSDM_E_MEMORY;
   f->stretches = f->poses = f->left_out = 0, f->rows = f->used = 0, f->lacks = false;
-  f->stretch = PSDMP_STEPS_NEW(f->own, f->solos, stretch),
-  f->piece = PSDMP_STEPS_NEW(f->own, f->solos, psdmp_steps_lugre_piece);
+  f->stretch = PSDMP_BASE_NEW(f->own, f->solos, stretch),
+  f->piece = PSDMP_BASE_NEW(f->own, f->solos, psdmp_steps_lugre_piece);
   if (!f->stretch || !f->piece) status = PSDM_E_MEMORY;
   for (int k = 0; k < f->solos; k++) all += f->solo[k].joint == f->drive ? f->solo[k].to - f->solo[k].from : 0;
   for (int k = 0; k < f->solos && !status; k++) {
@@ -222,8 +222,8 @@ static bool constant_left(const friction *f, const double *model, double *slope)
 /* fits; with a constant torque where the rows ask for one */
 static psdm_status fit_twice(friction *f, psdmp_steps_lugre_options *o, psdmp_steps_lugre_answer *a,
                              psdm_error *error) {
-  double *slope = PSDMP_STEPS_NEW(f->own, f->columns, double);
-  if (!slope) return psdmp_steps_no_memory(error);
+  double *slope = PSDMP_BASE_NEW(f->own, f->columns, double);
+  if (!slope) return psdmp_base_no_memory("", error);
   psdm_status status = psdmp_steps_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
   if (status || !constant_left(f, a->model, slope)) return status;
   o->offset = true;
@@ -236,12 +236,12 @@ static psdm_status keep(friction *f, const psdmp_steps_lugre_options *o, const p
   psdmp_steps *s = f->s;
   int wide = NUMBERS + f->poses, own[NUMBERS], N = s->N;
   double value[NUMBERS], noise[NUMBERS * NUMBERS];
-  double *D = PSDMP_STEPS_NEW(f->own, f->rows * f->columns, double),
-         *step = PSDMP_STEPS_NEW(f->own, (long)wide * f->columns, double),
-         *gain = PSDMP_STEPS_NEW(f->own, (long)NUMBERS * N, double);
+  double *D = PSDMP_BASE_NEW(f->own, f->rows * f->columns, double),
+         *step = PSDMP_BASE_NEW(f->own, (long)wide * f->columns, double),
+         *gain = PSDMP_BASE_NEW(f->own, (long)NUMBERS * N, double);
   psdm_friction numbers = a->friction;
   long at = 0;
-  if (!D || !step || !gain) return psdmp_steps_no_memory(error);
+  if (!D || !step || !gain) return psdmp_base_no_memory("", error);
   for (int k = 0; k < f->stretches; k++) {
     memcpy(D + at * f->columns, f->stretch[k].D, (size_t)(f->stretch[k].rows * f->columns) * sizeof *D);
     at += f->stretch[k].rows;
@@ -291,9 +291,9 @@ static psdm_status fit_drive(friction *f, psdm_error *error) {
                                  .going_on = going_on,
                                  .going_on_user = f};
   int wide = NUMBERS + f->poses;
-  psdmp_steps_lugre_answer a = {.covariance = PSDMP_STEPS_NEW(f->own, (long)wide * wide, double),
-                                .model = PSDMP_STEPS_NEW(f->own, f->rows, double)};
-  if (!a.covariance || !a.model) return psdmp_steps_no_memory(error);
+  psdmp_steps_lugre_answer a = {.covariance = PSDMP_BASE_NEW(f->own, (long)wide * wide, double),
+                                .model = PSDMP_BASE_NEW(f->own, f->rows, double)};
+  if (!a.covariance || !a.model) return psdmp_base_no_memory("", error);
   psdm_status status = fit_twice(f, &o, &a, error);
   if (status) return status;
   if (s->stopped) return psdmp_steps_stop(error);
@@ -335,7 +335,7 @@ static bool judge_stretch(const friction *f, const stretch *t, const double *mod
 static psdm_status judge_drive(const friction *f, psdmp_steps_judge *judge, psdm_error *error) {
   for (int k = 0; k < f->stretches; k++) {
     const stretch *t = &f->stretch[k];
-    double *model = PSDMP_STEPS_NEW(f->own, t->rows, double);
+    double *model = PSDMP_BASE_NEW(f->own, t->rows, double);
     psdm_status status = model ? psdmp_steps_lugre_predict(&f->s->friction[f->drive],
                                                            isinf(f->records.cutoff) ? NULL : &f->records.filter,
                                                            t->rows, t->record->dt, t->v, f->s->allocator, model)
@@ -352,9 +352,9 @@ static psdm_status load(friction *f, psdm_error *error) {
   psdmp_steps *s = f->s;
   psdm_status status = psdmp_steps_load(s, PSDM_STEP_FRICTION, f->arena, &f->records, error);
   if (!status) status = psdmp_steps_solo(s, &f->records, f->arena, &f->solo, &f->solos, error);
-  f->scratch = PSDMP_STEPS_NEW(f->arena, psdmp_steps_scratch(s), double),
-  f->Y = PSDMP_STEPS_NEW(f->arena, (long)s->n * s->l, double);
-  return status ? status : f->scratch && f->Y ? PSDM_OK : psdmp_steps_no_memory(error);
+  f->scratch = PSDMP_BASE_NEW(f->arena, psdmp_steps_scratch(s), double),
+  f->Y = PSDMP_BASE_NEW(f->arena, (long)s->n * s->l, double);
+  return status ? status : f->scratch && f->Y ? PSDM_OK : psdmp_base_no_memory("", error);
 }
 
 psdm_status psdmp_steps_friction_judge(psdmp_steps *s, psdmp_steps_judge *judge, psdmp_base_arena *arena,
@@ -394,7 +394,7 @@ psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_base_arena *arena, psdm_e
   bool done = false;
   const char *why = NULL;
   psdm_status status = load(&f, error);
-  if (!status && psdmp_steps_judge_start(&judge, s->n, arena)) status = psdmp_steps_no_memory(error);
+  if (!status && psdmp_steps_judge_start(&judge, s->n, arena)) status = psdmp_base_no_memory("", error);
   s->p.step[step].rows = 0;
   for (f.drive = 0; f.drive < s->n && !status; f.drive++) {
     psdmp_base_arena own = {.allocator = s->allocator};

@@ -38,15 +38,15 @@ static psdm_status load(gravity *g, psdm_error *error) {
   if (!status) status = psdmp_steps_paths(s, &g->records, g->arena, &g->path, &g->paths, error);
   if (status) return status;
   for (int k = 0; k < g->paths; k++) g->pairs += g->path[k].count;
-  g->scratch = PSDMP_STEPS_NEW(g->arena, psdmp_steps_scratch(s), double);
-  g->Y = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double),
-  g->rest = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double);
-  g->row = PSDMP_STEPS_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double),
-  g->gram = PSDMP_STEPS_NEW(g->arena, (long)s->l * s->l, double);
-  g->first = PSDMP_STEPS_NEW(g->arena, s->l, bool), g->lost = PSDMP_STEPS_NEW(g->arena, s->l, bool);
+  g->scratch = PSDMP_BASE_NEW(g->arena, psdmp_steps_scratch(s), double);
+  g->Y = PSDMP_BASE_NEW(g->arena, (long)s->n * s->l, double),
+  g->rest = PSDMP_BASE_NEW(g->arena, (long)s->n * s->l, double);
+  g->row = PSDMP_BASE_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double),
+  g->gram = PSDMP_BASE_NEW(g->arena, (long)s->l * s->l, double);
+  g->first = PSDMP_BASE_NEW(g->arena, s->l, bool), g->lost = PSDMP_BASE_NEW(g->arena, s->l, bool);
   if (!g->scratch || !g->Y || !g->rest || !g->row || !g->gram || !g->first || !g->lost ||
       !psdmp_steps_linear_new(s, g->arena, &g->linear))
-    return psdmp_steps_no_memory(error);
+    return psdmp_base_no_memory("", error);
   for (int j = 0; j < s->l; j++) g->first[j] = s->gravity[j];
   return PSDM_OK;
 }
@@ -112,10 +112,10 @@ static psdm_status each_pair(gravity *g, psdm_error *error) {
  * the others, which have a prior. shown[j] is false where a parameter has a share in them */
 static psdm_status keep_seen(gravity *g, psdmp_steps_parts *split, bool *shown, psdm_error *error) {
   int l = g->s->l, own = split->own, r = split->r, kept = 0;
-  double *G = PSDMP_STEPS_NEW(g->arena, (long)own * own, double), *length = PSDMP_STEPS_NEW(g->arena, own, double),
-         *value = PSDMP_STEPS_NEW(g->arena, own, double);
-  double *B = PSDMP_STEPS_NEW(g->arena, (long)l * r, double), *half = PSDMP_STEPS_NEW(g->arena, (long)l * own, double);
-  if (!G || !length || !value || !B || !half) return psdmp_steps_no_memory(error);
+  double *G = PSDMP_BASE_NEW(g->arena, (long)own * own, double), *length = PSDMP_BASE_NEW(g->arena, own, double),
+         *value = PSDMP_BASE_NEW(g->arena, own, double);
+  double *B = PSDMP_BASE_NEW(g->arena, (long)l * r, double), *half = PSDMP_BASE_NEW(g->arena, (long)l * own, double);
+  if (!G || !length || !value || !B || !half) return psdmp_base_no_memory("", error);
   for (int i = 0; i < l; i++)
     for (int a = 0; a < own; a++)
       for (int j = 0; j < l; j++) half[(long)i * own + a] += g->gram[(long)i * l + j] * split->B[(long)j * r + a];
@@ -161,11 +161,11 @@ static double reach(const psdm_robot *robot) {
 static psdm_status solve(gravity *g, psdmp_steps_parts *split, psdmp_steps_linear_answer *a, psdm_error *error) {
   psdmp_steps *s = g->s;
   int l = s->l, r = split->r;
-  bool *known = PSDMP_STEPS_NEW(g->arena, l, bool);
-  double *prior = PSDMP_STEPS_NEW(g->arena, r, double), most = 0;
+  bool *known = PSDMP_BASE_NEW(g->arena, l, bool);
+  double *prior = PSDMP_BASE_NEW(g->arena, r, double), most = 0;
   psdmp_steps_parts alone = {
-      .A = split->A, .r = split->own, .B = PSDMP_STEPS_NEW(g->arena, (long)l * (split->own + 1), double)};
-  if (!known || !prior || !alone.B) return psdmp_steps_no_memory(error);
+      .A = split->A, .r = split->own, .B = PSDMP_BASE_NEW(g->arena, (long)l * (split->own + 1), double)};
+  if (!known || !prior || !alone.B) return psdmp_base_no_memory("", error);
   for (int j = 0; j < l; j++)
     for (int c = 0; c < split->own; c++) alone.B[(long)j * split->own + c] = split->B[(long)j * r + c];
   psdm_status status = psdmp_steps_linear_solve(s, &g->linear, &alone, known, NULL, g->arena, a, error);
@@ -182,10 +182,10 @@ static psdm_status solve(gravity *g, psdmp_steps_parts *split, psdmp_steps_linea
 static psdm_status keep(gravity *g, const psdmp_steps_linear_answer *a, const bool *shown, psdm_error *error) {
   psdmp_steps *s = g->s;
   int l = s->l, N = s->N, count = 0;
-  int *from = PSDMP_STEPS_NEW(g->arena, l, int), *own = PSDMP_STEPS_NEW(g->arena, l, int);
-  double *value = PSDMP_STEPS_NEW(g->arena, l, double), *noise = PSDMP_STEPS_NEW(g->arena, (long)l * l, double),
-         *gain = PSDMP_STEPS_NEW(g->arena, (long)l * N, double);
-  if (!from || !own || !value || !noise || !gain) return psdmp_steps_no_memory(error);
+  int *from = PSDMP_BASE_NEW(g->arena, l, int), *own = PSDMP_BASE_NEW(g->arena, l, int);
+  double *value = PSDMP_BASE_NEW(g->arena, l, double), *noise = PSDMP_BASE_NEW(g->arena, (long)l * l, double),
+         *gain = PSDMP_BASE_NEW(g->arena, (long)l * N, double);
+  if (!from || !own || !value || !noise || !gain) return psdmp_base_no_memory("", error);
   for (int j = 0; j < l; j++)
     if (shown[j]) from[count] = j, own[count] = psdmp_steps_at_theta(s, j), value[count++] = a->theta[j];
   for (int j = 0; j < l; j++) s->shadow[j] = s->gravity[j] ? a->theta[j] : s->shadow[j];
@@ -227,8 +227,8 @@ psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_er
   psdmp_steps_parts split;
   psdmp_steps_linear_answer a = {.sigma = s->sigma + step * s->n};
   psdmp_steps_judge judge = {0};
-  bool *shown = PSDMP_STEPS_NEW(arena, s->l, bool);
-  psdm_status status = shown ? load(&g, error) : psdmp_steps_no_memory(error);
+  bool *shown = PSDMP_BASE_NEW(arena, s->l, bool);
+  psdm_status status = shown ? load(&g, error) : psdmp_base_no_memory("", error);
   if (!status) status = each_pair(&g, error);
   if (status) return status;
   psdmp_steps_linear_end(&g.linear);
@@ -246,7 +246,7 @@ psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_er
   say_lost(&g, shown);
   s->p.step[step].rows = g.rows;
   s->p.step[step].condition = split.own ? a.condition : NAN;
-  if (psdmp_steps_judge_start(&judge, s->n, arena)) return psdmp_steps_no_memory(error);
+  if (psdmp_steps_judge_start(&judge, s->n, arena)) return psdmp_base_no_memory("", error);
   g.judge = &judge;
   status = each_pair(&g, error);
   psdmp_steps_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);

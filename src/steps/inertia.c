@@ -79,10 +79,10 @@ static psdm_status make_course(const inertia *g, const psdmp_steps_record *r, in
   const psdmp_steps *s = g->s;
   long thin = (r->rows + g->records.stride - 1) / g->records.stride;
   psdmp_base_arena own = {.allocator = s->allocator};
-  double *v = PSDMP_STEPS_NEW(&own, r->rows, double), *tau = PSDMP_STEPS_NEW(&own, r->rows, double),
-         *down = PSDMP_STEPS_NEW(&own, r->rows, double);
-  *c = (course){.tau = PSDMP_STEPS_NEW(arena, thin, double),
-                .slope = PSDMP_STEPS_NEW(arena, thin * PSDMP_STEPS_FRICTION, double)};
+  double *v = PSDMP_BASE_NEW(&own, r->rows, double), *tau = PSDMP_BASE_NEW(&own, r->rows, double),
+         *down = PSDMP_BASE_NEW(&own, r->rows, double);
+  *c = (course){.tau = PSDMP_BASE_NEW(arena, thin, double),
+                .slope = PSDMP_BASE_NEW(arena, thin * PSDMP_STEPS_FRICTION, double)};
   psdm_status status = v && tau && down && c->tau && c->slope ? PSDM_OK : PSDM_E_MEMORY;
   for (long k = 0; k < r->rows && !status; k++) v[k] = r->v[k * s->n + drive];
   if (!status && s->friction[drive].given) {
@@ -183,12 +183,12 @@ static psdm_status load(inertia *g, psdm_error *error) {
   psdm_status status = psdmp_steps_load(s, PSDM_STEP_INERTIA, g->arena, &g->records, error);
   if (status) return status;
   for (int k = 0; k < g->records.count; k++) g->total += g->records.record[k].rows;
-  g->scratch = PSDMP_STEPS_NEW(g->arena, psdmp_steps_scratch(s), double),
-  g->Y = PSDMP_STEPS_NEW(g->arena, (long)s->n * s->l, double);
-  g->row = PSDMP_STEPS_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double),
-  g->known = PSDMP_STEPS_NEW(g->arena, s->l, bool);
-  g->fit = PSDMP_STEPS_NEW(g->arena, s->n, bool);
-  if (!g->scratch || !g->Y || !g->row || !g->known || !g->fit) return psdmp_steps_no_memory(error);
+  g->scratch = PSDMP_BASE_NEW(g->arena, psdmp_steps_scratch(s), double),
+  g->Y = PSDMP_BASE_NEW(g->arena, (long)s->n * s->l, double);
+  g->row = PSDMP_BASE_NEW(g->arena, s->l + 2 + PSDMP_STEPS_FRICTION, double),
+  g->known = PSDMP_BASE_NEW(g->arena, s->l, bool);
+  g->fit = PSDMP_BASE_NEW(g->arena, s->n, bool);
+  if (!g->scratch || !g->Y || !g->row || !g->known || !g->fit) return psdmp_base_no_memory("", error);
   bool any = false;
   for (int d = 0; d < s->n; d++) any |= s->friction[d].given;
   for (int d = 0; d < s->n; d++) g->fit[d] = s->friction[d].given || !any;
@@ -222,10 +222,10 @@ static void say_lost(inertia *g, const psdmp_steps_linear_answer *a) {
 static psdm_status keep(inertia *g, const psdmp_steps_linear_answer *a, psdm_error *error) {
   psdmp_steps *s = g->s;
   int l = s->l, N = s->N, count = 0;
-  int *from = PSDMP_STEPS_NEW(g->arena, l, int), *own = PSDMP_STEPS_NEW(g->arena, l, int);
-  double *value = PSDMP_STEPS_NEW(g->arena, l, double), *noise = PSDMP_STEPS_NEW(g->arena, (long)l * l, double),
-         *gain = PSDMP_STEPS_NEW(g->arena, (long)l * N, double);
-  if (!from || !own || !value || !noise || !gain) return psdmp_steps_no_memory(error);
+  int *from = PSDMP_BASE_NEW(g->arena, l, int), *own = PSDMP_BASE_NEW(g->arena, l, int);
+  double *value = PSDMP_BASE_NEW(g->arena, l, double), *noise = PSDMP_BASE_NEW(g->arena, (long)l * l, double),
+         *gain = PSDMP_BASE_NEW(g->arena, (long)l * N, double);
+  if (!from || !own || !value || !noise || !gain) return psdmp_base_no_memory("", error);
   for (int j = 0; j < l; j++) {
     if (g->known[j]) continue;
     s->shadow[j] = a->theta[j];
@@ -253,9 +253,9 @@ static psdm_status judge_all(inertia *g, psdm_error *error) {
   psdmp_steps *s = g->s;
   int step = PSDM_STEP_INERTIA, n = s->n;
   psdmp_steps_judge judge = {0}, all = {0};
-  psdm_joint_fit *train = PSDMP_STEPS_NEW(g->arena, n, psdm_joint_fit);
+  psdm_joint_fit *train = PSDMP_BASE_NEW(g->arena, n, psdm_joint_fit);
   if (!train || psdmp_steps_judge_start(&judge, n, g->arena) || psdmp_steps_judge_start(&all, n, g->arena))
-    return psdmp_steps_no_memory(error);
+    return psdmp_base_no_memory("", error);
   g->judge = &judge, g->all = &all, g->slopes = false;
   psdm_status status = each_row(g, error);
   psdmp_steps_judge_end(&judge, s->fit + 2 * step * n, s->fit + (2 * step + 1) * n);
@@ -277,7 +277,7 @@ psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_base_arena *arena, psdm_er
   psdmp_steps_parts split;
   psdmp_steps_linear_answer a = {.sigma = s->sigma + step * s->n};
   psdm_status status = load(&g, error);
-  if (!status && !psdmp_steps_linear_new(s, arena, &g.linear)) status = psdmp_steps_no_memory(error);
+  if (!status && !psdmp_steps_linear_new(s, arena, &g.linear)) status = psdmp_base_no_memory("", error);
   if (status) return status;
   say_before(&g);
   status = each_row(&g, error);

@@ -23,15 +23,15 @@ static const double unmodelled = 1e-4;
 bool psdmp_steps_linear_new(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_linear *g) {
   int n = s->n, w = s->l + 2 + PSDMP_STEPS_FRICTION;
   *g = (psdmp_steps_linear){.n = n, .l = s->l, .width = w};
-  g->R = PSDMP_STEPS_NEW(arena, n * PSDMP_STEPS_STEP_BLOCKS, double *);
-  g->count = PSDMP_STEPS_NEW(arena, n * PSDMP_STEPS_STEP_BLOCKS, double);
-  g->chunk = PSDMP_STEPS_NEW(arena, n, double *);
-  g->waiting = PSDMP_STEPS_NEW(arena, n, int), g->at = PSDMP_STEPS_NEW(arena, n, int);
+  g->R = PSDMP_BASE_NEW(arena, n * PSDMP_STEPS_STEP_BLOCKS, double *);
+  g->count = PSDMP_BASE_NEW(arena, n * PSDMP_STEPS_STEP_BLOCKS, double);
+  g->chunk = PSDMP_BASE_NEW(arena, n, double *);
+  g->waiting = PSDMP_BASE_NEW(arena, n, int), g->at = PSDMP_BASE_NEW(arena, n, int);
   g->scratch = psdmp_base_arena_alloc(arena, psdmp_linalg_factor_scratch(w, CHUNK) * sizeof *g->scratch);
   bool ok = g->R && g->count && g->chunk && g->waiting && g->at && g->scratch;
   for (int k = 0; k < n * PSDMP_STEPS_STEP_BLOCKS && ok; k++)
-    ok = (g->R[k] = PSDMP_STEPS_NEW(arena, (long)w * w, double)) != NULL;
-  for (int k = 0; k < n && ok; k++) ok = (g->chunk[k] = PSDMP_STEPS_NEW(arena, (long)CHUNK * w, double)) != NULL;
+    ok = (g->R[k] = PSDMP_BASE_NEW(arena, (long)w * w, double)) != NULL;
+  for (int k = 0; k < n && ok; k++) ok = (g->chunk[k] = PSDMP_BASE_NEW(arena, (long)CHUNK * w, double)) != NULL;
   return ok;
 }
 
@@ -77,12 +77,12 @@ typedef struct problem {
 static bool gather(problem *p, psdmp_base_arena *arena) {
   psdmp_steps_linear *g = p->linear;
   int w = g->width;
-  double *copy = PSDMP_STEPS_NEW(arena, (long)w * w, double),
-         *scratch = PSDMP_STEPS_NEW(arena, psdmp_linalg_factor_scratch(w, w), double);
+  double *copy = PSDMP_BASE_NEW(arena, (long)w * w, double),
+         *scratch = PSDMP_BASE_NEW(arena, psdmp_linalg_factor_scratch(w, w), double);
   if (!copy || !scratch) return false;
   for (int d = 0; d < g->n; d++) {
     if (!isfinite(p->s->x[d])) continue;
-    if (!(p->whole[d] = PSDMP_STEPS_NEW(arena, (long)w * w, double))) return false;
+    if (!(p->whole[d] = PSDMP_BASE_NEW(arena, (long)w * w, double))) return false;
     for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) {
       int at = d * PSDMP_STEPS_STEP_BLOCKS + b;
       if (!(g->count[at] > 0)) continue;
@@ -226,13 +226,13 @@ static bool block_of(const problem *p, int b, double *design, double *side, doub
  * 1/2B times as in fit.h; and the prior's part */
 static psdm_status scatter(const problem *p, double *V, psdmp_base_arena *arena, psdm_error *error) {
   int r = p->split->r, w = p->linear->width, rank = p->rank, blocks = 0;
-  double *design = PSDMP_STEPS_NEW(arena, (long)w * r, double), *side = PSDMP_STEPS_NEW(arena, w, double),
-         *P = PSDMP_STEPS_NEW(arena, (long)w * rank, double);
-  double *g = PSDMP_STEPS_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank, double),
-         *H = PSDMP_STEPS_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank * rank, double);
-  double *mean = PSDMP_STEPS_NEW(arena, rank, double);
-  lapack_int *pivot = PSDMP_STEPS_NEW(arena, rank, lapack_int);
-  if (!design || !side || !P || !g || !H || !mean || !pivot) return psdmp_steps_no_memory(error);
+  double *design = PSDMP_BASE_NEW(arena, (long)w * r, double), *side = PSDMP_BASE_NEW(arena, w, double),
+         *P = PSDMP_BASE_NEW(arena, (long)w * rank, double);
+  double *g = PSDMP_BASE_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank, double),
+         *H = PSDMP_BASE_NEW(arena, (long)PSDMP_STEPS_STEP_BLOCKS * rank * rank, double);
+  double *mean = PSDMP_BASE_NEW(arena, rank, double);
+  lapack_int *pivot = PSDMP_BASE_NEW(arena, rank, lapack_int);
+  if (!design || !side || !P || !g || !H || !mean || !pivot) return psdmp_base_no_memory("", error);
   for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++)
     blocks += block_of(p, b, design, side, P, g + (long)blocks * rank, H + (long)blocks * rank * rank);
   if (blocks < 2) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "too few rows are left to fit");
@@ -269,12 +269,12 @@ static void find_shown(const problem *p, const double *lostward, int losts, cons
 static psdm_status answer_of(const problem *p, const double *z, psdmp_base_arena *arena, psdmp_steps_linear_answer *a,
                              psdm_error *error) {
   int l = p->s->l, N = p->s->N, r = p->split->r, rank = p->rank, losts = r - rank;
-  double *Q = PSDMP_STEPS_NEW(arena, (long)l * (rank + 1), double),
-         *L = PSDMP_STEPS_NEW(arena, (long)l * (losts + 1), double);
-  double *V = PSDMP_STEPS_NEW(arena, (long)rank * rank, double),
-         *QV = PSDMP_STEPS_NEW(arena, (long)l * (rank + 1), double),
-         *Z = PSDMP_STEPS_NEW(arena, (long)(rank + 1) * N, double);
-  if (!Q || !L || !V || !QV || !Z) return psdmp_steps_no_memory(error);
+  double *Q = PSDMP_BASE_NEW(arena, (long)l * (rank + 1), double),
+         *L = PSDMP_BASE_NEW(arena, (long)l * (losts + 1), double);
+  double *V = PSDMP_BASE_NEW(arena, (long)rank * rank, double),
+         *QV = PSDMP_BASE_NEW(arena, (long)l * (rank + 1), double),
+         *Z = PSDMP_BASE_NEW(arena, (long)(rank + 1) * N, double);
+  if (!Q || !L || !V || !QV || !Z) return psdmp_base_no_memory("", error);
   directions(p, 0, rank, Q);
   directions(p, rank, losts, L);
   find_shown(p, L, losts, Q, a->shown);
@@ -299,14 +299,14 @@ static psdm_status answer_of(const problem *p, const double *z, psdmp_base_arena
 
 static bool prepare(problem *p, psdmp_base_arena *arena) {
   int l = p->s->l, n = p->s->n, r = p->split->r, N = p->s->N;
-  p->whole = PSDMP_STEPS_NEW(arena, n, double *), p->count = PSDMP_STEPS_NEW(arena, n, double),
-  p->fixed = PSDMP_STEPS_NEW(arena, l, double);
+  p->whole = PSDMP_BASE_NEW(arena, n, double *), p->count = PSDMP_BASE_NEW(arena, n, double),
+  p->fixed = PSDMP_BASE_NEW(arena, l, double);
   if (!p->whole || !p->count || !p->fixed || !gather(p, arena)) return false;
   for (int d = 0; d < n; d++) p->m += p->whole[d] ? p->linear->width : 0;
   p->m += p->prior ? r : 0;
-  p->length = PSDMP_STEPS_NEW(arena, r, double), p->sing = PSDMP_STEPS_NEW(arena, r, double),
-  p->VT = PSDMP_STEPS_NEW(arena, (long)r * r, double), p->y = PSDMP_STEPS_NEW(arena, r, double);
-  p->U = PSDMP_STEPS_NEW(arena, p->m * (r + 1), double), p->side = PSDMP_STEPS_NEW(arena, p->m * (1 + N), double);
+  p->length = PSDMP_BASE_NEW(arena, r, double), p->sing = PSDMP_BASE_NEW(arena, r, double),
+  p->VT = PSDMP_BASE_NEW(arena, (long)r * r, double), p->y = PSDMP_BASE_NEW(arena, r, double);
+  p->U = PSDMP_BASE_NEW(arena, p->m * (r + 1), double), p->side = PSDMP_BASE_NEW(arena, p->m * (1 + N), double);
   for (int j = 0; j < l; j++)
     for (int i = 0; i < l; i++)
       if (p->known[i]) p->fixed[j] += p->split->A[(long)j * l + i] * p->s->x[psdmp_steps_at_theta(p->s, i)];
@@ -314,9 +314,9 @@ static bool prepare(problem *p, psdmp_base_arena *arena) {
 }
 
 static bool make_answer(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_linear_answer *a) {
-  a->theta = PSDMP_STEPS_NEW(arena, s->l, double), a->shown = PSDMP_STEPS_NEW(arena, s->l, bool);
-  a->noise = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double),
-  a->gain = PSDMP_STEPS_NEW(arena, (long)s->l * s->N, double);
+  a->theta = PSDMP_BASE_NEW(arena, s->l, double), a->shown = PSDMP_BASE_NEW(arena, s->l, bool);
+  a->noise = PSDMP_BASE_NEW(arena, (long)s->l * s->l, double),
+  a->gain = PSDMP_BASE_NEW(arena, (long)s->l * s->N, double);
   return a->theta && a->shown && a->noise && a->gain;
 }
 
@@ -328,12 +328,12 @@ psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear,
                .split = split,
                .prior = prior,
                .known = known,
-               .sigma = PSDMP_STEPS_NEW(arena, s->n, double)};
+               .sigma = PSDMP_BASE_NEW(arena, s->n, double)};
   int r = split->r, w = linear->width;
-  if (!p.sigma || !prepare(&p, arena) || !make_answer(s, arena, a)) return psdmp_steps_no_memory(error);
-  double *z = PSDMP_STEPS_NEW(arena, r, double), *design = PSDMP_STEPS_NEW(arena, (long)w * r, double),
-         *side = PSDMP_STEPS_NEW(arena, w, double), *super = PSDMP_STEPS_NEW(arena, r, double);
-  if (!z || !design || !side || !super) return psdmp_steps_no_memory(error);
+  if (!p.sigma || !prepare(&p, arena) || !make_answer(s, arena, a)) return psdmp_base_no_memory("", error);
+  double *z = PSDMP_BASE_NEW(arena, r, double), *design = PSDMP_BASE_NEW(arena, (long)w * r, double),
+         *side = PSDMP_BASE_NEW(arena, w, double), *super = PSDMP_BASE_NEW(arena, r, double);
+  if (!z || !design || !side || !super) return psdmp_base_no_memory("", error);
   if (p.m <= (prior ? r : 0)) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no row is left to fit");
   for (int d = 0; d < s->n; d++) p.sigma[d] = 1, a->sigma[d] = NAN;
   for (int round = 0; round <= ROUNDS; round++) {

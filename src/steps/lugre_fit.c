@@ -73,7 +73,7 @@ psdm_status psdmp_steps_lugre_open(int pieces, const psdmp_steps_lugre_piece *pi
   w->tau = psdmp_base_arena_alloc_raw(&w->arena, (size_t)w->used * sizeof *w->tau);
   w->start = psdmp_base_arena_alloc_raw(&w->arena, (size_t)w->used * sizeof *w->start);
   w->scratch = psdmp_base_arena_alloc_raw(&w->arena, scratch * sizeof *w->scratch);
-  if (!w->columns || !w->tau || !w->start || !w->scratch) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  if (!w->columns || !w->tau || !w->start || !w->scratch) return psdmp_base_no_memory("", error);
   take_measured(w);
   return PSDM_OK;
 }

@@ -52,7 +52,7 @@ static bool moves(const psdmp_steps *s, int drive, int joint) {
 static bool add_sweep(motor *m, sweep w) {
   if (m->sweeps == m->sweep_room) {
     int room = 2 * m->sweep_room + 32;
-    sweep *bigger = PSDMP_STEPS_NEW(m->arena, room, sweep);
+    sweep *bigger = PSDMP_BASE_NEW(m->arena, room, sweep);
     if (!bigger) return false;
     if (m->sweeps) memcpy(bigger, m->sweep, (size_t)m->sweeps * sizeof *bigger);
     m->sweep = bigger;
@@ -300,7 +300,7 @@ static psdm_status add_mass(motor *m, const sweep *w, const double *there, const
                  .v = w->speed,
                  .current = (there[at] + back[at]) / 2 - bare[at],
                  .torque = torque[d]};
-      if (moves(m->s, d, w->joint) && !add_point(m, p)) return psdmp_steps_no_memory(error);
+      if (moves(m->s, d, w->joint) && !add_point(m, p)) return psdmp_base_no_memory("", error);
     }
   }
   return PSDM_OK;
@@ -311,7 +311,7 @@ static psdm_status both_ways(const motor *m, const sweep *pose, int log, double 
                              double *there, double *back, int *found, psdm_error *error) {
   *found = mean_of(m, pose, log, 1, low, step, count, there);
   int returning = mean_of(m, pose, log, -1, low, step, count, back);
-  if (*found < 0 || returning < 0) return psdmp_steps_no_memory(error);
+  if (*found < 0 || returning < 0) return psdmp_base_no_memory("", error);
   if ((*found > 0) == (returning > 0)) return PSDM_OK;
   sweep named = *pose;
   named.log = log;
@@ -326,10 +326,10 @@ static psdm_status add_pose(motor *m, const sweep *pose, psdm_error *error) {
   psdm_status status = common_range(m, pose, &low, &step, &count, error);
   if (status) return status;
   psdmp_base_arena arena = {.allocator = m->s->allocator};
-  double *there = PSDMP_STEPS_NEW(&arena, count * (n + 1), double),
-         *back = PSDMP_STEPS_NEW(&arena, count * (n + 1), double),
-         *bare = PSDMP_STEPS_NEW(&arena, count * (n + 1), double);
-  if (!there || !back || !bare) status = psdmp_steps_no_memory(error);
+  double *there = PSDMP_BASE_NEW(&arena, count * (n + 1), double),
+         *back = PSDMP_BASE_NEW(&arena, count * (n + 1), double),
+         *bare = PSDMP_BASE_NEW(&arena, count * (n + 1), double);
+  if (!there || !back || !bare) status = psdmp_base_no_memory("", error);
   for (int log = 0; log < m->s->options.logs && !status; log++) {
     if (m->s->options.log[log].step != PSDM_STEP_MOTOR || m->s->options.log[log].mass > 0) continue;
     status = both_ways(m, pose, log, low, step, count, there, back, &found, error);
@@ -364,10 +364,10 @@ static psdm_status collect(motor *m, psdm_error *error) {
   psdm_status status = psdmp_steps_load(m->s, PSDM_STEP_MOTOR, m->arena, &m->records, error);
   if (!status) status = psdmp_steps_solo(m->s, &m->records, m->arena, &solo, &solos, error);
   if (status) return status;
-  m->Y = PSDMP_STEPS_NEW(m->arena, (long)m->s->n * m->s->S, double);
+  m->Y = PSDMP_BASE_NEW(m->arena, (long)m->s->n * m->s->S, double);
   for (int k = 0; k < solos && m->Y; k++)
-    if (!sweeps_of(m, &solo[k])) return psdmp_steps_no_memory(error);
-  if (!m->Y) return psdmp_steps_no_memory(error);
+    if (!sweeps_of(m, &solo[k])) return psdmp_base_no_memory("", error);
+  if (!m->Y) return psdmp_base_no_memory("", error);
   for (int k = 0; k < m->s->options.logs; k++) {
     const psdm_steps_log *log = &m->s->options.log[k];
     bare |= log->step == PSDM_STEP_MOTOR && !(log->mass > 0);
@@ -455,9 +455,9 @@ static void say_odd(psdmp_steps *s, int drive, double constant) {
 
 static psdm_status fit(motor *m, psdm_error *error) {
   psdmp_steps *s = m->s;
-  double *gain = PSDMP_STEPS_NEW(m->arena, s->N, double);
+  double *gain = PSDMP_BASE_NEW(m->arena, s->N, double);
   long rows = 0;
-  if (!gain) return psdmp_steps_no_memory(error);
+  if (!gain) return psdmp_base_no_memory("", error);
   for (int d = 0; d < s->n; d++) {
     slope f = fit_drive(m, d);
     bool seen = f.rows > 0 && f.most > 1e-9 * m->mass_torque && f.t >= least_t && isfinite(f.constant);
@@ -511,7 +511,7 @@ psdm_status psdmp_steps_motor(psdmp_steps *s, psdmp_base_arena *arena, psdm_erro
   int step = PSDM_STEP_MOTOR;
   psdm_status status = collect(&m, error);
   if (!status) status = fit(&m, error);
-  if (!status && psdmp_steps_judge_start(&judge, s->n, arena)) status = psdmp_steps_no_memory(error);
+  if (!status && psdmp_steps_judge_start(&judge, s->n, arena)) status = psdmp_base_no_memory("", error);
   if (status) return status;
   judge_points(&m, &judge);
   psdmp_steps_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);

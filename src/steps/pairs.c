@@ -169,7 +169,7 @@ static psdm_status search_record(psdmp_steps *s, const psdmp_steps_records *reco
   search g = {.s = s, .record = &records->record[number]};
   const psdmp_steps_record *r = g.record;
   g.still = psdmp_base_arena_alloc(arena, (size_t)r->rows), g.taken = psdmp_base_arena_alloc(arena, (size_t)r->rows);
-  if (!g.still || !g.taken) return psdmp_steps_no_memory(error);
+  if (!g.still || !g.taken) return psdmp_base_no_memory("", error);
   prepare(&g);
   for (long k = 0; k < r->rows; k++) sum->moving[r->log] += g.still[k] ? 0 : r->dt;
   for (int found = 0; found < MOST_PATHS; found++) {
@@ -178,7 +178,7 @@ static psdm_status search_record(psdmp_steps *s, const psdmp_steps_records *reco
     if ((double)t.motion * r->dt < least_motion) break;
     psdmp_steps_path *p = &path[(*count)++];
     *p = (psdmp_steps_path){.record = number, .twice = t.twice, .first = (t.twice + 1) / 2, .count = t.reach};
-    if (!mark(s, records, p, arena)) return psdmp_steps_no_memory(error);
+    if (!mark(s, records, p, arena)) return psdmp_base_no_memory("", error);
     memset(g.taken + t.twice - (p->first + p->count - 1), 1, (size_t)(2 * (p->first + p->count) - 1 - t.twice));
     sum->used[r->log] += 2 * (double)t.motion * r->dt;
   }
@@ -204,10 +204,10 @@ static psdm_status check(psdmp_steps *s, const tally *sum, psdm_error *error) {
 
 psdm_status psdmp_steps_paths(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena,
                               psdmp_steps_path **path, int *count, psdm_error *error) {
-  tally sum = {PSDMP_STEPS_NEW(arena, s->options.logs, double), PSDMP_STEPS_NEW(arena, s->options.logs, double)};
+  tally sum = {PSDMP_BASE_NEW(arena, s->options.logs, double), PSDMP_BASE_NEW(arena, s->options.logs, double)};
   *count = 0;
-  *path = PSDMP_STEPS_NEW(arena, records->count * MOST_PATHS, psdmp_steps_path);
-  psdm_status status = *path && sum.moving && sum.used ? PSDM_OK : psdmp_steps_no_memory(error);
+  *path = PSDMP_BASE_NEW(arena, records->count * MOST_PATHS, psdmp_steps_path);
+  psdm_status status = *path && sum.moving && sum.used ? PSDM_OK : psdmp_base_no_memory("", error);
   for (int k = 0; k < records->count && !status; k++)
     status = search_record(s, records, k, arena, *path, count, &sum, error);
   return status ? status : check(s, &sum, error);

@@ -55,7 +55,7 @@ static int mover_of(const search *g, const double *range) {
 static bool add(search *g, psdmp_base_arena *arena, psdmp_steps_alone solo) {
   if (g->count == g->room) {
     int room = 2 * g->room + 16;
-    psdmp_steps_alone *bigger = PSDMP_STEPS_NEW(arena, room, psdmp_steps_alone);
+    psdmp_steps_alone *bigger = PSDMP_BASE_NEW(arena, room, psdmp_steps_alone);
     if (!bigger) return false;
     if (g->count) memcpy(bigger, g->solo, (size_t)g->count * sizeof *bigger);
     g->solo = bigger;
@@ -86,8 +86,8 @@ static bool search_record(search *g, psdmp_base_arena *arena) {
   if (g->rows < 4) g->rows = 4;
   if (!(g->windows = g->record->rows / g->rows)) return true;
   g->range = psdmp_base_arena_alloc_raw(arena, (size_t)g->windows * (size_t)(n + 1) * sizeof *g->range);
-  g->least = PSDMP_STEPS_NEW(arena, n, double);
-  g->mover = PSDMP_STEPS_NEW(arena, g->windows, int);
+  g->least = PSDMP_BASE_NEW(arena, n, double);
+  g->mover = PSDMP_BASE_NEW(arena, g->windows, int);
   if (!g->range || !g->least || !g->mover) return false;
   find_ranges(g);
   find_least(g, g->range + g->windows * n);
@@ -100,7 +100,7 @@ psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_steps_records *records,
   search g = {.s = s};
   for (g.number = 0; g.number < records->count; g.number++) {
     g.record = &records->record[g.number];
-    if (!search_record(&g, arena)) return psdmp_steps_no_memory(error);
+    if (!search_record(&g, arena)) return psdmp_base_no_memory("", error);
   }
   *solo = g.solo;
   *count = g.count;

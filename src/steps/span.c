@@ -17,7 +17,7 @@ static const double tied = 1e-9; /* singular values below this share of the larg
 /* A (rows x columns) = U diag(s) VT, all of VT; U (rows x least of both). A is spoilt. The rank, -1: failed. */
 static int decompose(int rows, int columns, double *A, double *s, double *U, double *VT, psdmp_base_arena *arena) {
   int least = rows < columns ? rows : columns, rank = 0;
-  double *super = PSDMP_STEPS_NEW(arena, least, double);
+  double *super = PSDMP_BASE_NEW(arena, least, double);
   for (int k = 0; k < columns && !rows; k++) VT[(long)k * (columns + 1)] = 1;
   if (!super) return -1;
   if (!rows) return 0;
@@ -30,7 +30,7 @@ static int decompose(int rows, int columns, double *A, double *s, double *U, dou
 
 /* memory ran out, or singular values do not converge */
 static psdm_status not_decomposed(bool memory, psdm_error *error) {
-  return memory ? psdmp_steps_no_memory(error)
+  return memory ? psdmp_base_no_memory("", error)
                 : psdmp_base_fail(error, PSDM_E_ACCURACY, "", 0, 0,
                                   "the singular values of the base parameters' formulas cannot be found");
 }
@@ -42,10 +42,10 @@ psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error) {
   psdm_status status = psdmp_steps_assumed(s->run.robot, &arena, &r, &left, error);
   if (status || !left) return psdmp_base_arena_free(&arena), status;
   int l = s->l, S = s->S, least = l < r ? l : r;
-  double *M = PSDMP_STEPS_NEW(&arena, (long)l * r, double), *U = PSDMP_STEPS_NEW(&arena, (long)l * least, double),
-         *VT = PSDMP_STEPS_NEW(&arena, (long)r * r, double);
-  double *sigma = PSDMP_STEPS_NEW(&arena, least, double);
-  s->span = PSDMP_STEPS_NEW(&s->arena, (long)l * least, double);
+  double *M = PSDMP_BASE_NEW(&arena, (long)l * r, double), *U = PSDMP_BASE_NEW(&arena, (long)l * least, double),
+         *VT = PSDMP_BASE_NEW(&arena, (long)r * r, double);
+  double *sigma = PSDMP_BASE_NEW(&arena, least, double);
+  s->span = PSDMP_BASE_NEW(&s->arena, (long)l * least, double);
   bool ok = M && U && VT && sigma && s->span;
   for (int j = 0; j < l && ok; j++)
     for (int k = 0; k < r; k++)
@@ -71,10 +71,10 @@ typedef struct part {
 
 static bool decompose_part(const psdmp_steps *s, const bool *in, psdmp_base_arena *arena, part *p) {
   int r = s->spans;
-  p->row = PSDMP_STEPS_NEW(arena, s->l, int);
-  double *A = PSDMP_STEPS_NEW(arena, (long)s->l * r, double);
-  p->sigma = PSDMP_STEPS_NEW(arena, s->l + r, double), p->U = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double),
-  p->VT = PSDMP_STEPS_NEW(arena, (long)r * r, double);
+  p->row = PSDMP_BASE_NEW(arena, s->l, int);
+  double *A = PSDMP_BASE_NEW(arena, (long)s->l * r, double);
+  p->sigma = PSDMP_BASE_NEW(arena, s->l + r, double), p->U = PSDMP_BASE_NEW(arena, (long)s->l * s->l, double),
+  p->VT = PSDMP_BASE_NEW(arena, (long)r * r, double);
   if (!p->row || !A || !p->sigma || !p->U || !p->VT) return false;
   for (int j = 0; j < s->l; j++)
     if (in[j]) {
@@ -109,8 +109,8 @@ static void split_plainly(const psdmp_steps *s, const bool *first, bool fixed, p
 }
 
 static bool make_split(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_parts *out) {
-  *out = (psdmp_steps_parts){.A = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double),
-                             .B = PSDMP_STEPS_NEW(arena, (long)s->l * s->l, double)};
+  *out = (psdmp_steps_parts){.A = PSDMP_BASE_NEW(arena, (long)s->l * s->l, double),
+                             .B = PSDMP_BASE_NEW(arena, (long)s->l * s->l, double)};
   return out->A && out->B;
 }
 
@@ -118,7 +118,7 @@ psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_bas
                               psdm_error *error) {
   part p = {0};
   int l = s->l;
-  if (!make_split(s, arena, out)) return psdmp_steps_no_memory(error);
+  if (!make_split(s, arena, out)) return psdmp_base_no_memory("", error);
   if (!s->span) return split_plainly(s, known, true, out), PSDM_OK;
   if (!decompose_part(s, known, arena, &p)) return not_decomposed(arena->failed, error);
   out->r = s->spans - p.rank;
@@ -138,7 +138,7 @@ psdm_status psdmp_steps_split(const psdmp_steps *s, const bool *known, psdmp_bas
 psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psdmp_base_arena *arena,
                                     psdmp_steps_parts *out, psdm_error *error) {
   part p = {0};
-  if (!make_split(s, arena, out)) return psdmp_steps_no_memory(error);
+  if (!make_split(s, arena, out)) return psdmp_base_no_memory("", error);
   if (!s->span) return split_plainly(s, first, false, out), PSDM_OK;
   if (!decompose_part(s, first, arena, &p)) return not_decomposed(arena->failed, error);
   out->r = s->spans;

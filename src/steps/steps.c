@@ -70,7 +70,7 @@ psdm_status psdm_steps_run(const psdm_robot *robot, const psdm_steps_options *op
                            psdm_steps **out, psdm_error *error) {
   *out = NULL;
   psdmp_steps *s = psdmp_base_alloc(allocator, sizeof *s);
-  if (!s) return psdmp_steps_no_memory(error);
+  if (!s) return psdmp_base_no_memory("", error);
   s->allocator = s->arena.allocator = s->run.allocator = allocator;
   s->run.robot = robot;
   s->options = *options;
@@ -117,7 +117,7 @@ psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, 
     psdmp_base_arena arena = {.allocator = s->allocator};
     psdmp_steps_judge judge = {.write = write, .user = user};
     s->doing = (psdm_step)step;
-    status = psdmp_steps_judge_start(&judge, s->n, &arena) ? psdmp_steps_no_memory(error)
+    status = psdmp_steps_judge_start(&judge, s->n, &arena) ? psdmp_base_no_memory("", error)
                                                            : judges[step](s, &judge, &arena, error);
     stopped = judge.stopped;
     psdmp_base_arena_free(&arena);

@@ -73,9 +73,6 @@ struct psdmp_steps {
 
 typedef struct psdmp_steps psdmp_steps;
 
-#define PSDMP_STEPS_NEW(arena, count, type) psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof(type))
-
-psdm_status psdmp_steps_no_memory(psdm_error *error);
 psdm_status psdmp_steps_no_singular(int code, psdm_error *error);           /* by LAPACKE's answer */
 bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share); /* false: stop; s->stopped is set */
 psdm_status psdmp_steps_stop(psdm_error *error);                            /* what a step that is stopped returns */

@@ -106,7 +106,7 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
                            PSDM_CSV_COLUMNS);
   csv->names = psdmp_base_arena_alloc(&csv->arena, (size_t)columns * sizeof *csv->names);
   heading *headings = psdmp_base_arena_alloc(&csv->arena, (size_t)columns * sizeof *headings);
-  if (!csv->names || !headings) return psdmp_base_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
+  if (!csv->names || !headings) return psdmp_base_no_memory(csv->file, error);
   const char *start = line;
   double number;
   for (char *at = line; at;) {
@@ -120,7 +120,7 @@ static psdm_status read_header(psdm_csv *csv, psdm_error *error) {
       return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, column,
                              "a header row of names was expected, found a number");
     char *copy = psdmp_base_arena_text(&csv->arena, name, length);
-    if (!copy) return psdmp_base_fail(error, PSDM_E_MEMORY, csv->file, 0, 0, "out of memory");
+    if (!copy) return psdmp_base_no_memory(csv->file, error);
     headings[csv->columns] = (heading){copy, csv->columns, column};
     csv->names[csv->columns++] = copy;
   }
@@ -190,7 +190,7 @@ static psdm_status new_csv(const char *name, const psdm_allocator *allocator, ps
     csv->file = psdmp_base_arena_text(&csv->arena, name, strlen(name));
   }
   if (csv && csv->lines.buffer && csv->file) return PSDM_OK;
-  return psdmp_base_fail(error, PSDM_E_MEMORY, name, 0, 0, "out of memory");
+  return psdmp_base_no_memory(name, error);
 }
 
 psdm_status psdm_csv_open_source(psdm_csv_read read, void *user, const char *name, const psdm_allocator *allocator,

@@ -66,7 +66,7 @@ static uint32_t dimensions5(FILE *file, uint32_t type, bool big) {
 }
 
 psdm_status psdmp_table_mat_refused(const char *shown, int failure, psdm_error *error) {
-  if (failure == ENOMEM) return psdmp_base_fail(error, PSDM_E_MEMORY, shown, 0, 0, "out of memory");
+  if (failure == ENOMEM) return psdmp_base_no_memory(shown, error);
   if (failure) return psdmp_base_fail(error, PSDM_E_IO, shown, 0, 0, "cannot be read: %s", strerror(failure));
   return psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "cannot be read as a MATLAB file");
 }
@@ -104,7 +104,7 @@ psdm_status psdmp_table_mat_count(const char *path, const char *shown, long *cou
 }
 
 psdm_status psdmp_table_mat_check(const char *shown, long seen, long count, int failure, psdm_error *error) {
-  if (failure == ENOMEM) return psdmp_base_fail(error, PSDM_E_MEMORY, shown, 0, 0, "out of memory");
+  if (failure == ENOMEM) return psdmp_base_no_memory(shown, error);
   return seen >= count
              ? PSDM_OK
              : psdmp_base_fail(error, PSDM_E_PARSE, shown, 0, 0, "variable %ld of %ld cannot be read", seen + 1, count);

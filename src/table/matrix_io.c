@@ -30,7 +30,7 @@ static psdm_status read_text(const char *path, psdmp_base_arena *arena, psdmp_ta
     return psdmp_base_fail(error, PSDM_E_PARSE, path, 0, 0, "a NUL byte; this is not a text file");
   /* a number takes two characters at least */
   m->value = psdmp_base_arena_alloc(arena, sizeof(double) * (length / 2 + 1));
-  if (!m->value) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (!m->value) return psdmp_base_no_memory(path, error);
   int line = 0, used = 0, column = 0;
   for (char *at = text, *next; at; at = next) {
     next = strchr(at, '\n');

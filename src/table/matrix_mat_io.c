@@ -52,7 +52,7 @@ static psdm_status copy(const matvar_t *var, const char *path, psdmp_base_arena 
       rows * columns > PSDMP_TABLE_MATRIX_ENTRIES)
     return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "a matrix of %zu by %zu", rows, columns);
   m->value = psdmp_base_arena_alloc(arena, rows * columns * sizeof(double));
-  if (!m->value) return psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+  if (!m->value) return psdmp_base_no_memory(path, error);
   m->rows = (int)rows;
   m->columns = (int)columns;
   const double *from = var->data;

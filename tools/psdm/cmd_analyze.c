@@ -98,7 +98,7 @@ static int set_limits(analysis *a) {
   int code = -1;
   a->lower = calloc(2 * (size_t)a->n, sizeof *a->lower);
   char *copy = malloc(a->set.limits ? strlen(a->set.limits) + 1 : 1);
-  if (!a->lower || !copy) code = tool_usage("analyze", "out of memory");
+  if (!a->lower || !copy) code = tool_no_memory("analyze");
   a->upper = a->lower ? a->lower + a->n : NULL;
   for (int k = 0; k < psdm_robot_joints(a->robot) && code < 0; k++) {
     const psdm_joint *joint = psdm_robot_joint(a->robot, k);
@@ -199,7 +199,7 @@ int cmd_analyze(int argc, char **argv) {
   a.n = psdm_robot_n(a.robot);
   code = set_limits(&a);
   if (code < 0) code = find_link(&a);
-  if (code < 0 && psdm_work_new(a.robot, NULL, &a.work)) code = tool_usage("analyze", "out of memory");
+  if (code < 0 && psdm_work_new(a.robot, NULL, &a.work)) code = tool_no_memory("analyze");
   if (code < 0) code = find_structure(&a);
   if (code < 0 && a.set.path && !ranks_helper()) code = analyze_read_path(&a);
   if (code < 0) code = find_bounds(&a);

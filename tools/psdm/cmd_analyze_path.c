@@ -5,8 +5,6 @@
 
 #include "cmd_analyze.h"
 
-static int out_of_memory(void) { return tool_usage("analyze", "out of memory"); }
-
 static int file_error(const psdm_csv *csv, psdm_status status, int at, const char *text) {
   psdm_error error = {.status = status, .line = at};
   snprintf(error.file, sizeof error.file, "%.250s", psdm_csv_file(csv));
@@ -73,7 +71,7 @@ static int read_rows(analysis *a, psdm_csv *csv, const int *column, int time, do
   while (more) {
     if (psdm_csv_row(csv, values, &more, &error)) return tool_fail(&error);
     if (!more) break;
-    if (!grow(a)) return out_of_memory();
+    if (!grow(a)) return tool_no_memory("analyze");
     double *q = p->q + p->count * a->n;
     p->t[p->count] = time < 0 ? 0 : values[time];
     for (int j = 0; j < a->n; j++) q[j] = values[column[j]];
@@ -109,7 +107,7 @@ int analyze_read_path(analysis *a) {
   int *column = calloc((size_t)a->n, sizeof *column);
   double *values = calloc((size_t)psdm_csv_columns(csv), sizeof *values),
          *scratch = calloc(psdm_ellipsoids_scratch(a->robot), sizeof *scratch);
-  int code = column && values && scratch ? match_columns(a, csv, column, &time) : out_of_memory();
+  int code = column && values && scratch ? match_columns(a, csv, column, &time) : tool_no_memory("analyze");
   a->path.timed = time >= 0;
   /* room that doubles */
   if (code < 0 &&

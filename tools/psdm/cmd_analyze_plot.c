@@ -56,7 +56,7 @@ static int plot_slices(const analysis *a, const char *name, bool mass) {
   psdm_output *out;
   char size[32];
   int rows = (a->n + 1) / 2, code;
-  if (!memory) return tool_usage("analyze", "out of memory");
+  if (!memory) return tool_no_memory("analyze");
   if (a->bounds) memcpy(through, mass ? a->bounds->mass.q : a->bounds->gravity.q, n * sizeof *through);
   snprintf(size, sizeof size, "900,%d", 300 * rows);
   code = plot_open("analyze", a->set.plots, name, size, &out);

@@ -49,8 +49,6 @@ const command_line calibrate_line = {"calibrate", settings, sizeof settings / si
 
 /* ---- small things for all files ---- */
 
-int calibrate_memory(void) { return tool_usage("calibrate", "out of memory"); }
-
 static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
 
 bool calibrate_words_wanted(const calibrate_job *j) {
@@ -205,7 +203,7 @@ static int spare_inputs(const calibrate_job *j) {
 
 int cmd_calibrate(int argc, char **argv) {
   calibrate_job *j = calloc(1, sizeof *j);
-  if (!j) return calibrate_memory();
+  if (!j) return tool_no_memory("calibrate");
   int code = settings_parse(&calibrate_line, argc, argv, &j->set, &j->path);
   if (code < 0) code = calibrate_route(j);
   if (code < 0 && j->steps.chosen && ranks_helper()) code = EXIT_OK; /* steps are rank 0's alone */

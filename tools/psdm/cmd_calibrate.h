@@ -105,7 +105,6 @@ typedef struct calibrate_job {
   psdm_finding fit;             /* --route steps: what the errors say; rule NULL: nothing */
 } calibrate_job;
 
-int calibrate_memory(void);                          /* "out of memory" */
 bool calibrate_words_wanted(const calibrate_job *j); /* standard output is free for a report */
 const char *calibrate_joint_name(const calibrate_job *j, int q);
 bool calibrate_going_on(void *user, const char *doing, double share); /* user: progress */

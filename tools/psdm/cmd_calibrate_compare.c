@@ -36,7 +36,7 @@ int calibrate_compare(calibrate_job *j) {
   if (psdm_parameters_load(j->set.compare, j->robot, NULL, &c->other, &error)) return tool_fail(&error);
   tool_unsigned(j->set.compare, c->other);
   c->own = calloc(4 * n + 1, sizeof *c->own);
-  if (!c->own) return calibrate_memory();
+  if (!c->own) return tool_no_memory("calibrate");
   c->others = c->own + n;
   c->square = c->others + n;
   c->heldout = j->result->heldout[PSDM_FIT_ALL].rows > 0;

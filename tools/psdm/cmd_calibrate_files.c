@@ -56,7 +56,7 @@ static int write_predictions(const calibrate_job *j) {
                 .threads = j->options.threads,
                 .numbers = calloc((size_t)TOGETHER * (3 + GROUPS * (size_t)j->n), sizeof *w.numbers)};
   psdm_error error;
-  if (!w.numbers) return calibrate_memory();
+  if (!w.numbers) return tool_no_memory("calibrate");
   int code = tool_open(j->set.predict, &w.out);
   if (code < 0) {
     psdm_output_text(w.out, "t,segment,heldout");
@@ -127,7 +127,7 @@ static int write_code(const calibrate_job *j, const psdm_robot *robot) {
 int calibrate_write_robot(const calibrate_job *j) {
   psdm_robot *robot;
   psdm_error error;
-  if (psdm_robot_clone(j->robot, NULL, &robot)) return calibrate_memory();
+  if (psdm_robot_clone(j->robot, NULL, &robot)) return tool_no_memory("calibrate");
   int code = psdm_parameters_apply(j->parameters, robot, &error) ? tool_fail(&error) : -1;
   if (code < 0 && j->set.urdf) code = write_urdf(j, robot);
   if (code < 0 && j->set.codegen) code = write_code(j, robot);

@@ -71,7 +71,7 @@ int calibrate_route(calibrate_job *j) {
   const char *route = j->set.route, *plain = NULL, *marked = NULL;
   if (route && strcmp(route, words[0]) != 0 && strcmp(route, words[1]) != 0) return unknown("route", route, words, 2);
   if (!log->count) return tool_usage("calibrate", "--log FILE is missing: what was measured");
-  if (!(j->steps.log = calloc((size_t)log->count, sizeof *j->steps.log))) return calibrate_memory();
+  if (!(j->steps.log = calloc((size_t)log->count, sizeof *j->steps.log))) return tool_no_memory("calibrate");
   for (int i = 0; i < log->count; i++) {
     psdm_steps_log *own = &j->steps.log[i];
     own->path = behind_step(log->value[i], &own->step);
@@ -198,7 +198,7 @@ int calibrate_words(calibrate_job *j) {
 static int per_joint(const calibrate_job *j, const char *option, const char *text, bool one_for_all, double **out) {
   if (!text) return -1;
   double *value = *out = calloc((size_t)j->n + 1, sizeof *value);
-  if (!value) return calibrate_memory();
+  if (!value) return tool_no_memory("calibrate");
   int found = 0;
   bool good = true;
   for (const char *at = text; good; at++) {
@@ -248,7 +248,7 @@ static int choose_prior(calibrate_job *j) {
   if (j->options.prior_kinematics) return -1;
   psdm_robot *robot;
   j->options.prior = j->prior = calloc((size_t)psdm_robot_parameter_count(j->robot) + 1, sizeof *j->prior);
-  if (!j->prior) return calibrate_memory();
+  if (!j->prior) return tool_no_memory("calibrate");
   if (psdm_robot_load(j->set.prior, NULL, NULL, &robot, NULL)) return prior_from_parameters(j);
   int code = prior_from_robot(j, robot);
   psdm_robot_free(robot);

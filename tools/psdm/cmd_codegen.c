@@ -255,7 +255,7 @@ int cmd_codegen(int argc, char **argv) {
   if (code < 0) code = tool_load("codegen", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = find_link(set.link, robot, &options);
   char *command = code < 0 ? command_text(argc, argv) : NULL;
-  if (code < 0 && !command) code = tool_usage("codegen", "out of memory");
+  if (code < 0 && !command) code = tool_no_memory("codegen");
   options.command = command;
   if (code < 0) code = build(robot, &options, &generated);
   if (code < 0 && psdm_code_write(generated, set.out, &error)) code = tool_fail(&error);

@@ -163,7 +163,7 @@ static int derive_model(job *j) {
     j->options.theta = j->theta;
     j->options.scratch = j->scratch;
   } else {
-    code = tool_usage("eval", "out of memory");
+    code = tool_no_memory("eval");
   }
   free(pi);
   return code;
@@ -227,7 +227,7 @@ static int match_columns(job *j) {
   int columns = psdm_csv_columns(j->csv);
   char name[32];
   bool *used = calloc((size_t)columns, sizeof *used);
-  int code = used ? -1 : tool_usage("eval", "out of memory");
+  int code = used ? -1 : tool_no_memory("eval");
   for (int i = 0; i < j->inputs && code < 0; i++) {
     psdm_eval_input_name(j->robot, j->function, i, name, sizeof name);
     j->column[i] = psdm_csv_find(j->csv, name);
@@ -254,7 +254,7 @@ static int open_files(job *j) {
   j->in = calloc((size_t)j->inputs, AT_ONCE * sizeof *j->in);
   j->value = calloc((size_t)j->outputs, AT_ONCE * sizeof *j->value);
   j->row = calloc((size_t)psdm_csv_columns(j->csv), sizeof *j->row);
-  if (!j->column || !j->in || !j->value || !j->row) return tool_usage("eval", "out of memory");
+  if (!j->column || !j->in || !j->value || !j->row) return tool_no_memory("eval");
   if (psdm_batch_new(j->robot, j->function, &j->options, 0, NULL, &j->batch, &error)) return tool_fail(&error);
   int code = match_columns(j);
   return code >= 0 ? code : tool_open(j->set.out, &j->out);

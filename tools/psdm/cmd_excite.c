@@ -38,8 +38,6 @@ const command_line excite_line = {"excite", settings, sizeof settings / sizeof *
 
 /* ---- small things for all files ---- */
 
-int excite_memory(void) { return tool_usage("excite", "out of memory"); }
-
 const psdm_joint *excite_joint(const excite_job *j, int q) {
   int k = 0;
   while (psdm_robot_joint(j->robot, k)->q != q) k++;
@@ -93,7 +91,7 @@ static int load(excite_job *j) {
   j->torques = !psdm_robot_ready(j->robot, &j->unknown);
   j->unknown.text[strcspn(j->unknown.text, ";")] = '\0'; /* behind it: what other commands need */
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) j->friction |= psdm_robot_joint(j->robot, k)->friction.given;
-  return psdm_work_new(j->robot, NULL, &j->work) ? excite_memory() : -1;
+  return psdm_work_new(j->robot, NULL, &j->work) ? tool_no_memory("excite") : -1;
 }
 
 /* a file that cannot be written is told now, not after the search */
@@ -153,7 +151,7 @@ static int finish(excite_job *j) {
 
 int cmd_excite(int argc, char **argv) {
   excite_job *j = calloc(1, sizeof *j);
-  if (!j) return excite_memory();
+  if (!j) return tool_no_memory("excite");
   int code = settings_parse(&excite_line, argc, argv, &j->set, &j->path);
   if (code < 0) code = excite_words(j);
   if (code < 0) code = load(j);

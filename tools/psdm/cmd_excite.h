@@ -84,7 +84,6 @@ typedef struct excite_job {
 enum { LIMIT_LOWER, LIMIT_UPPER, LIMIT_VELOCITY, LIMIT_ACCELERATION, LIMIT_EFFORT, LIMITS };
 enum { LIMIT_OPTION, LIMIT_FILE, LIMIT_DEFAULT, LIMIT_NONE };
 
-int excite_memory(void); /* "out of memory" */
 const psdm_joint *excite_joint(const excite_job *j, int q);
 bool excite_words_wanted(const excite_job *j); /* standard output is free for a report */
 

@@ -7,11 +7,6 @@
 
 #include "cmd_excite.h"
 
-static psdm_status no_memory(psdm_error *error) {
-  *error = (psdm_error){.status = PSDM_E_MEMORY, .text = "out of memory"};
-  return PSDM_E_MEMORY;
-}
-
 static double seconds_of(const excite_job *j, const psdm_motion *motion) {
   return j->set.periods * (psdm_motion_end(motion) - psdm_motion_begin(motion));
 }
@@ -69,7 +64,8 @@ static psdm_status make_rows(excite_job *j, const psdm_motion *motion, psdm_erro
   psdm_status status = excite_fits(j, seconds, error);
   if (status) return status;
   double *x = calloc(4 * n, sizeof *x);
-  if (!x || !make_room(j, (long)last + 1)) status = no_memory(error);
+  if (!x || !make_room(j, (long)last + 1))
+    *error = (psdm_error){.status = status = PSDM_E_MEMORY, .text = "out of memory"};
   for (long k = 0; k <= (long)last && !status; k++) {
     excite_rows *r = &j->rows;
     r->t[k] = begin + (k < (long)last ? (double)k / j->set.rate : seconds);

@@ -197,7 +197,7 @@ int excite_limits(excite_job *j) {
   /* limits, three measures of five, and scratch */
   j->memory = calloc((LIMITS + 3 * LIMITS + 1) * n, sizeof *j->memory);
   j->source = calloc(LIMITS * n, 1);
-  if (!j->memory || !j->source) return excite_memory();
+  if (!j->memory || !j->source) return tool_no_memory("excite");
   double **const limit[LIMITS] = {&j->lower, &j->upper, &j->velocity, &j->acceleration, &j->effort};
   excite_measure *const measure[3] = {&j->planned, &j->between, &j->read};
   double *at = j->memory, *given = at + 4 * LIMITS * n;

@@ -161,8 +161,7 @@ static int place_robot(const psdm_robot *robot, const char *at, placing *p) {
   *p = (placing){.q = calloc(n + 1, sizeof *p->q),
                  .poses = calloc(joints * 12 + 1, sizeof *p->poses),
                  .axes = calloc(joints * 6 + 1, sizeof *p->axes)};
-  if (!p->q || !p->poses || !p->axes || psdm_work_new(robot, NULL, &work))
-    return tool_usage("inspect", "out of memory");
+  if (!p->q || !p->poses || !p->axes || psdm_work_new(robot, NULL, &work)) return tool_no_memory("inspect");
   rest_position(robot, p->q);
   int code = at ? tool_numbers("inspect", "at", at, (int)n, p->q) : -1;
   if (code < 0) p->known = !psdm_poses(robot, work, p->q, p->poses) && !psdm_axes(robot, work, p->q, p->axes);
@@ -297,7 +296,7 @@ int cmd_inspect(int argc, char **argv) {
     if (code < 0) code = EXIT_OK, print_text(robot, G, c, pi, set.parameters);
     unplace(&place);
   } else {
-    code = tool_usage("inspect", "out of memory");
+    code = tool_no_memory("inspect");
   }
   free(G);
   free(c);

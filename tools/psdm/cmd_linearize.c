@@ -103,8 +103,6 @@ static bool ends_with(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static int out_of_memory(void) { return tool_usage("linearize", "out of memory"); }
-
 /* ---- words to options ---- */
 
 static int check_settings(job *j) {
@@ -141,7 +139,7 @@ static int choose_inputs(job *j) {
   double value[PSDM_MAX_JOINTS];
   int count = j->set.inputs ? take_numbers(j->set.inputs, j->n, value) : j->n;
   j->input = calloc((size_t)j->n, sizeof *j->input);
-  if (!j->input) return out_of_memory();
+  if (!j->input) return tool_no_memory("linearize");
   for (int k = 0; k < count; k++) {
     double joint = j->set.inputs ? value[k] : k + 1;
     if (joint != floor(joint) || joint < 1 || joint > j->n || (k && joint <= j->input[k - 1] + 1)) count = -1;
@@ -195,7 +193,7 @@ static int allocate(job *j) {
   j->modes = calloc(3 * N, sizeof *j->modes);
   if (!at || !j->scratch || !j->modes || psdm_work_new(j->robot, NULL, &j->work) ||
       psdm_linear_new(j->robot, NULL, &j->linear))
-    return out_of_memory();
+    return tool_no_memory("linearize");
   j->sampled = j->modes + N;
   j->closed = j->sampled + N;
   j->q = at, j->qd = at + n, j->qdd = at + 2 * n, j->tau = at + 3 * n, at += 4 * n;
@@ -262,7 +260,7 @@ static int match_columns(job *j) {
   bool *used = calloc((size_t)columns, sizeof *used);
   j->place = calloc((size_t)GROUPS * (size_t)j->n, sizeof *j->place);
   j->row = calloc((size_t)columns, sizeof *j->row);
-  if (!used || !j->place || !j->row) code = out_of_memory();
+  if (!used || !j->place || !j->row) code = tool_no_memory("linearize");
   for (int group = 0; group < GROUPS && code < 0; group++) code = find_group(j, group, used);
   if (code < 0) code = check_groups(j);
   for (int c = 0; c < columns && code < 0 && !j->set.ignore_extra; c++) {
@@ -518,7 +516,7 @@ static int keep_point(job *j) {
   if (j->points == j->room) {
     j->room = j->room ? 2 * j->room : 16;
     double *larger = realloc(j->kept, (size_t)j->room * size * sizeof *larger);
-    if (!larger) return out_of_memory();
+    if (!larger) return tool_no_memory("linearize");
     j->kept = larger;
   }
   double *at = j->kept + (size_t)j->points * size;
@@ -540,7 +538,7 @@ static int save_mat(const job *j) {
   size_t size = 0, before = 0;
   for (int k = 0; k < count; k++) size += numbers_of(&list[k]);
   double *sorted = malloc(size * (size_t)j->points * sizeof *sorted), *at = sorted;
-  if (!sorted) return out_of_memory();
+  if (!sorted) return tool_no_memory("linearize");
   for (int k = 0; k < count; k++) {
     size_t part = numbers_of(&list[k]);
     /* vectors: (points x n) rather than pages */

@@ -340,7 +340,7 @@ static int find_symbols(view *v) {
   int code = -1;
   if (v->set->rename) {
     text = malloc(strlen(v->set->rename) + 1);
-    if (!text) return tool_usage("params", "out of memory");
+    if (!text) return tool_no_memory("params");
     strcpy(text, v->set->rename);
     code = split_names(text, piece, &options.rename_count);
   }
@@ -387,14 +387,14 @@ static int find(view *v, int model, int solver) {
   v->known = psdm_robot_ready(v->robot, &error) == PSDM_OK;
   v->theta = calloc((size_t)v->l + 1, sizeof *v->theta);
   v->pi = calloc((size_t)v->standard + 1, sizeof *v->pi);
-  if (!v->theta || !v->pi) return tool_usage("params", "out of memory");
+  if (!v->theta || !v->pi) return tool_no_memory("params");
   psdm_robot_parameters(v->robot, v->pi);
   if (v->model) psdm_model_theta(v->model, v->pi, v->theta);
   else psdm_params_theta(v->params, v->pi, v->theta);
   if (!v->set->minimal_norm) return -1;
   if (!v->known) return tool_fail(&error);
   v->minimal = calloc((size_t)v->standard + 1, sizeof *v->minimal);
-  if (!v->minimal) return tool_usage("params", "out of memory");
+  if (!v->minimal) return tool_no_memory("params");
   psdm_params_minimal(v->params, v->pi, v->minimal);
   return -1;
 }

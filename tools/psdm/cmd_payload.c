@@ -27,8 +27,6 @@ static const char help[] =
 
 const command_line payload_line = {"payload", settings, sizeof settings / sizeof *settings, positional, help};
 
-int payload_memory(void) { return tool_usage("payload", "out of memory"); }
-
 static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
 
 bool payload_words_wanted(const payload_job *j) {
@@ -74,7 +72,7 @@ static int apply(payload_job *j) {
                               &j->with, &error))
     return tool_fail(&error);
   if (psdm_parameters_model(j->robot, NULL, &j->model, &error)) return tool_fail(&error);
-  if (!(j->L = calloc(10 * (size_t)psdm_model_l(j->model) + 1, sizeof *j->L))) return payload_memory();
+  if (!(j->L = calloc(10 * (size_t)psdm_model_l(j->model) + 1, sizeof *j->L))) return tool_no_memory("payload");
   return psdm_payload_map(j->robot, j->model, j->joint, j->L, &error) ? tool_fail(&error) : -1;
 }
 
@@ -110,7 +108,7 @@ static int report(payload_job *j) {
 
 int cmd_payload(int argc, char **argv) {
   payload_job *j = calloc(1, sizeof *j);
-  if (!j) return payload_memory();
+  if (!j) return tool_no_memory("payload");
   int code = settings_parse(&payload_line, argc, argv, &j->set, &j->path);
   if (code < 0) code = payload_words(j);
   if (code < 0) code = load_robot(j);

@@ -53,7 +53,6 @@ typedef struct payload_job {
   psdm_finding finding;         /* why it is not good */
 } payload_job;
 
-int payload_memory(void);                        /* "out of memory" */
 bool payload_words_wanted(const payload_job *j); /* standard output is free for a report */
 
 /* ---- the steps: -1 to go on, else an exit code ---- */

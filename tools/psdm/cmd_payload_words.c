@@ -93,7 +93,7 @@ static int per_joint(const payload_job *j, const char *option, const char *text,
   if (count_numbers(text) != j->n)
     return tool_usage("payload", "--%s '%s': %d numbers were expected, one per joint", option, tool_safe(text), j->n);
   *out = calloc((size_t)j->n + 1, sizeof **out);
-  return *out ? tool_numbers("payload", option, text, j->n, *out) : payload_memory();
+  return *out ? tool_numbers("payload", option, text, j->n, *out) : tool_no_memory("payload");
 }
 
 static int choose_link(payload_job *j) {

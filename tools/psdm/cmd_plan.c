@@ -144,7 +144,7 @@ static int prepare(plan_job *j) {
   j->n = psdm_robot_n(j->robot);
   size_t n = (size_t)j->n;
   if (!(j->memory = calloc((LIMITS + 9) * n + 1, sizeof *j->memory)) || psdm_work_new(j->robot, NULL, &j->work))
-    return tool_usage("plan", "out of memory");
+    return tool_no_memory("plan");
   double *at = j->memory;
   for (int l = 0; l < LIMITS; l++) j->limit[l] = at, at += n;
   for (int p = 0; p < 3; p++) j->peak[p] = at, at += n;

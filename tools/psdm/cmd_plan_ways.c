@@ -5,8 +5,6 @@
 
 #include "cmd_plan.h"
 
-static int no_memory(void) { return tool_usage("plan", "out of memory"); }
-
 /* ---- scale ---- */
 
 /* Rows of the trajectory and their torques, apart; (rows x n) each. */
@@ -113,7 +111,7 @@ static int find_factor(plan_job *j, apart *a) {
 int plan_scale(plan_job *j) {
   apart a = {.rows = j->set.points >= 2 ? (long)j->set.points : 10001};
   size_t each = (size_t)(a.rows * j->n);
-  if (!(a.memory = calloc(6 * each, sizeof *a.memory))) return no_memory();
+  if (!(a.memory = calloc(6 * each, sizeof *a.memory))) return tool_no_memory("plan");
   a.qd = a.memory, a.qdd = a.qd + each, a.tau = a.qdd + each, a.gravity = a.tau + each, a.viscous = a.gravity + each,
   a.dry = a.viscous + each;
   int code = find_factor(j, &a);

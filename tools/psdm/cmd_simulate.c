@@ -149,8 +149,6 @@ const command_line simulate_line = {"simulate", settings, sizeof settings / size
 
 /* ---- small things for all files ---- */
 
-int simulate_memory(void) { return tool_usage("simulate", "out of memory"); }
-
 void *simulate_array(simulate_job *j, size_t count, size_t size) {
   if (j->array_count == SIMULATE_ARRAYS) return NULL;
   void *memory = calloc(count ? count : 1, size);

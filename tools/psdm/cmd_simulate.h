@@ -151,7 +151,6 @@ typedef struct simulate_job {
 
 /* ---- cmd_simulate.c ---- */
 
-int simulate_memory(void); /* "out of memory" */
 /* zeroed, freed with the job; NULL when memory is out */
 void *simulate_array(simulate_job *j, size_t count, size_t size);
 bool simulate_given(const simulate_job *j, const char *name); /* a setting differs from its default */

@@ -9,7 +9,7 @@ int simulate_carry_prepare(simulate_job *j) {
   c->nothing = simulate_array(j, (size_t)psdm_robot_parameter_count(j->robot), sizeof *c->nothing);
   c->tau = simulate_array(j, 4 * n, sizeof *c->tau);
   if (!c->nothing || !c->tau || psdm_robot_clone(j->robot, NULL, &c->load) || psdm_work_new(c->load, NULL, &c->work))
-    return simulate_memory();
+    return tool_no_memory("simulate");
   c->sum = c->tau + n, c->sum_motor = c->tau + 2 * n, c->current = c->tau + 3 * n;
   psdm_robot_set_parameters(c->load, c->nothing);
   return -1;

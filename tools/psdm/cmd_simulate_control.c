@@ -8,7 +8,7 @@ static int take_list(simulate_job *j, const char *option, const char *text, int 
   if (!text) return -1;
   double *value = simulate_array(j, (size_t)count, sizeof *value);
   *to = value;
-  return value ? simulate_numbers(option, text, count, value) : simulate_memory();
+  return value ? simulate_numbers(option, text, count, value) : tool_no_memory("simulate");
 }
 
 /* one number, or q's and qd's, or 2n */
@@ -17,7 +17,7 @@ static int take_Q(simulate_job *j, const double **to) {
   bool pair = comma && !strchr(comma + 1, ',') && j->n > 1;
   if (!pair) return take_list(j, "Q", j->set.Q, 2 * j->n, to);
   double two[2], *value = simulate_array(j, 2 * (size_t)j->n, sizeof *value);
-  if (!value) return simulate_memory();
+  if (!value) return tool_no_memory("simulate");
   int code = simulate_numbers("Q", j->set.Q, 2, two);
   for (int i = 0; i < 2 * j->n; i++) value[i] = two[i >= j->n];
   *to = value;
@@ -28,7 +28,7 @@ static int take_inputs(simulate_job *j, const bool **to) {
   const char *at = j->set.inputs;
   if (!at) return -1;
   bool *input = simulate_array(j, (size_t)j->n, sizeof *input);
-  if (!input) return simulate_memory();
+  if (!input) return tool_no_memory("simulate");
   *to = input;
   for (int last = 0;; at++) {
     char part[32];

@@ -79,7 +79,7 @@ static int read_row(simulate_job *j, const initial *in) {
   for (int group = THETA; group <= THETAD && j->set.elastic; group++) {
     if (!in->has[group]) continue;
     double **to = group == THETA ? &j->theta : &j->thetad;
-    if (!(*to = simulate_array(j, (size_t)j->n, sizeof **to))) return simulate_memory();
+    if (!(*to = simulate_array(j, (size_t)j->n, sizeof **to))) return tool_no_memory("simulate");
     take(j, in, group, *to);
   }
   if (psdm_csv_row(in->csv, in->row, &more, &error)) return tool_fail(&error);
@@ -91,7 +91,7 @@ static int read_initial(simulate_job *j, initial *in) {
   in->row = simulate_array(j, (size_t)columns, sizeof *in->row);
   in->used = simulate_array(j, (size_t)columns, sizeof *in->used);
   int *places = simulate_array(j, (size_t)GROUPS * (size_t)j->n, sizeof *places);
-  if (!in->row || !in->used || !places) return simulate_memory();
+  if (!in->row || !in->used || !places) return tool_no_memory("simulate");
   for (int group = 0; group < GROUPS; group++) in->place[group] = places + group * j->n;
   int code = match_columns(j, in);
   return code < 0 ? read_row(j, in) : code;
@@ -102,7 +102,7 @@ int simulate_initial(simulate_job *j) {
   psdm_error error;
   j->q = simulate_array(j, (size_t)j->n, sizeof *j->q);
   j->qd = simulate_array(j, (size_t)j->n, sizeof *j->qd);
-  if (!j->q || !j->qd) return simulate_memory();
+  if (!j->q || !j->qd) return tool_no_memory("simulate");
   if (!j->set.initial || j->start_on_reference) return -1;
   tool_input(j->set.initial);
   if (psdm_csv_open(j->set.initial, NULL, &in.csv, &error)) return tool_fail(&error);
@@ -118,7 +118,7 @@ static int load_torque(simulate_job *j) {
   psdm_error error;
   const char **names = simulate_array(j, (size_t)j->n + 1, sizeof *names);
   char *text = simulate_array(j, (size_t)j->n, NAME);
-  if (!names || !text) return simulate_memory();
+  if (!names || !text) return tool_no_memory("simulate");
   for (int i = 0; i < j->n; i++) {
     snprintf(text + i * NAME, NAME, "tau%d", i + 1);
     names[i] = text + i * NAME;
@@ -174,7 +174,8 @@ static int load_payload(simulate_job *j) {
     return tool_fail(&error);
   long rows = psdm_signal_rows(table);
   code = rows <= SIMULATE_PAYLOADS ? -1 : tool_usage("simulate", "--payload: at most %d rows", SIMULATE_PAYLOADS);
-  if (code < 0 && !(j->payload = simulate_array(j, (size_t)rows, sizeof *j->payload))) code = simulate_memory();
+  if (code < 0 && !(j->payload = simulate_array(j, (size_t)rows, sizeof *j->payload)))
+    code = tool_no_memory("simulate");
   for (long k = 0; k < rows && code < 0; k++) {
     double body[10];
     j->payload[k].t = psdm_signal_time(table, k);

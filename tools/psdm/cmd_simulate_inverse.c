@@ -138,7 +138,7 @@ int simulate_inverse(simulate_job *j) {
          until = j->set.time > 0 ? fmin(end, begin + j->set.time) : end;
   extremes e = {.j = j, .speed = memory, .torque = memory + j->n, .square = memory + 2 * j->n, .until = until};
   psdm_error error;
-  if (!memory) return simulate_memory();
+  if (!memory) return tool_no_memory("simulate");
   int code = simulate_carry_prepare(j);
   if (code >= 0) return code;
   j->bar = progress_start("torques along the motion", (long long)(1e6 * (until - begin)));

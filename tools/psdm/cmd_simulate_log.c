@@ -24,7 +24,7 @@ int simulate_log_prepare(simulate_job *j) {
   j->gear = simulate_array(j, (size_t)j->n, sizeof *j->gear);
   j->scratch = simulate_array(j, 3 * (size_t)j->n, sizeof *j->scratch);
   j->log_random = (unsigned long long)j->set.seed ^ 0x106u; /* a stream of its own */
-  if (!j->log_noise || !j->constant || !j->gear || !j->scratch) return simulate_memory();
+  if (!j->log_noise || !j->constant || !j->gear || !j->scratch) return tool_no_memory("simulate");
   for (int k = 0; k < psdm_robot_joints(j->robot) && code < 0; k++)
     if (psdm_robot_joint(j->robot, k)->q >= 0) code = prepare_joint(j, psdm_robot_joint(j->robot, k));
   return code;

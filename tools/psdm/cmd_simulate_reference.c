@@ -44,7 +44,7 @@ static int hold(simulate_job *j, const double *to) {
 static int sines(simulate_job *j, const double *centre, const double *amplitude) {
   psdm_error error;
   double *frequency = simulate_array(j, 2 * (size_t)j->n, sizeof *frequency), *phase = frequency + j->n;
-  if (!frequency) return simulate_memory();
+  if (!frequency) return tool_no_memory("simulate");
   int code = simulate_numbers("frequency", j->set.frequency ? j->set.frequency : "0.5", j->n, frequency);
   if (code >= 0) return code;
   for (int i = 0; i < j->n; i++) frequency[i] *= 2 * pi;
@@ -92,7 +92,7 @@ static int fourier(simulate_job *j, const double *centre, const double *amplitud
   double *u = simulate_array(j, 2 * (size_t)count, sizeof *u), *x = simulate_array(j, 2 * (size_t)j->n, sizeof *x),
          *most = x + j->n;
   unsigned long long random = (unsigned long long)j->set.seed ^ 0xf0u; /* not the stream of --model-error */
-  if (!a || !b || !u || !x) return simulate_memory();
+  if (!a || !b || !u || !x) return tool_no_memory("simulate");
   for (int i = 0; i < j->n; i++)
     draw_joint(count, &random, a + (size_t)i * (size_t)count, b + (size_t)i * (size_t)count, u);
   if (psdm_motion_fourier(j->n, count, j->set.period, centre, a, b, j->set.time, NULL, &j->reference, &error))
@@ -120,7 +120,7 @@ static int from_file(simulate_job *j) {
 
 static int make(simulate_job *j) {
   double *to = simulate_array(j, 2 * (size_t)j->n, sizeof *to), *amplitude = to + j->n;
-  if (!to) return simulate_memory();
+  if (!to) return tool_no_memory("simulate");
   memcpy(to, j->q, (size_t)j->n * sizeof *to);
   int code = j->set.to ? simulate_numbers("to", j->set.to, j->n, to) : -1;
   if (code < 0) code = simulate_numbers("amplitude", j->set.amplitude ? j->set.amplitude : "0.5", j->n, amplitude);
@@ -140,7 +140,7 @@ int simulate_reference(simulate_job *j) {
   if (code >= 0 || !j->start_on_reference) return code;
   /* the robot begins where the motion does */
   double *x = simulate_array(j, 2 * (size_t)j->n, sizeof *x);
-  if (!x) return simulate_memory();
+  if (!x) return tool_no_memory("simulate");
   j->start = psdm_motion_begin(j->reference);
   psdm_motion_at(j->reference, j->start, 2, x);
   memcpy(j->q, x, (size_t)j->n * sizeof *x);

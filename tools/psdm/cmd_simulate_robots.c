@@ -19,7 +19,7 @@ static int stated_value(const simulate_job *j, const char *name, double *value) 
 static int fill_stated(simulate_job *j, const psdm_model *model) {
   int count = psdm_robot_parameter_count(j->file), own;
   double *pi = simulate_array(j, (size_t)count, sizeof *pi);
-  if (!pi || psdm_robot_clone(j->file, NULL, &j->stated)) return simulate_memory();
+  if (!pi || psdm_robot_clone(j->file, NULL, &j->stated)) return tool_no_memory("simulate");
   for (int k = 0; k < psdm_model_l(model); k++) {
     double value;
     int code = stated_value(j, psdm_model_base_name(model, k), &value);
@@ -86,7 +86,7 @@ static int make_wrong(simulate_job *j) {
   int count = psdm_robot_parameter_count(j->model), links = psdm_robot_links(j->model);
   double *pi = simulate_array(j, (size_t)count, sizeof *pi), factor = 1;
   unsigned long long random = (unsigned long long)j->set.seed;
-  if (!pi || psdm_robot_clone(j->model, NULL, &j->believed)) return simulate_memory();
+  if (!pi || psdm_robot_clone(j->model, NULL, &j->believed)) return tool_no_memory("simulate");
   psdm_robot_parameters(j->model, pi);
   for (int k = 0; k < count; k++) {
     if (k >= 10 * links || k % 10 == 0) factor = 1 + (simulate_uniform(&random) < 0.5 ? -1 : 1) * j->set.model_error;

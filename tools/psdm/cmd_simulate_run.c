@@ -41,7 +41,7 @@ static int tracking_start(simulate_job *j) {
   tracking *t = &j->tracking;
   size_t n = (size_t)j->n;
   double *memory = simulate_array(j, 7 * n, sizeof *memory);
-  if (!memory) return simulate_memory();
+  if (!memory) return tool_no_memory("simulate");
   *t = (tracking){.sum = memory,
                   .late_sum = memory + n,
                   .peak = memory + 2 * n,
@@ -90,7 +90,7 @@ static int keep_start(simulate_job *j) {
   psdm_sim_row now;
   psdm_sim_now(j->sim, &now);
   j->kept = simulate_array(j, 8 * (size_t)now.n + (size_t)now.joints + (size_t)now.control_states, sizeof *j->kept);
-  if (!j->kept) return simulate_memory();
+  if (!j->kept) return tool_no_memory("simulate");
   keep(j, &now);
   return -1;
 }

@@ -235,7 +235,7 @@ static bool collects(const char *name) {
 static int take_argument(const command_line *line, const char *word, int wanted, int *found, const char **arguments) {
   bool more = wanted && collects(line->positional[wanted - 1]);
   if (more && *found >= wanted - 1) {
-    if (!add_to_list(word, &rest)) return tool_usage(line->command, "out of memory");
+    if (!add_to_list(word, &rest)) return tool_no_memory(line->command);
     if (*found == wanted) return -1;
   } else if (*found == wanted) {
     return tool_usage(line->command, "'%s' is one argument too many", tool_safe(word));

@@ -72,6 +72,7 @@ int tool_fail(const psdm_error *error);
 
 /* "psdm eval: ..." and where help is; returns EXIT_USAGE. */
 int tool_usage(const char *command, const char *format, ...) PSDM_PRINTF(2, 3);
+int tool_no_memory(const char *command);
 
 /* "--method 'exat': did you mean 'exact'? There are exact, dense"; returns EXIT_USAGE. */
 int tool_unknown(const char *command, const char *what, const char *text, const char *const *words, size_t count);

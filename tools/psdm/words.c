@@ -188,6 +188,8 @@ int tool_usage(const char *command, const char *format, ...) {
   return EXIT_USAGE;
 }
 
+int tool_no_memory(const char *command) { return tool_usage(command, "out of memory"); }
+
 int tool_unknown(const char *command, const char *what, const char *text, const char *const *words, size_t count) {
   const char *near = tool_nearest(text, words, count);
   char known[512] = "";
