@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 WERROR := $(if $(CI),ON,OFF)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-MUTANTS ?= 100
+MUTANTS ?= 40
 SEED ?= 1
 
 .PHONY: help build demo test test-all deep test-peers sanitize tsan msan coverage mutation fuzz bench bench-report docs format install clean core all-packages

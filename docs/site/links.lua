@@ -3,7 +3,7 @@ local function page(target)
   if target:match('^%a+://') or target:match('^#') or target:match('^mailto:') then return target end
   local file, fragment = target:match('^([^#]*)(#?.*)$')
   file = file:gsub('^%.%./', ''):gsub('^docs/', '')
-  if file == 'README.md' then file = 'index.md' elseif file == 'CHANGELOG.md' then file = 'changelog.md' end
+  if file == 'README.md' then file = 'index.md' else file = file:gsub('^CHANGELOG', 'changelog'):gsub('^CONTRIBUTING', 'contributing') end
   return file:gsub('%.md$', '.html') .. fragment
 end
 

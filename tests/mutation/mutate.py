@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Mutation testing: does a test notice when a line of the library is wrong?
 
-    mutate.py [--room rigid|derive|calib|all] [--file PART] [--count N] [--seed S] [--jobs J] [--build DIR] [--at-least PERCENT]
+    mutate.py [--room ROOM,...|all] [--file PART] [--count N] [--seed S] [--jobs J] [--build DIR] [--at-least PERCENT]
 
 Changes one token or one statement of a source file at a time, compiles that file alone as the build does, links it in front of the
-library into the unit tests of its room (tests.txt) and runs them until one fails. A mutant that gives the same object code as the
+library into its unit tests (tests.txt, whose rooms are "all") and runs them until one fails. A mutant that gives the same object code as the
 original is the same program and does not count; neither does one that does not compile, nor one on the reviewed list equivalent.txt. Sizes of arrays are left alone.
 Survivors are printed with their lines and written to BUILD/mutation/survivors.txt. Exit 1 when fewer than PERCENT were found.
 """
@@ -365,9 +365,9 @@ def judge(builder, tests, path, text, point, original, names, listed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--room", default="all", help="rigid, derive, calib or all")
+    parser.add_argument("--room", default="all", help="folders of src, or all that tests.txt names")
     parser.add_argument("--file", default="", help="only files whose path contains this")
-    parser.add_argument("--count", type=int, default=100, help="mutants per room (default 100)")
+    parser.add_argument("--count", type=int, default=40, help="mutants per room (default 40)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
@@ -383,7 +383,7 @@ def main():
     print(f"mutate: seed {args.seed}, {args.count} mutants per room", flush=True)
 
     # the sample, drawn over all mutations of a room
-    rooms = ["rigid", "derive", "calib"] if args.room == "all" else args.room.split(",")
+    rooms = list(dict.fromkeys(prefix.split("/")[1] for prefix, _ in table)) if args.room == "all" else args.room.split(",")
     texts, sample = {}, []
     for room in rooms:
         drawn = []
