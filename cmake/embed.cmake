@@ -1,5 +1,5 @@
-# embed(NAME FILE SOURCE): a text file as a C array NAME, terminated, in SOURCE; made again when the file changes.
-function(embed name file source)
+# psdm_embed(NAME FILE SOURCE): a text file as a C array NAME, terminated, in SOURCE; made again when the file changes.
+function(psdm_embed name file source)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   file(READ ${file} bytes HEX)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")

@@ -3,6 +3,12 @@
 #include <stddef.h>
 #include <yaml.h>
 
+#ifdef PSDM_HAVE_LAPACK
+#include <cblas.h>
+#endif
+#ifdef PSDM_HAVE_MATIO
+#include <matio.h>
+#endif
 #ifdef PSDM_HAVE_SUNDIALS
 #include <sundials/sundials_config.h>
 #endif
@@ -31,6 +37,12 @@ const char *psdm_version(void) { return PSDM_VERSION; }
 
 static const char *xml_version(void) { return LIBXML_DOTTED_VERSION; }
 
+#ifdef PSDM_HAVE_LAPACK
+static const char *blas_version(void) { return openblas_get_config(); }
+#endif
+#ifdef PSDM_HAVE_MATIO
+static const char *matio_version(void) { return MATIO_VERSION_STR; }
+#endif
 #ifdef PSDM_HAVE_SUNDIALS
 static const char *sundials_version(void) { return SUNDIALS_VERSION; }
 #endif
@@ -40,8 +52,8 @@ static const char *sundials_version(void) { return SUNDIALS_VERSION; }
 static const char *hdf5_version(void) { return NUMBERS(H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE); }
 #endif
 
-#ifdef PSDM_HAVE_CMINPACK
-static const char *built_in(void) { return "built in"; } /* its header tells no version */
+#if defined(PSDM_HAVE_CMINPACK) || defined(PSDM_HAVE_OPENMP)
+static const char *built_in(void) { return "built in"; } /* their headers tell no version */
 #endif
 
 static const struct component {
@@ -50,6 +62,12 @@ static const struct component {
 } components[] = {
     {"libyaml", yaml_get_version_string},
     {"libxml2", xml_version},
+#ifdef PSDM_HAVE_LAPACK
+    {"LAPACK", blas_version},
+#endif
+#ifdef PSDM_HAVE_MATIO
+    {"matio", matio_version},
+#endif
 #ifdef PSDM_HAVE_SUNDIALS
     {"SUNDIALS", sundials_version},
 #endif
@@ -70,6 +88,9 @@ static const struct component {
 #endif
 #ifdef PSDM_HAVE_CMINPACK
     {"cminpack", built_in},
+#endif
+#ifdef PSDM_HAVE_OPENMP
+    {"OpenMP", built_in},
 #endif
     {"NLopt", psdmp_plugin_nlopt_version}, /* last: it is opened at run time, and may not be there */
 };

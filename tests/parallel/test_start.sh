@@ -76,7 +76,7 @@ says 0 "3 will be used; $(getconf _NPROCESSORS_ONLN) processor" OMP_NUM_THREADS=
 mkdir programs
 says 0 "open/psdm_mpi.so (Open MPI v9.8.7)" PSDM_PLUGINS=open "$PSDM" doctor
 says 0 "apt-get install libopenmpi-dev, then make build" PSDM_PLUGINS=none "$PSDM" doctor
-says 0 "it is of another version: one process only" PSDM_PLUGINS=old "$PSDM" doctor
+says 0 "it is of another version: needed for several processes" PSDM_PLUGINS=old "$PSDM" doctor
 says 0 "apt-get install openmpi-bin" PATH=/nowhere "$PSDM" doctor
 printf '#!/bin/sh\necho "HYDRA build details:"\n' > programs/mpirun
 chmod +x programs/mpirun

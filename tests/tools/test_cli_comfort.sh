@@ -142,7 +142,7 @@ run doctor
 expect_code 0 doctor
 PSDM_PLUGINS=$work/none PSDM_NLOPT=$work/none PATH=/nowhere run doctor
 expect_code 0 "what is missing is not needed"
-expect_in out "looked for in $work/none"
+expect_in out "not found in $work/none"
 expect_in out "apt-get install coinor-libipopt-dev"
 expect_in out "apt-get install gnuplot-nox"
 expect_in out "works, without: "

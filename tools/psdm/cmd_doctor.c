@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd_doctor.h"
+#include "parts.h"
 #include "tool.h"
 
 #define DOCTOR_SETTINGS(X) X(flag, json, "", "", "write one JSON object")
@@ -50,45 +51,52 @@ void doctor_install(finding *at, const char *packages, bool build_again) {
              build_again ? ", then make build" : "");
 }
 
-static bool has_component(const char *wanted) {
-  const char *name;
-  for (int i = 0; (name = psdm_component(i, NULL)); i++)
-    if (strcmp(name, wanted) == 0) return true;
-  return false;
+/* ---- the parts ---- */
+
+/* of what the library is linked with or opens at run time; NULL: it is not there */
+static const char *version_of(const char *component) {
+  const char *name, *version;
+  for (int i = 0; (name = psdm_component(i, &version)); i++)
+    if (strcmp(name, component) == 0) return version;
+  return NULL;
 }
 
-/* ---- libraries ---- */
+static void check_plugin(findings *f, const char *title, const char *packages, const char *gives,
+                         psdm_status (*find)(char *where, size_t size)) {
+  char where[300];
+  bool ok = find(where, sizeof where) == PSDM_OK;
+  /* what the loader said of a plug-in, or the folders that were searched */
+  const char *format = ok ? "%s: %s" : strstr(where, ".so") ? "%s: needed for %s" : "not found in %s: needed for %s";
+  doctor_install(doctor_find(f, title, ok, false, format, where, gives), packages, true);
+}
 
-static void check_versions(findings *f) {
+static void check_part(findings *f, const char *title, const char *packages, const char *gives, bool built_in) {
+  const char *version = version_of(title);
+  if (version) doctor_find(f, title, true, false, "%s: %s", version, gives);
+  else
+    doctor_install(
+        doctor_find(f, title, false, false, "%s: needed for %s", built_in ? "not found" : "not built in", gives),
+        packages, !built_in);
+}
+
+/* every row of cmake/parts.cmake */
+static void check_parts(findings *f) {
   static const struct {
-    const char *component, *name, *lost, *packages;
-  } optional[] = {{"cminpack", "cminpack", "no LuGre friction from logs", "libcminpack-dev"},
-                  {"zlib", "zlib", "no compressed logs", "zlib1g-dev"},
-                  {"HDF5", "HDF5", "no logs in HDF5, none of MATLAB's version 7.3", "libhdf5-dev"},
-                  {"SQLite", "bags of ROS 2 (.db3)", "no such logs", "libsqlite3-dev"}};
-  const char *name, *version;
+    const char *title, *packages, *gives;
+    bool built_in;
+  } parts[] = {
+#define PART_ROW(name, title, packages, gives, found) {title, packages, gives, found},
+      PSDM_PARTS(PART_ROW)
+#undef PART_ROW
+  };
   doctor_find(f, "library", strcmp(psdm_version(), PSDM_VERSION) == 0, true, "libpsdm %s, headers %s", psdm_version(),
               PSDM_VERSION);
-  for (int i = 0; (name = psdm_component(i, &version)); i++) doctor_find(f, name, true, true, "%s", version);
-  if (!psdm_integrator_available(PSDM_INTEGRATOR_ADAMS))
-    doctor_install(doctor_find(f, "SUNDIALS", false, false, "not built in: psdm simulate has fixed steps only"),
-                   "libsundials-dev", true);
-  if (!has_component("NLopt"))
-    doctor_install(
-        doctor_find(f, "NLopt", false, false, "not found: no psdm excite for inertia, no LuGre friction from logs"),
-        "libnlopt0", false);
-  for (size_t k = 0; k < sizeof optional / sizeof *optional; k++)
-    if (!has_component(optional[k].component))
-      doctor_install(doctor_find(f, optional[k].name, false, false, "not built in: %s", optional[k].lost),
-                     optional[k].packages, true);
-}
-
-static void check_solver(findings *f) {
-  char where[360];
-  bool ok = psdm_optimal_solver(where, sizeof where) == PSDM_OK;
-  doctor_install(doctor_find(f, "IPOPT plug-in", ok, false,
-                             ok ? "%s" : "not found: no psdm plan from rest to rest; looked for in %s", where),
-                 "coinor-libipopt-dev", true);
+  for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+    const char *title = parts[k].title, *packages = parts[k].packages, *gives = parts[k].gives;
+    if (strcmp(title, "IPOPT plug-in") == 0) check_plugin(f, title, packages, gives, psdm_optimal_solver);
+    else if (strcmp(title, "MPI plug-in") == 0) check_plugin(f, title, packages, gives, psdm_ranks_library);
+    else check_part(f, title, packages, gives, parts[k].built_in);
+  }
 }
 
 /* ---- the system ---- */
@@ -262,12 +270,11 @@ int cmd_doctor(int argc, char **argv) {
   static findings f; /* too large for a stack */
   int code = settings_parse(&doctor_line, argc, argv, &set, NULL);
   if (code >= 0) return code;
-  check_versions(&f);
+  check_parts(&f);
   check_numbers(&f);
   check_folder(&f);
   check_dynamics(&f);
   doctor_check_threads(&f);
-  check_solver(&f);
   check_compiler(&f);
   check_programs(&f);
   doctor_check_ranks(&f);

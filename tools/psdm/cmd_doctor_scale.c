@@ -59,19 +59,9 @@ static void check_mpirun(findings *f, const char *library) {
   doctor_install(at, strcmp(built, "Open MPI") == 0 ? "openmpi-bin" : "mpich", false);
 }
 
-static finding *find_plugin(findings *f, char *where, size_t size) {
-  static const char name[] = "MPI plug-in", lost[] = "one process only, no mpirun -n 8 psdm calibrate";
-  if (psdm_ranks_library(where, size) == PSDM_OK) return doctor_find(f, name, true, false, "%s", where);
-  /* what the loader said of it */
-  if (strstr(where, "psdm_mpi.so")) return doctor_find(f, name, false, false, "%s: %s", where, lost);
-  return doctor_find(f, name, false, false, "not found: %s; looked for in %s", lost, where);
-}
-
 void doctor_check_ranks(findings *f) {
   char where[300];
-  finding *plugin = find_plugin(f, where, sizeof where);
-  doctor_install(plugin, "libopenmpi-dev", true);
-  check_mpirun(f, plugin->ok ? where : "");
+  check_mpirun(f, psdm_ranks_library(where, sizeof where) == PSDM_OK ? where : "");
 }
 
 /* ---- a GPU ---- */
