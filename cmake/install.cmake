@@ -4,12 +4,14 @@ include(CMakePackageConfigHelpers)
 set(manual ${PROJECT_BINARY_DIR}/manual)
 add_custom_command(OUTPUT ${manual}/psdm.1 ${manual}/psdm ${manual}/_psdm
   COMMAND psdm_tool reference man ${manual}
+  COMMAND psdm_tool reference schema ${manual}/schema
   COMMAND psdm_tool completion bash > ${manual}/psdm
   COMMAND psdm_tool completion zsh > ${manual}/_psdm
   DEPENDS psdm_tool)
 add_custom_target(psdm_manual ALL DEPENDS ${manual}/psdm.1 ${manual}/psdm ${manual}/_psdm)
 install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL FILES_MATCHING PATTERN "*.1")
 install(FILES ${manual}/psdm DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+install(DIRECTORY ${manual}/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/psdm OPTIONAL)
 install(FILES ${manual}/_psdm DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
 
 install(TARGETS psdm EXPORT psdmTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

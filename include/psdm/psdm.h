@@ -34,6 +34,8 @@
 #include "psdm/ranks.h"
 #include "psdm/reduce.h"
 #include "psdm/report.h"
+#include "psdm/result.h"
+#include "psdm/results.h"
 #include "psdm/rigid.h"
 #include "psdm/robot.h"
 #include "psdm/scale.h"

@@ -14,6 +14,11 @@ for command in $commands; do
   done
 done
 
+# ---- the results' keys in docs are this program's ----
+run reference results
+expect_code 0 "reference results"
+checks=$((checks + 1)); diff "$SOURCE/docs/results.md" out > changed || { head -20 changed; wrong "docs/results.md is stale: psdm reference results > docs/results.md"; }
+
 # ---- manual pages: a page each, no line that troff would take for something else ----
 run reference man pages
 expect_code 0 "reference man"

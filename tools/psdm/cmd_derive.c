@@ -104,38 +104,6 @@ static void print_text(const psdm_robot *robot, const result *r) {
   printf("  torque error against Newton-Euler over %d states: %.2g\n", r->states, r->residual);
 }
 
-static void write_json(psdm_output *out, const derive_settings *set, const psdm_robot *robot, const result *r) {
-  const psdm_model *m = r->model;
-  int n = psdm_model_n(m);
-  tool_json_begin(out, "derive");
-  tool_json_robot(out, "name", robot);
-  psdm_json_integer(out, "n", n);
-  psdm_json_integer(out, "p", psdm_model_p(m));
-  psdm_json_integer(out, "l", psdm_model_l(m));
-  psdm_json_object(out, "classes");
-  psdm_json_integer(out, "gravity", class_size(m, 0));
-  psdm_json_array(out, "acceleration");
-  for (int j = 0; j < n; j++) psdm_json_integer(out, NULL, class_size(m, 1 + j));
-  psdm_json_close(out);
-  psdm_json_array(out, "centrifugal");
-  for (int j = 0; j < n; j++) psdm_json_integer(out, NULL, class_size(m, 1 + n + j));
-  psdm_json_close(out);
-  psdm_json_integer(out, "coriolis", psdm_model_p(m) - psdm_model_class_start(m, 1 + 2 * n));
-  psdm_json_close(out);
-  psdm_json_string(out, "method", set->method);
-  psdm_json_string(out, "basis", set->basis);
-  psdm_json_number(out, "seconds", r->info.seconds);
-  psdm_json_number(out, "residual", r->residual);
-  psdm_json_integer(out, "states", r->states);
-  psdm_json_integer(out, "nonzeros", psdm_model_entries(m));
-  psdm_json_number(out, "dropped", r->info.dropped);
-  psdm_json_number(out, "kept", r->info.kept);
-  psdm_json_number(out, "rank_dropped", r->info.rank_dropped);
-  psdm_json_number(out, "rank_kept", r->info.rank_kept);
-  if (r->info.searched) psdm_json_integer(out, "searched", r->info.searched);
-  psdm_json_close(out);
-}
-
 /* the choices and their words */
 static int choose(const derive_settings *set, psdm_derive_options *options) {
   bool dense = strcmp(set->method, "dense") == 0, echelon = strcmp(set->basis, "echelon") == 0;
@@ -187,14 +155,21 @@ static int write_export(const char *path, const psdm_robot *robot, const psdm_mo
   return -1;
 }
 
-static int report(const derive_settings *set, const psdm_robot *robot, const result *r) {
+static int write_json(const psdm_robot *robot, const psdm_derive_options *options, const result *r) {
+  psdm_derive_info info = r->info;
+  psdm_derive_result *answer;
+  psdm_error error;
+  info.residual = r->residual;
+  if (psdm_derive_result_new(robot, r->model, options, &info, r->states, NULL, &answer, &error))
+    return tool_fail(&error);
+  return tool_answer(&answer->head);
+}
+
+static int report(const derive_settings *set, const psdm_robot *robot, const psdm_derive_options *options,
+                  const result *r) {
   int code = EXIT_OK;
   if (set->json) {
-    psdm_output *out;
-    code = tool_open("-", &out);
-    if (code >= 0) return code;
-    write_json(out, set, robot, r);
-    code = tool_commit(&out);
+    code = write_json(robot, options, r);
   } else if (!set->export || !tool_quiet()) {
     print_text(robot, r);
   }
@@ -234,7 +209,7 @@ int cmd_derive(int argc, char **argv) {
     tool_deaf();
   }
   if (code < 0 && set.export) code = write_export(set.export, robot, r.model);
-  if (code < 0) code = report(&set, robot, &r);
+  if (code < 0) code = report(&set, robot, &options, &r);
   psdm_model_free(r.model);
   psdm_robot_free(robot);
   return code;

@@ -7,14 +7,18 @@
 
 #include "reference.h"
 
-static const char *const positional[] = {"markdown|man", "[DIR]", NULL};
+static const char *const positional[] = {"markdown|man|results|schema", "[DIR]", NULL};
 
 static const char help[] = "Writes the reference of all commands and options from the tables of this program: as one "
                            "markdown text to standard output, or as manual pages\n"
-                           "psdm.1 and psdm-COMMAND.1 into a folder.\n\n"
+                           "psdm.1 and psdm-COMMAND.1 into a folder. results: every key that a command writes with "
+                           "--json, as one markdown text;\n"
+                           "schema: the same as JSON Schema, COMMAND.schema.json into a folder.\n\n"
                            "examples:\n"
                            "  psdm reference markdown > reference.md\n"
                            "  psdm reference man share/man/man1\n"
+                           "  psdm reference results > results.md\n"
+                           "  psdm reference schema share/psdm/schema\n"
                            "  man -l share/man/man1/psdm-eval.1\n";
 
 const command_line reference_line = {"reference", NULL, 0, positional, help};
@@ -84,31 +88,66 @@ const char *reference_name(const char *name, char text[64]) {
 
 /* ---- the command ---- */
 
-static int write_page(const char *folder, const tool_command *c) {
+static int make_folder(const char *folder, const char *what) {
+  if (!folder) return tool_usage("reference", "DIR is missing: the folder for the %s", what);
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    return tool_usage("reference", "%s: cannot be made: %s", tool_safe(folder), strerror(errno));
+  return -1;
+}
+
+static int open_page(const char *folder, const char *name, const char *end, psdm_output **out) {
   char path[4096];
+  int length = snprintf(path, sizeof path, "%s/%s%s", folder, name, end);
+  return length >= (int)sizeof path ? tool_usage("reference", "DIR: the name is too long") : tool_open(path, out);
+}
+
+static int write_page(const char *folder, const tool_command *c) {
+  char name[64];
   psdm_output *out;
-  int length = snprintf(path, sizeof path, "%s/psdm%s%s.1", folder, c ? "-" : "", c ? c->name : "");
-  if (length >= (int)sizeof path) return tool_usage("reference", "DIR: the name is too long");
-  int code = tool_open(path, &out);
+  snprintf(name, sizeof name, "psdm%s%s", c ? "-" : "", c ? c->name : "");
+  int code = open_page(folder, name, ".1", &out);
   if (code >= 0) return code;
   reference_man(out, c);
   return tool_commit(&out);
 }
 
 static int write_pages(const char *folder) {
-  if (!folder) return tool_usage("reference", "DIR is missing: the folder for the manual pages");
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return tool_usage("reference", "%s: cannot be made: %s", tool_safe(folder), strerror(errno));
-  int code = write_page(folder, NULL);
+  int code = make_folder(folder, "manual pages");
+  if (code < 0) code = write_page(folder, NULL);
   for (int i = 0; i < tool_command_count && code == EXIT_OK; i++) code = write_page(folder, &tool_commands[i]);
   return code;
 }
 
-static int write_markdown(void) {
+static int write_schemas(const char *folder) {
+  int code = make_folder(folder, "schemas");
+  for (int i = 0; psdm_results[i] && code <= EXIT_OK; i++) {
+    psdm_output *out;
+    code = open_page(folder, psdm_results[i]->command, ".schema.json", &out);
+    if (code >= 0) return code;
+    psdm_result_schema(psdm_results[i], out);
+    code = tool_commit(&out);
+  }
+  return code;
+}
+
+static const char results_head[] =
+    "# Results\n\n"
+    "What the commands write with `--json`, and what the library hands over as structs "
+    "([psdm/results.h](../include/psdm/results.h)).\n"
+    "`psdm reference results` writes this page; the same as JSON Schema lies in `share/psdm/schema`.\n\n"
+    "Every document begins with `command`, the name of the command, and `psdm`, its version. A number that is not "
+    "known "
+    "is `null`;\n"
+    "an optional key is missing where there is nothing to say. `[n]` is a list of n, `[n][m]` a list of n lists of "
+    "m.\n";
+
+static int write_text(bool results) {
   psdm_output *out;
   int code = tool_open("-", &out);
   if (code >= 0) return code;
-  reference_markdown(out);
+  if (results) psdm_output_text(out, results_head);
+  else reference_markdown(out);
+  for (int i = 0; results && psdm_results[i]; i++) psdm_result_markdown(psdm_results[i], out);
   return tool_commit(&out);
 }
 
@@ -116,5 +155,6 @@ int cmd_reference(int argc, char **argv) {
   const char *words[2];
   int none, code = settings_parse(&reference_line, argc, argv, &none, words);
   if (code >= 0) return code;
-  return strcmp(words[0], "man") == 0 ? write_pages(words[1]) : write_markdown();
+  if (strcmp(words[0], "man") == 0) return write_pages(words[1]);
+  return strcmp(words[0], "schema") == 0 ? write_schemas(words[1]) : write_text(strcmp(words[0], "results") == 0);
 }

@@ -314,6 +314,14 @@ long long tool_file_size(const char *path) {
   return file_at(path, &info) ? (long long)info.st_size : 0;
 }
 
+int tool_answer(psdm_result *answer) {
+  psdm_output *out;
+  int code = tool_open("-", &out);
+  if (code < 0) psdm_result_write_json(answer, out), code = tool_commit(&out);
+  psdm_result_free(answer);
+  return code;
+}
+
 void tool_json_begin(psdm_output *out, const char *command) {
   psdm_json_object(out, NULL);
   psdm_json_string(out, "command", command);

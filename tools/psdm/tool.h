@@ -196,6 +196,9 @@ void tool_forget_pending(void); /* removes what tool_pending names; safe in a ha
 void tool_pending(const char *path);
 void tool_settled(const char *path);
 
+/* Writes a document to standard output and frees it; returns an exit code. */
+int tool_answer(psdm_result *answer);
+
 /* {"command": NAME, "psdm": VERSION: what every JSON result begins with, so that psdm report knows it. */
 void tool_json_begin(psdm_output *out, const char *command);
 

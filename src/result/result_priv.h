@@ -1,0 +1,11 @@
+/* result_priv.h: fields as the writers and the reader of a result see them. */
+#ifndef PSDMP_RESULT_PRIV_H
+#define PSDMP_RESULT_PRIV_H
+
+#include "result/result.h"
+
+bool psdmp_result_optional(const psdm_result_field *field);
+int psdmp_result_dimensions(const psdm_result_field *field);   /* of a list, or 0 */
+size_t psdmp_result_item_size(const psdm_result_field *field); /* of a list's items */
+
+#endif
