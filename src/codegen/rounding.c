@@ -77,7 +77,8 @@ bool psdmp_codegen_rounding_at(const psdm_graph *graph, const double *input, con
  * own */
 static const double NOTHING = 1e-3;
 
-static double uniform(uint64_t *seed, double range) {
+/* not psdmp_base_random: these states stand in the self-tests of generated files, which must not change */
+double psdmp_codegen_uniform(uint64_t *seed, double range) {
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return range * ((double)(*seed >> 11) * 0x1p-52 - 1);
 }
@@ -86,14 +87,14 @@ static double uniform(uint64_t *seed, double range) {
 void psdmp_codegen_rounding_state(int state, int n, int l, double *input) {
   uint64_t seed = (uint64_t)state * UINT64_C(0x9E3779B97F4A7C15) + 1;
   for (int i = 0; i < n; i++) {
-    double q = uniform(&seed, 3);
+    double q = psdmp_codegen_uniform(&seed, 3);
     input[PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + i] = q;
     input[PSDMP_CODEGEN_IN_SINE * PSDMP_CODEGEN_BLOCK + i] = sin(q);
     input[PSDMP_CODEGEN_IN_COSINE * PSDMP_CODEGEN_BLOCK + i] = cos(q);
-    input[PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + i] = uniform(&seed, 2);
-    input[PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i] = uniform(&seed, 4);
+    input[PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + i] = psdmp_codegen_uniform(&seed, 2);
+    input[PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i] = psdmp_codegen_uniform(&seed, 4);
   }
-  for (int i = 0; i < l; i++) input[PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + i] = uniform(&seed, 1);
+  for (int i = 0; i < l; i++) input[PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + i] = psdmp_codegen_uniform(&seed, 1);
 }
 
 bool psdmp_codegen_rounding(const psdm_graph *graph, int n, int l, const psdm_ref *outputs, size_t count,

@@ -4,6 +4,9 @@
 
 #include "codegen/codegen.h"
 
+/* in [-range, range), the same on every machine */
+double psdmp_codegen_uniform(uint64_t *seed, double range);
+
 /* At one state (input, psdmp_codegen_program's blocks): out (count), and in bound (count) how far off each may be,
  * in units of the roundoff u (2^-24, 2^-53). Beyond the first order, in u^2, nothing is counted. False when memory
  * has ended. */

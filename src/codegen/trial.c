@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/chain_priv.h"
+#include "codegen/rounding_priv.h"
 #include "derive/derive.h"
 #include "linalg/linalg.h"
 #include "model/model.h"
@@ -17,10 +18,7 @@ typedef psdmp_codegen_trial trial;
 /* ---- numbers ---- */
 
 /* uniform in [-1, 1) and then on a grid of 1/64, which float and short text hold exactly */
-static double coarse(uint64_t *seed, double range) {
-  *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-  return floor(64 * range * ((double)(*seed >> 11) * 0x1p-52 - 1)) / 64;
-}
+static double coarse(uint64_t *seed, double range) { return floor(64 * psdmp_codegen_uniform(seed, range)) / 64; }
 
 double psdmp_codegen_joint_unit(const psdm_robot *r, int i) {
   for (int b = 0; b < r->bodies; b++)

@@ -1,13 +1,12 @@
 /* compile_io.c: generated code into this process: text in a private folder, the cache asked, else the compiler; the
  * graph where that fails. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime, O_CLOEXEC */
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
 #include <ctype.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "document/document.h"
@@ -36,12 +35,6 @@ typedef struct job {
   psdmp_compile_private files;
   psdm_error *error;
 } job;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- text ---- */
 
@@ -258,7 +251,7 @@ psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *opti
                          psdm_compiled **compiled, psdm_error *error) {
   const psdm_compile_options none = {0};
   psdm_error why = {0};
-  double started = now();
+  double started = psdmp_base_clock();
   psdm_status status = PSDM_OK;
   *compiled = NULL;
   if (!options) options = &none;
@@ -280,7 +273,7 @@ psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *opti
     psdm_compiled_free(c);
     return status;
   }
-  c->info.seconds = now() - started;
+  c->info.seconds = psdmp_base_clock() - started;
   *compiled = c;
   return PSDM_OK;
 }

@@ -12,14 +12,6 @@
  * hundred samples add up */
 static const double SAMPLE_ROUNDING = 3e-13;
 
-/* splitmix64 with a fixed start: the same robot gives the same bytes */
-double psdmp_derive_sample(uint64_t *state) {
-  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
-}
-
 /* memory for a choice of columns */
 static bool new_columns(psdmp_base_arena *arena, int columns, psdmp_linalg_columns *out, double **R) {
   out->kept = PSDMP_BASE_NEW(arena, columns, int);
@@ -53,7 +45,7 @@ static int variable(int link, int kind) { return 1 + link * KINDS + kind; }
 /* one robot whose bodies satisfy the ties: value[variable] random per group, then its standard parameters */
 static void sample_parameters(const psdm_robot *r, ties *t, double *value, uint64_t *seed, double *pi) {
   int variables = 1 + r->bodies * KINDS;
-  for (int i = 0; i < variables; i++) value[i] = psdmp_derive_sample(seed);
+  for (int i = 0; i < variables; i++) value[i] = psdmp_base_random(seed, -1, 1);
   value[0] = 0;
   for (int link = 0; link < r->bodies; link++) {
     double v[KINDS];
@@ -282,11 +274,11 @@ void psdmp_derive_random_state(const psdm_robot *r, double reach, const psdmp_de
     int i = r->joint[j].q;
     if (i < 0) continue;
     const psdmp_derive_motion *m = &motion[i];
-    q[i] = psdmp_derive_sample(seed) * m->unit * (r->joint[j].type == PSDM_PRISMATIC && m->far == 1 ? 1 : 3.14159);
-    qd[i] = psdmp_derive_sample(seed) * rate * m->unit;
-    qdd[i] = psdmp_derive_sample(seed) * rate * rate * m->unit;
-    if (m->far > 1 && psdmp_derive_sample(seed) > 0) q[i] *= m->far;
-    if (m->spin > 1 && psdmp_derive_sample(seed) > 0) qd[i] *= m->spin;
+    q[i] = psdmp_base_random(seed, -1, 1) * m->unit * (r->joint[j].type == PSDM_PRISMATIC && m->far == 1 ? 1 : 3.14159);
+    qd[i] = psdmp_base_random(seed, -1, 1) * rate * m->unit;
+    qdd[i] = psdmp_base_random(seed, -1, 1) * rate * rate * m->unit;
+    if (m->far > 1 && psdmp_base_random(seed, -1, 1) > 0) q[i] *= m->far;
+    if (m->spin > 1 && psdmp_base_random(seed, -1, 1) > 0) qd[i] *= m->spin;
   }
 }
 

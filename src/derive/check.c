@@ -42,7 +42,7 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
   }
   uint64_t seed = 11;
   for (int s = 0; s < states && !status; s++) {
-    for (int i = 0; i < 3 * n; i++) state[i] = psdmp_derive_sample(&seed) * (i < n ? 3.14159 : 1);
+    for (int i = 0; i < 3 * n; i++) state[i] = psdmp_base_random(&seed, -1, 1) * (i < n ? 3.14159 : 1);
     psdm_model_y(m, state, state + n, state + 2 * n, y);
     psdm_model_torque(m, PSDM_PART_ALL, y, theta, tau);
     status = recursive_torque(r, work, state, pi, Y, recursive);

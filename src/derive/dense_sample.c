@@ -22,7 +22,7 @@ void psdmp_derive_source_positions(const psdmp_derive_source *s, uint64_t seed, 
     for (int j = 0; j < r->joints; j++)
       if (r->joint[j].q >= 0)
         q[k * r->n + r->joint[j].q] =
-            psdmp_derive_sample(&seed) * (r->joint[j].type == PSDM_PRISMATIC ? s->reach : 3.14159265358979323846);
+            psdmp_base_random(&seed, -1, 1) * (r->joint[j].type == PSDM_PRISMATIC ? s->reach : 3.14159265358979323846);
 }
 
 /* ---- torques of a batch ---- */

@@ -1,18 +1,10 @@
 /* derive.c: from a robot to its model. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "derive/collect_priv.h"
 #include "derive/dense_priv.h"
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* sizes, names and codes: the last joint's digit counts least, so that codes ascend as the walk over bodies finds
  * them */
@@ -134,7 +126,7 @@ static psdm_status derive(const psdm_robot *r, const psdm_derive_options *option
 psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator,
                               psdm_model **model, psdm_derive_info *out, psdm_error *error) {
   psdm_derive_info info = {0};
-  double start = now();
+  double start = psdmp_base_clock();
   *model = NULL;
   if (r->closure)
     return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
@@ -147,7 +139,7 @@ psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *op
   if (!m) return psdmp_base_no_memory(r->file, error);
   m->arena.allocator = allocator;
   psdm_status status = shape(r, m) ? derive(r, options, m, &info, error) : psdmp_base_no_memory(r->file, error);
-  info.seconds = now() - start;
+  info.seconds = psdmp_base_clock() - start;
   if (!status) status = psdmp_derive_check_model(r, m, NULL, options, &info, error);
   if (out) *out = info;
   if (status) {

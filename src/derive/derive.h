@@ -23,7 +23,4 @@ psdm_status psdmp_derive_restriction_set(const psdm_robot *robot, const psdm_der
 psdm_status psdmp_derive_sample_assumed(const psdm_robot *robot, const psdm_derive_options *options, uint64_t seed,
                                         psdmp_base_arena *arena, double *pi, psdm_error *error);
 
-/* Uniform in [-1, 1), the same numbers on every machine. */
-double psdmp_derive_sample(uint64_t *state);
-
 #endif

@@ -206,7 +206,7 @@ static void show_V(holder *h, const matrix *m) {
   uint64_t seed = 9;
   memset(h->V2N, 0, sizeof *h->V2N * (size_t)c);
   for (int k = b; k < c; k++) {
-    double N = psdmp_derive_sample(&seed);
+    double N = psdmp_base_random(&seed, -1, 1);
     for (int i = 0; i < c; i++) h->V2N[i] += N * m->V[(long)k * c + i];
   }
   memcpy(h->V1, m->V, sizeof *h->V1 * (size_t)b * (size_t)c);

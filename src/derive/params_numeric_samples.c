@@ -168,7 +168,7 @@ static void improve(const sampler *s, const pattern *p, uint64_t *seed, int trie
   double best = badness(p, rows), step = 0.3;
   for (int t = 0; t < tries && best > log(20); t++) { /* the paper takes a row at S = 10 */
     for (int i = 0; i < s->variables; i++) {
-      trial_x[i] = x[i] + step * psdmp_derive_sample(seed);
+      trial_x[i] = x[i] + step * psdmp_base_random(seed, -1, 1);
       if (fabs(trial_x[i]) > 1) trial_x[i] = copysign(2 - fabs(trial_x[i]), trial_x[i]);
     }
     double now = evaluate(s, trial_x, trial_rows) ? INFINITY : badness(p, trial_rows);
@@ -192,7 +192,7 @@ typedef struct draw {
 static psdm_status draw_one(const sampler *s, uint64_t *seed, double *x, double *rows, psdm_error *error) {
   psdm_status status = PSDM_OK;
   for (int t = 0; t < 500; t++) {
-    for (int i = 0; i < s->variables; i++) x[i] = psdmp_derive_sample(seed);
+    for (int i = 0; i < s->variables; i++) x[i] = psdmp_base_random(seed, -1, 1);
     status = evaluate(s, x, rows);
     if (!status) return PSDM_OK;
   }

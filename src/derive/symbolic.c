@@ -257,7 +257,7 @@ static psdm_status check_fresh(study *s, uint64_t *seed, psdm_error *error) {
   if (!f || !point || !largest) return psdmp_base_no_memory(s->robot->file, error);
   for (int round = 0; round < FRESH; round++) {
     for (int i = 0; i < s->active; i++) {
-      double u = psdmp_derive_sample(seed);
+      double u = psdmp_base_random(seed, -1, 1);
       point[i] = copysign(0.3 + 1.2 * fabs(u), u);
     }
     psdm_status status = coefficients_at(s, point, f, error);
@@ -455,7 +455,7 @@ static psdm_status start(study *s, const psdm_symbolic_options *o, uint64_t *see
   for (int k = 0; k < r->lengths; k++)
     if (fabs(r->length[k].value) > 1e-13 * largest) s->length[s->active++] = k; /* the rest is rounding, so zero */
   /* one unit up or down is not zero either */
-  for (int i = 0; i < s->active; i++) s->x[i] = 0.25 + 0.5 * fabs(psdmp_derive_sample(seed));
+  for (int i = 0; i < s->active; i++) s->x[i] = 0.25 + 0.5 * fabs(psdmp_base_random(seed, -1, 1));
   return PSDM_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "linalg/linalg.h"
 #include "psdm/statespace.h"
 
@@ -106,16 +107,8 @@ static psdm_status descend(search *s, psdm_equilibrium_info *info, double *size)
   return status;
 }
 
-/* splitmix64 */
-static double uniform(unsigned long long *state) {
-  unsigned long long z = *state += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
 /* anywhere within the limits; joints without limits within half a turn or half a metre */
-static void random_start(const psdm_robot *r, unsigned long long *state, double *q) {
+static void random_start(const psdm_robot *r, uint64_t *state, double *q) {
   for (int k = 0; k < psdm_robot_joints(r); k++) {
     const psdm_joint *joint = psdm_robot_joint(r, k);
     bool slides = joint->type == PSDM_PRISMATIC;
@@ -125,7 +118,7 @@ static void random_start(const psdm_robot *r, unsigned long long *state, double 
     if (slides && isfinite(joint->limits.lower) && isfinite(joint->limits.upper))
       low = joint->limits.lower, high = joint->limits.upper;
     if (!(low <= high)) low = high = isfinite(joint->limits.lower) ? joint->limits.lower : joint->limits.upper;
-    q[joint->q] = low + (high - low) * uniform(state);
+    q[joint->q] = psdmp_base_random(state, low, high);
   }
 }
 
@@ -145,7 +138,7 @@ psdm_status psdm_equilibrium_find(const psdm_robot *r, psdm_work *work, psdm_lin
   const psdm_equilibrium_options *o = options ? options : &none;
   search s = {.robot = r, .work = work, .linear = linear, .u = u, .n = psdm_robot_n(r)};
   int starts = o->starts > 0 ? o->starts : STARTS;
-  unsigned long long state = o->seed;
+  uint64_t state = o->seed;
   if (psdmp_linalg_blas_room(NULL)) return PSDM_E_MEMORY;
   double least = INFINITY;
   *info = (psdm_equilibrium_info){.residual = INFINITY};

@@ -1,11 +1,9 @@
 /* optimal.c: optimal motions from rest to rest: limits, beginning, solution, finer grids, answer. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "psdm/optimal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "linalg/linalg.h"
 #include "plan/optimal_priv.h"
@@ -69,12 +67,6 @@ typedef struct job {
   int iterations; /* left for all rounds */
   double begun;
 } job;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static psdm_status refuse(const job *j, const char *text) {
   return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "%s", text);
@@ -344,7 +336,7 @@ static bool stands_still(watch *w, double objective, double infeasibility, doubl
 static bool going_on(void *user, int iteration, double objective, double infeasibility, double barrier) {
   watch *w = user;
   const psdm_optimal_options *o = &w->j->options;
-  w->late = now() - w->j->begun > (o->wall > 0 ? o->wall : seconds_allowed);
+  w->late = psdmp_base_clock() - w->j->begun > (o->wall > 0 ? o->wall : seconds_allowed);
   bool on = !w->late && (!o->going_on || o->going_on(o->going_on_user, iteration, objective, infeasibility));
   return on && !stands_still(w, objective, infeasibility, barrier);
 }
@@ -646,7 +638,7 @@ static psdm_status run(job *j) {
   p->stopped = verdict.stopped;
   p->iterations = allowed(j) - j->iterations;
   memcpy(p->words, verdict.words, sizeof p->words);
-  p->wall = now() - j->begun;
+  p->wall = psdmp_base_clock() - j->begun;
   p->motion = j->answer->motion = j->motion;
   j->motion = NULL;
   return PSDM_OK;
@@ -661,7 +653,7 @@ psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options
            .allocator = allocator,
            .error = error,
            .n = psdm_robot_n(robot),
-           .begun = now()};
+           .begun = psdmp_base_clock()};
   j.scratch.allocator = j.round.allocator = allocator;
   *out = NULL;
   if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;

@@ -1,12 +1,10 @@
 /* reduce.c: which functions of a model matter over a profile, and the smallest model that is good enough (Lloyd,
  * Irani, Ahmadi 2021, section 4.3). */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "reduce/monte.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "linalg/linalg.h"
 #include "robot/robot.h"
@@ -21,12 +19,6 @@ enum {
 };
 
 #define WHOLE 0.85 /* share of the error that goes into leaving out whole functions */
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* listed states are what there is */
 static long at_most(const psdm_reducer *r, long count) {
@@ -392,7 +384,7 @@ psdm_status psdm_reducer_keep(psdm_reducer *r, long functions, psdm_model **redu
 psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidence, psdm_model **reduced,
                                 psdm_reduce_info *info, psdm_error *error) {
   psdm_reduce_info own;
-  double began = now();
+  double began = psdmp_base_clock();
   psdmp_reduce_choice c = {0};
   if (!info) info = &own;
   *info = (psdm_reduce_info){.functions_before = r->model->p, .parameters_before = r->model->l};
@@ -427,6 +419,6 @@ psdm_status psdm_reducer_reduce(psdm_reducer *r, double wanted, double confidenc
   info->functions = (*reduced)->p;
   info->parameters = (*reduced)->l;
   info->digits = -log10(info->error);
-  info->seconds = now() - began;
+  info->seconds = psdmp_base_clock() - began;
   return PSDM_OK;
 }

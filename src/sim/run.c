@@ -1,21 +1,14 @@
 /* run.c: time goes by: samples of the controller, loads that come and go, rows of output, the audit of energy. */
-#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "sim/sim_priv.h"
 
 /* ---- the controller's samples ---- */
 
-/* Steele, Lea, Flood 2014: splitmix64 */
-static double uniform(psdm_sim *s) {
-  unsigned long long x = s->random += 0x9E3779B97F4A7C15ull;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-  return ((double)((x ^ (x >> 31)) >> 11) + 0.5) * 0x1p-53;
-}
+/* in (0, 1) */
+static double uniform(psdm_sim *s) { return ((double)(psdmp_base_random_bits(&s->random) >> 11) + 0.5) * 0x1p-53; }
 
 /* Box and Muller 1958 */
 static double normal(psdm_sim *s) {
@@ -114,12 +107,6 @@ typedef struct run {
   long rows;
   int idle; /* events since time last moved on */
 } run;
-
-static double clock_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static double energy_of(const psdm_sim_row *row) {
   return row->kinetic + row->potential + row->elastic + row->bristles;
@@ -224,7 +211,7 @@ static double next_jump(const run *r) {
 }
 
 static bool out_of_time(const run *r) {
-  return r->sim->options.wall_limit > 0 && clock_now() - r->started > r->sim->options.wall_limit;
+  return r->sim->options.wall_limit > 0 && psdmp_base_clock() - r->started > r->sim->options.wall_limit;
 }
 
 /* steps before a look at the clock; events at one moment, after which there is no way on */
@@ -359,7 +346,7 @@ psdm_status psdm_sim_run(psdm_sim *s, double seconds, psdm_sim_write write, void
            .result = result,
            .begin = s->t,
            .end = s->t + seconds,
-           .started = clock_now()};
+           .started = psdmp_base_clock()};
   s->fresh |= s->options.controller && !s->controlling;
   s->controlling = s->options.controller != NULL;
   loop(&r);
@@ -372,7 +359,7 @@ psdm_status psdm_sim_run(psdm_sim *s, double seconds, psdm_sim_write write, void
   result->energy_drift = result->peak_kinetic > 0 ? r.drift / result->peak_kinetic : 0;
   double scale = fmax(result->peak_kinetic, r.work);
   result->energy_balance = scale > 0 ? r.imbalance / scale : 0;
-  result->wall = clock_now() - r.started;
+  result->wall = psdmp_base_clock() - r.started;
   return PSDM_OK;
 }
 

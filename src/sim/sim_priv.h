@@ -67,7 +67,7 @@ struct psdm_sim {
 
   /* sampled control */
   double *seen_before; /* (n) */
-  unsigned long long random;
+  uint64_t random;
   double spare; /* the second of a pair of normal numbers */
   bool has_spare;
 

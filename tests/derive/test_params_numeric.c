@@ -100,7 +100,7 @@ static void improve(const twin *t, uint64_t *seed, double usual, double *x, doub
   double best = badness(t, rows, usual), step = 0.3, other[4 * JOINTS], made[JOINTS * STANDARD];
   for (int trial = 0; trial < tries && best > log(20); trial++) {
     for (int i = 0; i < count; i++) {
-      other[i] = x[i] + step * psdmp_derive_sample(seed);
+      other[i] = x[i] + step * psdmp_base_random(seed, -1, 1);
       if (other[i] > 1) other[i] = 2 - other[i];
       if (other[i] < -1) other[i] = -2 - other[i];
     }
@@ -124,7 +124,7 @@ static void sample(twin *t, bool scaling) {
   assert_true(t->samples <= SAMPLES && t->n <= JOINTS && t->S <= STANDARD);
   for (int s = 0; s < t->samples; s++) {
     do
-      for (int i = 0; i < t->vectors * t->n; i++) t->x[s][i] = psdmp_derive_sample(&seed);
+      for (int i = 0; i < t->vectors * t->n; i++) t->x[s][i] = psdmp_base_random(&seed, -1, 1);
     while (rows_at(t, t->x[s], t->rows[s]));
     double most = max_absolute(t->rows[s], t->height * t->S);
     largest = fmax(largest, most);
@@ -241,7 +241,7 @@ static void expect_vectors(const psdm_params *p, const psdmp_derive_samples *w) 
   for (int i = 0; i < c; i++) squares += p->sigma[i] * p->sigma[i], length += p->V2N[i] * p->V2N[i];
   expect(squares, all, 1e-12 * all, "squares", 0);
   for (int k = b; k < c; k++) {
-    double N = psdmp_derive_sample(&seed);
+    double N = psdmp_base_random(&seed, -1, 1);
     random += N * N;
   }
   expect(length, random, 1e-12 * c, "V2N", 0);

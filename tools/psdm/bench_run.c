@@ -1,12 +1,10 @@
 /* bench_run.c: generated functions, recursions and the textbook at the same states: compared, then timed, best of
  * several rounds. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "bench_run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* what the functions take: so many of q, qd, qdd; forward takes tau in the last one's place */
 static const int takes[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = 3,
@@ -24,29 +22,17 @@ static const int takes[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = 3,
 
 static int out_of_memory(void) { return tool_fail(&(psdm_error){.status = PSDM_E_MEMORY}); }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- states ---- */
-
-/* xorshift64*: the same numbers on every run */
-static double uniform(uint64_t *x, double low, double high) {
-  *x ^= *x >> 12, *x ^= *x << 25, *x ^= *x >> 27;
-  return low + (high - low) * (double)((*x * UINT64_C(2685821657736338717)) >> 11) * 0x1p-53;
-}
 
 /* motions, and the torques that belong to them */
 static psdm_status fill_states(bench *b) {
   static const double most[3] = {3, 2, 5};
   size_t n = (size_t)psdm_robot_n(b->robot);
-  uint64_t seed = 88172645463325252u;
+  unsigned long long seed = 1;
   psdm_status status = PSDM_OK;
   for (size_t s = 0; s < BENCH_STATES && !status; s++) {
     double *x = b->state + 4 * n * s;
-    for (size_t i = 0; i < 3 * n; i++) x[i] = uniform(&seed, -most[i / n], most[i / n]);
+    for (size_t i = 0; i < 3 * n; i++) x[i] = most[i / n] * (2 * tool_random(&seed) - 1);
     status = psdm_inverse(b->robot, b->work, x, x + n, x + 2 * n, x + 3 * n);
     for (size_t i = 0; i < 4 * n; i++) b->turned[i * BENCH_STATES + s] = x[i];
   }
@@ -346,9 +332,9 @@ static void measure(const bench *b, what kind, int index, double *ns) {
   double spent;
   if (*ns > 0) sweeps = (long)(least * 1e9 / (*ns * BENCH_STATES)) + 1;
   do {
-    double started = now();
+    double started = tool_now();
     for (long i = 0; i < sweeps; i++) sweep(b, kind, index);
-    spent = now() - started;
+    spent = tool_now() - started;
     sweeps = *ns > 0 || spent >= least ? sweeps : 2 * sweeps;
   } while (*ns == 0 && spent < least);
   spent *= 1e9 / ((double)sweeps * BENCH_STATES);

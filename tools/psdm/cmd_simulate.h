@@ -202,7 +202,6 @@ int simulate_json(simulate_job *j); /* exit code */
 
 /* ---- random numbers: cmd_simulate_reference.c ---- */
 
-double simulate_uniform(unsigned long long *state);  /* [0, 1) */
 double simulate_gaussian(unsigned long long *state); /* variance 1 */
 
 #endif

@@ -6,19 +6,10 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* ---- random numbers that are the same everywhere: splitmix64 (Steele, Lea, Flood 2014) ---- */
-
-double simulate_uniform(unsigned long long *state) {
-  unsigned long long x = *state += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
-}
-
 /* Box and Muller */
 double simulate_gaussian(unsigned long long *state) {
-  double radius = sqrt(-2 * log(1 - simulate_uniform(state)));
-  return radius * cos(2 * pi * simulate_uniform(state));
+  double radius = sqrt(-2 * log(1 - tool_random(state)));
+  return radius * cos(2 * pi * tool_random(state));
 }
 
 /* ---- motions ---- */

@@ -89,7 +89,7 @@ static int make_wrong(simulate_job *j) {
   if (!pi || psdm_robot_clone(j->model, NULL, &j->believed)) return tool_no_memory("simulate");
   psdm_robot_parameters(j->model, pi);
   for (int k = 0; k < count; k++) {
-    if (k >= 10 * links || k % 10 == 0) factor = 1 + (simulate_uniform(&random) < 0.5 ? -1 : 1) * j->set.model_error;
+    if (k >= 10 * links || k % 10 == 0) factor = 1 + (tool_random(&random) < 0.5 ? -1 : 1) * j->set.model_error;
     pi[k] *= factor;
   }
   psdm_robot_set_parameters(j->believed, pi);

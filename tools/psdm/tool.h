@@ -246,7 +246,8 @@ void progress_lacking(const char *words);
 void progress_end(progress *p);
 void progress_clear(void); /* other words come; the line is drawn again when it is due */
 
-double tool_now(void); /* s, from some beginning */
+double tool_now(void);                         /* s, from some beginning */
+double tool_random(unsigned long long *state); /* in [0, 1), the same on every machine */
 
 /* Escapes control characters of a name for a terminal, in one of a few rotating buffers. */
 const char *tool_safe(const char *name);
