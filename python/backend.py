@@ -15,7 +15,7 @@ from scikit_build_core.build import (  # noqa: F401
 )
 from scikit_build_core.build import build_sdist as _build_sdist
 
-PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "include", "src", "tools", "robots", "bench/peers/textbook.c", "bench/peers/textbook.h")
+PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "include", "src", "tools", "robots")
 HERE = pathlib.Path(__file__).resolve().parent
 
 

@@ -7,9 +7,9 @@
 
 /* ---- psdm bench ---- */
 
-enum { CHOSEN, BATCH, OTHER, LIBRARY, TEXTBOOK, WAYS };
+enum { CHOSEN, BATCH, OTHER, LIBRARY, WAYS };
 static const char *const ways[WAYS] = {"generated code", "the same in batches", "generated, other method",
-                                       "library's recursion", "textbook Newton-Euler"};
+                                       "library's recursion"};
 
 static double operations(const psdmp_document_node *form) {
   return psdmp_report_result_number(form, "mult") + psdmp_report_result_number(form, "add") +
@@ -29,7 +29,7 @@ static const psdmp_document_node *functions_of(const psdmp_document_node *root) 
 static void show_facts(psdmp_report_page *page, const psdmp_document_node *root) {
   const psdmp_document_node *inverse = psdmp_report_result_node(root, "functions.inverse");
   double ns = psdmp_report_result_number(inverse, "ns"), batch = psdmp_report_result_number(inverse, "ns_batch"),
-         textbook = psdmp_report_result_number(root, "baseline.inverse.ns");
+         recursion = psdmp_report_result_number(root, "baseline.inverse.ns");
   psdmp_report_page_facts(page);
   if (isfinite(ns))
     psdmp_report_page_fact(page, "inverse dynamics, one state", "%s ns", psdmp_report_words_number(page, ns, 3));
@@ -38,9 +38,9 @@ static void show_facts(psdmp_report_page *page, const psdmp_document_node *root)
   if (inverse)
     psdmp_report_page_fact(page, "operations of inverse dynamics", "%s",
                            psdmp_report_words_number(page, operations(inverse), 6));
-  if (ns > 0 && isfinite(textbook))
-    psdmp_report_page_fact(page, "times as fast as a textbook's recursion", "%s\xC3\x97",
-                           psdmp_report_words_number(page, textbook / ns, 3));
+  if (ns > 0 && isfinite(recursion))
+    psdmp_report_page_fact(page, "times as fast as the recursion", "%s\xC3\x97",
+                           psdmp_report_words_number(page, recursion / ns, 3));
   psdmp_report_page_fact(page, "worst difference from the recursions", "%s",
                          psdmp_report_words_number(page, psdmp_report_result_number(root, "error"), 2));
   psdmp_report_page_facts_end(page);
@@ -61,13 +61,11 @@ static void plot_times(psdmp_report_page *page, const psdmp_document_node *root)
   for (int k = 0; k < WAYS; k++) g->kind[k] = ways[k];
   for (const psdmp_document_node *f = functions_of(root); f && g->groups < PSDMP_REPORT_MOST_GROUPS; f = f->next) {
     int at = g->groups++;
-    bool inverse = f->key && strcmp(f->key, "inverse") == 0;
     g->group[at] = f->key ? f->key : "";
     g->value[CHOSEN][at] = psdmp_report_result_number(f, "ns");
     g->value[BATCH][at] = psdmp_report_result_number(f, "ns_batch");
     g->value[OTHER][at] = psdmp_report_result_number(other_of(f), "ns");
     g->value[LIBRARY][at] = psdmp_report_result_number(f, "library_ns");
-    g->value[TEXTBOOK][at] = inverse ? psdmp_report_result_number(root, "baseline.inverse.ns") : NAN;
   }
   psdmp_report_groups_plot(page, g);
 }

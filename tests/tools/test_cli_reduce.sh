@@ -75,19 +75,10 @@ expect_code 0 "reduce --table"
 expect_in out "2 correct digits (1 % error)"
 expect_in out "* fewer than the exact recursion's"
 
-# figures: the scripts are always there, pictures where gnuplot is
-run reduce "$robots/two_link.yaml" --samples 2000 --plots figures
-expect_code 0 "reduce --plots"
-expect_in figures/figure2.gp "maximum"
-expect_in figures/figure7.gp "exact recursion"
-if command -v gnuplot > /dev/null; then
-  expect_in figures/figure2.svg "</svg>"
-  expect_in figures/figure7.svg "</svg>"
-fi
-PATH=/nonexistent run reduce "$robots/two_link.yaml" --samples 2000 --plots bare
-expect_code 1 "no gnuplot"
-expect_in err "gnuplot is not there or failed"
-expect_in bare/figure7.gp "plot"
+# figures: numbers, which psdm report draws
+run reduce "$robots/two_link.yaml" --samples 2000 --figures --json
+expect_code 0 "reduce --figures"
+python3 -c 'import json; d = json.load(open("out")); assert [f["profile"] for f in d["figures"]] == ["slow", "fast"] and all(len(f["sizes"]) > 1 for f in d["figures"])' || wrong "reduce --figures"
 
 # what does not go
 for bad in "--error 0" "--error 1" "--confidence 1" "--samples 10" "--samples 2000.5" "--seed -1" "--figures"; do

@@ -1,4 +1,4 @@
-/* bench_run.c: generated functions, recursions and the textbook at the same states: compared, then timed, best of
+/* bench_run.c: generated functions and recursions at the same states: compared, then timed, best of
  * several rounds. */
 #include "bench_run.h"
 
@@ -62,7 +62,6 @@ int bench_open(const psdm_robot *robot, bench *b) {
   b->out = calloc((BENCH_STATES + 2) * most_outputs(b), sizeof(double));
   b->scratch = calloc(psdm_eval_scratch(robot, b->model) + 1, sizeof(double));
   if (!b->state || !b->turned || !b->out || !b->scratch) return out_of_memory();
-  b->textbook = bench_textbook_new(robot);
   psdm_status status = fill_states(b);
   return status ? tool_fail(&(psdm_error){.status = status}) : -1;
 }
@@ -79,7 +78,6 @@ void bench_close(bench *b) {
   free(b->turned);
   free(b->out);
   free(b->scratch);
-  free(b->textbook);
 }
 
 /* ---- rows ---- */
@@ -225,14 +223,6 @@ static void sweep_recursion(const bench *b, psdm_code_function f) {
   for (size_t s = 0; s < BENCH_STATES; s++) recursion(b, f, b->state + 4 * n * s, b->out);
 }
 
-static void sweep_textbook(const bench *b) {
-  size_t n = (size_t)psdm_robot_n(b->robot);
-  for (size_t s = 0; s < BENCH_STATES; s++) {
-    const double *x = b->state + 4 * n * s;
-    bench_textbook_inverse(b->textbook, b->robot, x, x + n, x + 2 * n, b->out);
-  }
-}
-
 /* ---- errors ---- */
 
 static double largest(const double *x, size_t count) {
@@ -290,38 +280,21 @@ static psdm_status verify_row(const bench *b, bench_row *row) {
   return compare(b, row->function, 1, BENCH_STATES, (size_t)count, &row->error);
 }
 
-/* a textbook that does not agree is no baseline */
-static psdm_status verify_textbook(bench *b) {
-  size_t n = (size_t)psdm_robot_n(b->robot);
-  double error = 0;
-  if (!b->textbook) return PSDM_OK;
-  for (size_t s = 0; s < BENCH_STATES; s++) {
-    const double *x = b->state + 4 * n * s;
-    bench_textbook_inverse(b->textbook, b->robot, x, x + n, x + 2 * n, b->out + n * s);
-  }
-  psdm_status status = compare(b, PSDM_CODE_INVERSE, n, 1, n, &error);
-  if (error <= 1e-9) return status;
-  free(b->textbook);
-  b->textbook = NULL;
-  return status;
-}
-
 int bench_verify(bench *b) {
-  psdm_status status = verify_textbook(b);
+  psdm_status status = PSDM_OK;
   for (int k = 0; k < b->rows && !status; k++) status = verify_row(b, &b->row[k]);
   return status ? tool_fail(&(psdm_error){.status = status}) : -1;
 }
 
 /* ---- time ---- */
 
-typedef enum what { GENERATED, BATCH, LIBRARY, TEXTBOOK } what;
+typedef enum what { GENERATED, BATCH, LIBRARY } what;
 
 static void sweep(const bench *b, what kind, int index) {
   switch (kind) {
     case GENERATED: sweep_generated(b, &b->row[index], 0); break;
     case BATCH: sweep_batch(b, &b->row[index]); break;
-    case LIBRARY: sweep_recursion(b, (psdm_code_function)index); break;
-    default: sweep_textbook(b);
+    default: sweep_recursion(b, (psdm_code_function)index);
   }
 }
 
@@ -349,7 +322,6 @@ void bench_time(bench *b, int rounds, progress *bar) {
     for (int k = 0; k < b->rows; k++) measure(b, BATCH, k, &b->row[k].ns_batch);
     for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
       if (timed[f]) measure(b, LIBRARY, f, &b->library[f]);
-    if (b->textbook) measure(b, TEXTBOOK, 0, &b->textbook_ns);
     b->rounds = round + 1;
     if (!progress_show(bar, round + 1, round + 1, "rounds")) break;
   }

@@ -1,5 +1,4 @@
-/* bench_run.h: what psdm bench measures: generated functions by each method, the library's recursions, a textbook's
- * recursion. */
+/* bench_run.h: what psdm bench measures: generated functions by each method, and the library's recursions. */
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 
@@ -34,9 +33,7 @@ typedef struct bench {
   bench_row row[BENCH_ROWS];
   int rows;
   double library[PSDM_CODE_FUNCTIONS]; /* ns of the recursion; 0: not measured */
-  struct textbook *textbook;           /* NULL: the robot is none for it */
-  double textbook_ns;
-  int rounds; /* that were measured */
+  int rounds;                          /* that were measured */
 } bench;
 
 /* Everything that is needed before code is built. -1 to go on, else an exit code. */
@@ -48,17 +45,10 @@ void bench_close(bench *b);
  * it with the rows so far, if there are any. */
 int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler);
 
-/* Errors of all rows, and whether the textbook agrees (else it is dropped). */
+/* Errors of all rows. */
 int bench_verify(bench *b);
 
 /* Best times of so many rounds, in each of which everything has its turn. */
 void bench_time(bench *b, int rounds, progress *bar);
-
-/* ---- bench_textbook.c ---- */
-
-/* NULL when the robot is none for it. */
-struct textbook *bench_textbook_new(const psdm_robot *robot);
-void bench_textbook_inverse(const struct textbook *t, const psdm_robot *robot, const double *q, const double *qd,
-                            const double *qdd, double *tau);
 
 #endif

@@ -1,6 +1,6 @@
 /* cmd_analyze.c: psdm analyze: structure, bounds and samples of a robot's dynamics for all positions at once. */
 #include "cmd_analyze.h"
-#include "reduce_plot.h"
+#include "plot.h"
 
 #include <math.h>
 #include <stdlib.h>

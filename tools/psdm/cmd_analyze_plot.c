@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cmd_analyze.h"
-#include "reduce_plot.h"
+#include "plot.h"
 
 enum { SLICE_POINTS = 181 };
 

@@ -5,24 +5,23 @@
 #include <string.h>
 
 #include "reduce_figures.h"
-#include "reduce_plot.h"
+#include "plot.h"
 #include "ranks.h"
 #include "tool.h"
 
-#define REDUCE_SETTINGS(X)                                                                                           \
-  X(text, profile, "slow", "slow|fast|FILE.csv", "states that matter: two speeds, or rows of q1.. qd1.. qdd1..")     \
-  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with --forward: of accelerations)")            \
-  X(number, confidence, "0.95", "C", "share of the states that must be within it")                                   \
-  X(flag, forward, "", "",                                                                                           \
-    "reduce forward dynamics: functions of velocities and gravity go before those of accelerations")                 \
-  X(number, samples, "1000000", "N", "states that verify the result")                                                \
-  X(text, device, "cpu", "cpu|cuda", "where these states are: here, or on a GPU (needs nvcc; for 10^8 samples)")     \
-  X(number, seed, "1", "S", "of the random states; the same seed gives the same model")                              \
-  X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                  \
-  X(text, plots, "", "DIR", "draw contributions (figure2) and the trade-off (figure7), slow and fast, with gnuplot") \
-  X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                      \
-  X(flag, figures, "", "", "with --json: the numbers of those figures, for psdm report; takes as long as --plots")   \
-  X(flag, json, "", "", "write one JSON object")                                                                     \
+#define REDUCE_SETTINGS(X)                                                                                       \
+  X(text, profile, "slow", "slow|fast|FILE.csv", "states that matter: two speeds, or rows of q1.. qd1.. qdd1..") \
+  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with --forward: of accelerations)")        \
+  X(number, confidence, "0.95", "C", "share of the states that must be within it")                               \
+  X(flag, forward, "", "",                                                                                       \
+    "reduce forward dynamics: functions of velocities and gravity go before those of accelerations")             \
+  X(number, samples, "1000000", "N", "states that verify the result")                                            \
+  X(text, device, "cpu", "cpu|cuda", "where these states are: here, or on a GPU (needs nvcc; for 10^8 samples)") \
+  X(number, seed, "1", "S", "of the random states; the same seed gives the same model")                          \
+  X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                              \
+  X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                  \
+  X(flag, figures, "", "", "with --json: contributions and the trade-off, slow and fast, for psdm report")       \
+  X(flag, json, "", "", "write one JSON object")                                                                 \
   ROBOT_SETTINGS(X)
 
 typedef struct reduce_settings {
@@ -41,14 +40,14 @@ static const char help[] =
     "parameters of what\n"
     "is left are fitted again, and the result is verified at fresh states. Operations are compared with the full "
     "closed form's and with\n"
-    "the exact recursion's. Exit 1 when the error cannot be met or a plot cannot be drawn.\n\n"
+    "the exact recursion's. Exit 1 when the error cannot be met.\n\n"
     "profiles: q in +-pi; slow: qd in +-0.1 rad/s, qdd in +-1 rad/s^2; fast: qd in +-1, qdd in +-10; sliding joints "
     "between their limits.\n\n"
     "examples:\n"
     "  psdm reduce robots/kuka_kr6.yaml\n"
     "  psdm reduce robots/kuka_kr6.yaml --profile fast --error 0.001 --confidence 0.999\n"
     "  psdm reduce robots/kuka_kr6.yaml --out kr6_small\n"
-    "  psdm reduce robots/kuka_kr6.yaml --table --plots figures\n"
+    "  psdm reduce robots/kuka_kr6.yaml --table\n"
     "  psdm reduce robots/kuka_kr6.yaml --table --figures --json > kr6.json && psdm report kr6.json --out kr6.html\n";
 
 const command_line reduce_line = {"reduce", settings, sizeof settings / sizeof *settings, positional, help};
@@ -165,8 +164,7 @@ static int check_settings(const reduce_settings *set) {
     return tool_usage("reduce", "--samples must be a whole number from 1000 to 4e9");
   if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed))
     return tool_usage("reduce", "--seed must be a whole number");
-  if (set->figures && !set->json)
-    return tool_usage("reduce", "--figures are numbers for --json; --plots DIR draws them");
+  if (set->figures && !set->json) return tool_usage("reduce", "--figures needs --json; psdm report draws them");
   return -1;
 }
 
@@ -411,12 +409,9 @@ static int fill_figures(job *j) {
 
 /* what may be left out, and is when an interrupt comes: who has interrupted does not wait for pictures */
 static int run_extras(job *j) {
-  bool asked_for = j->set->plots || j->set->figures || j->set->table;
+  bool asked_for = j->set->figures || j->set->table;
   int code = tool_interrupted() && asked_for ? EXIT_INTERRUPTED : -1;
-  if (code < 0 && (j->set->plots || j->set->figures)) code = fill_figures(j);
-  if (code < 0 && j->set->plots)
-    code = plot_reduction(j->set->plots, psdm_robot_name(j->robot), j->figure, j->figures,
-                          (double)operations(&j->recursion));
+  if (code < 0 && j->set->figures) code = fill_figures(j);
   if (code < 0 && j->set->table) code = fill_table(j);
   j->stopped = tool_interrupted();
   if (!j->stopped || code < 0) return code;
@@ -458,7 +453,7 @@ static int run(job *j) {
   if (code > EXIT_OK) return code;
   if (!j->info.reached)
     tool_warn("the error could not be brought down to %.3g: %.3g is left", j->set->error, j->info.error);
-  return j->info.reached && !plot_lacks() ? EXIT_OK : EXIT_QUALITY;
+  return j->info.reached ? EXIT_OK : EXIT_QUALITY;
 }
 
 int cmd_reduce(int argc, char **argv) {

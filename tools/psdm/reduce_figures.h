@@ -1,4 +1,4 @@
-/* reduce_figures.h: the numbers of psdm reduce's figures and table, for --plots, --json and psdm report (Lloyd,
+/* reduce_figures.h: the numbers of psdm reduce's figures and table, for --json and psdm report (Lloyd,
  * Irani, Ahmadi 2021, Figures 2 and 7, Table 3). */
 #ifndef REDUCE_FIGURES_H
 #define REDUCE_FIGURES_H

@@ -1,13 +1,10 @@
-/* reduce_plot.h: the figures of psdm reduce, as gnuplot scripts with their data inside, and as SVG where gnuplot is
- * there. */
-#ifndef REDUCE_PLOT_H
-#define REDUCE_PLOT_H
+/* plot.h: figures as gnuplot scripts with their data inside, and as SVG where gnuplot is installed. */
+#ifndef PLOT_H
+#define PLOT_H
 
-#include "reduce_figures.h"
+#include <stdbool.h>
 
-/* figure2 and figure7 (.gp, .svg) in a directory. Returns -1 to go on, else an exit code. */
-int plot_reduction(const char *directory, const char *robot, const figure_profile *profiles, int count,
-                   double recursion);
+#include "psdm/psdm.h"
 
 /* Makes a directory; its parents must be there. Returns -1 to go on, else an exit code. */
 int plot_directory(const char *directory);
