@@ -1,12 +1,12 @@
 #!/bin/sh
-# From a log to a model and its code: an arm is simulated with friction, calibrated from nothing but its kinematics, compared with the truth, and written as C.
+# From a log to a model and its code: an arm is simulated with friction, calibrated from its kinematics alone, compared with the truth, and written as C.
 # usage: examples/calibrate.sh [PSDM] [FOLDER]
 set -eu
 psdm=${1:-psdm}
 out=${2:-$(mktemp -d)}
 mkdir -p "$out"
 
-# the truth, which the calibration does not see
+# the true arm, which the calibration does not know
 cat > "$out/arm.yaml" <<'YAML'
 name: arm
 gravity: [0, 0, -9.81]
@@ -22,7 +22,7 @@ links:
   - {mass: 5, com: [0.18, -0.01, 0.02], inertia: {xx: 0.02, yy: 0.1, zz: 0.1}}
   - {mass: 2, com: [0.01, 0, 0.06], inertia: {xx: 0.01, yy: 0.01, zz: 0.004}}
 YAML
-# what a user has: rows of DH parameters, and that the drives have rotors
+# what a user knows: DH parameters, and that the drives have rotors
 sed '/^links:/,$d; s/drive_inertia: [0-9.]*, friction: {[^}]*}/drive_inertia: unknown/' "$out/arm.yaml" > "$out/kinematics.yaml"
 
 echo "1. a log: 20 s of random harmonics, friction, encoders and noise"
@@ -33,7 +33,7 @@ echo "2. calibrate: the last 30 % are held out, exit code 1 above 5 %"
 "$psdm" calibrate "$out/kinematics.yaml" --log "$out/log.csv" --holdout 0.3 --max-rel 0.05 --out "$out/params.yaml" --predict "$out/rows.csv" > "$out/report.txt"
 sed -n '/^torque error/,/^$/p; /^verdict/p' "$out/report.txt"
 
-echo "3. compare with the truth: torques of both models at states that the log does not have"
+echo "3. compare with the truth: torques of both models at states that are not in the log"
 "$psdm" simulate "$out/arm.yaml" --inverse --time 5 --reference fourier --amplitude 1 --period 7 --seed 99 --out "$out/fresh.csv" > /dev/null
 "$psdm" eval "$out/kinematics.yaml" inverse --params "$out/params.yaml" --in "$out/fresh.csv" --ignore-extra --out "$out/model.csv" 2> "$out/notes.txt"
 "$psdm" eval "$out/arm.yaml" inverse --in "$out/fresh.csv" --ignore-extra --out "$out/truth.csv"

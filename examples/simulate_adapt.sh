@@ -1,5 +1,5 @@
 #!/bin/sh
-# KUKA KR6 carries 3 kg that its controller does not know of: computed torque stays off, the adaptive controller learns.
+# A KUKA KR6 carries 3 kg that its controller does not know: computed torque keeps an error, the adaptive controller learns.
 # usage: examples/simulate_adapt.sh [PSDM] [FOLDER]
 set -eu
 psdm=${1:-psdm}
@@ -19,7 +19,7 @@ for control in computed-torque adaptive; do
 done
 paste -d, "$out/computed-torque.rms" "$out/adaptive.rms" | awk -F, '
   { for (i = 1; i <= 6; i++) { a += $i^2; b += $(i + 6)^2 } }
-  END { printf "adapting makes the error %.0f times smaller\n", sqrt(a / b); exit !(b * 25 < a) }' || { echo "the adaptive controller did not learn"; exit 1; }
+  END { printf "adaptation reduces the error by a factor of %.0f\n", sqrt(a / b); exit !(b * 25 < a) }' || { echo "the adaptive controller did not learn"; exit 1; }
 if command -v gnuplot > /dev/null; then
   gnuplot -e "set terminal svg size 800,400; set output '$out/adapt.svg'; set datafile separator ','; set xlabel 't / s'; set ylabel 'Nm'; plot '$out/computed-torque.csv' using 't':'tau2' title 'tau2, computed torque' with lines, '$out/adaptive.csv' using 't':'tau2' title 'tau2, adaptive' with lines" 2> /dev/null && echo "picture: $out/adapt.svg" || true
 fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A two-link arm stands upright on its shoulder motor alone: LQR from the linear model holds what falls without it.
+# A two-link arm is balanced upright by its shoulder motor alone, with LQR gains from the linear model; without them it falls.
 # usage: examples/simulate_balance.sh [PSDM] [FOLDER]
 set -eu
 psdm=${1:-psdm}
@@ -7,13 +7,13 @@ out=${2:-$(mktemp -d)}
 robot=$(dirname "$0")/../robots/two_link.yaml
 mkdir -p "$out"
 
-# upright is q = (pi/2, 0); it starts 0.1 rad beside it
+# upright is q = (pi/2, 0); the arm starts 0.1 rad away from it
 up=1.5707963267948966,0
 printf 'q1,q2\n1.67,0.05\n' > "$out/beside.csv"
 echo "Without a controller it falls:"
 "$psdm" simulate "$robot" --time 6 --initial "$out/beside.csv" --out "$out/fall.csv" 2> "$out/words" || { cat "$out/words"; exit 1; }
 echo
-echo "With gains for the shoulder's motor, the elbow hanging free:"
+echo "With LQR gains for the shoulder motor; the elbow is free:"
 "$psdm" simulate "$robot" --time 12 --initial "$out/beside.csv" --control lqr --inputs 1 --to $up --out "$out/balance.csv" 2> "$out/words" || { cat "$out/words"; exit 1; }
 
 # how far from upright: at any time without control, at the end with it

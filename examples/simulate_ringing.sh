@@ -1,5 +1,5 @@
 #!/bin/sh
-# A flexible joint rings: its spring is wound up, let go, and what is heard is compared with the linear model. usage: examples/simulate_ringing.sh [PSDM] [FOLDER]
+# A flexible joint rings: its spring is wound up and released, and the oscillation is compared with the linear model. usage: examples/simulate_ringing.sh [PSDM] [FOLDER]
 set -eu
 psdm=${1:-psdm}
 out=${2:-$(mktemp -d)}
@@ -10,7 +10,7 @@ mkdir -p "$out"
 printf 'q1,qd1,theta1,thetad1\n0,0,0.01,0\n' > "$out/wound.csv"
 "$psdm" simulate "$robot" --elastic --initial "$out/wound.csv" --time 1 --output 0.0005 --out "$out/ringing.csv"
 
-# linear model: x = q - theta has x'' + 2 d x' + w^2 x = 0 with w^2 = K (1/I + 1/B), 2 d = D (1/I + 1/B); I is the mass matrix less the rotor
+# linear model: x = q - theta has x'' + 2 d x' + w^2 x = 0 with w^2 = K (1/I + 1/B), 2 d = D (1/I + 1/B); I is the mass matrix without the rotor
 stiffness=$(sed -n 's/.*stiffness: \([0-9.]*\).*/\1/p' "$robot") damping=$(sed -n 's/.* damping: \([0-9.]*\).*/\1/p' "$robot")
 rotor=$(sed -n 's/.*drive_inertia: \([0-9.]*\).*/\1/p' "$robot")
 mass=$(printf 'q1\n0\n' | "$psdm" eval "$robot" mass | tail -n 1)

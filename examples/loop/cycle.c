@@ -1,5 +1,5 @@
-/* cycle.c: the loop itself. Periods are counted from one absolute beginning, so that a late one does not make the
- * next one late. */
+/* cycle.c: the loop itself. Periods are counted from one absolute start time, so a late period does not delay the
+ * next one. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@ static double seconds(const struct timespec *a, const struct timespec *b) {
   return (double)(b->tv_sec - a->tv_sec) + 1e-9 * (double)(b->tv_nsec - a->tv_nsec);
 }
 
-/* the beginning of a period, exactly: no sum of rounded intervals */
+/* the exact start of a period, not a sum of rounded intervals */
 static struct timespec beginning(const struct timespec *start, double rate, long period) {
   double at = (double)period / rate, whole = floor(at);
   struct timespec t = {start->tv_sec + (time_t)whole, start->tv_nsec + lround(1e9 * (at - whole))};

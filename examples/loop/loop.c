@@ -3,7 +3,7 @@
  *   loop [--seconds S] [--rate HZ] [--control computed-torque|gravity-pd] [--payload KG] [--csv FILE] [--json FILE]
  *   [--priority 1..99]
  *
- * Asks for SCHED_FIFO and for memory that stays in place; says so when it may not have them, and goes on. Exit 0 ok,
+ * Requests SCHED_FIFO and locked memory; if they are not permitted, it says so and continues. Exit 0 ok,
  * 2 usage or system. */
 #define _GNU_SOURCE /* sched_setscheduler, mlockall */
 #include <errno.h>
@@ -47,8 +47,8 @@ static int parse(int argc, char **argv, options *o) {
     else if (!strcmp(key, "--control")) o->control = text;
     else if (!strcmp(key, "--csv")) o->csv = text;
     else if (!strcmp(key, "--json")) o->json = text;
-    else return fail(key, "is no option; --seconds, --rate, --control, --payload, --csv, --json and --priority are");
-    if (!good) return fail(key, "needs another value");
+    else return fail(key, "unknown option; --seconds, --rate, --control, --payload, --csv, --json or --priority was expected");
+    if (!good) return fail(key, "invalid or missing value");
   }
   if (strcmp(o->control, "computed-torque") && strcmp(o->control, "gravity-pd"))
     return fail("--control", "computed-torque or gravity-pd was expected");
@@ -65,9 +65,9 @@ static real_time ask_for_real_time(int priority) {
   struct sched_param parameters = {.sched_priority = priority};
   real_time r = {sched_setscheduler(0, SCHED_FIFO, &parameters) == 0, false};
   if (!r.fifo)
-    fprintf(stderr, "loop: no SCHED_FIFO (%s): latencies are those of an ordinary process\n", strerror(errno));
+    fprintf(stderr, "loop: no SCHED_FIFO (%s): latencies are those of a normal process\n", strerror(errno));
   r.locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
-  if (!r.locked) fprintf(stderr, "loop: memory is not locked (%s): a page may have to be fetched\n", strerror(errno));
+  if (!r.locked) fprintf(stderr, "loop: memory is not locked (%s): page faults are possible\n", strerror(errno));
   return r;
 }
 

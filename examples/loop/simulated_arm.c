@@ -1,5 +1,5 @@
 /* simulated_arm.c: an arm behind the same interface as a real one. A period of motion under the commanded torques,
- * held, by the classical Runge-Kutta method on generated forward dynamics, of a model that knows about the body in
+ * held, by the classical Runge-Kutta method on generated forward dynamics, of a model that includes the body in
  * the hand. */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void read_state(void *self, arm_state *state) {
   *state = arm->state;
 }
 
-/* rates at a state that is `share` of a period behind the first, along the rates before */
+/* rates at the state that is reached after h along the previous rates */
 static void slope(const simulated_arm *arm, const double *tau, double h, const arm_state *before, arm_state *rate) {
   arm_state at = arm->state;
   for (int j = 0; j < JOINTS && before; j++) {

@@ -1,12 +1,12 @@
 function compare_torques(model_file, states_file, torques_file)
-% COMPARE_TORQUES  A model from psdm derive --export, evaluated here, beside torques from psdm eval. Runs in MATLAB and in GNU Octave.
+% COMPARE_TORQUES  Compares a model from psdm derive --export, evaluated here, with torques from psdm eval. Runs in MATLAB and in GNU Octave.
 %
 %   psdm derive robot.yaml --export model.mat
 %   psdm eval robot.yaml inverse --in states.csv --out torques.csv
 %
 %   compare_torques('model.mat', 'states.csv', 'torques.csv')
 %
-% Fails when they differ by more than rounding.
+% Fails if they differ by more than rounding errors.
 
   model = load(model_file);
   states = dlmread(states_file, ',', 1, 0);
@@ -17,7 +17,7 @@ function compare_torques(model_file, states_file, torques_file)
   [tau, Y] = evaluate_model(model, q, qd, qdd);
   seconds = toc;
 
-  % sums of p l products, whose rounding adds up like a walk, of terms that may cancel: a factor of 100 for that
+  % sums of p l products: their rounding errors add up like a random walk; terms may cancel, which the factor of 100 covers
   [p, l, ~] = size(model.P);
   allowed = 100 * sqrt(p * l) * eps;
   error_of_tau = max(abs(tau(:) - want(:))) / max(abs(want(:)));

@@ -8,8 +8,8 @@ function [tau, Y] = evaluate_model(model, q, qd, qdd)
 %   [tau, Y] = evaluate_model(model, q, qd, qdd)   and Y (n x l x states) with tau(i, :)' = Y(:, :, i) * theta
 %
 % The model is tau_j = y(q, qd, qdd) P_j theta. Each of the p functions y is a product of powers of [q, sin q, cos q, qd, qdd] with exponents
-% model.E (5n x p); a function of positions alone carries the size of gravity. model.P (p x l x n) says what the l base parameters model.theta, named by
-% model.names, add to each joint's torque.
+% model.E (5n x p); a function of positions alone has the length of gravity as a factor. model.P (p x l x n) gives the contribution of the l base parameters
+% model.theta, named by model.names, to the torque of each joint.
 
   [E, P] = deal(model.E, model.P);
   [states, n] = size(q);
@@ -18,7 +18,7 @@ function [tau, Y] = evaluate_model(model, q, qd, qdd)
     error('evaluate_model: q, qd and qdd must have a row for each state and %d columns', size(E, 1) / 5);
   end
 
-  % functions, (states x p): one factor after the other, only where it has a power
+  % functions, (states x p): one factor after the other, where its power is not zero
   x = [q, sin(q), cos(q), qd, qdd];
   y = ones(states, size(E, 2));
   for i = 1:5 * n

@@ -58,7 +58,7 @@ done
 # refusals
 loop --seconds now
 expect_code 2 "bad number"
-expect_err "loop: error: --seconds: needs another value"
+expect_err "loop: error: --seconds: invalid or missing value"
 loop --control pid
 expect_code 2 "bad controller"
 finish
