@@ -47,7 +47,9 @@ static int parse(int argc, char **argv, options *o) {
     else if (!strcmp(key, "--control")) o->control = text;
     else if (!strcmp(key, "--csv")) o->csv = text;
     else if (!strcmp(key, "--json")) o->json = text;
-    else return fail(key, "unknown option; --seconds, --rate, --control, --payload, --csv, --json or --priority was expected");
+    else
+      return fail(key,
+                  "unknown option; --seconds, --rate, --control, --payload, --csv, --json or --priority was expected");
     if (!good) return fail(key, "invalid or missing value");
   }
   if (strcmp(o->control, "computed-torque") && strcmp(o->control, "gravity-pd"))
@@ -64,8 +66,7 @@ typedef struct real_time {
 static real_time ask_for_real_time(int priority) {
   struct sched_param parameters = {.sched_priority = priority};
   real_time r = {sched_setscheduler(0, SCHED_FIFO, &parameters) == 0, false};
-  if (!r.fifo)
-    fprintf(stderr, "loop: no SCHED_FIFO (%s): latencies are those of a normal process\n", strerror(errno));
+  if (!r.fifo) fprintf(stderr, "loop: no SCHED_FIFO (%s): latencies are those of a normal process\n", strerror(errno));
   r.locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
   if (!r.locked) fprintf(stderr, "loop: memory is not locked (%s): page faults are possible\n", strerror(errno));
   return r;
