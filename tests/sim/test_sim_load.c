@@ -47,7 +47,7 @@ static void check_payload(bool fixed, psdm_integrator integrator, bool no_code) 
   double q[3] = {0.2, 0.4, 0.1}, qd[3] = {1, -2, 0.3}, t = 0, ends[3] = {0.31, 0.72, 1};
   for (int again = 0; again < 2; again++) { /* a second run from the beginning finds no load of the first */
     record rec = {0};
-    double x[6] = {0.2, 0.4, 0.1, 1, -2, 0.3}, jump = 0, energy[2];
+    double x[6] = {0.2, 0.4, 0.1, 1, -2, 0.3}, jump = 0, energy[2] = {0};
     place(sim, 0, q, qd);
     psdm_sim_result result = go_on(sim, 1, &rec);
     const kept_row *end = &rec.row[rec.rows - 1];
