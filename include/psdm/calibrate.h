@@ -59,7 +59,7 @@ PSDM_API bool psdm_kinematics_find(const char *name, psdm_kinematics *kinematics
 
 /* What a calibration is doing, for a progress bar (share from 0 to 1, negative: not known); false stops it with the
  * best so far: choices that were not made keep their defaults, and only rows that are in memory are fitted. While
- * logs are first read there is nothing yet, and PSDM_E_ARGUMENT says so. */
+ * logs are first read there is nothing yet, and the call returns PSDM_E_STOPPED. */
 typedef bool (*psdm_calibrate_going_on)(void *user, const char *doing, double share);
 
 /* Zero-initialise for the defaults. */

@@ -42,7 +42,7 @@ typedef struct psdm_derive_options {
   /* dense, in place of sampler: a shell command, run once per class of functions and step, that reads a CSV q1..
    * qd1.. qdd1.. m1 mx1 .. from standard input and prints a CSV tau1.., one row for each row */
   const char *sampler_command;
-  /* now and then with the share done, 0 to 1; false stops with PSDM_E_ARGUMENT */
+  /* now and then with the share done, 0 to 1; false stops with PSDM_E_STOPPED */
   bool (*going_on)(void *user, double share);
   void *going_on_user;
   /* directions of the parameters that give less torque than this, relative, are regrouped too; 0: only those that

@@ -55,7 +55,7 @@ typedef struct psdm_reduce_options {
    * on their number */
   psdm_ranks *ranks;
   /* now and then with the share done, 0 to 1; false stops: psdm_reducer_reduce with the best so far where it has
-   * one, else, and all others, with PSDM_E_ARGUMENT */
+   * one, else, and all others, with PSDM_E_STOPPED */
   bool (*going_on)(void *user, double share);
   void *going_on_user;
 } psdm_reduce_options;

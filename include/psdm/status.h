@@ -38,7 +38,8 @@ extern "C" {
   X(PSDM_E_SINGULAR, "the mass matrix is not positive definite")                  \
   X(PSDM_E_LOOP, "a closed loop cannot be closed at this state")                  \
   X(PSDM_E_COMPILER, "no C compiler could be run, or what it made does not load") \
-  X(PSDM_E_ACCURACY, "the answer is less accurate than it must be")
+  X(PSDM_E_ACCURACY, "the answer is less accurate than it must be")               \
+  X(PSDM_E_STOPPED, "the caller asked to stop")
 
 typedef enum psdm_status {
 #define PSDM_STATUS_ENUM(name, text) name,

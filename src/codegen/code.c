@@ -472,7 +472,7 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
     if (!(code->options.functions >> f & 1)) continue;
     if (!going_on(&code->options, f)) {
-      status = psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
+      status = psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while generating code");
       break;
     }
     psdm_error why = {0};

@@ -457,7 +457,7 @@ psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model 
   if (status) return status;
   bool short_search = function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN || options->effort < 0;
   status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);
-  if (s->stopped) return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while generating code");
+  if (s->stopped) return psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while generating code");
   if (!status) status = try_choice(s, &s->best, &s->cost);
   if (!status) status = build_stages(s, arena);
   return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status),

@@ -40,7 +40,7 @@ static psdm_status step_on(dense *d, double share) {
   d->done += share;
   if (!d->options || !d->options->going_on || d->options->going_on(d->options->going_on_user, fmin(d->done, 1)))
     return PSDM_OK;
-  return psdmp_base_fail(d->error, PSDM_E_ARGUMENT, d->robot->file, 0, 0, "the derivation was stopped");
+  return psdmp_base_fail(d->error, PSDM_E_STOPPED, d->robot->file, 0, 0, "the derivation was stopped");
 }
 
 /* zero or not, and how clear that was */

@@ -499,7 +499,7 @@ psdm_status psdmp_derive_expand(const psdm_robot *r, const uint64_t *digit, cons
     psdm_status status = ask(&w, &base, levels, e->pool.beyond ? b : b + 1, error);
     if (status) return status;
     if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies))
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "stopped while deriving");
+      return psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while deriving");
   }
   /* before the first joint */
   if (e->pool.beyond) return psdmp_derive_ask(r, 2 * (double)e->pool.limit, e->pool.limit, error);

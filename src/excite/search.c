@@ -557,8 +557,10 @@ static psdm_status finish(search *s, start *all, psdmp_excite_found *found, psdm
   found->stopped = atomic_load(&s->stop);
   order(s->random, &found->random_best, &found->random_median);
   order(s->random_plain, &found->random_plain_best, &found->random_plain_median);
+  if (!best && found->stopped && psdmp_base_clock() - s->began > s->wall)
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no motion was found within %g s of wall time", s->wall);
   if (!best && found->stopped)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped before a first motion was found");
+    return psdmp_base_fail(error, PSDM_E_STOPPED, "", 0, 0, "stopped before a first motion was found");
   if (!best)
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, "", 0, 0,

@@ -247,7 +247,7 @@ static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error 
     }
     psdmp_feed_thin(f, file, every);
     if (atomic_load(&f->stop) || atomic_load(&f->failed) < file)
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped while the logs were read");
+      return psdmp_base_fail(error, PSDM_E_STOPPED, "", 0, 0, "stopped while the logs were read");
   }
 }
 

@@ -171,7 +171,7 @@ static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors
 static psdm_status gather(psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen,
                           psdmp_identify_factors *f, psdm_error *error) {
   psdm_status status = psdmp_identify_gather_rows(r, band, chosen, PSDMP_IDENTIFY_FOLDS, false, f, error);
-  return status && r->stopped && !r->finishing && status == PSDM_E_ARGUMENT ? PSDM_OK : status;
+  return status == PSDM_E_STOPPED && !r->finishing ? PSDM_OK : status;
 }
 
 static double score_of(psdmp_identify_run *r, const psdmp_identify_band *band, bool basic, psdm_status *status,

@@ -16,7 +16,7 @@ static psdm_status write_stretch(void *user, const psdmp_feed_stretch *s, psdm_e
   }
   psdm_status status = psdmp_identify_evaluation_rows(e, s, error);
   if (status) return status;
-  return e->stopped ? PSDM_E_ARGUMENT : PSDM_OK; /* which ends the reading */
+  return e->stopped ? PSDM_E_STOPPED : PSDM_OK; /* which ends the reading */
 }
 
 static psdm_status write_alone(psdmp_identify_calibration *a, psdm_predicted_write write, void *user,
@@ -29,7 +29,7 @@ static psdm_status write_alone(psdmp_identify_calibration *a, psdm_predicted_wri
   psdm_status status =
       psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), write_stretch, e, error);
   if (!status) psdmp_identify_evaluation_next(e, true);
-  if (e->stopped) status = PSDM_OK;
+  if (status == PSDM_E_STOPPED) status = PSDM_OK;
   psdmp_identify_evaluation_free(e);
   psdmp_identify_evaluated_free(a, sums);
   return status;
@@ -165,7 +165,7 @@ static psdm_status take_stretch(void *user, const psdmp_feed_stretch *s, psdm_er
   if (!copy_stretch(&b->place[b->count], s)) return psdmp_base_no_memory("", error);
   if (++b->count < b->room) return PSDM_OK;
   psdm_status status = write_batch(b, error);
-  return status || !b->stopped ? status : PSDM_E_ARGUMENT; /* which ends the reading */
+  return status || !b->stopped ? status : PSDM_E_STOPPED; /* which ends the reading */
 }
 
 static bool fill_place(psdmp_identify_calibration *a, waiting *w) {
@@ -207,7 +207,7 @@ static psdm_status write_together(psdmp_identify_calibration *a, int threads, ps
       ok ? psdmp_feed_each_warm(r->feed, true, psdmp_identify_band_margin(r, &r->band), take_stretch, &b, error)
          : psdmp_base_no_memory("", error);
   if (!status) status = write_batch(&b, error);
-  if (b.stopped) status = PSDM_OK;
+  if (status == PSDM_E_STOPPED) status = PSDM_OK;
   free_batch(&b);
   return status;
 }

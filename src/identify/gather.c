@@ -661,7 +661,7 @@ psdm_status psdmp_identify_gather_rows(psdmp_identify_run *r, const psdmp_identi
   psdm_status status = make_aim(r, band, chosen, blocks, &g) ? PSDM_OK : psdmp_base_no_memory("", error);
   if (!status) status = gather_spread(&g, chosen, all, &part, error);
   if (!status && r->stopped && !r->finishing && !all)
-    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped");
+    status = psdmp_base_fail(error, PSDM_E_STOPPED, "", 0, 0, "stopped");
   if (!status && (!part_end(&g, part) || !widen(&g, &((gathered *)part)->factors)))
     status = psdmp_base_no_memory("", error);
   if (!status) {

@@ -89,7 +89,7 @@ static psdm_status walk_stretch(void *user, const psdmp_feed_stretch *s, psdm_er
   if (w->visitor->doing &&
       !psdmp_identify_going_on(&p->run, w->visitor->doing, (double)(s->first + s->rows) / (double)p->run.rows))
     w->stopped = true;
-  return w->stopped ? PSDM_E_ARGUMENT : PSDM_OK; /* which ends the reading */
+  return w->stopped ? PSDM_E_STOPPED : PSDM_OK; /* which ends the reading */
 }
 
 psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row,
@@ -106,7 +106,7 @@ psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *vi
   walking w = {.p = p, .visitor = visitor};
   psdm_status status =
       psdmp_feed_each(p->run.feed, true, psdmp_identify_band_margin(&p->run, &p->band), walk_stretch, &w, error);
-  return w.stopped ? PSDM_OK : status;
+  return status == PSDM_E_STOPPED ? PSDM_OK : status;
 }
 
 /* ---- what is doubted ---- */

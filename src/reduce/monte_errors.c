@@ -233,7 +233,7 @@ static bool set_tables(const psdm_reducer *r, const psdmp_reduce_part *part, psd
 static psdm_status going_on(const psdm_reducer *r, long done, long total, psdm_error *error) {
   double share = r->from + (r->to - r->from) * (double)done / (double)total;
   if (!r->options.going_on || r->options.going_on(r->options.going_on_user, share)) return PSDM_OK;
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
+  return psdmp_base_fail(error, PSDM_E_STOPPED, NULL, 0, 0, "stopped on request");
 }
 
 psdm_status psdmp_reduce_monte_errors(psdmp_reduce_monte *m, psdm_reducer *r, psdmp_reduce_stream stream, long total,

@@ -253,7 +253,7 @@ static psdm_status tell(aim *g, psdm_error *error) {
   r->told = share > r->told ? share : r->told;
   if (r->options.going_on(r->options.going_on_user, r->told)) return PSDM_OK;
   r->stopped = true;
-  return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "stopped on request");
+  return psdmp_base_fail(error, PSDM_E_STOPPED, NULL, 0, 0, "stopped on request");
 }
 
 static psdm_status make_unit(void *memory, long unit, void **part, psdm_error *error) {

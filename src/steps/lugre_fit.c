@@ -432,7 +432,7 @@ psdm_status psdmp_steps_lugre_fit(int pieces, const psdmp_steps_lugre_piece *pie
   if (!status && !(w.fastest > 0)) answer_nothing(&w, answer);
   else if (!status) status = fit(&w, answer, error);
   if (!status && w.stopped)
-    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped while friction was fitted");
+    status = psdmp_base_fail(error, PSDM_E_STOPPED, "", 0, 0, "stopped while friction was fitted");
   answer->evaluations = w.evaluations;
   psdmp_base_arena_free(&w.arena);
   return status;

@@ -15,7 +15,7 @@ bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share) {
   return !s->stopped;
 }
 
-psdm_status psdmp_steps_stop(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "stopped"); }
+psdm_status psdmp_steps_stop(psdm_error *error) { return psdmp_base_fail(error, PSDM_E_STOPPED, "", 0, 0, "stopped"); }
 
 /* ---- the steps in their order ---- */
 
@@ -60,7 +60,7 @@ static psdm_status run_all(psdmp_steps *s, psdm_error *error) {
   double begin = psdmp_base_clock();
   for (int step = 0; step < PSDM_STEPS && !status && !s->stopped; step++)
     if (has_logs(s, step)) status = run_step(s, step, error);
-  if (status == PSDM_E_ARGUMENT && s->stopped) status = PSDM_OK; /* what is finished is kept */
+  if (status == PSDM_E_STOPPED) status = PSDM_OK; /* what is finished is kept */
   s->p.stopped = s->stopped;
   s->p.seconds = psdmp_base_clock() - begin;
   return status;

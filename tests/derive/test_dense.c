@@ -397,7 +397,7 @@ static void test_refusals(void **unused) {
   int left = 3;
   expect_failure(seven, (psdm_derive_options){0}, PSDM_E_LIMIT, "at most 6");
   expect_failure(coupled, (psdm_derive_options){0}, PSDM_E_ROBOT, "independent");
-  expect_failure(scara, (psdm_derive_options){.going_on = stop_after, .going_on_user = &left}, PSDM_E_ARGUMENT,
+  expect_failure(scara, (psdm_derive_options){.going_on = stop_after, .going_on_user = &left}, PSDM_E_STOPPED,
                  "stopped");
   assert_int_equal(left, -1);
   const char *const wrong[] = {"Ixx9 = 0"};

@@ -235,7 +235,7 @@ static void outside_programs(void **state) {
   for (int method = 0; method < 2; method++) {
     const psdm_derive_options stopped = {.method = method ? PSDM_METHOD_DENSE : PSDM_METHOD_EXACT,
                                          .going_on = stop_at_once};
-    expect_refusal(psdm_model_derive(r, &stopped, NULL, &m, NULL, &error), &error, PSDM_E_ARGUMENT,
+    expect_refusal(psdm_model_derive(r, &stopped, NULL, &m, NULL, &error), &error, PSDM_E_STOPPED,
                    method ? "the derivation was stopped" : "stopped while deriving");
   }
   psdm_robot_free(r);

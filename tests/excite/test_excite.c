@@ -457,6 +457,11 @@ static void test_stop(void **unused) {
   assert_true(e->stopped && e->wall < 3 && isnan(e->start_condition[0]));
   check_limits(robot, &o, e, 3);
   psdm_excitation_free(e);
+  /* running out of time is not a stop by the caller */
+  psdm_error error;
+  o.wall = 1e-9;
+  assert_int_equal(psdm_excite(robot, &o, NULL, &e, &error), PSDM_E_ARGUMENT);
+  assert_string_equal(error.text, "no motion was found within 1e-09 s of wall time");
   psdm_robot_free(robot);
 }
 

@@ -253,7 +253,7 @@ static void stops_anywhere(void **state) {
     psdm_error error = {0};
     psdm_status status = psdm_calibrate(robot, &o, NULL, &c, &error);
     if (status) {
-      assert_int_equal(status, PSDM_E_ARGUMENT);
+      assert_int_equal(status, PSDM_E_STOPPED);
       assert_non_null(strstr(error.text, "stopped while the logs were read"));
       strcpy(sentence, error.text);
       continue;

@@ -517,7 +517,7 @@ static void none_or_stopped(void **state) {
     assert_int_equal(psdmp_identify_gather_rows(&s.run, &s.run.band, true, 5, all, &f, &error), works ? PSDM_OK
                                                                                                 : refused
                                                                                                     ? PSDM_E_IO
-                                                                                                    : PSDM_E_ARGUMENT);
+                                                                                                    : PSDM_E_STOPPED);
     assert_string_equal(error.text, works ? "" : refused ? "refused" : "stopped");
     if (!works && !refused) assert_true(error.line == 0 && error.column == 0 && error.file[0] == 0);
     assert_true(works == (f.R != NULL) && works == (f.count != NULL) && works == (f.width != NULL) &&

@@ -343,7 +343,7 @@ static void test_stopped(void **unused) {
     psdm_status status = psdm_reducer_reduce(x.reducer, 0.02, 0.95, &reduced, &info, &error);
     assert_true(info.stopped);
     if (status) {
-      assert_int_equal(status, PSDM_E_ARGUMENT);
+      assert_int_equal(status, PSDM_E_STOPPED);
       assert_null(reduced);
       continue;
     }
@@ -368,7 +368,7 @@ static void test_refusals(void **unused) {
   psdm_reduce_options none = {0}, stopped = {.profile = psdm_profile_slow(), .going_on = stop, .going_on_user = &left},
                       plain = {.profile = psdm_profile_slow(), .contributions = 1000, .samples = 1000};
   assert_int_equal(psdm_reducer_new(x.robot, x.model, &none, NULL, &x.reducer, &error), PSDM_E_ARGUMENT);
-  assert_int_equal(psdm_reducer_new(x.robot, x.model, &stopped, NULL, &x.reducer, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_reducer_new(x.robot, x.model, &stopped, NULL, &x.reducer, &error), PSDM_E_STOPPED);
   assert_string_equal(error.text, "stopped on request");
   psdm_reduce_options many = plain;
   many.samples = 5000000000;

@@ -223,7 +223,7 @@ static void shares_and_stops(void **state) {
     options.going_on_user = &some;
     psdmp_steps_lugre_answer a = {0};
     error.line = error.column = -1;
-    assert_int_equal(psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &a, &error), PSDM_E_ARGUMENT);
+    assert_int_equal(psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &a, &error), PSDM_E_STOPPED);
     assert_string_equal(error.text, "stopped while friction was fitted");
     assert_true(error.line == 0 && error.column == 0 && !a.friction.given && some.calls == some.at + 1 &&
                 a.evaluations > 0);

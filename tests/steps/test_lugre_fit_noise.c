@@ -165,7 +165,7 @@ static void test_stop(void **unused) {
   for (int left = 0; left < all.asked; left += 1 + all.asked / 7) {
     patience p = {.left = left, .orderly = true};
     l.options.going_on_user = &p;
-    assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
+    assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, &error), PSDM_E_STOPPED);
     assert_string_equal(error.text, "stopped while friction was fitted");
     assert_int_equal(p.asked, left + 1);
     assert_false(answer.friction.given);

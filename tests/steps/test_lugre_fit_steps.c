@@ -631,7 +631,7 @@ static void memory_and_stops(void **state) {
     start();
     twin.count = 2, twin.left[1] = 3, twin.stop_at = stop;
     psdm_status stopped = run(NULL);
-    assert_int_equal(stopped, PSDM_E_ARGUMENT);
+    assert_int_equal(stopped, PSDM_E_STOPPED);
     assert_string_equal(error.text, "stopped while friction was fitted");
     assert_true(twin.asked == stop && twin.descents == (stop - 1) / 2);
     expect_nothing();

@@ -99,12 +99,12 @@ static int add_function(bench *b, const psdm_code_options *options, bool chosen,
     tool_warn("%s", error.text);
     return -1;
   }
-  if (status) return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
+  if (status) return tool_stopped(&error) && b->rows ? -1 : tool_fail(&error);
   b->codes++;
   double began = tool_now();
   progress_words(&search->bar, "compiling", -1);
   if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error))
-    return tool_interrupted() && b->rows ? -1 : tool_fail(&error);
+    return tool_stopped(&error) && b->rows ? -1 : tool_fail(&error);
   const psdm_compile_info *info = psdm_compiled_info(b->compiled[at]);
   tool_detail("%s: %d functions %s in %.3g s", tool_safe(info->compiler), psdm_code_count(b->code[at]),
               info->cached ? "found in the cache" : "compiled", tool_now() - began);

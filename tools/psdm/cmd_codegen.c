@@ -231,7 +231,7 @@ static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code 
   tool_deaf();
   if (!status)
     tool_detail("%d functions generated in %.3g s", psdm_code_count(*generated), tool_now() - search.bar.started);
-  if (status && tool_interrupted() && !tool_terminated()) {
+  if (status == PSDM_E_STOPPED && !tool_terminated()) {
     /* the same code without a search for fewer operations is a matter of a second */
     options->going_on = NULL;
     options->effort = -1;

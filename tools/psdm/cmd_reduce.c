@@ -170,7 +170,7 @@ static int check_settings(const reduce_settings *set) {
 
 /* after an interrupt the reduction itself, once there is one, is still an answer: no words */
 static int fail(const job *j, const psdm_error *error) {
-  return j->reduced && tool_interrupted() ? EXIT_INTERRUPTED : tool_fail(error);
+  return j->reduced && tool_stopped(error) ? EXIT_INTERRUPTED : tool_fail(error);
 }
 
 static int start_reducer(job *j, const psdm_profile *profile, bool medians, psdm_reducer **reducer) {

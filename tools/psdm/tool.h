@@ -69,6 +69,7 @@ void tool_hush(bool on); /* no words at all, but progress: what a command says w
 /* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. A file that is not there:
  * the nearest name beside it. After an interrupt it is that which is told. */
 int tool_fail(const psdm_error *error);
+bool tool_stopped(const psdm_error *error); /* by an interrupt, not by an error */
 
 /* "psdm eval: ..." and where help is; returns EXIT_USAGE. */
 int tool_usage(const char *command, const char *format, ...) PSDM_PRINTF(2, 3);

@@ -163,10 +163,14 @@ static void teach_file(const psdm_error *error, char *text, size_t size) {
 
 /* ---- errors ---- */
 
+/* a compiler that the library runs is interrupted with us */
+bool tool_stopped(const psdm_error *error) {
+  return error->status == PSDM_E_STOPPED || (tool_interrupted() && error->status == PSDM_E_COMPILER);
+}
+
 int tool_fail(const psdm_error *error) {
   char text[1024], taught[600];
-  /* the library was told to stop, or a program that it runs was interrupted with us */
-  if (tool_interrupted() && (error->status == PSDM_E_ARGUMENT || error->status == PSDM_E_COMPILER)) {
+  if (tool_stopped(error)) {
     tool_warn("interrupted: nothing was written");
     return EXIT_INTERRUPTED;
   }
