@@ -206,8 +206,8 @@ static int run_rows(const char *robot, long count, const char *folder) {
                               .delay_given = true,
                               .plain_friction = true,
                               .rest = -1,
-                              .going_on = note_phase,
-                              .going_on_user = &p};
+                              .progress = note_phase,
+                              .progress_user = &p};
   psdm_calibration *c;
   psdm_error error;
   if (psdm_calibrate(g.robot, &o, NULL, &c, &error)) stop("calibrate", &error);

@@ -80,9 +80,9 @@ typedef struct psdm_bounds_options {
   /* every rank makes the same call, with the same options; those other than 0 have some of the samples and get NULL.
    * NULL: none. Nothing depends on their number */
   psdm_ranks *ranks;
-  /* false stops: the bounds so far hold, but are wider; of the samples those so far count */
-  bool (*going_on)(void *user, double share);
-  void *going_on_user;
+  /* after a stop the bounds so far hold, but are wider; of the samples those so far count */
+  psdm_progress progress;
+  void *progress_user;
 } psdm_bounds_options;
 
 /* How the values at the samples lie. */

@@ -57,11 +57,6 @@ typedef enum psdm_kinematics {
 PSDM_API const char *psdm_kinematics_name(psdm_kinematics kinematics); /* NULL when out of range */
 PSDM_API bool psdm_kinematics_find(const char *name, psdm_kinematics *kinematics);
 
-/* What a calibration is doing, for a progress bar (share from 0 to 1, negative: not known); false stops it with the
- * best so far: choices that were not made keep their defaults, and only rows that are in memory are fitted. While
- * logs are first read there is nothing yet, and the call returns PSDM_E_STOPPED. */
-typedef bool (*psdm_calibrate_going_on)(void *user, const char *doing, double share);
-
 /* Zero-initialise for the defaults. */
 typedef struct psdm_calibrate_options {
   int files;
@@ -100,8 +95,9 @@ typedef struct psdm_calibrate_options {
   psdm_ranks *ranks; /* other processes that help; NULL: none. The answer does not depend on their number */
   /* folder in which finished parts are kept, so that a run that was ended goes on from there; NULL: none */
   const char *checkpoint;
-  psdm_calibrate_going_on going_on;
-  void *going_on_user;
+  /* after a stop choices that were not made keep their defaults, and only rows that are in memory are fitted */
+  psdm_progress progress;
+  void *progress_user;
 } psdm_calibrate_options;
 
 /* How well torques of one joint are met. */
@@ -225,7 +221,7 @@ typedef struct psdm_calibration {
   int segments;
   long faults[PSDM_FAULTS];
   int steps;                       /* Newton's; of estimators that simulate or weigh outliers: passes over the rows */
-  bool stopped;                    /* by going_on: the best so far */
+  bool stopped;                    /* by progress: the best so far */
   long parts_found, parts_saved;   /* of the checkpoint: taken from an earlier run; kept by this one */
   long parts_stale, parts_damaged; /* of other logs, settings or versions: left alone; not whole: made again */
   double seconds;

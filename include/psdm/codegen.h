@@ -80,9 +80,8 @@ typedef struct psdm_code_options {
   unsigned wraps;
   /* recursive: restarts of the search that may go by without a gain; 0: 50, -1: the first descent only */
   int effort;
-  /* asked now and then, NULL: never; share below 0: as before; false stops with PSDM_E_STOPPED */
-  bool (*going_on)(void *user, double share);
-  void *going_on_user;
+  psdm_progress progress;
+  void *progress_user;
   const char *prefix;  /* NULL: the robot's name as a C identifier */
   const char *command; /* command line for the banner, nullable */
 } psdm_code_options;

@@ -87,10 +87,12 @@ typedef struct psdm_excite_options {
   /* share of the velocity limit: motor 0.1, gravity 0.1, friction: of the largest sine 0.9; 0: those */
   double speed;
   int levels; /* friction: sizes of sines; 0: 10 */
-  /* now and then, from any thread but never from two at once: best (nullable) is the best motion so far, feasible,
-   * valid during the call; condition its condition number. false stops with the best so far */
-  bool (*going_on)(void *user, const char *doing, double share, const psdm_motion *best, double condition);
-  void *going_on_user;
+  psdm_progress progress;
+  void *progress_user;
+  /* called before progress once there is a motion: the best so far, feasible, valid during the call, and its
+   * condition number */
+  void (*better)(void *user, const psdm_motion *best, double condition);
+  void *better_user;
 } psdm_excite_options;
 
 /* How close a motion comes to its limits, over a fine grid. */

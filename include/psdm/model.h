@@ -42,9 +42,8 @@ typedef struct psdm_derive_options {
   /* dense, in place of sampler: a shell command, run once per class of functions and step, that reads a CSV q1..
    * qd1.. qdd1.. m1 mx1 .. from standard input and prints a CSV tau1.., one row for each row */
   const char *sampler_command;
-  /* now and then with the share done, 0 to 1; false stops with PSDM_E_STOPPED */
-  bool (*going_on)(void *user, double share);
-  void *going_on_user;
+  psdm_progress progress;
+  void *progress_user;
   /* directions of the parameters that give less torque than this, relative, are regrouped too; 0: only those that
    * give none. For identification: what nearly aligned axes add cannot be told from noise. The check allows as much
    * for each. */
@@ -78,12 +77,11 @@ PSDM_API psdm_status psdm_model_derive(const psdm_robot *robot, const psdm_deriv
 PSDM_API void psdm_model_free(psdm_model *model); /* accepts NULL */
 
 /* max |model - recursion| / max |recursion| of the torques over so many random states, with the robot's parameters,
- * or with random ones that satisfy the assumptions where the robot does not know them. going_on may be NULL; false
- * from it ends the check early. */
+ * or with random ones that satisfy the assumptions where the robot does not know them. A stop (progress of the
+ * options) ends the check early, with the states so far. */
 PSDM_API psdm_status psdm_model_check(const psdm_robot *robot, const psdm_model *model,
-                                      const psdm_derive_options *options, int states,
-                                      bool (*going_on)(void *user, int done), void *user,
-                                      const psdm_allocator *allocator, double *residual, psdm_error *error);
+                                      const psdm_derive_options *options, int states, const psdm_allocator *allocator,
+                                      double *residual, psdm_error *error);
 
 /* ---- size and shape ---- */
 

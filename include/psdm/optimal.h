@@ -40,9 +40,11 @@ typedef struct psdm_optimal_options {
   double tolerance; /* 0: 1e-8 */
   int iterations;   /* in all; 0: 1000 */
   double wall;      /* s; 0: 300 */
-  /* false stops with what there is; iterations count anew with each grid */
-  bool (*going_on)(void *user, int iteration, double objective, double infeasibility);
-  void *going_on_user;
+  psdm_progress progress;
+  void *progress_user;
+  /* called before progress after each iteration; they count anew with each grid */
+  void (*iterated)(void *user, int iteration, double objective, double infeasibility);
+  void *iterated_user;
 } psdm_optimal_options;
 
 typedef struct psdm_optimal {

@@ -56,8 +56,8 @@ typedef struct psdm_payload_options {
   /* fit offset, Coulomb and viscous friction of each drive anew beside the load (sure to be done where empty logs
    * are given) */
   bool drift;
-  bool (*going_on)(void *user, const char *doing, double share);
-  void *going_on_user;
+  psdm_progress progress;
+  void *progress_user;
 } psdm_payload_options;
 
 typedef struct psdm_payload_answer {

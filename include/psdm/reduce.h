@@ -54,10 +54,8 @@ typedef struct psdm_reduce_options {
   /* rank 0: others that are in psdm_reducer_help and have some of the states; NULL: none. The answer does not depend
    * on their number */
   psdm_ranks *ranks;
-  /* now and then with the share done, 0 to 1; false stops: psdm_reducer_reduce with the best so far where it has
-   * one, else, and all others, with PSDM_E_STOPPED */
-  bool (*going_on)(void *user, double share);
-  void *going_on_user;
+  psdm_progress progress; /* only psdm_reducer_reduce has a best so far */
+  void *progress_user;
 } psdm_reduce_options;
 
 /* How good the answer is. */
@@ -72,7 +70,7 @@ typedef struct psdm_reduce_info {
   long samples;      /* verifying states */
   bool reached;      /* the error asked for is met */
   double seconds;
-  bool stopped; /* by going_on: the best so far, verified over at most 100000 states, not the smallest */
+  bool stopped; /* by progress: the best so far, verified over at most 100000 states, not the smallest */
 } psdm_reduce_info;
 
 typedef struct psdm_reducer psdm_reducer;

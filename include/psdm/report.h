@@ -4,7 +4,7 @@
  *   psdm_report_new(NULL, NULL, &report, &error);
  *   psdm_report_add(report, "calibration.json", &error);     what psdm calibrate --json wrote
  *   psdm_report_add(report, "rows.csv", &error);             what its --predict wrote
- *   psdm_report_write(report, "report.html", NULL, NULL, &error);
+ *   psdm_report_write(report, "report.html", &error);
  *   psdm_report_free(report);
  *
  * A result is the JSON object that a command writes (it names the command), a CSV of rows (known by its columns) or
@@ -29,8 +29,10 @@ typedef struct psdm_report psdm_report;
 
 /* Zero-initialise for the defaults. Texts are copied. */
 typedef struct psdm_report_options {
-  const char *title;   /* NULL: made from the robots' names */
-  const char *gnuplot; /* program; NULL: $PSDM_GNUPLOT, else gnuplot */
+  const char *title;      /* NULL: made from the robots' names */
+  const char *gnuplot;    /* program; NULL: $PSDM_GNUPLOT, else gnuplot */
+  psdm_progress progress; /* while plots are drawn; after a stop the page has those that are there */
+  void *progress_user;
 } psdm_report_options;
 
 PSDM_API psdm_status psdm_report_new(const psdm_report_options *options, const psdm_allocator *allocator,
@@ -41,11 +43,8 @@ PSDM_API void psdm_report_free(psdm_report *report); /* accepts NULL */
  * PSDM_E_ROBOT when it is a robot file; the report is then as it was. */
 PSDM_API psdm_status psdm_report_add(psdm_report *report, const char *path, psdm_error *error);
 
-/* Draws and writes the page, whole or not at all. progress (nullable) is told, a few times a second, how many of all
- * plots are drawn; when it answers false no more are drawn, and the page is written with those that are there. */
-PSDM_API psdm_status psdm_report_write(psdm_report *report, const char *path,
-                                       bool (*progress)(void *context, int done, int all), void *context,
-                                       psdm_error *error);
+/* Draws and writes the page, whole or not at all. */
+PSDM_API psdm_status psdm_report_write(psdm_report *report, const char *path, psdm_error *error);
 
 /* After writing: how many sections the page has and how many plots are drawn; why plots are missing, one sentence,
  * NULL when none is; results that no section shows, index counts from 0, NULL after the last. */

@@ -5,6 +5,7 @@
 #ifndef PSDM_STATUS_H
 #define PSDM_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #if defined(_WIN32)
@@ -62,6 +63,12 @@ PSDM_API const char *psdm_status_text(psdm_status status);
 
 /* Writes "file:line:column: text" (the parts that apply) into buf, always terminated. Returns buf. */
 PSDM_API char *psdm_error_format(const psdm_error *error, char *buf, size_t size);
+
+/* How far a long call is. doing says in a few words what it does, share is from 0 to 1, or negative where unknown.
+ * Return true to go on and false to stop: the call then hands over the best so far, marked `stopped`, or returns
+ * PSDM_E_STOPPED where there is nothing yet. Every options struct has it as `progress` with `progress_user`, both may
+ * be NULL; it is called now and then, possibly from another thread, and never from two at once. */
+typedef bool (*psdm_progress)(void *user, const char *doing, double share);
 
 #ifdef __cplusplus
 }

@@ -42,8 +42,8 @@ typedef struct psdm_steps_options {
   const struct psdm_parameters *before; /* what earlier runs found (psdm/parameters.h); nullable */
   double holdout;            /* share of each step's rows, in blocks, that is held out; 0: 0.15; negative: none */
   double cutoff[PSDM_STEPS]; /* Hz of the zero-phase filter; 0: 4, 4, 40, 15; infinite: none */
-  bool (*going_on)(void *user, const char *doing, double share); /* false stops: steps that are finished are kept */
-  void *going_on_user;
+  psdm_progress progress;    /* after a stop steps that are finished are kept */
+  void *progress_user;
   /* called with the answer so far whenever a step is finished, so that it can be saved; false stops */
   bool (*finished)(void *user, const struct psdm_steps *steps, psdm_step step);
   void *finished_user;

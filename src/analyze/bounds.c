@@ -231,10 +231,10 @@ static const double share_of[QUESTIONS] = {
 static const double time_of[QUESTIONS] = {
     [MASS] = 0.2, [CORIOLIS] = 0.4, [GRAVITY] = 0.1, [SMALL] = 0.1, [LEAST] = 0.2};
 
-static bool ask(void *user, double share) {
+static bool ask(void *user, const char *doing, double share) {
   asked *a = user;
   double all = a->done + time_of[a->b->question] * share;
-  return a->b->options->going_on(a->b->options->going_on_user, a->b->options->samples ? all / 2 : all);
+  return a->b->options->progress(a->b->options->progress_user, doing, a->b->options->samples ? all / 2 : all);
 }
 
 /* uphill from the best samples; after a stop the best of a few */
@@ -242,7 +242,7 @@ static double look_around(asked *a, double *q, double *best_q) {
   bounder *b = a->b;
   double best = -INFINITY;
   for (int k = 0; k < SAMPLES; k++) {
-    if (k % 8 == 0 && b->options->going_on && !b->stopped) b->stopped = !ask(a, 0);
+    if (k % 8 == 0 && b->options->progress && !b->stopped) b->stopped = !ask(a, "bounds", 0);
     b->f[k] = b->stopped && k >= 8 ? -INFINITY : f_at(b, b->sample + (long)k * b->n);
   }
   for (int start = 0; start < (b->stopped ? 1 : STARTS); start++) {
@@ -252,7 +252,7 @@ static double look_around(asked *a, double *q, double *best_q) {
     b->f[top] = -INFINITY;
     memcpy(q, b->sample + (long)top * b->n, sizeof *q * (size_t)b->n);
     keep_better(b, q, &best, best_q);
-    if (b->options->going_on && !b->stopped) b->stopped = !ask(a, 0);
+    if (b->options->progress && !b->stopped) b->stopped = !ask(a, "bounds", 0);
   }
   return best;
 }
@@ -304,7 +304,7 @@ static psdm_status answer(bounder *b, question which, psdm_bound *out, psdm_erro
                                 .tolerance = tolerance,
                                 .points = (long)(share_of[which] * (double)b->points)};
   s.width = which == SMALL ? b->n * b->n : which == LEAST ? 2 : 1;
-  if (b->options->going_on) s.going_on = ask, s.going_on_user = &a;
+  if (b->options->progress) s.progress = ask, s.progress_user = &a;
   memcpy(q, best_q, row);
   choose_joints(b, &s, which == LEAST ? b->softest : fabs(f));
   b->enough = 0.7 * f;
@@ -459,9 +459,9 @@ static double rounding_of(const bounder *b, question which, const psdm_bounds *o
   return part * size;
 }
 
-static bool survey_goes_on(void *user, double share) {
+static bool survey_goes_on(void *user, const char *doing, double share) {
   bounder *b = user;
-  b->stopped = b->stopped || !b->options->going_on(b->options->going_on_user, 0.5 + share / 2);
+  b->stopped = b->stopped || !b->options->progress(b->options->progress_user, doing, 0.5 + share / 2);
   return !b->stopped;
 }
 
@@ -524,7 +524,7 @@ static psdm_status survey(bounder *b, psdm_bound *const where[QUESTIONS], psdm_b
                                   .allocator = b->allocator};
   psdmp_analyze_survey *s = NULL;
   double began = psdmp_base_clock();
-  if (o->going_on) aim.going_on = survey_goes_on, aim.going_on_user = b;
+  if (o->progress) aim.progress = survey_goes_on, aim.progress_user = b;
   for (int k = 0; k < PSDMP_ANALYZE_QUANTITIES; k++) aim.limit[k][0] = -INFINITY, aim.limit[k][1] = INFINITY;
   for (int k = 0; k < QUESTIONS; k++)
     aim.limit[about[k].quantity][about[k].end] =

@@ -100,8 +100,8 @@ typedef struct psdmp_analyze_box_search {
   void *user;
   long points;      /* at most so many positions */
   double tolerance; /* relative */
-  bool (*going_on)(void *user, double share);
-  void *going_on_user;
+  psdm_progress progress;
+  void *progress_user;
   /* out */
   double best, top; /* f's bound without an error at the best corner; no f is above */
   double *best_q;   /* (n) */

@@ -166,7 +166,8 @@ bool psdmp_analyze_box_search_run(psdmp_analyze_box_search *s, const psdm_alloca
     if (h.box[h.order[0]].bound <= threshold(s) || s->used >= s->points || h.count + 2 > h.room) break;
     /* without error nothing is gained by dividing */
     if (error_of(s, &h.box[h.order[0]]) <= s->slack) break;
-    if (round % 16 == 0 && s->going_on && !s->going_on(s->going_on_user, (double)s->used / (double)s->points)) {
+    if (round % 16 == 0 && s->progress &&
+        !s->progress(s->progress_user, "bounds", (double)s->used / (double)s->points)) {
       s->stopped = true;
       break;
     }

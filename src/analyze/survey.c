@@ -200,7 +200,8 @@ static bool goes_on(survey_run *run) {
 #ifdef _OPENMP
   if (omp_get_thread_num() != 0) return true;
 #endif
-  if (!run->aim->going_on || run->aim->going_on(run->aim->going_on_user, (double)done / (double)run->own)) return true;
+  if (!run->aim->progress || run->aim->progress(run->aim->progress_user, "samples", (double)done / (double)run->own))
+    return true;
   atomic_store(&run->stopped, true);
   return false;
 }
@@ -304,7 +305,7 @@ static psdm_status help(void *user, int work, psdmp_parallel_bytes *request, psd
   PSDMP_PARALLEL_GET(request, aim.seed);
   PSDMP_PARALLEL_GET(request, aim.samples);
   PSDMP_PARALLEL_GET(request, aim.limit);
-  aim.going_on = NULL;
+  aim.progress = NULL;
   if (work != SURVEY || request->failed)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 asks rank %d for something else than samples",
                            aim.ranks->rank);

@@ -322,7 +322,7 @@ static psdm_status run_chunks(const psdmp_analyze_survey_aim *aim, psdmp_reduce_
   psdm_status status = psdmp_reduce_monte_load(monte, &t, error);
   for (long at = 0; at < aim->samples && !status; at += PSDMP_REDUCE_MONTE_CHUNK) {
     long some = aim->samples - at < PSDMP_REDUCE_MONTE_CHUNK ? aim->samples - at : PSDMP_REDUCE_MONTE_CHUNK;
-    if (aim->going_on && !aim->going_on(aim->going_on_user, (double)at / (double)aim->samples)) break;
+    if (aim->progress && !aim->progress(aim->progress_user, "samples", (double)at / (double)aim->samples)) break;
     status = psdmp_reduce_monte_run(monte, at, some, error);
     if (!status) status = psdmp_reduce_monte_take(monte, &a, error);
     if (!status) keep_groups(s, &a, at, some);

@@ -40,8 +40,8 @@ typedef struct psdmp_analyze_survey_aim {
   int threads;
   psdm_ranks *ranks;
   const psdm_allocator *allocator;
-  bool (*going_on)(void *user, double share);
-  void *going_on_user;
+  psdm_progress progress;
+  void *progress_user;
 } psdmp_analyze_survey_aim;
 
 typedef struct psdmp_analyze_extreme {
@@ -50,7 +50,7 @@ typedef struct psdmp_analyze_extreme {
 } psdmp_analyze_extreme;
 
 typedef struct psdmp_analyze_survey {
-  long samples;                             /* fewer than asked for where going_on said so */
+  long samples;                             /* fewer than asked for where progress said so */
   uint32_t *count;                          /* (SURVEY_ROWS x BINS) */
   long beyond[PSDMP_ANALYZE_QUANTITIES][2]; /* samples outside of the limits */
   int kept;

@@ -409,13 +409,13 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
 }
 
 /* share of the functions that come before f */
-static bool going_on(const psdm_code_options *o, int f) {
+static bool progress(const psdm_code_options *o, int f) {
   int before = 0, all = 0;
   for (int k = 0; k < PSDM_CODE_FUNCTIONS; k++) {
     all += o->functions >> k & 1;
     before += k < f && (o->functions >> k & 1);
   }
-  return !o->going_on || o->going_on(o->going_on_user, (double)before / all);
+  return !o->progress || o->progress(o->progress_user, "generating", (double)before / all);
 }
 
 /* what graphs and text of the functions take, about: bytes times a power of the joints (measured with 30 and 60
@@ -471,7 +471,7 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   if (!status) status = psdmp_codegen_trial_new(code, &scratch, &t, error);
   for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
     if (!(code->options.functions >> f & 1)) continue;
-    if (!going_on(&code->options, f)) {
+    if (!progress(&code->options, f)) {
       status = psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while generating code");
       break;
     }

@@ -45,8 +45,7 @@ typedef struct search {
   bool set;
   double growth, pivoted; /* of the plain choice's inertias */
   long cost;
-  long budget;  /* nodes that the search may still build */
-  bool stopped; /* by going_on */
+  long budget; /* nodes that the search may still build */
 } search;
 
 /* ---- one function for one choice ---- */
@@ -347,8 +346,8 @@ static psdm_status start(search *s) {
   return try_choice(s, &s->best, &s->cost);
 }
 
-static bool going_on(const search *s) {
-  return !s->options->going_on || s->options->going_on(s->options->going_on_user, -1);
+static bool progress(const search *s) {
+  return !s->options->progress || s->options->progress(s->options->progress_user, "generating", -1);
 }
 
 /* descents from the plain choice, the usual one, and shaken copies of the best so far; the result after factoring
@@ -367,10 +366,7 @@ static psdm_status run_search(search *s, int patience) {
       s->best = top;
       shake(s, &s->best, &seed);
     }
-    if (!going_on(s)) {
-      s->stopped = true;
-      return PSDM_E_ARGUMENT;
-    }
+    if (!progress(s)) return PSDM_E_STOPPED;
     status = descend(s);
     if (!status) status = factored(s, &s->best, &cost);
     if (!status && cost < least) since = 0;
@@ -457,7 +453,8 @@ psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model 
   if (status) return status;
   bool short_search = function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN || options->effort < 0;
   status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);
-  if (s->stopped) return psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while generating code");
+  if (status == PSDM_E_STOPPED)
+    return psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while generating code");
   if (!status) status = try_choice(s, &s->best, &s->cost);
   if (!status) status = build_stages(s, arena);
   return status ? psdmp_base_fail(error, status, r->file, 0, 0, "%s while generating '%s'", psdm_status_text(status),

@@ -24,8 +24,7 @@ static psdm_status recursive_torque(const psdm_robot *r, psdm_work *work, const 
 }
 
 psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psdm_derive_options *options, int states,
-                             bool (*going_on)(void *user, int done), void *user, const psdm_allocator *allocator,
-                             double *residual, psdm_error *error) {
+                             const psdm_allocator *allocator, double *residual, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = allocator};
   int n = r->n, S = m->standard;
   double *y = PSDMP_BASE_NEW(&arena, m->p, double), *Y = PSDMP_BASE_NEW(&arena, n * S, double),
@@ -50,7 +49,9 @@ psdm_status psdm_model_check(const psdm_robot *r, const psdm_model *m, const psd
       worst = fmax(worst, fabs(tau[i] - recursive[i]));
       largest = fmax(largest, fabs(recursive[i]));
     }
-    if (going_on && !going_on(user, s + 1)) break;
+    if (options && options->progress &&
+        !options->progress(options->progress_user, "checking states", (double)(s + 1) / states))
+      break;
   }
   *residual = largest > 0 ? worst / largest : worst;
   psdm_work_free(work, allocator);

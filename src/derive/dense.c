@@ -38,7 +38,8 @@ typedef struct dense {
 
 static psdm_status step_on(dense *d, double share) {
   d->done += share;
-  if (!d->options || !d->options->going_on || d->options->going_on(d->options->going_on_user, fmin(d->done, 1)))
+  if (!d->options || !d->options->progress ||
+      d->options->progress(d->options->progress_user, "deriving", fmin(d->done, 1)))
     return PSDM_OK;
   return psdmp_base_fail(d->error, PSDM_E_STOPPED, d->robot->file, 0, 0, "the derivation was stopped");
 }

@@ -498,7 +498,7 @@ psdm_status psdmp_derive_expand(const psdm_robot *r, const uint64_t *digit, cons
     if (!e->pool.beyond) emit_level(&w, &levels[b]);
     psdm_status status = ask(&w, &base, levels, e->pool.beyond ? b : b + 1, error);
     if (status) return status;
-    if (o && o->going_on && !o->going_on(o->going_on_user, (double)(b + 1) / r->bodies))
+    if (o && o->progress && !o->progress(o->progress_user, "deriving", (double)(b + 1) / r->bodies))
       return psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while deriving");
   }
   /* before the first joint */

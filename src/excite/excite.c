@@ -354,7 +354,7 @@ psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *opti
   if (o.step != PSDM_STEP_INERTIA && psdmp_parallel_team_member(o.ranks)) return PSDM_OK;
   bool helps = psdmp_parallel_team_member(o.ranks),
        asks = o.step == PSDM_STEP_INERTIA && psdmp_parallel_team_size(o.ranks) > 1 && !helps;
-  if (helps) o.going_on = NULL;
+  if (helps) o.progress = NULL, o.better = NULL;
   struct psdmp_excite_excitation *x = psdmp_base_alloc(allocator, sizeof *x);
   if (!x) return psdmp_base_no_memory("", error);
   x->arena.allocator = allocator;

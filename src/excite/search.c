@@ -21,7 +21,7 @@ enum {
   LOCAL = 600
 };
 
-static const double interval = 0.2; /* s between two calls of going_on */
+static const double interval = 0.2; /* s between two calls of progress */
 static const double worth = 1e-3;   /* of the objective: what a better motion must gain to be made feasible */
 static const double broken = 0.03;  /* share of a limit by which it may be beyond it then */
 static const double refused = 10;   /* global search: cost of going beyond a limit by its own size */
@@ -71,12 +71,18 @@ typedef struct start {
 
 /* ---- progress ---- */
 
+static bool watched(const search *s) { return s->options->progress || s->options->better; }
+
 /* inside the critical section */
 static void call(start *o) {
+  char text[96];
   search *s = o->s;
   double share = fmin(1, (double)atomic_load(&s->evaluations) / (double)s->total);
-  if (atomic_load(&s->stop) || !s->options->going_on) return;
-  if (!s->options->going_on(s->options->going_on_user, o->doing, share, s->best, s->best ? s->best_condition : NAN))
+  const psdm_excite_options *options = s->options;
+  if (atomic_load(&s->stop) || !watched(s)) return;
+  if (s->best) psdmp_base_print(text, sizeof text, "%s, condition number %.4g", o->doing, s->best_condition);
+  if (s->best && options->better) options->better(options->better_user, s->best, s->best_condition);
+  if (options->progress && !options->progress(options->progress_user, s->best ? text : o->doing, share))
     atomic_store(&s->stop, true);
   s->called = psdmp_base_clock();
 }
@@ -97,7 +103,7 @@ static bool stopped(void *user) {
 
 static void count(start *o) {
   long done = atomic_fetch_add(&o->s->evaluations, 1);
-  if (o->s->options->going_on && done % 8 == 0) report(o, false);
+  if (watched(o->s) && done % 8 == 0) report(o, false);
 }
 
 static void give_up(start *o, psdm_status status, const char *text) {
@@ -111,7 +117,7 @@ static void publish(start *o) {
 #ifdef _OPENMP
 #pragma omp critical
 #endif
-  if (s->options->going_on && (!s->best || o->best_value < s->best_value)) {
+  if (watched(s) && (!s->best || o->best_value < s->best_value)) {
     psdm_motion *motion;
     if (psdmp_excite_wave_motion(&o->best_wave, s->options->shape == PSDM_EXCITE_SINES, o->best, o->scratch,
                                  s->allocator, &motion, &o->error)) {

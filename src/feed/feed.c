@@ -320,8 +320,8 @@ static bool copy_options(psdmp_feed *f, const psdm_calibrate_options *o) {
   f->log.offset = copy_numbers(f, o->log.offset);
   f->log.columns = o->log.columns ? psdmp_base_arena_text(&f->arena, o->log.columns, strlen(o->log.columns)) : NULL;
   f->file = psdmp_base_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->file);
-  f->progress = psdmp_base_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->progress);
-  bool ok = f->file && f->progress && !f->log.sign == !o->log.sign && !f->log.offset == !o->log.offset &&
+  f->read_share = psdmp_base_arena_alloc(&f->arena, (size_t)(o->files + 1) * sizeof *f->read_share);
+  bool ok = f->file && f->read_share && !f->log.sign == !o->log.sign && !f->log.offset == !o->log.offset &&
             !f->log.columns == !o->log.columns;
   for (int k = 0; k < o->files && ok; k++)
     ok = (f->file[k].path = psdmp_base_arena_text(&f->arena, o->path[k], strlen(o->path[k]))) != NULL;
@@ -337,7 +337,7 @@ psdm_status psdmp_feed_new(const psdm_robot *robot, const psdm_calibrate_options
   f->robot = robot, f->ranks = o->ranks, f->threads = o->threads, f->n = psdm_robot_n(robot), f->files = o->files,
   f->every = 1, f->checkpoint = checkpoint;
   f->limit = o->cache <= 0 ? 2000000 : o->cache < PSDMP_FEED_PIECE ? PSDMP_FEED_PIECE : o->cache;
-  f->going_on = o->going_on, f->going_on_user = o->going_on_user;
+  f->progress = o->progress, f->progress_user = o->progress_user;
   atomic_init(&f->stop, false);
   atomic_init(&f->failed, INT_MAX);
   if (copy_options(f, o)) return PSDM_OK;

@@ -117,9 +117,9 @@ struct psdmp_feed {
   long windows, units;       /* of the rows in memory; of all rows, where those are read */
   psdmp_feed_window *window; /* (windows) */
   long *unit;                /* (units + 1) rows among all where each begins */
-  psdm_calibrate_going_on going_on;
-  void *going_on_user;
-  double *progress; /* (files) share that was read */
+  psdm_progress progress;
+  void *progress_user;
+  double *read_share; /* (files) share that was read */
   atomic_bool stop;
   atomic_int failed; /* the first file that could not be read; INT_MAX: none */
   const psdmp_feed_checkpoint *checkpoint;

@@ -202,7 +202,7 @@ static bool note_faults(const psdmp_feed *f, psdmp_feed_file *g, const psdm_log 
 static void look_around(psdmp_feed *f, int file, double share) {
   long kept = 0, every = f->every;
   double sum = 0;
-  f->progress[file] = share;
+  f->read_share[file] = share;
   for (;; every *= 2) {
     kept = 0;
     for (int k = 0; k < f->files; k++)
@@ -212,11 +212,11 @@ static void look_around(psdmp_feed *f, int file, double share) {
   for (int k = 0; k < f->files && every > f->every; k++)
     if (f->file[k].scanned) psdmp_feed_thin(f, k, every);
   f->every = every;
-  for (int k = 0; k < f->files; k++) sum += f->progress[k];
+  for (int k = 0; k < f->files; k++) sum += f->read_share[k];
 #ifdef _OPENMP
   if (omp_get_thread_num() != 0) return;
 #endif
-  if (f->going_on && !f->going_on(f->going_on_user, "reading", sum / f->files)) atomic_store(&f->stop, true);
+  if (f->progress && !f->progress(f->progress_user, "reading", sum / f->files)) atomic_store(&f->stop, true);
 }
 
 static psdm_status read_rows(psdmp_feed *f, int file, psdm_log *log, psdm_error *error) {

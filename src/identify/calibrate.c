@@ -37,10 +37,10 @@ static void because(psdmp_identify_run *r, const char *format, ...) {
   va_end(args);
 }
 
-bool psdmp_identify_going_on(psdmp_identify_run *r, const char *doing, double share) {
+bool psdmp_identify_progress(psdmp_identify_run *r, const char *doing, double share) {
   if (r->stopped) return false;
   if (doing) r->doing = doing;
-  if (r->options->going_on && !r->options->going_on(r->options->going_on_user, r->doing, share)) r->stopped = true;
+  if (r->options->progress && !r->options->progress(r->options->progress_user, r->doing, share)) r->stopped = true;
   return !r->stopped;
 }
 
@@ -167,7 +167,7 @@ static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors
 
 /* ---- the band: where derivatives come from, cutoff, delay ---- */
 
-/* factors of the rows in memory; none, and no failure, when this is where going_on stops */
+/* factors of the rows in memory; none, and no failure, when this is where progress stops */
 static psdm_status gather(psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen,
                           psdmp_identify_factors *f, psdm_error *error) {
   psdm_status status = psdmp_identify_gather_rows(r, band, chosen, PSDMP_IDENTIFY_FOLDS, false, f, error);

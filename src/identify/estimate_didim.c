@@ -36,7 +36,7 @@ static psdm_status iterate(psdmp_identify_run *r, psdmp_identify_blocks *blocks,
       return psdmp_base_fail_status(error, status);
     change = psdmp_identify_estimate_change(W, before, e->x, e->classical);
     e->steps++;
-    psdmp_identify_going_on(r, "simulating", -1);
+    psdmp_identify_progress(r, "simulating", -1);
   }
   psdmp_identify_simulation_say(s, change > settled ? change : 0);
   return status;

@@ -43,7 +43,7 @@ static psdm_status iterate(psdmp_identify_instruments *v, psdmp_identify_simulat
     psdmp_identify_instruments_doubt(v, rows, e->x, e->classical, NULL);
     change = psdmp_identify_estimate_change(v->W, before, e->x, e->classical);
     e->steps++;
-    psdmp_identify_going_on(r, "simulating", -1);
+    psdmp_identify_progress(r, "simulating", -1);
   }
   psdmp_identify_simulation_say(s, change > settled ? change : 0);
   psdmp_identify_instruments_doubt(v, rows, e->x, e->classical, e->covariance);

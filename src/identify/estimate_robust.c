@@ -100,7 +100,7 @@ static psdm_status reweight(robust *b, psdmp_identify_estimated *e, double *befo
     bool still = !status && psdmp_identify_estimate_change(W, before, e->x, e->classical) < 0.05;
     b->settled = still && b->pass.stage == TUKEY;
     if (still || e->steps == ROUNDS / 2) b->pass.stage = TUKEY;
-    psdmp_identify_going_on(r, "weighing outliers", -1);
+    psdmp_identify_progress(r, "weighing outliers", -1);
   }
   return status;
 }

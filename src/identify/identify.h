@@ -124,7 +124,7 @@ typedef struct psdmp_identify_run {
   char (*reason)[160];
   int reasons;
   const char *doing;
-  bool stopped, finishing; /* by going_on; finishing: going_on is not asked any more */
+  bool stopped, finishing; /* by progress; finishing: progress is not asked any more */
   bool prior_known;
 } psdmp_identify_run;
 
@@ -154,7 +154,7 @@ enum {
 typedef struct psdmp_identify_sum {
   const char *name;
   int work;
-  const char *doing; /* for going_on; NULL: as before */
+  const char *doing; /* for progress; NULL: as before */
   void *user;        /* the same for all threads, constant */
   /* what one thread needs; own: the run with this thread's work. NULL: out of memory */
   void *(*space_new)(void *user, psdmp_identify_run *own);
@@ -168,7 +168,7 @@ typedef struct psdmp_identify_sum {
 } psdmp_identify_sum;
 
 /* Rank 0: over rows in memory, or all; request is what other ranks need to know. *part NULL: there were no rows.
- * Stopped by going_on: what there is so far. */
+ * Stopped by progress: what there is so far. */
 psdm_status psdmp_identify_sum_rows(psdmp_identify_run *run, const psdmp_identify_sum *sum,
                                     const psdmp_parallel_bytes *request, bool all, long margin, void **part,
                                     psdm_error *error);
@@ -283,7 +283,7 @@ psdm_status psdmp_identify_run_regressor(psdmp_identify_run *run, const double *
 /* Sets reached. scratch as above, Y (n x l) */
 psdm_status psdmp_identify_run_reach(psdmp_identify_run *run, double *scratch, double *Y);
 
-/* Factors over all rows in memory, or all there are; only the chosen columns when chosen. Stopped by going_on while
+/* Factors over all rows in memory, or all there are; only the chosen columns when chosen. Stopped by progress while
  * all rows are read: those so far. */
 psdm_status psdmp_identify_gather_rows(psdmp_identify_run *run, const psdmp_identify_band *band, bool chosen,
                                        int blocks, bool all, psdmp_identify_factors *out, psdm_error *error);
@@ -358,6 +358,6 @@ double psdmp_identify_tally_rel(int count, const psdmp_identify_tally *s);
 
 typedef struct psdmp_identify_calibration psdmp_identify_calibration;
 
-bool psdmp_identify_going_on(psdmp_identify_run *run, const char *doing, double share);
+bool psdmp_identify_progress(psdmp_identify_run *run, const char *doing, double share);
 
 #endif

@@ -103,7 +103,7 @@ static psdm_status choose_lambda(fitting *g, psdm_estimator estimator) {
     psdm_status status = cross_validate(g, estimator, weights[k], &score[k]);
     if (status) return status;
     least = fmin(least, score[k]);
-    if (!psdmp_identify_going_on(r, "choosing the prior's weight", 0.25 * k)) return PSDM_OK;
+    if (!psdmp_identify_progress(r, "choosing the prior's weight", 0.25 * k)) return PSDM_OK;
   }
   for (int k = 0; k < 4; k++)
     if (score[k] <= least + 0.005) {
@@ -589,7 +589,7 @@ static psdm_status fit_rows(fitting *g, psdm_estimator estimator, psdmp_identify
 static psdm_status fit_all(fitting *g, psdm_estimator estimator, psdm_calibration *out, psdm_error *error) {
   psdmp_identify_run *r = g->run;
   psdmp_identify_calibration *a = out->internal;
-  psdmp_identify_going_on(r, "fitting", 0);
+  psdmp_identify_progress(r, "fitting", 0);
   psdm_status status = reweight(g, walking(estimator) ? PSDM_ESTIMATOR_WLS : estimator);
   if (status) return failed(r, status, error);
   status = walking(estimator) ? fit_walking(g, estimator, a, error) : fit_rows(g, estimator, a, error);
@@ -605,7 +605,7 @@ static psdm_status fit_all(fitting *g, psdm_estimator estimator, psdm_calibratio
 psdm_status psdmp_identify_result_make(psdmp_identify_run *r, psdm_calibration **out, psdm_error *error) {
   fitting g = {.run = r};
   psdm_estimator estimator = r->options->estimator;
-  psdmp_identify_going_on(r, "gathering", 0);
+  psdmp_identify_progress(r, "gathering", 0);
   r->finishing = r->stopped; /* what was chosen so far is still fitted, to what is in memory */
   psdm_status status =
       psdmp_identify_gather_rows(r, &r->band, true, PSDMP_IDENTIFY_BLOCKS, !r->stopped, &g.factors, error);

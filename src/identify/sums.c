@@ -42,12 +42,12 @@ static bool is_first_thread(void) {
 /* ---- one unit ---- */
 
 /* only the thread that called asks whether to go on; the others hear of it */
-static void ask_going_on(worker *w, const psdmp_feed_stretch *stretch) {
+static void tell_progress(worker *w, const psdmp_feed_stretch *stretch) {
   summing *s = w->s;
   psdmp_identify_run *r = s->run;
   if (!is_first_thread() || r->finishing || psdmp_parallel_team_member(r->options->ranks)) return;
   if (s->sum->doing) r->doing = s->sum->doing;
-  if (!psdmp_identify_going_on(r, r->doing, s->all ? (double)(stretch->first + stretch->rows) / (double)r->rows : -1))
+  if (!psdmp_identify_progress(r, r->doing, s->all ? (double)(stretch->first + stretch->rows) / (double)r->rows : -1))
     atomic_store(&s->stop, true);
 }
 
@@ -63,7 +63,7 @@ static psdm_status add_stretch(void *user, const psdmp_feed_stretch *stretch, ps
   }
   status = psdmp_parallel_tree_add(&w->tree, w->stretches++, 0, part);
   if (status) return psdmp_base_no_memory("", error);
-  ask_going_on(w, stretch);
+  tell_progress(w, stretch);
   return PSDM_OK;
 }
 

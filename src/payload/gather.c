@@ -87,7 +87,7 @@ static psdm_status walk_stretch(void *user, const psdmp_feed_stretch *s, psdm_er
   psdmp_identify_prepared_free(&made, p->run.allocator);
   if (status) return status;
   if (w->visitor->doing &&
-      !psdmp_identify_going_on(&p->run, w->visitor->doing, (double)(s->first + s->rows) / (double)p->run.rows))
+      !psdmp_identify_progress(&p->run, w->visitor->doing, (double)(s->first + s->rows) / (double)p->run.rows))
     w->stopped = true;
   return w->stopped ? PSDM_E_STOPPED : PSDM_OK; /* which ends the reading */
 }

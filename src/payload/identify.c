@@ -42,8 +42,8 @@ static psdm_status set_logs(psdmp_payload *p, psdm_error *error) {
   p->logs = (psdm_calibrate_options){.files = o->files + o->empty_files,
                                      .path = path,
                                      .log = o->log,
-                                     .going_on = o->going_on,
-                                     .going_on_user = o->going_on_user};
+                                     .progress = o->progress,
+                                     .progress_user = o->progress_user};
   /* then the calibrated constants count, not the robot file's */
   p->logs.log.currents = p->empty->torque_constant && p->empty->currents;
   return PSDM_OK;
@@ -303,7 +303,7 @@ psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters
   p->answer.stopped = p->run.stopped;
   p->answer.seconds = psdmp_base_clock() - started;
   p->options = NULL;
-  p->logs.going_on = NULL; /* predictions do not ask */
+  p->logs.progress = NULL; /* predictions do not ask */
   *answer = &p->answer;
   return PSDM_OK;
 }

@@ -103,7 +103,7 @@ typedef struct psdmp_payload_visitor {
   void (*begin)(void *user, int segment);
   psdm_status (*row)(void *user, const psdmp_payload_row *row, bool *stop, psdm_error *error);
   void *user;
-  /* for going_on; NULL: it is not asked */
+  /* for progress; NULL: it is not asked */
   const char *doing;
 } psdmp_payload_visitor;
 

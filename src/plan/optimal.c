@@ -333,11 +333,14 @@ static bool stands_still(watch *w, double objective, double infeasibility, doubl
   return w->still >= STILL;
 }
 
-static bool going_on(void *user, int iteration, double objective, double infeasibility, double barrier) {
+static bool progress(void *user, int iteration, double objective, double infeasibility, double barrier) {
   watch *w = user;
   const psdm_optimal_options *o = &w->j->options;
   w->late = psdmp_base_clock() - w->j->begun > (o->wall > 0 ? o->wall : seconds_allowed);
-  bool on = !w->late && (!o->going_on || o->going_on(o->going_on_user, iteration, objective, infeasibility));
+  char text[64];
+  psdmp_base_print(text, sizeof text, "iteration %d, %.5g", iteration, objective);
+  if (!w->late && o->iterated) o->iterated(o->iterated_user, iteration, objective, infeasibility);
+  bool on = !w->late && (!o->progress || o->progress(o->progress_user, text, -1));
   return on && !stands_still(w, objective, infeasibility, barrier);
 }
 
@@ -421,7 +424,7 @@ static psdm_status solve_round(job *j, psdmp_plan_solver_answer *verdict, psdm_m
         j->error, status, "", 0, 0, "%s",
         status == PSDM_E_MEMORY ? "out of memory" : "the program is too large: fewer nodes would do");
   psdmp_plan_program_problem(&w.program, &problem);
-  problem.going_on = going_on;
+  problem.progress = progress;
   problem.tolerance = j->options.tolerance > 0 ? j->options.tolerance : tolerance_asked;
   problem.iterations = j->iterations;
   double *x = numbers(&j->round, (size_t)w.program.unknowns);

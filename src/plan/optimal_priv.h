@@ -155,7 +155,7 @@ typedef struct psdmp_plan_program {
 double psdmp_plan_program_bytes(const psdmp_plan_program *p);
 /* PSDM_E_MEMORY, or PSDM_E_LIMIT where it is too large */
 psdm_status psdmp_plan_program_init(psdmp_plan_program *p, psdmp_base_arena *arena);
-/* fills all but going_on and settings */
+/* fills all but progress and settings */
 void psdmp_plan_program_problem(psdmp_plan_program *p, psdmp_plan_solver_problem *problem);
 
 double psdmp_plan_program_seconds(const psdmp_plan_program *p, const double *x);

@@ -32,7 +32,7 @@ typedef struct psdmp_plan_solver_problem {
   bool (*slope)(void *user, const double *x, bool fresh, double *values);
   /* of factor f + multiplier . g */
   bool (*curve)(void *user, const double *x, bool fresh, double factor, const double *multiplier, double *values);
-  bool (*going_on)(void *user, int iteration, double objective, double infeasibility, double barrier);
+  bool (*progress)(void *user, int iteration, double objective, double infeasibility, double barrier);
   void *user;
   double tolerance;
   int iterations;

@@ -230,9 +230,9 @@ static bool set_tables(const psdm_reducer *r, const psdmp_reduce_part *part, psd
   return true;
 }
 
-static psdm_status going_on(const psdm_reducer *r, long done, long total, psdm_error *error) {
+static psdm_status progress(const psdm_reducer *r, long done, long total, psdm_error *error) {
   double share = r->from + (r->to - r->from) * (double)done / (double)total;
-  if (!r->options.going_on || r->options.going_on(r->options.going_on_user, share)) return PSDM_OK;
+  if (!r->options.progress || r->options.progress(r->options.progress_user, "reducing", share)) return PSDM_OK;
   return psdmp_base_fail(error, PSDM_E_STOPPED, NULL, 0, 0, "stopped on request");
 }
 
@@ -249,7 +249,7 @@ psdm_status psdmp_reduce_monte_errors(psdmp_reduce_monte *m, psdm_reducer *r, ps
   for (long at = 0; at < total && !status; at += PSDMP_REDUCE_MONTE_CHUNK) {
     status = psdmp_reduce_monte_run(
         m, at, total - at < PSDMP_REDUCE_MONTE_CHUNK ? total - at : PSDMP_REDUCE_MONTE_CHUNK, error);
-    if (!status) status = going_on(r, at, total, error);
+    if (!status) status = progress(r, at, total, error);
   }
   if (!status) status = psdmp_reduce_monte_take(m, r->count, error);
   psdmp_base_arena_free(&scratch);

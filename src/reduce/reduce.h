@@ -141,7 +141,7 @@ struct psdm_reducer {
   double from, to;                  /* share of the work that is under way */
   bool introduced;                  /* to the other ranks */
   double told;                      /* the largest share that was told: trials repeat, a bar should not go back */
-  bool stopped;                     /* by going_on */
+  bool stopped;                     /* by progress */
   psdmp_reduce_choice best;         /* the last trial that was good enough; no functions: none yet */
 };
 

@@ -249,9 +249,9 @@ static psdm_status tell(aim *g, psdm_error *error) {
 #ifdef _OPENMP
   if (omp_get_thread_num() != 0) return PSDM_OK;
 #endif
-  if (g->kind == NORMAL || r->stopped || !r->options.going_on) return PSDM_OK; /* what is done after a stop is short */
+  if (g->kind == NORMAL || r->stopped || !r->options.progress) return PSDM_OK; /* what is done after a stop is short */
   r->told = share > r->told ? share : r->told;
-  if (r->options.going_on(r->options.going_on_user, r->told)) return PSDM_OK;
+  if (r->options.progress(r->options.progress_user, "reducing", r->told)) return PSDM_OK;
   r->stopped = true;
   return psdmp_base_fail(error, PSDM_E_STOPPED, NULL, 0, 0, "stopped on request");
 }
@@ -466,7 +466,7 @@ static psdm_status get_introduced(helper *h, const void *of, psdmp_parallel_byte
   r->arena.allocator = h->allocator;
   r->robot = h->robot, r->model = h->model, r->options = o;
   /* rank 0's */
-  r->options.going_on = NULL, r->options.going_on_user = NULL, r->options.nvcc = NULL, r->options.cuda = false;
+  r->options.progress = NULL, r->options.progress_user = NULL, r->options.nvcc = NULL, r->options.cuda = false;
   r->options.ranks = h->options->ranks, r->options.threads = h->options->threads;
   double *copy = states ? PSDMP_BASE_NEW(&r->arena, states, double) : NULL;
   if (copy) psdmp_parallel_bytes_get(request, copy, states * sizeof *copy);

@@ -91,9 +91,8 @@ char *psdmp_report_plot_distil(psdmp_report_page *page, const psdmp_report_figur
                                size_t length, const double box[4]);
 
 /* Draws all figures. missing: room for a sentence, "" when none is missing. */
-psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot,
-                                   bool (*progress)(void *context, int done, int all), void *context, char *missing,
-                                   size_t size, psdm_error *error);
+psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot, psdm_progress progress,
+                                   void *progress_user, char *missing, size_t size, psdm_error *error);
 
 /* ---- the document ---- */
 

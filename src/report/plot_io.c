@@ -30,9 +30,13 @@ typedef struct painter {
   int done;              /* figures that are drawn, or never will be */
   bool absent;           /* there is no such program */
   int unreadable;        /* why nothing more can be read from it, 0: all was */
-  bool (*progress)(void *context, int done, int all);
-  void *context;
+  psdm_progress progress;
+  void *progress_user;
 } painter;
+
+static bool goes_on(const painter *s) {
+  return !s->progress || s->progress(s->progress_user, "drawing plots", (double)s->done / s->page->figures);
+}
 
 static const char *from_environment(const char *name) {
   const char *text = secure_getenv(name);
@@ -169,10 +173,10 @@ static ending attend(painter *s, int in) {
       if (s->done > before) last = psdmp_base_clock();
     }
     if (psdmp_base_clock() - last > PATIENCE) return HUNG;
-    if (s->progress && !s->progress(s->context, s->done, s->page->figures)) return STOPPED;
+    if (!goes_on(s)) return STOPPED;
   }
   /* the signal that stops us may have ended the child first */
-  return s->progress && !s->progress(s->context, s->done, s->page->figures) ? STOPPED : ENDED;
+  return goes_on(s) ? ENDED : STOPPED;
 }
 
 /* one run; the failure to start it */
@@ -235,9 +239,8 @@ static int drop_halves(psdmp_report_page *page) {
   return lost;
 }
 
-psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot,
-                                   bool (*progress)(void *context, int done, int all), void *context, char *missing,
-                                   size_t size, psdm_error *error) {
+psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot, psdm_progress progress,
+                                   void *progress_user, char *missing, size_t size, psdm_error *error) {
   const char *named = from_environment("PSDM_GNUPLOT");
   painter s = {.page = page,
                .program = gnuplot ? gnuplot
@@ -245,7 +248,7 @@ psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot,
                                   : "gnuplot",
                .got = {.arena = {.allocator = page->arena.allocator}},
                .progress = progress,
-               .context = context};
+               .progress_user = progress_user};
   missing[0] = '\0';
   if (!page->figures) return PSDM_OK;
   psdm_status status = draw_all(&s, missing, size, error);

@@ -13,6 +13,8 @@ struct psdm_report {
   const psdm_allocator *allocator;
   psdmp_base_arena arena; /* owns the results and the options' texts */
   const char *title, *gnuplot;
+  psdm_progress progress;
+  void *progress_user;
   psdmp_report_result *item[MOST_RESULTS];
   psdmp_base_arena memory[MOST_RESULTS]; /* of each result */
   int count;
@@ -48,6 +50,7 @@ psdm_status psdm_report_new(const psdm_report_options *options, const psdm_alloc
     psdm_report_free(report);
     return psdmp_base_no_memory("", error);
   }
+  if (options) report->progress = options->progress, report->progress_user = options->progress_user;
   *made = report;
   return PSDM_OK;
 }
@@ -116,8 +119,7 @@ static psdm_status write_page(psdm_report *report, psdmp_report_page *page, cons
   return psdm_output_commit(&out, error);
 }
 
-psdm_status psdm_report_write(psdm_report *report, const char *path, bool (*progress)(void *context, int done, int all),
-                              void *context, psdm_error *error) {
+psdm_status psdm_report_write(psdm_report *report, const char *path, psdm_error *error) {
   psdmp_report_page page = {.arena = {.allocator = report->allocator}};
   locale_t before, plain = plain_locale(&before);
   if (plain == (locale_t)0) return psdmp_base_no_memory(path, error);
@@ -128,8 +130,8 @@ psdm_status psdm_report_write(psdm_report *report, const char *path, bool (*prog
   if (!page.sections && !page.status)
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, path, 0, 0, "none of the results has anything to show");
   if (!status && !page.status)
-    status = psdmp_report_plot_draw(&page, report->gnuplot, progress, context, report->missing, sizeof report->missing,
-                                    error);
+    status = psdmp_report_plot_draw(&page, report->gnuplot, report->progress, report->progress_user, report->missing,
+                                    sizeof report->missing, error);
   if (!status && page.status) status = psdmp_base_fail(error, page.status, path, 0, 0, "out of memory");
   report->plots = 0;
   for (const psdmp_report_figure *f = page.figure; f; f = f->next) report->plots += f->svg[PSDMP_REPORT_WIDE] != NULL;

@@ -128,7 +128,7 @@ static psdm_status add_stretch(void *user, const psdmp_feed_stretch *t, psdm_err
   if (!make_room(g) || !motion(g, t, uniform, &r) || !torque(g, t, uniform, &r) || !marks(g, t, &r))
     return psdmp_base_no_memory("", error);
   g->out->record[g->out->count++] = r;
-  return psdmp_steps_going_on(g->s, NULL, -1) ? PSDM_OK : psdmp_steps_stop(error);
+  return psdmp_steps_progress(g->s, NULL, -1) ? PSDM_OK : psdmp_steps_stop(error);
 }
 
 /* ---- logs ---- */
@@ -180,7 +180,7 @@ static void set_filter(const psdmp_steps *s, psdm_step step, double interval, ps
 
 static bool reading(void *user, const char *doing, double share) {
   (void)doing;
-  return psdmp_steps_going_on(user, "reading", share);
+  return psdmp_steps_progress(user, "reading", share);
 }
 
 psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *arena, psdmp_steps_records *out,
@@ -196,8 +196,8 @@ psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *a
                               .log = s->options.format,
                               .cache = MOST_ROWS,
                               .threads = 1,
-                              .going_on = reading,
-                              .going_on_user = s};
+                              .progress = reading,
+                              .progress_user = s};
   o.log.currents = true;
   psdmp_feed *feed;
   psdm_status status = psdmp_feed_open(s->run.robot, &o, s->allocator, &feed, error);

@@ -45,7 +45,7 @@ typedef struct friction {
   int stretches, poses, left_out; /* left_out: stretches in yet another pose */
   long rows, used;
   int *column, columns; /* numbers of x that its torque depends on and that are doubted */
-  double low, high;     /* of what going_on is told */
+  double low, high;     /* of what progress is told */
   bool lacks;           /* a parameter that gravity should have shown is not known */
 } friction;
 
@@ -187,9 +187,10 @@ static psdm_status collect(friction *f, psdm_error *error) {
 
 /* ---- the fit ---- */
 
-static bool going_on(void *user, double share) {
+static bool progress(void *user, const char *doing, double share) {
   friction *f = user;
-  return psdmp_steps_going_on(f->s, psdmp_steps_drive(f->s, f->drive), f->low + (f->high - f->low) * share);
+  (void)doing;
+  return psdmp_steps_progress(f->s, psdmp_steps_drive(f->s, f->drive), f->low + (f->high - f->low) * share);
 }
 
 /* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains;
@@ -288,8 +289,8 @@ static psdm_status fit_drive(friction *f, psdm_error *error) {
   psdmp_steps *s = f->s;
   psdmp_steps_lugre_options o = {.filter = isinf(f->records.cutoff) ? NULL : &f->records.filter,
                                  .blocks = PSDMP_STEPS_STEP_BLOCKS,
-                                 .going_on = going_on,
-                                 .going_on_user = f};
+                                 .progress = progress,
+                                 .progress_user = f};
   int wide = NUMBERS + f->poses;
   psdmp_steps_lugre_answer a = {.covariance = PSDMP_BASE_NEW(f->own, (long)wide * wide, double),
                                 .model = PSDMP_BASE_NEW(f->own, f->rows, double)};
@@ -399,7 +400,7 @@ psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_base_arena *arena, psdm_e
   for (f.drive = 0; f.drive < s->n && !status; f.drive++) {
     psdmp_base_arena own = {.allocator = s->allocator};
     f.own = &own, f.low = (double)f.drive / s->n, f.high = (f.drive + 1.0) / s->n;
-    status = going_on(&f, 0) ? try_drive(&f, &judge, &why, error) : psdmp_steps_stop(error);
+    status = progress(&f, NULL, 0) ? try_drive(&f, &judge, &why, error) : psdmp_steps_stop(error);
     done = done || (!status && !why);
     psdmp_base_arena_free(&own);
   }

@@ -101,7 +101,7 @@ static psdm_status each_pair(gravity *g, psdm_error *error) {
       if (status || (g->judge && g->judge->stopped)) return status;
     }
     before += g->path[k].count;
-    if (!psdmp_steps_going_on(g->s, "rows", (double)before / (double)g->pairs)) return psdmp_steps_stop(error);
+    if (!psdmp_steps_progress(g->s, "rows", (double)before / (double)g->pairs)) return psdmp_steps_stop(error);
   }
   return PSDM_OK;
 }

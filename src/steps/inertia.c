@@ -155,13 +155,13 @@ static psdm_status use_record(inertia *g, const psdmp_steps_record *r, long befo
   for (int d = 0; d < g->s->n && !status; d++) {
     status = make_course(g, r, d, &arena, &c[d]);
     if (status) psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
-    else if (!psdmp_steps_going_on(g->s, "friction", (double)d / g->s->n)) status = psdmp_steps_stop(error);
+    else if (!psdmp_steps_progress(g->s, "friction", (double)d / g->s->n)) status = psdmp_steps_stop(error);
   }
   for (long k = 0, thin = 0; k < r->rows - ends && !status; k += g->records.stride, thin++) {
     if (k < ends) continue;
     status = use_row(g, r, k, thin, psdmp_steps_piece((double)(before + k) / (double)g->total), c, error);
     if (g->judge && g->judge->stopped) break;
-    if (thin % 4096 == 0 && !status && !psdmp_steps_going_on(g->s, "rows", (double)(before + k) / (double)g->total))
+    if (thin % 4096 == 0 && !status && !psdmp_steps_progress(g->s, "rows", (double)(before + k) / (double)g->total))
       status = psdmp_steps_stop(error);
   }
   psdmp_base_arena_free(&arena);

@@ -206,7 +206,7 @@ static double left_over(shape *s, const double *x) {
 static double simplex_value(unsigned n, const double *x, double *gradient, void *user) {
   shape *s = user;
   (void)n, (void)gradient;
-  if (!psdmp_steps_lugre_going_on(s->w, 0.003 * s->w->evaluations)) s->nlopt->force_stop(s->simplex);
+  if (!psdmp_steps_lugre_progress(s->w, 0.003 * s->w->evaluations)) s->nlopt->force_stop(s->simplex);
   return left_over(s, x);
 }
 

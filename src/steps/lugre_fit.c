@@ -78,8 +78,9 @@ psdm_status psdmp_steps_lugre_open(int pieces, const psdmp_steps_lugre_piece *pi
   return PSDM_OK;
 }
 
-bool psdmp_steps_lugre_going_on(psdmp_steps_lugre *w, double share) {
-  if (!w->stopped && w->options->going_on && !w->options->going_on(w->options->going_on_user, fmin(share, 1)))
+bool psdmp_steps_lugre_progress(psdmp_steps_lugre *w, double share) {
+  if (!w->stopped && w->options->progress &&
+      !w->options->progress(w->options->progress_user, "friction", fmin(share, 1)))
     w->stopped = true;
   return !w->stopped;
 }
@@ -294,7 +295,7 @@ static void set_coordinates(search *s, const double *x) {
 static int evaluate(void *user, int m, int n, const double *x, double *residual, double *J, int ld, int what) {
   search *s = user;
   (void)m, (void)n, (void)ld;
-  if (!psdmp_steps_lugre_going_on(s->w, 0.5 + 0.01 * s->w->evaluations)) return -1;
+  if (!psdmp_steps_lugre_progress(s->w, 0.5 + 0.01 * s->w->evaluations)) return -1;
   set_coordinates(s, x);
   psdmp_steps_lugre_residual(s->w, &s->point, what == 1 ? residual : NULL, what == 2 ? J : NULL, NULL);
   return 0;

@@ -30,8 +30,8 @@ typedef struct psdmp_steps_lugre_options {
   bool offset;               /* fit a constant torque too */
   /* of rows at least, for the sandwich; 0: 20. They are as short as the residuals' correlation lets them */
   int blocks;
-  bool (*going_on)(void *user, double share); /* false stops with PSDM_E_STOPPED */
-  void *going_on_user;
+  psdm_progress progress; /* false stops with PSDM_E_STOPPED */
+  void *progress_user;
 } psdmp_steps_lugre_options;
 
 typedef struct psdmp_steps_lugre_answer {

@@ -101,6 +101,6 @@ void psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *work, const psdmp_steps
 void psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *shown);
 
 /* False, and the work is stopped, when the caller says so. */
-bool psdmp_steps_lugre_going_on(psdmp_steps_lugre *work, double share);
+bool psdmp_steps_lugre_progress(psdmp_steps_lugre *work, double share);
 
 #endif

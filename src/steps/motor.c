@@ -388,7 +388,7 @@ static psdm_status collect(motor *m, psdm_error *error) {
     bool any = false;
     for (int i = 0; i < m->sweeps; i++) any |= mass_of(m, &m->sweep[i]) > 0 && same(m, &m->sweep[i], &m->sweep[k]);
     if (any) status = add_pose(m, &m->sweep[k], error);
-    if (!psdmp_steps_going_on(m->s, "sweeps", (double)k / m->sweeps)) return psdmp_steps_stop(error);
+    if (!psdmp_steps_progress(m->s, "sweeps", (double)k / m->sweeps)) return psdmp_steps_stop(error);
   }
   return status;
 }

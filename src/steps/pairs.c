@@ -173,7 +173,7 @@ static psdm_status search_record(psdmp_steps *s, const psdmp_steps_records *reco
   prepare(&g);
   for (long k = 0; k < r->rows; k++) sum->moving[r->log] += g.still[k] ? 0 : r->dt;
   for (int found = 0; found < MOST_PATHS; found++) {
-    if (!psdmp_steps_going_on(s, "paths", -1)) return psdmp_steps_stop(error);
+    if (!psdmp_steps_progress(s, "paths", -1)) return psdmp_steps_stop(error);
     turn t = find_turn(&g);
     if ((double)t.motion * r->dt < least_motion) break;
     psdmp_steps_path *p = &path[(*count)++];

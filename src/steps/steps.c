@@ -6,12 +6,12 @@
 #include "steps/steps_priv.h"
 #include "linalg/linalg.h"
 
-bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share) {
+bool psdmp_steps_progress(psdmp_steps *s, const char *doing, double share) {
   const psdm_steps_options *o = &s->options;
   char text[96];
-  if (s->stopped || !o->going_on) return !s->stopped;
+  if (s->stopped || !o->progress) return !s->stopped;
   snprintf(text, sizeof text, "%s%s%s", psdm_step_name(s->doing), doing ? ": " : "", doing ? doing : "");
-  s->stopped = !o->going_on(o->going_on_user, text, share);
+  s->stopped = !o->progress(o->progress_user, text, share);
   return !s->stopped;
 }
 
@@ -43,7 +43,7 @@ static psdm_status run_step(psdmp_steps *s, int step, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = s->allocator};
   double begin = psdmp_base_clock();
   s->doing = (psdm_step)step;
-  psdm_status status = psdmp_steps_going_on(s, NULL, 0) ? fits[step](s, &arena, error) : psdmp_steps_stop(error);
+  psdm_status status = psdmp_steps_progress(s, NULL, 0) ? fits[step](s, &arena, error) : psdmp_steps_stop(error);
   psdmp_base_arena_free(&arena);
   if (status) return status;
   fit->done = true;
@@ -108,7 +108,7 @@ psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, 
   psdmp_steps *s = steps->internal;
   psdm_status status = PSDM_OK;
   bool stopped = false;
-  s->options.going_on = NULL, s->options.finished = NULL;
+  s->options.progress = NULL, s->options.finished = NULL;
   s->stopped = false;
   psdmp_linalg_blas_alone();
   for (int step = 0; step < PSDM_STEPS && !status && !stopped; step++) {

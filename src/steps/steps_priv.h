@@ -74,7 +74,7 @@ struct psdmp_steps {
 typedef struct psdmp_steps psdmp_steps;
 
 psdm_status psdmp_steps_no_singular(int code, psdm_error *error);           /* by LAPACKE's answer */
-bool psdmp_steps_going_on(psdmp_steps *s, const char *doing, double share); /* false: stop; s->stopped is set */
+bool psdmp_steps_progress(psdmp_steps *s, const char *doing, double share); /* false: stop; s->stopped is set */
 psdm_status psdmp_steps_stop(psdm_error *error);                            /* what a step that is stopped returns */
 /* name of the joint that a drive is counted as, escaped */
 const char *psdmp_steps_drive(const psdmp_steps *s, int drive);

@@ -295,7 +295,8 @@ static void closed_form(void **state) {
   psdm_robot_free(robot);
 }
 
-static bool never(void *user, double share) {
+static bool never(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   (void)user;
   assert_true(share >= 0 && share <= 1);
   return false;
@@ -313,7 +314,7 @@ static void shipped(void **state) {
     found_is_there(robot, b);
     never_violated(&g, robot, b, states_per_robot());
     psdm_bounds_free(b);
-    b = bounds_of(robot, &(psdm_bounds_options){.going_on = never});
+    b = bounds_of(robot, &(psdm_bounds_options){.progress = never});
     assert_true(b->stopped);
     never_violated(&g, robot, b, 200);
     psdm_bounds_free(b);

@@ -387,7 +387,8 @@ static void quantiles(void **state) {
 
 /* ---- bounds ---- */
 
-static bool after_some(void *user, double share) {
+static bool after_some(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   assert_true(share >= 0 && share <= 1);
   return share <= 0.5 || ++*(int *)user < 3;
 }
@@ -431,7 +432,7 @@ static void bounds(void **state) {
       psdm_bounds_new(
           robot,
           &(psdm_bounds_options){
-              .points = 100, .samples = 1000000, .threads = 1, .going_on = after_some, .going_on_user = &asked},
+              .points = 100, .samples = 1000000, .threads = 1, .progress = after_some, .progress_user = &asked},
           NULL, &b, NULL),
       PSDM_OK);
   assert_true(b->stopped && b->samples > 0 && b->samples < 100000);

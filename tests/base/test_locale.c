@@ -79,7 +79,7 @@ static void write_report(int locale) {
     snprintf(path, sizeof path, SOURCE_DIR "/tests/fuzz/corpus/report/%s", results[k]);
     must(psdm_report_add(report, path, &error), &error);
   }
-  must(psdm_report_write(report, place(locale, "page.html"), NULL, NULL, &error), &error);
+  must(psdm_report_write(report, place(locale, "page.html"), &error), &error);
   psdm_report_free(report);
 }
 

@@ -32,9 +32,9 @@ static void test_right_and_wrong(void **unused) {
     psdm_robot *robot = make("1", inertias), *longer = make("1.01", inertias);
     psdm_model *model = derive(robot);
     double residual;
-    assert_int_equal(psdm_model_check(robot, model, NULL, 100, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+    assert_int_equal(psdm_model_check(robot, model, NULL, 100, NULL, &residual, NULL), PSDM_OK);
     assert_true(residual < 1e-13); /* a few dozen roundings of the largest torque */
-    assert_int_equal(psdm_model_check(longer, model, NULL, 100, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+    assert_int_equal(psdm_model_check(longer, model, NULL, 100, NULL, &residual, NULL), PSDM_OK);
     assert_true(residual > 1e-3 && residual < 1); /* a hundredth of a length is worth about that much torque */
     psdm_model_free(model);
     psdm_robot_free(robot);
@@ -51,7 +51,7 @@ static void test_every_coefficient(void **unused) {
     for (long e = 0; e < psdm_model_entries(model); e++) {
       double residual, was = model->P[e].value;
       model->P[e].value *= 1.001;
-      assert_int_equal(psdm_model_check(robot, model, NULL, 10, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+      assert_int_equal(psdm_model_check(robot, model, NULL, 10, NULL, &residual, NULL), PSDM_OK);
       if (!(residual > PSDM_MODEL_ACCURACY)) fail_msg("coefficient %ld off by a thousandth: %g", e, residual);
       model->P[e].value = was;
     }
@@ -102,10 +102,11 @@ static void test_short_slides(void **unused) {
   psdm_robot_free(robot);
 }
 
-static bool three_times(void *user, int done) {
+static bool three_times(void *user, const char *doing, double share) {
   int *calls = user;
-  assert_int_equal(done, ++*calls);
-  return done < 3;
+  assert_string_equal(doing, "checking states");
+  assert_true(share == ++*calls / 100.0);
+  return *calls < 3;
 }
 
 static void test_stops_when_told(void **unused) {
@@ -114,10 +115,11 @@ static void test_stops_when_told(void **unused) {
   psdm_model *model = derive(robot);
   int calls = 0;
   double residual;
-  assert_int_equal(psdm_model_check(robot, model, NULL, 100, three_times, &calls, NULL, &residual, NULL), PSDM_OK);
+  const psdm_derive_options options = {.progress = three_times, .progress_user = &calls};
+  assert_int_equal(psdm_model_check(robot, model, &options, 100, NULL, &residual, NULL), PSDM_OK);
   assert_int_equal(calls, 3);
   assert_true(residual < 1e-13);
-  assert_int_equal(psdm_model_check(robot, model, NULL, 0, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+  assert_int_equal(psdm_model_check(robot, model, NULL, 0, NULL, &residual, NULL), PSDM_OK);
   assert_true(residual == 0);
   psdm_model_free(model);
   psdm_robot_free(robot);
@@ -136,7 +138,7 @@ static void test_memory(void **unused) {
       psdm_error error = {0};
       double residual;
       counting_init(&c, call);
-      status = psdm_model_check(robot, model, NULL, 5, NULL, NULL, &c.allocator, &residual, &error);
+      status = psdm_model_check(robot, model, NULL, 5, &c.allocator, &residual, &error);
       assert_true(!status || status == PSDM_E_MEMORY);
       assert_int_equal(error.status, status);
       if (status) assert_true(error.text[0] != '\0');

@@ -180,7 +180,7 @@ static void expect_same_theta(const psdm_model *a, const psdm_model *b, double s
 static void expect_torques(const psdm_robot *robot, const psdm_model *m, const psdm_derive_options *options,
                            const char *method, const char *text) {
   double residual;
-  assert_int_equal(psdm_model_check(robot, m, options, 20, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+  assert_int_equal(psdm_model_check(robot, m, options, 20, NULL, &residual, NULL), PSDM_OK);
   if (!(residual <= 1e-11)) fail_msg("%s: torque error %.3g for\n%s", method, residual, text);
 }
 
@@ -384,7 +384,8 @@ static int be_sampler(const char *path) {
 
 /* ---- limits, progress, memory ---- */
 
-static bool stop_after(void *user, double share) {
+static bool stop_after(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   int *left = user;
   assert_true(share > 0 && share <= 1);
   return (*left)-- > 0;
@@ -397,7 +398,7 @@ static void test_refusals(void **unused) {
   int left = 3;
   expect_failure(seven, (psdm_derive_options){0}, PSDM_E_LIMIT, "at most 6");
   expect_failure(coupled, (psdm_derive_options){0}, PSDM_E_ROBOT, "independent");
-  expect_failure(scara, (psdm_derive_options){.going_on = stop_after, .going_on_user = &left}, PSDM_E_STOPPED,
+  expect_failure(scara, (psdm_derive_options){.progress = stop_after, .progress_user = &left}, PSDM_E_STOPPED,
                  "stopped");
   assert_int_equal(left, -1);
   const char *const wrong[] = {"Ixx9 = 0"};

@@ -32,7 +32,7 @@ static void expect_counts(const char *name, const psdm_derive_options *options, 
     fail_msg("%s: %ld functions and %d parameters, expected %ld and %d", name, psdm_model_p(model), psdm_model_l(model),
              p, l);
   assert_true(info.kept > 1e3 * info.dropped && info.rank_kept > 1e3 * info.rank_dropped);
-  assert_int_equal(psdm_model_check(robot, model, options, 1000, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+  assert_int_equal(psdm_model_check(robot, model, options, 1000, NULL, &residual, NULL), PSDM_OK);
   if (!(residual <= 1e-13)) fail_msg("%s: residual %.3g", name, residual);
   psdm_model_free(model);
   psdm_robot_free(robot);
@@ -88,7 +88,7 @@ static void test_first_links(void **unused) {
       psdm_robot_options options = {.tip = tip};
       assert_int_equal(psdm_robot_load(path, &options, NULL, &robot, NULL), PSDM_OK);
       psdm_model *m = derive(robot, NULL, NULL);
-      assert_int_equal(psdm_model_check(robot, m, NULL, 200, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+      assert_int_equal(psdm_model_check(robot, m, NULL, 200, NULL, &residual, NULL), PSDM_OK);
       assert_true(residual <= 1e-13);
       assert_true(psdm_model_p(m) > before);
       before = psdm_model_p(m);
@@ -152,7 +152,7 @@ static void test_random_robots(void **unused) {
       continue;
     }
     double residual;
-    assert_int_equal(psdm_model_check(robot, model, NULL, 20, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+    assert_int_equal(psdm_model_check(robot, model, NULL, 20, NULL, &residual, NULL), PSDM_OK);
     if (!(residual <= 1e-12)) fail_msg("residual %.3g for\n%s", residual, text);
     int rank = sampled_rank(robot, model);
     if (rank != psdm_model_l(model)) fail_msg("l = %d, sampled rank %d for\n%s", psdm_model_l(model), rank, text);

@@ -123,7 +123,8 @@ static void refusals(void **state) {
   psdm_robot_free(two);
 }
 
-static bool note_share(void *user, double share) {
+static bool note_share(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   *(double *)user = share;
   return true;
 }
@@ -139,7 +140,7 @@ static void hopeless_at_once(void **state) {
     psdm_model *m;
     psdm_error error;
     psdm_status status = psdm_model_derive(
-        r, &(psdm_derive_options){.memory = 64 << 20, .going_on = note_share, .going_on_user = &share}, NULL, &m, NULL,
+        r, &(psdm_derive_options){.memory = 64 << 20, .progress = note_share, .progress_user = &share}, NULL, &m, NULL,
         &error);
     assert_int_equal(status, joints == 8 ? PSDM_OK : PSDM_E_LIMIT);
     assert_true(joints == 8 ? share == 1 : share <= 0.5);
@@ -150,7 +151,8 @@ static void hopeless_at_once(void **state) {
 
 /* ---- outside programs ---- */
 
-static bool stop_at_once(void *user, double share) {
+static bool stop_at_once(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   (void)user;
   (void)share;
   return false;
@@ -234,7 +236,7 @@ static void outside_programs(void **state) {
                  "a sampled torque is not a finite number");
   for (int method = 0; method < 2; method++) {
     const psdm_derive_options stopped = {.method = method ? PSDM_METHOD_DENSE : PSDM_METHOD_EXACT,
-                                         .going_on = stop_at_once};
+                                         .progress = stop_at_once};
     expect_refusal(psdm_model_derive(r, &stopped, NULL, &m, NULL, &error), &error, PSDM_E_STOPPED,
                    method ? "the derivation was stopped" : "stopped while deriving");
   }

@@ -63,7 +63,7 @@ static psdm_status run_check(const psdm_robot *r, const route *of, const psdm_al
   psdm_model *m;
   double residual;
   assert_int_equal(psdm_model_derive(r, &of->derive, NULL, &m, NULL, NULL), PSDM_OK);
-  psdm_status status = psdm_model_check(r, m, &of->derive, 2, NULL, NULL, a, &residual, error);
+  psdm_status status = psdm_model_check(r, m, &of->derive, 2, a, &residual, error);
   assert_true(status || residual < 1e-13);
   psdm_model_free(m);
   return status;

@@ -92,7 +92,7 @@ static psdm_status try_symbolic(const psdm_allocator *allocator, const void *wha
 static psdm_status try_check(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   const pair *p = what;
   double residual;
-  return psdm_model_check(p->robot, p->model, NULL, 3, NULL, NULL, allocator, &residual, error);
+  return psdm_model_check(p->robot, p->model, NULL, 3, allocator, &residual, error);
 }
 
 static psdm_status try_save(const psdm_allocator *allocator, const void *what, psdm_error *error) {

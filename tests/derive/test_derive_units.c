@@ -283,7 +283,7 @@ static void many_codes(void **state) {
   psdm_robot *r = parse_robot(text);
   psdm_model *m = derive(r, NULL, NULL);
   double residual;
-  assert_int_equal(psdm_model_check(r, m, NULL, 20, NULL, NULL, NULL, &residual, NULL), PSDM_OK);
+  assert_int_equal(psdm_model_check(r, m, NULL, 20, NULL, &residual, NULL), PSDM_OK);
   assert_true(residual < 1e-13);
   for (int k = 0; k < m->classes; k++)
     for (long f = m->class_start[k] + 1; f < m->class_start[k + 1]; f++) assert_true(m->code[f] > m->code[f - 1]);
@@ -349,7 +349,8 @@ typedef struct shares {
   double last;
 } shares;
 
-static bool rising(void *user, double share) {
+static bool rising(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   shares *s = user;
   assert_true(share >= s->last && share <= 1);
   s->calls++;
@@ -363,7 +364,7 @@ static void progress_and_options(void **state) {
   psdm_derive_info info;
   shares s = {0, 0};
   psdm_model *m =
-      derive(r, &(psdm_derive_options){.method = PSDM_METHOD_DENSE, .going_on = rising, .going_on_user = &s}, &info);
+      derive(r, &(psdm_derive_options){.method = PSDM_METHOD_DENSE, .progress = rising, .progress_user = &s}, &info);
   assert_true(s.calls > 5 && fabs(s.last - 1) < 1e-12); /* the whole, and no more */
   psdm_model_free(m);
   m = derive(r, &(psdm_derive_options){.unchecked = true}, &info);

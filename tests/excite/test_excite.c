@@ -407,18 +407,21 @@ typedef struct watching {
   bool together, backwards;
 } watching;
 
-static bool watch(void *user, const char *doing, double share, const psdm_motion *best, double condition) {
+static void watch_motion(void *user, const psdm_motion *best, double condition) {
   watching *w = user;
-  double x[2];
+  if (w->inside++) w->together = true;
+  psdm_motion_at(best, 1.25, 1, w->last);
+  w->condition = condition;
+  w->inside--;
+}
+
+static bool watch(void *user, const char *doing, double share) {
+  watching *w = user;
   if (w->inside++) w->together = true;
   w->calls++;
   w->backwards |= share < w->share || share > 1 || !doing[0];
+  w->backwards |= isfinite(w->condition) != (strstr(doing, ", condition number ") != NULL);
   w->share = share;
-  if (best) {
-    psdm_motion_at(best, 1.25, 1, x);
-    memcpy(w->last, x, sizeof x);
-    w->condition = condition;
-  }
   w->inside--;
   return w->calls < w->stop_at;
 }
@@ -433,7 +436,7 @@ static void test_stop(void **unused) {
     psdm_excitation *e;
     o.starts = 3, o.threads = 3;
     o.goal = PSDM_EXCITE_CONDITION;
-    o.going_on = watch, o.going_on_user = &w;
+    o.progress = watch, o.better = watch_motion, o.progress_user = o.better_user = &w;
     e = plan(robot, &o);
     assert_false(w.together || w.backwards);
     assert_true(w.calls >= (stop_at < 6 ? stop_at : 6) && e->stopped == (stop_at < 100000));
@@ -545,17 +548,14 @@ static void test_parallelogram(void **unused) {
   psdm_robot_free(robot);
 }
 
-static bool nod(void *user, const char *doing, double share, const psdm_motion *best, double condition) {
-  (void)user, (void)doing, (void)share, (void)best, (void)condition;
-  return true;
-}
+static void nod(void *user, const psdm_motion *best, double condition) { (void)user, (void)best, (void)condition; }
 
 static void test_memory(void **unused) {
   (void)unused;
   psdm_robot *robot = parse_robot("gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: "
                                   "0.5}\nlinks:\n  - {mass: 1, com: [0.1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n");
   psdm_excite_options o = {
-      .step = PSDM_STEP_INERTIA, .starts = 1, .evaluations = 6, .harmonics = 2, .threads = 1, .going_on = nod};
+      .step = PSDM_STEP_INERTIA, .starts = 1, .evaluations = 6, .harmonics = 2, .threads = 1, .better = nod};
   psdm_error error;
   counting c;
   long fail_at = 1;

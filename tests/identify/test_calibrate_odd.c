@@ -242,7 +242,7 @@ static void stops_anywhere(void **state) {
   truth w = {.robot = robot, .rows = 2500, .dt = 0.005, .viscous = 2, .coulomb = 1, .smooth = 0.05, .noise = 0.01};
   write_log(path, &w, &g);
   stopper s = {.stop_at = 1000000};
-  psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.2, .going_on = stop_once, .going_on_user = &s};
+  psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.2, .progress = stop_once, .progress_user = &s};
   psdm_calibration *c = calibrate(robot, &o);
   long calls = s.calls;
   double best = c->heldout[PSDM_FIT_ALL].global_rel, most = 0;

@@ -86,7 +86,7 @@ static void stops_half_way(const psdm_robot *robot, psdm_calibrate_options o, co
   static const stopper places[] = {{"gathering", 0.5}, {"evaluating", 0.5}};
   for (int k = 0; k < 2; k++) {
     stopper s = places[k];
-    o.going_on = stop_there, o.going_on_user = &s, o.threads = 1;
+    o.progress = stop_there, o.progress_user = &s, o.threads = 1;
     psdm_calibration *c = calibrate(robot, &o, NULL);
     assert_true(c->stopped);
     assert_true(c->used > 0 && c->used < whole->used);

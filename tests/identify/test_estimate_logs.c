@@ -366,8 +366,8 @@ static void stopped(void **unused) {
                                 .cutoff = INFINITY,
                                 .delay_given = true,
                                 .plain_friction = true,
-                                .going_on = until_simulated,
-                                .going_on_user = &left};
+                                .progress = until_simulated,
+                                .progress_user = &left};
     psdm_calibration *c = NULL;
     psdm_error error = {0};
     if (psdm_calibrate(robot, &o, NULL, &c, &error)) fail_msg("%s: %s", error.file, error.text);

@@ -161,7 +161,7 @@ void __wrap_psdmp_identify_simulation_say(const psdmp_identify_simulation *s, do
   was.said++, was.change = change;
 }
 
-bool __wrap_psdmp_identify_going_on(psdmp_identify_run *run, const char *doing, double share) {
+bool __wrap_psdmp_identify_progress(psdmp_identify_run *run, const char *doing, double share) {
   assert_true(run == &w.run && share == -1);
   assert_string_equal(doing, was.kind[0] == PSDMP_IDENTIFY_PASS_ROBUST ? "weighing outliers" : "simulating");
   if (++was.heard == scripted.stop_after) run->stopped = true;

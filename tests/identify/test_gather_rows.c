@@ -673,7 +673,7 @@ static void passes(void **state) {
 
 /* ---- other ranks ---- */
 
-/* What going_on hears between rounds. */
+/* What progress hears between rounds. */
 typedef struct rounds {
   int calls;
   const char *doing;
@@ -712,12 +712,12 @@ static void on_other_ranks(void **state) {
                                 .threads = 1,
                                 .decimate = e == 4 ? 3 : 0};
     rounds heard = {.doing = e == 0 ? "weighing outliers" : "simulating"};
-    o.going_on = count_rounds, o.going_on_user = &heard;
+    o.progress = count_rounds, o.progress_user = &heard;
     psdm_calibration *c = calibrate(robot, &o);
     numbers *alone = numbers_of(c);
     /* rows in memory are told of by file; robust looks at its rows once before */
     if (e < 2) assert_int_equal(heard.calls, e ? c->steps * (FILES + 1) : c->steps - 1);
-    o.going_on = NULL;
+    o.progress = NULL;
     psdm_calibration_free(c);
     on_ranks(robot, o, 2 + e % 2, alone);
     free(alone);

@@ -216,7 +216,7 @@ WRAPPED(psdm_status, psdmp_parallel_team_listen,
 
 /* ---- a run ---- */
 
-static bool going_on(void *user, const char *doing, double share) {
+static bool progress(void *user, const char *doing, double share) {
   assert_true(user == &now && now.asked < MOST);
   now.share[now.asked] = share;
   snprintf(now.heard[now.asked], sizeof now.heard[0], "%s", doing);
@@ -226,7 +226,7 @@ static bool going_on(void *user, const char *doing, double share) {
 static void begin(long fail_at) {
   memset(&now, 0, sizeof now);
   counting_fenced_init(&now.memory, fail_at);
-  now.options = (psdm_calibrate_options){.threads = 3, .going_on = going_on, .going_on_user = &now};
+  now.options = (psdm_calibrate_options){.threads = 3, .progress = progress, .progress_user = &now};
   now.run = (psdmp_identify_run){.robot = parse_robot(pendulum),
                                  .options = &now.options,
                                  .allocator = &now.memory.allocator,

@@ -63,7 +63,7 @@ static void long_logs(void **state) {
   on_ranks(robot, o, 4, expected);
   /* killed, and again */
   psdm_calibrate_options deadly = o;
-  deadly.checkpoint = folder, deadly.going_on = die_half_way;
+  deadly.checkpoint = folder, deadly.progress = die_half_way;
   int left = killed_run(robot, &deadly);
   print_message("%d parts were left by the run that was killed\n", left);
   assert_true(left >= 3); /* two logs, one unit at least */

@@ -103,7 +103,7 @@ static void read_again(void **state) {
   o.checkpoint = folder;
   psdm_calibrate_options deadly = o;
   int rounds = 0;
-  deadly.going_on = die_while_weighing, deadly.going_on_user = &rounds;
+  deadly.progress = die_while_weighing, deadly.progress_user = &rounds;
   int left = killed_run(robot, &deadly);
   on_ranks(robot, o, 2, expected); /* takes them, and leaves all of its own */
   assert_true(left >= 6 && parts_in(folder) > left);

@@ -487,7 +487,7 @@ static void rows_and_stops(void **state) {
   psdm_payload_free(a);
 
   int asked = 0;
-  psdm_payload_options o = {.files = 1, .path = &with, .joint = -1, .going_on = three_times, .going_on_user = &asked};
+  psdm_payload_options o = {.files = 1, .path = &with, .joint = -1, .progress = three_times, .progress_user = &asked};
   psdm_status status = psdm_payload_identify(robot, p, &o, NULL, &a, &error);
   assert_true(asked >= 3 && (status ? status == PSDM_E_STOPPED : a->stopped));
   if (!status) psdm_payload_free(a);
@@ -495,7 +495,7 @@ static void rows_and_stops(void **state) {
 
   write_log(log_path(path), &(truth){.robot = robot, .rows = 25, .dt = 0.005, .rates = true, .accelerations = true},
             &g);
-  o.going_on = NULL;
+  o.progress = NULL;
   assert_int_equal(psdm_payload_identify(robot, p, &o, NULL, &a, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "too few rows"));
   assert_null(a);

@@ -449,10 +449,17 @@ static void memory(void **state) {
   psdm_robot_free(loop);
 }
 
-static bool stop_at_three(void *user, int iteration, double objective, double infeasibility) {
+static void note_iteration(void *user, int iteration, double objective, double infeasibility) {
   assert_true(isfinite(objective) && isfinite(infeasibility));
   *(int *)user = iteration;
-  return iteration < 3;
+}
+
+static bool stop_at_three(void *user, const char *doing, double share) {
+  char text[32];
+  snprintf(text, sizeof text, "iteration %d, ", *(int *)user);
+  assert_memory_equal(doing, text, strlen(text));
+  assert_true(share < 0);
+  return *(int *)user < 3;
 }
 
 static void stopped(void **state) {
@@ -460,7 +467,12 @@ static void stopped(void **state) {
   psdm_robot *cart = parse_robot(cart_text);
   psdm_optimal *optimal;
   int seen = 0;
-  const psdm_optimal_options watched = {.from = zero, .to = three, .going_on = stop_at_three, .going_on_user = &seen};
+  const psdm_optimal_options watched = {.from = zero,
+                                        .to = three,
+                                        .progress = stop_at_three,
+                                        .progress_user = &seen,
+                                        .iterated = note_iteration,
+                                        .iterated_user = &seen};
   assert_int_equal(psdm_optimal_new(cart, &watched, NULL, &optimal, NULL), PSDM_OK);
   assert_true(seen == 3 && optimal->stopped && !optimal->converged && optimal->motion && optimal->seconds > 0);
   psdm_optimal_free(optimal);

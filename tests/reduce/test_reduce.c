@@ -310,7 +310,8 @@ static void test_random_robots(void **unused) {
   }
 }
 
-static bool stop(void *user, double share) {
+static bool stop(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   (void)share;
   return --*(int *)user > 0;
 }
@@ -329,8 +330,8 @@ static void test_stopped(void **unused) {
                                        .contributions = 20000,
                                        .seed = 3,
                                        .threads = 1,
-                                       .going_on = stop,
-                                       .going_on_user = &left};
+                                       .progress = stop,
+                                       .progress_user = &left};
   assert_true(open_model(&x, load_shipped("fanuc_sr6ia")));
   open_reducer(&x, &options);
   left = calls;
@@ -365,7 +366,7 @@ static void test_refusals(void **unused) {
   psdm_model *reduced;
   int left = 2;
   assert_true(open_model(&x, load_shipped("two_link")));
-  psdm_reduce_options none = {0}, stopped = {.profile = psdm_profile_slow(), .going_on = stop, .going_on_user = &left},
+  psdm_reduce_options none = {0}, stopped = {.profile = psdm_profile_slow(), .progress = stop, .progress_user = &left},
                       plain = {.profile = psdm_profile_slow(), .contributions = 1000, .samples = 1000};
   assert_int_equal(psdm_reducer_new(x.robot, x.model, &none, NULL, &x.reducer, &error), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_reducer_new(x.robot, x.model, &stopped, NULL, &x.reducer, &error), PSDM_E_STOPPED);

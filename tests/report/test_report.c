@@ -460,7 +460,7 @@ static psdm_status write_page(const psdm_allocator *allocator, const char *gnupl
       psdm_report_new(&(psdm_report_options){.title = evil, .gnuplot = gnuplot}, allocator, &report, error);
   if (!status) status = psdm_report_add(report, file_in_folder("derive.json"), error);
   if (!status) status = psdm_report_add(report, file_in_folder("inspect.json"), error);
-  if (!status) status = psdm_report_write(report, file_in_folder(name), NULL, NULL, error);
+  if (!status) status = psdm_report_write(report, file_in_folder(name), error);
   if (!status) {
     *sections = psdm_report_sections(report);
     const char *why = psdm_report_missing(report);
@@ -518,10 +518,10 @@ static void test_errors(void **state) {
   assert_int_equal(psdm_report_add(report, file_in_folder("absent.json"), &error), PSDM_E_IO);
   write_file("none.csv", "a,b\n");
   assert_int_equal(psdm_report_add(report, file_in_folder("none.csv"), &error), PSDM_E_PARSE);
-  assert_int_equal(psdm_report_write(report, file_in_folder("empty.html"), NULL, NULL, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_report_write(report, file_in_folder("empty.html"), &error), PSDM_E_ARGUMENT);
   assert_int_equal(access(file_in_folder("empty.html"), F_OK), -1);
   assert_int_equal(psdm_report_add(report, file_in_folder("derive.json"), &error), PSDM_OK);
-  assert_int_equal(psdm_report_write(report, "/nowhere/at/all.html", NULL, NULL, &error), PSDM_E_IO);
+  assert_int_equal(psdm_report_write(report, "/nowhere/at/all.html", &error), PSDM_E_IO);
   psdm_report_free(report);
 }
 

@@ -15,7 +15,7 @@ static psdm_status try_page(const psdm_allocator *allocator, const void *what, p
   if (status) return status;
   snprintf(path, sizeof path, "%s/tests/fuzz/corpus/report/%s", SOURCE_DIR, stored_results[2]);
   status = psdm_report_add(report, path, error);
-  if (!status) status = psdm_report_write(report, "/dev/null", NULL, NULL, error);
+  if (!status) status = psdm_report_write(report, "/dev/null", error);
   psdm_report_free(report);
   return status;
 }

@@ -191,7 +191,8 @@ typedef struct heard {
   double share[4000];
 } heard;
 
-static bool listen(void *user, double share) {
+static bool listen(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   heard *h = user;
   h->share[h->calls < 3999 ? h->calls : 3999] = share;
   return h->calls++ != h->at;
@@ -203,7 +204,7 @@ static void shares_and_stops(void **state) {
   psdmp_steps_lugre_answer whole = {0};
   psdm_error error = {0};
   all = (heard){.at = -1};
-  psdmp_steps_lugre_options options = {.offset = true, .going_on = listen, .going_on_user = &all};
+  psdmp_steps_lugre_options options = {.offset = true, .progress = listen, .progress_user = &all};
   make(&truth[0], inertia, 0.9);
   fit_made(&options, &whole);
   int late = 0;
@@ -220,7 +221,7 @@ static void shares_and_stops(void **state) {
   print_message("  %d shares, %d of the last search, %d evaluations\n", all.calls, late, whole.evaluations);
   for (int k = 0; k < 2; k++) { /* in the simplex, in the last search */
     some = (heard){.at = k ? all.calls - 2 : 3};
-    options.going_on_user = &some;
+    options.progress_user = &some;
     psdmp_steps_lugre_answer a = {0};
     error.line = error.column = -1;
     assert_int_equal(psdmp_steps_lugre_fit(PIECES, m.piece, PIECES, &options, NULL, &a, &error), PSDM_E_STOPPED);

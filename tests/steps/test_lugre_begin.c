@@ -265,7 +265,8 @@ typedef struct stopping {
   double first, last;
 } stopping;
 
-static bool stop_where_it_begins(void *user, double share) {
+static bool stop_where_it_begins(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   stopping *s = user;
   if (s->begun == 0) s->first = share;
   s->begun += share > s->last + 0.0045;
@@ -302,7 +303,7 @@ static void steps_of_a_beginning(void **state) {
     bool flickers = trial % 2, offset = trial > 1;                /* every row another direction: nothing slides */
     const double slow = trial == 3 ? 0.12 : trial == 5 ? 0.3 : 0; /* of the fastest: below, friction is another */
     stopping stop = {.last = 0};
-    psdmp_steps_lugre_options options = {.offset = offset, .going_on = stop_where_it_begins, .going_on_user = &stop};
+    psdmp_steps_lugre_options options = {.offset = offset, .progress = stop_where_it_begins, .progress_user = &stop};
     psdmp_steps_lugre_point points[BEGINNINGS] = {{.friction = {.given = false}}};
     psdmp_steps_lugre w;
     psdm_error error = {0};

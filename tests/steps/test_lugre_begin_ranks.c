@@ -182,7 +182,8 @@ static void places_of_a_simplex(void **state) {
 static double shares[LATER];
 static int asks, last_ask;
 
-static bool ask_and_stop(void *user, double share) {
+static bool ask_and_stop(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   assert_null(user);
   shares[asks++] = asked.shapes;
   expect_near(share, 0.003 * asked.shapes, 1e-15, "share");
@@ -193,7 +194,7 @@ static void stops_of_a_simplex(void **state) {
   (void)state;
   for (last_ask = 1; last_ask <= 8; last_ask++) {
     go_on(), chosen.rise[3] = 1.25, chosen.rise[9] = 1.25, asked.simplex = four_places,
-             s.options.going_on = ask_and_stop;
+             s.options.progress = ask_and_stop;
     asks = 0;
     assert_int_equal(begin(0), PSDM_OK);
     int curves = last_ask <= 4 ? 1 : 2;

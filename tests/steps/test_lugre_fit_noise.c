@@ -144,7 +144,8 @@ typedef struct patience {
   bool orderly;
 } patience;
 
-static bool going_on(void *user, double share) {
+static bool progress(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   patience *p = user;
   p->orderly = p->orderly && share >= 0 && share <= 1;
   p->asked++;
@@ -159,12 +160,12 @@ static void test_stop(void **unused) {
   patience all = {.left = 1 << 30, .orderly = true};
   psdmp_steps_lugre_answer answer = {0};
   psdm_error error;
-  l.options.going_on = going_on, l.options.going_on_user = &all;
+  l.options.progress = progress, l.options.progress_user = &all;
   assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, &error), PSDM_OK);
   assert_true(all.orderly && all.asked > 20 && answer.friction.given);
   for (int left = 0; left < all.asked; left += 1 + all.asked / 7) {
     patience p = {.left = left, .orderly = true};
-    l.options.going_on_user = &p;
+    l.options.progress_user = &p;
     assert_int_equal(psdmp_steps_lugre_fit(1, &l.piece, 1, &l.options, NULL, &answer, &error), PSDM_E_STOPPED);
     assert_string_equal(error.text, "stopped while friction was fitted");
     assert_int_equal(p.asked, left + 1);

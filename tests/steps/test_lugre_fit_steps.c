@@ -326,7 +326,8 @@ static psdmp_steps_lugre_answer answer;
 static psdm_error error;
 static double covariance[NUMBERS * NUMBERS], model[MOST_USED];
 
-static bool ask(void *user, double share) {
+static bool ask(void *user, const char *doing, double share) {
+  assert_true(doing && doing[0]);
   assert_ptr_equal(user, &twin);
   double should = fmin(0.5 + 0.01 * twin.columns, 1);
   if (!(fabs(share - should) <= 1e-15)) fail_msg("share %.15g, %.15g was expected", share, should);
@@ -343,7 +344,7 @@ static void start(void) {
   memcpy(twin.points, points, sizeof points);
   twin.count = 1, twin.step = 0.02, twin.left[0] = 4;
   for (int k = 0; k < 16; k++) twin.sigma1[k] = NAN;
-  m.options.going_on = ask, m.options.going_on_user = &twin;
+  m.options.progress = ask, m.options.progress_user = &twin;
 }
 
 static psdm_status run(const psdm_allocator *allocator) {

@@ -119,8 +119,8 @@ static void obstacles(void **state) {
                                                .log = t.logs.log,
                                                .before = &t.e.p,
                                                .cutoff = {0, 0, INFINITY, 0},
-                                               .going_on = shares,
-                                               .going_on_user = last});
+                                               .progress = shares,
+                                               .progress_user = last});
   int first = -1;
   for (int j = 0; j < s->base && first < 0; j++)
     if (s->gravity[j] && strchr(s->theta[j].name, '1')) first = j;
@@ -149,7 +149,7 @@ static void obstacles(void **state) {
     trial_free(&t);
     trial_new(&t, "obstacles", &arms[0], NULL);
     shelf_write(&t.logs, PSDM_STEP_FRICTION, &t.r, poses_track(&arms[0], 0.01), &t.g);
-    o.log = t.logs.log, o.before = &t.e.p, o.going_on = stops, o.going_on_user = &b;
+    o.log = t.logs.log, o.before = &t.e.p, o.progress = stops, o.progress_user = &b;
     assert_int_equal(psdm_steps_run(t.asked, &o, NULL, &s, &error), PSDM_OK);
     assert_true(s->stopped && !s->step[PSDM_STEP_FRICTION].done && b.calls == 1);
     psdm_steps_free(s);

@@ -30,7 +30,7 @@ typedef struct scene {
 
 static psdm_status run(scene *s, counting *memory, psdm_steps **steps, psdm_error *error) {
   s->clock = (clock_of){.memory = memory};
-  s->options.going_on = looks, s->options.going_on_user = &s->clock;
+  s->options.progress = looks, s->options.progress_user = &s->clock;
   return psdm_steps_run(s->robot, &s->options, &memory->allocator, steps, error);
 }
 

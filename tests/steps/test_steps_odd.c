@@ -215,14 +215,14 @@ static void stopped(void **state) {
   make_logs(&logs, MOTOR | GRAVITY | INERTIA, a, r, 0.02, &g);
   stopping whole = {0};
   psdm_steps_options o = steps_options(&logs, true);
-  o.going_on = go_on, o.finished = was_finished, o.going_on_user = o.finished_user = &whole;
+  o.progress = go_on, o.finished = was_finished, o.progress_user = o.finished_user = &whole;
   psdm_steps *s = run_steps(asked, &o);
   assert_true(!s->stopped && whole.finished == PSDM_STEPS && whole.calls > 10);
   psdm_steps_free(s);
   int kept[PSDM_STEPS + 1] = {0};
   for (long stop = 1; stop <= whole.calls; stop++) {
     stopping at = {.stop = stop};
-    o.going_on_user = o.finished_user = &at;
+    o.progress_user = o.finished_user = &at;
     s = run_steps(asked, &o);
     assert_true(s->stopped && at.calls == stop);
     /* what is finished is there, and nothing else */
@@ -234,7 +234,7 @@ static void stopped(void **state) {
   }
   assert_true(kept[0] && kept[PSDM_STEP_MOTOR + 1] && kept[PSDM_STEP_GRAVITY + 1]);
   stopping first = {.stop_finished = 1};
-  o.going_on_user = o.finished_user = &first;
+  o.progress_user = o.finished_user = &first;
   s = run_steps(asked, &o);
   assert_true(s->stopped && s->step[PSDM_STEP_MOTOR].done && !s->step[PSDM_STEP_GRAVITY].done &&
               isnan(s->theta[1].value));

@@ -92,7 +92,7 @@ static bool has_row(const bench *b, psdm_code_function f, const char *method) {
 static int add_function(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
   psdm_error error;
   int at = b->codes;
-  tool_search *search = options->going_on_user;
+  tool_search *search = options->progress_user;
   psdm_compile_options compile = {.native = true, .compiler = compiler};
   psdm_status status = psdm_code_build(b->robot, options, NULL, &b->code[at], &error);
   if (status == PSDM_E_SINGULAR && (options->optional & options->functions)) {
@@ -126,7 +126,7 @@ static int bits(unsigned x) {
 }
 
 int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
-  tool_search *search = options->going_on_user;
+  tool_search *search = options->progress_user;
   int code = -1;
   for (unsigned f = 0; f < PSDM_CODE_FUNCTIONS && code < 0; f++) {
     psdm_code_options one = *options;

@@ -40,7 +40,7 @@ typedef struct bench {
 int bench_open(const psdm_robot *robot, bench *b);
 void bench_close(bench *b);
 
-/* The user of options->going_on is a tool_search. Generates, compiles and adds the rows of functions by a method; a
+/* The user of options->progress is a tool_search. Generates, compiles and adds the rows of functions by a method; a
  * function that is there by this method already is left out. chosen: the rows are what auto takes. An interrupt ends
  * it with the rows so far, if there are any. */
 int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler);

@@ -141,8 +141,6 @@ static int find_structure(analysis *a) {
   return -1;
 }
 
-static bool going_on(void *user, double share) { return progress_words(user, "bounds", share); }
-
 static int find_bounds(analysis *a) {
   if (!a->numeric || a->set.no_bounds) return -1;
   progress bar = progress_start("bounds", 0);
@@ -154,8 +152,8 @@ static int find_bounds(analysis *a) {
                                        .samples = (long)a->set.samples,
                                        .cuda = strcmp(a->set.device, "cuda") == 0,
                                        .ranks = ranks_all(),
-                                       .going_on = going_on,
-                                       .going_on_user = &bar};
+                                       .progress = progress_words,
+                                       .progress_user = &bar};
   tool_listen();
   psdm_status status = psdm_bounds_new(a->robot, &options, NULL, &a->bounds, &error);
   progress_end(&bar);

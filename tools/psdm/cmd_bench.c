@@ -90,14 +90,14 @@ static int add_other(bench *b, const bench_settings *set, psdm_code_options o, p
 }
 
 /* the share of all functions, which bench_add knows, in place of the share of one */
-static bool generating(void *search, double share) {
+static bool generating(void *search, const char *doing, double share) {
   (void)share;
-  return tool_searching(search, -1);
+  return tool_searching(search, doing, -1);
 }
 
 static int add_rows(bench *b, const bench_settings *set, int method, psdm_code_options o, tool_search *search) {
-  o.going_on = generating;
-  o.going_on_user = search;
+  o.progress = generating;
+  o.progress_user = search;
   bool both = method == 0, large = psdm_robot_links(b->robot) > EXPANDED_LINKS;
   o.method = both || method == 1 ? PSDM_CODE_AUTO : method == 2 ? PSDM_CODE_RECURSIVE : PSDM_CODE_EXPANDED;
   int code = bench_add(b, &o, o.method == PSDM_CODE_AUTO, set->compiler);

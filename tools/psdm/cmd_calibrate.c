@@ -80,8 +80,6 @@ static void calibrate_free(calibrate_job *j) {
 
 /* ---- the run: the first interrupt ends it with the best so far, the second the program ---- */
 
-bool calibrate_going_on(void *user, const char *doing, double share) { return progress_words(user, doing, share); }
-
 static void tell_checkpoint(const calibrate_job *j) {
   const psdm_calibration *c = j->result;
   const char *folder = tool_safe(j->set.checkpoint ? j->set.checkpoint : "");
@@ -99,8 +97,8 @@ static int run(calibrate_job *j) {
   psdm_error error;
   progress bar = progress_start("reading logs", 0);
   tool_listen();
-  j->options.going_on = calibrate_going_on;
-  j->options.going_on_user = &bar;
+  j->options.progress = progress_words;
+  j->options.progress_user = &bar;
   psdm_status status = psdm_calibrate(j->robot, &j->options, NULL, &j->result, &error);
   progress_end(&bar);
   if (status) return tool_fail(&error);

@@ -107,7 +107,6 @@ typedef struct calibrate_job {
 
 bool calibrate_words_wanted(const calibrate_job *j); /* standard output is free for a report */
 const char *calibrate_joint_name(const calibrate_job *j, int q);
-bool calibrate_going_on(void *user, const char *doing, double share); /* user: progress */
 void calibrate_fail_threshold(calibrate_job *j, const char *text);
 
 /* ---- the steps: -1 to go on, else an exit code ---- */

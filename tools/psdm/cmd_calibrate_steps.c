@@ -66,8 +66,8 @@ static int run(calibrate_job *j) {
   progress bar = progress_start("reading logs", 0);
   psdm_steps_options *o = &j->steps.options;
   tool_listen();
-  o->going_on = calibrate_going_on;
-  o->going_on_user = &bar;
+  o->progress = progress_words;
+  o->progress_user = &bar;
   o->finished = finished;
   o->finished_user = j;
   j->steps.saved = -1;

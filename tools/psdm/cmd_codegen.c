@@ -224,8 +224,8 @@ static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code 
   psdm_error error;
   tool_search search = {.bar = progress_start("generating", 0), .doing = "generating"};
   tool_listen();
-  options->going_on = tool_searching;
-  options->going_on_user = &search;
+  options->progress = tool_searching;
+  options->progress_user = &search;
   psdm_status status = psdm_code_build(robot, options, NULL, generated, &error);
   progress_end(&search.bar);
   tool_deaf();
@@ -233,7 +233,7 @@ static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code 
     tool_detail("%d functions generated in %.3g s", psdm_code_count(*generated), tool_now() - search.bar.started);
   if (status == PSDM_E_STOPPED && !tool_terminated()) {
     /* the same code without a search for fewer operations is a matter of a second */
-    options->going_on = NULL;
+    options->progress = NULL;
     options->effort = -1;
     status = psdm_code_build(robot, options, NULL, generated, &error);
     if (!status)

@@ -118,15 +118,13 @@ static int choose(const derive_settings *set, psdm_derive_options *options) {
   return -1;
 }
 
-static bool deriving(void *user, double share) { return progress_words(user, "deriving", share); }
-
 static int derive(const psdm_robot *robot, psdm_derive_options *options, result *r) {
   psdm_error error;
   progress bar = progress_start("deriving", 100);
   progress_lacking("nothing is known yet");
   tool_listen();
-  options->going_on = deriving;
-  options->going_on_user = &bar;
+  options->progress = progress_words;
+  options->progress_user = &bar;
   psdm_status status = psdm_model_derive(robot, options, NULL, &r->model, &r->info, &error);
   progress_end(&bar);
   if (!status)
@@ -137,13 +135,14 @@ static int derive(const psdm_robot *robot, psdm_derive_options *options, result 
 
 typedef struct checking {
   progress bar;
+  int states;
   result *of;
 } checking;
 
-static bool going_on(void *user, int done) {
+static bool check_states(void *user, const char *doing, double share) {
   checking *c = user;
-  c->of->states = done;
-  return progress_show(&c->bar, done, done, "states");
+  c->of->states = (int)lround(share * c->states);
+  return progress_words(&c->bar, doing, share);
 }
 
 static int write_export(const char *path, const psdm_robot *robot, const psdm_model *model) {
@@ -200,9 +199,10 @@ int cmd_derive(int argc, char **argv) {
   if (code < 0) code = derive(robot, &options, &r);
   if (code < 0) {
     int states = states_for(r.model);
-    checking c = {progress_start("checking", states), &r};
-    if (psdm_model_check(robot, r.model, &options, states, going_on, &c, NULL, &r.residual, &error))
-      code = tool_fail(&error);
+    checking c = {progress_start("checking", states), states, &r};
+    options.progress = check_states;
+    options.progress_user = &c;
+    if (psdm_model_check(robot, r.model, &options, states, NULL, &r.residual, &error)) code = tool_fail(&error);
     progress_end(&c.bar);
     if (code < 0 && tool_interrupted())
       tool_warn("interrupted: the model is whole, its torque error is that of the states so far");

@@ -61,24 +61,16 @@ static void excite_free(excite_job *j) {
 
 /* another best motion (by its goal, which need not be its condition number) is checked and written, but no more than
  * a tenth of the time goes into that */
-static void save_better(excite_job *j, const psdm_motion *best, double condition) {
+static void save_better(void *user, const psdm_motion *best, double condition) {
+  excite_job *j = user;
   double began = tool_now();
   psdm_error error;
   bool file = j->set.out && strcmp(j->set.out, "-") != 0;
-  if (!file || !best || condition == j->saved || began < j->next_save) return;
+  if (!file || condition == j->saved || began < j->next_save) return;
   bool kept = !excite_measure_motion(j, best, &error) && excite_keeps(j),
        written = kept && excite_write(j, false) == EXIT_OK;
   if (written) j->saved = condition;
   j->next_save = kept && !written ? INFINITY : began + 10 * (tool_now() - began);
-}
-
-static bool going_on(void *user, const char *doing, double share, const psdm_motion *best, double condition) {
-  excite_job *j = user;
-  char text[160];
-  if (best && isfinite(condition)) snprintf(text, sizeof text, "%.100s, condition number %.4g", doing, condition);
-  progress_words(&j->bar, best && isfinite(condition) ? text : doing, share);
-  save_better(j, best, condition);
-  return !tool_interrupted();
 }
 
 /* ---- the run ---- */
@@ -111,8 +103,10 @@ static int plan(excite_job *j) {
     return tool_fail(&error);
   j->bar = progress_start("searching", 0);
   j->saved = INFINITY;
-  j->options.going_on = going_on;
-  j->options.going_on_user = j;
+  j->options.progress = progress_words;
+  j->options.progress_user = &j->bar;
+  j->options.better = save_better;
+  j->options.better_user = j;
   j->options.ranks = ranks_all();
   tool_listen();
   psdm_status status = psdm_excite(j->robot, &j->options, NULL, &j->result, &error);

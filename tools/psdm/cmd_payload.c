@@ -46,15 +46,13 @@ static void payload_free(payload_job *j) {
 
 /* ---- the run: the first interrupt ends it with the rows so far, the second the program ---- */
 
-static bool going_on(void *user, const char *doing, double share) { return progress_words(user, doing, share); }
-
 static int identify(payload_job *j) {
   psdm_error error;
   progress bar = progress_start("reading logs", 0);
   if (j->set.load) return -1;
   tool_listen();
-  j->options.going_on = going_on;
-  j->options.going_on_user = &bar;
+  j->options.progress = progress_words;
+  j->options.progress_user = &bar;
   psdm_status status = psdm_payload_identify(j->robot, j->empty, &j->options, NULL, &j->answer, &error);
   progress_end(&bar);
   if (status) return tool_fail(&error);

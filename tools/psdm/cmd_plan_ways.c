@@ -139,29 +139,23 @@ int plan_path(plan_job *j) {
 
 /* ---- optimal ---- */
 
-typedef struct solving {
-  progress *bar;
-  const char *lacking; /* why no motion of this one is an answer; NULL: it is */
-} solving;
-
 static bool keeps(double infeasibility) { return infeasibility <= 1e-3; }
 
 static const char none_keeps[] = "no motion so far keeps all limits";
 
-/* user: solving */
-static bool going_on(void *user, int iteration, double objective, double infeasibility) {
-  char doing[96];
-  const solving *s = user;
-  progress_lacking(s->lacking ? s->lacking : keeps(infeasibility) ? NULL : none_keeps);
-  snprintf(doing, sizeof doing, "iteration %d, %.5g", iteration, objective);
-  return progress_words(s->bar, doing, -1);
+/* user: why no motion of this one is an answer; NULL: it is */
+static void iterated(void *lacking, int iteration, double objective, double infeasibility) {
+  (void)iteration, (void)objective;
+  progress_lacking(lacking ? lacking : keeps(infeasibility) ? NULL : none_keeps);
 }
 
 static int solve(plan_job *j, psdm_optimal_options *o, const char *lacking, psdm_optimal **answer) {
   psdm_error error;
   progress bar = progress_start("optimising", 0);
-  o->going_on = going_on;
-  o->going_on_user = &(solving){&bar, lacking};
+  o->progress = progress_words;
+  o->progress_user = &bar;
+  o->iterated = iterated;
+  o->iterated_user = (void *)lacking;
   progress_lacking(lacking ? lacking : none_keeps);
   tool_fragile("IPOPT");
   psdm_status status = psdm_optimal_new(j->robot, o, NULL, answer, &error);

@@ -83,8 +83,6 @@ static const char *difference(const psdm_cost *less, const psdm_cost *than, char
   return text;
 }
 
-static bool going_on(void *user, double share) { return progress_words(user, "reducing", share); }
-
 /* ---- profiles ---- */
 
 /* rows of q, qd, qdd in the order of psdm_eval's names */
@@ -182,8 +180,8 @@ static int start_reducer(job *j, const psdm_profile *profile, bool medians, psdm
                                  .medians = medians,
                                  .cuda = strcmp(j->set->device, "cuda") == 0,
                                  .ranks = ranks_all(),
-                                 .going_on = going_on,
-                                 .going_on_user = &j->bar};
+                                 .progress = progress_words,
+                                 .progress_user = &j->bar};
   return psdm_reducer_new(j->robot, j->model, &options, NULL, reducer, &error) ? fail(j, &error) : -1;
 }
 

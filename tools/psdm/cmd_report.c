@@ -56,6 +56,7 @@ typedef struct work {
   char folder[256]; /* private, "" while none is needed */
   int made;         /* results of robots so far */
   int lacking;      /* what was given or could be expected and is not on the page */
+  progress bar;
 } work;
 
 static int make_folder(work *w) {
@@ -162,10 +163,6 @@ static int add_all(work *w, const char *const *path, int count) {
   return -1;
 }
 
-static bool show_progress(void *context, int done, int all) {
-  return progress_words(context, "drawing plots", (double)done / all);
-}
-
 /* what was made of a robot file is called by that file's name */
 static void tell_unused(const work *w, const char *path) {
   size_t length = strlen(w->folder);
@@ -202,10 +199,10 @@ static void show_page(const char *out) {
 
 static int write_page(work *w, const report_settings *set) {
   psdm_error error;
-  progress p = progress_start("drawing", 0);
+  w->bar = progress_start("drawing", 0);
   tool_listen(); /* the first Ctrl-C ends the drawing, and the page has what was drawn */
-  psdm_status status = psdm_report_write(w->report, set->out, show_progress, &p, &error);
-  progress_end(&p);
+  psdm_status status = psdm_report_write(w->report, set->out, &error);
+  progress_end(&w->bar);
   if (status) return tool_fail(&error);
   tell(w, set->out);
   if (strcmp(set->open, "yes") == 0 && strcmp(set->out, "-") != 0) show_page(set->out);
@@ -223,8 +220,9 @@ int cmd_report(int argc, char **argv) {
   for (int i = 0; i < rest.count; i++) tool_input(rest.value[i]);
   if ((code = tool_spare(set.out)) >= 0) return code;
   psdm_error error;
-  if (psdm_report_new(&(psdm_report_options){.title = set.title, .gnuplot = set.gnuplot}, NULL, &w.report, &error))
-    return tool_fail(&error);
+  const psdm_report_options options = {
+      .title = set.title, .gnuplot = set.gnuplot, .progress = progress_words, .progress_user = &w.bar};
+  if (psdm_report_new(&options, NULL, &w.report, &error)) return tool_fail(&error);
   code = add_all(&w, rest.value, rest.count);
   if (code < 0) code = write_page(&w, &set);
   clean_up(&w);

@@ -38,8 +38,7 @@ static int check_stated(const simulate_job *j, const psdm_model *model) {
   psdm_derive_options options = {0};
   psdm_error error;
   double residual;
-  if (psdm_model_check(j->stated, model, &options, STATES, NULL, NULL, NULL, &residual, &error))
-    return tool_fail(&error);
+  if (psdm_model_check(j->stated, model, &options, STATES, NULL, &residual, &error)) return tool_fail(&error);
   if (residual < bound) return -1;
   error = (psdm_error){.status = PSDM_E_ROBOT};
   snprintf(

@@ -135,10 +135,11 @@ bool progress_show(progress *p, long long done, long long rows, const char *unit
   return tell(p, text, p->total > 0 ? (double)done / (double)p->total : -1);
 }
 
-bool progress_words(progress *p, const char *doing, double share) { return tell(p, doing, share); }
+bool progress_words(void *p, const char *doing, double share) { return tell(p, doing, share); }
 
-bool tool_searching(void *user, double share) {
+bool tool_searching(void *user, const char *doing, double share) {
   tool_search *search = user;
+  (void)doing;
   if (share >= 0) search->share = share;
   return progress_words(&search->bar, search->doing, search->share);
 }

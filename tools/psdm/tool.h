@@ -233,14 +233,14 @@ typedef struct progress {
 
 progress progress_start(const char *doing, long long total);                       /* ends whatever was shown before */
 bool progress_show(progress *p, long long done, long long rows, const char *unit); /* false: an interrupt asks to end */
-bool progress_words(progress *p, const char *doing, double share);                 /* share below 0: unknown */
-/* user of tool_searching, which is a psdm_code_options.going_on. */
+bool progress_words(void *bar, const char *doing, double share); /* a psdm_progress whose user is a progress */
+/* user of tool_searching, which is a psdm_code_options.progress. */
 typedef struct tool_search {
   progress bar;
   const char *doing;
   double share; /* that was told last */
 } tool_search;
-bool tool_searching(void *search, double share);
+bool tool_searching(void *search, const char *doing, double share);
 /* an interrupt now leaves nothing, and this is said at once; NULL: it leaves something. Until the next
  * progress_start */
 void progress_lacking(const char *words);

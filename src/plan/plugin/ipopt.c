@@ -59,12 +59,12 @@ static Bool curve(int n, double *x, Bool fresh, double factor, int m, double *mu
   return 1;
 }
 
-static Bool going_on(int mode, int iteration, double f, double infeasible, double dual, double barrier, double step,
+static Bool progress(int mode, int iteration, double f, double infeasible, double dual, double barrier, double step,
                      double regularization, double alpha_dual, double alpha, int trials, void *user) {
   job *j = user;
   (void)mode, (void)dual, (void)step, (void)regularization, (void)alpha_dual, (void)alpha, (void)trials;
   j->iterations = iteration;
-  j->stopped = !j->problem->going_on(j->problem->user, iteration, f, infeasible, barrier);
+  j->stopped = !j->problem->progress(j->problem->user, iteration, f, infeasible, barrier);
   return !j->stopped;
 }
 
@@ -127,7 +127,7 @@ static psdm_status solve(const psdmp_plan_solver_problem *p, double *x, psdmp_pl
   IpoptProblem ipopt = CreateIpoptProblem(p->unknowns, (double *)p->low, (double *)p->high, p->rows,
                                           (double *)p->row_low, (double *)p->row_high, p->slopes, p->curves, 0,
                                           objective, constraints, gradient, slope, curve);
-  bool set = ipopt && set_options(ipopt, p) && SetIntermediateCallback(ipopt, going_on);
+  bool set = ipopt && set_options(ipopt, p) && SetIntermediateCallback(ipopt, progress);
   enum ApplicationReturnStatus status = set     ? IpoptSolve(ipopt, x, NULL, &f, NULL, NULL, NULL, &j)
                                         : ipopt ? Invalid_Option
                                                 : Invalid_Problem_Definition;
