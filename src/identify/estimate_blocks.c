@@ -5,8 +5,6 @@
 #include "identify/estimate_priv.h"
 #include "linalg/linalg.h"
 
-enum { CHUNK = 256 };
-
 int psdmp_identify_estimate_width(const psdmp_identify_run *r) {
   int sum = r->l;
   for (int i = 0; i < r->n; i++) sum += r->choice[i].count;
@@ -22,69 +20,6 @@ double psdmp_identify_estimate_change(int W, const double *before, const double 
   return most;
 }
 
-/* ---- memory ---- */
-
-bool psdmp_identify_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_identify_blocks *b) {
-  int widest = 0;
-  *b = (psdmp_identify_blocks){.arena = {.allocator = allocator}, .n = n};
-  b->width = PSDMP_BASE_NEW(&b->arena, n, int), b->R = PSDMP_BASE_NEW(&b->arena, n * PSDMP_IDENTIFY_BLOCKS, double *),
-  b->count = PSDMP_BASE_NEW(&b->arena, n * PSDMP_IDENTIFY_BLOCKS, double);
-  b->chunk = PSDMP_BASE_NEW(&b->arena, n, double *), b->waiting = PSDMP_BASE_NEW(&b->arena, n, int),
-  b->block = PSDMP_BASE_NEW(&b->arena, n, int);
-  bool ok = b->width && b->R && b->count && b->chunk && b->waiting && b->block;
-  for (int i = 0; i < n && ok; i++) {
-    size_t w = (size_t)width[i];
-    b->width[i] = width[i];
-    widest = width[i] > widest ? width[i] : widest;
-    ok = (b->chunk[i] = PSDMP_BASE_NEW(&b->arena, CHUNK * w, double)) != NULL;
-    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS && ok; k++)
-      ok = (b->R[i * PSDMP_IDENTIFY_BLOCKS + k] = PSDMP_BASE_NEW(&b->arena, w * w, double)) != NULL;
-  }
-  size_t rows = widest > CHUNK ? (size_t)widest : CHUNK;
-  ok = ok && (b->scratch = PSDMP_BASE_NEW(
-                  &b->arena, psdmp_linalg_factor_scratch(widest, (long)rows) + (size_t)widest * (size_t)widest,
-                  double)) != NULL;
-  if (!ok) psdmp_identify_blocks_free(b);
-  return ok;
-}
-
-void psdmp_identify_blocks_free(psdmp_identify_blocks *b) {
-  psdmp_base_arena_free(&b->arena);
-  *b = (psdmp_identify_blocks){0};
-}
-
-void psdmp_identify_blocks_clear(psdmp_identify_blocks *b) {
-  for (int i = 0; i < b->n; i++) {
-    size_t w = (size_t)b->width[i];
-    b->waiting[i] = 0;
-    for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) {
-      int at = i * PSDMP_IDENTIFY_BLOCKS + k;
-      if (b->count[at] > 0) memset(b->R[at], 0, w * w * sizeof(double));
-      b->count[at] = 0;
-    }
-  }
-}
-
-/* ---- rows in ---- */
-
-static void flush(psdmp_identify_blocks *b, int i) {
-  int at = i * PSDMP_IDENTIFY_BLOCKS + b->block[i];
-  if (!b->waiting[i]) return;
-  psdmp_linalg_factor_add(b->width[i], b->R[at], b->waiting[i], b->chunk[i], b->scratch);
-  b->count[at] += b->waiting[i];
-  b->waiting[i] = 0;
-}
-
-double *psdmp_identify_blocks_row(psdmp_identify_blocks *b, int i, int block) {
-  if (b->waiting[i] == CHUNK || block != b->block[i]) flush(b, i);
-  b->block[i] = block;
-  return b->chunk[i] + (long)b->waiting[i]++ * b->width[i];
-}
-
-void psdmp_identify_blocks_flush(psdmp_identify_blocks *b) {
-  for (int i = 0; i < b->n; i++) flush(b, i);
-}
-
 /* ---- some blocks together ---- */
 
 unsigned psdmp_identify_blocks_all(void) { return (1u << PSDMP_IDENTIFY_BLOCKS) - 1; }
@@ -96,23 +31,8 @@ unsigned psdmp_identify_blocks_without(int fold) {
   return mask;
 }
 
-double psdmp_identify_blocks_stack(psdmp_identify_blocks *b, int i, unsigned mask, double *R) {
-  int w = b->width[i];
-  size_t bytes = (size_t)w * (size_t)w * sizeof *R;
-  double count = 0, *X = b->scratch, *scratch = b->scratch + (long)w * w;
-  memset(R, 0, bytes);
-  for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) {
-    int at = i * PSDMP_IDENTIFY_BLOCKS + k;
-    if (!(mask >> k & 1) || b->count[at] == 0) continue;
-    count += b->count[at];
-    memcpy(X, b->R[at], bytes);
-    psdmp_linalg_factor_add(w, R, w, X, scratch);
-  }
-  return count;
-}
-
 /* rows of some blocks as the fits take them; all memory is the arena's */
-static bool take(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask, psdmp_base_arena *arena,
+static bool take(psdmp_identify_run *r, psdmp_linalg_blocks *b, unsigned mask, psdmp_base_arena *arena,
                  psdmp_fit_rows *out) {
   size_t n = (size_t)b->n;
   int *extras = psdmp_base_arena_alloc(arena, n * sizeof *extras);
@@ -122,7 +42,7 @@ static bool take(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask,
     size_t w = (size_t)b->width[i];
     extras[i] = b->width[i] - r->l - 1;
     if (!(R[i] = psdmp_base_arena_alloc(arena, w * w * sizeof **R))) return false;
-    count[i] = psdmp_identify_blocks_stack(b, i, mask, R[i]);
+    count[i] = psdmp_linalg_blocks_stack(b, i, mask, R[i]);
   }
   *out = (psdmp_fit_rows){.n = b->n,
                           .base = r->l,
@@ -135,8 +55,8 @@ static bool take(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask,
   return true;
 }
 
-psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *r, psdmp_identify_blocks *b, unsigned mask,
-                                      const double *sigma, double *x, double *covariance) {
+psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *r, psdmp_linalg_blocks *b, unsigned mask, const double *sigma,
+                                      double *x, double *covariance) {
   psdmp_base_arena arena = {.allocator = r->allocator};
   psdmp_fit_rows rows;
   const psdmp_fit_options o = {.sigma = sigma};
@@ -150,7 +70,7 @@ psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *r, psdmp_identify_bloc
   return status;
 }
 
-psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *r, psdmp_identify_blocks *b, const double *sigma,
+psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *r, psdmp_linalg_blocks *b, const double *sigma,
                                          psdmp_identify_estimated *e) {
   psdmp_base_arena arena = {.allocator = r->allocator};
   psdmp_fit_rows whole, block[PSDMP_IDENTIFY_BLOCKS];
@@ -175,7 +95,7 @@ psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *r, psdmp_identify_b
   return status;
 }
 
-psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *r, psdmp_identify_blocks *b, const double *sigma,
+psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *r, psdmp_linalg_blocks *b, const double *sigma,
                                             const double *x, double *covariance) {
   int W = psdmp_identify_estimate_width(r), blocks = 0;
   double *without = psdmp_base_alloc_raw(r->allocator, (size_t)W * sizeof *without);

@@ -16,14 +16,14 @@ void psdmp_identify_didim_row(psdmp_identify_pass_rows *to, const psdmp_identify
   for (int i = 0; i < r->n; i++) {
     int count = r->choice[i].count;
     if (!row->fitted[i]) continue;
-    double *equation = psdmp_identify_blocks_row(&to->blocks, i, row->block);
+    double *equation = psdmp_linalg_blocks_row(&to->blocks, i, row->block);
     memcpy(equation, row->Y_auxiliary + (long)i * l, (size_t)l * sizeof *equation);
     memcpy(equation + l, row->F_auxiliary + 16L * i, (size_t)count * sizeof *equation);
     equation[l + count] = row->tau[i];
   }
 }
 
-static psdm_status iterate(psdmp_identify_run *r, psdmp_identify_blocks *blocks, psdmp_identify_simulation *s,
+static psdm_status iterate(psdmp_identify_run *r, psdmp_linalg_blocks *blocks, psdmp_identify_simulation *s,
                            psdmp_identify_estimated *e, double *before, psdm_error *error) {
   int W = psdmp_identify_estimate_width(r);
   double change = INFINITY;
@@ -45,17 +45,17 @@ static psdm_status iterate(psdmp_identify_run *r, psdmp_identify_blocks *blocks,
 psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *r, psdmp_identify_estimated *e, psdm_error *error) {
   int W = psdmp_identify_estimate_width(r);
   psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_DIDIM, .run = r};
-  psdmp_identify_blocks blocks;
+  psdmp_linalg_blocks blocks;
   psdmp_identify_simulation *s = NULL;
   psdmp_identify_pass_shape(&pass);
-  bool ok = psdmp_identify_blocks_new(r->allocator, pass.equations, pass.width, &blocks);
+  bool ok = psdmp_linalg_blocks_new(r->allocator, pass.equations, pass.width, PSDMP_IDENTIFY_BLOCKS, &blocks);
   double *before = ok ? psdmp_base_alloc_raw(r->allocator, (size_t)W * sizeof *before) : NULL;
   psdm_status status = before ? psdmp_identify_simulation_new(r, &s, error) : psdmp_base_no_memory("", error);
   if (!status) status = iterate(r, &blocks, s, e, before, error);
   if (!status && (status = psdmp_identify_blocks_finish(r, &blocks, r->sigma, e)))
     psdmp_base_fail_status(error, status);
   psdmp_identify_simulation_free(s);
-  psdmp_identify_blocks_free(&blocks);
+  psdmp_linalg_blocks_free(&blocks);
   psdmp_base_free(r->allocator, before);
   return status;
 }

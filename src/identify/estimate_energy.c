@@ -124,7 +124,7 @@ static void add_windows(psdmp_identify_energies *e, const psdmp_identify_prepare
     for (int i = 0; i < n; i++) bad |= p->bad[k * n + i] != 0;
     good = bad ? 0 : good + 1;
     if (good <= window) continue;
-    double *equation = psdmp_identify_blocks_row(&e->to->blocks, 0, p->label[k]);
+    double *equation = psdmp_linalg_blocks_row(&e->to->blocks, 0, p->label[k]);
     for (int c = 0; c < width; c++) equation[c] = value[c] - value[c - window * width];
   }
 }
@@ -195,9 +195,9 @@ void psdmp_identify_energies_free(psdmp_identify_energies *e) {
 
 psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *r, psdmp_identify_estimated *out, psdm_error *error) {
   psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ENERGY, .run = r, .all = !r->stopped};
-  psdmp_identify_blocks blocks;
+  psdmp_linalg_blocks blocks;
   psdmp_identify_pass_shape(&pass);
-  if (!psdmp_identify_blocks_new(r->allocator, pass.equations, pass.width, &blocks))
+  if (!psdmp_linalg_blocks_new(r->allocator, pass.equations, pass.width, PSDMP_IDENTIFY_BLOCKS, &blocks))
     return psdmp_base_no_memory("", error);
   psdm_status status = psdmp_identify_pass_run(&pass, &blocks, NULL, error);
   double equations = 0;
@@ -211,6 +211,6 @@ psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *r, psdmp_identify
                        (status = psdmp_identify_blocks_jackknife(r, &blocks, NULL, out->x, out->covariance))))
     psdmp_base_fail_status(error, status);
   out->steps = 1;
-  psdmp_identify_blocks_free(&blocks);
+  psdmp_linalg_blocks_free(&blocks);
   return status;
 }

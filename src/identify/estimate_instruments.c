@@ -20,7 +20,7 @@ static double stack(psdmp_identify_instruments *v, unsigned mask) {
   memset(v->T, 0, (size_t)G * (size_t)G * sizeof *v->T);
   for (int i = 0, first = r->l; i < r->n; first += r->choice[i++].count) {
     int w = v->blocks.width[i], half = w / 2;
-    rows += psdmp_identify_blocks_stack(&v->blocks, i, mask, v->stacked);
+    rows += psdmp_linalg_blocks_stack(&v->blocks, i, mask, v->stacked);
     memset(v->X, 0, (size_t)w * (size_t)G * sizeof *v->X);
     for (int row = 0; row < w; row++)
       for (int k = row; k < w; k++) {
@@ -143,13 +143,13 @@ bool psdmp_identify_instruments_new(psdmp_identify_run *r, psdmp_identify_instru
             PART(scratch, psdmp_linalg_factor_scratch((int)G, (long)widest)) && PART(A, W * W) &&
             PART(B, W * (W + 1)) && PART(solved, W * (W + 1)) && PART(LU, W * W) && PART(residual, W * (W + 1)) &&
             PART(length, W) && PART(sum, W) && PART(pivot, W) &&
-            psdmp_identify_blocks_new(r->allocator, r->n, width, &v->blocks);
+            psdmp_linalg_blocks_new(r->allocator, r->n, width, PSDMP_IDENTIFY_BLOCKS, &v->blocks);
 #undef PART
   if (!ok) psdmp_identify_instruments_free(v);
   return ok;
 }
 
 void psdmp_identify_instruments_free(psdmp_identify_instruments *v) {
-  psdmp_identify_blocks_free(&v->blocks);
+  psdmp_linalg_blocks_free(&v->blocks);
   psdmp_base_arena_free(&v->arena);
 }

@@ -15,7 +15,7 @@ void psdmp_identify_iv_row(psdmp_identify_pass_rows *to, const psdmp_identify_wa
   for (int i = 0; i < r->n; i++) {
     size_t count = (size_t)r->choice[i].count, half = l + count;
     if (!row->fitted[i]) continue;
-    double *equation = psdmp_identify_blocks_row(&to->blocks, i, row->block);
+    double *equation = psdmp_linalg_blocks_row(&to->blocks, i, row->block);
     memcpy(equation, row->Y_auxiliary + (size_t)i * l, l * sizeof *equation);
     memcpy(equation + l, row->F_auxiliary + 16L * i, count * sizeof *equation);
     memcpy(equation + half, row->Y + (size_t)i * l, l * sizeof *equation);

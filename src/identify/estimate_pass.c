@@ -156,12 +156,13 @@ static void space_free(void *user, void *space) {
   psdmp_identify_walker_free(s->walker);
   psdmp_identify_energies_free(s->energies);
   psdmp_identify_simulation_free(s->simulation);
-  psdmp_identify_blocks_free(&s->rows.blocks);
+  psdmp_linalg_blocks_free(&s->rows.blocks);
   psdmp_base_free(g->run->allocator, s);
 }
 
 static bool fill_space(const psdmp_identify_pass *g, pass_space *s) {
-  if (!psdmp_identify_blocks_new(g->run->allocator, g->equations, g->width, &s->rows.blocks)) return false;
+  if (!psdmp_linalg_blocks_new(g->run->allocator, g->equations, g->width, PSDMP_IDENTIFY_BLOCKS, &s->rows.blocks))
+    return false;
   if (g->kind == PSDMP_IDENTIFY_PASS_ENERGY) return (s->energies = psdmp_identify_energies_new(&s->rows)) != NULL;
   if (g->simulation && !(s->simulation = psdmp_identify_simulation_thread(g->simulation, s->rows.run))) return false;
   return (s->walker = psdmp_identify_walker_new(&s->rows, kinds[g->kind].use,
@@ -179,7 +180,7 @@ static void *space_new(void *user, psdmp_identify_run *own) {
 }
 
 /* what the thread has gathered, as a part of its own */
-static bool take_blocks(const psdmp_identify_pass *g, const psdmp_identify_blocks *from, pass_part *to) {
+static bool take_blocks(const psdmp_identify_pass *g, const psdmp_linalg_blocks *from, pass_part *to) {
   for (long k = 0; k < triangles(g); k++) {
     size_t width = (size_t)width_of(g, k);
     if (!(from->count[k] > 0)) continue;
@@ -194,11 +195,11 @@ static psdm_status add_stretch(void *space, void *part, const psdmp_feed_stretch
   pass_space *s = space;
   pass_part *to = part;
   s->rows.numbers = to->numbers;
-  psdmp_identify_blocks_clear(&s->rows.blocks);
+  psdmp_linalg_blocks_clear(&s->rows.blocks);
   psdm_status status = s->energies ? psdmp_identify_energies_stretch(s->energies, stretch, error)
                                    : psdmp_identify_walker_stretch(s->walker, stretch, error);
   if (status) return status;
-  psdmp_identify_blocks_flush(&s->rows.blocks);
+  psdmp_linalg_blocks_flush(&s->rows.blocks);
   return take_blocks(s->rows.pass, &s->rows.blocks, to) ? PSDM_OK : psdmp_base_no_memory("", error);
 }
 
@@ -254,9 +255,8 @@ static psdm_status sum_once(psdmp_identify_pass *g, void **part, psdm_error *err
   return status;
 }
 
-static void give_blocks(const psdmp_identify_pass *g, const pass_part *from, psdmp_identify_blocks *to,
-                        double *numbers) {
-  psdmp_identify_blocks_clear(to);
+static void give_blocks(const psdmp_identify_pass *g, const pass_part *from, psdmp_linalg_blocks *to, double *numbers) {
+  psdmp_linalg_blocks_clear(to);
   for (long k = 0; from && k < triangles(g); k++) {
     size_t width = (size_t)width_of(g, k);
     if (!from->R[k]) continue;
@@ -266,7 +266,7 @@ static void give_blocks(const psdmp_identify_pass *g, const pass_part *from, psd
   for (long k = 0; k < g->numbers; k++) numbers[k] = from ? from->numbers[k] : 0;
 }
 
-psdm_status psdmp_identify_pass_run(psdmp_identify_pass *g, psdmp_identify_blocks *blocks, double *numbers,
+psdm_status psdmp_identify_pass_run(psdmp_identify_pass *g, psdmp_linalg_blocks *blocks, double *numbers,
                                     psdm_error *error) {
   psdmp_identify_run *r = g->run;
   bool finishing = r->finishing, stopped = r->stopped;

@@ -16,6 +16,7 @@
 #define PSDMP_IDENTIFY_ESTIMATE_H
 
 #include "identify/identify.h"
+#include "linalg/linalg.h"
 
 /* All arrays are the caller's. */
 typedef struct psdmp_identify_estimated {
@@ -43,44 +44,22 @@ void psdmp_identify_essential(int base, int W, const double *x, const double *cl
 
 /* ---- blocks ---- */
 
-/* Triangles of rows [columns tau] per equation (drive, or one for all) and block of time. */
-typedef struct psdmp_identify_blocks {
-  psdmp_base_arena arena;
-  int n;
-  int *width;           /* (n) */
-  double **R;           /* (n x PSDMP_IDENTIFY_BLOCKS) each (width^2), upper triangular */
-  double *count;        /* (n x PSDMP_IDENTIFY_BLOCKS) */
-  double **chunk;       /* (n) rows that wait, */
-  int *waiting, *block; /* (n) how many, and of which block */
-  double *scratch;
-} psdmp_identify_blocks;
-
-/* false: out of memory, and nothing is left */
-bool psdmp_identify_blocks_new(const psdm_allocator *allocator, int n, const int *width, psdmp_identify_blocks *blocks);
-void psdmp_identify_blocks_free(psdmp_identify_blocks *blocks);
-void psdmp_identify_blocks_clear(psdmp_identify_blocks *blocks);
-/* the next row (width), to be filled before the next call */
-double *psdmp_identify_blocks_row(psdmp_identify_blocks *blocks, int equation, int block);
-void psdmp_identify_blocks_flush(psdmp_identify_blocks *blocks);
-
+/* Rows are [columns tau]. Masks of blocks: all, and without those of a fold. */
 unsigned psdmp_identify_blocks_all(void);
 unsigned psdmp_identify_blocks_without(int fold);
 
-/* One equation's rows of some blocks: R (width^2). Returns how many. scratch: psdmp_identify_blocks' own. */
-double psdmp_identify_blocks_stack(psdmp_identify_blocks *blocks, int equation, unsigned mask, double *R);
-
 /* Least squares over some blocks, columns theta and an equation's own (all columns when there is one equation): x
  * (W), covariance (W x W, classical) nullable. sigma, here and below: (n) of the equations; NULL: 1. */
-psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask,
+psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_linalg_blocks *blocks, unsigned mask,
                                       const double *sigma, double *x, double *covariance);
 
 /* The answer with its doubt, and without each fold. */
-psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma,
+psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_linalg_blocks *blocks, const double *sigma,
                                          psdmp_identify_estimated *e);
 
 /* covariance: by the jackknife over blocks, each left out once (Efron, Stein 1981): larger than the sandwich where
  * unknowns are many for what the blocks hold. */
-psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks, const double *sigma,
+psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_linalg_blocks *blocks, const double *sigma,
                                             const double *x, double *covariance);
 
 /* largest change of x in units of the classical standard deviations */
@@ -116,14 +95,14 @@ void psdmp_identify_pass_shape(psdmp_identify_pass *pass);
 
 /* Rank 0: triangles of the rows, and numbers (nullable where there are none). Interrupted in its middle it is made
  * once more, of the rows in memory, and nothing is asked. */
-psdm_status psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers,
+psdm_status psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_linalg_blocks *blocks, double *numbers,
                                     psdm_error *error);
 
 /* Where the rows of one thread go. */
 typedef struct psdmp_identify_pass_rows {
   const psdmp_identify_pass *pass;
   psdmp_identify_run *run; /* the thread's own */
-  psdmp_identify_blocks blocks;
+  psdmp_linalg_blocks blocks;
   double *numbers; /* (numbers) of the part that is made */
 } psdmp_identify_pass_rows;
 
@@ -187,7 +166,7 @@ psdm_status psdmp_identify_simulation_get(psdmp_identify_run *run, psdmp_paralle
 /* A pass with the robot of x under the controller of the last pass's; where x has no positive definite mass matrix,
  * of what lies half way back, and so on. */
 psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *simulation, psdmp_identify_pass_kind kind,
-                                           psdmp_identify_blocks *blocks, const double *x, psdm_error *error);
+                                           psdmp_linalg_blocks *blocks, const double *x, psdm_error *error);
 
 /* Says in run's reasons when the answer itself could not move, or the last round still changed it so much (0:
  * settled). */
@@ -198,7 +177,7 @@ void psdmp_identify_simulation_say(const psdmp_identify_simulation *simulation, 
 /* Triangles of [Z W tau] of every drive, and what it takes to solve with them. */
 typedef struct psdmp_identify_instruments {
   psdmp_identify_run *run;
-  psdmp_identify_blocks blocks;
+  psdmp_linalg_blocks blocks;
   psdmp_base_arena arena;
   int W, widest;
   double *gradient;        /* (2 W) */

@@ -18,7 +18,7 @@ enum { WEIGHTS, SLOPES, ROWS, OUT, SUMS }; /* sums of w and of d(w u)/du; how ma
 
 typedef struct robust {
   psdmp_identify_pass pass;
-  psdmp_identify_blocks blocks;
+  psdmp_linalg_blocks blocks;
   double *scale;   /* (n) */
   double *numbers; /* (SUMS), then how often each bin was hit (n x BINS) */
   bool settled;
@@ -67,7 +67,7 @@ void psdmp_identify_robust_row(psdmp_identify_pass_rows *to, const psdmp_identif
     note(sum + SUMS + (long)i * BINS, u);
     sum[WEIGHTS] += w, sum[SLOPES] += slope, sum[ROWS]++, sum[OUT] += w < 0.1;
     if (pass->stage == LOOK || w == 0) continue;
-    double *equation = psdmp_identify_blocks_row(&to->blocks, i, row->block), root = sqrt(w);
+    double *equation = psdmp_linalg_blocks_row(&to->blocks, i, row->block), root = sqrt(w);
     for (int j = 0; j < l; j++) equation[j] = root * Y[j];
     for (int k = 0; k < count; k++) equation[l + k] = root * F[k];
     equation[l + count] = root * row->tau[i];
@@ -113,7 +113,8 @@ psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *r, psdmp_identify
   psdmp_identify_pass_shape(&b.pass);
   b.numbers = psdmp_base_arena_alloc(&arena, (size_t)b.pass.numbers * sizeof *b.numbers);
   double *before = psdmp_base_arena_alloc(&arena, (size_t)W * sizeof *before);
-  bool ok = b.numbers && before && psdmp_identify_blocks_new(r->allocator, b.pass.equations, b.pass.width, &b.blocks);
+  bool ok = b.numbers && before &&
+            psdmp_linalg_blocks_new(r->allocator, b.pass.equations, b.pass.width, PSDMP_IDENTIFY_BLOCKS, &b.blocks);
   psdm_status status = ok ? reweight(&b, e, before, error) : psdmp_base_no_memory("", error);
   if (!status && (status = psdmp_identify_blocks_finish(r, &b.blocks, b.scale, e)))
     psdmp_base_fail_status(error, status);
@@ -124,7 +125,7 @@ psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *r, psdmp_identify
     psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0],
                      "robust: %.2g %% of the torques are outliers that hardly count%s",
                      100 * b.numbers[OUT] / fmax(b.numbers[ROWS], 1), b.settled ? "" : "; weights have not settled");
-  psdmp_identify_blocks_free(&b.blocks);
+  psdmp_linalg_blocks_free(&b.blocks);
   psdmp_base_arena_free(&arena);
   return status;
 }

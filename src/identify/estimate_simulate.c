@@ -171,7 +171,7 @@ void psdmp_identify_simulation_set(psdmp_identify_simulation *s, const double *m
 }
 
 psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *s, psdmp_identify_pass_kind kind,
-                                           psdmp_identify_blocks *blocks, const double *x, psdm_error *error) {
+                                           psdmp_linalg_blocks *blocks, const double *x, psdm_error *error) {
   int l = s->run->l;
   size_t bytes = (size_t)l * sizeof *x;
   psdmp_identify_pass pass = {.kind = kind, .run = s->run, .simulation = s};

@@ -1,11 +1,11 @@
-/* linalg.h: small dense algebra that allocates nothing. Matrices are row-major. Private to the library. */
+/* linalg.h: small dense algebra that allocates nothing but blocks of rows. Matrices are row-major. Private to the library. */
 #ifndef PSDMP_LINALG_H
 #define PSDMP_LINALG_H
 
 #include <float.h>
 #include <stdbool.h>
 
-#include "psdm/status.h"
+#include "base/base.h"
 
 /* A = L L^T in the lower triangle of A (n x n). False, with A spoilt, when A is not positive definite. */
 bool psdmp_linalg_cholesky(int n, double *A);
@@ -75,6 +75,32 @@ void psdmp_linalg_factor_add(int w, double *R, long rows, double *X, double *scr
 /* out (v x v) <- the factor with only the columns take[0..v) of R (w x w), in that order; v <= w. scratch:
  * psdmp_linalg_factor_scratch(w, w). */
 void psdmp_linalg_factor_take(int w, const double *R, int v, const int *take, double *out, double *scratch);
+
+/* Rows by equation (a drive, or one for all) and block, as one triangle each; a few hundred rows wait before they are
+ * worked in. */
+typedef struct psdmp_linalg_blocks {
+  psdmp_base_arena arena; /* of psdmp_linalg_blocks_new */
+  int n, blocks;
+  int *width;           /* (n) */
+  double **R;           /* (n x blocks) each (width^2), upper triangular */
+  double *count;        /* (n x blocks) rows */
+  double **chunk;       /* (n) rows that wait, */
+  int *waiting, *block; /* (n) how many, and of which block */
+  double *scratch;
+} psdmp_linalg_blocks;
+
+/* false: out of memory, and nothing is left; at most 32 blocks */
+bool psdmp_linalg_blocks_new(const psdm_allocator *allocator, int n, const int *width, int blocks,
+                             psdmp_linalg_blocks *b);
+void psdmp_linalg_blocks_free(psdmp_linalg_blocks *b);
+/* the same in the caller's arena, which frees it */
+bool psdmp_linalg_blocks_in(psdmp_base_arena *arena, int n, const int *width, int blocks, psdmp_linalg_blocks *b);
+void psdmp_linalg_blocks_clear(psdmp_linalg_blocks *b);
+/* the next row (width), to be filled before the next call */
+double *psdmp_linalg_blocks_row(psdmp_linalg_blocks *b, int equation, int block);
+void psdmp_linalg_blocks_flush(psdmp_linalg_blocks *b);
+/* One equation's rows of the blocks in mask: R (width^2). Returns how many. */
+double psdmp_linalg_blocks_stack(psdmp_linalg_blocks *b, int equation, unsigned mask, double *R);
 
 #include "linalg/expm.h"
 #include "linalg/modes.h"

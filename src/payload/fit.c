@@ -69,7 +69,7 @@ static void spread(const fitting *f, int i, const double *R, double *X) {
 
 static bool has_rows(const psdmp_payload *p, int b) {
   double sum = 0;
-  for (int i = 0; i < p->run.n; i++) sum += p->count[i * PSDMP_IDENTIFY_BLOCKS + b];
+  for (int i = 0; i < p->run.n; i++) sum += p->blocks.count[i * PSDMP_IDENTIFY_BLOCKS + b];
   return sum > 0;
 }
 
@@ -92,8 +92,8 @@ static void stack(fitting *f) {
   memset(f->G, 0, (size_t)(f->W + 1) * (size_t)(f->W + 1) * sizeof *f->G);
   for (int i = 0; i < p->run.n; i++)
     for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
-      if (!(p->count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
-      spread(f, i, p->R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
+      if (!(p->blocks.count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
+      spread(f, i, p->blocks.R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
       psdmp_linalg_factor_add(f->W + 1, f->G, p->columns[i].width, f->X, f->scratch);
     }
   add_ridges(f);
@@ -119,7 +119,7 @@ static psdm_status solve(fitting *f, const double *prior, double *gap, psdm_erro
   for (int k = 0; k < 10; k++) K[11 * k] = 1;
   for (int row = 0; row < 11; row++)
     for (int k = 0; k < 11; k++) R[11 * row + k] = k < row ? 0 : f->G[(long)(f->N + row) * (f->W + 1) + f->N + k];
-  for (int i = 0; i < f->p->run.n * PSDMP_IDENTIFY_BLOCKS; i++) count += f->p->count[i];
+  for (int i = 0; i < f->p->run.n * PSDMP_IDENTIFY_BLOCKS; i++) count += f->p->blocks.count[i];
   const psdmp_fit_rows rows = {
       .n = 1, .base = 10, .standard = 10, .links = 1, .K = K, .extras = &none, .R = &factor, .count = &count};
   const psdmp_fit_options o = {.prior = prior, .lambda = pull};
@@ -142,8 +142,8 @@ static double cost(const fitting *f, int i) {
   const psdmp_payload_columns *c = &p->columns[i];
   double sum = 0;
   for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
-    if (!(p->count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
-    spread(f, i, p->R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
+    if (!(p->blocks.count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
+    spread(f, i, p->blocks.R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
     for (int row = 0; row < c->width; row++) {
       const double *x = f->X + (long)row * (f->W + 1);
       double e = -x[f->W];
@@ -164,7 +164,7 @@ static psdm_status reweight(fitting *f, psdm_error *error) {
     if (status || round == 3) return status;
     for (int i = 0; i < p->run.n; i++) {
       double rows = 0;
-      for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) rows += p->count[i * PSDMP_IDENTIFY_BLOCKS + b];
+      for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) rows += p->blocks.count[i * PSDMP_IDENTIFY_BLOCKS + b];
       double free_rows = fmax(rows - p->columns[i].drifts - 10.0 / p->run.n, 1),
              floor = 1e-9 * sqrt(p->square[i] / fmax(rows, 1));
       if (rows > 0) p->sigma[i] = fmax(sqrt(cost(f, i) / free_rows), floor > 0 ? floor : 1e-9);
@@ -202,8 +202,8 @@ static void block_of(fitting *f, int b) {
   memset(f->g, 0, (size_t)W * sizeof *f->g);
   for (int i = 0; i < p->run.n; i++) {
     int rows = p->columns[i].width;
-    if (!(p->count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
-    spread(f, i, p->R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
+    if (!(p->blocks.count[i * PSDMP_IDENTIFY_BLOCKS + b] > 0)) continue;
+    spread(f, i, p->blocks.R[i * PSDMP_IDENTIFY_BLOCKS + b], f->X);
     for (int row = 0; row < rows; row++)
       f->error[row] = cblas_ddot(W, f->X + (long)row * (W + 1), 1, f->y, 1) - f->X[(long)row * (W + 1) + W];
     cblas_dtrsm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, rows, W, 1, f->T, W, f->X, W + 1);

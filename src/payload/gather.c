@@ -7,8 +7,6 @@
 #include "payload/payload_priv.h"
 #include "linalg/linalg.h"
 
-enum { CHUNK = 256 }; /* rows that wait for the factor */
-
 bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, int i) {
   const psdm_parameters *e = p->empty;
   return !e->speed || !(e->rest > 0) || fabs(row->v[i]) > e->rest * e->speed[i];
@@ -189,20 +187,18 @@ psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error) {
   p->columns = PSDMP_BASE_NEW(&p->arena, n, psdmp_payload_columns),
   p->coulomb = PSDMP_BASE_NEW(&p->arena, n, psdmp_parameters_column), p->square = PSDMP_BASE_NEW(&p->arena, n, double),
   p->sigma = PSDMP_BASE_NEW(&p->arena, n, double);
-  p->drifted = PSDMP_BASE_NEW(&p->arena, n * PSDMP_PAYLOAD_DRIFTS, double),
-  p->R = PSDMP_BASE_NEW(&p->arena, n * PSDMP_IDENTIFY_BLOCKS, double *),
-  p->count = PSDMP_BASE_NEW(&p->arena, n * PSDMP_IDENTIFY_BLOCKS, double);
-  if (!p->columns || !p->coulomb || !p->square || !p->sigma || !p->drifted || !p->R || !p->count)
+  p->drifted = PSDMP_BASE_NEW(&p->arena, n * PSDMP_PAYLOAD_DRIFTS, double);
+  int *width = PSDMP_BASE_NEW(&p->arena, n, int);
+  if (!p->columns || !p->coulomb || !p->square || !p->sigma || !p->drifted || !width)
     return psdmp_base_no_memory("", error);
   for (int i = 0; i < n; i++) {
     if (!set_places(p, i, &columns, doubts)) return psdmp_base_no_memory("", error);
     p->coulomb[i] = shape_of(e, i);
     p->sigma[i] = 1;
-    size_t square = (size_t)p->columns[i].width * (size_t)p->columns[i].width;
-    for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++)
-      if (!(p->R[i * PSDMP_IDENTIFY_BLOCKS + b] = PSDMP_BASE_NEW(&p->arena, square, double)))
-        return psdmp_base_no_memory("", error);
+    width[i] = p->columns[i].width;
   }
+  if (!psdmp_linalg_blocks_in(&p->arena, n, width, PSDMP_IDENTIFY_BLOCKS, &p->blocks))
+    return psdmp_base_no_memory("", error);
   psdm_status status = psdmp_feed_each(p->run.feed, true, 0, count_rows, p, error);
   if (status || !doubts) return status;
   p->doubted = e->lugre ? n + e->base : e->base + columns;
@@ -216,24 +212,9 @@ typedef struct gathering {
   psdm_predictor *empty, *loaded;   /* loaded: whose friction is taken in logs with the load; NULL: the empty one's */
   psdmp_parameters_column **column; /* (n) the calibrated friction's */
   psdmp_parameters_column_state *state, *coulomb; /* (n) */
-  double **chunk;                                 /* (n) rows that wait, */
-  int *waiting;                                   /* (n) how many, */
-  int block;                                      /* and the block they belong to */
   double *scratch, *Y, *A;                        /* Y (n x base) on the drives' side; A (n x 10) */
   double *tau, *friction, *rest, *value;          /* (n); value: the most columns */
 } gathering;
-
-static void flush(gathering *g, int i) {
-  psdmp_payload *p = g->p;
-  psdmp_linalg_factor_add(p->columns[i].width, p->R[i * PSDMP_IDENTIFY_BLOCKS + g->block], g->waiting[i], g->chunk[i],
-                          g->scratch);
-  p->count[i * PSDMP_IDENTIFY_BLOCKS + g->block] += g->waiting[i];
-  g->waiting[i] = 0;
-}
-
-static void flush_all(gathering *g) {
-  for (int i = 0; i < g->p->run.n && g->block >= 0; i++) flush(g, i);
-}
 
 static void begin_segment(void *user, int segment) {
   gathering *g = user;
@@ -307,10 +288,9 @@ static psdm_status add_row(void *user, const psdmp_payload_row *row, bool *stop,
   if (status) return psdmp_base_fail(error, status, "", 0, 0, "%s", psdm_status_text(status));
   if (row->loaded) load_columns(g, g->scratch);
   else memset(g->A, 0, 10 * (size_t)r->n * sizeof *g->A);
-  if (row->label >= 0 && row->label != g->block) flush_all(g), g->block = row->label;
   for (int i = 0; i < r->n; i++) {
     const psdmp_payload_columns *c = &p->columns[i];
-    double coulomb, *at = row->label >= 0 ? g->chunk[i] + (long)g->waiting[i] * c->width : g->value;
+    double coulomb, *at = g->value;
     if (c->doubts) doubt_columns(g, row, i, at);
     psdmp_parameters_columns_at(&p->coulomb[i], 1, row->x[i], row->v[i], 0, &g->coulomb[i], &coulomb);
     if (row->label < 0 || row->bad[i] || !psdmp_payload_moves(p, row, i)) continue;
@@ -319,7 +299,7 @@ static psdm_status add_row(void *user, const psdmp_payload_row *row, bool *stop,
     memcpy(at + c->drifts, g->A + 10L * i, 10 * sizeof *at);
     at[c->drifts + 10] = g->rest[i];
     p->square[i] += row->tau[i] * row->tau[i];
-    if (++g->waiting[i] == CHUNK) flush(g, i);
+    memcpy(psdmp_linalg_blocks_row(&p->blocks, i, row->label), g->value, (size_t)c->width * sizeof *at);
   }
   if (row->label >= 0) p->rows += row->loaded;
   return PSDM_OK;
@@ -334,13 +314,12 @@ static bool make(gathering *g, psdmp_base_arena *arena) {
   int widest = 0;
 #define PART(field, count) (g->field = psdmp_base_arena_alloc(arena, ((size_t)(count) + 1) * sizeof *g->field))
   for (int i = 0; i < e->n; i++) widest = p->columns[i].width > widest ? p->columns[i].width : widest;
-  size_t factor = psdmp_linalg_factor_scratch(widest, CHUNK), own = n * (size_t)(p->run.S + e->base);
-  if (!PART(column, n) || !PART(state, n) || !PART(coulomb, n) || !PART(chunk, n) || !PART(waiting, n) ||
-      !PART(scratch, factor > own ? factor : own) || !PART(Y, n * (size_t)e->base) || !PART(A, 10 * n) ||
-      !PART(tau, n) || !PART(friction, n) || !PART(rest, n) || !PART(value, widest))
+  if (!PART(column, n) || !PART(state, n) || !PART(coulomb, n) || !PART(scratch, n * (size_t)(p->run.S + e->base)) ||
+      !PART(Y, n * (size_t)e->base) || !PART(A, 10 * n) || !PART(tau, n) || !PART(friction, n) || !PART(rest, n) ||
+      !PART(value, widest))
     return false;
   for (int i = 0; i < e->n; i++) {
-    if (!PART(column[i], e->columns[i]) || !PART(chunk[i], (size_t)CHUNK * (size_t)p->columns[i].width)) return false;
+    if (!PART(column[i], e->columns[i])) return false;
     for (int k = 0; k < e->columns[i]; k++)
       g->column[i][k] = (psdmp_parameters_column){e->column[i][k].kind, e->column[i][k].width, e->column[i][k].load};
   }
@@ -361,24 +340,18 @@ static psdm_status predictors(gathering *g, psdm_error *error) {
 
 static void clear(psdmp_payload *p) {
   p->rows = 0;
-  for (int i = 0; i < p->run.n; i++) {
-    size_t square = (size_t)p->columns[i].width * (size_t)p->columns[i].width;
-    p->square[i] = 0;
-    for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
-      memset(p->R[i * PSDMP_IDENTIFY_BLOCKS + b], 0, square * sizeof(double));
-      p->count[i * PSDMP_IDENTIFY_BLOCKS + b] = 0;
-    }
-  }
+  memset(p->square, 0, (size_t)p->run.n * sizeof *p->square);
+  psdmp_linalg_blocks_clear(&p->blocks);
 }
 
 psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error) {
-  gathering g = {.p = p, .block = -1};
+  gathering g = {.p = p};
   psdmp_base_arena arena = {.allocator = p->run.allocator};
   const psdmp_payload_visitor visitor = {.begin = begin_segment, .row = add_row, .user = &g, .doing = "gathering"};
   clear(p);
   psdm_status status = make(&g, &arena) ? predictors(&g, error) : psdmp_base_no_memory("", error);
   if (!status) status = psdmp_payload_walk(p, &visitor, error);
-  if (!status) flush_all(&g);
+  if (!status) psdmp_linalg_blocks_flush(&p->blocks);
   psdm_predictor_free(g.empty);
   psdm_predictor_free(g.loaded);
   psdmp_base_arena_free(&arena);

@@ -21,6 +21,7 @@
 #define PSDMP_PAYLOAD_PRIV_H
 
 #include "identify/identify.h"
+#include "linalg/linalg.h"
 #include "psdm/payload.h"
 
 /* ---- payload.c ---- */
@@ -77,10 +78,9 @@ typedef struct psdmp_payload {
   psdmp_parameters_column *coulomb; /* (n) shape of the drive's Coulomb friction */
 
   /* rows */
-  double **R;     /* (n x PSDMP_IDENTIFY_BLOCKS) each (width^2) */
-  double *count;  /* (n x PSDMP_IDENTIFY_BLOCKS) */
-  double *square; /* (n) sum of the measured torque's squares */
-  long rows;      /* of logs with the load that were used */
+  psdmp_linalg_blocks blocks; /* (n x PSDMP_IDENTIFY_BLOCKS) */
+  double *square;             /* (n) sum of the measured torque's squares */
+  long rows;                  /* of logs with the load that were used */
 
   double *sigma;   /* (n) */
   double *drifted; /* (n x PSDMP_PAYLOAD_DRIFTS) */

@@ -231,7 +231,7 @@ psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_er
   psdm_status status = shown ? load(&g, error) : psdmp_base_no_memory("", error);
   if (!status) status = each_pair(&g, error);
   if (status) return status;
-  psdmp_steps_linear_end(&g.linear);
+  psdmp_linalg_blocks_flush(&g.linear.rows);
   if (!g.rows)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, s->options.log[g.records.record[0].log].path, 0, 0,
                            "no row is left to fit: drives must slide for longer than %.2g s at a time, and their "

@@ -282,7 +282,7 @@ psdm_status psdmp_steps_inertia(psdmp_steps *s, psdmp_base_arena *arena, psdm_er
   say_before(&g);
   status = each_row(&g, error);
   if (status) return status;
-  psdmp_steps_linear_end(&g.linear);
+  psdmp_linalg_blocks_flush(&g.linear.rows);
   if (!g.rows)
     return psdmp_base_fail(error, PSDM_E_MISSING, s->options.log[g.records.record[0].log].path, 0, 0,
                            "no row is left to fit: no drive has a torque constant, or the log is too short");

@@ -10,7 +10,7 @@
 #include "steps/steps_priv.h"
 #include "linalg/linalg.h"
 
-enum { CHUNK = 128, ROUNDS = 4 }; /* rows that wait; of weights */
+enum { ROUNDS = 4 }; /* of weights */
 /* directions of the scaled columns below this share of the largest are not seen: encoders blur what is exactly lost */
 static const double lost = 1e-6;
 static const double leaked = 1e-3; /* a parameter with more than this in lost directions is not told apart */
@@ -21,36 +21,14 @@ static const double unmodelled = 1e-4;
 /* ---- rows ---- */
 
 bool psdmp_steps_linear_new(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_linear *g) {
-  int n = s->n, w = s->l + 2 + PSDMP_STEPS_FRICTION;
-  *g = (psdmp_steps_linear){.n = n, .l = s->l, .width = w};
-  g->R = PSDMP_BASE_NEW(arena, n * PSDMP_STEPS_STEP_BLOCKS, double *);
-  g->count = PSDMP_BASE_NEW(arena, n * PSDMP_STEPS_STEP_BLOCKS, double);
-  g->chunk = PSDMP_BASE_NEW(arena, n, double *);
-  g->waiting = PSDMP_BASE_NEW(arena, n, int), g->at = PSDMP_BASE_NEW(arena, n, int);
-  g->scratch = psdmp_base_arena_alloc(arena, psdmp_linalg_factor_scratch(w, CHUNK) * sizeof *g->scratch);
-  bool ok = g->R && g->count && g->chunk && g->waiting && g->at && g->scratch;
-  for (int k = 0; k < n * PSDMP_STEPS_STEP_BLOCKS && ok; k++)
-    ok = (g->R[k] = PSDMP_BASE_NEW(arena, (long)w * w, double)) != NULL;
-  for (int k = 0; k < n && ok; k++) ok = (g->chunk[k] = PSDMP_BASE_NEW(arena, (long)CHUNK * w, double)) != NULL;
-  return ok;
-}
-
-static void flush(psdmp_steps_linear *g, int drive) {
-  int at = drive * PSDMP_STEPS_STEP_BLOCKS + g->at[drive];
-  psdmp_linalg_factor_add(g->width, g->R[at], g->waiting[drive], g->chunk[drive], g->scratch);
-  g->count[at] += g->waiting[drive];
-  g->waiting[drive] = 0;
+  int *width = PSDMP_BASE_NEW(arena, s->n, int);
+  *g = (psdmp_steps_linear){.n = s->n, .l = s->l, .width = s->l + 2 + PSDMP_STEPS_FRICTION};
+  for (int i = 0; i < s->n && width; i++) width[i] = g->width;
+  return width && psdmp_linalg_blocks_in(arena, s->n, width, PSDMP_STEPS_STEP_BLOCKS, &g->rows);
 }
 
 void psdmp_steps_linear_row(psdmp_steps_linear *g, int drive, int block, const double *row) {
-  if (g->waiting[drive] && (g->at[drive] != block || g->waiting[drive] == CHUNK)) flush(g, drive);
-  g->at[drive] = block;
-  memcpy(g->chunk[drive] + (long)g->waiting[drive]++ * g->width, row, (size_t)g->width * sizeof *row);
-}
-
-void psdmp_steps_linear_end(psdmp_steps_linear *g) {
-  for (int i = 0; i < g->n; i++)
-    if (g->waiting[i]) flush(g, i);
+  memcpy(psdmp_linalg_blocks_row(&g->rows, drive, block), row, (size_t)g->width * sizeof *row);
 }
 
 /* ---- one problem ---- */
@@ -76,20 +54,10 @@ typedef struct problem {
 /* all blocks of a drive in one factor */
 static bool gather(problem *p, psdmp_base_arena *arena) {
   psdmp_steps_linear *g = p->linear;
-  int w = g->width;
-  double *copy = PSDMP_BASE_NEW(arena, (long)w * w, double),
-         *scratch = PSDMP_BASE_NEW(arena, psdmp_linalg_factor_scratch(w, w), double);
-  if (!copy || !scratch) return false;
   for (int d = 0; d < g->n; d++) {
     if (!isfinite(p->s->x[d])) continue;
-    if (!(p->whole[d] = PSDMP_BASE_NEW(arena, (long)w * w, double))) return false;
-    for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++) {
-      int at = d * PSDMP_STEPS_STEP_BLOCKS + b;
-      if (!(g->count[at] > 0)) continue;
-      memcpy(copy, g->R[at], (size_t)w * (size_t)w * sizeof *copy);
-      psdmp_linalg_factor_add(w, p->whole[d], w, copy, scratch);
-      p->count[d] += g->count[at];
-    }
+    if (!(p->whole[d] = PSDMP_BASE_NEW(arena, (long)g->width * g->width, double))) return false;
+    p->count[d] = psdmp_linalg_blocks_stack(&g->rows, d, (1u << PSDMP_STEPS_STEP_BLOCKS) - 1, p->whole[d]);
     if (!(p->count[d] > 0)) p->whole[d] = NULL;
   }
   return true;
@@ -209,9 +177,9 @@ static bool block_of(const problem *p, int b, double *design, double *side, doub
   memset(H, 0, (size_t)rank * (size_t)rank * sizeof *H);
   for (int d = 0; d < p->s->n; d++) {
     int at = d * PSDMP_STEPS_STEP_BLOCKS + b;
-    if (!p->whole[d] || !(p->linear->count[at] > 0)) continue;
+    if (!p->whole[d] || !(p->linear->rows.count[at] > 0)) continue;
     any = true;
-    columns_of(p, d, p->linear->R[at], 1 / p->sigma[d], design, side, 1);
+    columns_of(p, d, p->linear->rows.R[at], 1 / p->sigma[d], design, side, 1);
     for (int k = 0; k < w; k++) side[k] -= cblas_ddot(r, design + (long)k * r, 1, p->y, 1);
     for (int k = 0; k < w; k++)
       for (int c = 0; c < r; c++) design[(long)k * r + c] /= p->length[c];

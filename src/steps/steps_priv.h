@@ -19,6 +19,7 @@
 #define PSDMP_STEPS_PRIV_H
 
 #include "identify/identify.h"
+#include "linalg/linalg.h"
 #include "psdm/steps.h"
 
 enum {
@@ -209,16 +210,11 @@ psdm_status psdmp_steps_split_first(const psdmp_steps *s, const bool *first, psd
  * theta. */
 typedef struct psdmp_steps_linear {
   int n, l, width;
-  double **R;        /* (n x PSDMP_STEPS_STEP_BLOCKS) each (width^2) */
-  double *count;     /* (n x PSDMP_STEPS_STEP_BLOCKS) */
-  double **chunk;    /* (n) rows that wait, of block at[drive] */
-  int *waiting, *at; /* (n) */
-  double *scratch;
+  psdmp_linalg_blocks rows; /* (n x PSDMP_STEPS_STEP_BLOCKS) */
 } psdmp_steps_linear;
 
 bool psdmp_steps_linear_new(const psdmp_steps *s, psdmp_base_arena *arena, psdmp_steps_linear *linear);
 void psdmp_steps_linear_row(psdmp_steps_linear *linear, int drive, int block, const double *row);
-void psdmp_steps_linear_end(psdmp_steps_linear *linear);
 
 typedef struct psdmp_steps_linear_answer {
   double *theta; /* (l) */

@@ -84,9 +84,9 @@ static void test_blocks(void **unused) {
     psdmp_identify_choice choice[2] = {{.count = own[0]}, {.count = own[1]}};
     double *K = numbers((size_t)l);
     psdmp_identify_run r = {.n = n, .l = l, .S = l, .K = K, .choice = choice};
-    psdmp_identify_blocks b;
+    psdmp_linalg_blocks b;
     for (int i = 0; i < n; i++) width[i] = l + own[i] + 1;
-    assert_true(psdmp_identify_blocks_new(NULL, n, width, &b));
+    assert_true(psdmp_linalg_blocks_new(NULL, n, width, PSDMP_IDENTIFY_BLOCKS, &b));
     long words = psdmp_linalg_least_squares_work(rows, W, 1);
     double *A = numbers((size_t)(rows * W)), *B = numbers((size_t)rows), *work = numbers((size_t)words), x[16],
            covariance[256];
@@ -94,14 +94,14 @@ static void test_blocks(void **unused) {
     for (int k = 0; k < samples; k++)
       for (int i = 0; i < n; i++) {
         int block = k * PSDMP_IDENTIFY_BLOCKS / samples, first = i ? l + own[0] : l;
-        double *row = psdmp_identify_blocks_row(&b, i, block), tau = noise(&g);
+        double *row = psdmp_linalg_blocks_row(&b, i, block), tau = noise(&g);
         for (int j = 0; j < l + own[i]; j++) row[j] = rng_uniform(&g, -1, 1), tau += row[j];
         row[l + own[i]] = tau;
         if (!(mask >> block & 1)) continue;
         for (int j = 0; j < l + own[i]; j++) A[(long)(j < l ? j : first + j - l) * rows + at] = row[j] / sigma[i];
         B[at++] = tau / sigma[i];
       }
-    psdmp_identify_blocks_flush(&b);
+    psdmp_linalg_blocks_flush(&b);
     assert_int_equal(psdmp_identify_blocks_fit(&r, &b, mask, sigma, x, covariance), PSDM_OK);
     double *copy = numbers((size_t)(rows * W)), square = 0;
     memcpy(copy, A, sizeof *A * (size_t)(rows * W));
@@ -121,7 +121,7 @@ static void test_blocks(void **unused) {
         }
         worst_covariance = fmax(worst_covariance, fabs(sum / square - (i == j)));
       }
-    psdmp_identify_blocks_free(&b);
+    psdmp_linalg_blocks_free(&b);
     fenced_free(K), fenced_free(A), fenced_free(B), fenced_free(work), fenced_free(copy);
   }
   printf("blocks: %.1e in x, %.1e in covariance\n", worst, worst_covariance);
@@ -158,7 +158,7 @@ static void test_instruments(void **unused) {
         if (many > 2 && block == place(many, many - 2 - i)) continue; /* a block of the other drive alone */
         if (many == 20 && block == 7 && in_block[block]) continue;    /* a block of one row */
         in_block[block]++, expected++;
-        double *row = psdmp_identify_blocks_row(&v.blocks, i, block), *z = Z + (long)(N * k + i) * W,
+        double *row = psdmp_linalg_blocks_row(&v.blocks, i, block), *z = Z + (long)(N * k + i) * W,
                *w = X + (long)(N * k + i) * W;
         for (int j = 0; j < half; j++) {
           int at = j < l ? j : first + j - l;
@@ -170,7 +170,7 @@ static void test_instruments(void **unused) {
         for (int j = 0; j < half; j++) row[2 * half] += row[j];
         tau[N * k + i] = row[2 * half] / sigma[i];
       }
-    psdmp_identify_blocks_flush(&v.blocks);
+    psdmp_linalg_blocks_flush(&v.blocks);
     /* nothing of it is left */
     if (many > 2) assert_true(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_without(2), x, &rows));
     assert_true(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), x, &rows));
@@ -246,7 +246,7 @@ static void test_no_instruments(void **unused) {
     assert_true(psdmp_identify_instruments_new(&r, &v));
     for (int k = 0; k < 200; k++)
       for (int i = 0; i < 2; i++) {
-        double *row = psdmp_identify_blocks_row(&v.blocks, i, k / 10);
+        double *row = psdmp_linalg_blocks_row(&v.blocks, i, k / 10);
         for (int j = 0; j <= 2 * HALF; j++) row[j] = rng_uniform(&g, -1, 1);
         if (what == 1) row[0] = 0;                           /* Z of the first parameter */
         if (what == 2 && i) row[HALF - 1] = 0;               /* of the last column */
@@ -259,7 +259,7 @@ static void test_no_instruments(void **unused) {
         for (int j = 0; j < HALF && what == 8; j++) row[HALF + j] = row[j] > 0 ? 1 + 1e-3 * (k + i) : 0;
         if (what == 6 && k == 150 && i) row[2 * HALF] = NAN;
       }
-    psdmp_identify_blocks_flush(&v.blocks);
+    psdmp_linalg_blocks_flush(&v.blocks);
     assert_int_equal(psdmp_identify_instruments_solve(&v, psdmp_identify_blocks_all(), x, &rows),
                      what == 0 || what > 6);
     assert_true(rows == 400);

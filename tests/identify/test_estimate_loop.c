@@ -97,7 +97,7 @@ static told ask(const psdmp_identify_simulation *s, int l) {
   return a;
 }
 
-psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers,
+psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_linalg_blocks *blocks, double *numbers,
                                            psdm_error *error) {
   int k = was.passes++;
   psdmp_identify_pass shape = {.kind = PSDMP_IDENTIFY_PASS_IV, .run = running};

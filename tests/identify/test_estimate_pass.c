@@ -215,11 +215,11 @@ void __wrap_psdmp_identify_energies_free(psdmp_identify_energies *e) { was.gone 
 
 /* a stretch's rows: as many of each equation and block as the stretch says */
 static psdm_status put_rows(const psdmp_feed_stretch *stretch, psdm_error *error) {
-  psdmp_identify_blocks *b = &was.to->blocks;
+  psdmp_linalg_blocks *b = &was.to->blocks;
   if (was.walk) return psdmp_base_fail_status(error, was.walk);
   for (int i = 0; i < b->n; i++)
     for (long k = 0; k < stretch->rows; k++) {
-      double *row = psdmp_identify_blocks_row(b, i, (int)(stretch->first + 3 * k / stretch->rows));
+      double *row = psdmp_linalg_blocks_row(b, i, (int)(stretch->first + 3 * k / stretch->rows));
       for (int c = 0; c < b->width[i]; c++) row[c] = sin(1.0 + (double)k + 5 * c + 0.3 * i);
     }
   if (was.to->pass->numbers) was.to->numbers[4] += (double)stretch->rows, was.to->numbers[NUMBERS - 1] = 3;
@@ -259,7 +259,7 @@ static void expect_request(const scene *s, bool all) {
   psdmp_parallel_bytes_free(&should);
 }
 
-static void expect_blocks(const scene *s, const psdmp_identify_blocks *b, const double *numbers, int salt) {
+static void expect_blocks(const scene *s, const psdmp_linalg_blocks *b, const double *numbers, int salt) {
   for (int k = 0; k < s->pass.equations * PSDMP_IDENTIFY_BLOCKS; k++) {
     int w = s->pass.width[k / PSDMP_IDENTIFY_BLOCKS];
     double R[WIDEST * WIDEST] = {0};
@@ -280,7 +280,7 @@ static void passes(void **state) {
     for (int end = 0; end < ENDINGS; end++) {
       scene s;
       counting c;
-      psdmp_identify_blocks b;
+      psdmp_linalg_blocks b;
       psdm_error error = {0};
       scene_new(&s, kind);
       counting_init(&c, 0);
@@ -297,12 +297,12 @@ static void passes(void **state) {
       s.run.stopped = end == WAS_STOPPED, s.run.finishing = end == FINISHING;
       double *numbers = s.pass.numbers ? fenced_new((size_t)s.pass.numbers * sizeof *numbers) : NULL;
       for (long k = 0; k < s.pass.numbers; k++) numbers[k] = -3;
-      assert_true(psdmp_identify_blocks_new(NULL, s.pass.equations, s.pass.width, &b));
+      assert_true(psdmp_linalg_blocks_new(NULL, s.pass.equations, s.pass.width, PSDMP_IDENTIFY_BLOCKS, &b));
       for (int i = 0; i < s.pass.equations; i++) { /* what was there before is gone */
-        double *row = psdmp_identify_blocks_row(&b, i, 6);
+        double *row = psdmp_linalg_blocks_row(&b, i, 6);
         for (int k = 0; k < s.pass.width[i]; k++) row[k] = 1;
       }
-      psdmp_identify_blocks_flush(&b);
+      psdmp_linalg_blocks_flush(&b);
       psdm_status status = psdmp_identify_pass_run(&s.pass, &b, numbers, &error);
       bool twice = end == STOPPED || end == FAILED_TWICE;
       assert_int_equal(status, end == FAILED || end == FAILED_TWICE ? PSDM_E_IO : PSDM_OK);
@@ -321,7 +321,7 @@ static void passes(void **state) {
       else expect_blocks(&s, &b, numbers, end == EMPTY ? -1 : twice);
       psdmp_parallel_bytes_free(&was.request);
       assert_int_equal(c.live, 0);
-      psdmp_identify_blocks_free(&b);
+      psdmp_linalg_blocks_free(&b);
       fenced_free(numbers);
     }
 }
@@ -542,17 +542,17 @@ static void parts(void **state) {
   for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++)
     for (int k = 0; k < 3; k++) {
       scene s;
-      psdmp_identify_blocks b;
+      psdmp_linalg_blocks b;
       scene_new(&s, kind);
       counting_fenced_init(&memory, 0);
       was = (asked){.band = {.cutoff = INFINITY, .wide = INFINITY}, .within = trials[k], .empty = true};
       s.run.allocator = &memory.allocator;
       double *numbers = calloc((size_t)s.pass.numbers + 1, sizeof *numbers);
-      assert_true(psdmp_identify_blocks_new(NULL, s.pass.equations, s.pass.width, &b));
+      assert_true(psdmp_linalg_blocks_new(NULL, s.pass.equations, s.pass.width, PSDMP_IDENTIFY_BLOCKS, &b));
       assert_int_equal(psdmp_identify_pass_run(&s.pass, &b, numbers, NULL), PSDM_OK);
       psdmp_parallel_bytes_free(&was.request);
       assert_int_equal(memory.live, 0);
-      psdmp_identify_blocks_free(&b);
+      psdmp_linalg_blocks_free(&b);
       free(numbers);
     }
 }

@@ -76,10 +76,10 @@ static void world_new(rng *g) {
 
 /* all rows of a kind; the auxiliary motion's hang together with the robot that is simulated */
 static void rows_of(psdmp_identify_pass_kind kind, const psdmp_identify_pass *pass, const double *x,
-                    psdmp_identify_blocks *b, double *sums) {
+                    psdmp_linalg_blocks *b, double *sums) {
   psdmp_identify_pass_rows to = {.pass = pass, .run = &w.run, .blocks = *b, .numbers = sums};
   double Ya[N * L];
-  psdmp_identify_blocks_clear(b);
+  psdmp_linalg_blocks_clear(b);
   for (int k = 0; k < ROWS; k++) {
     for (int i = 0; i < N * L; i++) Ya[i] = w.Ya[k][i] + 0.1 * x[i % W] * w.Y[k][i];
     const psdmp_identify_walk_row row = {.block = w.block[k],
@@ -94,27 +94,27 @@ static void rows_of(psdmp_identify_pass_kind kind, const psdmp_identify_pass *pa
     if (kind == PSDMP_IDENTIFY_PASS_IV) psdmp_identify_iv_row(&to, &row);
     if (kind == PSDMP_IDENTIFY_PASS_ENERGY &&
         (scripted.equations == -2 ? k == 0 : scripted.equations < 0 || k >= ROWS - scripted.equations)) {
-      double *equation = psdmp_identify_blocks_row(b, 0, w.block[k]);
+      double *equation = psdmp_linalg_blocks_row(b, 0, w.block[k]);
       memcpy(equation, w.Y[k], W * sizeof *equation);
       equation[W] = w.tau[k][0];
     }
   }
-  psdmp_identify_blocks_flush(b);
+  psdmp_linalg_blocks_flush(b);
 }
 
 /* ---- in the library's place ---- */
 
-psdm_status __real_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask,
+psdm_status __real_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_linalg_blocks *blocks, unsigned mask,
                                              const double *sigma, double *x, double *covariance);
-psdm_status __real_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks,
+psdm_status __real_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_linalg_blocks *blocks,
                                                 const double *sigma, psdmp_identify_estimated *e);
-psdm_status __real_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks,
+psdm_status __real_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_linalg_blocks *blocks,
                                                    const double *sigma, const double *x, double *covariance);
 bool __real_psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsigned mask, double *x, double *rows);
 void __real_psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x,
                                              double *classical, double *covariance);
 
-psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_identify_blocks *blocks, double *numbers,
+psdm_status __wrap_psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_linalg_blocks *blocks, double *numbers,
                                            psdm_error *error) {
   int k = was.passes++;
   assert_true(k < MOST && pass->run == &w.run && !pass->simulation);
@@ -146,7 +146,7 @@ void __wrap_psdmp_identify_simulation_free(psdmp_identify_simulation *s) {
 }
 
 psdm_status __wrap_psdmp_identify_simulation_walk(psdmp_identify_simulation *s, psdmp_identify_pass_kind kind,
-                                                  psdmp_identify_blocks *blocks, const double *x, psdm_error *error) {
+                                                  psdmp_linalg_blocks *blocks, const double *x, psdm_error *error) {
   int k = was.passes++;
   assert_true(k < MOST && s == simulation);
   was.kind[k] = (int)kind;
@@ -177,7 +177,7 @@ double __wrap_psdmp_identify_estimate_change(int width, const double *before, co
   return scripted.change[k];
 }
 
-psdm_status __wrap_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_identify_blocks *blocks, unsigned mask,
+psdm_status __wrap_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_linalg_blocks *blocks, unsigned mask,
                                              const double *sigma, double *x, double *covariance) {
   if (was.ending) return __real_psdmp_identify_blocks_fit(run, blocks, mask, sigma, x, covariance);
   assert_int_equal(mask, psdmp_identify_blocks_all());
@@ -185,7 +185,7 @@ psdm_status __wrap_psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_iden
   return __real_psdmp_identify_blocks_fit(run, blocks, mask, sigma, x, covariance);
 }
 
-psdm_status __wrap_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_identify_blocks *blocks,
+psdm_status __wrap_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_linalg_blocks *blocks,
                                                 const double *sigma, psdmp_identify_estimated *e) {
   if (++was.finishes == scripted.fail_finish) return PSDM_E_SINGULAR;
   was.ending = true;
@@ -194,7 +194,7 @@ psdm_status __wrap_psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_i
   return status;
 }
 
-psdm_status __wrap_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_identify_blocks *blocks,
+psdm_status __wrap_psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_linalg_blocks *blocks,
                                                    const double *sigma, const double *x, double *covariance) {
   if (++was.knives == scripted.fail_knife) return PSDM_E_SINGULAR;
   was.ending = true;
@@ -256,7 +256,7 @@ static void same_answer(const answer *is, const answer *should) {
 /* what a round and the end of them are, by the same fits */
 static void twin(psdmp_identify_pass_kind kind, int rounds, answer *a) {
   psdmp_identify_pass pass = {.kind = kind, .run = &w.run};
-  psdmp_identify_blocks own, *b = &own;
+  psdmp_linalg_blocks own, *b = &own;
   psdmp_identify_instruments v;
   double rows = 0;
   psdmp_identify_pass_shape(&pass);
@@ -264,7 +264,7 @@ static void twin(psdmp_identify_pass_kind kind, int rounds, answer *a) {
     assert_true(psdmp_identify_instruments_new(&w.run, &v));
     b = &v.blocks;
   } else {
-    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, b));
+    assert_true(psdmp_linalg_blocks_new(NULL, pass.equations, pass.width, PSDMP_IDENTIFY_BLOCKS, b));
   }
   for (a->e.steps = 0; a->e.steps < rounds; a->e.steps++) {
     double before[W];
@@ -293,7 +293,7 @@ static void twin(psdmp_identify_pass_kind kind, int rounds, answer *a) {
   } else {
     was.ending = true;
     assert_int_equal(__real_psdmp_identify_blocks_finish(&w.run, b, w.sigma, &a->e), PSDM_OK);
-    psdmp_identify_blocks_free(b);
+    psdmp_linalg_blocks_free(b);
   }
 }
 
@@ -436,9 +436,9 @@ static void robust_rounds(void **state) {
     assert_true(is.e.steps == cases[c].steps && was.passes == cases[c].steps && was.heard == was.passes - 1 &&
                 was.changes == was.heard);
     psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ROBUST, .run = &w.run, .x = should.x, .scale = scale};
-    psdmp_identify_blocks b;
+    psdmp_linalg_blocks b;
     psdmp_identify_pass_shape(&pass);
-    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, &b));
+    assert_true(psdmp_linalg_blocks_new(NULL, pass.equations, pass.width, PSDMP_IDENTIFY_BLOCKS, &b));
     for (int k = 0; k < was.passes; k++) {
       double before[W];
       memcpy(before, should.x, sizeof before);
@@ -477,7 +477,7 @@ static void robust_rounds(void **state) {
              sums[2] > 0 ? 100 * sums[3] / sums[2] : 0, settled ? "" : "; weights have not settled");
     assert_int_equal(w.run.reasons, cases[c].reasons < 8 ? cases[c].reasons + 1 : 8);
     assert_string_equal(cases[c].reasons < 8 ? w.reason[cases[c].reasons] : said, said);
-    psdmp_identify_blocks_free(&b);
+    psdmp_linalg_blocks_free(&b);
     free(sums);
   }
 }
@@ -560,7 +560,7 @@ static void energy_answer(void **state) {
     answer is, should;
     psdm_error error;
     psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ENERGY, .run = &w.run};
-    psdmp_identify_blocks b;
+    psdmp_linalg_blocks b;
     world_new(&g), answer_new(&is), answer_new(&should);
     w.run.stopped = round == 1;
     scripted.equations = round == 2 || round == 7 ? 0 : round == 6 ? 1 : round == 8 ? -2 : -1;
@@ -579,14 +579,14 @@ static void energy_answer(void **state) {
     assert_true(was.finishes == (round < 2 || (round > 3 && round != 7)) && was.knives == (round < 2 || round == 5));
     if (status) continue;
     psdmp_identify_pass_shape(&pass);
-    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, &b));
+    assert_true(psdmp_linalg_blocks_new(NULL, pass.equations, pass.width, PSDMP_IDENTIFY_BLOCKS, &b));
     rows_of(PSDMP_IDENTIFY_PASS_ENERGY, NULL, should.x, &b, NULL);
     was.ending = true;
     assert_int_equal(__real_psdmp_identify_blocks_finish(&w.run, &b, NULL, &should.e), PSDM_OK);
     assert_int_equal(__real_psdmp_identify_blocks_jackknife(&w.run, &b, NULL, should.x, should.covariance), PSDM_OK);
     should.e.steps = 1;
     same_answer(&is, &should);
-    psdmp_identify_blocks_free(&b);
+    psdmp_linalg_blocks_free(&b);
   }
 }
 

@@ -27,7 +27,7 @@ static void make(scene *s, psdmp_identify_pass_kind kind, rng *g) {
   psdmp_identify_pass_shape(&s->pass);
   s->to = (psdmp_identify_pass_rows){
       .pass = &s->pass, .run = &s->run, .numbers = calloc((size_t)s->pass.numbers + 1, sizeof(double))};
-  assert_true(psdmp_identify_blocks_new(NULL, s->pass.equations, s->pass.width, &s->to.blocks));
+  assert_true(psdmp_linalg_blocks_new(NULL, s->pass.equations, s->pass.width, PSDMP_IDENTIFY_BLOCKS, &s->to.blocks));
   for (int i = 0; i < N * L; i++) s->Y[i] = rng_uniform(g, -1, 1), s->Ya[i] = rng_uniform(g, -1, 1);
   for (int i = 0; i < 16 * N; i++) s->F[i] = rng_uniform(g, -1, 1), s->Fa[i] = rng_uniform(g, -1, 1);
   for (int i = 0; i < W; i++) s->x[i] = rng_uniform(g, -1, 1);
@@ -38,7 +38,7 @@ static void make(scene *s, psdmp_identify_pass_kind kind, rng *g) {
 }
 
 static void drop(scene *s) {
-  psdmp_identify_blocks_free(&s->to.blocks);
+  psdmp_linalg_blocks_free(&s->to.blocks);
   free(s->to.numbers);
 }
 
@@ -164,7 +164,7 @@ static void robust_edges(void **state) {
   *Y = 0.5;
   for (int c = 0; c < MOST; c++) F[c] = 1 + c;
   psdmp_identify_pass_shape(&pass);
-  assert_true(psdmp_identify_blocks_new(NULL, 1, pass.width, &to.blocks));
+  assert_true(psdmp_linalg_blocks_new(NULL, 1, pass.width, PSDMP_IDENTIFY_BLOCKS, &to.blocks));
   for (int b = 0; b < BINS + FAR; b++) {
     double u = b < BINS ? exp((b + 0.5 - BINS / 2) / 100) * (b % 2 ? -1 : 1) : far[b - BINS].u;
     memset(numbers, 0, (4 + BINS) * sizeof *numbers);
@@ -189,7 +189,7 @@ static void robust_edges(void **state) {
   assert_true(1.345 / 13.45 == 0.1);
   for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
     memset(numbers, 0, (4 + BINS) * sizeof *numbers);
-    psdmp_identify_blocks_clear(&to.blocks);
+    psdmp_linalg_blocks_clear(&to.blocks);
     pass.stage = limits[k].stage, tau = -limits[k].u;
     psdmp_identify_robust_row(&to, &row);
     assert_true(fabs(numbers[0] - limits[k].weight) < 1e-15 && numbers[1] == limits[k].slope && numbers[2] == 1 &&
@@ -207,17 +207,17 @@ static void robust_edges(void **state) {
   for (int kind = PSDMP_IDENTIFY_PASS_DIDIM; kind <= PSDMP_IDENTIFY_PASS_IV; kind++) {
     const psdmp_identify_walk_row auxiliary = {
         .fitted = &fitted, .Y = Y, .F = F, .tau = tau_alone, .Y_auxiliary = Y, .F_auxiliary = F};
-    psdmp_identify_blocks_free(&to.blocks);
+    psdmp_linalg_blocks_free(&to.blocks);
     pass.kind = (psdmp_identify_pass_kind)kind;
     psdmp_identify_pass_shape(&pass);
-    assert_true(psdmp_identify_blocks_new(NULL, 1, pass.width, &to.blocks));
+    assert_true(psdmp_linalg_blocks_new(NULL, 1, pass.width, PSDMP_IDENTIFY_BLOCKS, &to.blocks));
     (kind == PSDMP_IDENTIFY_PASS_IV ? psdmp_identify_iv_row : psdmp_identify_didim_row)(&to, &auxiliary);
     const double *equation = to.blocks.chunk[0];
     int half = 1 + MOST, times = kind == PSDMP_IDENTIFY_PASS_IV ? 2 : 1;
     for (int c = 0; c < times * half; c++) assert_true(equation[c] == (c % half ? c % half : 0.5));
     assert_true(equation[times * half] == 3);
   }
-  psdmp_identify_blocks_free(&to.blocks);
+  psdmp_linalg_blocks_free(&to.blocks);
   fenced_free(Y), fenced_free(F), fenced_free(numbers), fenced_free(tau_alone);
 }
 
@@ -232,14 +232,14 @@ typedef struct stacked {
   int block[N * SAMPLES], rows;
 } stacked;
 
-static void fill(rng *g, psdmp_identify_blocks *b, const double *sigma, stacked *all) {
+static void fill(rng *g, psdmp_linalg_blocks *b, const double *sigma, stacked *all) {
   all->rows = 0;
   for (int k = 0; k < SAMPLES; k++)
     for (int i = 0; i < N; i++) {
       int own = choice[i].count, first = i ? L + OWN0 : L,
           block = k + 1 < SAMPLES ? k * (BLOCKED - 1) / SAMPLES : BLOCKED - 1;
       if (!i && block == BLOCKED - 1) continue;
-      double *row = psdmp_identify_blocks_row(b, i, block), tau = rng_uniform(g, -1, 1) + (block % 3 ? 0.2 : -0.3);
+      double *row = psdmp_linalg_blocks_row(b, i, block), tau = rng_uniform(g, -1, 1) + (block % 3 ? 0.2 : -0.3);
       for (int j = 0; j < L + own; j++) row[j] = rng_uniform(g, -1, 1), tau += row[j] * (j + 1);
       row[L + own] = tau;
       memset(all->A[all->rows], 0, sizeof all->A[0]);
@@ -247,7 +247,7 @@ static void fill(rng *g, psdmp_identify_blocks *b, const double *sigma, stacked 
       all->b[all->rows] = tau / sigma[i];
       all->block[all->rows++] = block;
     }
-  psdmp_identify_blocks_flush(b);
+  psdmp_linalg_blocks_flush(b);
 }
 
 /* normal equations of some blocks, by elimination: x, and H^-1 where wanted; returns the sum of squared residuals */
@@ -298,10 +298,10 @@ static void doubt(void **state) {
     const int width[N] = {L + OWN0 + 1, L + OWN1 + 1};
     double K[L * L] = {0}, x[W], V[W * W], classical[W * W], folds[PSDMP_IDENTIFY_FOLDS * W], jackknife[W * W];
     psdmp_identify_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
-    psdmp_identify_blocks b;
-    assert_true(psdmp_identify_blocks_new(NULL, N, width, &b));
+    psdmp_linalg_blocks b;
+    assert_true(psdmp_linalg_blocks_new(NULL, N, width, PSDMP_IDENTIFY_BLOCKS, &b));
     for (int round = 0; round < 2; round++) { /* cleared, they begin anew */
-      psdmp_identify_blocks_clear(&b);
+      psdmp_linalg_blocks_clear(&b);
       fill(&g, &b, sigma, &all);
     }
     psdmp_identify_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
@@ -345,7 +345,7 @@ static void doubt(void **state) {
       close_to(folds + fold * W, other, W, 1e-12, "fold");
     }
     assert_int_equal(seen, psdmp_identify_blocks_all());
-    psdmp_identify_blocks_free(&b);
+    psdmp_linalg_blocks_free(&b);
   }
 }
 
@@ -367,19 +367,19 @@ static void few_blocks(void **state) {
   for (int blocks = 0; blocks < 2; blocks++) {
     double K[L * L] = {0}, x[W], covariance[W * W];
     psdmp_identify_run run = {.n = N, .l = L, .S = L, .K = K, .choice = choice};
-    psdmp_identify_blocks b;
-    assert_true(psdmp_identify_blocks_new(NULL, N, width, &b));
+    psdmp_linalg_blocks b;
+    assert_true(psdmp_linalg_blocks_new(NULL, N, width, PSDMP_IDENTIFY_BLOCKS, &b));
     for (int k = 0; k < 100 * blocks; k++) {
-      double *row = psdmp_identify_blocks_row(&b, k % N, 5);
+      double *row = psdmp_linalg_blocks_row(&b, k % N, 5);
       for (int c = 0; c < width[k % N]; c++) row[c] = rng_uniform(&g, -1, 1);
     }
-    psdmp_identify_blocks_flush(&b);
+    psdmp_linalg_blocks_flush(&b);
     for (int k = 0; k < W; k++) x[k] = k + 1;
     for (int k = 0; k < W * W; k++) covariance[k] = 7;
     psdm_status status = psdmp_identify_blocks_jackknife(&run, &b, sigma, x, covariance);
     if (!blocks) assert_int_equal(status, PSDM_OK);
     for (int k = 0; k < W * W; k++) assert_true(covariance[k] == 0);
-    psdmp_identify_blocks_free(&b);
+    psdmp_linalg_blocks_free(&b);
   }
 }
 
@@ -394,16 +394,16 @@ static void eight_drives(void **state) {
   double K[BASE * BASE] = {0}, sigma[EIGHT], x[ALL], V[ALL * ALL], classical[ALL * ALL],
                   folds[PSDMP_IDENTIFY_FOLDS * ALL];
   psdmp_identify_run run = {.n = EIGHT, .l = BASE, .S = BASE, .K = K, .choice = own};
-  psdmp_identify_blocks b;
+  psdmp_linalg_blocks b;
   for (int i = 0; i < EIGHT; i++) own[i] = (psdmp_identify_choice){.count = 1}, width[i] = BASE + 2, sigma[i] = 1 + i;
-  assert_true(psdmp_identify_blocks_new(NULL, EIGHT, width, &b));
+  assert_true(psdmp_linalg_blocks_new(NULL, EIGHT, width, PSDMP_IDENTIFY_BLOCKS, &b));
   for (int k = 0; k < 100 * EIGHT; k++) {
     int i = k % EIGHT;
-    double *row = psdmp_identify_blocks_row(&b, i, k * PSDMP_IDENTIFY_BLOCKS / (100 * EIGHT));
+    double *row = psdmp_linalg_blocks_row(&b, i, k * PSDMP_IDENTIFY_BLOCKS / (100 * EIGHT));
     for (int c = 0; c <= BASE; c++) row[c] = rng_uniform(&g, -1, 1);
     row[BASE + 1] = 3 * row[0] - 2 * row[1] + (1 + i) * row[2];
   }
-  psdmp_identify_blocks_flush(&b);
+  psdmp_linalg_blocks_flush(&b);
   psdmp_identify_estimated e = {.x = x, .covariance = V, .classical = classical, .folds = folds};
   assert_int_equal(psdmp_identify_blocks_finish(&run, &b, sigma, &e), PSDM_OK);
   for (int fold = -1; fold < PSDMP_IDENTIFY_FOLDS; fold++)
@@ -412,25 +412,25 @@ static void eight_drives(void **state) {
   for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24 && fabs(classical[k]) < 1e-24);
   assert_int_equal(psdmp_identify_blocks_jackknife(&run, &b, sigma, x, V), PSDM_OK);
   for (int k = 0; k < ALL * ALL; k++) assert_true(fabs(V[k]) < 1e-24);
-  psdmp_identify_blocks_free(&b);
+  psdmp_linalg_blocks_free(&b);
 }
 
 /* rows wait until there are 256, or one of another block comes */
 static void waiting_rows(void **state) {
   (void)state;
   const int width = 2;
-  psdmp_identify_blocks b;
-  assert_true(psdmp_identify_blocks_new(NULL, 1, &width, &b));
+  psdmp_linalg_blocks b;
+  assert_true(psdmp_linalg_blocks_new(NULL, 1, &width, PSDMP_IDENTIFY_BLOCKS, &b));
   for (int k = 0; k < 600; k++) {
     int block = k < 520 ? 4 : 9 + k % 2;
-    double *row = psdmp_identify_blocks_row(&b, 0, block);
+    double *row = psdmp_linalg_blocks_row(&b, 0, block);
     row[0] = 1, row[1] = k;
     assert_true(b.block[0] == block && b.waiting[0] == (k < 520 ? k % 256 + 1 : 1) &&
                 b.count[4] == (k < 520 ? k / 256 * 256 : 520));
   }
-  psdmp_identify_blocks_flush(&b);
+  psdmp_linalg_blocks_flush(&b);
   assert_true(b.waiting[0] == 0 && b.count[9] == 40 && b.count[10] == 40);
-  psdmp_identify_blocks_free(&b);
+  psdmp_linalg_blocks_free(&b);
 }
 
 /* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some
@@ -441,41 +441,41 @@ static void wide_blocks(void **state) {
   static const int width[EQUATIONS] = {5, WIDE, 2}, rows[EQUATIONS] = {700, 300, 3};
   static double square[EQUATIONS][WIDE * WIDE], is[WIDE * WIDE];
   rng g = rng_start("wide blocks");
-  psdmp_identify_blocks b;
+  psdmp_linalg_blocks b;
   double *R = fenced_new(WIDE * WIDE * sizeof *R);
-  assert_true(psdmp_identify_blocks_new(NULL, EQUATIONS, width, &b));
+  assert_true(psdmp_linalg_blocks_new(NULL, EQUATIONS, width, PSDMP_IDENTIFY_BLOCKS, &b));
   for (int i = 0; i < EQUATIONS; i++) {
     double count = 0, counts[PSDMP_IDENTIFY_BLOCKS] = {0};
     const unsigned mask = 1u << 19 | 1u << 3 | 1u << 4;
     memset(square[i], 0, sizeof square[i]);
     for (int k = 0; k < rows[i]; k++) {
       int block = k < rows[i] - 2 ? 3 + (k % 7 == 0) : k == rows[i] - 1 ? 19 : 0, w = width[i];
-      double *row = psdmp_identify_blocks_row(&b, i, block);
+      double *row = psdmp_linalg_blocks_row(&b, i, block);
       for (int c = 0; c < w; c++) row[c] = rng_uniform(&g, -1, 1);
       counts[block]++, count += block != 0;
       for (int a = 0; a < w && block; a++)
         for (int c = 0; c < w; c++) square[i][a * w + c] += row[a] * row[c];
     }
-    psdmp_identify_blocks_flush(&b);
+    psdmp_linalg_blocks_flush(&b);
     for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) assert_true(b.count[i * PSDMP_IDENTIFY_BLOCKS + k] == counts[k]);
-    assert_true(psdmp_identify_blocks_stack(&b, i, mask, R) == count);
+    assert_true(psdmp_linalg_blocks_stack(&b, i, mask, R) == count);
     memset(is, 0, sizeof is);
     for (int row = 0; row < width[i]; row++)
       for (int a = row; a < width[i]; a++)
         for (int c = row; c < width[i]; c++) is[a * width[i] + c] += R[row * width[i] + a] * R[row * width[i] + c];
     close_to(is, square[i], width[i] * width[i], 1e-12, "rows of some blocks");
-    assert_true(psdmp_identify_blocks_stack(&b, i, 0, R) == 0);
+    assert_true(psdmp_linalg_blocks_stack(&b, i, 0, R) == 0);
     for (int k = 0; k < width[i] * width[i]; k++) assert_true(R[k] == 0);
   }
-  psdmp_identify_blocks_row(&b, 1, 7)[0] = 5; /* a row that waits is forgotten too */
-  psdmp_identify_blocks_clear(&b);
-  psdmp_identify_blocks_flush(&b);
+  psdmp_linalg_blocks_row(&b, 1, 7)[0] = 5; /* a row that waits is forgotten too */
+  psdmp_linalg_blocks_clear(&b);
+  psdmp_linalg_blocks_flush(&b);
   for (int k = 0; k < EQUATIONS * PSDMP_IDENTIFY_BLOCKS; k++) {
     int w = width[k / PSDMP_IDENTIFY_BLOCKS];
     assert_true(b.count[k] == 0 && b.waiting[k / PSDMP_IDENTIFY_BLOCKS] == 0);
     for (int c = 0; c < w * w; c++) assert_true(b.R[k][c] == 0);
   }
-  psdmp_identify_blocks_free(&b);
+  psdmp_linalg_blocks_free(&b);
   assert_true(!b.R && !b.n && !b.arena.allocator);
   fenced_free(R);
 }
@@ -486,10 +486,10 @@ static void memory(void **state) {
   const int width[N] = {300, 40};
   for (long n = 1;; n++) {
     counting c;
-    psdmp_identify_blocks b;
+    psdmp_linalg_blocks b;
     counting_fenced_init(&c, n);
-    bool ok = psdmp_identify_blocks_new(&c.allocator, N, width, &b);
-    if (ok) psdmp_identify_blocks_free(&b);
+    bool ok = psdmp_linalg_blocks_new(&c.allocator, N, width, PSDMP_IDENTIFY_BLOCKS, &b);
+    if (ok) psdmp_linalg_blocks_free(&b);
     assert_int_equal(c.live, 0);
     assert_int_equal(ok, c.calls < n);
     if (ok) break;

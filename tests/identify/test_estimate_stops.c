@@ -200,16 +200,16 @@ static void work_ends(void **state) {
     psdmp_identify_pass pass = {.kind = PSDMP_IDENTIFY_PASS_ENERGY, .run = &s.run};
     psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run};
     psdmp_identify_pass_shape(&pass);
-    assert_true(psdmp_identify_blocks_new(NULL, 1, pass.width, &to.blocks));
+    assert_true(psdmp_linalg_blocks_new(NULL, 1, pass.width, PSDMP_IDENTIFY_BLOCKS, &to.blocks));
     psdmp_identify_energies *e = psdmp_identify_energies_new(&to);
     for (fail_at = 0; fail_at <= ROWS * each; fail_at++) {
       psdm_error error = {0};
       double count = 0;
       calls = 0;
-      psdmp_identify_blocks_clear(&to.blocks);
+      psdmp_linalg_blocks_clear(&to.blocks);
       assert_int_equal(psdmp_identify_energies_stretch(e, &s.stretch, &error), fail_at ? PSDM_E_LIMIT : PSDM_OK);
       if (fail_at) expect_words(&error);
-      psdmp_identify_blocks_flush(&to.blocks);
+      psdmp_linalg_blocks_flush(&to.blocks);
       for (int k = 0; k < PSDMP_IDENTIFY_BLOCKS; k++) count += to.blocks.count[k];
       assert_true(count == (fail_at ? 0 : ROWS - 2 * EDGE - window));
       assert_int_equal(calls, fail_at ? fail_at : ROWS * each);
@@ -223,7 +223,7 @@ static void work_ends(void **state) {
         assert_int_equal(calls, (ROWS - 6 * lead - 9 * trail + !!lead + !!trail) * each);
       }
     psdmp_identify_energies_free(e);
-    psdmp_identify_blocks_free(&to.blocks);
+    psdmp_linalg_blocks_free(&to.blocks);
     scene_free(&s);
   }
   psdmp_identify_energies_free(NULL), psdmp_identify_walker_free(NULL);

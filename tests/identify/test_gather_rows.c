@@ -474,7 +474,7 @@ static double work_between(long rows, long k, const double *power, double interv
   return interval * (-power[k - 1] + 13 * power[k] + 13 * power[k + 1] - power[k + 2]) / 24;
 }
 
-static void expect_energies(scene *s, const psdmp_feed_stretch *stretch, const psdmp_identify_blocks *b) {
+static void expect_energies(scene *s, const psdmp_feed_stretch *stretch, const psdmp_linalg_blocks *b) {
   static double value[ROWS][WIDE], power[ROWS], square[BLOCK][WIDE * WIDE], count[BLOCK];
   int l = s->run.l, own = s->choice[0].count + s->choice[1].count, width = l + own + 1;
   long first = 0, last = 0, good = 0, window;
@@ -543,20 +543,20 @@ static void energies(void **state) {
     psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run};
     psdmp_identify_pass_shape(&pass);
     assert_true(pass.equations == 1 && pass.numbers == 0 && pass.width[0] == s.run.l + 4 + 3 + 1);
-    assert_true(psdmp_identify_blocks_new(NULL, 1, pass.width, &to.blocks));
+    assert_true(psdmp_linalg_blocks_new(NULL, 1, pass.width, PSDMP_IDENTIFY_BLOCKS, &to.blocks));
     psdmp_identify_energies *e = psdmp_identify_energies_new(&to);
     psdm_error error = {0};
     for (int again = 0; again < 2; again++) {
-      psdmp_identify_blocks_clear(&to.blocks);
+      psdmp_linalg_blocks_clear(&to.blocks);
       assert_int_equal(psdmp_identify_energies_stretch(e, &w.stretch, &error), PSDM_OK);
-      psdmp_identify_blocks_flush(&to.blocks);
+      psdmp_linalg_blocks_flush(&to.blocks);
       expect_energies(&s, &w.stretch, &to.blocks);
     }
     double all = 0;
     for (int k = 0; k < BLOCK; k++) all += to.blocks.count[k];
     assert_true(round == 2 ? all == 0 : all > 100);
     psdmp_identify_energies_free(e);
-    psdmp_identify_blocks_free(&to.blocks);
+    psdmp_linalg_blocks_free(&to.blocks);
     scene_free(&s);
   }
 }
@@ -581,13 +581,13 @@ static void short_stretches(void **state) {
     assert_int_equal(p.rows, rows);
     psdmp_identify_prepared_free(&p, NULL);
     psdmp_identify_pass_shape(&pass);
-    assert_true(psdmp_identify_blocks_new(NULL, 1, pass.width, &to.blocks));
+    assert_true(psdmp_linalg_blocks_new(NULL, 1, pass.width, PSDMP_IDENTIFY_BLOCKS, &to.blocks));
     psdmp_identify_energies *e = psdmp_identify_energies_new(&to);
     psdmp_identify_walker *walker = psdmp_identify_walker_new(&to, keep_row, make_other, &came);
     came = (walked){.s = &s, .any_auxiliary = true};
     assert_int_equal(psdmp_identify_energies_stretch(e, &w.stretch, NULL), PSDM_OK);
     assert_int_equal(psdmp_identify_walker_stretch(walker, &w.stretch, NULL), PSDM_OK);
-    psdmp_identify_blocks_flush(&to.blocks);
+    psdmp_linalg_blocks_flush(&to.blocks);
     /* a window of two rows, which ends in block 4 */
     for (int k = 0; k < BLOCK; k++) assert_true(to.blocks.count[k] == (rows == 3 && k == 4));
     assert_true(came.rows == 0);
@@ -603,7 +603,7 @@ static void short_stretches(void **state) {
       }
     s.run.allocator = NULL;
     psdmp_identify_walker_free(walker), psdmp_identify_energies_free(e);
-    psdmp_identify_blocks_free(&to.blocks);
+    psdmp_linalg_blocks_free(&to.blocks);
     scene_free(&s);
   }
 }
@@ -633,15 +633,15 @@ static void passes(void **state) {
     for (int k = 0; k < psdmp_identify_estimate_width(&s.run); k++) x[k] = rng_uniform(&g, -1, 1);
     psdmp_identify_pass pass = {
         .kind = (psdmp_identify_pass_kind)kind, .run = &s.run, .stage = 1, .x = x, .scale = scale};
-    psdmp_identify_blocks b;
+    psdmp_linalg_blocks b;
     psdmp_identify_pass_shape(&pass);
-    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, &b));
+    assert_true(psdmp_linalg_blocks_new(NULL, pass.equations, pass.width, PSDMP_IDENTIFY_BLOCKS, &b));
     double *added = calloc((size_t)pass.numbers + 1, sizeof *added),
            *sums = calloc((size_t)pass.numbers + 1, sizeof *sums);
     assert_int_equal(psdmp_identify_pass_run(&pass, &b, added, &error), PSDM_OK);
     /* one stretch after the other into one set of blocks */
     psdmp_identify_pass_rows to = {.pass = &pass, .run = &s.run, .numbers = sums};
-    assert_true(psdmp_identify_blocks_new(NULL, pass.equations, pass.width, &to.blocks));
+    assert_true(psdmp_linalg_blocks_new(NULL, pass.equations, pass.width, PSDMP_IDENTIFY_BLOCKS, &to.blocks));
     psdmp_identify_energies *e = kind == PSDMP_IDENTIFY_PASS_ENERGY ? psdmp_identify_energies_new(&to) : NULL;
     psdmp_identify_walker *walker = e ? NULL : psdmp_identify_walker_new(&to, psdmp_identify_robust_row, NULL, NULL);
     psdmp_feed_reader *reader = psdmp_feed_reader_new(s.run.feed);
@@ -651,7 +651,7 @@ static void passes(void **state) {
                                        e ? (void *)e : (void *)walker, &error),
                        PSDM_OK);
     psdmp_feed_reader_free(reader);
-    psdmp_identify_blocks_flush(&to.blocks);
+    psdmp_linalg_blocks_flush(&to.blocks);
     double all = 0;
     for (int at = 0; at < pass.equations * BLOCK; at++) {
       int width = pass.width[at / BLOCK];
@@ -664,7 +664,7 @@ static void passes(void **state) {
     assert_true(all > 100);
     for (long k = 0; k < pass.numbers; k++) near(added[k], sums[k], 1 + fabs(sums[k]), "number", k);
     psdmp_identify_walker_free(walker), psdmp_identify_energies_free(e);
-    psdmp_identify_blocks_free(&b), psdmp_identify_blocks_free(&to.blocks);
+    psdmp_linalg_blocks_free(&b), psdmp_linalg_blocks_free(&to.blocks);
     free(added), free(sums);
     logs_free(&l, &s);
     scene_free(&s);
