@@ -128,7 +128,7 @@ static psdm_status take_item(maker *m, const char *item, size_t length) {
   int *slot = group ? column_of(m, (int)(group - psdmp_log_groups)) : slot_of(m, item, (size_t)(equals - item)),
       count = group ? m->n : 1;
   if (!slot) {
-    snprintf(why, sizeof why, "is none of %s (1 to %d)", EXPECTED, m->n);
+    snprintf(why, sizeof why, "is not one of %s (1 to %d)", EXPECTED, m->n);
     return fail_columns(m, item, length, why);
   }
   if (last - first + 1 != count) {
@@ -179,7 +179,7 @@ static psdm_status choose(const maker *m, bool ignore_extra, psdmp_log_map *map,
     if (!there) continue;
     if (map->has[group->kind] && !ignore_extra)
       return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
-                             "%s1.. and %s1.. are both there; --ignore-extra passes over the second",
+                             "%s1.. and %s1.. are both there; --ignore-extra skips the second",
                              map->group[group->kind]->name, group->name);
     if (map->has[group->kind]) continue;
     map->has[group->kind] = true;
@@ -208,7 +208,7 @@ static psdm_status refuse_extra(const maker *m) {
   for (int c = 0; c < m->source->columns; c++)
     if (!m->used[c])
       return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
-                             "%s '%s' is none of %s (1 to %d); --ignore-extra passes over it", m->source->column,
+                             "%s '%s' is not one of %s (1 to %d); --ignore-extra skips it", m->source->column,
                              psdmp_base_quote(m->source->names[c], strlen(m->source->names[c]), quoted, sizeof quoted),
                              EXPECTED, m->n);
   return PSDM_OK;

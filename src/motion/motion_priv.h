@@ -53,7 +53,7 @@ typedef struct psdmp_motion_timetable {
 /* Column of the CSV with this name (prefix, and number when > 0), marked in used; -1 when absent. */
 int psdmp_motion_csv_place(const psdm_csv *csv, const char *prefix, int number, bool *used);
 
-/* Refuses the first column that is not used: "column 'x' is none of <expected>, ...". */
+/* Refuses the first column that is not used: "column 'x' is not one of <expected>, ...". */
 psdm_status psdmp_motion_csv_refuse_extra(const psdm_csv *csv, const bool *used, const char *expected,
                                           psdm_error *error);
 

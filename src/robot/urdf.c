@@ -340,7 +340,7 @@ static psdm_status read_mimic(reader *r, const urdf *u, const joint_node *joint,
   int other = psdmp_robot_names_find(&u->joint_names, name);
   if (other < 0) {
     const char *near = psdmp_robot_names_nearest(&u->joint_names, name);
-    return refuse(r, node, "joint '%s' mimics '%s', which is no joint of this file%s%s%s", quote(joint->name).text,
+    return refuse(r, node, "joint '%s' mimics '%s', which is not a joint of this file%s%s%s", quote(joint->name).text,
                   quote(name).text, near ? "; did you mean '" : "", near ? quote(near).text : "", near ? "'?" : "");
   }
   out->coupled = true;

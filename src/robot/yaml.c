@@ -329,7 +329,7 @@ static psdm_status no_such_joint(reader *r, int line, int column, const char *na
   const char *near = psdmp_robot_names_nearest(&r->joints, name);
   psdmp_base_quote(name, strlen(name), found, sizeof found);
   if (near) psdmp_base_quote(near, strlen(near), other, sizeof other);
-  return refuse(r, line, column, "%s names '%s', which is no joint of this file%s%s%s", what, found,
+  return refuse(r, line, column, "%s names '%s', which is not a joint of this file%s%s%s", what, found,
                 near ? "; did you mean '" : "", near ? other : "", near ? "'?" : "");
 }
 

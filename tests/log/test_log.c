@@ -292,13 +292,13 @@ static void refusals(void **state) {
       {"t,q1,tau1,tau2\n1,2,3,4\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: column 'q2' is missing; q goes from 1 to 2"},
       {"t,q1,q2,q1,tau1,tau2\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: columns 2 and 4 are both named 'q1'"},
       {"t,q1,q2,q3,tau1,tau2\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: column 'q3' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra passes over "
+       "log.csv:1: column 'q3' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra skips "
        "it"},
       {"t,q1,q2,tau1,tau2,\x1B[1m\n1,2,3,4,5,6\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: column '\\x1b[1m' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra passes "
-       "over it"},
+       "log.csv:1: column '\\x1b[1m' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra skips "
+       "it"},
       {"t,q1,q2,qm1,qm2,tau1,tau2\n1,2,3,4,5,6,7\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: q1.. and qm1.. are both there; --ignore-extra passes over the second"},
+       "log.csv:1: q1.. and qm1.. are both there; --ignore-extra skips the second"},
       {"0,1,2,3,4\n", "t=1,q=2:3,tau=4:6", 0, PSDM_E_ARGUMENT,
        "log.csv: columns: 'tau=4:6' has 3 columns; 2 were expected"},
       {"0,1,2,3,4\n", "t=1,q=2:3,tau=5:6", 0, PSDM_E_ARGUMENT,
@@ -307,7 +307,7 @@ static void refusals(void **state) {
        "log.csv: columns: 'tau=3:4' takes column 3 a second time"},
       {"0,1,2,3,4\n", "t=1,t=2,q=2:3", 0, PSDM_E_ARGUMENT, "log.csv: columns: 't=2' says again what was said before"},
       {"0,1,2,3,4\n", "t=1,p=2:3", 0, PSDM_E_ARGUMENT,
-       "log.csv: columns: 'p=2:3' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2)"},
+       "log.csv: columns: 'p=2:3' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2)"},
       {"0,1,2,3,4\n", "t=1,q=0:1", 0, PSDM_E_ARGUMENT,
        "log.csv: columns: 'q=0:1' is not of the form name=first or name=first:last"},
       {"0,1,2,3,4\n", "t=1,q=3:2", 0, PSDM_E_ARGUMENT,
@@ -318,7 +318,7 @@ static void refusals(void **state) {
        "log.csv: columns: 't=1x' is not of the form name=first or name=first:last"},
       {"0,1,2,3,4\n", "t=1:2", 0, PSDM_E_ARGUMENT, "log.csv: columns: 't=1:2' has 2 columns; 1 was expected"},
       {"0,1,2,3,4\n", "q3=1", 0, PSDM_E_ARGUMENT,
-       "log.csv: columns: 'q3=1' is none of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2)"},
+       "log.csv: columns: 'q3=1' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2)"},
       {"0,1,2,3,4\n", "t=99999999999999999999", 0, PSDM_E_ARGUMENT,
        "log.csv: columns: 't=99999999999999999999' is not of the form name=first or name=first:last"},
       {"0,1,2,3,4\n", "t=1,q=2:3", 0, PSDM_E_PARSE, "log.csv: columns tau1.., taum1.. or i1.. were expected"},

@@ -121,7 +121,7 @@ static void test_errors(void **unused) {
   } cases[] = {
       {"fx\n1\n", "s.csv:1: column 't' is missing"},
       {"\n\nt,fy,mz\n1,1,1\n", "s.csv:3: column 'fx' is missing"},
-      {"t,fx,q\n1,1,1\n", "s.csv:1: column 'q' is none of t, fx, fy, mz; --ignore-extra passes over it"},
+      {"t,fx,q\n1,1,1\n", "s.csv:1: column 'q' is not one of t, fx, fy, mz; --ignore-extra skips it"},
       {"t,fx\n1,1\n2,1\n1.5,1\n", "s.csv:4: t is 1.5 after 2 in the row before; times must ascend"},
       {"t,fx\n", "s.csv:1: no row behind the header; at least one was expected"},
       {"t,fx\n1\n", "s.csv:2:2: 1 values; the header on line 1 names 2 columns"},
@@ -156,7 +156,7 @@ static void test_many_names(void **unused) {
   for (int k = 0; k < 200; k++) snprintf(text[k], sizeof text[k], "column%d", k), names[k] = text[k];
   write_file("t,other\n1,1\n");
   assert_int_equal(psdm_signal_load("s.csv", names, names, false, false, NULL, &s, &error), PSDM_E_PARSE);
-  assert_non_null(strstr(error.text, "column 'other' is none of t, column0, column1, "));
+  assert_non_null(strstr(error.text, "column 'other' is not one of t, column0, column1, "));
   assert_non_null(strstr(error.text, ", ...; --ignore-extra"));
 }
 

@@ -150,14 +150,14 @@ left=$(find parts -name '*.part' | wc -l)
 cp -r parts parts2
 cp -r parts parts3
 ranks 2 "${long[@]/--quiet/--verbose}" --checkpoint parts --out resumed.yaml > report 2> words
-grep -q 'parts of an earlier run that were taken from there: [1-9]' words || wrong "nothing was taken: $(cat words)"
+grep -q 'parts reused from an earlier run: [1-9]' words || wrong "nothing was taken: $(cat words)"
 same alone.yaml resumed.yaml "the run that goes on"
 [ -z "$(ls -A parts)" ] || wrong "parts are left behind an answer: $(ls -A parts)"
 "$PSDM" "${long[@]}" --checkpoint parts2 --out again.yaml 2> words
 same alone.yaml again.yaml "one process that goes on"
 [ -z "$(ls -A parts2)" ] || wrong "parts are left behind the answer of one process"
 "$PSDM" "${long[@]:0:23}" --checkpoint parts3 --out few2.yaml 2> words
-grep -q "parts of other logs or settings, or of another version, that were not used: $left" words || wrong "stale parts are not told: $(cat words)"
+grep -q "parts of other logs, settings or versions, not used: $left" words || wrong "stale parts are not told: $(cat words)"
 same few.yaml few2.yaml "stale parts"
 [ "$(find parts3 -name '*.part' | wc -l)" = "$left" ] || wrong "parts of others were touched"
 echo "a killed rank left $left parts; the next run took them, has the same bytes, and removed them"

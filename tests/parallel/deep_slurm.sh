@@ -194,6 +194,6 @@ gone "$job" || code=$?
 killed=$(groups)
 rm -f arm_params.yaml
 submit long || wrong "the script ends with $? when it is submitted again: $(cat long.out)"
-grep -q 'parts of an earlier run that were taken from there: [1-9]' long.out || wrong "nothing was taken: $(cat long.out)"
+grep -q 'parts reused from an earlier run: [1-9]' long.out || wrong "nothing was taken: $(cat long.out)"
 same alone.yaml arm_params.yaml "a job that was requeued, killed and submitted again"
 echo "a job was requeued after $before groups of rows, a task killed after $killed, and submitted again: the bytes of one process"

@@ -80,7 +80,7 @@ says 0 "it is of another version: needed for several processes" PSDM_PLUGINS=old
 says 0 "apt-get install openmpi-bin" PATH=/nowhere "$PSDM" doctor
 printf '#!/bin/sh\necho "HYDRA build details:"\n' > programs/mpirun
 chmod +x programs/mpirun
-says 0 "(MPICH): the plug-in was built with Open MPI, ranks would not find each other" PSDM_PLUGINS=open PATH="$work/programs:$PATH" "$PSDM" doctor
+says 0 "(MPICH): the plug-in was built with Open MPI, ranks could not connect" PSDM_PLUGINS=open PATH="$work/programs:$PATH" "$PSDM" doctor
 says 0 "$work/programs/mpirun (MPICH)" PSDM_PLUGINS=single PATH="$work/programs:$PATH" "$PSDM" doctor
 
 # ---- a GPU: a driver that says what the test wants ----
@@ -105,9 +105,9 @@ gpu=(LD_LIBRARY_PATH="$work/driver" NVCC="$work/programs/nvcc -O3" PSDM_PLUGINS=
 says 0 "Imaginary 9000, 139 GiB, compute capability 9.1; driver of CUDA 12.4" "${gpu[@]}" "$PSDM" doctor
 says 0 "compute capability 9.1, and others; " "${gpu[@]}" FAKE_COUNT=2 "$PSDM" doctor
 says 0 "$work/programs/nvcc of CUDA 12.4: compiles CUDA code" "${gpu[@]}" "$PSDM" doctor
-says 0 "its driver is of CUDA 11.8, nvcc of CUDA 12: what is compiled would not load" "${gpu[@]}" FAKE_CUDA=11080 "$PSDM" doctor
-says 0 "knows of no GPU" "${gpu[@]}" FAKE_COUNT=0 "$PSDM" doctor
-says 0 "says: no CUDA-capable device is detected" "${gpu[@]}" FAKE_ERROR=100 "$PSDM" doctor
-says 0 "says: unknown error" "${gpu[@]}" FAKE_ERROR=7 "$PSDM" doctor
+says 0 "its driver supports CUDA 11.8, nvcc is CUDA 12: compiled code would not load" "${gpu[@]}" FAKE_CUDA=11080 "$PSDM" doctor
+says 0 "finds no GPU" "${gpu[@]}" FAKE_COUNT=0 "$PSDM" doctor
+says 0 "reports: no CUDA-capable device is detected" "${gpu[@]}" FAKE_ERROR=100 "$PSDM" doctor
+says 0 "reports: unknown error" "${gpu[@]}" FAKE_ERROR=7 "$PSDM" doctor
 says 0 "NVCC=/nowhere/nvcc: cannot be run" NVCC=/nowhere/nvcc "$PSDM" doctor
 echo "$checks beginnings and findings"

@@ -8,10 +8,10 @@ expect_in out "usage: psdm report RESULT... [options]"
 expect_in out "examples:"
 run report
 expect_code 2 "no result"
-expect_in err "RESULT... is missing"
+expect_in err "missing RESULT..."
 run report "$robots/two_link.yaml"
 expect_code 2 "no --out"
-expect_in err "--out FILE.html is missing"
+expect_in err "missing --out FILE.html"
 
 # a robot alone already gives a page; the figures on it are those of the other commands
 run report "$robots/kuka_kr6.yaml" --out kr6.html

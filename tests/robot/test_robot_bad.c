@@ -286,10 +286,10 @@ static void trees(void **state) {
   (void)state;
   static const bad_case cases[] = {
       {DH "  - {name: shoulder}\n  - {name: elbow, parent: sholder}\n", PSDM_E_PARSE,
-       "test.yaml:4:27: joint 'elbow': parent names 'sholder', which is no joint of this file; did you mean "
+       "test.yaml:4:27: joint 'elbow': parent names 'sholder', which is not a joint of this file; did you mean "
        "'shoulder'?"},
       {DH JOINT "  - {name: B, parent: zzzzzzz}\n", PSDM_E_PARSE,
-       "test.yaml:4:23: joint 'B': parent names 'zzzzzzz', which is no joint of this file"},
+       "test.yaml:4:23: joint 'B': parent names 'zzzzzzz', which is not a joint of this file"},
       {DH JOINT "  - {name: B, parent: [A1]}\n", PSDM_E_PARSE,
        "test.yaml:4:23: joint 'B': parent is a list; a name of 1 to 200 characters was expected"},
       {DH JOINT "  - {name: B, parent: }\n", PSDM_E_PARSE,
@@ -306,7 +306,7 @@ static void trees(void **state) {
       {DH "  - {name: A, type: fixed, drive_inertia: 1}\n  - {name: B}\n", PSDM_E_ROBOT,
        "test.yaml:3:5: joint 'A': a fixed joint has no drive"},
       {DH JOINT "  - {name: A2, motor: {mass: 1, on: A3}}\n", PSDM_E_PARSE,
-       "test.yaml:4:37: joint 'A2': on names 'A3', which is no joint of this file; did you mean 'A1'?"},
+       "test.yaml:4:37: joint 'A2': on names 'A3', which is not a joint of this file; did you mean 'A1'?"},
       {DH JOINT "  - {name: A2, drive_inertia: 1, motor: {mass: 1, inertia: 1}}\n", PSDM_E_PARSE,
        "test.yaml:4:41: joint 'A2': both drive_inertia and motor inertia are given; keep one"},
       {DH JOINT "  - {name: A2, motor: {inertia: -1}}\n", PSDM_E_PARSE,
@@ -321,9 +321,10 @@ static void couplings(void **state) {
   (void)state;
   static const bad_case cases[] = {
       {DH "  - {name: shoulder}\n  - {name: B, couple: {sholder: 1}}\n", PSDM_E_PARSE,
-       "test.yaml:4:24: joint 'B': couple names 'sholder', which is no joint of this file; did you mean 'shoulder'?"},
+       "test.yaml:4:24: joint 'B': couple names 'sholder', which is not a joint of this file; did you mean "
+       "'shoulder'?"},
       {DH JOINT "  - {name: B, couple: {base: 1}}\n", PSDM_E_PARSE,
-       "test.yaml:4:24: joint 'B': couple names 'base', which is no joint of this file"},
+       "test.yaml:4:24: joint 'B': couple names 'base', which is not a joint of this file"},
       {DH JOINT "  - {name: B, couple: {B: 1}}\n", PSDM_E_ROBOT,
        "test.yaml:4:5: joint 'B': what it follows leads back to itself"},
       {DH JOINT "  - {name: B, couple: {C: 1}}\n  - {name: C, couple: {B: 1}}\n", PSDM_E_ROBOT,
@@ -434,9 +435,10 @@ static void hostile_names_are_only_names(void **state) {
         {DH "  - {name: %s}\n  - {name: %s}\n", "test.yaml:4:5: joint name '%s' stands twice (first on line 3)"},
         {DH "  - {name: %s, a: x}\n", "joint '%s': a is 'x'; " NUMBER},
         {DH "  - {name: %s, drive_inertia: 1, type: fixed}\n", "test.yaml:3:5: joint '%s': a fixed joint has no drive"},
-        {DH "  - {parent: %s}\n", "test.yaml:3:14: joint 'joint1': parent names '%s', which is no joint of this file"},
+        {DH "  - {parent: %s}\n",
+         "test.yaml:3:14: joint 'joint1': parent names '%s', which is not a joint of this file"},
         {DH "  - {couple: {%s: 1}}\n",
-         "test.yaml:3:15: joint 'joint1': couple names '%s', which is no joint of this file"},
+         "test.yaml:3:15: joint 'joint1': couple names '%s', which is not a joint of this file"},
         {DH "  - {name: %s}\n  - {couple: {%s: 1, %s: 2}}\n", "joint 'joint2': couple names '%s' twice"},
         {DH "  - {name: A}\nlinks: [{mass: %s}]\n", "test.yaml:4:16: link 1: mass is '%s'; " NUMBER},
         {DH "  - {name: A}\ntheta: {%s: x}\n", "%s is 'x'; " NUMBER},

@@ -373,12 +373,12 @@ static void mimics(void **state) {
 #define THREE_LINKS "<robot>\n" L("base") L("arm") L("b") L("c")
   static const bad_case cases[] = {
       {THREE_LINKS JOINT MIMIC("left finger", "arm", "b", "j1") MIMIC("j3", "b", "c", "left fnger") END, PSDM_E_PARSE,
-       "test.urdf:10: joint 'j3' mimics 'left fnger', which is no joint of this file; did you mean 'left finger'?"},
+       "test.urdf:10: joint 'j3' mimics 'left fnger', which is not a joint of this file; did you mean 'left finger'?"},
       {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "nothing like it") END, PSDM_E_PARSE,
-       "test.urdf:7: joint 'j2' mimics 'nothing like it', which is no joint of this file"},
+       "test.urdf:7: joint 'j2' mimics 'nothing like it', which is not a joint of this file"},
       /* a link */
       {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "arm") END, PSDM_E_PARSE,
-       "test.urdf:7: joint 'j2' mimics 'arm', which is no joint of this file"},
+       "test.urdf:7: joint 'j2' mimics 'arm', which is not a joint of this file"},
       {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "j2") END, PSDM_E_ROBOT,
        "test.urdf:6: joint 'j2': what it follows leads back to itself"},
       {THREE_LINKS JOINT MIMIC("j2", "arm", "b", "j3") MIMIC("j3", "b", "c", "j2") END, PSDM_E_ROBOT,
@@ -450,7 +450,7 @@ static void hostile_names_are_only_names(void **state) {
        "test.urdf:4: joint 'j' has type '%s'; supported are revolute, continuous, prismatic and fixed"},
       {LINKS "<joint name='j' type='fixed'><parent link=\"%s\"/><child link='arm'/></joint>\n" END,
        "test.urdf:4: joint 'j': its parent '%s' is no link of this file"},
-      {WITH("<mimic joint=\"%s\"/>"), "test.urdf:5: joint 'j1' mimics '%s', which is no joint of this file"},
+      {WITH("<mimic joint=\"%s\"/>"), "test.urdf:5: joint 'j1' mimics '%s', which is not a joint of this file"},
       {WITH("<axis xyz=\"%s\"/>"), "test.urdf:5: xyz of <axis> is '%s'; 3 finite decimal numbers were expected"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

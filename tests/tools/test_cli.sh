@@ -48,11 +48,11 @@ expect_in err "psdm: note: line 7: joint 'A1': alpha -1.5708 snapped to -90 deg 
 run inspect snap.yaml --no-snap
 grep -q snapped err && wrong "--no-snap snaps"
 
-# zero and non-zero within three decades of each other: the counts are the file's rounding, the torques are right
+# zero and non-zero less than three decades apart of each other: the counts are the file's rounding, the torques are right
 sed 's/alpha: pi\/2}/alpha: 1.57079632679509}/' "$robots/kuka_kr6.yaml" > near.yaml
 run derive near.yaml --no-snap
 expect_code 0 "unclear gap"
-expect_in err "within three decades"
+expect_in err "less than three decades apart"
 run derive "$robots/kuka_kr6.yaml" --json
 expect_code 0 derive
 python3 -c 'import json; d = json.load(open("out")); assert d["p"] == 6086 and d["l"] == 36 and d["residual"] < 1e-13 and d["classes"]["gravity"] == 74 and d["states"] == 1000' 2> err || wrong "derive --json"

@@ -21,7 +21,7 @@ expect_in out "--limits"
 # De Luca's 3R pattern
 run analyze arm.yaml
 expect_code 0 "an arm"
-expect_in out "arm: 3 joints, with the robot's own masses"
+expect_in out "arm: 3 joints, with this robot's masses"
 expect_in out "  m11(q2,q3)  0        0"
 expect_in out "  0           m22(q3)  m23(q3)"
 expect_in out "  0           m23(q3)  m33"
@@ -107,7 +107,7 @@ cmp one three || wrong "samples on three threads"
 run analyze arm.yaml --points 2000 --samples 1000
 expect_in out "1000 samples between the limits, "
 expect_in out "||S|| at random unit qd"
-expect_in out "no sample is beyond what is proved"
+expect_in out "no sample exceeds a proved bound"
 printf 'convention: dh\ngravity: [0, 0, -9.81]\njoints: [{type: prismatic}, {a: 0.4}]\nlinks: [{mass: 2, com: [0, 0, 0], inertia: {zz: 0.1}}, {mass: 1, com: [0, 0, 0], inertia: {zz: 0.1}}]\n' > slide.yaml
 run analyze slide.yaml --points 100 --samples 100
 expect_in out "100 samples between the limits, sliding joints without limits at 0, "
@@ -167,7 +167,7 @@ checks=$((checks + 1))
 [ "$(wc -l < out)" = 4 ] || wrong "a header and three rows"
 run analyze "$robots/two_link.yaml" --no-bounds --path path.csv
 expect_code 3 "too many columns"
-expect_in err "path.csv:1: column 'q3' is none of t, q1 to q2; --ignore-extra passes over it"
+expect_in err "path.csv:1: unknown column 'q3': expected t, q1 to q2; --ignore-extra skips it"
 run analyze "$robots/two_link.yaml" --no-bounds --path path.csv --ignore-extra --json
 expect_code 0 "--ignore-extra"
 expect_in out '"dimensions": 2'

@@ -33,13 +33,13 @@ refuse() { # CODE SENTENCE WORDS...
   expect_in err "$sentence"
 }
 two=$robots/two_link.yaml
-refuse 2 "ROBOT is missing"
-refuse 2 "--log FILE is missing: what was measured" "$two"
+refuse 2 "missing ROBOT"
+refuse 2 "missing --log FILE (the measured log)" "$two"
 refuse 2 "option '--log' needs a value: [STEP:]FILE ..." "$two" --log
-refuse 2 "--log: an empty file name" "$two" --log ""
+refuse 2 "--log: empty file name" "$two" --log ""
 refuse 2 "--route 'step': did you mean 'steps'?" "$two" --log a.csv --route step
 for step in motor gravity friction inertia; do refuse 2 "--log '$step:a.csv': logs of a single step belong to --route steps" "$two" --log "$step:a.csv" --route oneshot; done
-refuse 2 "--weight belongs to --route steps" "$two" --log a.csv --weight a.csv=1
+refuse 2 "--weight needs --route steps" "$two" --log a.csv --weight a.csv=1
 refuse 2 "--estimator 'old': did you mean 'ols'?" "$two" --log a.csv --estimator old
 refuse 2 "--estimator 'magic': one of consistent, ols, wls" "$two" --log a.csv --estimator magic
 refuse 2 "--kinematics 'x'" "$two" --log a.csv --kinematics x
@@ -52,13 +52,13 @@ refuse 2 "--rest 'x': a number above 0, or 'none', was expected" "$two" --log a.
 refuse 2 "--delay '2': seconds from -1 to 1 were expected" "$two" --log a.csv --delay 2
 refuse 2 "--lambda, --rate and --max-rel must not be negative" "$two" --log a.csv --lambda -1
 refuse 2 "--friction-columns: a whole number from 3 to 16 was expected" "$two" --log a.csv --friction-columns 2
-refuse 2 "only one of --json, --out, --predict and --urdf can go to standard output" "$two" --log a.csv --json --out -
+refuse 2 "only one of --json, --out, --predict and --urdf can use standard output" "$two" --log a.csv --json --out -
 refuse 2 "--urdf needs --estimator consistent" "$two" --log a.csv --estimator ols --urdf a.urdf
-refuse 2 "--prior needs --estimator consistent or ridge; 'ols' has none" "$two" --log a.csv --estimator ols --prior kinematics
+refuse 2 "--prior needs --estimator consistent or ridge; 'ols' uses no prior" "$two" --log a.csv --estimator ols --prior kinematics
 refuse 2 "--covariance needs --out" "$two" --log a.csv --covariance
 refuse 2 "--decimate: a whole number from 1 to 1048576 was expected" "$two" --log a.csv --decimate 2.5
 refuse 2 "--decimate: a whole number from 1 to 1048576 was expected" "$two" --log a.csv --decimate -1
-refuse 2 "--compare predicts at single rows" "$two" --log a.csv --decimate 5 --compare a.yaml
+refuse 2 "--compare predicts single rows" "$two" --log a.csv --decimate 5 --compare a.yaml
 for name in robust iv didim energy; do refuse 2 "the estimator '$name' goes through the rows of the log one by one and cannot have them decimated" "$two" --log a.csv --decimate 5 --estimator $name; done
 awk 'BEGIN { print "t,q1,q2,tau1,tau2"; for (i = 0; i < 300; i++) printf "%.3f,%.9f,%.9f,%.9f,%.9f\n", i/1000, sin(0.003*i), cos(0.004*i), 30*cos(0.003*i) + cos(i*i), 9*sin(0.004*i) + cos(3*i*i) }' > slow.csv
 refuse 2 "--estimator energy has no equation" "$two" --log slow.csv --estimator energy --kinematics q --cutoff 20 --delay 0 --plain-friction
@@ -194,7 +194,7 @@ for estimator in ols wls tls ridge robust; do
   rows 'all(abs(x["predicted1"] - x["friction1"] - y["tau1"]) < 1e-9 for x, y in zip(r, s))' w.csv tau.csv
 done
 run eval bare.yaml inverse --params ols.yaml --in w.csv --ignore-extra --out tau.csv
-expect_in err "ols.yaml has base parameters only: torques are right, single links' inertias mean nothing"
+expect_in err "ols.yaml has base parameters only: torques are right, the inertias of single links are meaningless"
 
 # ---- comparisons, priors, several logs, thresholds ----
 run calibrate bare.yaml --log log.csv --holdout 0.3 --compare ols.yaml --json
@@ -214,8 +214,8 @@ for prior in arm.yaml kinematics; do
   expect_code 0 "--prior $prior"
   ask out 'j["choices"]["prior_from_kinematics"] == (j["settings"]["prior"] == "kinematics") and j["train"]["global_rel"] < 0.02'
 done
-refuse 2 "--prior 'ols.yaml': it has base parameters only; full ones were expected" bare.yaml --log log.csv --prior ols.yaml
-refuse 2 "the kinematics are not those of 'arm'" bare.yaml --log log.csv --prior "$two"
+refuse 2 "--prior 'ols.yaml': it has base parameters only; standard parameters were expected" bare.yaml --log log.csv --prior ols.yaml
+refuse 2 "its kinematics differ from those of 'arm'" bare.yaml --log log.csv --prior "$two"
 run calibrate bare.yaml --log log.csv --holdout 0.3 --max-rel 1e-6 --max-rmse 1e-6,100
 expect_code 1 "thresholds that are not met"
 expect_in out "verdict: good; error of"
@@ -264,7 +264,7 @@ kill -INT $pid
 wait $pid
 code=$?
 expect_code 130 "interrupted"
-expect_in err "interrupted while choosing: this is the best so far"
+expect_in err "interrupted during the cross-validation: this is the best so far"
 ask out 'j["stopped"] and j["heldout"]["global_rel"] < 0.2'
 expect_in half.yaml "format: psdm-parameters-1"
 

@@ -11,7 +11,7 @@ expect_in out "examples:"
 # ---- words ----
 run codegen --effort 0 "$kr6"
 expect_code 2 "no --out"
-expect_in err "--out DIR is missing"
+expect_in err "missing --out DIR"
 run codegen --effort 0 "$kr6" --out x --functions inverse,mas
 expect_code 2 "no such function"
 expect_in err "function 'mas': did you mean 'mass'?"

@@ -54,7 +54,7 @@ teach() { want=$1; shift; run "$@"; checks=$((checks + 1)); [ "$code" = 2 ] || [
 ln -s "$robots" robots
 teach "unknown command 'simulat'; did you mean 'simulate'?" simulat
 teach "unknown command 'simulte'; did you mean 'simulate'?" help simulte
-teach "ROBOT is missing; usage: psdm eval ROBOT FUNCTION [options]" eval
+teach "missing ROBOT; usage: psdm eval ROBOT FUNCTION [options]" eval
 teach "unknown function 'inverze'; did you mean 'inverse'?" eval "$two" inverze
 teach "function 'xyz': one of inverse, forward, mass," eval "$two" xyz
 teach "robots/two_lnk.yaml: cannot be opened: No such file or directory; did you mean 'robots/two_link.yaml'?" eval robots/two_lnk.yaml mass
@@ -87,28 +87,28 @@ teach "--for 'inertias': did you mean 'inertia'?" excite "$two" --for inertias
 teach "'fast': one of time, energy, scale was expected" plan "$two" fast --to 1
 teach "--profile 'slo': did you mean 'slow'?" reduce "$two" --profile slo
 teach "'fish': did you mean 'bash'? There are bash, zsh" completion fish
-teach "DIR is missing: the folder for the manual pages" reference man
+teach "missing DIR: the folder for the manual pages" reference man
 printf 'q1,q2\n0.1,x\n' > bad.csv
 teach "bad.csv:2:5: column 'q2' has 'x'; a finite decimal number was expected" eval "$two" gravity --in bad.csv
 teach "column 'q3' is missing; inverse needs q qd qdd, each 1 to 6" eval "$robots/kuka_kr6.yaml" inverse --in states.csv
-teach "'-q' stands before the command; options follow it: psdm COMMAND ... -q" -q doctor
+teach "'-q' comes before the command; options follow it: psdm COMMAND ... -q" -q doctor
 teach "options follow it: psdm COMMAND ... --verbose" --verbose
-teach "--out is given twice; it takes one value" eval "$two" inverse --in states.csv --out a.csv --out=b.csv
+teach "duplicate --out; it takes one value" eval "$two" inverse --in states.csv --out a.csv --out=b.csv
 expect_absent a.csv
 printf 't,q1,q2,note\n0,0,0,1\n1,1,1,1\n' > noted.csv
-teach "noted.csv:1: column 'note' is none of t, q, qd, qdd, each 1 to 2; --ignore-extra passes over it" simulate "$two" --inverse --reference noted.csv
-teach "column 'note' is none of" plan "$two" scale --trajectory noted.csv --factor 2
+teach "noted.csv:1: column 'note' is not one of t, q, qd, qdd, each 1 to 2; --ignore-extra skips it" simulate "$two" --inverse --reference noted.csv
+teach "column 'note' is not one of" plan "$two" scale --trajectory noted.csv --factor 2
 printf 't,q1,q2,tau1,tau2,note\n0,0,0,1,1,1\n1,1,1,1,1,1\n' > log.csv
-teach "column 'note' is none of" calibrate "$two" --log log.csv
-expect_in err "--ignore-extra passes over it"
+teach "column 'note' is not one of" calibrate "$two" --log log.csv
+expect_in err "--ignore-extra skips it"
 run plan "$two" scale --trajectory slow.csv --factor 2 --out slower.csv
 expect_code 0 "plan takes the columns that it writes"
 sed 's/elbow/"el$(bow)"/' "$two" > dollar.yaml
-teach "URDF cannot say: joint 'el\$(bow)' has a name with \$( or \${, which is read as xacro" convert dollar.yaml --out dollar.urdf
+teach "URDF cannot express: joint 'el\$(bow)' has a name with \$( or \${, which is read as xacro" convert dollar.yaml --out dollar.urdf
 expect_absent dollar.urdf
 # what a command reads it does not write over, by whichever name
 cp "$two" arm.yaml; ln -s arm.yaml link.yaml; cp arm.yaml before.yaml; cp states.csv before.csv; cp noted.csv noted_before.csv
-over="this command reads that file and would write over it"
+over="this command reads that file and would overwrite it"
 teach "arm.yaml: $over" simulate arm.yaml --time 0.1 --out arm.yaml
 teach "link.yaml: $over" simulate arm.yaml --time 0.1 --out link.yaml
 teach "$over" convert link.yaml --out ./arm.yaml

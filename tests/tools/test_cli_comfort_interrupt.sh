@@ -19,7 +19,7 @@ beside=$!
 press 2.9 simulate "$two" --time 30000 --no-code --out motion.csv
 expect_code 130 simulate
 expect_in err "interrupted at t = "
-expect_in err "of 30000 s; what was simulated until then is written to motion.csv"
+expect_in err "of 30000 s; the motion until then is written to motion.csv"
 checks=$((checks + 1)); grep -qE '^  \[#* *\] +[0-9]+ %  [0-9]+ s simulated, .* left' err || wrong "no line of progress with the time that is left"
 checks=$((checks + 1)); [ "$(wc -l < motion.csv)" -gt 2 ] || wrong "no rows were kept"
 expect_in out "interrupted"
@@ -49,7 +49,7 @@ fi
 
 press 0.7 codegen "$robots/kuka_lbr7.yaml" --out lbr7 --functions all --effort 100000
 expect_code 130 codegen
-expect_in err "interrupted: the code is whole and right"
+expect_in err "interrupted: the code is complete and correct"
 checks=$((checks + 1)); [ -s lbr7/Makefile ] || wrong "codegen wrote nothing"
 
 # nobody waits for code that is yet to be made: SIGTERM ends at once, and leaves nothing
@@ -84,7 +84,7 @@ press 0.6 plan "$kr6" time --to 1 --velocity 3 --acceleration 10 --effort 200 --
 if grep -q IPOPT err && [ "$code" = 3 ]; then echo "no IPOPT here"; else
   expect_code 130 plan
   checks=$((checks + 1))
-  if [ -e plan.csv ]; then grep -q "interrupted: this motion keeps the limits" err; else grep -q "interrupted: .*nothing was written" err; fi || wrong "plan does not say what it left"
+  if [ -e plan.csv ]; then grep -q "interrupted: this motion respects the limits" err; else grep -q "interrupted: .*nothing was written" err; fi || wrong "plan does not say what it left"
 fi
 
 # SIGTERM is the same, but for the code
@@ -107,7 +107,7 @@ mkfifo endless
 feeder=$!
 press 0.6 eval "$two" gravity --in endless --out torques.csv
 expect_code 130 eval
-expect_in err "psdm: interrupted: what was being written is removed"
+expect_in err "psdm: interrupted: unfinished files are removed"
 expect_absent torques.csv
 kill $feeder 2> /dev/null
 no_leftovers "in the end"

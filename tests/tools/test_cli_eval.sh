@@ -68,7 +68,7 @@ expect_code 2 "unknown option"
 expect_err "psdm: error: unknown option '--frction'; did you mean '--friction'? (psdm eval --help)"
 run eval $arm
 expect_code 2 "missing function"
-expect_err "psdm: error: FUNCTION is missing; usage: psdm eval ROBOT FUNCTION [options] (psdm eval --help)"
+expect_err "psdm: error: missing FUNCTION; usage: psdm eval ROBOT FUNCTION [options] (psdm eval --help)"
 run eval $arm inverse more
 expect_code 2 "too many"
 run eval $arm inverse --in
@@ -87,7 +87,7 @@ run eval absent.yaml inverse --in s.csv
 expect_code 2 "absent robot"
 run eval $arm gravity --in s.csv --out o.csv
 expect_code 3 "extra column"
-expect_err "psdm: error: s.csv:1: column 'qdd1' is not one that gravity needs (q, each 1 to 4); --ignore-extra passes over it"
+expect_err "psdm: error: s.csv:1: column 'qdd1' is not one that gravity needs (q, each 1 to 4); --ignore-extra skips it"
 expect_absent o.csv
 printf 'q1,q2,q3\n1,2,3\n' > short.csv
 run eval $arm gravity --in short.csv --out o.csv

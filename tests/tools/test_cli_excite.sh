@@ -77,7 +77,7 @@ checks=$((checks + 1))
 cut -d, -f11-13 motion.csv | paste -d, - out | awk -F, 'NR > 1 { for (i = 1; i <= 3; i++) { d = $i - $(i + 3); bad = bad || d * d > 1e-20 } } END { exit bad || NR != 602 }' || wrong "predicted torques are eval's"
 run excite arm.yaml $quick --threads 1 --out again.csv
 expect_code 0 "one thread"
-for words in "scaled, as parameters are fitted" "nothing scaled (eq. 23)" "times better" "least gap" "601 rows in again.csv" "--route steps" "waist"; do expect_in out "$words"; done
+for words in "scaled, as in the fit" "unscaled (eq. 23)" "times better" "smallest gap" "601 rows in again.csv" "--route steps" "waist"; do expect_in out "$words"; done
 checks=$((checks + 1))
 cmp -s motion.csv again.csv || wrong "the motion depends on threads"
 run excite arm.yaml $quick --seed 2 --periods 3 --rate 50 --out other.csv
@@ -107,7 +107,7 @@ expect_in out "collisions are not watched"
 checks=$((checks + 1))
 [ "$(head -n 1 unknown.csv)" = "t,q1,q2,q3,qd1,qd2,qd3,qdd1,qdd2,qdd3" ] || wrong "columns without inertias"
 run excite unknown.yaml $quick --effort 10 --json
-expect_in err "psdm: warning: --effort: torques are not watched: link 'link1' has no mass, centre of mass and inertia"
+expect_in err "psdm: warning: --effort: torques are not checked: link 'link1' has no mass, centre of mass and inertia"
 ask out 'j["torques"] is False and all(x["effort"] is None for x in j["joints"]) and j["gap"] is None'
 run excite "$robots/two_link.yaml" $quick
 expect_code 0 "no limits in the file"
@@ -178,13 +178,13 @@ refuse "--rate 0" "--rate: a number from 1 to 100000 was expected"
 refuse "--margin 1" "--margin: a number from 0 to 0.9 was expected"
 refuse "--velocity 1,2" "--velocity '1,2': one number or 3 were expected"
 refuse "--velocity 0" "joint 'waist' cannot move: its largest velocity is 0"
-refuse "--lower 1 --upper 1" "joint 'waist' has no room between its lowest position 1 and its highest 1"
-refuse "--for motor --harmonics 3" "--harmonics goes with --for inertia"
-refuse "--for gravity --mass 2" "--mass goes with --for motor"
-refuse "--speed 0.5" "--speed goes with --for motor, gravity or friction"
-refuse "--for motor --levels 3" "--levels goes with --for friction"
-refuse "--for motor --no-friction" "--no-friction goes with --for inertia"
-refuse "--json --out -" "only one of --json and --out - can have standard output"
+refuse "--lower 1 --upper 1" "joint 'waist' cannot move between its lowest position 1 and its highest 1"
+refuse "--for motor --harmonics 3" "--harmonics needs --for inertia"
+refuse "--for gravity --mass 2" "--mass needs --for motor"
+refuse "--speed 0.5" "--speed needs --for motor, gravity or friction"
+refuse "--for motor --levels 3" "--levels needs --for friction"
+refuse "--for motor --no-friction" "--no-friction needs --for inertia"
+refuse "--json --out -" "only one of --json and --out - can use standard output"
 for slow in "motor --velocity 1e-6" "motor --acceleration 1e-5" "gravity --seconds 30000"; do
   run excite arm.yaml --for $slow
   expect_code 2 "an experiment of many hours: $slow"
@@ -203,8 +203,8 @@ sed 's/alpha: pi\/2/alpha: 1.5710/; s/alpha: -pi\/2/alpha: -1.5705/' "$robots/pu
 brief="--velocity 2 --acceleration 5 --lower -2 --upper 2 --seconds 6 --starts 1 --evaluations 20 --wall 5"
 run excite off.yaml $brief
 expect_code 0 "an arm that is not quite aligned"
-expect_in err "some parameters show up only because axes are not quite parallel or perpendicular to the one before: 'theta2' (0.0003 rad), "
-expect_in err "; --snap-axes 0.0006 takes them as aligned"
+expect_in err "some parameters are identifiable only because axes are not quite parallel or perpendicular to the one before: 'theta2' (0.0003 rad), "
+expect_in err "; --snap-axes 0.0006 aligns them"
 run excite off.yaml $brief --snap-axes 1e-3
 expect_code 0 "the same arm, aligned"
 checks=$((checks + 1)); grep -q "not quite" err && wrong "a warning where axes are aligned"

@@ -30,7 +30,7 @@ run linearize arm.yaml --at up.csv --lqr
 expect_code 0 "upright"
 expect_in out "unstable: a small deviation grows, by a factor of e in"
 expect_in out "with du = -K dx"
-expect_in out "Riccati's equation holds to"
+expect_in out "residual of the Riccati equation"
 input=up.csv run linearize arm.yaml --at - --form second-order
 expect_code 0 "standard input, second order"
 expect_in out "  C2             0           0"
@@ -178,7 +178,7 @@ expect_in err "a robot with closed loops cannot be linearized yet"
 # what does not go
 run linearize arm.yaml
 expect_code 2 "no --at"
-expect_err "psdm: error: --at FILE.csv is missing: the points to linearize at (psdm linearize --help)"
+expect_err "psdm: error: missing --at FILE.csv: the points to linearize at (psdm linearize --help)"
 for bad in "--form third-order" "--dt -1" "--dt 0.1 --form second-order" "--Q 1" "--lqr --Q 1,2,3" "--lqr --Q -1" "--lqr --R 0" "--lqr --R 1,2,3" "--lqr --R x" "--inputs 3" "--inputs 2,1" "--inputs 1,1" "--inputs 0" "--inputs ," "--out model.txt"; do
   run linearize arm.yaml --at up.csv $bad
   expect_code 2 "linearize $bad"
@@ -192,12 +192,12 @@ expect_err "psdm: error: narrow.csv:1: column 'q2' is missing; q goes from 1 to 
 printf 'q1,q2,speed\n0,0,1\n' > extra.csv
 run linearize arm.yaml --at extra.csv
 expect_code 3 "a column too many"
-expect_in err "extra.csv:1: column 'speed' is none of t, q, qd, qdd, tau"
+expect_in err "extra.csv:1: column 'speed' is not one of t, q, qd, qdd, tau"
 run linearize arm.yaml --at extra.csv --ignore-extra
 expect_code 0 "--ignore-extra"
 run linearize arm.yaml --at hold.csv
 expect_code 3 "torques alone"
-expect_in err "hold.csv:1: columns q1.. were expected (tau1.. alone go with --equilibrium)"
+expect_in err "hold.csv:1: columns q1.. were expected (tau1.. alone need --equilibrium)"
 run linearize arm.yaml --at motion.csv --equilibrium
 expect_code 3 "a motion is no equilibrium"
 printf 'q1,q2,qdd1,qdd2,tau1,tau2\n0,0,0,0,0,0\n' > both.csv

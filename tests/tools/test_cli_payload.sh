@@ -24,18 +24,18 @@ refuse() { # CODE SENTENCE WORDS...
   expect_in err "$sentence"
 }
 two=$robots/two_link.yaml
-refuse 2 "ROBOT is missing"
-refuse 2 "--params FILE is missing" "$two" --log a.csv
-refuse 2 "--log FILE is missing" "$two" --params p.yaml
-refuse 2 "--load is a load that is known" "$two" --params p.yaml --load 1,0,0,0 --log a.csv
-refuse 2 "--log: an empty file name" "$two" --params p.yaml --log ""
-refuse 2 "--empty: an empty file name" "$two" --params p.yaml --log a.csv --empty ""
+refuse 2 "missing ROBOT"
+refuse 2 "missing --params FILE" "$two" --log a.csv
+refuse 2 "missing --log FILE" "$two" --params p.yaml
+refuse 2 "--load gives a known load" "$two" --params p.yaml --load 1,0,0,0 --log a.csv
+refuse 2 "--log: empty file name" "$two" --params p.yaml --log ""
+refuse 2 "--empty: empty file name" "$two" --params p.yaml --log a.csv --empty ""
 refuse 2 "--cutoff '0': a number above 0, or 'none', was expected" "$two" --params p.yaml --log a.csv --cutoff 0
 refuse 2 "--rate must not be negative" "$two" --params p.yaml --log a.csv --rate -1
 refuse 2 "--load '1,2': mass and centre, four numbers, or with the inertia ten, were expected" "$two" --params p.yaml --load 1,2
 refuse 2 "--load '1,0,0,x'" "$two" --params p.yaml --load 1,0,0,x
 refuse 2 "the mass must be above 0" "$two" --params p.yaml --load 0,0,0,0
-refuse 2 "only one of --json, --out and --predict can go to standard output" "$two" --params p.yaml --log a.csv --json --out -
+refuse 2 "only one of --json, --out and --predict can use standard output" "$two" --params p.yaml --log a.csv --json --out -
 refuse 2 "p.yaml: cannot be opened" "$two" --params p.yaml --log a.csv
 
 # ---- an arm that is calibrated empty, from one log ----
@@ -172,11 +172,11 @@ run payload flat.yaml --params flat_params.yaml --log flat_loaded.csv
 expect_code 0 "payload of a flat arm"
 expect_in out "the motion hardly shows z, inertia xx, xy, xz, yy, yz"
 expect_in out "has no covariance"
-expect_in out "mostly not the log's"
+expect_in out "mostly from the prior"
 # logs that do not belong together
 run payload flat.yaml --params flat_params.yaml --log flat_loaded.csv --empty flat_loaded.csv
 expect_code 2 "one log as both"
-expect_err "psdm: error: 'flat_loaded.csv' is a log with the load and one without; each was expected once (psdm payload --help)"
+expect_err "psdm: error: 'flat_loaded.csv' is given both with and without the load (psdm payload --help)"
 run payload flat.yaml --params flat_params.yaml --log flat.csv --empty flat_loaded.csv
 expect_code 0 "exchanged logs"
 expect_in out "the load makes the torques no better: is there one, or are the logs with it and without it exchanged?"

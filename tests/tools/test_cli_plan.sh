@@ -47,24 +47,24 @@ refuse() { # CODE SENTENCE WORDS...
 }
 refuse 2 "'tim': did you mean 'time'? There are time, energy, scale" arm.yaml tim --to 1
 refuse 2 "scale needs --trajectory" arm.yaml scale
-refuse 2 "--to Q,... is needed" arm.yaml time
-refuse 2 "--trajectory goes with time and scale" arm.yaml energy --trajectory quick.csv
-refuse 2 "one of the two" arm.yaml time --trajectory quick.csv --to 1
-refuse 2 "--factor goes with scale" arm.yaml time --to 1 --factor 2
+refuse 2 "missing --to Q,... or --trajectory FILE.csv" arm.yaml time
+refuse 2 "--trajectory needs time or scale" arm.yaml energy --trajectory quick.csv
+refuse 2 "either --from and --to, or --trajectory" arm.yaml time --trajectory quick.csv --to 1
+refuse 2 "--factor needs scale" arm.yaml time --to 1 --factor 2
 refuse 2 "--friction 'lugre'" arm.yaml time --to 1 --friction lugre
 refuse 2 "--effort '1,2,3': one number or 2 were expected" arm.yaml time --to 1 --effort 1,2,3
 refuse 2 "--blend -0.3: 0 to 1 was expected" arm.yaml time --to 1 --blend -0.3
 refuse 2 "--duration must not be negative" arm.yaml energy --to 1 --duration -1
 refuse 2 "--nodes 3.5: a whole number" arm.yaml time --to 1 --nodes 3.5
 refuse 2 "--points 1: a whole number" arm.yaml time --trajectory quick.csv --points 1
-refuse 2 "both want standard output" arm.yaml scale --trajectory quick.csv --out - --json
+refuse 2 "cannot both use standard output" arm.yaml scale --trajectory quick.csv --out - --json
 refuse 2 "would take more than" arm.yaml scale --trajectory quick.csv --output 1e-300
 refuse 2 "the motion ends where it begins" arm.yaml time --to 0
 refuse 2 "joint 1: the motion goes from 0 to 5, its limits are -3 and 3" arm.yaml time --to 5
-refuse 1 "a limit is broken" arm.yaml scale --trajectory quick.csv --lower -1
+refuse 1 "a limit is exceeded" arm.yaml scale --trajectory quick.csv --lower -1
 refuse 2 "positive numbers" arm.yaml scale --trajectory quick.csv --effort 0
 refuse 2 "cannot be opened" arm.yaml scale --trajectory none.csv
-refuse 2 "nothing limits the trajectory" cart.yaml scale --trajectory way.csv
+refuse 2 "no limit applies to the trajectory" cart.yaml scale --trajectory way.csv
 refuse 1 "nothing limits the speed along the path" cart.yaml time --trajectory way.csv
 refuse 1 "joint 'shoulder' at t = " arm.yaml scale --trajectory quick.csv --effort 50
 refuse 3 "link1" "$robots/denso_vs6556g.yaml" scale --trajectory quick.csv
@@ -91,7 +91,7 @@ ask 'abs(j["limit_used"] - 1) < 1e-3 and j["seconds"] < 1'
 head -n 1 path.csv > out
 expect_out "t,q1,q2,qd1,qd2,qdd1,qdd2,tau1,tau2"
 run plan arm.yaml time --trajectory line.csv
-expect_in out "a limit is met at"
+expect_in out "a limit is active at"
 # friction that falls with speed helps less to brake than it takes to leave rest
 sed 's/coulomb: 2,/coulomb: 2, static: 25, stribeck: 0.5,/; s/coulomb: 1,/coulomb: 1, static: 10, stribeck: 0.5,/' arm.yaml > sticky.yaml
 run plan sticky.yaml time --trajectory line.csv --friction stribeck --json

@@ -23,22 +23,22 @@ two=$robots/two_link.yaml
 run calibrate --help
 for word in --route --weight "motor: gravity: friction: inertia:" "psdm excite --for STEP"; do expect_in out "$word"; done
 every="motor:, gravity:, friction: or inertia:"
-refuse 2 "--log 'a.csv': --route steps needs the step before every log's name, $every" "$two" --log a.csv --route steps
-refuse 2 "--log 'b.csv': --route steps needs the step before every log's name, $every" "$two" --log motor:a.csv b.csv
+refuse 2 "--log 'a.csv': --route steps needs a step before every log's name: $every" "$two" --log a.csv --route steps
+refuse 2 "--log 'b.csv': --route steps needs a step before every log's name: $every" "$two" --log motor:a.csv b.csv
 refuse 2 "--log 'gravty:b.csv': did you mean 'gravity:'?" "$two" --log motor:a.csv gravty:b.csv
-refuse 2 "--log: an empty file name" "$two" --log motor:
+refuse 2 "--log: empty file name" "$two" --log motor:
 refuse 2 "--route 'step': did you mean 'steps'?" "$two" --log motor:a.csv --route step
 for weight in b.csv a.csv= =2 a.csv=x a.csv=0 a.csv=-1 a.csv=1,2 a.csv=1,2,3 a.csv=1,2,3,4,5; do refuse 2 "--weight '$weight': FILE=KG or FILE=KG,X,Y,Z was expected" "$two" --log motor:a.csv --weight $weight; done
-refuse 2 "--weight 'b.csv=1': no motor log has that name; write it as behind motor:" "$two" --log motor:a.csv --weight b.csv=1
+refuse 2 "--weight 'b.csv=1': no motor log has this name; write it as after motor:" "$two" --log motor:a.csv --weight b.csv=1
 refuse 2 "--weight 'b.csv=1': only motor logs have a weight" "$two" --log motor:a.csv gravity:b.csv --weight b.csv=1
-refuse 2 "--weight 'a.csv=2': this log has a weight already" "$two" --log motor:a.csv --weight a.csv=1 a.csv=2
+refuse 2 "--weight 'a.csv=2': duplicate weight for this log" "$two" --log motor:a.csv --weight a.csv=1 a.csv=2
 refuse 2 "--holdout 'blocks:0.5/4': a share from 0 to 0.95 was expected; steps choose their blocks" "$two" --log motor:a.csv --holdout blocks:0.5/4
 refuse 2 "--cutoff '4,4': one frequency or 4, one for each step, were expected" "$two" --log motor:a.csv --cutoff 4,4
 refuse 2 "--cutoff '4,4,4,4,4': one frequency or 4, one for each step, were expected" "$two" --log motor:a.csv --cutoff 4,4,4,4,4
 refuse 2 "--cutoff 'x': a number above 0, or 'none', was expected" "$two" --log motor:a.csv --cutoff 4,x,4,4
-refuse 2 "only one of --json, --out and --predict can go to standard output" "$two" --log motor:a.csv --json --out -
+refuse 2 "only one of --json, --out and --predict can use standard output" "$two" --log motor:a.csv --json --out -
 others=("--estimator wls" "--kinematics q" "--delay 0.1" "--lambda 2" "--prior kinematics" --plain-friction "--friction-columns 4" --springs "--decimate 5" "--rest 0.1" "--urdf a.urdf" "--compare a.yaml" --covariance)
-for other in "${others[@]}"; do refuse 2 "${other%% *} does not go with --route steps: " "$two" --log motor:a.csv $other; done
+for other in "${others[@]}"; do refuse 2 "${other%% *} cannot be used with --route steps: " "$two" --log motor:a.csv $other; done
 refuse 2 "a.csv" "$two" --log motor:a.csv
 printf 't,q1,q2\n0,1,2\n' > short.csv
 refuse 3 "short.csv" "$two" --log gravity:short.csv
@@ -151,7 +151,7 @@ expect_in out "the whole model does not follow the torque of 'shoulder'"
 # ---- words ----
 run calibrate bare.yaml --log "${logs[@]:0:3}" --weight $weight --out half.yaml
 expect_code 0 "motor and gravity"
-for word in "done: motor, gravity" "motors, Nm/A behind the gear (16, 17):" "gravity parameters of the arm without its tool (18):" "accuracy, rows that were held out, RMSE in Nm:" "verdict: "; do expect_in out "$word"; done
+for word in "done: motor, gravity" "motors, Nm/A behind the gear (16, 17):" "gravity parameters of the arm without its tool (18):" "accuracy, held-out rows, RMSE in Nm:" "verdict: "; do expect_in out "$word"; done
 expect_in half.yaml "steps: [motor, gravity]"
 printf 'q1,q2\n0.1,0.2\n' > at.csv
 run eval bare.yaml gravity --params half.yaml --in at.csv
@@ -186,8 +186,8 @@ expect_code 1 "a threshold that is not met"
 expect_in err "(the last step, held out) is above 1e-09"
 run calibrate bare.yaml --log gravity:slow.csv --params s.yaml --max-rel 0.5 --holdout 0
 expect_code 0 "thresholds that are met, nothing held out"
-expect_in out "(the last step, training); every threshold is met"
-expect_in out "rows that were fitted where none were held out"
+expect_in out "(the last step, training); all thresholds are met"
+expect_in out "fitted rows where none were held out"
 run calibrate bare.yaml --log gravity:slow.csv --params s.yaml --out -
 expect_code 0 "--out -"
 expect_in out "route: steps"
@@ -195,7 +195,7 @@ run calibrate bare.yaml --log gravity:slow.csv --params s.yaml --out nowhere/p.y
 expect_code 2 "--out cannot be written"
 run calibrate bare.yaml --log "${logs[@]:0:2}" gravity:short.csv --weight $weight --out kept.yaml
 expect_code 3 "a log that a later step cannot use"
-expect_in err "steps that were finished before are kept in 'kept.yaml'"
+expect_in err "the finished steps are in 'kept.yaml'"
 expect_in kept.yaml "steps: [motor]"
 "$PSDM" calibrate bare.yaml --log "${logs[@]}" --weight $weight --out cut.yaml --quiet > out 2> err &
 pid=$!
@@ -205,7 +205,7 @@ wait $pid
 code=$?
 if grep -q interrupted err; then
   expect_code 130 "interrupted"
-  expect_in err "interrupted: steps that are finished are kept; --params goes on from there"
+  expect_in err "interrupted: finished steps are kept; --params continues from them"
   expect_in cut.yaml "steps: [motor"
 else
   expect_code 0 "too fast to be interrupted"

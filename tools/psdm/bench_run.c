@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* what the functions take: so many of q, qd, qdd; forward takes tau in the last one's place */
+/* inputs of the functions: this many of q, qd, qdd; forward takes tau in place of the last */
 static const int takes[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = 3,
                                                [PSDM_CODE_GRAVITY] = 1,
                                                [PSDM_CODE_BIAS] = 2,
@@ -24,7 +24,7 @@ static int out_of_memory(void) { return tool_fail(&(psdm_error){.status = PSDM_E
 
 /* ---- states ---- */
 
-/* motions, and the torques that belong to them */
+/* motions and their torques */
 static psdm_status fill_states(bench *b) {
   static const double most[3] = {3, 2, 5};
   size_t n = (size_t)psdm_robot_n(b->robot);
@@ -39,7 +39,7 @@ static psdm_status fill_states(bench *b) {
   return status;
 }
 
-/* numbers of the largest result */
+/* length of the largest result */
 static size_t most_outputs(const bench *b) {
   size_t n = (size_t)psdm_robot_n(b->robot), l = (size_t)psdm_model_l(b->model), most = 12;
   if (6 * n > most) most = 6 * n;
@@ -132,8 +132,8 @@ int bench_add(bench *b, const psdm_code_options *options, bool chosen, const cha
     psdm_code_options one = *options;
     one.functions &= 1u << f;
     if (!one.functions) continue;
-    if (tool_interrupted() && b->rows) break; /* what is there is worth measuring */
-    progress_lacking(b->rows ? NULL : "nothing is known yet");
+    if (tool_interrupted() && b->rows) break; /* the rows so far are worth measuring */
+    progress_lacking(b->rows ? NULL : "no result yet");
     search->share = (double)bits(options->functions & ((1u << f) - 1)) / bits(options->functions);
     code = add_function(b, &one, chosen, compiler);
   }
@@ -231,8 +231,8 @@ static double largest(const double *x, size_t count) {
   return most;
 }
 
-/* accelerations are judged by the torques that their errors amount to, potential energy by its change since the
- * first state */
+/* accelerations are judged by the torques that their errors amount to, potential energy by its change from the first
+ * state */
 static double difference(const bench *b, psdm_code_function f, size_t s, const double *got, const double *want,
                          double shift, size_t count) {
   size_t n = (size_t)psdm_robot_n(b->robot);
@@ -249,7 +249,7 @@ static double difference(const bench *b, psdm_code_function f, size_t s, const d
   return worst;
 }
 
-/* results in b->out, of state s number i at [s * by_state + i * by_number] */
+/* results in b->out, of state s, number i, at [s * by_state + i * by_number] */
 static psdm_status compare(const bench *b, psdm_code_function f, size_t by_state, size_t by_number, size_t count,
                            double *error) {
   size_t n = (size_t)psdm_robot_n(b->robot), most = most_outputs(b);
@@ -298,7 +298,7 @@ static void sweep(const bench *b, what kind, int index) {
   }
 }
 
-/* ns per state, of as many sweeps as make the clock's grain small; best so far in *ns, 0: none */
+/* ns per state, over enough sweeps for the clock's resolution; *ns is the best so far, 0: none */
 static void measure(const bench *b, what kind, int index, double *ns) {
   const double least = 100e-6;
   long sweeps = 1;

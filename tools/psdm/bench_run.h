@@ -26,17 +26,17 @@ typedef struct bench {
   double *scratch;
   double *state;               /* (states x 4 n): q, qd, qdd, tau */
   double *turned;              /* the same as (4 n x states), for batches */
-  double *out;                 /* room for every result of every state */
-  psdm_code *code[BENCH_ROWS]; /* each function by itself: those that are done stay when an interrupt comes */
+  double *out;                 /* space for every result of every state */
+  psdm_code *code[BENCH_ROWS]; /* one per function: finished ones are kept after an interrupt */
   psdm_compiled *compiled[BENCH_ROWS];
   int codes;
   bench_row row[BENCH_ROWS];
   int rows;
   double library[PSDM_CODE_FUNCTIONS]; /* ns of the recursion; 0: not measured */
-  int rounds;                          /* that were measured */
+  int rounds;                          /* measured so far */
 } bench;
 
-/* Everything that is needed before code is built. -1 to go on, else an exit code. */
+/* Prepares everything except the code. -1 to go on, else an exit code. */
 int bench_open(const psdm_robot *robot, bench *b);
 void bench_close(bench *b);
 
@@ -48,7 +48,7 @@ int bench_add(bench *b, const psdm_code_options *options, bool chosen, const cha
 /* Errors of all rows. */
 int bench_verify(bench *b);
 
-/* Best times of so many rounds, in each of which everything has its turn. */
+/* Best times of this many rounds; each round measures everything once. */
 void bench_time(bench *b, int rounds, progress *bar);
 
 #endif

@@ -14,17 +14,17 @@ static const setting settings[] = {ANALYZE_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "What can be said of a robot's dynamics M qdd + c + g = tau for all positions at once, from its exact "
-    "coefficients:\n"
-    "  structure   which entries of M, c and g are there and what they depend on; what must vanish for M to be "
-    "constant or diagonal and\n"
-    "              for gravity to be balanced; springs that balance it\n"
+    "Analyzes a robot's dynamics M qdd + c + g = tau over all positions at once, from its exact coefficients:\n"
+    "  structure   non-zero entries of M, c and g and what they depend on; conditions for M to be constant or diagonal "
+    "and for gravity to be\n"
+    "              balanced; springs that balance it\n"
     "  bounds      k0 <= ||M|| <= k1, ||S|| <= k4 |qd|, |g| <= k6 (and growth with sliding joints that have no "
     "limits), proved over all\n"
-    "              positions between the limits, beside the largest values that are found; --samples N also tells how "
-    "the values are\n"
-    "              distributed, and puts the bounds to the test: exit 1 if one of them does not hold\n"
-    "  --path      manipulability and ellipsoids of velocity, acceleration and apparent mass along positions\n\n"
+    "              positions within the limits, beside the largest values found; --samples N also shows the "
+    "distribution of the values and\n"
+    "              tests the bounds: exit 1 if one of them fails\n"
+    "  --path      manipulability and ellipsoids of velocity, acceleration and apparent mass along positions\n"
+    "\n"
     "examples:\n"
     "  psdm analyze robots/parallelogram.yaml\n"
     "  psdm analyze robots/two_link.yaml --any --no-bounds\n"
@@ -55,14 +55,14 @@ static int check_settings(const analyze_settings *s) {
     return tool_usage("analyze", "--points must be a whole number");
   if (!(s->samples >= 0 && s->samples <= 4e9) || s->samples != floor(s->samples))
     return tool_usage("analyze", "--samples must be a whole number from 0 to 4e9");
-  if (s->samples == 0 && strcmp(s->device, "cuda") == 0)
-    return tool_usage("analyze", "--device is that of --samples: how many?");
-  if (s->samples > 0 && s->no_bounds) return tool_usage("analyze", "--samples are of bounds: not with --no-bounds");
+  if (s->samples == 0 && strcmp(s->device, "cuda") == 0) return tool_usage("analyze", "--device needs --samples N");
+  if (s->samples > 0 && s->no_bounds)
+    return tool_usage("analyze", "--samples needs bounds and cannot be used with --no-bounds");
   if (!(s->seed >= 0 && s->seed <= 9e15) || s->seed != floor(s->seed))
     return tool_usage("analyze", "--seed must be a whole number");
-  if ((s->out || s->link) && !s->path) return tool_usage("analyze", "--%s goes with --path", s->out ? "out" : "link");
+  if ((s->out || s->link) && !s->path) return tool_usage("analyze", "--%s needs --path", s->out ? "out" : "link");
   if (s->out && strcmp(s->out, "-") == 0 && s->json)
-    return tool_usage("analyze", "--json and --out - both want standard output");
+    return tool_usage("analyze", "--json and --out - cannot both use standard output");
   return -1;
 }
 
@@ -77,7 +77,7 @@ static int joint_named(const analysis *a, const char *name) {
   return -1;
 }
 
-/* "2=-1:1", spoilt */
+/* "2=-1:1", modified here */
 static int take_limit(analysis *a, char *text) {
   char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
   double lower, upper;
@@ -85,7 +85,7 @@ static int take_limit(analysis *a, char *text) {
   if (colon) {
     *equals = *colon = '\0';
     joint = joint_named(a, text);
-    if (joint < 0) return tool_usage("analyze", "--limits: '%s' is no joint that moves freely", tool_safe(text));
+    if (joint < 0) return tool_usage("analyze", "--limits: '%s' is not an independent joint", tool_safe(text));
   }
   if (joint < 0 || !tool_parse_number(equals + 1, &lower) || !tool_parse_number(colon + 1, &upper) || lower > upper)
     return tool_usage("analyze", "--limits '%s': JOINT=LOWER:UPPER,... was expected", tool_safe(a->set.limits));
@@ -123,7 +123,7 @@ long analyze_beyond(const psdm_bounds *b) {
 
 static int find_link(analysis *a) {
   if (!a->set.link) {
-    a->link = tool_default_link(a->robot, "--link names another");
+    a->link = tool_default_link(a->robot, "--link selects another");
     return -1;
   }
   a->link = psdm_robot_find(a->robot, a->set.link);
@@ -160,7 +160,7 @@ static int find_bounds(analysis *a) {
   if (status) return tool_fail(&error);
   if (ranks_helper()) return EXIT_OK;
   if (tool_interrupted())
-    tool_warn("interrupted: these bounds hold, but may be wider than they need be%s",
+    tool_warn("interrupted: these bounds hold, but may not be the tightest%s",
               a->set.samples > 0 ? ", and samples are missing" : "");
   tool_deaf();
   tool_detail("bounds in %.3g s", tool_now() - bar.started);
@@ -168,14 +168,12 @@ static int find_bounds(analysis *a) {
   return -1;
 }
 
-/* proofs hold; a sample that denies one has found a mistake in this program or in a robot beyond its reach, and is
- * told in any case */
+/* a sample beyond a proved bound means a bug here or an unsupported robot, and is always reported */
 static int judge(const analysis *a) {
   long beyond = a->bounds ? analyze_beyond(a->bounds) : 0;
   if (!beyond) return EXIT_OK;
-  tool_warn(
-      "%ld of %ld samples break bounds that were proved: do not trust the bounds of this robot, and please report it",
-      beyond, a->bounds->samples);
+  tool_warn("%ld of %ld samples exceed proved bounds: do not trust the bounds of this robot, and please report it",
+            beyond, a->bounds->samples);
   return EXIT_QUALITY;
 }
 
@@ -191,7 +189,7 @@ int cmd_analyze(int argc, char **argv) {
   const char *path;
   int code = settings_parse(&analyze_line, argc, argv, &a.set, &path);
   if (code < 0) code = check_settings(&a.set);
-  if (code < 0 && ranks_helper() && a.set.samples == 0) return EXIT_OK; /* there is nothing to share */
+  if (code < 0 && ranks_helper() && a.set.samples == 0) return EXIT_OK; /* nothing to share */
   if (code < 0) code = tool_load("analyze", path, ROBOT_SETTINGS_OF(&a.set), &a.robot);
   if (code >= 0) return code;
   a.n = psdm_robot_n(a.robot);

@@ -1,26 +1,27 @@
-/* cmd_analyze.h: what the files of psdm analyze share. */
+/* cmd_analyze.h: shared by the files of psdm analyze. */
 #ifndef CMD_ANALYZE_H
 #define CMD_ANALYZE_H
 
 #include "psdm/analyze.h"
 #include "tool.h"
 
-#define ANALYZE_SETTINGS(X)                                                                                       \
-  X(flag, any, "", "", "structure for any masses, not for the robot's own (bounds need its own)")                 \
-  X(flag, no_bounds, "", "", "structure only")                                                                    \
-  X(number, points, "2000000", "N", "positions that bounds may look at: more are tighter")                        \
-  X(number, samples, "0", "N",                                                                                    \
-    "also draw N positions between the limits: how the values lie, and a test of the bounds")                     \
-  X(text, device, "cpu", "cpu|cuda", "where these samples are: here, or on a GPU (needs nvcc; for 10^8 samples)") \
-  X(number, seed, "1", "S", "of the search for largest values and of the samples; bounds hold for any")           \
-  X(text, limits, "", "2=-1:1,...", "ranges of joints by number or name (rad, m), in place of the file's")        \
-  X(text, path, "", "FILE.csv",                                                                                   \
-    "positions q1.. (and t): manipulability and ellipsoids of velocity, acceleration, apparent mass")             \
-  X(text, link, "", "NAME", "the link whose ellipsoids these are (default: the tip of the longest moving chain)") \
-  X(text, out, "", "FILE.csv", "where the ellipsoids go; - is standard output")                                   \
-  X(text, plots, "", "DIR", "draw M and g as each joint moves alone, and the path, with gnuplot")                 \
-  X(flag, ignore_extra, "", "", "let the CSV have columns that are not needed")                                   \
-  X(flag, json, "", "", "write one JSON object")                                                                  \
+#define ANALYZE_SETTINGS(X)                                                                                           \
+  X(flag, any, "", "", "structure for any masses, not for this robot's (bounds need its masses)")                     \
+  X(flag, no_bounds, "", "", "structure only")                                                                        \
+  X(number, points, "2000000", "N", "positions that the search for bounds may visit: more give tighter bounds")       \
+  X(number, samples, "0", "N",                                                                                        \
+    "also draw N random positions within the limits: distribution of the values, and a test of the bounds")           \
+  X(text, device, "cpu", "cpu|cuda", "where these samples are evaluated: CPU, or GPU (needs nvcc; for 10^8 samples)") \
+  X(number, seed, "1", "S",                                                                                           \
+    "random seed of the search for largest values and of the samples; the bounds hold for any")                       \
+  X(text, limits, "", "2=-1:1,...", "joint ranges by number or name (rad, m), in place of the file's")                \
+  X(text, path, "", "FILE.csv",                                                                                       \
+    "CSV of positions q1.. (optionally t): manipulability and ellipsoids of velocity, acceleration, apparent mass")   \
+  X(text, link, "", "NAME", "link of these ellipsoids (default: the tip of the longest moving chain)")                \
+  X(text, out, "", "FILE.csv", "CSV for the ellipsoids; - is standard output")                                        \
+  X(text, plots, "", "DIR", "plot M and g as each joint moves alone, and the path, with gnuplot")                     \
+  X(flag, ignore_extra, "", "", "ignore unknown columns of the CSV")                                                  \
+  X(flag, json, "", "", "write one JSON object")                                                                      \
   ROBOT_SETTINGS(X)
 
 typedef struct analyze_settings {
@@ -29,17 +30,17 @@ typedef struct analyze_settings {
 
 enum { ELLIPSOIDS = 3, PATH_NUMBERS = 3 + ELLIPSOIDS * 12 };
 
-/* A path: positions, and for each w1 w2 w3, then three ellipsoids of three axes and nine direction cosines. */
+/* A path: positions, and for each w1 w2 w3, then three ellipsoids, each of three axes and nine direction cosines. */
 typedef struct path_rows {
   long count, room;
   bool timed;
   double *t, *q;    /* (count), (count x n) */
   double *row;      /* (count x PATH_NUMBERS) */
-  int dimensions;   /* that the link's velocity has somewhere on the path */
+  int dimensions;   /* rank that the link's velocity reaches somewhere on the path */
   long least, most; /* rows of the smallest and largest manipulability */
 } path_rows;
 
-/* Everything one run holds. */
+/* All data of one run. */
 typedef struct analysis {
   analyze_settings set;
   psdm_robot *robot;
@@ -60,7 +61,7 @@ int analyze_plot(const analysis *a);
 int analyze_json(const analysis *a);
 void analyze_print(const analysis *a);
 
-long analyze_beyond(const psdm_bounds *b);           /* samples that break what is proved: none should */
+long analyze_beyond(const psdm_bounds *b);           /* samples beyond a proved bound: should be 0 */
 double analyze_measure(const analysis *a, long row); /* manipulability in the path's own dimensions */
 const char *analyze_path_column(int column, char buf[16]);
 

@@ -34,7 +34,7 @@ static void json_structure(psdm_output *out, const analysis *a) {
     json_entry(out, NULL, present, depends, a->n);
   }
   psdm_json_close(out);
-  /* [joint, velocity, velocity] of the terms that are there */
+  /* [joint, velocity, velocity] of the non-zero terms */
   psdm_json_array(out, "c");
   for (int i = 0; i < a->n; i++)
     for (int j = 0; j < a->n; j++)

@@ -1,4 +1,4 @@
-/* cmd_analyze_path.c: ellipsoids along the positions of --path, read and written. */
+/* cmd_analyze_path.c: reads the positions of --path, writes their ellipsoids. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +19,13 @@ static int match_columns(analysis *a, const psdm_csv *csv, int *column, int *tim
   for (int j = 0; j < a->n; j++) {
     snprintf(text, sizeof text, "q%d", j + 1);
     column[j] = psdm_csv_find(csv, text);
-    snprintf(text, sizeof text, "no column 'q%d'; a path has q1 to q%d and may have t", j + 1, a->n);
+    snprintf(text, sizeof text, "missing column 'q%d'; a path needs q1 to q%d and may have t", j + 1, a->n);
     if (column[j] < 0) return file_error(csv, PSDM_E_PARSE, psdm_csv_header_line(csv), text);
   }
   for (int c = 0; c < psdm_csv_columns(csv) && !a->set.ignore_extra; c++) {
     bool used = c == *time;
     for (int j = 0; j < a->n; j++) used = used || column[j] == c;
-    snprintf(text, sizeof text, "column '%.80s' is none of t, q1 to q%d; --ignore-extra passes over it",
+    snprintf(text, sizeof text, "unknown column '%.80s': expected t, q1 to q%d; --ignore-extra skips it",
              tool_safe(psdm_csv_name(csv, c)), a->n);
     if (!used) return file_error(csv, PSDM_E_PARSE, psdm_csv_header_line(csv), text);
   }
@@ -51,7 +51,7 @@ static void put_ellipsoid(double *at, const psdm_ellipsoid *e, bool inverse) {
   memcpy(at + 3, e->direction, sizeof e->direction);
 }
 
-/* apparent masses as their inverses: those may be zero, while masses may be infinite */
+/* inverses of apparent masses: these may be zero, the masses infinite */
 static psdm_status ellipsoids(analysis *a, double *scratch, const double *q, double *row) {
   psdm_ellipsoid velocity, acceleration, inertia;
   psdm_status status = psdm_ellipsoids_at(a->robot, a->work, q, a->link, scratch, &velocity,
@@ -84,7 +84,7 @@ static int read_rows(analysis *a, psdm_csv *csv, const int *column, int time, do
 
 double analyze_measure(const analysis *a, long row) { return a->path.row[row * PATH_NUMBERS + a->path.dimensions - 1]; }
 
-/* an arm that stays in a plane has no third axis anywhere */
+/* an arm that stays in a plane never has a third axis */
 static void summarise(analysis *a) {
   path_rows *p = &a->path;
   p->dimensions = 1;
@@ -109,7 +109,7 @@ int analyze_read_path(analysis *a) {
          *scratch = calloc(psdm_ellipsoids_scratch(a->robot), sizeof *scratch);
   int code = column && values && scratch ? match_columns(a, csv, column, &time) : tool_no_memory("analyze");
   a->path.timed = time >= 0;
-  /* room that doubles */
+  /* grows by doubling */
   if (code < 0 &&
       psdm_csv_fits(csv, 3 * sizeof(double) * (size_t)(1 + a->n + PATH_NUMBERS), psdm_robot_memory(a->robot), &error))
     code = tool_fail(&error);
@@ -122,7 +122,7 @@ int analyze_read_path(analysis *a) {
   return code;
 }
 
-/* ---- out ---- */
+/* ---- output ---- */
 
 /* w1 w2 w3, then v1 v2 v3 v1x v1y .. v3z, a.., im.. */
 const char *analyze_path_column(int column, char buf[16]) {

@@ -1,10 +1,10 @@
-/* cmd_analyze_print.c: what psdm analyze found, in words and tables. */
+/* cmd_analyze_print.c: the results of psdm analyze as text and tables. */
 #include <math.h>
 #include <string.h>
 
 #include "cmd_analyze.h"
 
-enum { FEW_JOINTS = 4 }; /* up to so many, every term of c is listed */
+enum { FEW_JOINTS = 4 }; /* up to this many terms of c are all listed */
 
 /* "(q2,q3)", or "" for a constant */
 static int depends_text(const unsigned char *depends, int n, char *buf, size_t size) {
@@ -147,7 +147,7 @@ static void print_samples(const analysis *a) {
   print_sampled("M's least eigenvalue", &b->mass_least, b->mass_least.at_samples.beyond);
   print_sampled("||S|| at random unit qd", &b->coriolis, b->coriolis.at_samples.beyond);
   print_sampled("|g|", &b->gravity, b->gravity.at_samples.beyond);
-  if (!analyze_beyond(b)) printf("  no sample is beyond what is proved\n");
+  if (!analyze_beyond(b)) printf("  no sample exceeds a proved bound\n");
 }
 
 static void print_bounds(const analysis *a) {
@@ -186,7 +186,7 @@ static void print_path(const analysis *a) {
 
 void analyze_print(const analysis *a) {
   printf("%s: %d joint%s, %s\n\n", tool_safe(psdm_robot_name(a->robot)), a->n, a->n == 1 ? "" : "s",
-         a->numeric && !a->set.any ? "with the robot's own masses (--any: for all)" : "for any masses");
+         a->numeric && !a->set.any ? "with this robot's masses (--any: for all)" : "for any masses");
   print_mass(a);
   print_gravity(a);
   print_coriolis(a);

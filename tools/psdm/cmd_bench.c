@@ -6,15 +6,17 @@
 
 #include "bench_run.h"
 
-#define BENCH_SETTINGS(X)                                                                                      \
-  X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                \
-  X(text, method, "all", "all|auto|recursive|expanded",                                                        \
-    "by recursion, from the expanded model, what codegen takes, both")                                         \
-  X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls") \
-  X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")    \
-  X(number, repeat, "50", "N", "rounds; the best one counts")                                                  \
-  X(text, compiler, "", "COMMAND", "C compiler (default: $CC, else cc)")                                       \
-  X(flag, json, "", "", "write one JSON object")                                                               \
+#define BENCH_SETTINGS(X)                                                                       \
+  X(text, functions, "usual", "LIST", "functions, separated by commas; usual: up to pose; all") \
+  X(text, method, "all", "all|auto|recursive|expanded",                                         \
+    "recursive, expanded (from the closed form), auto (what codegen takes), or all")            \
+  X(text, optimise, "latency", "latency|throughput",                                            \
+    "schedule statements for the latency of one call or the throughput of many")                \
+  X(number, effort, "50", "N",                                                                  \
+    "restarts without improvement before the search for fewer operations ends; 0: no search")   \
+  X(number, repeat, "50", "N", "rounds; the best one counts")                                   \
+  X(text, compiler, "", "COMMAND", "C compiler (default: $CC, else cc)")                        \
+  X(flag, json, "", "", "write one JSON object")                                                \
   ROBOT_SETTINGS(X)
 
 typedef struct bench_settings {
@@ -41,12 +43,12 @@ static const char help[] =
 
 const command_line bench_line = {"bench", settings, sizeof settings / sizeof *settings, positional, help};
 
-/* larger errors than rounding makes */
+/* larger errors are not rounding */
 static const double tolerance = 1e-12;
 
-enum { EXPANDED_LINKS = 8 }; /* beyond, the expanded model is absurdly large; codegen's auto has the same bound */
+enum { EXPANDED_LINKS = 8 }; /* above this, the expanded model is far too large; codegen's auto uses the same bound */
 
-/* ---- choices ---- */
+/* ---- options ---- */
 
 static const char *const methods[] = {"all", "auto", "recursive", "expanded"};
 enum { METHODS = sizeof methods / sizeof *methods };
@@ -56,7 +58,7 @@ static int parse_options(const bench_settings *set, int *method, psdm_code_optio
   if (*method == METHODS) {
     const char *near = tool_nearest(set->method, methods, METHODS);
     return tool_usage("bench", "--method '%s': one of all, auto, recursive, expanded was expected%s%s",
-                      tool_safe(set->method), near ? "; you may mean " : "", near ? near : "");
+                      tool_safe(set->method), near ? "; did you mean " : "", near ? near : "");
   }
   o->throughput = strcmp(set->optimise, "throughput") == 0;
   if (!o->throughput && strcmp(set->optimise, "latency") != 0)
@@ -64,14 +66,14 @@ static int parse_options(const bench_settings *set, int *method, psdm_code_optio
   if (!(set->repeat >= 1 && set->repeat <= 1e6) || set->repeat != (int)set->repeat)
     return tool_usage("bench", "--repeat: a whole number from 1 to 1000000 was expected");
   o->target = PSDM_CODE_SIMD;
-  o->prefix = "arm"; /* the robot's name is no part of the machine code */
+  o->prefix = "arm"; /* the machine code does not depend on the robot's name */
   o->effort = set->effort > 0 ? (int)set->effort : -1;
   return tool_functions("bench", set->functions, &o->functions, &o->optional);
 }
 
 /* ---- the work ---- */
 
-/* functions whose only row is by this method, and which have another one */
+/* functions whose only row is by this method, and which have a second method */
 static unsigned lacking(const bench *b, const char *method) {
   unsigned functions = 0;
   for (int k = 0; k < b->rows; k++)
@@ -89,7 +91,7 @@ static int add_other(bench *b, const bench_settings *set, psdm_code_options o, p
   return bench_add(b, &o, false, set->compiler);
 }
 
-/* the share of all functions, which bench_add knows, in place of the share of one */
+/* progress over all functions, known to bench_add, instead of one */
 static bool generating(void *search, const char *doing, double share) {
   (void)share;
   return tool_searching(search, doing, -1);
@@ -107,7 +109,7 @@ static int add_rows(bench *b, const bench_settings *set, int method, psdm_code_o
   return code < 0 ? add_other(b, set, o, PSDM_CODE_EXPANDED, expanded) : code;
 }
 
-/* ---- the answer ---- */
+/* ---- results ---- */
 
 static double worst_error(const bench *b) {
   double worst = 0;
@@ -116,7 +118,7 @@ static double worst_error(const bench *b) {
   return worst;
 }
 
-/* the row that stands for a function: what auto takes, else the only one */
+/* the row of a function to report: what auto takes, else the only one */
 static const bench_row *row_of(const bench *b, int f) {
   const bench_row *found = NULL;
   for (int k = 0; k < b->rows; k++)
@@ -150,8 +152,8 @@ static void print_text(const bench *b) {
     for (int k = 0; k < b->rows; k++)
       if ((int)b->row[k].function == f && &b->row[k] != first) print_row(b, &b->row[k], false);
   }
-  printf("\n  %ssin: angles whose sine and cosine are taken; ns batch: per state, of %d at a time; library: ns of the "
-         "recursion\n",
+  printf("\n  %ssin: angles whose sine and cosine are computed; ns batch: per state, in batches of %d; library: ns of "
+         "the recursion\n",
          chosen ? "*: what codegen takes; " : "", BENCH_STATES);
   const bench_row *inverse = row_of(b, PSDM_CODE_INVERSE);
   double recursion = b->library[PSDM_CODE_INVERSE];
@@ -203,7 +205,7 @@ static void write_baseline(psdm_output *out, const bench *b) {
   psdm_json_close(out);
 }
 
-/* where and when: a time means nothing without them */
+/* machine and date: a time means nothing without them */
 static void write_place(psdm_output *out) {
   char line[256], day[32] = "", *processor = NULL;
   FILE *file = fopen("/proc/cpuinfo", "r");
@@ -252,7 +254,7 @@ static int report(const bench_settings *set, const bench *b) {
   int code = set->json ? print_json(set, b) : EXIT_OK;
   if (!set->json) print_text(b);
   if (code != EXIT_OK || worst_error(b) <= tolerance) return code;
-  tool_warn("the generated code differs from the recursions by %.1e, which is more than rounding", worst_error(b));
+  tool_warn("the generated code differs from the recursions by %.1e, more than rounding explains", worst_error(b));
   return EXIT_QUALITY;
 }
 
@@ -280,7 +282,7 @@ int cmd_bench(int argc, char **argv) {
     progress_end(&bar);
     if (tool_interrupted())
       tool_warn("interrupted: these are the best times of %d rounds%s", b.rounds,
-                whole ? "" : ", of what was compiled until then");
+                whole ? "" : ", of the functions compiled so far");
     tool_deaf();
     code = report(&set, &b);
   }

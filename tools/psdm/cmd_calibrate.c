@@ -1,4 +1,4 @@
-/* cmd_calibrate.c: psdm calibrate: a log goes in, a model that one can trust comes out. */
+/* cmd_calibrate.c: psdm calibrate: from a log to a model and its reliability. */
 #include "cmd_calibrate.h"
 #include "ranks.h"
 
@@ -13,20 +13,22 @@ static const char *const positional[] = {"ROBOT", NULL};
 
 #define WORD_HELP(id, name, text) "  " name "\t" text "\n"
 static const char help[] =
-    "Finds a robot's base parameters and the friction of its drives from logs: tau = Y(q, qd, qdd) theta + friction. "
-    "The robot file needs no inertias.\n"
-    "Filter, delay of the torques, friction columns and the weight of the prior are chosen by cross-validation on the "
-    "training part; what is held out\n"
-    "is only looked at in the end. The main figures are those of the rows in which a joint moves. The verdict is good, "
-    "usable, poor or useless, by the\n"
-    "rules of docs/calibrate.md; exit 1 when it is poor or useless (--accept), or a threshold is not met. The "
-    "parameters are written all the same. An\n"
-    "interrupt (Ctrl-C) keeps the best so far, with exit code 130.\n\n"
-    "By steps (--route steps, or a step before each log's name), each from an experiment of its own (psdm excite --for "
+    "Identifies a robot's base parameters and the friction of its drives from logs: tau = Y(q, qd, qdd) theta + "
+    "friction. The robot file needs no inertias.\n"
+    "Filter, torque delay, friction columns and prior weight are chosen by cross-validation on the training rows; "
+    "held-out rows are used only for the\n"
+    "final errors. The main figures are for rows in which a joint moves. The verdict is good, usable, poor or useless, "
+    "by the rules of\n"
+    "docs/calibrate.md; exit 1 when it is poor or useless (--accept) or a threshold is not met. The parameters are "
+    "written in any case. An interrupt\n"
+    "(Ctrl-C) keeps the best so far, with exit code 130.\n"
+    "\n"
+    "In steps (--route steps, or a step before each log's name), each from its own experiment (psdm excite --for "
     "STEP): motor constants from known\n"
-    "masses, then gravity, LuGre friction, and the other inertias. Each step may be run alone: --params has what "
-    "earlier runs found, --out is written\n"
-    "whole after every step. docs/steps.md has the equations.\n\n"
+    "masses, then gravity, LuGre friction, and the remaining inertias. Each step can be run alone: --params reads the "
+    "results of earlier runs, --out is\n"
+    "rewritten completely after every step. docs/steps.md has the equations.\n"
+    "\n"
     "estimators:\n" PSDM_ESTIMATOR_LIST(
         WORD_HELP) "\nlogs: CSV (a header with t, q1.., optionally qd1.., qdd1.., and tau1.. or i1..; motor side "
                    "qm1.., taum1..), its gzip, .mat, HDF5\n"
@@ -47,7 +49,7 @@ static const char help[] =
 
 const command_line calibrate_line = {"calibrate", settings, sizeof settings / sizeof *settings, positional, help};
 
-/* ---- small things for all files ---- */
+/* ---- small helpers for all files ---- */
 
 static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
 
@@ -78,19 +80,15 @@ static void calibrate_free(calibrate_job *j) {
   free(j->compared.own);
 }
 
-/* ---- the run: the first interrupt ends it with the best so far, the second the program ---- */
+/* ---- the run: the first interrupt ends it and keeps the best so far, the second ends the program ---- */
 
 static void tell_checkpoint(const calibrate_job *j) {
   const psdm_calibration *c = j->result;
   const char *folder = tool_safe(j->set.checkpoint ? j->set.checkpoint : "");
   if (c->parts_found)
-    tool_note("%s: parts of an earlier run that were taken from there: %ld; new: %ld", folder, c->parts_found,
-              c->parts_saved);
-  if (c->parts_stale)
-    tool_warn("%s: parts of other logs or settings, or of another version, that were not used: %ld", folder,
-              c->parts_stale);
-  if (c->parts_damaged)
-    tool_warn("%s: parts that were damaged and have been made again: %ld", folder, c->parts_damaged);
+    tool_note("%s: parts reused from an earlier run: %ld; new: %ld", folder, c->parts_found, c->parts_saved);
+  if (c->parts_stale) tool_warn("%s: parts of other logs, settings or versions, not used: %ld", folder, c->parts_stale);
+  if (c->parts_damaged) tool_warn("%s: damaged parts that were computed again: %ld", folder, c->parts_damaged);
 }
 
 static int run(calibrate_job *j) {
@@ -105,13 +103,13 @@ static int run(calibrate_job *j) {
   if (ranks_helper()) return EXIT_OK;
   tell_checkpoint(j);
   if (j->result->stopped)
-    tool_warn("interrupted while choosing: this is the best so far, with what was chosen until then");
+    tool_warn("interrupted during the cross-validation: this is the best so far, with the choices made until then");
   tool_weak_axes(j->robot, j->result->condition);
   tool_deaf();
   tool_detail("fitted to %ld of %ld rows in %d segments", j->result->used, j->result->rows, j->result->segments);
   if (psdm_parameters_from(j->result, j->set.covariance, NULL, &j->parameters, &error)) return tool_fail(&error);
   if (j->set.covariance && !j->parameters->covariance)
-    tool_warn("--covariance: there are too many parameters; it is left out");
+    tool_warn("--covariance: too many parameters; covariance omitted");
   return psdm_parameters_model(j->robot, NULL, &j->model, &error) ? tool_fail(&error) : -1;
 }
 
@@ -164,13 +162,13 @@ static int report(calibrate_job *j) {
   return code == EXIT_OK && !calibrate_good(j) ? EXIT_QUALITY : code;
 }
 
-/* parts are there for a run that goes on; the answer of this one is written, all of it, and told */
+/* parts serve an unfinished run; this run's answer has been written and reported */
 static void clear_checkpoint(const calibrate_job *j) {
   psdm_error error;
   long removed;
   if (!j->set.checkpoint || tool_interrupted() || fflush(stdout) != 0 || ferror(stdout)) return;
   if (psdm_calibration_clear(j->result, &removed, &error)) tool_warn("%s: %s", tool_safe(error.file), error.text);
-  if (removed) tool_detail("%s: parts of this run that were removed: %ld", tool_safe(j->set.checkpoint), removed);
+  if (removed) tool_detail("%s: parts of this run removed: %ld", tool_safe(j->set.checkpoint), removed);
 }
 
 static int oneshot(calibrate_job *j) {
@@ -187,8 +185,8 @@ static int oneshot(calibrate_job *j) {
   return code;
 }
 
-/* what is read may not be written over, which is better said before the work than after; --params may: calibrations
- * go on in their own file */
+/* an input must not be overwritten: refuse before the work, not after; --params may be, since calibrations continue in
+ * their own file */
 static int spare_inputs(const calibrate_job *j) {
   const char *const written[] = {j->set.out, j->set.predict, j->set.urdf};
   int code = -1;
@@ -204,7 +202,7 @@ int cmd_calibrate(int argc, char **argv) {
   if (!j) return tool_no_memory("calibrate");
   int code = settings_parse(&calibrate_line, argc, argv, &j->set, &j->path);
   if (code < 0) code = calibrate_route(j);
-  if (code < 0 && j->steps.chosen && ranks_helper()) code = EXIT_OK; /* steps are rank 0's alone */
+  if (code < 0 && j->steps.chosen && ranks_helper()) code = EXIT_OK; /* steps run on rank 0 alone */
   if (code < 0) code = spare_inputs(j);
   if (code < 0) code = j->steps.chosen ? calibrate_steps(j) : oneshot(j);
   calibrate_free(j);

@@ -1,4 +1,4 @@
-/* cmd_calibrate.h: what the files of psdm calibrate share: settings, one run's belongings, its steps. */
+/* cmd_calibrate.h: shared by the files of psdm calibrate: settings, the data of one run, its stages. */
 #ifndef CMD_CALIBRATE_H
 #define CMD_CALIBRATE_H
 
@@ -8,56 +8,54 @@
   X(list, log, "", "[STEP:]FILE ...",                                                                                  \
     "measured logs; may be given several times. Steps: motor: gravity: friction: inertia: before each name")           \
   X(text, route, "", "oneshot|steps",                                                                                  \
-    "everything from one kind of log (the default), or step by step (where logs have a step)")                         \
+    "all parameters from one kind of log (the default), or step by step (where logs name a step)")                     \
   X(list, weight, "", "FILE=KG[,X,Y,Z] ...",                                                                           \
-    "steps: mass on the tip of the longest moving chain that the motor log FILE was made with, and its centre in "     \
-    "that link's frame (m)")                                                                                           \
-  X(text, estimator, "consistent", SETTING_WORDS(PSDM_ESTIMATOR_LIST), "how parameters are found, see above")          \
+    "steps: mass on the tip of the longest moving chain during motor log FILE, and its centre in that link's frame "   \
+    "(m)")                                                                                                             \
+  X(text, estimator, "consistent", SETTING_WORDS(PSDM_ESTIMATOR_LIST), "estimation method, see above")                 \
   X(text, holdout, "", "SHARE|blocks:SECONDS/K",                                                                       \
-    "hold out the last share of the rows, or every K-th block of so many seconds; only looked at in the end (steps: "  \
-    "a share of each step's, 0.15)")                                                                                   \
-  X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")          \
+    "hold out the last share of the rows, or every K-th block of this many seconds, for the final errors only "        \
+    "(steps: a share of each step's, 0.15)")                                                                           \
+  X(text, columns, "", "t=1,q=2:7,tau=8:13", "columns of the channels in logs without a header, counted from 1")       \
   X(text, out, "", "PARAMS.yaml", "parameter file, for --params of every command")                                     \
-  X(flag, covariance, "", "", "keep the covariance of all parameters in --out")                                        \
+  X(flag, covariance, "", "", "store the covariance of all parameters in --out")                                       \
   X(flag, json, "", "", "write one JSON object")                                                                       \
-  X(flag, degrees, "", "", "positions of the log, and their rates, are in degrees")                                    \
+  X(flag, degrees, "", "", "positions and their derivatives in the log are in degrees")                                \
   X(text, offset, "", "RAD,...", "added to the log's positions, one number per joint")                                 \
-  X(text, sign, "", "1,-1,...", "the log's direction of each joint, positions and torques, before --offset")           \
-  X(number, rate, "0", "HZ", "of logs without t")                                                                      \
-  X(flag, ignore_extra, "", "", "pass over columns of logs that are no channel")                                       \
-  X(text, kinematics, "auto", "auto|q|qd|qdd", "logged channel that velocities and accelerations come from")           \
+  X(text, sign, "", "1,-1,...", "sign of each joint's positions and torques in the log, applied before --offset")      \
+  X(number, rate, "0", "HZ", "sample rate of logs without t")                                                          \
+  X(flag, ignore_extra, "", "", "ignore unknown columns of logs")                                                      \
+  X(text, kinematics, "auto", "auto|q|qd|qdd", "logged channel that velocities and accelerations are computed from")   \
   X(text, cutoff, "", "HZ|none",                                                                                       \
-    "of the zero-phase filter (default: chosen by cross-validation; steps: one or four, 4,4,40,15)")                   \
-  X(text, delay, "", "SECONDS", "by which torques are late (default: chosen by cross-validation)")                     \
-  X(number, lambda, "0", "NATS", "consistent, ridge: weight of the prior; 0 is chosen by cross-validation")            \
+    "cutoff of the zero-phase filter (default: chosen by cross-validation; steps: one or four, 4,4,40,15)")            \
+  X(text, delay, "", "SECONDS", "delay of the torques (default: chosen by cross-validation)")                          \
+  X(number, lambda, "0", "NATS", "consistent, ridge: weight of the prior; 0: chosen by cross-validation")              \
   X(text, prior, "", "FILE|kinematics",                                                                                \
-    "what the consistent estimator is pulled to: a parameter or robot file, or cylinders (default: the robot's "       \
-    "inertias)")                                                                                                       \
-  X(flag, plain_friction, "", "", "viscous, Coulomb and offset only, no dictionary of friction")                       \
-  X(number, friction_columns, "6", "COUNT", "friction columns of a drive at most, up to 16")                           \
-  X(flag, springs, "", "",                                                                                             \
-    "x, sin x and cos x of each drive are columns too, whatever is chosen: springs, counterbalances")                  \
+    "prior of the consistent estimator: a parameter or robot file, or cylinders (default: the robot's inertias)")      \
+  X(flag, plain_friction, "", "", "friction is viscous, Coulomb and offset only, no dictionary")                       \
+  X(number, friction_columns, "6", "COUNT", "most friction columns per drive, up to 16")                               \
+  X(flag, springs, "", "", "always include columns x, sin x and cos x for each drive: springs, counterbalances")       \
   X(number, decimate, "0", "K",                                                                                        \
-    "regressor and torque of all rows through one low pass, then every K-th; not for robust, iv, didim, energy")       \
-  X(text, rest, "", "SHARE|none", "leave out rows slower than this share of a joint's speed (default: 0.01)")          \
+    "low-pass regressor and torque of all rows, then keep every K-th; not for robust, iv, didim, energy")              \
+  X(text, rest, "", "SHARE|none", "omit rows slower than this share of a joint's speed (default: 0.01)")               \
   X(text, predict, "", "FILE.csv",                                                                                     \
-    "every row again: t, segment, heldout, q*, qd*, qdd*, tau*, raw*, predicted*, band*, friction* (steps: t, step, "  \
+    "CSV of every row: t, segment, heldout, q*, qd*, qdd*, tau*, raw*, predicted*, band*, friction* (steps: t, step, " \
     "drive, heldout, q, qd, measured, predicted)")                                                                     \
-  X(text, urdf, "", "FILE.urdf", "the robot with its identified inertias and friction (consistent only)")              \
-  X(text, codegen, "", "DIR", "C code of the calibrated robot, as psdm codegen writes it")                             \
+  X(text, urdf, "", "FILE.urdf", "robot with its identified inertias and friction (consistent only)")                  \
+  X(text, codegen, "", "DIR", "C code of the calibrated robot, as written by psdm codegen")                            \
   X(text, compare, "", "PARAMS.yaml",                                                                                  \
-    "an earlier result beside this one: differences, and both errors on the same rows")                                \
+    "compare with an earlier result: parameter differences, and both errors on the same rows")                         \
   X(number, max_rel, "0", "SHARE",                                                                                     \
-    "exit 1 when the global relative error, held out where something is, lies above; 0 is never")                      \
+    "exit 1 when the global relative error (on held-out rows if any) is above this; 0: never")                         \
   X(text, max_rmse, "", "NM,...", "the same for each joint's RMSE: one number or one per joint")                       \
-  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST), "the worst verdict that still ends with exit code 0")    \
+  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST), "worst verdict that still exits with 0")                 \
   X(number, threads, "0", "COUNT",                                                                                     \
-    "threads (default: OMP_NUM_THREADS, or the processors); the answer does not depend on it")                         \
+    "threads (default: OMP_NUM_THREADS, or the processors); the result does not depend on it")                         \
   X(number, cache, "0", "ROWS",                                                                                        \
-    "rows kept in memory at most (default: 2 million); of longer logs choices see evenly spread pieces, and all rows " \
-    "are read again")                                                                                                  \
+    "most rows kept in memory (default: 2 million); for longer logs choices use evenly spread pieces, and the fit "    \
+    "reads all rows again")                                                                                            \
   X(text, checkpoint, "", "DIR",                                                                                       \
-    "keep finished parts of long logs here: the same command goes on from there after it was killed")                  \
+    "store finished parts of long logs here: after a crash or kill, the same command continues from them")             \
   ROBOT_SETTINGS(X)
 
 typedef struct calibrate_settings {
@@ -67,24 +65,24 @@ typedef struct calibrate_settings {
 /* An earlier result on the rows of this one. */
 typedef struct comparison {
   psdm_parameters *other;
-  bool heldout; /* over the held-out rows; else over the training rows, as none are held out */
+  bool heldout; /* over the held-out rows; without any, over the training rows */
   long rows;
   double *own, *others, *square; /* (n) sums of squares: errors of both, torque */
 } comparison;
 
-/* What only --route steps has. */
+/* For --route steps only. */
 typedef struct steps_job {
   bool chosen;
   psdm_steps_log *log; /* (logs) */
   psdm_steps_options options;
   psdm_parameters *before; /* --params */
   psdm_steps *result;
-  int saved;                    /* exit code of the last --out, -1: none or well */
-  const psdm_joint_fit *judged; /* (n) what thresholds look at, */
-  const char *judged_of;        /* in words */
+  int saved;                    /* exit code of the last --out, -1: none or success */
+  const psdm_joint_fit *judged; /* (n) what thresholds are compared with, */
+  const char *judged_of;        /* as text */
 } steps_job;
 
-/* Everything one run holds; calibrate_free releases it. */
+/* All data of one run; calibrate_free releases it. */
 typedef struct calibrate_job {
   calibrate_settings set;
   const char *path;
@@ -94,22 +92,22 @@ typedef struct calibrate_job {
   double *sign, *offset, *max_rmse; /* (n), NULL where not given */
   double *prior;                    /* (standard), NULL where not given */
   psdm_calibration *result;
-  psdm_parameters *parameters; /* the same as a file has it */
+  psdm_parameters *parameters; /* the same as in a file */
   psdm_model *model;           /* for formulas */
   comparison compared;
   steps_job steps;
-  const psdm_part_fit *judged; /* the part that thresholds look at */
-  char failure[64][160];       /* thresholds that were not met, a sentence each */
+  const psdm_part_fit *judged; /* the rows that thresholds apply to */
+  char failure[64][160];       /* unmet thresholds, a sentence each */
   int failures;
-  psdm_verdict verdict, accept; /* what the answer is worth, and may be */
-  psdm_finding fit;             /* --route steps: what the errors say; rule NULL: nothing */
+  psdm_verdict verdict, accept; /* verdict, and the worst accepted one */
+  psdm_finding fit;             /* --route steps: verdict on the errors; rule NULL: none */
 } calibrate_job;
 
 bool calibrate_words_wanted(const calibrate_job *j); /* standard output is free for a report */
 const char *calibrate_joint_name(const calibrate_job *j, int q);
 void calibrate_fail_threshold(calibrate_job *j, const char *text);
 
-/* ---- the steps: -1 to go on, else an exit code ---- */
+/* ---- stages: -1 to go on, else an exit code ---- */
 
 int calibrate_route(calibrate_job *j);   /* cmd_calibrate_words.c: which one, by --route and the names of the logs */
 int calibrate_words(calibrate_job *j);   /* options that need no robot */
@@ -119,13 +117,13 @@ int calibrate_write_parameters(const calibrate_job *j); /* --out */
 int calibrate_write_robot(const calibrate_job *j);      /* --urdf, --codegen */
 int calibrate_compare(calibrate_job *j);                /* cmd_calibrate_compare.c */
 void calibrate_judge(calibrate_job *j);                 /* cmd_calibrate.c: thresholds, and the verdict */
-/* what the verdict rests on; NULL behind the last */
+/* reasons for the verdict; NULL after the last */
 const psdm_finding *calibrate_finding(const calibrate_job *j, int index);
-bool calibrate_good(const calibrate_job *j); /* thresholds are met, and the verdict is accepted: exit 0 */
+bool calibrate_good(const calibrate_job *j); /* thresholds are met and the verdict is accepted: exit 0 */
 void calibrate_print_verdict(const calibrate_job *j, const char *of, double rel); /* cmd_calibrate_print.c */
 /* cmd_calibrate_json.c: within an object */
 void calibrate_put_verdict(const calibrate_job *j, psdm_output *out);
-void calibrate_warn_verdict(const calibrate_job *j); /* cmd_calibrate.c: where standard output has no room for it */
+void calibrate_warn_verdict(const calibrate_job *j); /* cmd_calibrate.c: when standard output is taken */
 
 /* ---- reports ---- */
 
@@ -150,10 +148,10 @@ double calibrate_friction_number(const psdm_friction *friction, int number);
 /* "tanh(v/0.02) |f|": a friction column with its numbers. Returns buf. */
 char *calibrate_column_text(const psdm_column *column, char *buf, size_t size);
 
-/* What should make one careful, the index-th; NULL behind the last. */
+/* The index-th caution; NULL after the last. */
 const char *calibrate_doubt(const calibrate_job *j, int index, char *buf, size_t size);
 
-/* Difference of a base parameter to the compared result in standard deviations of both; NAN when it is not there. */
+/* Difference of a base parameter from the compared result in standard deviations of both; NAN without one. */
 double calibrate_apart(const calibrate_job *j, int parameter, double *other);
 
 #endif

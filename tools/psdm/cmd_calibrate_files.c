@@ -1,13 +1,13 @@
-/* cmd_calibrate_files.c: what a calibration leaves behind: parameters, predicted rows, a URDF, C code. */
+/* cmd_calibrate_files.c: output files of a calibration: parameters, predicted rows, a URDF, C code. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd_calibrate.h"
 
-/* what the numbers are worth, for people: comments at the file's end */
+/* quality figures for human readers: comments at the file's end */
 static void write_verdict(const calibrate_job *j, psdm_output *out) {
   const psdm_finding *f;
-  if (j->steps.chosen) return; /* written after every step, before anything is judged */
+  if (j->steps.chosen) return; /* written after every step, before any verdict */
   psdm_output_print(out, "# verdict: %s\n", psdm_verdict_name(j->verdict));
   for (int k = 0; (f = calibrate_finding(j, k)); k++)
     psdm_output_print(out, "#   %s: %s\n", psdm_verdict_name(f->verdict), tool_safe(f->text));
@@ -25,7 +25,7 @@ int calibrate_write_parameters(const calibrate_job *j) {
 
 /* ---- predicted rows ---- */
 
-enum { GROUPS = 8, TOGETHER = 4096 }; /* rows whose digits several threads write at a time */
+enum { GROUPS = 8, TOGETHER = 4096 }; /* rows formatted by several threads at a time */
 static const char *const group_names[GROUPS] = {"q", "qd", "qdd", "tau", "raw", "predicted", "band", "friction"};
 
 typedef struct rows_out {
@@ -76,18 +76,19 @@ static int write_predictions(const calibrate_job *j) {
 static void tell_losses(const calibrate_job *j, const psdm_robot *robot) {
   char text[256];
   for (int k = 0; psdm_robot_loss(robot, PSDM_FORMAT_URDF, k, text, sizeof text); k++)
-    tool_warn("--urdf leaves out: %s", text);
+    tool_warn("--urdf omits: %s", text);
   for (int i = 0; i < j->n; i++) {
     psdm_friction friction;
     double left_out;
     psdm_parameters_friction(j->parameters, i, &friction, &left_out);
     if (!(left_out > 0)) continue;
-    tool_warn("--urdf: friction of joint %s is %.3g Coulomb and %.3g viscous; the found curve differs by up to %.2g",
-              tool_safe(calibrate_joint_name(j, i)), friction.coulomb, friction.viscous, left_out);
+    tool_warn(
+        "--urdf: friction of joint %s is %.3g Coulomb and %.3g viscous; the identified curve differs by up to %.2g",
+        tool_safe(calibrate_joint_name(j, i)), friction.coulomb, friction.viscous, left_out);
   }
 }
 
-/* URDF has no place for what a rotor adds at its joint; a comment has */
+/* URDF has no element for a rotor's inertia at its joint; a comment holds it */
 static void write_armature(const calibrate_job *j, const psdm_robot *robot, psdm_output *out) {
   int first = 10 * psdm_robot_links(robot);
   if (!psdm_robot_drives(robot)) return;

@@ -1,4 +1,4 @@
-/* cmd_calibrate_json.c: everything that a calibration found, for machines. */
+/* cmd_calibrate_json.c: all results of a calibration as JSON. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* cmd_calibrate_print.c: the report for people. */
+/* cmd_calibrate_print.c: the text report. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ char *calibrate_column_text(const psdm_column *column, char *buf, size_t size) {
   return buf;
 }
 
-/* ---- what should make one careful ---- */
+/* ---- cautions ---- */
 
 static int mostly_prior(const psdm_calibration *c) {
   int count = 0;
@@ -41,20 +41,20 @@ const char *calibrate_doubt(const calibrate_job *j, int index, char *buf, size_t
                c->cost_ratio > 4 ? ": kinematics, units or signs may be wrong" : "");
       break;
     case 2:
-      snprintf(buf, size, "the held-out error is %.1f times the training error: other motion, or too little of it",
+      snprintf(buf, size,
+               "the held-out error is %.1f times the training error: the motion differs, or there is too little of it",
                held / train);
       break;
     case 3:
-      snprintf(buf, size, "%d of %d base parameters are mostly the prior's: the motion says little about them", prior,
-               c->base);
+      snprintf(buf, size,
+               "%d of %d base parameters come mostly from the prior: the motion contains little information about them",
+               prior, c->base);
       break;
     case 4:
-      snprintf(buf, size, "%d combination%s of parameters %s hardly seen by the motion", blind, blind > 1 ? "s" : "",
+      snprintf(buf, size, "%d combination%s of parameters %s hardly excited by the motion", blind, blind > 1 ? "s" : "",
                blind > 1 ? "are" : "is");
       break;
-    case 5:
-      snprintf(buf, size, "nothing was held out: errors are those of the rows that were fitted (--holdout)");
-      break;
+    case 5: snprintf(buf, size, "nothing was held out: errors are those of the fitted rows (--holdout)"); break;
     default: return NULL;
   }
   return buf;
@@ -119,7 +119,7 @@ static void print_errors(const calibrate_job *j) {
 static void print_parameters(const calibrate_job *j) {
   const psdm_calibration *c = j->result;
   printf("\nbase parameters:%s\n  %-6s %13s %11s %7s\n",
-         j->set.compare ? "  (and the compared result, apart by so many sd)" : "", "name", "value", "sd", "sd %");
+         j->set.compare ? "  (and the compared result, with the distance in sd)" : "", "name", "value", "sd", "sd %");
   for (int k = 0; k < c->base; k++) {
     const psdm_estimate *e = &c->theta[k];
     printf("  %-6s %13.6g %11.3g %7.1f", e->name, e->value, e->sd, 100 * e->sd / fabs(e->value));
@@ -127,7 +127,7 @@ static void print_parameters(const calibrate_job *j) {
       double other = NAN, apart = calibrate_apart(j, k, &other);
       printf(" %13.6g %6.1f", other, apart);
     }
-    printf("%s\n", e->prior_share > 0.5 ? "   mostly the prior" : e->essential ? "" : "   not essential");
+    printf("%s\n", e->prior_share > 0.5 ? "   mostly from the prior" : e->essential ? "" : "   not essential");
   }
 }
 
@@ -156,8 +156,9 @@ static void print_worth(const calibrate_job *j) {
          "over ordinary least squares %.3f\n",
          c->condition, c->durbin_watson, c->correlation, c->cost_ratio);
   int k = 0;
-  for (; (text = psdm_calibration_blind(c, k)) && k < SHOWN; k++) printf("%s  %s\n", k ? "" : "hardly seen:\n", text);
-  if (text) printf("  and more; --json has them all\n");
+  for (; (text = psdm_calibration_blind(c, k)) && k < SHOWN; k++)
+    printf("%s  %s\n", k ? "" : "hardly excited:\n", text);
+  if (text) printf("  and more; --json has all of them\n");
 }
 
 static void print_comparison(const calibrate_job *j) {
@@ -177,7 +178,7 @@ static void print_comparison(const calibrate_job *j) {
 void calibrate_print_verdict(const calibrate_job *j, const char *of, double rel) {
   const psdm_finding *f;
   printf("\nverdict: %s; error of %.2f %% (%s)", psdm_verdict_name(j->verdict), 100 * rel, of);
-  if (j->set.max_rel || j->max_rmse) printf("; %s", j->failures ? "not good enough" : "every threshold is met");
+  if (j->set.max_rel || j->max_rmse) printf("; %s", j->failures ? "not good enough" : "all thresholds are met");
   printf("\n");
   for (int k = 0; k < j->failures; k++) printf("  %s\n", j->failure[k]);
   for (int k = 0; (f = calibrate_finding(j, k)); k++)
@@ -186,10 +187,9 @@ void calibrate_print_verdict(const calibrate_job *j, const char *of, double rel)
 
 static void print_verdict(const calibrate_job *j) {
   char text[160];
-  for (int k = 0; calibrate_doubt(j, k, text, sizeof text); k++)
-    printf("%s  %s\n", k ? "" : "\nto keep in mind:\n", text);
+  for (int k = 0; calibrate_doubt(j, k, text, sizeof text); k++) printf("%s  %s\n", k ? "" : "\ncautions:\n", text);
   calibrate_print_verdict(
-      j, j->result->judged_heldout ? "held-out rows" : "parts of the log, each met by a fit to the others",
+      j, j->result->judged_heldout ? "held-out rows" : "parts of the log, each predicted by a fit to the others",
       j->result->judged_rel);
 }
 

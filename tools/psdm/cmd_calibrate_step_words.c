@@ -5,33 +5,33 @@
 
 #include "cmd_calibrate.h"
 
-/* what belongs to the other route, and why */
+/* options of the other route only, and why */
 static int refuse_others(const calibrate_settings *s) {
   const struct {
     bool given;
     const char *option, *why;
   } others[] = {
-      {strcmp(s->estimator, "consistent") != 0, "estimator", "each step has a way of its own"},
+      {strcmp(s->estimator, "consistent") != 0, "estimator", "each step has a fixed method"},
       {strcmp(s->kinematics, "auto") != 0, "kinematics", "velocities and accelerations come from the positions"},
-      {s->delay != NULL, "delay", "steps know of none"},
+      {s->delay != NULL, "delay", "steps use no delay"},
       {s->lambda != 0, "lambda", "steps have no prior"},
-      {s->prior != NULL, "prior", "steps have no prior; what earlier runs found goes to --params"},
+      {s->prior != NULL, "prior", "steps have no prior; give results of earlier runs to --params"},
       {s->plain_friction, "plain-friction", "the friction of steps is LuGre's"},
       {s->friction_columns != 6, "friction-columns", "the friction of steps is LuGre's"},
       {s->springs, "springs", "the friction of steps is LuGre's"},
       {s->decimate != 0, "decimate", "steps use every row"},
-      {s->threads != 0, "threads", "steps have one"},
+      {s->threads != 0, "threads", "steps choose their own"},
       {s->cache != 0, "cache", "steps keep every row"},
-      {s->checkpoint != NULL, "checkpoint", "--out is written after every step, and --params goes on from there"},
-      {s->rest != NULL, "rest", "each step knows which rows are at rest"},
+      {s->checkpoint != NULL, "checkpoint", "--out is written after every step, and --params continues from it"},
+      {s->rest != NULL, "rest", "each step detects its own rows at rest"},
       {s->urdf != NULL, "urdf",
-       "steps find base parameters, from which no link's own inertia follows; --route oneshot finds links"},
-      {s->compare != NULL, "compare", "two results of steps are best compared by their --json"},
-      {s->covariance, "covariance", "steps always keep it in --out"},
+       "steps find base parameters, which do not determine single links; use --route oneshot for link inertias"},
+      {s->compare != NULL, "compare", "compare two results of steps by their --json"},
+      {s->covariance, "covariance", "steps always store it in --out"},
   };
   for (size_t k = 0; k < sizeof others / sizeof *others; k++)
     if (others[k].given)
-      return tool_usage("calibrate", "--%s does not go with --route steps: %s", others[k].option, others[k].why);
+      return tool_usage("calibrate", "--%s cannot be used with --route steps: %s", others[k].option, others[k].why);
   return -1;
 }
 
@@ -72,14 +72,14 @@ static int take_weight(calibrate_job *j, const char *text) {
       of_others++;
       continue;
     }
-    if (log->mass > 0) return bad_weight(text, "this log has a weight already");
+    if (log->mass > 0) return bad_weight(text, "duplicate weight for this log");
     log->mass = mass[0];
     memcpy(log->com, mass + 1, sizeof log->com);
     found++;
   }
   if (found) return -1;
   return bad_weight(
-      text, of_others ? "only motor logs have a weight" : "no motor log has that name; write it as behind motor:");
+      text, of_others ? "only motor logs have a weight" : "no motor log has this name; write it as after motor:");
 }
 
 static int take_weights(calibrate_job *j) {
@@ -125,8 +125,7 @@ static int check_outputs(const calibrate_job *j) {
   const char *const path[] = {s->out, s->predict};
   int standard = s->json;
   for (int k = 0; k < 2; k++) standard += path[k] && strcmp(path[k], "-") == 0;
-  return standard > 1 ? tool_usage("calibrate", "only one of --json, --out and --predict can go to standard output")
-                      : -1;
+  return standard > 1 ? tool_usage("calibrate", "only one of --json, --out and --predict can use standard output") : -1;
 }
 
 int calibrate_step_words(calibrate_job *j) {

@@ -1,5 +1,4 @@
-/* cmd_calibrate_steps.c: psdm calibrate --route steps: motors, gravity, friction, inertia, each from a log of its
- * own. */
+/* cmd_calibrate_steps.c: psdm calibrate --route steps: motors, gravity, friction, inertia, each from its own log. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +22,9 @@ double calibrate_friction_number(const psdm_friction *f, int number) {
   return numbers[number];
 }
 
-/* ---- the run: whatever is finished is on disk ---- */
+/* ---- the run: every finished step is on disk ---- */
 
-/* the answer so far as a file has it, and that file; standard output has room for one only, in the end */
+/* the result so far as written to a file, and that file; standard output gets the final one only */
 static int keep(calibrate_job *j, const psdm_steps *steps, bool last) {
   psdm_error error;
   psdm_parameters_free(j->parameters);
@@ -43,9 +42,9 @@ static bool finished(void *user, const psdm_steps *steps, psdm_step step) {
 static int load(calibrate_job *j) {
   psdm_error error;
   robot_settings set = *ROBOT_SETTINGS_OF(&j->set);
-  set.params = NULL; /* what earlier runs found need not be complete */
+  set.params = NULL; /* results of earlier runs may be incomplete */
   int code = tool_load("calibrate", j->path, &set, &j->robot);
-  if (code < 0 && j->set.weight.count) tool_default_link(j->robot, "--tip cuts to another");
+  if (code < 0 && j->set.weight.count) tool_default_link(j->robot, "--tip selects another");
   if (code < 0) code = calibrate_numbers(j);
   if (code < 0 && j->set.params && psdm_parameters_load(j->set.params, j->robot, NULL, &j->steps.before, &error))
     code = tool_fail(&error);
@@ -75,23 +74,23 @@ static int run(calibrate_job *j) {
   progress_end(&bar);
   if (j->steps.saved >= 0) return j->steps.saved;
   if (status && j->parameters && j->set.out && strcmp(j->set.out, "-") != 0)
-    tool_warn("steps that were finished before are kept in '%s'", tool_safe(j->set.out));
+    tool_warn("the finished steps are in '%s'", tool_safe(j->set.out));
   if (status) return tool_fail(&error);
   if (j->steps.result->stopped && !any_done(j->steps.result)) {
     tool_warn("interrupted before a step was finished: nothing was written");
     return EXIT_INTERRUPTED;
   }
   if (j->steps.result->stopped)
-    tool_warn("interrupted: steps that are finished are kept%s", j->set.out ? "; --params goes on from there" : "");
+    tool_warn("interrupted: finished steps are kept%s", j->set.out ? "; --params continues from them" : "");
   tool_deaf();
   int code = keep(j, j->steps.result, true);
   if (code >= 0) return code;
   return psdm_parameters_model(j->robot, NULL, &j->model, &error) ? tool_fail(&error) : -1;
 }
 
-/* ---- thresholds: the whole model where the inertia logs were there, else the last step ---- */
+/* ---- thresholds: the whole model if there were inertia logs, else the last step ---- */
 
-/* |error| / |tau| over all joints, as the library has it for the steps themselves */
+/* |error| / |tau| over all joints, computed as in the library for each step */
 static double global_rel(const psdm_joint_fit *joint, int n) {
   double error = 0, tau = 0;
   for (int i = 0; i < n; i++) {

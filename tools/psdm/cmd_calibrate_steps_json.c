@@ -1,4 +1,4 @@
-/* cmd_calibrate_steps_json.c: everything that --route steps found, for machines. */
+/* cmd_calibrate_steps_json.c: all results of --route steps as JSON. */
 #include <math.h>
 #include <string.h>
 

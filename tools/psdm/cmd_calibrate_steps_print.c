@@ -1,4 +1,4 @@
-/* cmd_calibrate_steps_print.c: the report of --route steps for people. */
+/* cmd_calibrate_steps_print.c: the text report of --route steps. */
 #include <math.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@ static bool is_there(const psdm_steps *s, int step) { return s->step[step].done 
 
 static const char *joint(const calibrate_job *j, int i) { return tool_safe(calibrate_joint_name(j, i)); }
 
-/* what did not come from this run's logs is marked */
+/* marks values that do not come from this run's logs */
 static void print_from(int from) {
-  static const char *const words[] = {"   not shown", "   the robot file's", "   from before", ""};
+  static const char *const words[] = {"   not excited", "   from the robot file", "   from --params", ""};
   printf("%s\n", words[from]);
 }
 
@@ -31,7 +31,7 @@ static void print_faults(const psdm_steps *s) {
   int k = 0;
   for (; (text = psdm_steps_fault(s, k)) && k < SHOWN; k++)
     printf("%s  %s\n", k ? "" : "\nfaults of the logs:\n", tool_safe(text));
-  if (text) printf("  and more; --json has them all\n");
+  if (text) printf("  and more; --json has all of them\n");
 }
 
 /* ---- the numbers, step by step ---- */
@@ -105,7 +105,7 @@ static void print_friction(const calibrate_job *j) {
   }
 }
 
-/* ---- how well torques are met: rows of Table 3 ---- */
+/* ---- torque errors: rows of Table 3 ---- */
 
 static const psdm_joint_fit *fit_of(const calibrate_job *j, int step, bool *held) {
   const psdm_step_fit *fit = &j->steps.result->step[step];
@@ -115,7 +115,7 @@ static const psdm_joint_fit *fit_of(const calibrate_job *j, int step, bool *held
   return rows ? fit->heldout : fit->train;
 }
 
-/* R2 says nothing where the model has no torque to predict: the error is all of it */
+/* R2 is meaningless if the model predicts no torque */
 static void print_fit(const psdm_joint_fit *fit) {
   if (fit && fit->rows && fit->rel == 1) printf("  %9.3g %8s", fit->rmse, "-");
   else if (fit && fit->rows) printf("  %9.3g %8.4f", fit->rmse, fit->r2);
@@ -128,8 +128,7 @@ static void print_table(const calibrate_job *j) {
   for (int k = 0; k < PSDM_STEPS; k++)
     any |= is_there(s, k) && fit_of(j, k, &own), held &= !is_there(s, k) || !fit_of(j, k, &own) || own;
   if (!any) return;
-  printf("\naccuracy, %s, RMSE in Nm:\n  %-12s",
-         held ? "rows that were held out" : "rows that were fitted where none were held out", "");
+  printf("\naccuracy, %s, RMSE in Nm:\n  %-12s", held ? "held-out rows" : "fitted rows where none were held out", "");
   for (int k = 0; k < PSDM_STEPS; k++) printf("  %18s", psdm_step_name((psdm_step)k));
   printf("  %18s\n  %-12s", "all", "");
   for (int k = 0; k <= PSDM_STEPS; k++) printf("  %9s %8s", "RMSE", "R2");
@@ -150,7 +149,7 @@ static void print_table(const calibrate_job *j) {
 static void print_verdict(const calibrate_job *j) {
   const psdm_steps *s = j->steps.result;
   for (int k = 0; s->remark && s->remark[k][0]; k++)
-    printf("%s  %s\n", k ? "" : "\nto keep in mind:\n", tool_safe(s->remark[k]));
+    printf("%s  %s\n", k ? "" : "\ncautions:\n", tool_safe(s->remark[k]));
   calibrate_print_verdict(j, j->steps.judged_of, calibrate_steps_rel(j));
 }
 

@@ -6,7 +6,7 @@
 #include "cmd_calibrate.h"
 #include "ranks.h"
 
-/* ---- words ---- */
+/* ---- names ---- */
 
 static int unknown(const char *option, const char *text, const char *const *words, size_t count) {
   const char *near = tool_nearest(text, words, count);
@@ -14,7 +14,7 @@ static int unknown(const char *option, const char *text, const char *const *word
   for (size_t i = 0; i < count; i++)
     snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", words[i]);
   if (near)
-    return tool_usage("calibrate", "--%s '%s': did you mean '%s'? There are %s", option, tool_safe(text), near, known);
+    return tool_usage("calibrate", "--%s '%s': did you mean '%s'? Expected %s", option, tool_safe(text), near, known);
   return tool_usage("calibrate", "--%s '%s': one of %s was expected", option, tool_safe(text), known);
 }
 
@@ -36,7 +36,7 @@ static int choose_kinematics(calibrate_job *j) {
 
 /* ---- the route ---- */
 
-/* a log of one step is marked by a word before its name: what stands behind it, NULL where there is none */
+/* the step word before a log's name: what follows it, NULL without one */
 static const char *behind_step(const char *text, psdm_step *step) {
   char word[16];
   size_t length = strcspn(text, ":");
@@ -46,7 +46,7 @@ static const char *behind_step(const char *text, psdm_step *step) {
   return psdm_step_find(word, step) ? text + length + 1 : NULL;
 }
 
-/* the file's name may have a colon of its own, so that a misspelt step shows only beside good ones */
+/* file names may contain a colon, so a misspelt step is recognized only beside valid ones */
 static int no_step(const char *text) {
   const char *words[PSDM_STEPS], *near = NULL;
   char word[16];
@@ -56,12 +56,11 @@ static int no_step(const char *text) {
     near = tool_nearest(word, words, PSDM_STEPS);
   }
   if (near)
-    return tool_usage("calibrate",
-                      "--log '%s': did you mean '%s:'? --route steps needs the step before every log's name",
+    return tool_usage("calibrate", "--log '%s': did you mean '%s:'? --route steps needs a step before every log's name",
                       tool_safe(text), near);
   return tool_usage(
       "calibrate",
-      "--log '%s': --route steps needs the step before every log's name, motor:, gravity:, friction: or inertia:",
+      "--log '%s': --route steps needs a step before every log's name: motor:, gravity:, friction: or inertia:",
       tool_safe(text));
 }
 
@@ -70,12 +69,12 @@ int calibrate_route(calibrate_job *j) {
   const setting_list *log = &j->set.log;
   const char *route = j->set.route, *plain = NULL, *marked = NULL;
   if (route && strcmp(route, words[0]) != 0 && strcmp(route, words[1]) != 0) return unknown("route", route, words, 2);
-  if (!log->count) return tool_usage("calibrate", "--log FILE is missing: what was measured");
+  if (!log->count) return tool_usage("calibrate", "missing --log FILE (the measured log)");
   if (!(j->steps.log = calloc((size_t)log->count, sizeof *j->steps.log))) return tool_no_memory("calibrate");
   for (int i = 0; i < log->count; i++) {
     psdm_steps_log *own = &j->steps.log[i];
     own->path = behind_step(log->value[i], &own->step);
-    if (!(own->path ? own->path : log->value[i])[0]) return tool_usage("calibrate", "--log: an empty file name");
+    if (!(own->path ? own->path : log->value[i])[0]) return tool_usage("calibrate", "--log: empty file name");
     if (!own->path && !plain) plain = log->value[i];
     if (own->path && !marked) marked = log->value[i];
   }
@@ -84,7 +83,7 @@ int calibrate_route(calibrate_job *j) {
   if (!j->steps.chosen && marked)
     return tool_usage("calibrate", "--log '%s': logs of a single step belong to --route steps", tool_safe(marked));
   if (!j->steps.chosen && j->set.weight.count)
-    return tool_usage("calibrate", "--weight belongs to --route steps, whose motor logs know a mass");
+    return tool_usage("calibrate", "--weight needs --route steps: only its motor logs have a known mass");
   j->steps.options.logs = log->count;
   j->steps.options.log = j->steps.log;
   j->options.files = log->count;
@@ -148,7 +147,7 @@ static int choose_numbers(calibrate_job *j) {
     return tool_usage("calibrate", "--decimate: a whole number from 1 to %d was expected", 1 << 20);
   if (s->decimate > 1 && s->compare)
     return tool_usage("calibrate",
-                      "--compare predicts at single rows, which --decimate leaves none of; compare without it");
+                      "--compare predicts single rows, and --decimate keeps none; compare without --decimate");
   o->decimate = (int)s->decimate;
   if (!(s->threads >= 0 && s->threads <= 1024 && s->threads == floor(s->threads)))
     return tool_usage("calibrate", "--threads: a whole number up to 1024 was expected");
@@ -165,21 +164,21 @@ static int choose_numbers(calibrate_job *j) {
   return -1;
 }
 
-/* what would end up mixed on standard output, or cannot be had */
+/* what would end up mixed on standard output, or is unavailable */
 static int check_outputs(const calibrate_job *j) {
   const calibrate_settings *s = &j->set;
   const char *const path[] = {s->out, s->predict, s->urdf};
   int standard = s->json;
   for (int k = 0; k < 3; k++) standard += path[k] && strcmp(path[k], "-") == 0;
   if (standard > 1)
-    return tool_usage("calibrate", "only one of --json, --out, --predict and --urdf can go to standard output");
+    return tool_usage("calibrate", "only one of --json, --out, --predict and --urdf can use standard output");
   if (s->urdf && j->options.estimator != PSDM_ESTIMATOR_CONSISTENT)
     return tool_usage("calibrate",
-                      "--urdf needs --estimator consistent: only then is every link's inertia physically possible");
+                      "--urdf needs --estimator consistent: only it makes every link's inertia physically possible");
   if (s->prior && j->options.estimator != PSDM_ESTIMATOR_CONSISTENT && j->options.estimator != PSDM_ESTIMATOR_RIDGE)
-    return tool_usage("calibrate", "--prior needs --estimator consistent or ridge; '%s' has none",
+    return tool_usage("calibrate", "--prior needs --estimator consistent or ridge; '%s' uses no prior",
                       psdm_estimator_name(j->options.estimator));
-  if (s->covariance && !s->out) return tool_usage("calibrate", "--covariance needs --out, the file that keeps it");
+  if (s->covariance && !s->out) return tool_usage("calibrate", "--covariance needs --out, the file that stores it");
   return -1;
 }
 
@@ -192,7 +191,7 @@ int calibrate_words(calibrate_job *j) {
   return code < 0 ? check_outputs(j) : code;
 }
 
-/* ---- what needs the robot ---- */
+/* ---- options that depend on the robot ---- */
 
 /* "1,2,3": n numbers, or one for all where that makes sense */
 static int per_joint(const calibrate_job *j, const char *option, const char *text, bool one_for_all, double **out) {
@@ -218,11 +217,11 @@ static int per_joint(const calibrate_job *j, const char *option, const char *tex
                     one_for_all ? "one number or " : "", j->n);
 }
 
-/* a robot file's inertias, where it has the same links */
+/* inertias of a robot file with the same links */
 static int prior_from_robot(calibrate_job *j, const psdm_robot *robot) {
   psdm_error error;
   if (psdm_robot_fingerprint(robot) != psdm_robot_fingerprint(j->robot))
-    return tool_usage("calibrate", "--prior '%s': the kinematics are not those of '%s'", tool_safe(j->set.prior),
+    return tool_usage("calibrate", "--prior '%s': its kinematics differ from those of '%s'", tool_safe(j->set.prior),
                       tool_safe(psdm_robot_name(j->robot)));
   if (psdm_robot_ready(robot, &error)) return tool_fail(&error);
   psdm_robot_parameters(robot, j->prior);
@@ -234,9 +233,10 @@ static int prior_from_parameters(calibrate_job *j) {
   psdm_error error;
   if (psdm_parameters_load(j->set.prior, j->robot, NULL, &p, &error)) return tool_fail(&error);
   tool_unsigned(j->set.prior, p);
-  int code = p->pi ? -1
-                   : tool_usage("calibrate", "--prior '%s': it has base parameters only; full ones were expected",
-                                tool_safe(j->set.prior));
+  int code =
+      p->pi ? -1
+            : tool_usage("calibrate", "--prior '%s': it has base parameters only; standard parameters were expected",
+                         tool_safe(j->set.prior));
   if (p->pi) memcpy(j->prior, p->pi, (size_t)p->standard * sizeof *p->pi);
   psdm_parameters_free(p);
   return code;

@@ -4,27 +4,31 @@
 
 #include "tool.h"
 
-#define CODEGEN_SETTINGS(X)                                                                                          \
-  X(text, out, "", "DIR", "folder for PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile and more; made when missing")  \
-  X(text, functions, "usual", "LIST", "functions, with commas between; usual: up to pose; all")                      \
-  X(text, method, "auto", "auto|recursive|expanded", "by recursion, from the expanded model, or the cheaper one")    \
-  X(text, real, "double", "double|float", "type of all numbers")                                                     \
-  X(text, target, "c", "c|simd|cuda", "C99; C99 with batches on vectors; CUDA with kernels beside the C99")          \
-  X(text, theta, "baked", "baked|argument", "base parameters as numbers in the code, or as the first argument")      \
-  X(text, prefix, "", "NAME", "what all names begin with (default: the robot's name)")                               \
-  X(text, optimise, "latency", "latency|throughput", "order of statements: one call soon done, or many calls")       \
-  X(text, sincos, "polynomial", "polynomial|libm|caller", "sines inlined, from libm, or as arguments s and c")       \
-  X(flag, gravity_argument, "", "", "gravity vector as an argument")                                                 \
-  X(flag, payload, "", "", "a body on the tip of the longest moving chain, ten standard parameters, as an argument") \
-  X(flag, wrench, "", "",                                                                                            \
-    "force and moment on the tip of the longest moving chain as an argument (inverse, bias, forward)")               \
-  X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                        \
-  X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                         \
-  X(text, wrap, "", "LIST", "wrappers around the functions, with commas between: casadi, fmu")                       \
-  X(text, link, "", "NAME|NUMBER",                                                                                   \
-    "link or joint that jacobian and pose look at (default: the tip of the longest moving chain)")                   \
-  X(number, effort, "50", "N", "restarts of the search for few operations that may bring nothing; 0: none")          \
-  X(flag, json, "", "", "write one JSON object")                                                                     \
+#define CODEGEN_SETTINGS(X)                                                                                            \
+  X(text, out, "", "DIR",                                                                                              \
+    "output folder for PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile and more; created if missing")                  \
+  X(text, functions, "usual", "LIST", "functions, separated by commas; usual: up to pose; all")                        \
+  X(text, method, "auto", "auto|recursive|expanded",                                                                   \
+    "recursive, expanded (from the closed form), or auto: whichever is cheaper")                                       \
+  X(text, real, "double", "double|float", "type of all numbers")                                                       \
+  X(text, target, "c", "c|simd|cuda", "C99; C99 with SIMD batches; CUDA kernels beside the C99")                       \
+  X(text, theta, "baked", "baked|argument", "base parameters as constants in the code, or as the first argument")      \
+  X(text, prefix, "", "NAME", "prefix of all names (default: the robot's name)")                                       \
+  X(text, optimise, "latency", "latency|throughput",                                                                   \
+    "schedule statements for the latency of one call or the throughput of many")                                       \
+  X(text, sincos, "polynomial", "polynomial|libm|caller", "sines inlined, from libm, or as arguments s and c")         \
+  X(flag, gravity_argument, "", "", "gravity vector as an argument")                                                   \
+  X(flag, payload, "", "", "ten standard parameters of a body at the tip of the longest moving chain, as an argument") \
+  X(flag, wrench, "", "",                                                                                              \
+    "force and moment at the tip of the longest moving chain as an argument (inverse, bias, forward)")                 \
+  X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                          \
+  X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                           \
+  X(text, wrap, "", "LIST", "wrappers around the functions, separated by commas: casadi, fmu")                         \
+  X(text, link, "", "NAME|NUMBER",                                                                                     \
+    "link or joint for jacobian and pose (default: the tip of the longest moving chain)")                              \
+  X(number, effort, "50", "N",                                                                                         \
+    "restarts without improvement before the search for fewer operations ends; 0: no search")                          \
+  X(flag, json, "", "", "write one JSON object")                                                                       \
   ROBOT_SETTINGS(X)
 
 typedef struct codegen_settings {
@@ -37,9 +41,10 @@ static const setting settings[] = {CODEGEN_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Writes a robot's dynamics as straight-line C: no libraries but libm, no memory, no state. The folder stands "
-    "alone:\n"
-    "'make check' in it compiles the code and runs its self-test against numbers from the recursions here.\n\n"
+    "Writes a robot's dynamics as straight-line C without state or allocation, which needs only libm. The folder is "
+    "self-contained:\n"
+    "'make check' in it compiles the code and runs its self-test against numbers from the recursions here.\n"
+    "\n"
     "functions:\n"
 #define FUNCTION_HELP(id, name, text) "  " name "\t" text "\n"
     PSDM_CODE_FUNCTION_LIST(FUNCTION_HELP)
@@ -61,7 +66,7 @@ static const char help[] =
 
 const command_line codegen_line = {"codegen", settings, sizeof settings / sizeof *settings, positional, help};
 
-/* ---- choices ---- */
+/* ---- options ---- */
 
 /* index of a word */
 static int choice(const char *what, const char *text, const char *const *words, size_t count, int *index) {
@@ -95,7 +100,7 @@ static int parse_wraps(const char *text, unsigned *wraps) {
 
 static int parse_options(const codegen_settings *set, psdm_code_options *o) {
   int method = 0, single = 0, target = 0, theta = 0, throughput = 0, sincos = 0;
-  int code = set->out ? -1 : tool_usage("codegen", "--out DIR is missing: the folder to write to");
+  int code = set->out ? -1 : tool_usage("codegen", "missing --out DIR: the folder to write to");
   if (code < 0) code = CHOICE(set, method, &method, "auto", "recursive", "expanded");
   if (code < 0) code = CHOICE(set, real, &single, "double", "float");
   if (code < 0) code = CHOICE(set, target, &target, "c", "simd", "cuda");
@@ -128,7 +133,7 @@ static int find_link(const char *text, const psdm_robot *robot, psdm_code_option
   double number;
   bool looks = o->functions & (1u << PSDM_CODE_JACOBIAN | 1u << PSDM_CODE_POSE);
   if ((!text && looks) || o->wrench_argument || o->payload_argument)
-    tool_default_link(robot, looks ? "--link names another for jacobian and pose" : "--tip cuts to another");
+    tool_default_link(robot, looks ? "--link selects another for jacobian and pose" : "--tip selects another");
   if (!text) return -1;
   o->link = psdm_robot_find(robot, text) + 1;
   if (o->link) return -1;
@@ -136,11 +141,11 @@ static int find_link(const char *text, const psdm_robot *robot, psdm_code_option
     o->link = (int)number;
     return -1;
   }
-  return tool_usage("codegen", "--link '%s': no link or joint has this name, and it is no number from 1 to %d",
+  return tool_usage("codegen", "--link '%s': no link or joint has this name, and it is not a number from 1 to %d",
                     tool_safe(text), psdm_robot_joints(robot));
 }
 
-/* the command line, for the banner; words that a shell would take apart are quoted */
+/* the command line, for the banner; words that a shell would split are quoted */
 static char *command_text(int argc, char **argv) {
   size_t size = sizeof "psdm codegen";
   for (int i = 0; i < argc; i++) size += strlen(argv[i]) + 3;
@@ -157,11 +162,11 @@ static char *command_text(int argc, char **argv) {
   return text;
 }
 
-/* ---- the answer ---- */
+/* ---- results ---- */
 
 static unsigned wraps_of(const codegen_settings *set) {
   unsigned wraps = 0;
-  parse_wraps(set->wrap, &wraps); /* was checked before */
+  parse_wraps(set->wrap, &wraps); /* already checked */
   return wraps;
 }
 
@@ -232,12 +237,13 @@ static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code 
   if (!status)
     tool_detail("%d functions generated in %.3g s", psdm_code_count(*generated), tool_now() - search.bar.started);
   if (status == PSDM_E_STOPPED && !tool_terminated()) {
-    /* the same code without a search for fewer operations is a matter of a second */
+    /* the same code without the search for fewer operations takes about a second */
     options->progress = NULL;
     options->effort = -1;
     status = psdm_code_build(robot, options, NULL, generated, &error);
     if (!status)
-      tool_warn("interrupted: the code is whole and right, but not searched for fewer operations (as with --effort 0)");
+      tool_warn("interrupted: the code is complete and correct, but the search for fewer operations was skipped (as "
+                "with --effort 0)");
   }
   for (int k = 0; !status && psdm_code_note(*generated, k); k++) tool_warn("%s", psdm_code_note(*generated, k));
   return status ? tool_fail(&error) : -1;

@@ -1,16 +1,17 @@
-/* cmd_completion.c: psdm completion: what a shell needs to complete commands, options, their values and files. */
+/* cmd_completion.c: psdm completion: scripts with which a shell completes commands, options, their values and files. */
 #include <string.h>
 
 #include "reference.h"
 
 static const char *const positional[] = {"bash|zsh", NULL};
 
-static const char help[] = "Writes a script from the tables of this program, for a shell to load. make install puts "
-                           "both where the shells look for them.\n\n"
-                           "examples:\n"
-                           "  psdm completion bash > ~/.local/share/bash-completion/completions/psdm\n"
-                           "  source <(psdm completion bash)\n"
-                           "  psdm completion zsh > ~/.zfunc/_psdm\n";
+static const char help[] =
+    "Writes a completion script for a shell. make install puts both scripts where the shells look for them.\n"
+    "\n"
+    "examples:\n"
+    "  psdm completion bash > ~/.local/share/bash-completion/completions/psdm\n"
+    "  source <(psdm completion bash)\n"
+    "  psdm completion zsh > ~/.zfunc/_psdm\n";
 
 const command_line completion_line = {"completion", NULL, 0, positional, help};
 

@@ -1,14 +1,14 @@
-/* cmd_convert.c: psdm convert: a robot as YAML or URDF; tables of the PSDM MATLAB toolbox are read. */
+/* cmd_convert.c: psdm convert: writes a robot as YAML or URDF; reads tables of the PSDM MATLAB toolbox. */
 #include <string.h>
 
 #include "tool.h"
 
 #define CONVERT_SETTINGS(X)                                                                      \
-  X(text, out, "-", "FILE", "file to write, whole or not at all; - is standard output")          \
+  X(text, out, "-", "FILE", "output file, replaced only when complete; - is standard output")    \
   X(text, to, "", "yaml|urdf", "format (default: by the ending of --out, else yaml)")            \
   X(text, x, "", "FILE", "inertia table of the PSDM MATLAB toolbox; ROBOT is then its DH table") \
   X(flag, tables, "", "", "ROBOT is a DH table of the PSDM MATLAB toolbox, inertia unknown")     \
-  X(flag, lossy, "", "", "write even what the format cannot say completely")                     \
+  X(flag, lossy, "", "", "write even what the format can express only in part")                  \
   ROBOT_SETTINGS(X)
 
 typedef struct convert_settings {
@@ -20,19 +20,20 @@ static const setting settings[] = {CONVERT_SETTINGS(SETTINGS_ROW)};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
-static const char help[] =
-    "Writes a robot in another format, with the same dynamics, link names and link frames. Fixed links, motors and the "
-    "tool\n"
-    "become part of the moving link that carries them. What URDF cannot say (drive inertias, couplings to several "
-    "joints, ...) is\n"
-    "refused unless --lossy; gravity is not part of URDF either: give it again with --gravity.\n\n"
-    "The tables of the PSDM MATLAB toolbox are read from numeric CSV or .mat files: DH rows [a alpha d theta (type) "
-    "(sign)],\n"
-    "X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)].\n\n"
-    "examples:\n"
-    "  psdm convert robots/kuka_kr6.yaml --out kr6.urdf\n"
-    "  psdm convert arm.urdf --tip flange --lock gripper=0 --out arm.yaml\n"
-    "  psdm convert DH.csv --x X.csv --gravity 0,0,-9.81 --out arm.yaml\n";
+static const char help[] = "Writes a robot in another format, with the same dynamics, link names and link frames. "
+                           "Fixed links, motors and the tool\n"
+                           "become part of the moving link that carries them. What URDF cannot express (drive "
+                           "inertias, couplings to several joints, ...) is\n"
+                           "refused unless --lossy; gravity is not part of URDF either: repeat it with --gravity.\n"
+                           "\n"
+                           "The tables of the PSDM MATLAB toolbox are read from numeric CSV or .mat files: DH rows [a "
+                           "alpha d theta (type) (sign)],\n"
+                           "X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)].\n"
+                           "\n"
+                           "examples:\n"
+                           "  psdm convert robots/kuka_kr6.yaml --out kr6.urdf\n"
+                           "  psdm convert arm.urdf --tip flange --lock gripper=0 --out arm.yaml\n"
+                           "  psdm convert DH.csv --x X.csv --gravity 0,0,-9.81 --out arm.yaml\n";
 
 const command_line convert_line = {"convert", settings, sizeof settings / sizeof *settings, positional, help};
 
@@ -53,7 +54,8 @@ static int choose_format(const convert_settings *set, psdm_robot_format *format)
 static int check_losses(const psdm_robot *robot, psdm_robot_format format, bool lossy) {
   char text[160];
   int losses = 0;
-  for (; psdm_robot_loss(robot, format, losses, text, sizeof text); losses++) tool_warn("URDF cannot say: %s", text);
+  for (; psdm_robot_loss(robot, format, losses, text, sizeof text); losses++)
+    tool_warn("URDF cannot express: %s", text);
   const double *g = psdm_robot_gravity(robot);
   if (format == PSDM_FORMAT_URDF && !(g[0] == 0 && g[1] == 0 && g[2] == -9.81))
     fprintf(stderr, "psdm: note: gravity is not part of URDF; read the file back with --gravity %g,%g,%g\n", g[0], g[1],

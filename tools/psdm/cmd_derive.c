@@ -5,13 +5,14 @@
 
 #include "tool.h"
 
-#define DERIVE_SETTINGS(X)                                                                                 \
-  X(text, assume, "", "A = 0,B = C,...", "take body parameters for zero or equal, beside the file's own")  \
-  X(text, method, "exact", "exact|dense", "by one walk over the tree, or from samples and dense systems")  \
-  X(text, basis, "standard", "standard|echelon", "base parameters: kept standard ones, or theta1, theta2") \
-  X(text, sampler, "", "COMMAND", "dense: sample this program's torques, not the recursion's")             \
-  X(text, export, "", "FILE.json|.mat", "write the whole model: functions, P, base parameters")            \
-  X(flag, json, "", "", "write one JSON object")                                                           \
+#define DERIVE_SETTINGS(X)                                                                                          \
+  X(text, assume, "", "A = 0,B = C,...", "body parameters to take as zero or equal, in addition to the file's")     \
+  X(text, method, "exact", "exact|dense", "by one traversal of the tree, or from samples and dense linear systems") \
+  X(text, basis, "standard", "standard|echelon",                                                                    \
+    "base parameters: a subset of the standard ones, or theta1, theta2, ...")                                       \
+  X(text, sampler, "", "COMMAND", "dense: sample the torques of this program instead of the recursion's")           \
+  X(text, export, "", "FILE.json|.mat", "write the complete model: functions, P, base parameters")                  \
+  X(flag, json, "", "", "write one JSON object")                                                                    \
   ROBOT_SETTINGS(X)
 
 typedef struct derive_settings {
@@ -28,15 +29,15 @@ static const char help[] =
     "and for sliding\n"
     "joints q, times gravity, an acceleration or a product of two velocities) and l base parameters. The model is then "
     "compared with\n"
-    "the Newton-Euler recursion at 1000 random states. Exit 1 when a torque differs by more than 1e-9 of the "
-    "largest.\n\n"
-    "The dense method (Lloyd, Irani, Ahmadi 2021) knows nothing of the robot but sampled torques, takes seconds where "
-    "the exact one\n"
-    "takes a millisecond, and serves up to six independent joints: as a check, or to turn any inverse dynamics program "
-    "into a model.\n"
+    "the Newton-Euler recursion at 1000 random states. Exit 1 when a torque differs by more than 1e-9 of the largest.\n"
+    "\n"
+    "The dense method (Lloyd, Irani, Ahmadi 2021) uses only sampled torques, takes seconds where the exact one takes a "
+    "millisecond,\n"
+    "and supports up to six independent joints: as a check, or to turn any inverse dynamics program into a model.\n"
     "A sampler is a shell command. It is run once per class of functions and step, reads a CSV with the columns q1.., "
     "qd1.., qdd1.. and\n"
-    "the standard parameters (m1, mx1, ..) from standard input, and prints a CSV with tau1.., one row for each row.\n\n"
+    "the standard parameters (m1, mx1, ..) from standard input, and prints a CSV with tau1.., one row for each row.\n"
+    "\n"
     "examples:\n"
     "  psdm derive robots/kuka_kr6.yaml\n"
     "  psdm derive robots/two_link.yaml --assume 'ry1 = 0,rz1 = 0' --json\n"
@@ -46,15 +47,15 @@ static const char help[] =
 
 const command_line derive_line = {"derive", settings, sizeof settings / sizeof *settings, positional, help};
 
-/* every state evaluates every function with every coefficient, so a wrong one shows at each of them: a large model
- * needs no thousand */
+/* every state evaluates every function with every coefficient, so one state shows any error: a large model needs fewer
+ * than 1000 */
 enum { FEW = 10, STATES = 1000, PRODUCTS = 50000000 };
 
 typedef struct result {
   psdm_model *model;
   psdm_derive_info info;
   double residual;
-  int states; /* that it is the largest of */
+  int states; /* the value that it is the largest of */
 } result;
 
 static int states_for(const psdm_model *m) {
@@ -66,7 +67,7 @@ static long class_size(const psdm_model *m, int k) {
   return psdm_model_class_start(m, k + 1) - psdm_model_class_start(m, k);
 }
 
-/* whether zero and non-zero are told apart by three decades, in the coefficients and in the rank decisions */
+/* whether zero and non-zero are at least three decades apart, in the coefficients and in the rank decisions */
 static bool clear(const psdm_derive_info *info) {
   return info->kept > 1e3 * info->dropped && info->rank_kept > 1e3 * info->rank_dropped;
 }
@@ -104,14 +105,14 @@ static void print_text(const psdm_robot *robot, const result *r) {
   printf("  torque error against Newton-Euler over %d states: %.2g\n", r->states, r->residual);
 }
 
-/* the choices and their words */
+/* the options and their values */
 static int choose(const derive_settings *set, psdm_derive_options *options) {
   bool dense = strcmp(set->method, "dense") == 0, echelon = strcmp(set->basis, "echelon") == 0;
   if (!dense && strcmp(set->method, "exact") != 0)
     return tool_usage("derive", "--method '%s': exact or dense was expected", tool_safe(set->method));
   if (!echelon && strcmp(set->basis, "standard") != 0)
     return tool_usage("derive", "--basis '%s': standard or echelon was expected", tool_safe(set->basis));
-  if (set->sampler && !dense) return tool_usage("derive", "--sampler goes with --method dense");
+  if (set->sampler && !dense) return tool_usage("derive", "--sampler needs --method dense");
   options->method = dense ? PSDM_METHOD_DENSE : PSDM_METHOD_EXACT;
   options->basis = echelon ? PSDM_BASIS_ECHELON : PSDM_BASIS_STANDARD;
   options->sampler_command = set->sampler;
@@ -121,7 +122,7 @@ static int choose(const derive_settings *set, psdm_derive_options *options) {
 static int derive(const psdm_robot *robot, psdm_derive_options *options, result *r) {
   psdm_error error;
   progress bar = progress_start("deriving", 100);
-  progress_lacking("nothing is known yet");
+  progress_lacking("no result yet");
   tool_listen();
   options->progress = progress_words;
   options->progress_user = &bar;
@@ -173,12 +174,12 @@ static int report(const derive_settings *set, const psdm_robot *robot, const psd
     print_text(robot, r);
   }
   if (code == EXIT_OK && !clear(&r->info))
-    tool_warn("zero and non-zero coefficients lie within three decades of each other; how many functions and "
-              "parameters there are depends on the file's rounding, their torques do not");
+    tool_warn("zero and non-zero coefficients are less than three decades apart; the numbers of functions and "
+              "parameters depend on the file's rounding, the torques do not");
   if (code == EXIT_OK && !(r->residual <= PSDM_MODEL_ACCURACY)) {
     tool_warn(set->assume
                   ? "the torques differ by %.2g of the largest: the robot's parameters do not satisfy the assumptions"
-                  : "the torques differ by %.2g of the largest; at most 1e-9 is good",
+                  : "the torques differ by %.2g of the largest; the limit is 1e-9",
               r->residual);
     code = EXIT_QUALITY;
   }
@@ -205,7 +206,7 @@ int cmd_derive(int argc, char **argv) {
     if (psdm_model_check(robot, r.model, &options, states, NULL, &r.residual, &error)) code = tool_fail(&error);
     progress_end(&c.bar);
     if (code < 0 && tool_interrupted())
-      tool_warn("interrupted: the model is whole, its torque error is that of the states so far");
+      tool_warn("interrupted: the model is complete, its torque error is for the states evaluated so far");
     tool_deaf();
   }
   if (code < 0 && set.export) code = write_export(set.export, robot, r.model);

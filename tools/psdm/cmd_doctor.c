@@ -25,10 +25,11 @@ static const char *const positional[] = {NULL};
 static const char help[] = "Checks that this installation works: versions, numbers in this locale, a temporary folder, "
                            "the recursions against each\n"
                            "other on a built-in robot, threads, the compiler, the solver, MPI, a GPU and the programs "
-                           "that some commands use. Says for\n"
-                           "everything that is missing what goes without it and how to get it. Exit 0 when all that is "
-                           "needed works. With --quiet only\n"
-                           "what is missing.\n\n"
+                           "that some commands use. For\n"
+                           "everything that is missing it says what is unavailable and how to install it. Exit 0 when "
+                           "all required parts work. With --quiet\n"
+                           "it lists only what is missing.\n"
+                           "\n"
                            "example:\n"
                            "  psdm doctor\n";
 
@@ -122,7 +123,7 @@ static void check_folder(findings *f) {
   doctor_find(f, "temporary folder", fd >= 0, true, "%s", folder && folder[0] ? folder : "/tmp");
 }
 
-/* a tree with every kind of joint, small enough to live in the program */
+/* a tree with every kind of joint, small enough to be built in */
 static const char robot_text[] =
     "{convention: dh, gravity: [1, -2, -9], joints: [{name: a, d: 0.3, a: 0.1, alpha: pi/2, drive_inertia: 0.2},"
     "{name: b, type: prismatic, d: 0.2, alpha: -pi/2}, {name: c, parent: a, origin: {xyz: [0.1, 0.2, 0.3], rpy: [0.4, "
@@ -131,7 +132,7 @@ static const char robot_text[] =
     "{mass: 2, com: [0, 0.1, 0.1], inertia: {xx: 0.02, yy: 0.03, zz: 0.03}},"
     "{mass: 1, com: [-0.2, 0, 0.05], inertia: {xx: 0.01, yy: 0.02, zz: 0.02}}]}";
 
-/* forward after inverse gives the accelerations back, and the regressor the torques */
+/* forward must invert inverse, and the regressor must give the torques */
 static double self_test_error(psdm_robot *robot, psdm_work *work) {
   enum { N = 3, P = 31 };
   const double q[N] = {0.3, 0.1, -0.7}, qd[N] = {0.5, -0.2, 0.9}, qdd[N] = {-0.4, 0.8, 0.6};
@@ -156,14 +157,14 @@ static void check_dynamics(findings *f) {
   if (!psdm_robot_parse(robot_text, strlen(robot_text), "built-in", NULL, NULL, &robot, &error) &&
       !psdm_work_new(robot, NULL, &work))
     worst = self_test_error(robot, work);
-  /* a handful of operations on numbers near one: 1e-12 leaves four digits of room */
+  /* a handful of operations on numbers near one: 1e-12 leaves four digits of margin */
   doctor_find(f, "dynamics", worst < 1e-12, true, "inverse, forward and regressor agree to %.1e%s%s", worst,
               error.text[0] ? ": " : "", error.text);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
 }
 
-/* the compiler that bench and simulate would use, with the cache, on a small function */
+/* compiles a small function with the compiler and cache of bench and simulate */
 static void check_compiler(findings *f) {
   psdm_robot *robot = NULL;
   psdm_code *code = NULL;
@@ -182,7 +183,7 @@ static void check_compiler(findings *f) {
   if (ok)
     doctor_find(f, "cache", !info->reason[0], false, "%s",
                 info->reason[0] ? info->reason
-                : info->cached  ? "compiled code is found again"
+                : info->cached  ? "compiled code is cached"
                                 : "compiled code is kept");
   psdm_compiled_free(compiled);
   psdm_code_free(code);
@@ -191,7 +192,7 @@ static void check_compiler(findings *f) {
 
 /* ---- programs ---- */
 
-/* what psdm report draws with: named by PSDM_GNUPLOT, as a path or to be looked for, else gnuplot */
+/* gnuplot for psdm report: from PSDM_GNUPLOT, a path or a name, else gnuplot */
 static bool find_gnuplot(char *full, size_t size) {
   const char *named = getenv("PSDM_GNUPLOT");
   if (!named || !named[0]) return doctor_program("gnuplot", full, size);
@@ -217,7 +218,7 @@ static void check_programs(findings *f) {
   }
 }
 
-/* ---- the answer ---- */
+/* ---- results ---- */
 
 static int print_json(const findings *f, bool healthy) {
   psdm_output *out;
@@ -241,7 +242,7 @@ static int print_json(const findings *f, bool healthy) {
   return tool_commit(&out);
 }
 
-/* the names of what does not work */
+/* names of what does not work */
 static void print_lacking(const findings *f, bool required) {
   int count = 0;
   for (int i = 0; i < f->count; i++)
@@ -254,11 +255,11 @@ static void print_text(const findings *f, bool healthy, bool whole) {
     const finding *at = &f->item[i];
     if (at->ok && tool_quiet()) continue;
     printf("  %-5s %-20s %s\n", at->ok ? "ok" : at->required ? "FAIL" : "-", at->name, tool_safe(at->detail));
-    if (at->fix[0]) printf("  %-5s %-20s to get it: %s\n", "", "", at->fix);
+    if (at->fix[0]) printf("  %-5s %-20s install: %s\n", "", "", at->fix);
   }
   if (tool_quiet() && healthy) return;
   printf("%s%s%s", tool_bold(),
-         whole     ? "all is well\n"
+         whole     ? "everything works\n"
          : healthy ? "works, without: "
                    : "does not work: ",
          tool_plain());
@@ -267,7 +268,7 @@ static void print_text(const findings *f, bool healthy, bool whole) {
 
 int cmd_doctor(int argc, char **argv) {
   doctor_settings set;
-  static findings f; /* too large for a stack */
+  static findings f; /* too large for the stack */
   int code = settings_parse(&doctor_line, argc, argv, &set, NULL);
   if (code >= 0) return code;
   check_parts(&f);
@@ -283,6 +284,6 @@ int cmd_doctor(int argc, char **argv) {
   for (int i = 0; i < f.count; i++) healthy &= f.item[i].ok || !f.item[i].required, whole &= f.item[i].ok;
   if (set.json) code = print_json(&f, healthy);
   else print_text(&f, healthy, whole);
-  if (!healthy) tool_warn("something that is required does not work; the checks say what");
+  if (!healthy) tool_warn("a required part does not work; see the checks above");
   return code > 0 ? code : healthy ? EXIT_OK : EXIT_USAGE;
 }

@@ -1,4 +1,4 @@
-/* cmd_doctor.h: what the doctor finds. */
+/* cmd_doctor.h: results of the checks. */
 #ifndef TOOL_CMD_DOCTOR_H
 #define TOOL_CMD_DOCTOR_H
 
@@ -9,7 +9,7 @@
 
 typedef struct finding {
   char name[48], detail[400];
-  char fix[160]; /* the line that mends it, "" */
+  char fix[160]; /* the command that fixes it, "" */
   bool ok, required;
 } finding;
 
@@ -20,16 +20,16 @@ typedef struct findings {
 
 finding *doctor_find(findings *f, const char *name, bool ok, bool required, const char *format, ...) PSDM_PRINTF(5, 6);
 
-/* What is not there, and the line that brings it. */
+/* A missing part and the command that installs it. */
 void doctor_install(finding *at, const char *packages, bool build_again);
 
-/* A program on the path, or where CUDA's installer puts it without telling the path: its full name. */
+/* Full name of a program on the path, or where CUDA's installer puts it without adding it to the path. */
 bool doctor_program(const char *program, char *full, size_t size);
 
-/* What a program says with --version, cut off at size; "" where it says nothing within ten seconds. */
+/* Output of a program's --version, truncated to size; "" after ten seconds without output. */
 void doctor_version_of(const char *program, char *text, size_t size);
 
-/* Threads, MPI, GPU: what a run may be spread over. */
+/* Resources of a run: threads, MPI, GPU. */
 void doctor_check_threads(findings *f);
 void doctor_check_ranks(findings *f);
 void doctor_check_gpu(findings *f);

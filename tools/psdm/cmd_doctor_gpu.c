@@ -1,4 +1,4 @@
-/* cmd_doctor_gpu.c: asks NVIDIA's driver what it can do. */
+/* cmd_doctor_gpu.c: queries NVIDIA's driver. */
 #define _POSIX_C_SOURCE 200809L
 #include "cmd_doctor_gpu.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver's functions return 0 where all is well. */
+/* The driver's functions return 0 on success. */
 typedef struct driver {
   int (*begin)(unsigned flags);
   int (*version)(int *version);
@@ -46,7 +46,7 @@ static bool starts_with(const char *folder, const char *device, const char *file
   return read && strncmp(text, wanted, strlen(wanted)) == 0;
 }
 
-/* what the kernel knows without a driver: NVIDIA's number, and the class of displays and their like */
+/* visible without a driver: NVIDIA's vendor number, and the PCI class of display controllers and the like */
 static bool card_is_there(void) {
   static const char folder[] = "/sys/bus/pci/devices";
   DIR *devices = opendir(folder);
@@ -61,7 +61,7 @@ static bool card_is_there(void) {
 static void say(doctor_gpu *gpu, const driver *d, int error) {
   const char *text = NULL;
   if (d->words(error, &text) || !text) text = "unknown error";
-  snprintf(gpu->why, sizeof gpu->why, "NVIDIA's driver is there, and says: %.120s", text);
+  snprintf(gpu->why, sizeof gpu->why, "NVIDIA's driver is installed, but reports: %.120s", text);
 }
 
 void doctor_look_for_gpu(doctor_gpu *gpu) {
@@ -72,7 +72,7 @@ void doctor_look_for_gpu(doctor_gpu *gpu) {
   if (!open_driver(&d)) {
     gpu->no_driver = card_is_there();
     snprintf(gpu->why, sizeof gpu->why, "%s",
-             gpu->no_driver ? "NVIDIA's GPU is there, its driver is not" : "none of NVIDIA's found");
+             gpu->no_driver ? "an NVIDIA GPU is present, but its driver is missing" : "no NVIDIA GPU found");
     return;
   }
   error = d.begin(0);
@@ -87,5 +87,5 @@ void doctor_look_for_gpu(doctor_gpu *gpu) {
                 !d.attribute(&gpu->minor, CAPABILITY_MINOR, device);
   gpu->others = count > 1;
   gpu->gibibytes = (double)bytes / (1024.0 * 1024.0 * 1024.0);
-  if (!gpu->usable) snprintf(gpu->why, sizeof gpu->why, "NVIDIA's driver is there, and knows of no GPU");
+  if (!gpu->usable) snprintf(gpu->why, sizeof gpu->why, "NVIDIA's driver is installed, but finds no GPU");
 }

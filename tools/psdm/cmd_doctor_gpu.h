@@ -5,15 +5,15 @@
 #include <stdbool.h>
 
 typedef struct doctor_gpu {
-  bool usable, no_driver; /* no_driver: there is a GPU, and nothing to speak to it with */
-  bool others;            /* there are more than the first, which is told of */
-  int cuda;               /* what the driver knows: 12040 is 12.4 */
+  bool usable, no_driver; /* no_driver: a GPU is present without a driver */
+  bool others;            /* more GPUs than the first, which is reported */
+  int cuda;               /* supported by the driver: 12040 is 12.4 */
   int major, minor;       /* compute capability */
   double gibibytes;
-  char name[100], why[200]; /* why: in one sentence, where it is not usable */
+  char name[100], why[200]; /* why: one sentence, if it is unusable */
 } doctor_gpu;
 
-/* Asks the driver, which is opened at run time: nothing of CUDA is needed to build this. */
+/* Queries the driver, which is loaded at run time: building needs nothing of CUDA. */
 void doctor_look_for_gpu(doctor_gpu *gpu);
 
 #endif

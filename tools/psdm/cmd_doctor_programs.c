@@ -1,4 +1,4 @@
-/* cmd_doctor_programs.c: finds programs, and asks them for their version. */
+/* cmd_doctor_programs.c: finds programs and their versions. */
 #define _POSIX_C_SOURCE 200809L /* posix_spawn, poll, kill */
 #include <fcntl.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ bool doctor_program(const char *program, char *full, size_t size) {
   return executable(cuda, (int)strlen(cuda), program, full, size);
 }
 
-/* its output and its errors into a pipe, nothing into it */
+/* stdout and stderr into a pipe, stdin empty */
 static pid_t start(const char *program, int into) {
   char *words[] = {(char *)program, "--version", NULL};
   posix_spawn_file_actions_t actions;
@@ -44,7 +44,7 @@ static pid_t start(const char *program, int into) {
   return failure ? -1 : child;
 }
 
-/* until it is over, there is no room, or ten seconds without a word have passed */
+/* until it ends, the buffer is full, or ten seconds pass without output */
 static void listen_to(int from, char *text, size_t size) {
   size_t have = 0;
   for (ssize_t got = 1; got > 0 && have + 1 < size; have += got > 0 ? (size_t)got : 0) {
@@ -64,7 +64,7 @@ void doctor_version_of(const char *program, char *text, size_t size) {
   close(ends[1]);
   if (child > 0) {
     listen_to(ends[0], text, size);
-    kill(child, SIGKILL); /* it has said enough */
+    kill(child, SIGKILL); /* enough output */
     waitpid(child, NULL, 0);
   }
   close(ends[0]);

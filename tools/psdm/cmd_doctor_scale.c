@@ -1,4 +1,4 @@
-/* cmd_doctor_scale.c: what a run may be spread over: threads, ranks of MPI, a GPU. */
+/* cmd_doctor_scale.c: resources of a run: threads, MPI ranks, a GPU. */
 #define _POSIX_C_SOURCE 200809L /* sysconf */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ void doctor_check_threads(findings *f) {
 
 /* ---- ranks ---- */
 
-/* "Open MPI" or "MPICH" in what a program or a library says of itself; NULL: another one */
+/* "Open MPI" or "MPICH" in the version text of a program or library; NULL: unknown */
 static const char *family_of(const char *words) {
   static const char *const spellings[][2] = {{"Open MPI", "Open MPI"},
                                              {"OpenRTE", "Open MPI"},
@@ -42,7 +42,7 @@ static void check_mpirun(findings *f, const char *library) {
   bool there = doctor_program("mpirun", full, sizeof full);
   if (!there) {
     doctor_install(doctor_find(f, "mpirun", false, false,
-                               "not found: starts psdm on several processors or machines (SLURM's srun does too)"),
+                               "not found: starts psdm on several processors or machines (so does SLURM's srun)"),
                    "openmpi-bin", false);
     return;
   }
@@ -54,8 +54,8 @@ static void check_mpirun(findings *f, const char *library) {
       doctor_find(f, "mpirun", fits, false, "%.200s%s%.60s%s", full, own ? " (" : "", own ? own : "", own ? ")" : "");
   if (fits) return;
   size_t length = strlen(at->detail);
-  snprintf(at->detail + length, sizeof at->detail - length,
-           ": the plug-in was built with %s, ranks would not find each other", built);
+  snprintf(at->detail + length, sizeof at->detail - length, ": the plug-in was built with %s, ranks could not connect",
+           built);
   doctor_install(at, strcmp(built, "Open MPI") == 0 ? "openmpi-bin" : "mpich", false);
 }
 
@@ -66,7 +66,7 @@ void doctor_check_ranks(findings *f) {
 
 /* ---- a GPU ---- */
 
-/* 12 of "Cuda compilation tools, release 12.4, V12.4.131"; 0: not told */
+/* 12 of "Cuda compilation tools, release 12.4, V12.4.131"; 0: unknown */
 static int release_of(const char *version, char *text, size_t size) {
   const char *at = strstr(version, "release ");
   snprintf(text, size, "%.*s", at ? (int)strcspn(at + 8, ", \n") : 0, at ? at + 8 : "");
@@ -81,7 +81,7 @@ static bool on_the_path(const char *full) {
   return false;
 }
 
-/* named by NVCC, perhaps with words behind it, as psdm reduce takes it; else nvcc */
+/* named by NVCC, possibly with arguments, as in psdm reduce; else nvcc */
 static bool find_nvcc(char *full, size_t size) {
   const char *named = getenv("NVCC");
   char program[512];
@@ -92,9 +92,9 @@ static bool find_nvcc(char *full, size_t size) {
   return access(full, X_OK) == 0;
 }
 
-/* the major version of CUDA that it writes for; 0: there is none, or it does not tell */
+/* the major CUDA version that it targets; 0: missing or unknown */
 static int check_nvcc(findings *f) {
-  static const char use[] = "compiles CUDA code, also of psdm reduce and analyze --device cuda";
+  static const char use[] = "compiles CUDA code, also for psdm reduce and analyze --device cuda";
   const char *named = getenv("NVCC");
   char full[1024], version[600], release[32] = "";
   if (!find_nvcc(full, sizeof full)) {
@@ -106,7 +106,7 @@ static int check_nvcc(findings *f) {
   int major = release_of(version, release, sizeof release);
   finding *at =
       doctor_find(f, "nvcc", true, false, "%.200s%s%s: %s", full, release[0] ? " of CUDA " : "", release, use);
-  if (!(named && named[0]) && !on_the_path(full)) { /* psdm reduce looks on the path only */
+  if (!(named && named[0]) && !on_the_path(full)) { /* psdm reduce searches only the path */
     at->ok = false;
     snprintf(at->detail, sizeof at->detail, "%.200s is not on the path: %s", full, use);
     snprintf(at->fix, sizeof at->fix, "export NVCC=%.140s", full);
@@ -115,7 +115,7 @@ static int check_nvcc(findings *f) {
 }
 
 void doctor_check_gpu(findings *f) {
-  static const char lost[] = "CUDA code is written here and runs elsewhere, psdm reduce has the processors";
+  static const char lost[] = "CUDA code is written here and runs elsewhere, psdm reduce uses the processors";
   doctor_gpu gpu;
   int compiler = check_nvcc(f);
   doctor_look_for_gpu(&gpu);
@@ -125,7 +125,7 @@ void doctor_check_gpu(findings *f) {
     if (gpu.no_driver) doctor_install(at, "nvidia-driver", false);
   } else if (compiler > driver) {
     doctor_install(doctor_find(f, "GPU", false, false,
-                               "%.100s: its driver is of CUDA %d.%d, nvcc of CUDA %d: what is compiled would not load",
+                               "%.100s: its driver supports CUDA %d.%d, nvcc is CUDA %d: compiled code would not load",
                                gpu.name, driver, gpu.cuda % 1000 / 10, compiler),
                    "nvidia-driver", false);
   } else {

@@ -5,20 +5,20 @@
 
 #include "tool.h"
 
-#define EVAL_SETTINGS(X)                                                                                             \
-  X(text, in, "-", "FILE", "state CSV to read; - is standard input")                                                 \
-  X(text, out, "-", "FILE", "CSV to write, whole or not at all; - is standard output")                               \
-  X(flag, standard, "", "",                                                                                          \
-    "regressor of the standard parameters (10 per link, then the drive inertias), not of the base ones")             \
-  X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it; linearizations)")        \
-  X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")                    \
-  X(text, link, "", "NAME",                                                                                          \
-    "link or joint that jacobian and pose look at (default: the tip of the longest moving chain)")                   \
-  X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ", "external force and moment on a link, base frame; several with ';'") \
-  X(text, via, "recursive", "recursive|expanded", "by the recursions, or through the derived model")                 \
-  X(text, assume, "", "A = 0,B = C,...", "assumptions for the derived model, beside the file's own")                 \
-  X(flag, ignore_extra, "", "", "let the state CSV have columns that the function does not need")                    \
-  X(flag, json, "", "", "write one JSON object instead of CSV")                                                      \
+#define EVAL_SETTINGS(X)                                                                                          \
+  X(text, in, "-", "FILE", "state CSV to read; - is standard input")                                              \
+  X(text, out, "-", "FILE", "output CSV, replaced only when complete; - is standard output")                      \
+  X(flag, standard, "", "",                                                                                       \
+    "regressor for the standard parameters (10 per link, then the drive inertias), not the base ones")            \
+  X(flag, friction, "", "", "add the robot's friction (inverse, bias; forward subtracts it; linearizations)")     \
+  X(flag, motor, "", "", "torques on the motor side, through gears and transmission (taum1 ...)")                 \
+  X(text, link, "", "NAME", "link or joint for jacobian and pose (default: the tip of the longest moving chain)") \
+  X(text, wrench, "", "LINK:FX,FY,FZ,MX,MY,MZ",                                                                   \
+    "external force and moment on a link, base frame; separate several with ';'")                                 \
+  X(text, via, "recursive", "recursive|expanded", "by the recursions, or through the derived model")              \
+  X(text, assume, "", "A = 0,B = C,...", "assumptions for the derived model, in addition to the file's")          \
+  X(flag, ignore_extra, "", "", "ignore unknown columns of the state CSV")                                        \
+  X(flag, json, "", "", "write one JSON object instead of CSV")                                                   \
   ROBOT_SETTINGS(X)
 
 typedef struct eval_settings {
@@ -32,8 +32,9 @@ static const char *const positional[] = {"ROBOT", "FUNCTION", NULL};
 
 static const char help[] =
     "Evaluates one function of a robot at every state of a CSV. The first row of the CSV names its\n"
-    "columns: q1..qn, qd1..qdn, qdd1..qddn, tau1..taun, as the function needs. SI units, angles in radians.\n"
-    "Rows stream: any number of states runs in constant memory.\n\n"
+    "columns: q1..qn, qd1..qdn, qdd1..qddn, tau1..taun, as needed by the function. SI units, angles in radians.\n"
+    "Rows are streamed: memory does not grow with the number of states.\n"
+    "\n"
     "functions:\n"
 #define FUNCTION_HELP(id, name, inputs, text) "  " name "\t" inputs "\t" text "\n"
     PSDM_FUNCTION_LIST(FUNCTION_HELP)
@@ -47,9 +48,9 @@ static const char help[] =
 
 const command_line eval_line = {"eval", settings, sizeof settings / sizeof *settings, positional, help};
 
-enum { AT_ONCE = 4096 }; /* states that are evaluated together */
+enum { AT_ONCE = 4096 }; /* states evaluated together */
 
-/* everything one run holds; job_free releases it */
+/* all data of one run; job_free releases it */
 typedef struct job {
   eval_settings set;
   psdm_robot *robot;
@@ -60,10 +61,10 @@ typedef struct job {
   psdm_csv *csv;
   psdm_output *out;
   int inputs, outputs;
-  int *column;              /* (inputs) where each stands in the CSV */
+  int *column;              /* (inputs) the CSV column of each */
   double *row, *in, *value; /* (csv columns), (AT_ONCE x inputs), (AT_ONCE x outputs) */
   int line[AT_ONCE];
-  psdm_model *model; /* when the base regressor or --via expanded asks for it */
+  psdm_model *model; /* for the base regressor or --via expanded */
   double *theta, *scratch;
 } job;
 
@@ -81,7 +82,7 @@ static void job_free(job *j) {
   psdm_model_free(j->model);
 }
 
-/* ---- words to options ---- */
+/* ---- option values ---- */
 
 static bool has_expanded(psdm_function f) {
   return f == PSDM_F_INVERSE || f == PSDM_F_FORWARD || f == PSDM_F_MASS || f == PSDM_F_BIAS || f == PSDM_F_GRAVITY ||
@@ -100,7 +101,7 @@ static int choose_function(job *j, const char *name) {
   if (!expanded && strcmp(j->set.via, "recursive") != 0)
     return tool_usage("eval", "--via '%s': recursive or expanded was expected", tool_safe(j->set.via));
   if (expanded && (!has_expanded(j->function) || j->set.standard))
-    return tool_usage("eval", "--via expanded goes with inverse, forward, mass, bias, gravity and the base regressor");
+    return tool_usage("eval", "--via expanded supports inverse, forward, mass, bias, gravity and the base regressor");
   j->options.expanded = expanded;
   return -1;
 }
@@ -124,7 +125,7 @@ static int take_wrench(const psdm_robot *robot, char *text, psdm_wrench *wrench)
     if (!comma != (i == 5)) return tool_usage("eval", "--wrench: six numbers were expected behind the colon");
     if (comma) *comma = '\0';
     if (!tool_parse_number(at, i < 3 ? &wrench->force[i] : &wrench->moment[i - 3]))
-      return tool_usage("eval", "--wrench: '%s' is no number", tool_safe(at));
+      return tool_usage("eval", "--wrench: '%s' is not a number", tool_safe(at));
     at = comma ? comma + 1 : at;
   }
   return -1;
@@ -146,7 +147,7 @@ static int take_wrenches(job *j) {
   return -1;
 }
 
-/* the derived model, and its base parameters from the robot's numbers */
+/* the derived model, and its base parameters from the robot's standard ones */
 static int derive_model(job *j) {
   psdm_derive_options options = {0};
   psdm_error error;
@@ -184,19 +185,19 @@ static int set_options(job *j) {
   bool torque = f == PSDM_F_INVERSE || f == PSDM_F_BIAS || f == PSDM_F_GRAVITY;
   j->options.friction = j->set.friction;
   j->options.motor = j->set.motor;
-  if (j->set.motor && !torque) return tool_usage("eval", "--motor goes with inverse, bias and gravity");
+  if (j->set.motor && !torque) return tool_usage("eval", "--motor needs inverse, bias or gravity");
   if (j->set.friction && f != PSDM_F_INVERSE && f != PSDM_F_BIAS && f != PSDM_F_FORWARD && !linearizes(f))
-    return tool_usage("eval", "--friction goes with inverse, bias, forward and the linearizations");
+    return tool_usage("eval", "--friction needs inverse, bias, forward or a linearization");
   if (j->set.link) {
     int joint, code = find_link(j->robot, j->set.link, "link", &joint);
     if (code < 0 && f == PSDM_F_JACOBIAN) code = tool_must_move("eval", "link", j->robot, joint);
     if (code >= 0) return code;
     j->options.link = joint + 1;
   } else if (f == PSDM_F_JACOBIAN || f == PSDM_F_POSE) {
-    tool_default_link(j->robot, "--link names another");
+    tool_default_link(j->robot, "--link selects another");
   }
   if (j->set.wrench) {
-    if (f != PSDM_F_INVERSE && f != PSDM_F_FORWARD) return tool_usage("eval", "--wrench goes with inverse and forward");
+    if (f != PSDM_F_INVERSE && f != PSDM_F_FORWARD) return tool_usage("eval", "--wrench needs inverse or forward");
     int code = take_wrenches(j);
     if (code >= 0) return code;
   }
@@ -236,7 +237,7 @@ static int match_columns(job *j) {
   }
   for (int c = 0; c < columns && code < 0 && !j->set.ignore_extra; c++)
     if (!used[c])
-      code = header_error(j, "column '%s' is not one that %s needs (%s, each 1 to %d); --ignore-extra passes over it",
+      code = header_error(j, "column '%s' is not one that %s needs (%s, each 1 to %d); --ignore-extra skips it",
                           tool_safe(psdm_csv_name(j->csv, c)));
   free(used);
   return code;
@@ -245,7 +246,7 @@ static int match_columns(job *j) {
 static int open_files(job *j) {
   psdm_error error;
   if (strcmp(j->set.in, "-") == 0 && isatty(STDIN_FILENO))
-    tool_note("reading states from the terminal, up to Ctrl-D; --in FILE reads a file");
+    tool_note("reading states from the terminal until Ctrl-D; --in FILE reads a file");
   tool_input(j->set.in);
   if (psdm_csv_open(j->set.in, NULL, &j->csv, &error)) return tool_fail(&error);
   j->inputs = psdm_eval_inputs(j->robot, j->function);
@@ -294,7 +295,7 @@ static void write_rows(job *j, long rows) {
     psdm_json_numbers(j->out, NULL, j->value + row * j->outputs, j->outputs);
 }
 
-/* what was read so far; a state that cannot be evaluated is named by its line */
+/* the rows read so far; a state that cannot be evaluated is reported with its line */
 static int evaluate(job *j, long rows) {
   long done;
   psdm_status status = psdm_batch_eval(j->batch, rows, j->in, j->value, &done);
@@ -305,7 +306,7 @@ static int evaluate(job *j, long rows) {
   return tool_fail(&error);
 }
 
-/* up to so many further states; their number */
+/* up to this many further states; returns their number */
 static long read_states(job *j, psdm_status *status, psdm_error *error) {
   long rows = 0;
   for (bool more = true; rows < AT_ONCE; rows++) {

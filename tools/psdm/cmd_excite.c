@@ -1,4 +1,4 @@
-/* cmd_excite.c: psdm excite: motions for a robot to make, that tell its parameters apart. */
+/* cmd_excite.c: psdm excite: motions that make a robot's parameters identifiable. */
 #include "cmd_excite.h"
 #include "ranks.h"
 
@@ -8,21 +8,22 @@
 
 #define SETTINGS_STRUCT excite_settings
 static const setting settings[] = {{"for", SETTING_text, offsetof(excite_settings, experiment), "inertia",
-                                    "inertia|gravity|friction|motor", "what the motion is to show, see above"},
+                                    "inertia|gravity|friction|motor", "what the motion is for, see above"},
                                    EXCITE_SETTINGS(SETTINGS_ROW)};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
 #define WORD_HELP(id, name, text) "  " name "\t" text "\n"
 static const char help[] =
-    "A motion for the robot to make while it is recorded, and then psdm calibrate. It stays within all limits at all "
+    "Designs a motion for the robot to perform while it is recorded, for psdm calibrate. It respects all limits at all "
     "times: positions, velocities, accelerations,\n"
-    "torques where inertias are known, and the distances that `collision:` of the robot file watches; all of that is "
+    "torques if inertias are known, and the distances required by `collision:` of the robot file; all of this is "
     "verified before a file is written.\n"
-    "The robot file needs no inertias. Where it has no limits: 2 rad to both sides, 2 rad/s, 8 rad/s^2 (0.5 m, 0.5 "
-    "m/s, 2 m/s^2).\n"
-    "An interrupt (Ctrl-C) ends the search with the best so far, and exit code 130.\n\n"
-    "experiments, in the order in which psdm calibrate --route steps takes them:\n" PSDM_STEP_LIST(
+    "The robot file needs no inertias. Without limits in the file: +-2 rad, 2 rad/s, 8 rad/s^2 (0.5 m, 0.5 m/s, 2 "
+    "m/s^2).\n"
+    "An interrupt (Ctrl-C) ends the search with the best so far, and exit code 130.\n"
+    "\n"
+    "experiments, in the order in which psdm calibrate --route steps uses them:\n" PSDM_STEP_LIST(
         WORD_HELP) "\nexamples:\n"
                    "  psdm excite robots/kuka_kr6.yaml --out excitation.csv\n"
                    "  psdm excite robots/kuka_lbr7.yaml --seconds 20 --harmonics 8 --starts 16 --velocity 1.5 "
@@ -36,7 +37,7 @@ static const char help[] =
 
 const command_line excite_line = {"excite", settings, sizeof settings / sizeof *settings, positional, help};
 
-/* ---- small things for all files ---- */
+/* ---- small helpers for all files ---- */
 
 const psdm_joint *excite_joint(const excite_job *j, int q) {
   int k = 0;
@@ -57,10 +58,10 @@ static void excite_free(excite_job *j) {
   free(j->memory);
 }
 
-/* ---- the best so far is on disk: nothing is lost however the program ends ---- */
+/* ---- the best so far is always on disk: nothing is lost however the program ends ---- */
 
-/* another best motion (by its goal, which need not be its condition number) is checked and written, but no more than
- * a tenth of the time goes into that */
+/* every new best motion (by its goal, which may differ from the condition number) is checked and written, but this
+ * takes at most a tenth of the time */
 static void save_better(void *user, const psdm_motion *best, double condition) {
   excite_job *j = user;
   double began = tool_now();
@@ -79,14 +80,14 @@ static int load(excite_job *j) {
   int code = tool_load("excite", j->path, ROBOT_SETTINGS_OF(&j->set), &j->robot);
   if (code >= 0) return code;
   j->n = psdm_robot_n(j->robot);
-  if (strcmp(j->set.experiment, "motor") == 0) tool_default_link(j->robot, "--tip cuts to another");
+  if (strcmp(j->set.experiment, "motor") == 0) tool_default_link(j->robot, "--tip selects another");
   j->torques = !psdm_robot_ready(j->robot, &j->unknown);
-  j->unknown.text[strcspn(j->unknown.text, ";")] = '\0'; /* behind it: what other commands need */
+  j->unknown.text[strcspn(j->unknown.text, ";")] = '\0'; /* the output is what other commands need */
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) j->friction |= psdm_robot_joint(j->robot, k)->friction.given;
   return psdm_work_new(j->robot, NULL, &j->work) ? tool_no_memory("excite") : -1;
 }
 
-/* a file that cannot be written is told now, not after the search */
+/* fail on an unwritable file now, not after the search */
 static int try_file(const excite_job *j) {
   psdm_output *out;
   if (!j->set.out || strcmp(j->set.out, "-") == 0 || ranks_helper()) return -1;
@@ -97,7 +98,7 @@ static int try_file(const excite_job *j) {
 
 static int plan(excite_job *j) {
   psdm_error error;
-  /* known beforehand for inertia alone */
+  /* known in advance for inertia only */
   const double period = j->set.seconds > 0 ? j->set.seconds : PSDM_EXCITE_SECONDS;
   if (strcmp(j->set.experiment, "inertia") == 0 && excite_fits(j, j->set.periods * period, &error))
     return tool_fail(&error);
@@ -121,15 +122,16 @@ static int plan(excite_job *j) {
   return -1;
 }
 
-/* nothing is written that breaks a limit, whoever is to blame */
+/* never write a motion that exceeds a limit, whatever the cause */
 static int verify(excite_job *j) {
   psdm_error error;
   if (excite_measure_motion(j, j->result->motion, &error)) return tool_fail(&error);
   if (excite_keeps(j)) return -1;
   if (j->planned.worst <= 1)
-    return tool_usage("excite", "--rate %g: between the rows a robot would use %.6g of a limit; more rows keep it",
+    return tool_usage("excite", "--rate %g: between the rows a robot would reach %.6g of a limit; use a higher rate",
                       j->set.rate, j->between.worst);
-  tool_warn("the motion uses %.6g of a limit (least gap %.3g m): it is not written", j->planned.worst, j->planned.gap);
+  tool_warn("the motion reaches %.6g of a limit (smallest gap %.3g m): it is not written", j->planned.worst,
+            j->planned.gap);
   return EXIT_QUALITY;
 }
 

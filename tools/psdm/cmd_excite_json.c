@@ -1,4 +1,4 @@
-/* cmd_excite_json.c: a motion and what it is worth, for machines. */
+/* cmd_excite_json.c: a motion and its quality as JSON. */
 #include <math.h>
 
 #include "cmd_excite.h"

@@ -1,4 +1,4 @@
-/* cmd_excite_print.c: how good a motion is, how close it comes to its limits, and what to do with it. */
+/* cmd_excite_print.c: the quality of a motion, its margins to the limits, and the next commands. */
 #include <math.h>
 #include <string.h>
 
@@ -9,16 +9,16 @@ static void print_head(const excite_job *j) {
   const psdm_excite_options *o = &j->options;
   printf("%s: %s, %.6g s\n", tool_safe(psdm_robot_name(j->robot)), psdm_step_help(e->step), e->seconds);
   if (e->step != PSDM_STEP_INERTIA) return;
-  printf("  %s, %s; %d parameters told apart%s\n",
+  printf("  %s, %s; %d parameters to identify%s\n",
          o->shape == PSDM_EXCITE_SINES ? "a few sines per joint (eq. 22 of Lloyd, Irani, Ahmadi 2022)"
                                        : "Fourier series (Swevers et al. 1997)",
-         o->goal == PSDM_EXCITE_CONDITION ? "least condition number" : "largest determinant", e->parameters,
+         o->goal == PSDM_EXCITE_CONDITION ? "minimal condition number" : "maximal determinant", e->parameters,
          o->no_friction ? "" : ", friction of the joints among them");
 }
 
 /* ---- limits ---- */
 
-/* '*' where neither option nor file gave it */
+/* '*' where it is in neither option nor file */
 static const char *mark(const excite_job *j, int which, int joint) {
   return j->source[which * j->n + joint] == LIMIT_DEFAULT ? "*" : " ";
 }
@@ -50,20 +50,20 @@ static void print_limits(const excite_job *j) {
   for (int i = 0; i < j->n; i++) print_joint(j, i);
   for (int k = 0; k < LIMITS * j->n; k++) defaults |= j->source[k] == LIMIT_DEFAULT;
   if (defaults)
-    printf("  * not in the robot file: assumed; --lower, --upper, --velocity, --acceleration say otherwise\n");
+    printf("  * not in the robot file: assumed; override with --lower, --upper, --velocity, --acceleration\n");
   if (j->torques)
     printf("  torques %s\n", j->friction ? "with the file's steady friction" : "without friction: the file has none");
   else printf("  no torques: %s\n", j->unknown.text);
   if (isfinite(j->planned.gap))
-    printf("  least gap between links, or to the floor: %.4g m\n", fmin(j->planned.gap, j->between.gap));
-  else printf("  collisions are not watched: the robot file has no `collision:`\n");
+    printf("  smallest gap between links, or to the floor: %.4g m\n", fmin(j->planned.gap, j->between.gap));
+  else printf("  collisions are not checked: the robot file has no `collision:`\n");
   printf("  verified at %ld points, and at %ld along the rows as a robot would interpolate them: at most %.2f %% of a "
          "limit, %.2f %%\n",
          j->planned.points, j->between.points, 100 * j->planned.worst, 100 * j->between.worst);
-  if (j->read_back) printf("  the file was read again: %.2f %%\n", 100 * j->read.worst);
+  if (j->read_back) printf("  file read back: %.2f %%\n", 100 * j->read.worst);
 }
 
-/* ---- how good it is ---- */
+/* ---- quality ---- */
 
 static void print_condition(const char *name, double found, double best, double median) {
   printf("  %-34s %10.4g %16.4g %10.4g %20.3g %10.3g\n", name, found, best, median, best / found, median / found);
@@ -74,17 +74,16 @@ static void print_quality(const excite_job *j) {
   if (e->step != PSDM_STEP_INERTIA) return;
   printf("\n  %-34s %10s %16s %10s %20s %10s\n", "condition number", "found", "random: best", "median",
          "times better: best", "median");
-  print_condition("scaled, as parameters are fitted", e->condition, e->random_best, e->random_median);
-  print_condition("nothing scaled (eq. 23)", e->condition_plain, e->random_plain_best, e->random_plain_median);
+  print_condition("scaled, as in the fit", e->condition, e->random_best, e->random_median);
+  print_condition("unscaled (eq. 23)", e->condition_plain, e->random_plain_best, e->random_plain_median);
   printf("  100 random motions, each as large as the limits allow\n");
   int ended = 0;
   for (int k = 0; k < e->starts; k++) ended += isfinite(e->start_condition[k]) != 0;
-  printf("  %d start%s%s", e->starts, e->starts == 1 ? "" : "s",
-         ended ? " ended with" : ", none of which came to its end");
+  printf("  %d start%s%s", e->starts, e->starts == 1 ? "" : "s", ended ? " ended with" : ", none of which converged");
   for (int k = 0; k < e->starts; k++)
     if (isfinite(e->start_condition[k])) printf(" %.4g", e->start_condition[k]);
   printf("; %ld evaluations, %.3g s%s\n", e->evaluations, e->wall,
-         e->stopped ? j->interrupted ? ", interrupted" : ", out of --wall time" : "");
+         e->stopped ? j->interrupted ? ", interrupted" : ", stopped by --wall" : "");
 }
 
 /* ---- the parts of an experiment ---- */
@@ -104,16 +103,16 @@ static void print_parts(const excite_job *j) {
   for (int k = 0; k < e->parts; k++) print_part(j, &e->part[k]);
   for (int i = 0; i < j->n && e->blind_joints; i++)
     if (e->blind_joints[i])
-      printf("  gravity never shows this mass at joint '%s': its torque constant cannot be found this way, and it is "
-             "not swept\n",
+      printf("  gravity never shows this mass at joint '%s': its torque constant cannot be identified this way, and "
+             "the joint is not swept\n",
              tool_safe(excite_joint(j, i)->name));
 }
 
-/* ---- what to do with it ---- */
+/* ---- next commands ---- */
 
 static void print_use(const excite_job *j) {
   const char *robot = tool_safe(j->path), *log = psdm_step_name(j->result->step);
-  printf("\n  let the robot follow %s, record t, q and currents or torques as fast as it can, then\n",
+  printf("\n  let the robot follow %s, record t, q and currents or torques as fast as possible, then\n",
          j->set.out ? tool_safe(j->set.out) : "it (--out FILE.csv)");
   switch (j->result->step) {
     case PSDM_STEP_MOTOR:

@@ -1,5 +1,5 @@
-/* cmd_excite_rows.c: a motion as rows of a file, and the check that neither it nor what a robot makes of its rows
- * breaks a limit. */
+/* cmd_excite_rows.c: a motion as rows of a file, and the check that neither it nor its interpolation by a robot exceeds
+ * a limit. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static double seconds_of(const excite_job *j, const psdm_motion *motion) {
 
 /* ---- rows ---- */
 
-/* memory for all columns side by side; what was in it is lost */
+/* memory for all columns side by side; its old content is lost */
 static bool make_room(excite_job *j, long rows) {
   excite_rows *r = &j->rows;
   r->rows = rows;
@@ -38,7 +38,7 @@ static psdm_status predict(excite_job *j, long row, double *friction) {
   return status;
 }
 
-/* what rounding leaves of a velocity or acceleration at rest would turn dry friction one way or the other */
+/* rounding errors in a velocity or acceleration at rest would flip the sign of dry friction */
 static void settle(const excite_job *j, double *qd, double *qdd) {
   for (int i = 0; i < j->n; i++) {
     if (fabs(qd[i]) < 1e-12 * j->velocity[i]) qd[i] = 0;
@@ -48,7 +48,7 @@ static void settle(const excite_job *j, double *qd, double *qdd) {
 
 static double last_row(const excite_job *j, double seconds) { return ceil(seconds * j->set.rate * (1 - 1e-12)); }
 
-/* the rows, and either what lies between them or the file that is read back, which has room that doubles */
+/* the rows, and either interpolated points or the file read back, whose room doubles */
 psdm_status excite_fits(const excite_job *j, double seconds, psdm_error *error) {
   char what[64];
   double rows = last_row(j, seconds) + 1, n = j->n;
@@ -57,7 +57,7 @@ psdm_status excite_fits(const excite_job *j, double seconds, psdm_error *error) 
                          error);
 }
 
-/* at the beginning, at every 1 / rate behind it, and at the end; a last interval that is short by rounding is none */
+/* at the beginning, then every 1 / rate, and at the end; no interval that is only rounding */
 static psdm_status make_rows(excite_job *j, const psdm_motion *motion, psdm_error *error) {
   double begin = psdm_motion_begin(motion), seconds = seconds_of(j, motion), last = last_row(j, seconds);
   size_t n = (size_t)j->n;
@@ -83,8 +83,8 @@ static psdm_status make_rows(excite_job *j, const psdm_motion *motion, psdm_erro
 
 /* ---- limits ---- */
 
-/* four points between rows, and at least 2000 a second; a series has a hundred harmonics at most, and 20,000 points
- * on the shortest are enough */
+/* four points between rows, and at least 2000 a second; a series has at most a hundred harmonics, and 20,000 points on
+ * the shortest are enough */
 static long points_of(const excite_job *j, double seconds) {
   const bool series = strcmp(j->set.experiment, "inertia") == 0 && strcmp(j->set.shape, "fourier") == 0;
   const double fine = series ? fmin(2000, 2e6 / (seconds / j->set.periods)) : 2000;
@@ -97,7 +97,7 @@ static psdm_status measure(excite_job *j, const psdm_motion *motion, excite_meas
                            m->acceleration, m->effort, &m->gap, &m->worst, error);
 }
 
-/* what a robot that takes q, qd and qdd of the rows would do in between */
+/* what a robot makes of the q, qd and qdd of two rows in between */
 psdm_status excite_measure_motion(excite_job *j, const psdm_motion *motion, psdm_error *error) {
   psdm_motion *between = NULL;
   psdm_status status = make_rows(j, motion, error);
@@ -109,8 +109,8 @@ psdm_status excite_measure_motion(excite_job *j, const psdm_motion *motion, psdm
   return status;
 }
 
-/* beyond a limit, or nearer than the clearance, by more than rounding; between rows a ten thousandth more: nobody's
- * limits are known better */
+/* beyond a limit, or nearer than the clearance, by more than rounding; between rows by a ten-thousandth more: no limit
+ * is known more exactly */
 bool excite_keeps(const excite_job *j) { return j->planned.worst <= 1 + 1e-9 && j->between.worst <= 1 + 1e-4; }
 
 /* ---- the file ---- */

@@ -1,4 +1,4 @@
-/* cmd_excite_words.c: names to numbers, options that do not go together, and the limits of each joint. */
+/* cmd_excite_words.c: names to numbers, incompatible options, and the limits of each joint. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static int find_shape(excite_job *j) {
   return code;
 }
 
-/* ---- what goes with what ---- */
+/* ---- compatibility of options ---- */
 
 #define BIT(step) (1u << PSDM_STEP_##step)
 
@@ -69,7 +69,7 @@ static int check_rules(const excite_job *j) {
     for (char *c = dashed; *c; c++)
       if (*c == '_') *c = '-';
     if (!(rules[i].steps & 1u << j->options.step) && settings_given(&excite_line, &j->set, rules[i].option))
-      return tool_usage("excite", "--%s goes with %s", dashed, rules[i].words);
+      return tool_usage("excite", "--%s needs %s", dashed, rules[i].words);
   }
   return -1;
 }
@@ -106,7 +106,7 @@ static int check_numbers(const excite_job *j) {
   return -1;
 }
 
-/* the library's defaults stand for 0, and negative numbers for 0 */
+/* 0 selects the library's defaults, and negative numbers mean 0 */
 static double or_none(double value) { return value > 0 ? value : -1; }
 
 static void take_numbers(excite_job *j) {
@@ -135,12 +135,12 @@ int excite_words(excite_job *j) {
   if (code < 0) code = check_rules(j);
   if (code < 0) code = check_numbers(j);
   if (code < 0 && j->set.json && j->set.out && strcmp(j->set.out, "-") == 0)
-    code = tool_usage("excite", "only one of --json and --out - can have standard output");
+    code = tool_usage("excite", "only one of --json and --out - can use standard output");
   take_numbers(j);
   return code;
 }
 
-/* ---- limits: the option's, the robot's, or those of psdm/excite.h ---- */
+/* ---- limits: from the option, the robot, or the defaults of psdm/excite.h ---- */
 
 static double file_limit(const psdm_joint *joint, int which) {
   const double value[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity,
@@ -163,7 +163,7 @@ static void take_limit(excite_job *j, int which, const double *given, double *to
   }
 }
 
-/* a limit on one side alone: the default's width from there */
+/* a limit on one side only: the default's width from there */
 static void widen(excite_job *j) {
   for (int i = 0; i < j->n; i++) {
     const psdm_joint *joint = excite_joint(j, i);
@@ -181,7 +181,7 @@ static int check_limits(const excite_job *j) {
     const double positive[] = {j->velocity[i], j->acceleration[i], j->effort[i]};
     static const char *const words[] = {"velocity", "acceleration", "effort"};
     if (!(j->upper[i] > j->lower[i]))
-      return tool_usage("excite", "joint '%s' has no room between its lowest position %g and its highest %g", name,
+      return tool_usage("excite", "joint '%s' cannot move between its lowest position %g and its highest %g", name,
                         j->lower[i], j->upper[i]);
     for (int k = 0; k < 3; k++)
       if (!(positive[k] > 0))
@@ -215,6 +215,6 @@ int excite_limits(excite_job *j) {
   psdm_excite_options *o = &j->options;
   o->lower = j->lower, o->upper = j->upper, o->velocity = j->velocity, o->acceleration = j->acceleration,
   o->effort = j->effort;
-  if (j->set.effort && !j->torques) tool_warn("--effort: torques are not watched: %s", j->unknown.text);
+  if (j->set.effort && !j->torques) tool_warn("--effort: torques are not checked: %s", j->unknown.text);
   return check_limits(j);
 }

@@ -1,4 +1,4 @@
-/* cmd_inspect.c: psdm inspect: what was understood of a robot file. */
+/* cmd_inspect.c: psdm inspect: the robot as read from its file. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
   X(flag, parameters, "", "", "list the standard parameters with their values")                                        \
   X(flag, json, "", "", "write one JSON object")                                                                       \
   X(text, at, "", "Q1,Q2,...",                                                                                         \
-    "JSON: where the joints are and point at this position; one number for all (rad, m); without it 0, or the middle " \
+    "JSON: positions and axes of the joints at this position; one number for all (rad, m); default: 0, or the middle " \
     "of limits that exclude 0")                                                                                        \
   ROBOT_SETTINGS(X)
 
@@ -23,8 +23,9 @@ static const setting settings[] = {INSPECT_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Shows what was understood of a robot file: joints, links, couplings, what is unknown, which angles were\n"
-    "snapped, which inertias are implausible.\n\n"
+    "Shows a robot as read from its file: joints, links, couplings, what is unknown, which angles were\n"
+    "snapped, which inertias are implausible.\n"
+    "\n"
     "examples:\n"
     "  psdm inspect robots/kuka_kr6.yaml\n"
     "  psdm inspect robots/puma560.yaml --parameters\n"
@@ -39,7 +40,7 @@ static const char *number(double value, char out[32]) {
   return isnan(value) ? strcpy(out, "?") : psdm_number_text(value, out);
 }
 
-/* "q1 - q2 + 3.14": how a joint moves, in the independent joints */
+/* "q1 - q2 + 3.14": the motion of a joint in terms of the independent joints */
 static void describe_motion(const psdm_robot *robot, const psdm_joint *joint, const double *G, const double *c,
                             char *out, size_t size) {
   int n = psdm_robot_n(robot);
@@ -135,13 +136,13 @@ static void print_text(const psdm_robot *robot, const double *G, const double *c
   if (parameters) print_parameters(robot, pi);
 }
 
-/* where the robot stands, for a picture of it */
+/* the robot's pose, for a picture of it */
 typedef struct placing {
   double *q, *poses, *axes; /* (n), (joints x 12), (joints x 6) */
-  bool known;               /* a closed loop may not close there */
+  bool known;               /* a closed loop may not close here */
 } placing;
 
-/* 0 where the limits allow it, else their middle */
+/* 0 if the limits allow it, else their middle */
 static void rest_position(const psdm_robot *robot, double *q) {
   for (int j = 0; j < psdm_robot_joints(robot); j++) {
     const psdm_joint *joint = psdm_robot_joint(robot, j);
@@ -176,8 +177,8 @@ static void unplace(placing *p) {
   free(p->axes);
 }
 
-/* the joint that carries it, counted from 1 (0: the base), a point on the axis, its direction, origin of the link
- * behind, and that link's mass and centre of mass, all in the base frame */
+/* the joint that carries it, counted from 1 (0: the base), a point on the axis, its direction, origin of the link after
+ * it, and that link's mass and centre of mass, all in the base frame */
 static void json_place(psdm_output *out, const placing *p, const psdm_joint *joint, int j, const double *pi) {
   const double *pose = p->poses + 12 * j, *body = joint->link < 0 ? NULL : pi + 10 * joint->link;
   if (!p->known) return;

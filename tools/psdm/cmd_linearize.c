@@ -6,21 +6,21 @@
 
 #include "tool.h"
 
-#define LINEARIZE_SETTINGS(X)                                                                                         \
-  X(text, at, "", "FILE.csv", "points: columns q1.., optionally t, qd1.., and qdd1.. or tau1..; - is standard input") \
-  X(flag, equilibrium, "", "",                                                                                        \
-    "points at rest: from q1.. the torques that hold them, or from tau1.. a q that they hold")                        \
-  X(text, form, "state-space", "second-order|state-space", "M, C2, D, G, or A and B")                                 \
-  X(number, dt, "0", "SECONDS", "sample exactly, torques held in between: Ad and Bd in place of A and B")             \
-  X(flag, friction, "", "", "with the robot's friction; at rest only what is smooth has a slope")                     \
-  X(text, inputs, "", "1,2,...", "only these joints have motors: columns of B (default: all)")                        \
-  X(flag, lqr, "", "", "gains K of du = -K dx that make the integral (sum, with --dt) of dx'Q dx + du'R du smallest") \
-  X(text, Q, "", "A,B,...",                                                                                           \
-    "diagonal of Q: one number, or q's and qd's weights, or 2n (default: 100 for q, 1 for qd)")                       \
-  X(text, R, "", "A,B,...", "diagonal of R: one number, or one per input (default: 1/effort^2, or 0.01)")             \
-  X(text, out, "", "FILE.csv|.json|.mat", "write the matrices, whole or not at all")                                  \
-  X(flag, ignore_extra, "", "", "let the CSV have columns that are not needed")                                       \
-  X(flag, json, "", "", "write one JSON object")                                                                      \
+#define LINEARIZE_SETTINGS(X)                                                                                          \
+  X(text, at, "", "FILE.csv", "points: columns q1.., optionally t, qd1.., and qdd1.. or tau1..; - is standard input")  \
+  X(flag, equilibrium, "", "",                                                                                         \
+    "points at rest: from q1.. the torques that hold them, or from tau1.. a q that they hold")                         \
+  X(text, form, "state-space", "second-order|state-space", "M, C2, D, G, or A and B")                                  \
+  X(number, dt, "0", "SECONDS",                                                                                        \
+    "discretise exactly, torques held constant between samples: Ad and Bd in place of A and B")                        \
+  X(flag, friction, "", "", "include the robot's friction; at rest only its smooth part has a slope")                  \
+  X(text, inputs, "", "1,2,...", "only these joints have motors: columns of B (default: all)")                         \
+  X(flag, lqr, "", "", "gains K of du = -K dx that minimise the integral (sum, with --dt) of dx'Q dx + du'R du")       \
+  X(text, Q, "", "A,B,...", "diagonal of Q: one number, or weights of q and qd, or 2n (default: 100 for q, 1 for qd)") \
+  X(text, R, "", "A,B,...", "diagonal of R: one number, or one per input (default: 1/effort^2, or 0.01)")              \
+  X(text, out, "", "FILE.csv|.json|.mat", "write the matrices; the file is replaced only when complete")               \
+  X(flag, ignore_extra, "", "", "ignore unknown columns of the CSV")                                                   \
+  X(flag, json, "", "", "write one JSON object")                                                                       \
   ROBOT_SETTINGS(X)
 
 typedef struct linearize_settings {
@@ -36,26 +36,29 @@ static const char help[] =
     "Linear models of a robot at equilibria or along a trajectory, exact:\n"
     "  second-order   M dqdd + C2 dqd + D dq = du          (at rest C2 = 0 and D = G = dg/dq)\n"
     "  state-space    dx' = A dx + B du, dx = (dq, dqd)    (with --dt: dx[k+1] = Ad dx[k] + Bd du[k])\n"
-    "and what they tell: eigenvalues with frequency and damping, stability, what the motors can reach, LQR gains.\n"
-    "A point without qdd and tau has qdd = 0, and tau is what that takes. Exit 1 when a q for --equilibrium or gains "
-    "for --lqr do not\n"
-    "exist or are not found.\n\n"
+    "with their eigenvalues, frequencies and damping, stability, controllability, LQR gains.\n"
+    "A point without qdd and tau has qdd = 0 and the tau for it. Exit 1 when a q for --equilibrium or gains for --lqr "
+    "do not\n"
+    "exist or are not found.\n"
+    "\n"
     "examples:\n"
-    "  printf 'q1,q2\\n-1.5708,0\\n' | psdm linearize robots/two_link.yaml --at -\n"
+    "  printf 'q1,q2\\n"
+    "-1.5708,0\\n"
+    "' | psdm linearize robots/two_link.yaml --at -\n"
     "  psdm linearize robots/two_link.yaml --at up.csv --lqr --Q 100,1 --R 0.01 --dt 0.001\n"
     "  psdm linearize robots/two_link.yaml --at torques.csv --equilibrium --json\n"
     "  psdm linearize robots/kuka_kr6.yaml --at motion.csv --form second-order --out motion.mat\n";
 
 const command_line linearize_line = {"linearize", settings, sizeof settings / sizeof *settings, positional, help};
 
-/* what a point may be made of, and where its columns begin */
+/* possible inputs of a point, and their first columns */
 enum { T, QP, QD, QDD, TAU, GROUPS };
 static const char *const group_names[GROUPS] = {"t", "q", "qd", "qdd", "tau"};
 
 /* the matrices of a point, in the order of the files */
 enum { MASS, C2, D, G, A, B, K, MATRICES };
 
-/* everything one run holds; job_free releases it */
+/* all data of one run; job_free releases it */
 typedef struct job {
   linearize_settings set;
   psdm_robot *robot;
@@ -66,7 +69,7 @@ typedef struct job {
   int *input; /* (inputs) joints with motors */
   psdm_csv *csv;
   int column[GROUPS]; /* first of each group's consecutive numbers in place; -1: absent */
-  int *place;         /* (GROUPS n) where each stands in the CSV */
+  int *place;         /* (GROUPS n) the CSV column of each */
   double *row;        /* (csv columns) */
   double *memory;     /* all of the following */
   double t, *q, *qd, *qdd, *tau;
@@ -79,7 +82,7 @@ typedef struct job {
   psdm_output *json, *file;
   double *kept; /* for .mat: (points x record) */
   long points, room;
-  bool missed; /* an equilibrium or gains */
+  bool missed; /* some equilibrium or gains were not found */
 } job;
 
 static void job_free(job *j) {
@@ -103,17 +106,17 @@ static bool ends_with(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* ---- words to options ---- */
+/* ---- option values ---- */
 
 static int check_settings(job *j) {
   const linearize_settings *s = &j->set;
   j->second_order = strcmp(s->form, "second-order") == 0;
-  if (!s->at) return tool_usage("linearize", "--at FILE.csv is missing: the points to linearize at");
+  if (!s->at) return tool_usage("linearize", "missing --at FILE.csv: the points to linearize at");
   if (!j->second_order && strcmp(s->form, "state-space") != 0)
     return tool_usage("linearize", "--form '%s': second-order or state-space was expected", tool_safe(s->form));
   if (!(s->dt >= 0)) return tool_usage("linearize", "--dt must not be negative");
-  if (j->second_order && s->dt > 0) return tool_usage("linearize", "--dt goes with --form state-space");
-  if ((s->Q || s->R) && !s->lqr) return tool_usage("linearize", "--Q and --R go with --lqr");
+  if (j->second_order && s->dt > 0) return tool_usage("linearize", "--dt needs --form state-space");
+  if ((s->Q || s->R) && !s->lqr) return tool_usage("linearize", "--Q and --R need --lqr");
   if (s->out && !ends_with(s->out, ".csv") && !ends_with(s->out, ".json") && !ends_with(s->out, ".mat"))
     return tool_usage("linearize", "--out '%s': a name that ends in .csv, .json or .mat was expected",
                       tool_safe(s->out));
@@ -219,7 +222,7 @@ static int header_error(const job *j, const char *text) {
   return file_error(j, PSDM_E_PARSE, psdm_csv_header_line(j->csv), text);
 }
 
-/* a group is whole or absent */
+/* a group is complete or absent */
 static int find_group(job *j, int group, bool *used) {
   char name[32], text[160];
   int count = group == T ? 1 : j->n, found = 0, missing = 0;
@@ -246,12 +249,13 @@ static bool has(const job *j, int group) { return j->column[group] >= 0; }
 static int check_groups(const job *j) {
   if (j->set.equilibrium) {
     if (has(j, QD) || has(j, QDD))
-      return header_error(j, "an equilibrium is at rest: columns qd and qdd do not go with --equilibrium");
+      return header_error(j, "an equilibrium is at rest: columns qd and qdd cannot be used with --equilibrium");
     if (!has(j, QP) && !has(j, TAU)) return header_error(j, "columns q1.. or tau1.. were expected");
     return -1;
   }
-  if (!has(j, QP)) return header_error(j, "columns q1.. were expected (tau1.. alone go with --equilibrium)");
-  if (has(j, QDD) && has(j, TAU)) return header_error(j, "qdd and tau are both there; one says what the other is");
+  if (!has(j, QP)) return header_error(j, "columns q1.. were expected (tau1.. alone need --equilibrium)");
+  if (has(j, QDD) && has(j, TAU))
+    return header_error(j, "qdd and tau are both given, but each determines the other; keep one");
   return -1;
 }
 
@@ -265,8 +269,7 @@ static int match_columns(job *j) {
   if (code < 0) code = check_groups(j);
   for (int c = 0; c < columns && code < 0 && !j->set.ignore_extra; c++) {
     char text[256];
-    snprintf(text, sizeof text,
-             "column '%s' is none of t, q, qd, qdd, tau, each 1 to %d; --ignore-extra passes over it",
+    snprintf(text, sizeof text, "column '%s' is not one of t, q, qd, qdd, tau, each 1 to %d; --ignore-extra skips it",
              tool_safe(psdm_csv_name(j->csv, c)), j->n);
     if (!used[c]) code = header_error(j, text);
   }
@@ -280,7 +283,7 @@ static void take(const job *j, int group, double *to) {
   for (int i = 0; i < j->n; i++) to[i] = has(j, group) ? j->row[j->place[group * j->n + i]] : 0;
 }
 
-/* a function at (q, qd, third), with friction where it is asked for */
+/* a function at (q, qd, third), with friction if requested */
 static psdm_status evaluate(job *j, psdm_function function, const double *third, double *out) {
   psdm_eval_options options = {.friction = j->set.friction};
   size_t n = (size_t)j->n;
@@ -290,11 +293,11 @@ static psdm_status evaluate(job *j, psdm_function function, const double *third,
   return psdm_eval(j->robot, j->work, function, &options, j->scratch, out);
 }
 
-/* q that tau holds, or tau that holds q */
+/* the q that tau holds, or the tau that holds q */
 static psdm_status settle(job *j) {
   if (!has(j, TAU)) return evaluate(j, PSDM_F_INVERSE, j->qdd, j->tau);
   psdm_equilibrium_options options = {.start = has(j, QP) ? j->q : NULL};
-  double *q = j->full, *u = q + j->n; /* lent: start and result must not overlap */
+  double *q = j->full, *u = q + j->n; /* borrowed: start and result must not overlap */
   take(j, TAU, j->tau);
   if (j->set.friction) psdm_friction_torque(j->robot, j->qd, u); /* a constant offset, if any */
   for (int i = 0; i < j->n; i++) u[i] = j->tau[i] - (j->set.friction ? u[i] : 0);
@@ -319,7 +322,7 @@ static void keep_inputs(job *j) {
     for (int k = 0; k < j->inputs; k++) j->matrix[B][(long)i * j->inputs + k] = j->full[(long)i * j->n + j->input[k]];
 }
 
-/* the matrices that the files hold */
+/* the matrices for the files */
 static psdm_status linearize_point(job *j) {
   double **m = j->matrix;
   psdm_status status = psdm_state_space(j->robot, j->linear, j->q, j->qd, j->qdd, m[A], j->full);
@@ -348,7 +351,7 @@ static psdm_status analyze_point(job *j) {
   return status;
 }
 
-/* torques that nothing holds up have no model */
+/* torques that hold no position have no model */
 static bool lost(const job *j) { return j->set.equilibrium && has(j, TAU) && !j->equilibrium.found; }
 
 static bool gains_found(const job *j) { return j->set.lqr && !lost(j) && j->lqr.outcome == PSDM_LQR_OK; }
@@ -363,7 +366,7 @@ typedef struct shown {
 
 static size_t numbers_of(const shown *s) { return (size_t)(s->rows ? s->rows : 1) * (size_t)s->columns; }
 
-/* what the asked form has; returns how many */
+/* matrices of the requested form; returns how many */
 static int matrices_of(const job *j, shown list[MATRICES]) {
   int n = j->n, N = j->states, m = j->inputs, count = 0;
   bool sampled = j->set.dt > 0;
@@ -507,7 +510,7 @@ static void csv_row(const job *j, psdm_output *out) {
   psdm_output_text(out, "\n");
 }
 
-/* a point's numbers behind those of the points before */
+/* appends a point's numbers to those of the points before */
 static int keep_point(job *j) {
   shown list[1 + 4 + MATRICES];
   int count = record_of(j, list);
@@ -528,7 +531,7 @@ static int keep_point(job *j) {
   return -1;
 }
 
-/* points to pages: each matrix of all points, one behind the other */
+/* points to pages: each matrix of all points, one after the other */
 static int save_mat(const job *j) {
   shown list[1 + 4 + MATRICES];
   psdm_matrix pages[2 + 1 + 4 + MATRICES];
@@ -555,7 +558,7 @@ static int save_mat(const job *j) {
   return code;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static void print_matrix(const shown *s) {
   for (int i = 0; i < s->rows; i++) {
@@ -565,7 +568,7 @@ static void print_matrix(const shown *s) {
   }
 }
 
-/* one line per real mode or pair; the conjugate goes without saying */
+/* one line per real mode or pair; the conjugate is implied */
 static void print_modes(const char *title, const psdm_mode *modes, int count, bool sampled) {
   printf("  %-28s %12s %9s\n", title, "rad/s", "damping");
   for (int k = 0; k < count; k++) {
@@ -574,7 +577,7 @@ static void print_modes(const char *title, const psdm_mode *modes, int count, bo
     if (modes[k].im != 0) snprintf(text, sizeof text, "%.5g +- %.5gi", modes[k].re + 0.0, fabs(modes[k].im));
     else snprintf(text, sizeof text, "%.5g", modes[k].re + 0.0);
     printf("    %-26s %12.5g %9.3g%s\n", text, modes[k].frequency, modes[k].damping + 0.0,
-           sampled && modes[k].re == 0 && modes[k].im == 0 ? "  gone after one sample" : "");
+           sampled && modes[k].re == 0 && modes[k].im == 0 ? "  zero after one sample" : "");
   }
 }
 
@@ -595,8 +598,8 @@ static void print_stability(const job *j) {
   printf(" (%d growing, %d drifting, %d undamped, %d damped modes)\n", f->unstable, f->drifting, f->undamped,
          f->damped);
   if (moving)
-    printf(
-        "  the robot moves: this is the model frozen at one instant, and its modes prove nothing about the motion\n");
+    printf("  the robot moves: this is the model frozen at one instant, and its modes do not determine the stability "
+           "of the motion\n");
 }
 
 static void print_lqr(const job *j) {
@@ -607,7 +610,7 @@ static void print_lqr(const job *j) {
     return;
   }
   print_modes("with du = -K dx", j->closed, j->states, j->set.dt > 0);
-  printf("  Riccati's equation holds to %.2g\n", j->lqr.residual);
+  printf("  residual of the Riccati equation %.2g\n", j->lqr.residual);
 }
 
 static void print_vector(const char *name, const double *x, int n) {
@@ -654,11 +657,11 @@ static int open_files(job *j) {
   psdm_error error;
   const char *out = j->set.out;
   if (strcmp(j->set.at, "-") == 0 && isatty(STDIN_FILENO))
-    tool_note("reading points from the terminal, up to Ctrl-D; --at FILE.csv reads a file");
+    tool_note("reading points from the terminal until Ctrl-D; --at FILE.csv reads a file");
   tool_input(j->set.at);
   if (psdm_csv_open(j->set.at, NULL, &j->csv, &error)) return tool_fail(&error);
   int code = match_columns(j);
-  /* a MATLAB file has all points at once: some ten matrices of 2 n by 2 n, in room that doubles, sorted and
+  /* a MATLAB file holds all points at once: about ten matrices of 2 n by 2 n, in room that doubles, sorted and
    * compressed */
   size_t n = (size_t)psdm_robot_n(j->robot), bytes = 4 * sizeof(double) * (5 * n + 10 * 4 * n * n);
   if (code < 0 && out && ends_with(out, ".mat") && psdm_csv_fits(j->csv, bytes, psdm_robot_memory(j->robot), &error))
@@ -674,7 +677,7 @@ static int open_files(job *j) {
 
 static int write_point(job *j) {
   bool mat = j->set.out && ends_with(j->set.out, ".mat"), json = j->set.out && ends_with(j->set.out, ".json");
-  /* nobody reads words or facts that go into a file of numbers alone */
+  /* text and derived facts are not needed for a file of numbers alone */
   bool facts = (j->set.json || json || !j->set.out) && !lost(j);
   if (facts && analyze_point(j))
     return file_error(j, PSDM_E_LIMIT, psdm_csv_line(j->csv), "the model's eigenvalues were not found");
@@ -692,7 +695,7 @@ static void blank(const job *j) {
     for (size_t i = 0; i < numbers_of(&list[k]); i++) list[k].value[i] = NAN;
 }
 
-/* what is not to be had is warned of, is not a number in the files, and makes the exit code */
+/* a missing result is reported, is NaN in the files, and sets the exit code */
 static void note_misses(job *j) {
   if (lost(j)) {
     tool_warn("%s:%d: no q was found that these torques hold; the nearest is off by %.2g of them",

@@ -5,16 +5,17 @@
 
 #include "tool.h"
 
-#define PARAMS_SETTINGS(X)                                                                                \
-  X(flag, symbolic, "", "", "write formulas in the link lengths (a3, d3, ...), not in their numbers")     \
-  X(text, rename, "", "a3=D3,...", "call lengths by these names (with --symbolic)")                       \
-  X(text, model, "exact", "exact|d|d0|h", "structure, or sampled torques, torques at rest, energies")     \
-  X(text, solver, "qr", "qr|svd", "what a sampled model is factorised by")                                \
-  X(flag, no_scaling, "", "", "take random samples as they come (sampled models)")                        \
-  X(flag, minimal_norm, "", "", "also the standard parameters of least norm (sampled models)")            \
-  X(text, assume, "", "A = 0,B = C,...", "take body parameters for zero or equal, beside the file's own") \
-  X(flag, latex, "", "", "write a LaTeX tabular")                                                         \
-  X(flag, json, "", "", "write one JSON object")                                                          \
+#define PARAMS_SETTINGS(X)                                                                                      \
+  X(flag, symbolic, "", "", "formulas in symbols for the link lengths (a3, d3, ...), not their values")         \
+  X(text, rename, "", "a3=D3,...", "names for the lengths (with --symbolic)")                                   \
+  X(text, model, "exact", "exact|d|d0|h",                                                                       \
+    "exact structure, or samples of torques (d), torques at rest (d0) or energies (h)")                         \
+  X(text, solver, "qr", "qr|svd", "factorisation of a sampled model")                                           \
+  X(flag, no_scaling, "", "", "use random samples without selection (sampled models)")                          \
+  X(flag, minimal_norm, "", "", "also print the standard parameters of least norm (sampled models)")            \
+  X(text, assume, "", "A = 0,B = C,...", "body parameters to take as zero or equal, in addition to the file's") \
+  X(flag, latex, "", "", "write a LaTeX tabular")                                                               \
+  X(flag, json, "", "", "write one JSON object")                                                                \
   ROBOT_SETTINGS(X)
 
 typedef struct params_settings {
@@ -27,12 +28,13 @@ static const setting settings[] = {PARAMS_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "The base inertial parameters: the fewest combinations of standard parameters that the torques depend on, each "
+    "The base inertial parameters: the fewest combinations of standard parameters that determine the torques, each "
     "with its formula\n"
-    "and, where the robot's numbers are known, its value; then what became of every other standard parameter.\n"
+    "and, if the robot's parameters are known, its value; then what became of every other standard parameter.\n"
     "They follow exactly from the robot's structure, or from samples of the dynamics by QR or SVD (Gautier 1991) with "
     "the numbers\n"
-    "that the decision rests on.\n\n"
+    "behind the rank decision.\n"
+    "\n"
     "examples:\n"
     "  psdm params robots/puma560.yaml\n"
     "  psdm params robots/puma560.yaml --symbolic --rename d3=R3,a3=D3,d4=R4,a4=D4\n"
@@ -53,14 +55,14 @@ typedef struct view {
   psdm_params *params;
   psdm_symbolic *symbolic;
   psdm_params_result *answer;
-  bool known; /* all numbers of the robot are */
+  bool known; /* all standard parameters are known */
 } view;
 
 static const char *const models[] = {"exact", "d", "d0", "h"};
 
 /* ---- text ---- */
 
-/* "ZZ1 + 0.4 mz3 - YY2"; formulas are polynomials in lengths: twelve digits (nine of sampled ones) show them without
+/* "ZZ1 + 0.4 mz3 - YY2"; formulas are polynomials in lengths: twelve digits (nine if sampled) show them without
  * rounding */
 static void print_numbers(const view *v, const psdm_base_parameter *base, bool latex) {
   for (long at = 0; at < base->formula.rows; at++) {
@@ -104,7 +106,7 @@ static void print_lengths(const psdm_params_result *r) {
   printf("\n");
 }
 
-/* what a sampled answer rests on, as Gautier's Table II has it */
+/* the rank decision of a sampled result, as in Gautier's Table II */
 static void print_decision(const view *v) {
   const psdm_params_result *r = v->answer;
   static const char *const by[] = {"T (QR with pivoting)", "R (QR without)", "sigma (SVD)"};
@@ -160,7 +162,7 @@ static void print_latex(const view *v) {
   printf("\\end{tabular}\n");
 }
 
-/* ---- finding it ---- */
+/* ---- computing it ---- */
 
 static int choice(const char *setting_name, const char *text, const char *const *words, int count, int *out) {
   for (*out = 0; *out < count; ++*out)
@@ -170,10 +172,10 @@ static int choice(const char *setting_name, const char *text, const char *const 
                     near ? near : "", near ? "'?" : "");
 }
 
-/* what does not go together */
+/* incompatible options */
 static int check_settings(const params_settings *set, int model) {
-  if (set->json && set->latex) return tool_usage("params", "--json and --latex are two formats; keep one");
-  if (set->symbolic && model) return tool_usage("params", "--symbolic needs --model exact: samples know no lengths");
+  if (set->json && set->latex) return tool_usage("params", "--json and --latex exclude each other");
+  if (set->symbolic && model) return tool_usage("params", "--symbolic needs --model exact: samples contain no symbols");
   if (set->rename && !set->symbolic) return tool_usage("params", "--rename needs --symbolic");
   if ((set->minimal_norm || set->no_scaling) && !model)
     return tool_usage("params", "--%s needs a sampled model: --model d, d0 or h",
@@ -212,9 +214,11 @@ static int find_symbols(view *v) {
 static void warn_doubt(const psdm_params *p) {
   double gap = fmin(fmin(p->gap[0], p->gap[1]), p->gap[2]);
   if (p->ranks[0] != p->ranks[2])
-    tool_warn("rank %d by T and %d by sigma: the samples do not decide; see --model exact", p->ranks[0], p->ranks[2]);
+    tool_warn("rank %d by T and %d by sigma: the samples are inconclusive; use --model exact", p->ranks[0],
+              p->ranks[2]);
   else if (gap < 1e3)
-    tool_warn("what counts is only %.1g times larger than what does not: the samples hardly decide; see --model exact",
+    tool_warn("significant values are only %.1g times larger than insignificant ones: the samples are nearly "
+              "inconclusive; use --model exact",
               gap);
 }
 

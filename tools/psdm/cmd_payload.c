@@ -1,4 +1,4 @@
-/* cmd_payload.c: psdm payload: which load a calibrated robot carries, and its parameters with it. */
+/* cmd_payload.c: psdm payload: identifies the load of a calibrated robot and adds it to the parameters. */
 #include "cmd_payload.h"
 
 #include <stdlib.h>
@@ -10,15 +10,17 @@ static const setting settings[] = {PAYLOAD_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
-    "Finds mass, centre of mass and inertia of what a robot carries, from logs of the calibrated robot (--params) with "
-    "the load, and better without it too\n"
-    "(--empty): the torque that the calibrated parameters leave over, against the columns of the link that carries the "
-    "load. A load adds to ten standard\n"
-    "parameters of one link, so the parameters of the loaded robot follow without a new calibration (--out). An "
-    "interrupt\n"
-    "(Ctrl-C) keeps what the rows so far say, with exit code 130.\n\n"
+    "Finds mass, centre of mass and inertia of a robot's load, from logs of the calibrated robot (--params) with the "
+    "load, and preferably without it too\n"
+    "(--empty): the difference between the measured torque and that of the calibrated parameters is fitted by the "
+    "columns of the link that carries the load.\n"
+    "A load adds to ten standard parameters of one link, so the parameters of the loaded robot follow without a new "
+    "calibration (--out). An interrupt\n"
+    "(Ctrl-C) keeps the result from the rows so far, with exit code 130.\n"
+    "\n"
     "logs: as psdm calibrate reads them\n"
-    "\nexamples:\n"
+    "\n"
+    "examples:\n"
     "  psdm calibrate arm.yaml --log run.csv --covariance --out arm_params.yaml\n"
     "  psdm payload arm.yaml --params arm_params.yaml --log with_load.csv --empty without.csv --out loaded.yaml\n"
     "  psdm payload arm.yaml --params arm_params.yaml --log with_load.csv --json\n"
@@ -44,7 +46,7 @@ static void payload_free(payload_job *j) {
   free(j->L);
 }
 
-/* ---- the run: the first interrupt ends it with the rows so far, the second the program ---- */
+/* ---- the run: the first interrupt ends it and keeps the rows so far, the second ends the program ---- */
 
 static int identify(payload_job *j) {
   psdm_error error;
@@ -56,14 +58,14 @@ static int identify(payload_job *j) {
   psdm_status status = psdm_payload_identify(j->robot, j->empty, &j->options, NULL, &j->answer, &error);
   progress_end(&bar);
   if (status) return tool_fail(&error);
-  if (j->answer->stopped) tool_warn("interrupted: this is what the rows so far say");
+  if (j->answer->stopped) tool_warn("interrupted: this result uses the rows read so far");
   tool_deaf();
   j->load = j->answer->load;
   memcpy(j->pi, j->answer->pi, sizeof j->pi);
   return -1;
 }
 
-/* the loaded robot, and how its base parameters came about */
+/* the loaded robot, and the provenance of its base parameters */
 static int apply(payload_job *j) {
   psdm_error error;
   if (psdm_payload_parameters(j->robot, j->empty, j->joint, j->pi, j->answer ? j->answer->covariance : NULL, NULL,
@@ -77,7 +79,7 @@ static int apply(payload_job *j) {
 static int load_robot(payload_job *j) {
   psdm_error error;
   robot_settings robot = *ROBOT_SETTINGS_OF(&j->set);
-  robot.params = NULL; /* the file is read below: the robot need not take it over */
+  robot.params = NULL; /* the file is read below; the robot need not adopt it */
   int code = tool_load("payload", j->path, &robot, &j->robot);
   tool_input(j->set.params);
   for (int i = 0; i < j->set.log.count; i++) tool_input(j->set.log.value[i]);
@@ -87,7 +89,8 @@ static int load_robot(payload_job *j) {
   return code;
 }
 
-/* a load that does not explain the torques is none, or the calibration, its units or signs are not those of the logs */
+/* if a load does not explain the torques, there is none, or the calibration, its units or signs do not match the logs
+   */
 static void judge(payload_job *j) {
   long rows = 0;
   for (int i = 0; j->answer && i < j->n; i++) rows += j->answer->after[i].rows;

@@ -1,41 +1,41 @@
-/* cmd_payload.h: what the files of psdm payload share: settings, one run's belongings, its steps. */
+/* cmd_payload.h: shared by the files of psdm payload: settings, the data of one run, its stages. */
 #ifndef CMD_PAYLOAD_H
 #define CMD_PAYLOAD_H
 
 #include "tool.h"
 
-#define PAYLOAD_SETTINGS(X)                                                                                            \
-  X(list, log, "", "FILE ...", "logs of the robot with the load; may be given several times")                          \
-  X(list, empty, "", "FILE ...",                                                                                       \
-    "logs without it, best of the same motion: what the calibration has wrong, or what has drifted since, then falls " \
-    "out")                                                                                                             \
-  X(text, load, "", "MASS,X,Y,Z[,Ixx,Ixy,Ixz,Iyy,Iyz,Izz]",                                                            \
-    "a known load, kg, m, kg m^2 about its centre, in place of --log: only --out is made")                             \
-  X(text, link, "", "NAME", "link or joint that carries the load, in whose frame it is told (default: the last)")      \
-  X(text, out, "", "LOADED.yaml", "parameter file of the loaded robot, for --params of every command")                 \
-  X(text, predict, "", "FILE.csv",                                                                                     \
-    "every row: t, segment, loaded, q*, qd*, qdd*, tau* (measured), raw*, empty*, with* (predicted)")                  \
-  X(flag, plain, "", "",                                                                                               \
-    "plain least squares: mass and inertia may be impossible, and nothing pulls what the motion does not show")        \
-  X(flag, drift, "", "",                                                                                               \
-    "fit offset, Coulomb and viscous friction of each drive beside the load (always with --empty)")                    \
-  X(text, cutoff, "", "HZ|none", "of the zero-phase filter (default: the calibration's)")                              \
-  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST),                                                          \
-    "the worst verdict on the torques with the load that still ends with exit code 0")                                 \
-  X(flag, json, "", "", "write one JSON object")                                                                       \
-  X(text, columns, "", "t=1,q=2:7,tau=8:13", "where channels stand in logs without a header, counted from 1")          \
-  X(flag, degrees, "", "", "positions of the logs, and their rates, are in degrees")                                   \
-  X(text, offset, "", "RAD,...", "added to the logs' positions, one number per joint")                                 \
-  X(text, sign, "", "1,-1,...", "the logs' direction of each joint, positions and torques, before --offset")           \
-  X(number, rate, "0", "HZ", "of logs without t")                                                                      \
-  X(flag, ignore_extra, "", "", "pass over columns of logs that are no channel")                                       \
+#define PAYLOAD_SETTINGS(X)                                                                                          \
+  X(list, log, "", "FILE ...", "logs of the robot with the load; may be given several times")                        \
+  X(list, empty, "", "FILE ...",                                                                                     \
+    "logs without it, preferably of the same motion: errors of the calibration and drift since then cancel")         \
+  X(text, load, "", "MASS,X,Y,Z[,Ixx,Ixy,Ixz,Iyy,Iyz,Izz]",                                                          \
+    "a known load (kg, m, kg m^2 about its centre) instead of --log: only writes --out")                             \
+  X(text, link, "", "NAME", "link or joint that carries the load, and whose frame describes it (default: the last)") \
+  X(text, out, "", "LOADED.yaml", "parameter file of the loaded robot, for --params of every command")               \
+  X(text, predict, "", "FILE.csv",                                                                                   \
+    "CSV of every row: t, segment, loaded, q*, qd*, qdd*, tau* (measured), raw*, empty*, with* (predicted)")         \
+  X(flag, plain, "", "",                                                                                             \
+    "plain least squares: mass and inertia may be physically impossible, and parameters without excitation are not " \
+    "regularised")                                                                                                   \
+  X(flag, drift, "", "",                                                                                             \
+    "fit offset, Coulomb and viscous friction of each drive along with the load (always with --empty)")              \
+  X(text, cutoff, "", "HZ|none", "cutoff of the zero-phase filter (default: the calibration's)")                     \
+  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST),                                                        \
+    "worst verdict on the torques with the load that still exits with 0")                                            \
+  X(flag, json, "", "", "write one JSON object")                                                                     \
+  X(text, columns, "", "t=1,q=2:7,tau=8:13", "columns of the channels in logs without a header, counted from 1")     \
+  X(flag, degrees, "", "", "positions and their derivatives in the logs are in degrees")                             \
+  X(text, offset, "", "RAD,...", "added to the logs' positions, one number per joint")                               \
+  X(text, sign, "", "1,-1,...", "sign of each joint's positions and torques in the logs, applied before --offset")   \
+  X(number, rate, "0", "HZ", "sample rate of logs without t")                                                        \
+  X(flag, ignore_extra, "", "", "ignore unknown columns of logs")                                                    \
   ROBOT_SETTINGS(X)
 
 typedef struct payload_settings {
   PAYLOAD_SETTINGS(SETTINGS_FIELD)
 } payload_settings;
 
-/* Everything one run holds; payload_free releases it. */
+/* All data of one run; payload_free releases it. */
 typedef struct payload_job {
   payload_settings set;
   const char *path;
@@ -49,13 +49,13 @@ typedef struct payload_job {
   double pi[10];
   psdm_model *model;            /* base parameters, */
   double *L;                    /* (base x 10) and what a load adds to them */
-  psdm_verdict verdict, accept; /* how well torques are met with the load, and must be */
-  psdm_finding finding;         /* why it is not good */
+  psdm_verdict verdict, accept; /* verdict on the torques with the load, and the worst accepted one */
+  psdm_finding finding;         /* reason when it is not good */
 } payload_job;
 
 bool payload_words_wanted(const payload_job *j); /* standard output is free for a report */
 
-/* ---- the steps: -1 to go on, else an exit code ---- */
+/* ---- stages: -1 to go on, else an exit code ---- */
 
 int payload_words(payload_job *j);   /* cmd_payload_words.c: options that need no robot */
 int payload_numbers(payload_job *j); /* those that do */

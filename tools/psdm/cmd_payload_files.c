@@ -1,4 +1,4 @@
-/* cmd_payload_files.c: what psdm payload leaves behind: parameters of the loaded robot, rows with both predictions. */
+/* cmd_payload_files.c: output files of psdm payload: parameters of the loaded robot, rows with both predictions. */
 #include "cmd_payload.h"
 
 static int write_parameters(const payload_job *j) {

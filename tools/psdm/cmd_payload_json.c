@@ -1,4 +1,4 @@
-/* cmd_payload_json.c: everything that is known of a load, for machines. */
+/* cmd_payload_json.c: all results on a load as JSON. */
 #include <math.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static const psdm_estimate *find(const psdm_parameters *p, const char *name) {
   return NULL;
 }
 
-/* theta <- theta + L pi, in the order in which generated code has theta */
+/* theta <- theta + L pi, in the order of theta in generated code */
 static void put_theta(const payload_job *j, psdm_output *out) {
   psdm_json_array(out, "theta");
   for (int k = 0; k < psdm_model_l(j->model); k++) {

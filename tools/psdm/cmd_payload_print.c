@@ -1,4 +1,4 @@
-/* cmd_payload_print.c: the report for people. */
+/* cmd_payload_print.c: the text report. */
 #include <math.h>
 
 #include "cmd_payload.h"
@@ -13,7 +13,7 @@ static void print_load(const payload_job *j) {
   static const char axis[] = "xyz", *const pair[6] = {"xx", "xy", "xz", "yy", "yz", "zz"};
   static const int number[6] = {4, 5, 6, 7, 8, 9};
   const psdm_payload_answer *a = j->answer;
-  const char *const mark = "  mostly not the log's";
+  const char *const mark = "  mostly from the prior";
   printf("  mass     %11.5g kg", j->load.mass);
   printf(a ? "  +- %.2g%s\n" : "\n", a ? a->mass_sd : 0, a && a->prior_share[0] > 0.5 ? mark : "");
   for (int k = 0; k < 3; k++) {
@@ -28,7 +28,7 @@ static void print_load(const payload_job *j) {
 
 static void print_fit(const payload_job *j) {
   const psdm_payload_answer *a = j->answer;
-  printf("\ntorques of the logs with the load, rows in motion: |error| / |tau| %.2f %% by the empty robot's "
+  printf("\ntorques of the logs with the load, rows in motion: |error| / |tau| %.2f %% with the empty robot's "
          "parameters, %.2f %% with the load\n\n",
          100 * a->global_before, 100 * a->global_after);
   printf("  %-16s %10s %10s %9s %9s\n", "joint", "rmse empty", "rmse with", "rel empty", "rel with");

@@ -5,24 +5,24 @@
 
 #include "cmd_payload.h"
 
-/* ---- words ---- */
+/* ---- option values ---- */
 
 static int check_logs(payload_job *j) {
   const payload_settings *s = &j->set;
   if (!s->params)
-    return tool_usage("payload", "--params FILE is missing: what psdm calibrate found for the robot without the load");
-  if (s->load && (s->log.count || s->empty.count || s->predict))
-    return tool_usage("payload", "--load is a load that is known: --log, --empty and --predict have no part in it");
-  if (!s->load && !s->log.count)
     return tool_usage("payload",
-                      "--log FILE is missing: what was measured with the load; or --load, where it is known");
+                      "missing --params FILE: the calibration of the robot without the load, from psdm calibrate");
+  if (s->load && (s->log.count || s->empty.count || s->predict))
+    return tool_usage("payload", "--load gives a known load and cannot be used with --log, --empty or --predict");
+  if (!s->load && !s->log.count)
+    return tool_usage("payload", "missing --log FILE (the log with the load), or --load for a known load");
   for (int i = 0; i < s->log.count; i++)
-    if (!s->log.value[i][0]) return tool_usage("payload", "--log: an empty file name");
+    if (!s->log.value[i][0]) return tool_usage("payload", "--log: empty file name");
   for (int i = 0; i < s->empty.count; i++)
-    if (!s->empty.value[i][0]) return tool_usage("payload", "--empty: an empty file name");
+    if (!s->empty.value[i][0]) return tool_usage("payload", "--empty: empty file name");
   for (int i = 0; i < s->log.count * s->empty.count; i++)
     if (strcmp(s->log.value[i / s->empty.count], s->empty.value[i % s->empty.count]) == 0)
-      return tool_usage("payload", "'%s' is a log with the load and one without; each was expected once",
+      return tool_usage("payload", "'%s' is given both with and without the load",
                         tool_safe(s->empty.value[i % s->empty.count]));
   j->options.files = s->log.count;
   j->options.path = s->log.value;
@@ -51,7 +51,7 @@ static int check_outputs(const payload_job *j) {
   const char *const path[] = {s->out, s->predict};
   int standard = s->json;
   for (int k = 0; k < 2; k++) standard += path[k] && strcmp(path[k], "-") == 0;
-  return standard > 1 ? tool_usage("payload", "only one of --json, --out and --predict can go to standard output") : -1;
+  return standard > 1 ? tool_usage("payload", "only one of --json, --out and --predict can use standard output") : -1;
 }
 
 static int count_numbers(const char *text) {
@@ -86,7 +86,7 @@ int payload_words(payload_job *j) {
   return code < 0 ? check_outputs(j) : code;
 }
 
-/* ---- what needs the robot ---- */
+/* ---- options that depend on the robot ---- */
 
 static int per_joint(const payload_job *j, const char *option, const char *text, double **out) {
   if (!text) return -1;
@@ -97,7 +97,8 @@ static int per_joint(const payload_job *j, const char *option, const char *text,
 }
 
 static int choose_link(payload_job *j) {
-  j->joint = j->set.link ? psdm_robot_find(j->robot, j->set.link) : tool_default_link(j->robot, "--link names another");
+  j->joint =
+      j->set.link ? psdm_robot_find(j->robot, j->set.link) : tool_default_link(j->robot, "--link selects another");
   if (j->joint >= 0) return -1;
   return tool_no_link("payload", "link", j->set.link, j->robot);
 }

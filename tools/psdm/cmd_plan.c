@@ -1,4 +1,4 @@
-/* cmd_plan.c: psdm plan: how fast, how strenuous, and how much slower it must be. */
+/* cmd_plan.c: psdm plan: fastest and least strenuous motions, and time scaling. */
 #include "cmd_plan.h"
 
 #include <math.h>
@@ -11,16 +11,19 @@ static const setting settings[] = {PLAN_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"ROBOT", "time|energy|scale", NULL};
 
 static const char help[] =
-    "Motions under velocity, acceleration, torque and position limits.\n\n"
-    "  time --from Q --to Q      the quickest motion from rest to rest\n"
-    "  time --trajectory FILE    the quickest way along a given path: at every moment some limit is met\n"
+    "Motions under velocity, acceleration, torque and position limits.\n"
+    "\n"
+    "  time --from Q --to Q      the fastest motion from rest to rest\n"
+    "  time --trajectory FILE    the fastest traversal of a given path: some limit is active at every moment\n"
     "  energy --from Q --to Q    the least integral of squared torques\n"
-    "  scale --trajectory FILE   a trajectory as it is, K times as long: the smallest K that meets all limits, from "
-    "stored torques\n\n"
-    "Limits are the robot file's, or the options'. Whatever is found is checked on a fine grid by inverse dynamics. "
-    "Exit 1 when no motion was found, a limit\n"
-    "is broken by more than 1 %; 130 after an interrupt (Ctrl-C): the motion so far is written where it keeps the "
-    "limits.\n\n"
+    "  scale --trajectory FILE   a trajectory stretched in time by K: the smallest K that respects all limits, from "
+    "stored torques\n"
+    "\n"
+    "Limits come from the robot file or the options. Every result is checked on a fine grid by inverse dynamics. Exit "
+    "1 when no motion was found or a limit\n"
+    "is exceeded by more than 1 %; 130 after an interrupt (Ctrl-C): the motion so far is written if it respects the "
+    "limits.\n"
+    "\n"
     "examples:\n"
     "  psdm plan arm.yaml time --from 0 --to 1,0.5,-0.3 --out quick.csv\n"
     "  psdm plan arm.yaml energy --from 0 --to 1,0.5,-0.3 --duration 1.5 --json\n"
@@ -29,7 +32,7 @@ static const char help[] =
 
 const command_line plan_line = {"plan", settings, sizeof settings / sizeof *settings, positional, help};
 
-/* ---- words ---- */
+/* ---- option values ---- */
 
 static int check_words(plan_job *j) {
   static const char *const kinds[] = {"time", "energy", "scale"};
@@ -37,7 +40,7 @@ static int check_words(plan_job *j) {
   while (what < 3 && strcmp(j->words[1], kinds[what])) what++;
   if (what == 3) {
     const char *near = tool_nearest(j->words[1], kinds, 3);
-    return tool_usage("plan", "'%s' is none of time, energy, scale%s%s%s", tool_safe(j->words[1]),
+    return tool_usage("plan", "'%s' is not one of time, energy, scale%s%s%s", tool_safe(j->words[1]),
                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   }
   j->what = what;
@@ -45,17 +48,17 @@ static int check_words(plan_job *j) {
     return tool_usage("plan", "--friction '%s': none, viscous, coulomb, stribeck or power was expected",
                       tool_safe(j->set.friction));
   if (j->what == PLAN_SCALE && !j->set.trajectory) return tool_usage("plan", "scale needs --trajectory FILE.csv");
-  if (j->what == PLAN_ENERGY && j->set.trajectory) return tool_usage("plan", "--trajectory goes with time and scale");
+  if (j->what == PLAN_ENERGY && j->set.trajectory) return tool_usage("plan", "--trajectory needs time or scale");
   if (j->set.trajectory && (j->set.to || j->set.from))
-    return tool_usage("plan", "--from and --to, or --trajectory: one of the two");
-  if (!j->set.trajectory && !j->set.to) return tool_usage("plan", "--to Q,... is needed, or --trajectory FILE.csv");
-  if (j->what != PLAN_SCALE && j->set.factor != 0) return tool_usage("plan", "--factor goes with scale");
+    return tool_usage("plan", "give either --from and --to, or --trajectory");
+  if (!j->set.trajectory && !j->set.to) return tool_usage("plan", "missing --to Q,... or --trajectory FILE.csv");
+  if (j->what != PLAN_SCALE && j->set.factor != 0) return tool_usage("plan", "--factor needs scale");
   if (j->what == PLAN_SCALE && !(j->set.factor >= 0 && isfinite(j->set.factor)))
     return tool_usage("plan", "--factor %g: a positive number was expected", j->set.factor);
   return -1;
 }
 
-/* 0 for the default, or a whole number from 2 on */
+/* 0 for the default, or a whole number of at least 2 */
 static bool counts(double x, double most) { return x == 0 || (x >= 2 && x <= most && x == floor(x)); }
 
 static int check_numbers(const plan_settings *s) {
@@ -75,7 +78,7 @@ static int check_numbers(const plan_settings *s) {
   if (!counts(s->points, 1e7))
     return tool_usage("plan", "--points %g: a whole number from 2 to 10000000 was expected", s->points);
   if (s->json && s->out && strcmp(s->out, "-") == 0)
-    return tool_usage("plan", "--json and --out - both want standard output");
+    return tool_usage("plan", "--json and --out - cannot both use standard output");
   return -1;
 }
 
@@ -112,7 +115,7 @@ static int read_numbers(plan_job *j) {
   return code;
 }
 
-/* all columns are such as --out writes: what it calls tau is no surprise in a trajectory */
+/* the columns that --out writes: tau is not an unknown column of a trajectory */
 static bool own_columns(const plan_job *j) {
   static const char *const groups[] = {"q", "qd", "qdd", "tau"};
   psdm_csv *csv;
@@ -165,8 +168,8 @@ static int report(plan_job *j) {
   if (!j->set.json && !tool_quiet() && !standard) plan_print(j);
   if (code != EXIT_OK) return code;
   bool found = !j->optimal || (j->optimal->converged && !j->optimal->stopped);
-  if (!found && !tool_interrupted()) tool_warn("no motion that is certain to be the best: %s", j->optimal->words);
-  if (j->used > 1.01) tool_warn("a limit is broken: %.1f %% of it are used", 100 * j->used);
+  if (!found && !tool_interrupted()) tool_warn("the motion may not be optimal: %s", j->optimal->words);
+  if (j->used > 1.01) tool_warn("a limit is exceeded: the motion reaches %.1f %% of it", 100 * j->used);
   return found && j->used <= 1.01 ? EXIT_OK : EXIT_QUALITY;
 }
 
@@ -186,7 +189,7 @@ int cmd_plan(int argc, char **argv) {
   if (code < 0) code = check_numbers(&j.set);
   if (code < 0) code = tool_load("plan", j.words[0], ROBOT_SETTINGS_OF(&j.set), &j.robot);
   if (code < 0) code = prepare(&j);
-  if (code < 0 && !j.path) tool_listen(); /* the other two are over in a moment and do not ask */
+  if (code < 0 && !j.path) tool_listen(); /* the other two take only a moment and are not interruptible */
   if (code < 0) code = j.what == PLAN_SCALE ? plan_scale(&j) : j.path ? plan_path(&j) : plan_optimal(&j);
   if (code < 0) code = plan_rows(&j);
   if (code < 0) code = report(&j);

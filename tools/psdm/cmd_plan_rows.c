@@ -1,4 +1,4 @@
-/* cmd_plan_rows.c: the motion in rows, what it uses of its limits, and the words about it. */
+/* cmd_plan_rows.c: the motion in rows, its margins to the limits, and the text report. */
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static void share(plan_job *j, double value, double limit) {
   if (isfinite(limit)) j->used = fmax(j->used, value / limit);
 }
 
-/* positions count once they are outside, by the share of their range; what rounding leaves does not */
+/* positions count once they are outside, by the share of their range, beyond rounding */
 static void share_position(plan_job *j, int i) {
   double lower = j->limit[LIMIT_LOWER][i], upper = j->limit[LIMIT_UPPER][i],
          over = fmax(lower - j->state[i], j->state[i] - upper);
@@ -98,7 +98,7 @@ int plan_rows(plan_job *j) {
   return code == EXIT_OK ? -1 : code;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static void print_what(const plan_job *j) {
   const char *name = tool_safe(psdm_robot_name(j->robot));
@@ -107,16 +107,16 @@ static void print_what(const plan_job *j) {
     if (j->by.by != PSDM_SCALE_NOTHING)
       printf("  %s the %s of joint '%s' is at its limit\n", j->set.factor > 0 ? "with the smallest factor" : "at which",
              psdm_scale_name(j->by.by), tool_safe(plan_joint(j, j->by.joint)->name));
-    printf("  torques from those stored, against torques recomputed: %.1e\n", j->recomputed);
+    printf("  scaled torques against recomputed ones: %.1e\n", j->recomputed);
   } else if (j->plan) {
     long met = 0;
     for (long k = 0; k < j->plan->points; k++) met += j->plan->usage[k] > 0.99;
-    printf("%s: quickest way along the path, %.6g s; a limit is met at %.1f %% of %ld points\n", name, j->seconds,
+    printf("%s: fastest traversal of the path, %.6g s; a limit is active at %.1f %% of %ld points\n", name, j->seconds,
            100 * (double)met / (double)j->plan->points, j->plan->points);
   } else {
     printf("%s: %s, %.6g s, integral of squared torques %.6g\n", name,
-           j->what == PLAN_TIME ? "quickest motion" : "least strenuous motion", j->seconds, j->energy);
-    printf("  %s; %d iterations, %.2f s; the beginning took %.6g s and %.6g\n", j->optimal->words,
+           j->what == PLAN_TIME ? "fastest motion" : "least strenuous motion", j->seconds, j->energy);
+    printf("  %s; %d iterations, %.2f s; the initial guess took %.6g s and %.6g\n", j->optimal->words,
            j->optimal->iterations, j->optimal->wall, j->optimal->guess_seconds, j->optimal->guess_energy);
   }
 }
@@ -135,7 +135,7 @@ void plan_print(const plan_job *j) {
     }
     printf("\n");
   }
-  printf("  at most %.2f %% of a limit are used, on %ld points\n", 100 * j->used, 10 * (j->rows - 1) + 1);
+  printf("  at most %.2f %% of a limit, on %ld points\n", 100 * j->used, 10 * (j->rows - 1) + 1);
   if (j->set.out) printf("  %ld rows in %s\n", j->rows, tool_safe(j->set.out));
 }
 
@@ -150,7 +150,7 @@ static void json_optimal(const plan_job *j, psdm_output *out) {
   psdm_json_number(out, "guess_energy", j->optimal->guess_energy);
 }
 
-/* at most so many points of the path, evenly picked: how far, how quick, and how much of some limit */
+/* at most this many points of the path, evenly spaced: position, speed, and largest share of a limit */
 static void json_path(const plan_job *j, psdm_output *out) {
   enum { MOST = 500 };
   const psdm_path_plan *p = j->plan;

@@ -1,4 +1,4 @@
-/* cmd_plan_ways.c: the three ways to a motion: scaled, along a path, optimal. */
+/* cmd_plan_ways.c: the three methods: time scaling, along a path, optimal. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +7,14 @@
 
 /* ---- scale ---- */
 
-/* Rows of the trajectory and their torques, apart; (rows x n) each. */
+/* Rows of the trajectory and their torques, separately; (rows x n) each. */
 typedef struct apart {
   long rows;
   double *memory, *qd, *qdd, *tau, *gravity, *viscous, *dry;
 } apart;
 
-/* friction that grows with speed is scaled by 1/k, which is true of Fv v; a power, or Stribeck's fall, is not and is
- * counted as dry: it changes little */
+/* friction that grows with speed is scaled by 1/k, which is exact for Fv v; a power or Stribeck's decrease is treated
+ * as dry: it changes little */
 static void friction_apart(const plan_job *j, apart *a, long at) {
   for (int i = 0; i < j->n; i++) {
     const psdm_friction *f = &plan_joint(j, i)->friction;
@@ -41,8 +41,8 @@ static psdm_status torques_apart(const plan_job *j, apart *a) {
   return status;
 }
 
-/* torques scaled from what is stored, against torques of the slower trajectory: the same but for rounding where
- * friction is none or linear */
+/* torques scaled from the stored ones, against torques of the slower trajectory: equal up to rounding if friction is
+ * absent or linear */
 static psdm_status recompute(plan_job *j, const apart *a, const psdm_scale_rows *rows) {
   double *scaled = malloc(sizeof *scaled * (size_t)(a->rows * j->n)), begin = psdm_motion_begin(j->path),
          length = psdm_motion_end(j->path) - begin, worst = 0, size = 0;
@@ -67,11 +67,11 @@ static int impossible(const plan_job *j, const apart *a) {
   psdm_error error = {.status = PSDM_E_ARGUMENT};
   double length = psdm_motion_end(j->path) - psdm_motion_begin(j->path);
   if (j->by.row < 0) {
-    snprintf(error.text, sizeof error.text, "no factor meets the limits");
+    snprintf(error.text, sizeof error.text, "no factor respects the limits");
   } else {
     snprintf(
         error.text, sizeof error.text,
-        "no factor meets the limits: joint '%s' at t = %.4g s already takes %.4g Nm to stand still, above its %.4g Nm",
+        "no factor respects the limits: joint '%s' at t = %.4g s needs %.4g Nm at rest, above its limit of %.4g Nm",
         tool_safe(plan_joint(j, j->by.joint)->name),
         psdm_motion_begin(j->path) + length * (double)j->by.row / (double)(a->rows - 1),
         fabs(a->gravity[j->by.row * j->n + j->by.joint] + a->dry[j->by.row * j->n + j->by.joint]),
@@ -100,7 +100,7 @@ static int find_factor(plan_job *j, apart *a) {
     return impossible(j, a);
   } else if (j->by.by == PSDM_SCALE_NOTHING) {
     snprintf(error.text, sizeof error.text,
-             "nothing limits the trajectory; limits of velocity, acceleration or torque are needed, or --factor");
+             "no limit applies to the trajectory; give limits of velocity, acceleration or torque, or --factor");
     return tool_fail(&error);
   }
   if ((status = recompute(j, a, &rows))) return tool_fail(&(psdm_error){.status = status});
@@ -141,7 +141,7 @@ int plan_path(plan_job *j) {
 
 static bool keeps(double infeasibility) { return infeasibility <= 1e-3; }
 
-static const char none_keeps[] = "no motion so far keeps all limits";
+static const char none_keeps[] = "no motion so far respects all limits";
 
 /* user: why no motion of this one is an answer; NULL: it is */
 static void iterated(void *lacking, int iteration, double objective, double infeasibility) {
@@ -172,11 +172,11 @@ static int interrupted(const char *why) {
   return EXIT_INTERRUPTED;
 }
 
-/* what was found until an interrupt is worth something where it keeps the limits */
+/* an interrupted motion is useful if it respects the limits */
 static int keep_best(plan_job *j) {
   if (!tool_interrupted()) return -1;
   if (!keeps(j->optimal->infeasibility) || !(j->optimal->worst_effort <= 1.001)) return interrupted(none_keeps);
-  tool_warn("interrupted: this motion keeps the limits, but is not the best");
+  tool_warn("interrupted: this motion respects the limits, but is not optimal");
   return -1;
 }
 
@@ -198,17 +198,17 @@ int plan_optimal(plan_job *j) {
                             .energy = blend};
   int code = -1;
   if (blend == 1 && !(j->set.duration > 0)) {
-    /* energy alone is least in endless time: a fifth longer than the quickest is what people mean */
+    /* energy alone is least in infinite time: 1.2 times the least time is a sensible default */
     psdm_optimal *quick = NULL;
     psdm_optimal_options first = o;
     first.time = 1;
     first.energy = 0;
-    static const char no_time[] = "the least time, which the duration is taken from, was not found";
+    static const char no_time[] = "the least time, which determines the duration, was not found";
     code = solve(j, &first, no_time, &quick);
     if (code < 0) o.duration = 1.2 * quick->seconds;
     if (code < 0 && tool_interrupted()) code = interrupted(no_time);
     if (code < 0 && !quick->converged && !quick->stopped)
-      tool_warn("the least time, which the duration is taken from, is not certain: %s", quick->words);
+      tool_warn("the least time, which determines the duration, is uncertain: %s", quick->words);
     psdm_optimal_free(quick);
   } else if (blend == 1) {
     o.duration = j->set.duration;

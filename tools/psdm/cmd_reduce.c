@@ -1,5 +1,5 @@
-/* cmd_reduce.c: psdm reduce: a smaller model, right to a stated error at a stated confidence (Lloyd, Irani, Ahmadi
- * 2021, section 4.3). */
+/* cmd_reduce.c: psdm reduce: a smaller model within a given error at a given confidence (Lloyd, Irani, Ahmadi 2021,
+ * section 4.3). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +9,19 @@
 #include "ranks.h"
 #include "tool.h"
 
-#define REDUCE_SETTINGS(X)                                                                                       \
-  X(text, profile, "slow", "slow|fast|FILE.csv", "states that matter: two speeds, or rows of q1.. qd1.. qdd1..") \
-  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with --forward: of accelerations)")        \
-  X(number, confidence, "0.95", "C", "share of the states that must be within it")                               \
-  X(flag, forward, "", "",                                                                                       \
-    "reduce forward dynamics: functions of velocities and gravity go before those of accelerations")             \
-  X(number, samples, "1000000", "N", "states that verify the result")                                            \
-  X(text, device, "cpu", "cpu|cuda", "where these states are: here, or on a GPU (needs nvcc; for 10^8 samples)") \
-  X(number, seed, "1", "S", "of the random states; the same seed gives the same model")                          \
-  X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                              \
-  X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                  \
-  X(flag, figures, "", "", "with --json: contributions and the trade-off, slow and fast, for psdm report")       \
-  X(flag, json, "", "", "write one JSON object")                                                                 \
+#define REDUCE_SETTINGS(X)                                                                                           \
+  X(text, profile, "slow", "slow|fast|FILE.csv", "operating states: slow, fast, or rows of q1.. qd1.. qdd1..")       \
+  X(number, error, "0.01", "E", "largest |tau - reduced tau| / |tau| (with --forward: of accelerations)")            \
+  X(number, confidence, "0.95", "C", "share of the states that must be within it")                                   \
+  X(flag, forward, "", "",                                                                                           \
+    "reduce forward dynamics: functions of velocities and gravity are dropped before those of accelerations")        \
+  X(number, samples, "1000000", "N", "states that verify the result")                                                \
+  X(text, device, "cpu", "cpu|cuda", "where these states are evaluated: CPU, or GPU (needs nvcc; for 10^8 samples)") \
+  X(number, seed, "1", "S", "random seed of the states; the same seed gives the same model")                         \
+  X(text, out, "", "DIR", "write model.json and the reduced code into this folder")                                  \
+  X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                      \
+  X(flag, figures, "", "", "with --json: contributions and the trade-off, slow and fast, for psdm report")           \
+  X(flag, json, "", "", "write one JSON object")                                                                     \
   ROBOT_SETTINGS(X)
 
 typedef struct reduce_settings {
@@ -52,7 +52,7 @@ static const char help[] =
 
 const command_line reduce_line = {"reduce", settings, sizeof settings / sizeof *settings, positional, help};
 
-/* What the command works with. */
+/* All data of one run. */
 typedef struct job {
   const reduce_settings *set;
   psdm_robot *robot;
@@ -126,7 +126,7 @@ static int read_profile(job *j, const char *path) {
     if (column[k] >= 0) continue;
     error = (psdm_error){.status = PSDM_E_PARSE, .line = psdm_csv_header_line(csv)};
     snprintf(error.file, sizeof error.file, "%.250s", psdm_csv_file(csv));
-    snprintf(error.text, sizeof error.text, "no column '%s'; a profile has q1.. qd1.. qdd1..", name);
+    snprintf(error.text, sizeof error.text, "missing column '%s'; a profile needs q1.. qd1.. qdd1..", name);
     code = tool_fail(&error);
   }
   /* room that doubles */
@@ -162,11 +162,13 @@ static int check_settings(const reduce_settings *set) {
     return tool_usage("reduce", "--samples must be a whole number from 1000 to 4e9");
   if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed))
     return tool_usage("reduce", "--seed must be a whole number");
-  if (set->figures && !set->json) return tool_usage("reduce", "--figures needs --json; psdm report draws them");
+  if (set->figures && !set->json)
+    return tool_usage("--figures gives data for --json; use --plots DIR to draw them",
+                      "--figures needs --json; psdm report draws them");
   return -1;
 }
 
-/* after an interrupt the reduction itself, once there is one, is still an answer: no words */
+/* after an interrupt a finished reduction is still a result: no text */
 static int fail(const job *j, const psdm_error *error) {
   return j->reduced && tool_stopped(error) ? EXIT_INTERRUPTED : tool_fail(error);
 }
@@ -193,7 +195,7 @@ static int reduce_to(const job *j, psdm_reducer *reducer, double wanted, double 
 
 static psdm_code_function asked(const job *j) { return j->set->forward ? PSDM_CODE_FORWARD : PSDM_CODE_INVERSE; }
 
-/* operations of the asked function: of a model, or of the robot by a method */
+/* operations of the chosen function: of a model, or of the robot by a method */
 static int count(job *j, const psdm_model *model, psdm_code_method method, psdm_cost *cost) {
   psdm_error error;
   psdm_code *code;
@@ -206,7 +208,7 @@ static int count(job *j, const psdm_model *model, psdm_code_method method, psdm_
   return -1;
 }
 
-/* what the banner says: how to make this again */
+/* the banner's command line, which reproduces this */
 static void command_text(const job *j, char *text, size_t size) {
   snprintf(text, size, "psdm reduce %s --profile %s --error %g --confidence %g --samples %.0f --seed %.0f%s",
            tool_safe(psdm_robot_name(j->robot)), profile_name(j), j->set->error, j->set->confidence, j->set->samples,
@@ -231,7 +233,7 @@ static int write_out(job *j) {
   return status ? tool_fail(&error) : -1;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static void print_cost(const char *name, const psdm_cost *c, const psdm_cost *than) {
   char text[32];
@@ -242,7 +244,7 @@ static void print_cost(const char *name, const psdm_cost *c, const psdm_cost *th
 static void print_text(const job *j) {
   const psdm_reduce_info *i = &j->info;
   double against = fewer(&j->less, &j->recursion);
-  printf("%s, %s profile: %ld of %ld functions and %d of %d base parameters are kept\n\n",
+  printf("%s, %s profile: keeps %ld of %ld functions and %d of %d base parameters\n\n",
          tool_safe(psdm_robot_name(j->robot)), profile_name(j), i->functions, i->functions_before, i->parameters,
          i->parameters_before);
   printf("  %s error at %.4g %% confidence: %.3g %% (%.2f digits), verified at %ld states\n",
@@ -254,10 +256,10 @@ static void print_text(const job *j) {
   print_cost("reduced", &j->less, &j->full);
   print_cost("exact recursion", &j->recursion, &j->full);
   if (operations(&j->less) > operations(&j->full))
-    printf("  functions that are left out tear the sums apart: the full closed form has fewer operations\n");
-  if (against > 0) printf("  the reduced model wins: %.1f %% fewer operations than the exact recursion\n", against);
+    printf("  dropping functions breaks up shared sums: the full closed form has fewer operations\n");
+  if (against > 0) printf("  the reduced model has %.1f %% fewer operations than the exact recursion\n", against);
   else
-    printf("  the exact recursion wins: it is exact, and has %.1f %% of the reduced model's operations\n",
+    printf("  the exact recursion is better: it is exact, and has %.1f %% of the reduced model's operations\n",
            100.0 * (double)operations(&j->recursion) / (double)operations(&j->less));
 }
 
@@ -313,7 +315,7 @@ static int fill_cell(job *j, psdm_reducer *reducer, table_cell *cell) {
   return code;
 }
 
-/* cells by digits, then profile, then confidence; by profile is the quickest order to fill them in */
+/* cells by digits, then profile, then confidence; grouping by profile is the fastest order to compute them */
 static int fill_table(job *j) {
   int code = -1;
   j->bar = progress_start("table", 100);
@@ -354,7 +356,7 @@ static void print_table(const job *j) {
 
 /* ---- the figures ---- */
 
-/* sizes evenly on a logarithmic axis, from 16 functions, or a sixteenth of few, to all of them */
+/* sizes evenly spaced on a logarithmic axis, from 16 functions, or a sixteenth if there are few, to all */
 static long size_at(long functions, int k) {
   double least = functions < 16 ? 1 : functions < 256 ? (double)functions / 16 : 16;
   long size = lround(least * pow((double)functions / least, (double)k / (FIGURE_SIZES - 1)));
@@ -405,7 +407,7 @@ static int fill_figures(job *j) {
 
 /* ---- the command ---- */
 
-/* what may be left out, and is when an interrupt comes: who has interrupted does not wait for pictures */
+/* optional, and skipped after an interrupt */
 static int run_extras(job *j) {
   bool asked_for = j->set->figures || j->set->table;
   int code = tool_interrupted() && asked_for ? EXIT_INTERRUPTED : -1;
@@ -413,7 +415,7 @@ static int run_extras(job *j) {
   if (code < 0 && j->set->table) code = fill_table(j);
   j->stopped = tool_interrupted();
   if (!j->stopped || code < 0) return code;
-  if (!j->info.stopped) tool_warn("interrupted: the reduced model is whole; the rest that was asked for is left out");
+  if (!j->info.stopped) tool_warn("interrupted: the reduced model is complete; the remaining output is omitted");
   return -1;
 }
 
@@ -428,14 +430,15 @@ static int run(job *j) {
                : EXIT_OK;
   code = set_profile(j);
   j->bar = progress_start("reducing", 100);
-  progress_lacking("nothing is known yet");
+  progress_lacking("no result yet");
   tool_listen();
   if (code < 0) code = start_reducer(j, &j->profile, false, &j->reducer);
   progress_lacking(NULL);
   if (code < 0) code = reduce_to(j, j->reducer, j->set->error, j->set->confidence, &j->reduced, &j->info);
   progress_end(&j->bar);
   if (code < 0 && j->info.stopped)
-    tool_warn("interrupted: this is the best so far, verified at %ld states; a smaller model may do", j->info.samples);
+    tool_warn("interrupted: this is the best so far, verified at %ld states; a smaller model may suffice",
+              j->info.samples);
   if (code < 0)
     tool_detail("%ld of %ld functions kept, verified at %ld states, %.3g s", j->info.functions,
                 j->info.functions_before, j->info.samples, j->info.seconds);
@@ -449,8 +452,7 @@ static int run(job *j) {
   if (code < 0 && !(tool_quiet() && j->set->out)) print_text(j);
   if (code < 0 && j->tabled) print_table(j);
   if (code > EXIT_OK) return code;
-  if (!j->info.reached)
-    tool_warn("the error could not be brought down to %.3g: %.3g is left", j->set->error, j->info.error);
+  if (!j->info.reached) tool_warn("the error could not be reduced to %.3g; it is %.3g", j->set->error, j->info.error);
   return j->info.reached ? EXIT_OK : EXIT_QUALITY;
 }
 

@@ -1,5 +1,4 @@
-/* cmd_reference.c: psdm reference: the manual, as markdown or as manual pages, from the tables that --help is made
- * of. */
+/* cmd_reference.c: psdm reference: the manual as markdown or manual pages, generated from the tables behind --help. */
 #define _POSIX_C_SOURCE 200809L /* mkdir */
 #include <errno.h>
 #include <string.h>
@@ -23,28 +22,27 @@ static const char help[] = "Writes the reference of all commands and options fro
 
 const command_line reference_line = {"reference", NULL, 0, positional, help};
 
-/* ---- facts ---- */
+/* ---- exit codes and variables ---- */
 
 const reference_fact reference_exits[] = {
     {"0", "done"},
-    {"1", "done, but the answer is below the asked quality; a warning says why"},
-    {"2", "wrong usage, or a file, a program or memory that is not to be had"},
+    {"1", "finished, but the result misses the required quality; a warning says why"},
+    {"2", "wrong usage, or an unavailable file, program or memory"},
     {"3", "bad input: the message names file, line, what was found and what was expected"},
-    {"130, 143",
-     "interrupted (Ctrl-C; SIGTERM): what there was until then is written, and a warning says what that is"},
+    {"130, 143", "interrupted (Ctrl-C; SIGTERM): the result so far is written, and a warning says what it is"},
     {NULL, NULL}};
 
 const reference_fact reference_variables[] = {
-    {"CC", "the C compiler of bench and of simulations with generated code; cc without it"},
-    {"PSDM_CACHE", "folder of compiled code; $XDG_CACHE_HOME/psdm or ~/.cache/psdm without it"},
+    {"CC", "the C compiler of bench and of simulations with generated code; default: cc"},
+    {"PSDM_CACHE", "folder of compiled code; default: $XDG_CACHE_HOME/psdm or ~/.cache/psdm"},
     {"PSDM_PLUGINS", "folder of the plug-ins for optimal motions and for MPI, in place of the usual ones"},
     {"PSDM_NLOPT", "NLopt's library, in place of the system's"},
-    {"OMP_NUM_THREADS", "threads; without it as many as the processors that this process may use"},
+    {"OMP_NUM_THREADS", "number of threads; default: as many as the processors that this process may use"},
     {"PSDM_RANKS",
-     "off: processes that mpirun or srun started work apart; on: MPI is tried even where srun seems to have no PMIx"},
-    {"NVCC", "CUDA's compiler, of reduce --device cuda; nvcc without it"},
-    {"TMPDIR", "folder for temporary files; /tmp without it"},
-    {"NO_COLOR", "no colours, whatever its value; there are none without a terminal, or where TERM is dumb"},
+     "off: processes started by mpirun or srun run independently; on: MPI is tried even if srun seems to have no PMIx"},
+    {"NVCC", "CUDA's compiler for reduce --device cuda; default: nvcc"},
+    {"TMPDIR", "folder for temporary files; default: /tmp"},
+    {"NO_COLOR", "no colours, whatever its value; there are none without a terminal or if TERM is dumb"},
     {NULL, NULL}};
 
 /* ---- blocks of a help text ---- */
@@ -89,7 +87,7 @@ const char *reference_name(const char *name, char text[64]) {
 /* ---- the command ---- */
 
 static int make_folder(const char *folder, const char *what) {
-  if (!folder) return tool_usage("reference", "DIR is missing: the folder for the %s", what);
+  if (!folder) return tool_usage("reference", "missing DIR: the folder for the %s", what);
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return tool_usage("reference", "%s: cannot be made: %s", tool_safe(folder), strerror(errno));
   return -1;

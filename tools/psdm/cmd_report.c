@@ -10,11 +10,11 @@
 
 #include "tool.h"
 
-#define REPORT_SETTINGS(X)                                                                        \
-  X(text, out, "", "FILE.html", "the page; - is standard output")                                 \
-  X(text, title, "", "TEXT", "heading of the page; without it the names of the robots")           \
-  X(text, gnuplot, "", "PROGRAM", "what draws the plots; without it $PSDM_GNUPLOT, else gnuplot") \
-  X(text, open, "no", "yes|no", "show the page when it is written, with $BROWSER or xdg-open")
+#define REPORT_SETTINGS(X)                                                                              \
+  X(text, out, "", "FILE.html", "the page; - is standard output")                                       \
+  X(text, title, "", "TEXT", "heading of the page; default: the names of the robots")                   \
+  X(text, gnuplot, "", "PROGRAM", "program that draws the plots; default: $PSDM_GNUPLOT, else gnuplot") \
+  X(text, open, "no", "yes|no", "open the finished page, with $BROWSER or xdg-open")
 
 typedef struct report_settings {
   REPORT_SETTINGS(SETTINGS_FIELD)
@@ -26,18 +26,19 @@ static const setting settings[] = {REPORT_SETTINGS(SETTINGS_ROW)};
 static const char *const positional[] = {"RESULT...", NULL};
 
 static const char help[] =
-    "Puts results on one HTML page that needs nothing else: no network, no other file; light and dark, on a phone and "
-    "on paper. A result is\n"
+    "Puts results on one self-contained HTML page: no network, no other file; light and dark, for phones and print. A "
+    "result is\n"
     "  what a command wrote with --json          inspect, derive, params, calibrate, payload, excite, simulate, plan, "
     "analyze, linearize, reduce, bench\n"
     "  rows of psdm calibrate --predict          torques over time, residuals\n"
     "  rows of --out (CSV with t, q1, ...)       motions of simulate, excite, plan\n"
     "  a parameter file of calibrate --out       values with their standard deviations\n"
-    "  a robot file (YAML, URDF)                 is inspected, derived, and its base parameters are listed\n"
-    "Sections that belong to one robot find each other: parameters get their error bars when a calibration is among "
-    "the results. Plots are drawn by\n"
-    "gnuplot; without it the page has the numbers, says which plots are missing, and the exit code is 1. Plots over "
-    "time zoom by wheel, drag, pinch and keys (+ - arrows 0).\n\n"
+    "  a robot file (YAML, URDF)                 runs inspect, derive and params on it\n"
+    "Sections of one robot share their data: parameters get error bars if a calibration is among the results. Plots "
+    "are drawn by\n"
+    "gnuplot; without it the page has the numbers and lists the missing plots, and the exit code is 1. Plots over time "
+    "zoom by wheel, drag, pinch and keys (+ - arrows 0).\n"
+    "\n"
     "examples:\n"
     "  psdm report robots/kuka_kr6.yaml --out kr6.html\n"
     "  psdm simulate robots/kuka_kr6.yaml --time 5 --out motion.csv --json > simulate.json\n"
@@ -122,10 +123,10 @@ static int add_made(work *w, const char *path, const char *name, const char *com
   if (code == EXIT_OK || code == EXIT_QUALITY) {
     code = psdm_report_add(w->report, made, &error) ? tool_fail(&error) : -1;
   } else if (!first && code == EXIT_USAGE) { /* no memory, no disk: that is not the robot's fault */
-    tool_warn("%s: psdm %s failed; alone it says why, nothing was written", tool_safe(path), command);
+    tool_warn("%s: psdm %s failed; run it alone to see why; nothing was written", tool_safe(path), command);
   } else if (!first && code != EXIT_INTERRUPTED) {
     /* a robot that cannot be derived has its picture all the same; a machine that fails makes no page */
-    tool_warn("%s: psdm %s %s; the page goes without, 'psdm %s' says why", tool_safe(path), command,
+    tool_warn("%s: psdm %s %s; omitted from the page, run 'psdm %s' to see why", tool_safe(path), command,
               code == EXIT_INPUT ? "does not work for this robot" : "failed", command);
     w->lacking++;
     if (code == EXIT_INPUT) code = -1;
@@ -156,7 +157,7 @@ static int add_all(work *w, const char *const *path, int count) {
   for (int i = 0; i < count; i++) {
     psdm_status status = psdm_report_add(w->report, path[i], &error);
     if (status == PSDM_E_ROBOT && strcmp(path[i], "-") == 0)
-      return tool_usage("report", "'-': a result may come from standard input, a robot must come from a file");
+      return tool_usage("report", "'-': only results can come from standard input; a robot must be a file");
     int code = status == PSDM_E_ROBOT ? add_robot(w, path[i]) : status ? tool_fail(&error) : -1;
     if (code >= 0) return code;
   }
@@ -168,8 +169,8 @@ static void tell_unused(const work *w, const char *path) {
   size_t length = strlen(w->folder);
   const char *made = length && strncmp(path, w->folder, length) == 0 ? strchr(path + length, '-') : NULL;
   if (made)
-    tool_warn("%.*s: a robot of the same name is on the page already; this one's model is not shown",
-              (int)strcspn(made + 1, "."), tool_safe(made + 1));
+    tool_warn("%.*s: duplicate robot name on the page; this model is omitted", (int)strcspn(made + 1, "."),
+              tool_safe(made + 1));
   else tool_warn("%s: no section shows this result", tool_safe(path));
 }
 
@@ -216,7 +217,7 @@ int cmd_report(int argc, char **argv) {
   int code = settings_parse(&report_line, argc, argv, &set, &first);
   if (code >= 0) return code;
   setting_list rest = settings_rest();
-  if (!set.out) return tool_usage("report", "--out FILE.html is missing");
+  if (!set.out) return tool_usage("report", "missing --out FILE.html");
   for (int i = 0; i < rest.count; i++) tool_input(rest.value[i]);
   if ((code = tool_spare(set.out)) >= 0) return code;
   psdm_error error;

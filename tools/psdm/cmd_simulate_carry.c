@@ -1,5 +1,5 @@
-/* cmd_simulate_carry.c: what --payload adds to the torques along a motion. Torques are linear in inertias: those of
- * the load alone, on links without any, are what it takes. */
+/* cmd_simulate_carry.c: torques of --payload along a motion. Torques are linear in inertias, so the load alone, on
+ * massless links, is evaluated. */
 #include "cmd_simulate.h"
 
 int simulate_carry_prepare(simulate_job *j) {

@@ -1,4 +1,4 @@
-/* cmd_simulate_check.c: names to numbers, and options that do not go together. */
+/* cmd_simulate_check.c: names to numbers, and incompatible options. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int find_integrator(simulate_job *j) {
   if (!psdm_integrator_find(j->set.integrator, &j->options.integrator))
     return unknown_word("integrator", j->set.integrator, words, PSDM_INTEGRATORS);
   if (!psdm_integrator_available(j->options.integrator))
-    return tool_usage("simulate", "--integrator %s: this psdm was built without SUNDIALS; rk4 and euler are there",
+    return tool_usage("simulate", "--integrator %s: this psdm was built without SUNDIALS; use rk4 or euler",
                       j->set.integrator);
   return -1;
 }
@@ -39,7 +39,7 @@ static int find_limits(simulate_job *j) {
              : unknown_word("limits", j->set.limits, words, PSDM_AT_LIMITS);
 }
 
-/* a table of torques says itself what it is for */
+/* a table of torques implies its use */
 static int find_control(simulate_job *j) {
   const char *words[PSDM_CONTROL_KINDS];
   for (int k = 0; k < PSDM_CONTROL_KINDS; k++) words[k] = psdm_control_name((psdm_control_kind)k);
@@ -66,7 +66,7 @@ static int find_reference(simulate_job *j) {
   return is_file(j->set.reference) ? -1 : unknown_word("reference", j->set.reference, words, REFERENCE_FILE);
 }
 
-/* ---- what goes with what: an option, the kinds it is for, and how that is said ---- */
+/* ---- what needs what: an option, the kinds it is for, and how that is said ---- */
 
 #define BIT(kind) (1u << PSDM_CONTROL_##kind)
 #define GAINS (BIT(PD) | BIT(PD_GRAVITY) | BIT(FEEDFORWARD) | BIT(COMPUTED) | BIT(ELASTIC))
@@ -112,24 +112,23 @@ static int check_rules(const simulate_job *j, const struct rule *rules, size_t c
     for (char *c = dashed; *c; c++)
       if (*c == '_') *c = '-';
     if (!(rules[i].kinds & kind) && simulate_given(j, rules[i].option))
-      return tool_usage("simulate", "--%s goes with %s", dashed, rules[i].words);
+      return tool_usage("simulate", "--%s needs %s", dashed, rules[i].words);
   }
   return -1;
 }
 
 static bool follows(const simulate_job *j) { return j->set.inverse || (FOLLOWS & 1u << j->control_kind); }
 
-/* --inverse asks for a motion and takes nothing that belongs to a simulation */
+/* --inverse needs a motion and accepts no option of a simulation */
 static int check_inverse(const simulate_job *j) {
   static const char *const none[] = {"control", "integrator", "limits", "wrench", "torque", "wall", "noise"};
   for (size_t i = 0; i < sizeof none / sizeof *none; i++)
     if (simulate_given(j, none[i]))
-      return tool_usage("simulate", "--%s belongs to a simulation; --inverse integrates nothing", none[i]);
-  if (j->reference_kind == REFERENCE_HOLD)
-    return tool_usage("simulate", "--inverse: a --reference that moves is missing");
+      return tool_usage("simulate", "--%s cannot be used with --inverse, which integrates nothing", none[i]);
+  if (j->reference_kind == REFERENCE_HOLD) return tool_usage("simulate", "--inverse needs a --reference that moves");
   if (j->set.payload && j->set.elastic)
     return tool_usage("simulate",
-                      "--inverse: --payload and --elastic do not go together; a tool: in the robot file does");
+                      "--inverse: --payload and --elastic exclude each other; use a tool: in the robot file");
   return -1;
 }
 
@@ -139,27 +138,27 @@ static int check_together(const simulate_job *j) {
                    j->reference_kind == REFERENCE_FOURIER;
   bool to_motion = POLYNOMIALS & 1u << j->reference_kind;
   if (!follows(j) && simulate_given(j, "reference"))
-    return tool_usage("simulate", "--reference goes with --inverse or a --control that follows it");
+    return tool_usage("simulate", "--reference needs --inverse or a --control that follows it");
   if (!follows(j) && s->to)
-    return tool_usage("simulate", "--to goes with --inverse or a --control that follows a reference");
-  if (to_motion && !s->to) return tool_usage("simulate", "--reference %s: --to Q,... is missing", s->reference);
+    return tool_usage("simulate", "--to needs --inverse or a --control that follows a reference");
+  if (to_motion && !s->to) return tool_usage("simulate", "--reference %s needs --to Q,...", s->reference);
   if (j->start_on_reference && (!own_start || !follows(j)))
-    return tool_usage("simulate", "--initial reference goes with --reference FILE.csv, sines or fourier");
+    return tool_usage("simulate", "--initial reference needs --reference FILE.csv, sines or fourier");
   if (j->control_kind == PSDM_CONTROL_TORQUE && !s->torque)
-    return tool_usage("simulate", "--control torque: --torque FILE.csv is missing");
+    return tool_usage("simulate", "--control torque needs --torque FILE.csv");
   if (j->control_kind == PSDM_CONTROL_ELASTIC && !s->elastic)
-    return tool_usage("simulate", "--control elastic-pd goes with --elastic");
+    return tool_usage("simulate", "--control elastic-pd needs --elastic");
   if (s->noise > 0 && !(s->rate > 0))
-    return tool_usage("simulate", "--noise goes with --rate: it is drawn once per sample");
-  if (s->quantum > 0 && !(s->rate > 0) && !s->log) return tool_usage("simulate", "--quantum goes with --rate or --log");
-  if (s->wrench_link && !s->wrench) return tool_usage("simulate", "--wrench-link goes with --wrench");
-  if (s->held && !s->wrench && !s->torque) return tool_usage("simulate", "--held goes with --torque or --wrench");
+    return tool_usage("simulate", "--noise needs --rate: it is drawn once per sample");
+  if (s->quantum > 0 && !(s->rate > 0) && !s->log) return tool_usage("simulate", "--quantum needs --rate or --log");
+  if (s->wrench_link && !s->wrench) return tool_usage("simulate", "--wrench-link needs --wrench");
+  if (s->held && !s->wrench && !s->torque) return tool_usage("simulate", "--held needs --torque or --wrench");
   if (simulate_given(j, "restitution") && j->options.at_limit != PSDM_AT_LIMIT_BOUNCE)
-    return tool_usage("simulate", "--restitution goes with --limits bounce");
+    return tool_usage("simulate", "--restitution needs --limits bounce");
   if ((s->log_rate > 0 || s->log_noise > 0) && !s->log)
-    return tool_usage("simulate", "--log-rate and --log-noise go with --log");
+    return tool_usage("simulate", "--log-rate and --log-noise need --log");
   if ((s->current || s->motor) && !s->log && !s->inverse)
-    return tool_usage("simulate", "--current and --motor go with --log or --inverse");
+    return tool_usage("simulate", "--current and --motor need --log or --inverse");
   return -1;
 }
 
@@ -201,15 +200,15 @@ static int check_numbers(const simulate_job *j) {
   return -1;
 }
 
-/* a file of the reference, or polynomials with a duration, say themselves how long --inverse lasts */
+/* the file of a reference, or polynomials with a duration, determine the time of --inverse */
 static int check_time(const simulate_job *j) {
   const simulate_settings *s = &j->set;
   if (s->time < 0) return tool_usage("simulate", "--time must be positive");
   if (s->inverse && (j->reference_kind == REFERENCE_FILE || s->duration > 0)) return -1;
-  return s->time > 0 ? -1 : tool_usage("simulate", "--time SECONDS is missing");
+  return s->time > 0 ? -1 : tool_usage("simulate", "missing --time SECONDS");
 }
 
-/* ---- where results go ---- */
+/* ---- output files ---- */
 
 static int check_outputs(const simulate_job *j) {
   const simulate_settings *s = &j->set;
@@ -219,7 +218,7 @@ static int check_outputs(const simulate_job *j) {
   read += s->torque && strcmp(s->torque, "-") == 0;
   read += s->wrench && strcmp(s->wrench, "-") == 0;
   read += s->payload && strcmp(s->payload, "-") == 0;
-  if (taken > 1) return tool_usage("simulate", "only one of --json, --out - and --log - can have standard output");
+  if (taken > 1) return tool_usage("simulate", "only one of --json, --out - and --log - can use standard output");
   if (read > 1) return tool_usage("simulate", "only one file can be standard input");
   if (s->out && s->log && strcmp(s->out, s->log) == 0)
     return tool_usage("simulate", "--out and --log name the same file");

@@ -1,4 +1,4 @@
-/* cmd_simulate_inputs.c: where a simulation starts, and what acts on it: tables of torques, wrenches and loads. */
+/* cmd_simulate_inputs.c: initial state, and tables of torques, wrenches and loads. */
 #include <string.h>
 
 #include "cmd_simulate.h"
@@ -27,7 +27,7 @@ static int header_error(const initial *in, const char *text) {
   return file_error(in, psdm_csv_header_line(in->csv), text);
 }
 
-/* a group is whole or absent */
+/* a group is complete or absent */
 static int find_group(const simulate_job *j, initial *in, int group) {
   char name[32], text[160];
   int count = group == T ? 1 : j->n, found = 0, missing = 0;
@@ -52,12 +52,12 @@ static int match_columns(const simulate_job *j, initial *in) {
   if (!in->has[Q]) return header_error(in, "columns q1.. were expected");
   bool motors = in->has[THETA] || in->has[THETAD];
   if (motors && !j->set.elastic && !j->set.ignore_extra)
-    return header_error(in, "theta and thetad, the motors behind springs, go with --elastic");
+    return header_error(in, "theta and thetad, the motors behind springs, need --elastic");
   for (int c = 0; c < psdm_csv_columns(in->csv) && !j->set.ignore_extra; c++) {
     char text[256];
     if (in->used[c]) continue;
     snprintf(text, sizeof text,
-             "column '%s' is none of t, q, qd, theta, thetad, each 1 to %d; --ignore-extra passes over it",
+             "column '%s' is not one of t, q, qd, theta, thetad, each 1 to %d; --ignore-extra skips it",
              tool_safe(psdm_csv_name(in->csv, c)), j->n);
     return header_error(in, text);
   }
@@ -141,7 +141,7 @@ static int load_wrench(simulate_job *j) {
   if (psdm_signal_load(j->set.wrench, names, optional, j->set.held, j->set.ignore_extra, NULL, &j->wrench, &error))
     return tool_fail(&error);
   j->options.wrench = j->wrench;
-  if (!j->set.wrench_link) tool_default_link(j->robot, "--wrench-link names another");
+  if (!j->set.wrench_link) tool_default_link(j->robot, "--wrench-link selects another");
   if (!j->set.wrench_link) return -1;
   int joint = psdm_robot_find(j->robot, j->set.wrench_link);
   j->options.wrench_joint = joint + 1;
@@ -167,7 +167,7 @@ static int load_payload(simulate_job *j) {
   psdm_signal *table;
   psdm_error error;
   tool_input(j->set.payload);
-  tool_default_link(j->robot, "--tip cuts to another");
+  tool_default_link(j->robot, "--tip selects another");
   int code = tool_table_fits(j->file, j->set.payload, 10);
   if (code >= 0) return code;
   if (psdm_signal_load(j->set.payload, names, names + 1, true, j->set.ignore_extra, NULL, &table, &error))

@@ -1,5 +1,4 @@
-/* cmd_simulate_inverse.c: the torques that a motion takes, without integrating anything, and what a recorder would
- * see of them. */
+/* cmd_simulate_inverse.c: torques along a motion without integration, and the log that a recorder would write. */
 #include <math.h>
 #include <string.h>
 
@@ -66,7 +65,7 @@ static psdm_status add_load(simulate_job *j, psdm_along_row *row, psdm_error *er
   return status;
 }
 
-/* as in a simulation: a row that is on no multiple of its period is the end, and goes to out alone */
+/* as in a simulation: a row at no multiple of its period is the end, and goes to out alone */
 static bool take_row(void *user, const psdm_along_row *along) {
   extremes *e = user;
   simulate_job *j = e->j;

@@ -1,11 +1,10 @@
-/* cmd_simulate_log.c: what a robot's recorder would have seen: encoders in steps, torques or currents with noise. */
+/* cmd_simulate_log.c: a log as a robot's recorder would write it: quantised encoders, noisy torques or currents. */
 #include <math.h>
 #include <string.h>
 
 #include "cmd_simulate.h"
 
-/* a joint's noise in Nm: a share of its effort limit, or of 1 Nm where it has none; its torque constant where
- * currents are asked for */
+/* a joint's noise in Nm: a share of its effort limit, or of 1 Nm without one; of its torque constant for currents */
 static int prepare_joint(simulate_job *j, const psdm_joint *joint) {
   double effort = joint->limits.effort;
   psdm_error error = {.status = PSDM_E_MISSING};
@@ -23,14 +22,14 @@ int simulate_log_prepare(simulate_job *j) {
   j->constant = simulate_array(j, (size_t)j->n, sizeof *j->constant);
   j->gear = simulate_array(j, (size_t)j->n, sizeof *j->gear);
   j->scratch = simulate_array(j, 3 * (size_t)j->n, sizeof *j->scratch);
-  j->log_random = (unsigned long long)j->set.seed ^ 0x106u; /* a stream of its own */
+  j->log_random = (unsigned long long)j->set.seed ^ 0x106u; /* a separate random stream */
   if (!j->log_noise || !j->constant || !j->gear || !j->scratch) return tool_no_memory("simulate");
   for (int k = 0; k < psdm_robot_joints(j->robot) && code < 0; k++)
     if (psdm_robot_joint(j->robot, k)->q >= 0) code = prepare_joint(j, psdm_robot_joint(j->robot, k));
   return code;
 }
 
-/* motors turn with theta where springs are between them and the joints */
+/* with springs between motors and joints, motors turn with theta */
 static void see(simulate_job *j, const psdm_sim_row *row, double *q, double *tau, double *joint_tau) {
   for (int i = 0; i < j->n; i++)
     joint_tau[i] = row->tau[i] + (j->log_noise[i] > 0 ? j->log_noise[i] * simulate_gaussian(&j->log_random) : 0);
@@ -41,7 +40,7 @@ static void see(simulate_job *j, const psdm_sim_row *row, double *q, double *tau
   bool through = j->set.motor || (j->set.current && psdm_robot_has_transmission(j->robot));
   if (through) psdm_robot_motor_torque(j->robot, joint_tau, tau);
   else memcpy(tau, joint_tau, (size_t)j->n * sizeof *tau);
-  /* a motor's torque constant is given behind its gear */
+  /* a motor's torque constant is given after its gear */
   for (int i = 0; i < j->n && j->set.current; i++) tau[i] *= (through ? j->gear[i] : 1) / j->constant[i];
 }
 

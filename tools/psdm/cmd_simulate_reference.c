@@ -1,4 +1,4 @@
-/* cmd_simulate_reference.c: the motion that a controller follows, or that --inverse looks along. */
+/* cmd_simulate_reference.c: the motion for a controller or --inverse. */
 #include <math.h>
 #include <string.h>
 
@@ -58,14 +58,14 @@ static void draw_joint(int count, unsigned long long *random, double *a, double 
   remove_direction(count, u, a);
   for (int k = 0; k < count; k++) u[k] = k + 1;
   remove_direction(count, u, b);
-  /* what 1/k has beyond k, so that the second removal keeps the first */
+  /* the part of 1/k orthogonal to k, so that the second removal keeps the first */
   double *v = u + count;
   for (int k = 0; k < count; k++) v[k] = 1.0 / (k + 1);
   remove_direction(count, u, v);
   remove_direction(count, v, b);
 }
 
-/* largest deviation of each joint within a period, sampled so finely that the highest harmonic is seen */
+/* largest deviation of each joint within a period, sampled finely enough for the highest harmonic */
 static void largest(const simulate_job *j, const psdm_motion *motion, const double *centre, double *x, double *out) {
   int samples = 64 * (int)j->set.harmonics;
   for (int s = 0; s < samples; s++) {
@@ -74,7 +74,7 @@ static void largest(const simulate_job *j, const psdm_motion *motion, const doub
   }
 }
 
-/* drawn, measured, and scaled so that no joint goes further than its amplitude */
+/* drawn, measured, and scaled so that no joint exceeds its amplitude */
 static int fourier(simulate_job *j, const double *centre, const double *amplitude) {
   psdm_error error;
   int count = (int)j->set.harmonics;

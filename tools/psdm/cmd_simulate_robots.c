@@ -1,4 +1,4 @@
-/* cmd_simulate_robots.c: the robot that moves, and the one that its controller believes in. */
+/* cmd_simulate_robots.c: the moving robot, and the model of its controller. */
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ static int stated_value(const simulate_job *j, const char *name, double *value) 
   return tool_fail(&error);
 }
 
-/* each base parameter as the value of the standard parameter that it is named after, and nothing in those regrouped
- * into it */
+/* each base parameter becomes the value of the standard parameter that it is named after, the others regrouped into it
+ * become 0 */
 static int fill_stated(simulate_job *j, const psdm_model *model) {
   int count = psdm_robot_parameter_count(j->file), own;
   double *pi = simulate_array(j, (size_t)count, sizeof *pi);
@@ -31,7 +31,7 @@ static int fill_stated(simulate_job *j, const psdm_model *model) {
   return -1;
 }
 
-/* assumptions that tie parameters together could be broken by that; then the torques would not be the model's */
+/* this could break assumptions that tie parameters together; the torques would then differ from the model's */
 static int check_stated(const simulate_job *j, const psdm_model *model) {
   enum { STATES = 100 };
   const double bound = 1e-9;
@@ -41,9 +41,8 @@ static int check_stated(const simulate_job *j, const psdm_model *model) {
   if (psdm_model_check(j->stated, model, &options, STATES, NULL, &residual, &error)) return tool_fail(&error);
   if (residual < bound) return -1;
   error = (psdm_error){.status = PSDM_E_ROBOT};
-  snprintf(
-      error.text, sizeof error.text,
-      "--theta: no standard parameters were found that keep the file's assumptions and have these base parameters");
+  snprintf(error.text, sizeof error.text,
+           "--theta: no standard parameters satisfy both the file's assumptions and these base parameters");
   return tool_fail(&error);
 }
 
@@ -66,12 +65,11 @@ static int check_ready(const simulate_job *j) {
   if (!psdm_robot_ready(j->robot, &error)) return -1;
   size_t length = strlen(error.text);
   if (psdm_robot_thetas(j->robot))
-    snprintf(error.text + length, sizeof error.text - length,
-             "; --theta takes the base parameters that the file states");
+    snprintf(error.text + length, sizeof error.text - length, "; --theta uses the base parameters in the file");
   return tool_fail(&error);
 }
 
-/* friction was asked for, and the file has none */
+/* friction was requested, and the file has none */
 static void warn_friction(const simulate_job *j) {
   bool given = j->options.friction == PSDM_FRICTION_NONE;
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) given = given || psdm_robot_joint(j->robot, k)->friction.given;
@@ -80,7 +78,7 @@ static void warn_friction(const simulate_job *j) {
 
 /* ---- the controller's model ---- */
 
-/* a link that is lighter or heavier by a share, in all its parameters, is still a link that could be */
+/* scaling all parameters of a link keeps it physically possible */
 static int make_wrong(simulate_job *j) {
   int count = psdm_robot_parameter_count(j->model), links = psdm_robot_links(j->model);
   double *pi = simulate_array(j, (size_t)count, sizeof *pi), factor = 1;
@@ -99,7 +97,7 @@ static int make_wrong(simulate_job *j) {
 static int load_model(simulate_job *j) {
   psdm_error error;
   robot_settings set = *ROBOT_SETTINGS_OF(&j->set);
-  set.params = NULL; /* they are the robot's own */
+  set.params = NULL; /* they are the robot's */
   int code = tool_load("simulate", j->set.model, &set, &j->believed_file);
   if (code >= 0) return code;
   j->model = j->believed_file;

@@ -24,7 +24,7 @@ void simulate_values(psdm_output *out, const column_group *groups, int count) {
   psdm_output_text(out, "\n");
 }
 
-/* what there is to tell of a moment, in the order of the columns */
+/* all quantities of a moment, in the order of the columns */
 static int groups_of(const simulate_job *j, const psdm_sim_row *row, column_group list[ROW_GROUPS]) {
   int count = 0, n = row->n;
 #define GROUP(...) list[count++] = (column_group){__VA_ARGS__}

@@ -6,7 +6,7 @@
 
 /* ---- files ---- */
 
-/* the simulation makes one row per log row; out takes every so many */
+/* the simulation makes one row per log row; out takes every k-th */
 static int set_periods(simulate_job *j) {
   j->row_period = j->set.output;
   j->decimation = 1;
@@ -74,7 +74,7 @@ static const double *copy(double **to, const double *from, int count) {
   return out;
 }
 
-/* the simulator's own arrays change as it goes on: what acts at the end is in the last row alone */
+/* the simulator's own arrays change as it goes on: the final inputs are in the last row only */
 static void keep(simulate_job *j, const psdm_sim_row *row) {
   psdm_sim_row *k = &j->last;
   double *at = j->kept;
@@ -95,7 +95,7 @@ static int keep_start(simulate_job *j) {
   return -1;
 }
 
-/* a row that is on no multiple of its period is the end, and goes to out alone */
+/* a row at no multiple of its period is the end, and goes to out alone */
 static bool take_row(void *user, const psdm_sim_row *row) {
   simulate_job *j = user;
   double place = (row->t - j->start) / j->row_period, whole = round(place);
@@ -143,12 +143,12 @@ static int start(simulate_job *j) {
 static void say_end(const simulate_job *j) {
   const psdm_sim_result *r = &j->result;
   if (j->interrupted)
-    tool_warn("interrupted at t = %.6g s of %.6g s; what was simulated until then is written%s%s", r->t,
-              j->start + j->set.time, j->set.out ? " to " : "", j->set.out ? tool_safe(j->set.out) : "");
+    tool_warn("interrupted at t = %.6g s of %.6g s; the motion until then is written%s%s", r->t, j->start + j->set.time,
+              j->set.out ? " to " : "", j->set.out ? tool_safe(j->set.out) : "");
   else if (r->end != PSDM_SIM_TIME) tool_warn("%s", r->text[0] ? r->text : psdm_sim_end_text(r->end));
 }
 
-/* files are kept however the run ended: all of their rows are true */
+/* files are kept however the run ended: all of their rows are valid */
 static int finish(simulate_job *j) {
   int code = j->out ? tool_commit(&j->out) : EXIT_OK;
   if (j->log && code == EXIT_OK) code = tool_commit(&j->log);

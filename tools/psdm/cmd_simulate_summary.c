@@ -1,4 +1,4 @@
-/* cmd_simulate_summary.c: how a run went: final state, events, speed, and where all energy went. */
+/* cmd_simulate_summary.c: the summary of a run: final state, events, speed, and the energy audit. */
 #include <math.h>
 
 #include "cmd_simulate.h"
@@ -11,7 +11,7 @@ static double speed_of(const simulate_job *j) {
   return j->result.wall > 0 ? (j->result.t - j->start) / j->result.wall : NAN;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static void print_head(const simulate_job *j) {
   const psdm_sim_result *r = &j->result;
@@ -68,7 +68,7 @@ static void print_audit(const simulate_job *j, const psdm_sim_row *row) {
   print_work("dissipated", row->dissipated);
   if (j->options.wrench) print_work("by the wrench", row->external);
   if (j->options.payloads) print_work("by changes of load", row->payload);
-  printf("  not accounted for: at most %.2g of the larger of peak kinetic energy and work\n", r->energy_balance);
+  printf("  unaccounted: at most %.2g of the larger of peak kinetic energy and work\n", r->energy_balance);
   bool alone = row->supplied == 0 && row->dissipated == 0 && row->external == 0 && row->payload == 0;
   if (alone)
     printf("  drift, max |E - E0|: %.2g of the peak kinetic energy, %.6g J\n", r->energy_drift, r->peak_kinetic);

@@ -1,10 +1,9 @@
-/* completion_bash.c: completion for bash: one function that knows the tables as cases, and what is common to all
- * commands. */
+/* completion_bash.c: completion for bash: one function with the tables as cases, and what all commands share. */
 #include <string.h>
 
 #include "reference.h"
 
-/* in a case of _psdm_value: what may stand behind an option or as a positional argument */
+/* in a case of _psdm_value: the values of an option or a positional argument */
 static void put_value(psdm_output *out, const char *key, const char *argument) {
   static const char *const kinds[] = {
       [FILES_NONE] = "", [FILES_ROBOT] = "robot", [FILES_ANY] = "file", [FILES_FOLDER] = "folder"};

@@ -1,4 +1,4 @@
-/* completion_zsh.c: completion for zsh: each command's table as the specifications that _arguments takes. */
+/* completion_zsh.c: completion for zsh: each command's table as specifications for _arguments. */
 #include <string.h>
 
 #include "reference.h"
@@ -11,7 +11,7 @@ static void put_help(psdm_output *out, const char *text) {
     else psdm_output_print(out, "%c", *text);
 }
 
-/* ":message:action" of what an argument may be */
+/* ":message:action" for the values of an argument */
 static void put_action(psdm_output *out, const char *argument) {
   static const char *const kinds[] = {[FILES_NONE] = " ",
                                       [FILES_ROBOT] = "_files -g \"*.(yaml|yml|urdf)(-.)\"",

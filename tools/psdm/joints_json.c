@@ -1,5 +1,4 @@
-/* joints_json.c: the independent joints as a result names them: what q1 ... qn are, in which units, within which
- * limits. */
+/* joints_json.c: the independent joints in a result: what q1 ... qn are, with units and limits. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,7 +20,7 @@ bool tool_coupled_drives(const psdm_robot *robot) {
   double *motor = calloc(2 * (size_t)n + 1, sizeof *motor), *q = motor + n;
   bool coupled = false;
   for (int i = 0; motor && i < n; i++) {
-    /* a turn of one motor's gear turns its own joint once, and no other */
+    /* one turn of a motor's gear turns its own joint once, and no other */
     motor[i] = joint_of(robot, i) ? joint_of(robot, i)->gear : 1;
     psdm_robot_motor_to_joint(robot, motor, q);
     for (int k = 0; k < n; k++) coupled |= fabs(q[k] - (k == i)) > 1e-9;

@@ -1,5 +1,5 @@
-/* psdm: the command. Data goes to stdout, words to stderr. Exit 0 ok, 1 below the asked quality, 2 usage or system,
- * 3 bad input, 130 or 143 interrupted. */
+/* psdm: the command. Data goes to stdout, messages to stderr. Exit 0 ok, 1 below the required quality, 2 usage or
+ * system, 3 bad input, 130 or 143 interrupted. */
 #include <locale.h>
 #include <string.h>
 
@@ -19,13 +19,13 @@ static int print_help(FILE *to) {
   fprintf(to, "psdm %s: dynamics of robots, from a description to exact numbers\n\nusage: psdm COMMAND ...\n\n",
           PSDM_VERSION);
   for (int i = 0; i < COMMAND_COUNT; i++) fprintf(to, "  %-10s %s\n", tool_commands[i].name, tool_commands[i].help);
-  fprintf(to, "\n'psdm COMMAND --help' teaches each by example; 'psdm --version' tells the version.\n");
+  fprintf(to, "\n'psdm COMMAND --help' explains each with examples; 'psdm --version' prints the version.\n");
   return to == stdout ? EXIT_OK : EXIT_USAGE;
 }
 
 static int unknown_command(const char *name) {
   if (name[0] == '-')
-    return tool_usage("", "'%s' stands before the command; options follow it: psdm COMMAND ... %s", tool_safe(name),
+    return tool_usage("", "'%s' comes before the command; options follow it: psdm COMMAND ... %s", tool_safe(name),
                       tool_safe(name));
   const char *words[COMMAND_COUNT];
   for (int i = 0; i < COMMAND_COUNT; i++) words[i] = tool_commands[i].name;

@@ -1,6 +1,5 @@
-/* progress.c: a line on the terminal that says how far a job is and how long it will take, once it takes over two
- * seconds. Jobs that say nothing for a while (a compiler, a decomposition) keep their line alive all the same: a
- * thread of its own draws it again. */
+/* progress.c: a progress line on the terminal with the remaining time, for jobs over two seconds. A thread redraws it
+ * during silent phases (a compiler, a decomposition). */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, nanosleep */
 #include <math.h>
 #include <pthread.h>
@@ -25,9 +24,9 @@ static struct {
   bool active, shown, ticking;
   double started, drawn;
   double share, stage, stage_share; /* below 0: unknown; since when it has been growing, and from where */
-  double end;                       /* when it will be over, as of the last share; below 0: unknown */
+  double end;                       /* expected end, as of the last share; below 0: unknown */
   char text[200];
-  const char *lacking; /* what an interrupt says; NULL: nothing in particular */
+  const char *lacking; /* message after an interrupt; NULL: the usual one */
 } line;
 
 /* "45 s", "3 min 20 s", "2 h 5 min" */
@@ -39,8 +38,7 @@ static const char *duration(double seconds, char text[32]) {
   return text;
 }
 
-/* once it was interrupted, a job neither knows how long it will take nor, sometimes, whether it will have anything
- * to tell */
+/* after an interrupt neither the remaining time nor, sometimes, the result is known */
 static void draw_stopping(double now) {
   line.drawn = now;
   line.shown = true;
@@ -69,7 +67,7 @@ static void draw_when(double pause) {
   else if (now - line.started >= patience) draw(now);
 }
 
-/* the share that was gained since a stage began says how long it will take; a share that falls is another stage's */
+/* the share gained since a stage began predicts the remaining time; a share that falls belongs to another stage */
 static void set_share(double share, double now) {
   if (share < 0 || share < line.share || line.stage == 0) {
     line.stage = now;
@@ -102,7 +100,7 @@ static void *tick(void *unused) {
   return unused;
 }
 
-/* without a thread a silent job stays silent; nothing else is lost */
+/* without a thread a silent job shows no progress; nothing else is lost */
 static void start_ticking(void) {
   pthread_t thread;
   if (line.ticking) return;
@@ -110,7 +108,7 @@ static void start_ticking(void) {
   if (line.ticking) pthread_detach(thread);
 }
 
-/* ---- what commands see ---- */
+/* ---- the interface for commands ---- */
 
 progress progress_start(const char *doing, long long total) {
   progress p = {.on = isatty(STDERR_FILENO) && !tool_quiet(), .started = tool_now(), .total = total};

@@ -1,5 +1,5 @@
-/* ranks.c: one command on several ranks. Rank 0 runs it; the others help where it is one that can be helped with,
- * and wait for the end of the others. */
+/* ranks.c: one command on several ranks. Rank 0 runs it; the others take part of its work if the command supports that,
+ * and wait for its end. */
 #define _POSIX_C_SOURCE 200809L /* dup2, fileno, nanosleep */
 #include "ranks.h"
 
@@ -11,8 +11,8 @@
 #include "tool.h"
 
 static psdm_ranks *all;
-static FILE *said;       /* what a helper has to say */
-static bool idle, plain; /* the others have nothing to do; nobody would think that they had */
+static FILE *said;       /* the message of another rank */
+static bool idle, plain; /* the others have no work in this command: warn about it */
 
 psdm_ranks *ranks_all(void) { return all; }
 bool ranks_helper(void) { return all && all->rank > 0; }
@@ -24,7 +24,7 @@ static bool is_spread(const char *command) {
   return false;
 }
 
-/* standard output leads nowhere, words to a file that is gone with the program */
+/* standard output goes nowhere, messages to a file that is removed with the program */
 static void fall_silent(void) {
   int nowhere = open("/dev/null", O_WRONLY);
   said = tmpfile();
@@ -33,7 +33,7 @@ static void fall_silent(void) {
   if (said || nowhere >= 0) dup2(said ? fileno(said) : nowhere, STDERR_FILENO);
 }
 
-/* one of them speaks, and is given the time to be heard: what started them may end all as soon as one has ended */
+/* one rank prints, and gets time to be heard: the launcher may end all ranks as soon as one has ended */
 static int fail_to_begin(const psdm_error *error) {
   if (error->text[0]) tool_fail(error);
   nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
@@ -51,7 +51,7 @@ int ranks_begin(const char *command) {
   return idle ? EXIT_OK : -1;
 }
 
-/* the last error of a helper, without "psdm: error: " */
+/* the last error of another rank, without "psdm: error: " */
 static const char *last_words(char *text, size_t size) {
   static const char mark[] = "error: ";
   char line[600];
@@ -70,7 +70,7 @@ int ranks_end(int code) {
   if (!all) return code;
   bool helper = ranks_helper();
   if (idle && !plain && !helper && code <= EXIT_QUALITY)
-    tool_note("one of %d ranks did this: the others cannot help with it", all->size);
+    tool_note("one of %d ranks did this: this command cannot use the others", all->size);
   psdm_ranks_close(all, helper && code > EXIT_QUALITY ? last_words(text, sizeof text) : NULL);
   return helper ? EXIT_OK : code; /* rank 0's is that of the run */
 }

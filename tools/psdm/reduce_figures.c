@@ -31,7 +31,7 @@ double figure_less(const figure_profile *profile, const figure_size *size) {
 
 /* ---- JSON ---- */
 
-/* the bins that have something in them, and those between */
+/* from the first non-empty bin to the last */
 static void write_bins(psdm_output *out, const figure_profile *p) {
   double edge[FIGURE_BINS + 1], median[FIGURE_BINS], largest[FIGURE_BINS];
   int first = 0, last = FIGURE_BINS - 1, count = 0;

@@ -22,7 +22,7 @@ typedef struct figure_profile {
   const char *name;
   long functions;
   long median[FIGURE_BINS], largest[FIGURE_BINS]; /* functions whose median and largest contribution falls into a bin */
-  long median_below, largest_below;               /* below the first bin, or never there at all */
+  long median_below, largest_below;               /* below the first bin, or always 0 */
   int sizes;
   figure_size size[FIGURE_SIZES];
 } figure_profile;
@@ -30,14 +30,14 @@ typedef struct figure_profile {
 /* One cell of the table. */
 typedef struct table_cell {
   const char *profile;
-  double error, confidence; /* asked for */
+  double error, confidence; /* requested */
   psdm_reduce_info info;
   psdm_cost cost;
 } table_cell;
 
 /* lower edge, log10 of the contribution; the last bin has all beyond, too */
 double figure_edge(int bin);
-double figure_less(const figure_profile *profile, const figure_size *size); /* percent of the functions that are gone */
+double figure_less(const figure_profile *profile, const figure_size *size); /* percentage of functions dropped */
 
 /* Fills the bins. The reducer must know medians. */
 void figure_count(const psdm_reducer *reducer, figure_profile *profile);

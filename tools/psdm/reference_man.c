@@ -1,11 +1,10 @@
-/* reference_man.c: manual pages in the man macros that every troff has. No date: the same program writes the same
- * bytes. */
+/* reference_man.c: manual pages in the man macros of every troff. No date: the same program writes the same bytes. */
 #include <ctype.h>
 #include <string.h>
 
 #include "reference.h"
 
-/* letters that troff would take for something else, as what they are */
+/* escapes letters with a meaning in troff */
 static const char *escaped(char c) {
   switch (c) {
     case '\\': return "\\e";
@@ -144,10 +143,10 @@ static void put_commands(psdm_output *out) {
   put_title(out, "psdm", "dynamics of robots, from a description to exact numbers");
   psdm_output_text(
       out, ".SH SYNOPSIS\n\\fBpsdm\\fR \\fICOMMAND\\fR ...\n.br\n\\fBpsdm help\\fR \\fICOMMAND\\fR\n.SH DESCRIPTION\n");
-  psdm_output_text(out, "A robot goes in as a URDF or a YAML file; out come its dynamics as a closed form, as numbers, "
-                        "as fast C code, calibrated from logs, simulated, planned.\n"
-                        "Every command has a page of its own. Data goes to standard output, words to standard error; "
-                        "\\- is standard input or output; files are written whole or not at all.\n"
+  psdm_output_text(out, "Reads a robot from a URDF or YAML file and computes its dynamics: as a closed form, as "
+                        "numbers, as fast C code, calibrated from logs, simulated, planned.\n"
+                        "Every command has its own page. Data goes to standard output, messages to standard error; \\- "
+                        "is standard input or output; output files are replaced only when complete.\n"
                         ".SH COMMANDS\n");
   for (int i = 0; i < tool_command_count; i++) {
     psdm_output_print(out, ".TP\n\\fBpsdm\\-%s\\fR(1)\n", tool_commands[i].name);

@@ -1,4 +1,4 @@
-/* settings.c: takes a command line apart by the table of its command, and writes its help. */
+/* settings.c: parses a command line by the table of its command, and writes its help. */
 #include "settings.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 const setting common_settings[COMMON_SETTINGS] = {
     {"quiet", SETTING_flag, 0, "", "",
-     "no notes, no progress, no summary: errors, reasons for an exit code and the data itself only"},
-    {"verbose", SETTING_flag, 0, "", "", "tell what is done, and how long after the start"},
+     "print errors, reasons for an exit code and the data only: no notes, progress or summary"},
+    {"verbose", SETTING_flag, 0, "", "", "print what is done, and the time since the start"},
     {"help", SETTING_flag, 0, "", "", "this text"}};
 const char common_letters[COMMON_SETTINGS] = {'q', 'v', 'h'};
 enum { QUIET, VERBOSE, HELP };
@@ -41,7 +41,7 @@ static bool parse_vector(const char *text, setting_vector *vector) {
 
 /* ---- lists: none is longer than the command line ---- */
 
-enum { LISTS = 256 }; /* of all command lines that are taken apart */
+enum { LISTS = 256 }; /* of all parsed command lines */
 static const char **lists[LISTS];
 static int list_count, most_words;
 
@@ -97,7 +97,7 @@ int settings_words(const char *argument, char words[SETTING_WORDS_MOST][SETTING_
   return count;
 }
 
-/* a word that is none of those that the argument's text names */
+/* a word that is not one of the argument's values */
 static int check_word(const command_line *line, const char *what, const char *argument, const char *text) {
   char list[SETTING_WORDS_MOST][SETTING_WORD_SIZE];
   const char *words[SETTING_WORDS_MOST];
@@ -107,7 +107,7 @@ static int check_word(const command_line *line, const char *what, const char *ar
     words[i] = list[i];
     if (strcmp(list[i], text) == 0) return -1;
   }
-  /* a word that is nearly one of them, and no file's name */
+  /* nearly one of them, and not the name of a file */
   bool slip = open && strstr(argument, "FILE") && !strpbrk(text, "./") && tool_nearest(text, words, (size_t)count) &&
               !tool_file_size(text);
   return open && !slip ? -1 : tool_unknown(line->command, what, text, words, (size_t)count);
@@ -125,7 +125,7 @@ static void print_row(const setting *s, char letter) {
   printf("\n");
 }
 
-/* columns that tabs separate stand below each other */
+/* aligns columns that are separated by tabs */
 static void print_text(const char *text) {
   while (*text) {
     size_t length = strcspn(text, "\n"), first = strcspn(text, "\t\n"),
@@ -176,7 +176,7 @@ static int unknown_option(const command_line *line, const char *name, size_t len
                     near ? near : "", near ? "'?" : "");
 }
 
-/* --quiet, -q and their like; -1 when it is none of them */
+/* --quiet, -q and the like; -1 if none of them */
 static int common_option(const char *word) {
   for (int i = 0; i < COMMON_SETTINGS; i++) {
     const char letter[3] = {'-', common_letters[i], '\0'};
@@ -186,8 +186,8 @@ static int common_option(const char *word) {
   return -1;
 }
 
-/* one "--name value" or "--name=value", or "--name value value ..." for a list once nothing else can be meant;
- * *index moves past what it took */
+/* one "--name value" or "--name=value", or "--name value value ..." for a list after all positional arguments; *index
+ * moves past it */
 static int take_option(const command_line *line, int argc, char **argv, int *index, bool greedy, void *values) {
   const char *name = argv[*index] + 2, *equals = strchr(name, '=');
   size_t length = equals ? (size_t)(equals - name) : strlen(name);
@@ -205,7 +205,7 @@ static int take_option(const command_line *line, int argc, char **argv, int *ind
   snprintf(what, sizeof what, "--%.*s", (int)(length < 60 ? length : 60), name);
   bool *given = &taken[s - line->settings < OPTIONS ? s - line->settings : OPTIONS - 1];
   if (*given && s->kind != SETTING_list && s->kind != SETTING_flag)
-    return tool_usage(line->command, "%s is given twice; it takes one value", what);
+    return tool_usage(line->command, "duplicate %s; it takes one value", what);
   *given = true;
   int code = s->kind == SETTING_text ? check_word(line, what, s->argument, text) : -1;
   if (code >= 0) return code;
@@ -231,14 +231,14 @@ static bool collects(const char *name) {
   return length > 3 && strcmp(name + length - 3, "...") == 0;
 }
 
-/* one word that is no option */
+/* one word that is not an option */
 static int take_argument(const command_line *line, const char *word, int wanted, int *found, const char **arguments) {
   bool more = wanted && collects(line->positional[wanted - 1]);
   if (more && *found >= wanted - 1) {
     if (!add_to_list(word, &rest)) return tool_no_memory(line->command);
     if (*found == wanted) return -1;
   } else if (*found == wanted) {
-    return tool_usage(line->command, "'%s' is one argument too many", tool_safe(word));
+    return tool_usage(line->command, "unexpected argument '%s'", tool_safe(word));
   }
   int code = check_word(line, "argument", line->positional[*found], word);
   arguments[(*found)++] = word;
@@ -254,11 +254,10 @@ static const char *usage_of(const command_line *line, char text[200]) {
 
 static int missing(const command_line *line, const char *name) {
   char text[200];
-  return tool_usage(line->command, "%s is missing; usage: psdm %s%s [options]", name, line->command,
-                    usage_of(line, text));
+  return tool_usage(line->command, "missing %s; usage: psdm %s%s [options]", name, line->command, usage_of(line, text));
 }
 
-/* what the command line asks for, where it says something else than the table */
+/* the options that differ from the table's defaults */
 static void tell_settings(const command_line *line, const void *values) {
   for (size_t i = 0; i < line->count; i++) {
     const setting *s = &line->settings[i];

@@ -23,7 +23,7 @@ typedef struct setting_vector {
 } setting_vector;
 typedef struct setting_list {
   int count;
-  const char **value; /* stays until the program ends */
+  const char **value; /* kept until the program ends */
 } setting_list;
 
 typedef enum setting_kind { SETTING_text, SETTING_flag, SETTING_number, SETTING_vector, SETTING_list } setting_kind;
@@ -33,7 +33,7 @@ typedef struct setting {
   setting_kind kind;
   size_t offset;
   const char *fallback; /* default as text; "" for an absent text or vector, flags are off, lists empty */
-  const char *argument; /* what --help calls the value */
+  const char *argument; /* name of the value in --help */
   const char *help;
 } setting;
 
@@ -41,39 +41,38 @@ typedef struct setting {
 #define SETTINGS_ROW(kind, name, fallback, argument, help) \
   {#name, SETTING_##kind, offsetof(SETTINGS_STRUCT, name), fallback, argument, help},
 
-/* What every command that reads a robot offers. */
-#define ROBOT_SETTINGS(X)                                                                                            \
-  X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, in place of the file's (m/s^2)")                       \
-  X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are")                        \
-  X(text, snap_axes, "", "ANGLE",                                                                                    \
-    "make successive axes exactly parallel or perpendicular where they are within this angle of it (1e-3, 0.1 deg)") \
-  X(text, root, "", "LINK", "take this link for the base, leave out what does not hang on it")                       \
-  X(text, tip, "", "LINK", "keep only the joints that move this link")                                               \
-  X(text, lock, "", "JOINT=VALUE,...", "hold joints at positions (rad, m)")                                          \
-  X(text, missing_inertia, "auto", "auto|zero|unknown",                                                              \
-    "inertia that the file does not give is zero, or unknown; auto: unknown, but for fixed links that another one "  \
-    "carries (URDF)")                                                                                                \
-  X(text, memory, "", "BYTES",                                                                                       \
-    "memory that the job may take, as 800M or 4G; half of the machine's if not given. More is refused beforehand, "  \
-    "with the number")                                                                                               \
-  X(text, params, "", "FILE.yaml", "inertias and friction that psdm calibrate found for this robot")
+/* Settings of every command that reads a robot. */
+#define ROBOT_SETTINGS(X)                                                                                          \
+  X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, in place of the file's (m/s^2)")                     \
+  X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are")                      \
+  X(text, snap_axes, "", "ANGLE",                                                                                  \
+    "make successive axes exactly parallel or perpendicular if they are within this angle of it (1e-3, 0.1 deg)")  \
+  X(text, root, "", "LINK", "use this link as the base, drop what is not attached to it")                          \
+  X(text, tip, "", "LINK", "keep only the joints that move this link")                                             \
+  X(text, lock, "", "JOINT=VALUE,...", "lock joints at positions (rad, m)")                                        \
+  X(text, missing_inertia, "auto", "auto|zero|unknown",                                                            \
+    "treat inertia missing from the file as zero or unknown; auto: unknown, except for fixed links (URDF)")        \
+  X(text, memory, "", "BYTES",                                                                                     \
+    "memory limit of the job, as 800M or 4G; default: half of the machine's. A job that needs more is refused in " \
+    "advance, with the number")                                                                                    \
+  X(text, params, "", "FILE.yaml", "inertias and friction from psdm calibrate for this robot")
 
 /* The words "a|b" of a list macro with rows X(id, name, ...), for the argument of a setting:
  * SETTING_WORDS(PSDM_CONTROL_LIST). */
 #define SETTING_WORD(id, name, ...) "|" name
 #define SETTING_WORDS(list) &(list(SETTING_WORD))[1]
 
-/* What every command takes beside its own settings: --quiet, --verbose, --help. */
+/* Settings of every command: --quiet, --verbose, --help. */
 enum { COMMON_SETTINGS = 3 };
 extern const setting common_settings[COMMON_SETTINGS];
 extern const char common_letters[COMMON_SETTINGS]; /* -q, -v, -h */
 
-/* A command's words: where its settings go, what its positional arguments are called. */
+/* A command line: where its settings go, the names of its positional arguments. */
 typedef struct command_line {
   const char *command; /* "eval" */
   const setting *settings;
   size_t count;
-  /* names, NULL-terminated; all are required. The last may end in "...": one or more. "[NAME]": or none */
+  /* names, NULL-terminated; all are required. The last may end in "...": one or more. "[NAME]": optional */
   const char *const *positional;
   const char *help; /* text above the option list, with examples */
 } command_line;
@@ -81,11 +80,11 @@ typedef struct command_line {
 /* Sets every field to its default. */
 void settings_default(const command_line *line, void *values);
 
-/* A name of a table as the command line has it: dashes in place of underscores. Returns out. */
+/* A name of a table as on the command line: dashes in place of underscores. Returns out. */
 const char *settings_dashed(const char *name, char out[64]);
 
-/* The words that an argument's text offers: "exact|dense" two, "slow|fast|FILE.csv" two, and something else may
- * stand there too (*open, nullable). */
+/* The values in an argument's text: "exact|dense" two, "slow|fast|FILE.csv" two, and others are allowed (*open,
+ * nullable). */
 enum { SETTING_WORD_SIZE = 32, SETTING_WORDS_MOST = 24 };
 int settings_words(const char *argument, char words[SETTING_WORDS_MOST][SETTING_WORD_SIZE], bool *open);
 
@@ -96,7 +95,7 @@ int settings_parse(const command_line *line, int argc, char **argv, void *values
 /* What the positional argument "NAME..." of the last command line collected. */
 setting_list settings_rest(void);
 
-/* A setting (its name with underscores) differs from its default. */
+/* Whether a setting (its name with underscores) differs from its default. */
 bool settings_given(const command_line *line, const void *values, const char *name);
 
 /* Writes what differs from the defaults as a JSON object. */

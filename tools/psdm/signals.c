@@ -1,5 +1,5 @@
-/* signals.c: Ctrl-C. While a command listens, the first interrupt asks it to end with the best so far; any other
- * ends the program, and takes unfinished files with it. */
+/* signals.c: Ctrl-C. While a command listens, the first interrupt asks it to end with the best so far; any other ends
+ * the program and removes unfinished files. */
 #define _XOPEN_SOURCE 700 /* sigaction, sigaltstack */
 #include <signal.h>
 #include <string.h>
@@ -7,19 +7,19 @@
 
 #include "tool.h"
 
-enum { PENDING = 8 }; /* files that a command writes at a time: more than any does */
+enum { PENDING = 8 }; /* more files than any command writes at a time */
 
 static volatile sig_atomic_t listening, caught;
 static char pending[PENDING][4096];
-static volatile sig_atomic_t is_pending[PENDING]; /* set once the name is whole */
+static volatile sig_atomic_t is_pending[PENDING]; /* set once the name is complete */
 
-/* only what is safe in a handler; whether there was anything to remove */
+/* async-signal-safe calls only; returns whether there was anything to remove */
 static bool remove_pending(void) {
   bool any = false;
   for (int i = 0; i < PENDING; i++)
     if (is_pending[i]) any = unlink(pending[i]) == 0 || any;
-  psdm_output_discard();            /* what the library writes by itself */
-  for (int i = 0; i < PENDING; i++) /* folders, that are empty now; no file is one */
+  psdm_output_discard();            /* files that the library itself writes */
+  for (int i = 0; i < PENDING; i++) /* empty folders; a folder that is not empty stays */
     if (is_pending[i]) rmdir(pending[i]);
   return any;
 }
@@ -27,7 +27,7 @@ static bool remove_pending(void) {
 void tool_forget_pending(void) { remove_pending(); }
 
 static void end_now(int number) {
-  static const char words[] = "\npsdm: interrupted: what was being written is removed\n";
+  static const char words[] = "\npsdm: interrupted: unfinished files are removed\n";
   bool any = remove_pending();
   if (any && number == SIGINT && !tool_quiet() && write(STDERR_FILENO, words, sizeof words - 1) < 0) any = false;
   signal(number, SIG_DFL);
@@ -39,17 +39,17 @@ static void on_signal(int number) {
   else end_now(number);
 }
 
-/* a hangup that nohup has told us to ignore stays ignored; a shell's background job may be interrupted all the same */
+/* a hangup ignored by nohup stays ignored; a shell's background job can still be interrupted */
 static void install(int number) {
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
   if (number == SIGHUP && sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) return;
   sigaction(number, &action, NULL);
 }
 
-/* a limit on the size of files is told by the write that fails */
+/* a limit on file sizes is reported by the write that fails */
 static void do_nothing(int number) { (void)number; }
 
-/* signals that never ask to end with the best so far; what the caller has told us to ignore stays ignored */
+/* signals that always end the program; ignored ones stay ignored */
 static void guard(int number, void (*handler)(int)) {
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
   if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(number, &action, NULL);
@@ -76,15 +76,15 @@ static char crash_words[160];
 
 static void on_crash(int number) {
   remove_pending();
-  if (write(STDERR_FILENO, crash_words, strlen(crash_words)) < 0) _exit(128 + number); /* then this says it */
+  if (write(STDERR_FILENO, crash_words, strlen(crash_words)) < 0) _exit(128 + number); /* then print this */
   _exit(EXIT_USAGE);
 }
 
-/* a sanitizer's own handlers say more */
+/* a sanitizer's own handlers report more */
 static void on_crashes(void (*handler)(int)) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
-  static char crash_stack[1 << 16]; /* a stack of its own: the other one may be what is used up */
+  static char crash_stack[1 << 16]; /* a separate stack: the usual one may be exhausted */
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_NODEFER | SA_ONSTACK};
   if (sigaltstack(&(stack_t){.ss_sp = crash_stack, .ss_size = sizeof crash_stack}, NULL)) return;
   for (size_t k = 0; k < sizeof crashes / sizeof *crashes; k++) sigaction(crashes[k], &action, NULL);
@@ -94,7 +94,7 @@ static void on_crashes(void (*handler)(int)) {
 }
 
 void tool_fragile(const char *library) {
-  snprintf(crash_words, sizeof crash_words, "psdm: error: %s crashed, as it does where memory runs out\n", library);
+  snprintf(crash_words, sizeof crash_words, "psdm: error: %s crashed, probably out of memory\n", library);
   on_crashes(on_crash);
 }
 

@@ -1,5 +1,4 @@
-/* start.c: what has to be settled before the command begins: little address space, a small stack, a library that
- * ends the program. */
+/* start.c: preparation before the command: little address space, a small stack, a library that ends the program. */
 #define _GNU_SOURCE /* pthread_setattr_default_np */
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,13 +8,13 @@
 
 #include "tool.h"
 
-enum { ROOMY = 1 << 20, STACK = 8 << 20 }; /* bytes: a stack that is not small; the usual one */
+enum { ROOMY = 1 << 20, STACK = 8 << 20 }; /* bytes: a stack that is large enough; the usual one */
 enum { PER_THREAD = 256 << 20 };           /* address space: buffers of OpenBLAS, a stack, an arena of malloc */
 
-/* ---- before the libraries: OpenBLAS starts a thread per core as it is loaded, maps 128 MB for each, and asks for
- * them for ever where they are not to be had. With little address space, or small stacks for its threads, it is to
- * have none, and the program has one thread. The variables must be there before the libraries are loaded, so the
- * program is executed again with them. ---- */
+/* ---- before the libraries: OpenBLAS starts a thread per core as it is loaded, maps 128 MB for each, and retries for
+ * ever if that fails. With little address space, or small stacks for its threads, it must start none, and the program
+ * runs one thread. The variables must be set before the libraries are loaded, so the program is executed again with
+ * them. ---- */
 
 static rlim_t limit_of(int which) {
   struct rlimit limit;
@@ -28,11 +27,11 @@ static bool begins(const char *text, const char *start) {
   return true;
 }
 
-/* the C library is not ready yet: nothing here but system calls */
+/* the C library is not ready yet: system calls only */
 __attribute__((no_sanitize("address", "undefined", "thread"))) static void before_libraries(int argc, char **argv,
                                                                                             char **envp) {
   (void)argc;
-  enum { MOST = 2048 }; /* variables; with more of them go on as it is */
+  enum { MOST = 2048 }; /* variables; with more of them continue as is */
   char *more[MOST + 3];
   int count = 0;
   bool threads = false;
@@ -46,12 +45,12 @@ __attribute__((no_sanitize("address", "undefined", "thread"))) static void befor
   more[count++] = "OPENBLAS_NUM_THREADS=1";
   if (!threads) more[count++] = "OMP_NUM_THREADS=1";
   more[count] = NULL;
-  execve("/proc/self/exe", argv, more); /* where that cannot be done, go on as it is */
+  execve("/proc/self/exe", argv, more); /* if that fails, continue as is */
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const first)(int, char **, char **) = before_libraries;
 
-/* ---- the stack: a thread with one of its own where the program's is small ---- */
+/* ---- the stack: run on a thread with a larger one if the program's is small ---- */
 
 typedef struct call {
   int (*run)(int argc, char **argv);
@@ -74,7 +73,7 @@ int tool_roomy(int (*run)(int argc, char **argv), int argc, char **argv) {
   if (limit_of(RLIMIT_STACK) < ROOMY && pthread_attr_init(&attributes) == 0) {
     for (size_t size = STACK; size >= ROOMY && !made; size /= 2) {
       pthread_attr_setstacksize(&attributes, size);
-      pthread_setattr_default_np(&attributes); /* and for the threads that the command starts */
+      pthread_setattr_default_np(&attributes); /* and for threads that the command starts */
       made = pthread_create(&thread, &attributes, run_call, &c) == 0;
     }
     pthread_attr_destroy(&attributes);
@@ -84,8 +83,8 @@ int tool_roomy(int (*run)(int argc, char **argv), int argc, char **argv) {
   return c.code;
 }
 
-/* ---- the end: libgomp and others call exit where they get no memory or thread, with a code that means something
- * else here ---- */
+/* ---- the end: libgomp and others call exit if they get no memory or thread, with an exit code of another meaning here
+ * ---- */
 
 static bool ended;
 

@@ -1,5 +1,4 @@
-/* streams.c: the three standard streams: there when the program begins, and asked when it ends whether all was
- * written. */
+/* streams.c: the three standard streams: opened when the program begins, checked for errors when it ends. */
 #define _POSIX_C_SOURCE 200809L /* fcntl */
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +7,8 @@
 
 #include "tool.h"
 
-/* A stream that the caller has closed is one that refuses what it is for: else the next file that is opened would be
- * taken for it. Words are dropped. */
+/* A closed stream is opened for the wrong direction, so that the next opened file does not take its place. Messages to
+ * it are dropped. */
 void streams_open(void) {
   static const int wrong_way[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -25,6 +24,6 @@ int streams_close(int code) {
   fprintf(stderr, "psdm: error: <stdout>: cannot be written: %s\n",
           errno == EBADF ? "it is closed"
           : errno        ? strerror(errno)
-                         : "what was printed did not arrive");
+                         : "the output is incomplete");
   return EXIT_USAGE;
 }

@@ -1,4 +1,4 @@
-/* tool.c: what the commands share: numbers, robots, files that are read and written. */
+/* tool.c: shared by the commands: numbers, robots, input and output files. */
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "tool.h"
 
@@ -80,12 +80,12 @@ static bool parse_angle(const char *text, double *value) {
 
 void tool_unsigned(const char *path, const psdm_parameters *p) {
   if (!p->kinematics)
-    tool_note("%s does not say for which kinematics its parameters were found; they are taken as this robot's",
+    tool_note("%s does not name the kinematics of its parameters; they are assumed to be this robot's",
               tool_safe(path));
 }
 
-/* what the robot cannot hold of its calibrated friction is told, and that base parameters alone say nothing about
- * single links */
+/* reports which part of its calibrated friction the robot cannot represent, and that base parameters alone do not
+ * determine single links */
 static void tell_parameters(const char *path, const psdm_parameters *p) {
   double most = 0, left_out;
   for (int i = 0; i < p->n; i++) {
@@ -94,7 +94,8 @@ static void tell_parameters(const char *path, const psdm_parameters *p) {
     if (left_out > most) most = left_out;
   }
   tool_unsigned(path, p);
-  if (!p->pi) tool_note("%s has base parameters only: torques are right, single links' inertias mean nothing", path);
+  if (!p->pi)
+    tool_note("%s has base parameters only: torques are right, the inertias of single links are meaningless", path);
   if (most > 0)
     tool_note("%s: friction is the nearest Coulomb and viscous curve, at most %.2g off at a steady speed", path, most);
 }
@@ -111,8 +112,8 @@ static int take_parameters(const char *path, psdm_robot *robot) {
   return status ? tool_fail(&error) : -1;
 }
 
-/* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0
- * where it has none */
+/* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0 if it
+ * has none */
 static double off_axis(const psdm_robot *robot, int body, const char **name) {
   psdm_body b;
   if (!psdm_robot_body(robot, body, &b) || b.parent < 0) return 0;
@@ -123,7 +124,7 @@ static double off_axis(const psdm_robot *robot, int body, const char **name) {
 }
 
 void tool_weak_axes(const psdm_robot *robot, double condition) {
-  const double least = 1e-10, most = 0.02; /* rad: above rounding, below what a designer means */
+  const double least = 1e-10, most = 0.02; /* rad: above rounding, below any intended angle */
   char names[400] = "";
   size_t used = 0;
   int count = 0;
@@ -140,8 +141,8 @@ void tool_weak_axes(const psdm_robot *robot, double condition) {
     count++;
   }
   if (!count || !(condition > 1e3)) return;
-  tool_warn("condition number %.3g: some parameters show up only because axes are not quite parallel or perpendicular "
-            "to the one before: %s; --snap-axes %.1g takes them as aligned",
+  tool_warn("condition number %.3g: some parameters are identifiable only because axes are not quite parallel or "
+            "perpendicular to the one before: %s; --snap-axes %.1g aligns them",
             condition, names, 2 * largest);
 }
 
@@ -162,7 +163,7 @@ static int parse_memory(const char *command, const char *text, size_t *bytes) {
   return -1;
 }
 
-/* reads a robot file, or tables when dh is set, and tells what was noticed */
+/* reads a robot file, or tables if dh is set, and reports the notes */
 static int load(const char *command, const char *path, bool tables, const char *x_path, const robot_settings *set,
                 psdm_robot **robot) {
   psdm_error error;
@@ -194,7 +195,7 @@ static int load(const char *command, const char *path, bool tables, const char *
   if (status) return tool_fail(&error);
   tool_input(path);
   if (x_path) tool_input(x_path);
-  /* a calibration may go on in its own file */
+  /* a calibration may continue in its own file */
   if (set->params && strcmp(command, "calibrate") != 0) tool_input(set->params);
   tool_detail("%s: robot '%s' with %d joints, %d of them independent, and %d standard parameters", tool_safe(path),
               tool_safe(psdm_robot_name(*robot)), psdm_robot_joints(*robot), psdm_robot_n(*robot),
@@ -214,10 +215,10 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
 }
 
 int tool_table_fits(const psdm_robot *robot, const char *path, int columns) {
-  enum { BYTES = 32 }; /* for every number: room that doubles, and the copies that are made of it */
+  enum { BYTES = 32 }; /* per number: room that doubles, and its copies */
   psdm_csv *csv = NULL;
   psdm_error error;
-  /* what cannot be opened is told of by who reads it */
+  /* a file that cannot be opened is reported by its reader */
   if (strcmp(path, "-") == 0 || psdm_csv_open(path, NULL, &csv, NULL)) return -1;
   psdm_status status = psdm_csv_fits(csv, BYTES * ((size_t)columns + 1), psdm_robot_memory(robot), &error);
   psdm_csv_close(csv);
@@ -247,7 +248,7 @@ typedef struct input_file {
   dev_t device;
   ino_t file;
 } input_file;
-static input_file *input; /* stays until the program ends */
+static input_file *input; /* kept until the program ends */
 static int inputs, inputs_room;
 
 static bool room_for_input(void) {
@@ -272,7 +273,7 @@ int tool_spare(const char *path) {
   struct stat info;
   psdm_error error = {
       .status = PSDM_E_IO,
-      .text = "this command reads that file and would write over it; another name is needed for what it writes"};
+      .text = "this command reads that file and would overwrite it; choose another name for the output"};
   snprintf(error.file, sizeof error.file, "%.250s", path);
   for (int i = 0; file_at(path, &info) && i < inputs; i++)
     if (input[i].device == info.st_dev && input[i].file == info.st_ino) return tool_fail(&error);
@@ -289,7 +290,7 @@ int tool_open(const char *path, psdm_output **out) {
   return -1;
 }
 
-/* the temporary file's name, in text, for when the output is gone */
+/* the temporary file's name, in text, for after the output is gone */
 static const char *temporary_of(const psdm_output *out, char *text, size_t size) {
   const char *temporary = out ? psdm_output_temporary(out) : NULL;
   snprintf(text, size, "%s", temporary ? temporary : "");
@@ -303,7 +304,7 @@ int tool_commit(psdm_output **out) {
   psdm_status status = psdm_output_commit(out, &error);
   tool_settled(temporary);
   if (status) return tool_fail(&error);
-  char *ending = NULL; /* the file is called as the temporary one was, without its ending */
+  char *ending = NULL; /* the file's name is the temporary one's without its ending */
   for (char *at = temporary; (at = strstr(at, ".part-")); at++) ending = at;
   if (ending) *ending = '\0';
   if (ending) tool_detail("%s: %lld bytes written", tool_safe(temporary), tool_file_size(temporary));
@@ -377,7 +378,7 @@ int tool_regular(const psdm_robot *robot) {
   double condition;
   if (psdm_mass_condition(robot, NULL, &condition, &error)) return tool_fail(&error);
   if (condition > 1e12)
-    tool_warn("the mass matrix is nearly singular (condition %.1e): accelerations have few right digits", condition);
+    tool_warn("the mass matrix is nearly singular (condition %.1e): accelerations have few correct digits", condition);
   return -1;
 }
 

@@ -1,4 +1,4 @@
-/* tool.h: what the commands share: words on stderr, exit codes, robots, progress. */
+/* tool.h: shared by the commands: messages on stderr, exit codes, robots, progress. */
 #ifndef TOOL_H
 #define TOOL_H
 
@@ -10,28 +10,28 @@
 
 enum { EXIT_OK = 0, EXIT_QUALITY = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_INTERRUPTED = 130 };
 
-/* The commands in the order of psdm --help: name, what it does in a line. A file cmd_NAME.c has the function (with
- * what follows the name on the command line) and the table of its settings, from which --help, the manual pages, the
- * reference and the completions are made. */
-#define COMMANDS(X)                                                                                                \
-  X(eval, "evaluate torques, accelerations, matrices, energies, poses at states")                                  \
-  X(derive, "derive the closed-form regressor model and its base parameters")                                      \
-  X(params, "base parameters with formulas and values")                                                            \
-  X(codegen, "write the dynamics as straight-line C, with a self-test")                                            \
-  X(reduce, "a smaller model, right to a stated error at a stated confidence")                                     \
-  X(linearize, "linear models, stability, sampling and LQR gains at equilibria or along a motion")                 \
-  X(analyze, "what M, c and g depend on, what would decouple or balance them, bounds, ellipsoids along a path")    \
-  X(simulate, "a robot in motion: friction, springs, loads, controllers, and where the energy went")               \
-  X(excite, "motions for a robot to make, that tell its parameters apart")                                         \
-  X(calibrate, "inertias and friction from measured logs, with what they are worth")                               \
-  X(payload, "mass, centre of mass and inertia of what a calibrated robot carries")                                \
-  X(plan, "the quickest or least strenuous motion, the quickest way along a path, a trajectory slower or quicker") \
-  X(bench, "operations and time of generated code beside the recursions")                                          \
-  X(report, "results of the other commands as one HTML page with plots")                                           \
-  X(inspect, "show what was understood of a robot file")                                                           \
-  X(convert, "write a robot as YAML or URDF; import MATLAB tables")                                                \
-  X(doctor, "check that this installation works, and say how to get what is missing")                              \
-  X(completion, "words for the shell, so that bash or zsh completes commands, options and their values")           \
+/* The commands in the order of psdm --help: name, one line of help. A file cmd_NAME.c has the function (with the
+ * arguments after the name on the command line) and the table of its settings, the source of --help, the manual pages,
+ * the reference and the completions. */
+#define COMMANDS(X)                                                                                         \
+  X(eval, "evaluate torques, accelerations, matrices, energies, poses at states")                           \
+  X(derive, "derive the closed-form regressor model and its base parameters")                               \
+  X(params, "base parameters with formulas and values")                                                     \
+  X(codegen, "write the dynamics as straight-line C, with a self-test")                                     \
+  X(reduce, "a smaller model within a given error at a given confidence")                                   \
+  X(linearize, "linear models, stability, sampling and LQR gains at equilibria or along a motion")          \
+  X(analyze, "structure of M, c and g, decoupling and balancing, bounds, ellipsoids along a path")          \
+  X(simulate, "simulate a robot: friction, springs, loads, controllers, energy audit")                      \
+  X(excite, "design motions that make a robot's parameters identifiable")                                   \
+  X(calibrate, "identify inertias and friction from measured logs, with uncertainties and a verdict")       \
+  X(payload, "mass, centre of mass and inertia of a calibrated robot's load")                               \
+  X(plan, "fastest and least strenuous motions, fastest traversal of a path, time scaling of a trajectory") \
+  X(bench, "operations and time of generated code beside the recursions")                                   \
+  X(report, "show the results of other commands on one HTML page with plots")                               \
+  X(inspect, "show a robot as read from its file")                                                          \
+  X(convert, "write a robot as YAML or URDF; import MATLAB tables")                                         \
+  X(doctor, "check this installation, and say how to get what is missing")                                  \
+  X(completion, "shell completion of commands, options and their values for bash or zsh")                   \
   X(reference, "the manual of all commands, as markdown or as manual pages")
 
 /* The same as a table: main.c. */
@@ -52,40 +52,40 @@ COMMANDS(COMMAND_DECLARE)
 
 /* ---- the beginning and the end: start.c ---- */
 
-void tool_begin(void); /* from now on a library that calls exit is told of, and leaves no unfinished files */
+void tool_begin(void); /* from now on a library that calls exit is reported, and leaves no unfinished files */
 void tool_end(void);
-/* runs it with enough stack, and so all threads that it starts */
+/* runs it with enough stack, for all its threads too */
 int tool_roomy(int (*run)(int argc, char **argv), int argc, char **argv);
 
-/* ---- words: words.c ---- */
+/* ---- messages: words.c ---- */
 
 /* --quiet: errors, reasons for an exit code and the data itself only; --verbose: what was done, and when.
  * settings_parse sets it. */
 typedef enum tool_voice { VOICE_QUIET = -1, VOICE_NORMAL, VOICE_VERBOSE } tool_voice;
 void tool_speak(tool_voice voice);
 bool tool_quiet(void);
-void tool_hush(bool on); /* no words at all, but progress: what a command says was said before */
+void tool_hush(bool on); /* print nothing but progress: the messages of this command have been printed before */
 
-/* "psdm: error: ..." with the library's sentence; returns the exit code that goes with it. A file that is not there:
- * the nearest name beside it. After an interrupt it is that which is told. */
+/* Prints "psdm: error: ..." with the library's sentence; returns the matching exit code. For a missing file it suggests
+ * the nearest name; after an interrupt it reports that instead. */
 int tool_fail(const psdm_error *error);
 bool tool_stopped(const psdm_error *error); /* by an interrupt, not by an error */
 
-/* "psdm eval: ..." and where help is; returns EXIT_USAGE. */
+/* Prints "psdm eval: ..." and where to find help; returns EXIT_USAGE. */
 int tool_usage(const char *command, const char *format, ...) PSDM_PRINTF(2, 3);
 int tool_no_memory(const char *command);
 
 /* "--method 'exat': did you mean 'exact'? There are exact, dense"; returns EXIT_USAGE. */
 int tool_unknown(const char *command, const char *what, const char *text, const char *const *words, size_t count);
 
-/* "--link 'A7': did you mean 'A6'?", of all names of links and joints; returns EXIT_USAGE. */
+/* "--link 'A7': did you mean 'A6'?", among all links and joints; returns EXIT_USAGE. */
 int tool_no_link(const char *command, const char *option, const char *name, const psdm_robot *robot);
 
 void tool_warn(const char *format, ...) PSDM_PRINTF(1, 2);   /* also with --quiet */
 void tool_note(const char *format, ...) PSDM_PRINTF(1, 2);   /* not with --quiet */
 void tool_detail(const char *format, ...) PSDM_PRINTF(1, 2); /* with --verbose, and how long the program has run */
 
-/* Begins and ends the heading of a table on standard output: bold on a terminal, else nothing. */
+/* Begins and ends the heading of a table on standard output: bold on a terminal, else plain. */
 const char *tool_bold(void);
 const char *tool_plain(void);
 
@@ -102,7 +102,7 @@ int tool_numbers(const char *command, const char *option, const char *text, int 
 /* The nearest of some words, NULL when none is near. */
 const char *tool_nearest(const char *text, const char *const *words, size_t count);
 
-/* What ROBOT_SETTINGS gives every command. */
+/* The settings of ROBOT_SETTINGS. */
 typedef struct robot_settings {
   ROBOT_SETTINGS(SETTINGS_FIELD)
 } robot_settings;
@@ -118,19 +118,19 @@ typedef struct robot_settings {
                      .memory = (set)->memory,                   \
                      .params = (set)->params})
 
-/* Loads a robot, with calibrated parameters where --params asks for them; notes and warnings go to stderr. Returns
- * -1 to go on, else an exit code. */
+/* Loads a robot, with calibrated parameters if --params is given; notes and warnings go to stderr. Returns -1 to go on,
+ * else an exit code. */
 int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
 
-/* A table of this many columns beside t that a motion or a signal will hold: -1 where the robot's --memory has room,
- * else an exit code. */
+/* Checks a table of this many columns beside t for a motion or signal: -1 if it fits into the robot's --memory, else an
+ * exit code. */
 int tool_table_fits(const psdm_robot *robot, const char *path, int columns);
 
-/* Warns where a condition number is large and axes are nearly, but not quite, parallel or perpendicular to the one
- * before: names them. */
+/* Warns about a large condition number, and names axes that are nearly, but not quite, parallel or perpendicular to the
+ * one before. */
 void tool_weak_axes(const psdm_robot *robot, double condition);
 
-/* Says when a parameter file has no fingerprint: nobody can tell whose it is. */
+/* Warns about a parameter file without a fingerprint of its robot. */
 void tool_unsigned(const char *path, const psdm_parameters *parameters);
 
 /* The same from the MATLAB toolbox's tables; x_path may be NULL. */
@@ -144,27 +144,27 @@ int tool_assume(const char *command, const char *text, psdm_derive_options *opti
  * names alone. Returns -1 to go on, else an exit code. */
 int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional);
 
-/* The joint whose link is meant where none is named; a note says which, once, where there was a choice. what:
- * "--link", or what else names another. */
+/* The joint of the default link; prints a note once if there was a choice. what: "--link", or what else selects
+ * another. */
 int tool_default_link(const psdm_robot *robot, const char *what);
 
-/* A link that is fixed to the base where one that moves is needed: an exit code after an error; else -1. */
+/* Checks that a link can move: an exit code after an error if it is fixed to the base; else -1. */
 int tool_must_move(const char *command, const char *option, const psdm_robot *robot, int joint);
 
-/* Whether the robot has accelerations: -1 to go on, or an exit code after an error that names the joints without
- * inertia; warns where the mass matrix is nearly singular. */
+/* Checks that the robot has accelerations: -1 to go on, or an exit code after an error that names the joints without
+ * inertia; warns if the mass matrix is nearly singular. */
 int tool_regular(const psdm_robot *robot);
 
-/* ---- an output file that an interrupt must not leave behind ---- */
+/* ---- an output file that is removed by an interrupt ---- */
 
-/* A file that this command reads: tool_spare, which tool_open asks, refuses to write over it. tool_load tells of
- * robots and their parameters by itself. */
+/* Marks a file as an input: tool_spare, which tool_open calls, refuses to overwrite it. tool_load marks robots and
+ * their parameters by itself. */
 void tool_input(const char *path);
 int tool_spare(const char *path);                   /* -1 to go on, else an exit code */
 int tool_open(const char *path, psdm_output **out); /* -1 to go on, else an exit code */
 int tool_commit(psdm_output **out);                 /* exit code */
 void tool_abort(psdm_output **out);
-long long tool_file_size(const char *path); /* bytes; 0 when it is none */
+long long tool_file_size(const char *path); /* bytes; 0 if unknown */
 
 /* ---- standard streams: streams.c ---- */
 
@@ -173,41 +173,39 @@ int streams_close(int code); /* the exit code: EXIT_USAGE where standard output 
 
 /* ---- interrupts: signals.c ---- */
 
-void tool_guard(void); /* from now on no signal that ends the program leaves unfinished files behind */
+void tool_guard(void); /* from now on signals that end the program remove unfinished files */
 
-/* From now on the first interrupt (Ctrl-C, SIGTERM, SIGHUP) does not end the program: tool_interrupted says that it
- * was there, and so does all progress_. The second one ends the program. Files of tool_open are taken away in any
- * case. */
+/* From now on the first interrupt (Ctrl-C, SIGTERM, SIGHUP) does not end the program: tool_interrupted and all
+ * progress_ functions report it. The second one ends the program. Files of tool_open are removed in any case. */
 void tool_listen(void);
 void tool_deaf(void); /* the result is being written: every interrupt ends the program again */
 bool tool_interrupted(void);
-bool tool_terminated(void); /* that was SIGTERM or SIGHUP: nobody waits for an answer that is yet to be made */
+bool tool_terminated(void); /* it was SIGTERM or SIGHUP: nobody waits for a result that is not ready */
 int tool_exit(int code);    /* 128 + the signal in place of EXIT_OK and EXIT_QUALITY after an interrupt */
 
-/* Between the two: a library is at work that ends the program where an allocation fails (C++ without a handler,
- * Fortran). That becomes a sentence and EXIT_USAGE, and unfinished files are removed. */
+/* Between the two: a library that ends the program if an allocation fails (C++ without a handler, Fortran). That
+ * becomes a message and EXIT_USAGE, and unfinished files are removed. */
 void tool_fragile(const char *library);
 void tool_solid(void);
-/* all is done and written: a library that crashes as the program ends (HDF5 without memory) does not change the exit
- * code */
+/* everything is written: a library that crashes at exit (HDF5 without memory) does not change the exit code */
 void tool_last(int code);
 
-void tool_forget_pending(void); /* removes what tool_pending names; safe in a handler */
-/* a file, or a folder of such files, to remove when the program is ended; until tool_settled */
+void tool_forget_pending(void); /* removes the files of tool_pending; async-signal-safe */
+/* a file, or a folder of such files, to remove if the program is ended; until tool_settled */
 void tool_pending(const char *path);
 void tool_settled(const char *path);
 
 /* Writes a document to standard output and frees it; returns an exit code. */
 int tool_answer(psdm_result *answer);
 
-/* {"command": NAME, "psdm": VERSION: what every JSON result begins with, so that psdm report knows it. */
+/* {"command": NAME, "psdm": VERSION: the beginning of every JSON result, by which psdm report recognizes it. */
 void tool_json_begin(psdm_output *out, const char *command);
 
 /* Of a robot's kinematics, as sixteen hexadecimal digits. Returns text. */
 enum { TOOL_FINGERPRINT = 17 };
 const char *tool_fingerprint(const psdm_robot *robot, char text[TOOL_FINGERPRINT]);
 
-/* KEY: its name, "fingerprint": that of its kinematics, as parameter files and models have it. */
+/* KEY: its name, "fingerprint": that of its kinematics, as in parameter files and models. */
 void tool_json_robot(psdm_output *out, const char *key, const psdm_robot *robot);
 
 /* "joints": [{name, type, limits{lower, upper, velocity, acceleration, effort}}] of q1 ... qn. limit: (5) of (n) in
@@ -219,7 +217,7 @@ bool tool_coupled_drives(const psdm_robot *robot);
 const char *tool_joint_type(const psdm_robot *robot, int q); /* "revolute" or "prismatic" */
 
 /* Rows whose columns come in groups of one number per joint: ",q1,q2,qd1,..." and the line's end; ",0.1,0.2,..." and
- * the line's end. What stands first is the caller's. */
+ * the line's end. The caller writes what precedes them. */
 void tool_group_names(psdm_output *out, const char *const *names, int groups, int n);
 void tool_group_numbers(psdm_output *out, const double *const *group, int groups, int n);
 
@@ -231,21 +229,20 @@ typedef struct progress {
   long long total; /* bytes or rows, 0 when unknown */
 } progress;
 
-progress progress_start(const char *doing, long long total);                       /* ends whatever was shown before */
-bool progress_show(progress *p, long long done, long long rows, const char *unit); /* false: an interrupt asks to end */
+progress progress_start(const char *doing, long long total);                       /* clears the line */
+bool progress_show(progress *p, long long done, long long rows, const char *unit); /* false: interrupted */
 bool progress_words(void *bar, const char *doing, double share); /* a psdm_progress whose user is a progress */
 /* user of tool_searching, which is a psdm_code_options.progress. */
 typedef struct tool_search {
   progress bar;
   const char *doing;
-  double share; /* that was told last */
+  double share; /* last reported */
 } tool_search;
 bool tool_searching(void *search, const char *doing, double share);
-/* an interrupt now leaves nothing, and this is said at once; NULL: it leaves something. Until the next
- * progress_start */
+/* message if an interrupt now leaves no result; NULL: it leaves one. Until the next progress_start */
 void progress_lacking(const char *words);
 void progress_end(progress *p);
-void progress_clear(void); /* other words come; the line is drawn again when it is due */
+void progress_clear(void); /* clears the line for other output; it is drawn again when due */
 
 double tool_now(void);                         /* s, from some beginning */
 double tool_random(unsigned long long *state); /* in [0, 1), the same on every machine */

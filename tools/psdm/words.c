@@ -1,4 +1,4 @@
-/* words.c: what is said on the terminal: errors that teach, warnings, notes, details. */
+/* words.c: messages on the terminal: errors with suggestions, warnings, notes, details. */
 #define _POSIX_C_SOURCE 200809L /* access, opendir */
 #include <dirent.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include "tool.h"
 
-/* ---- how much, and in which colour ---- */
+/* ---- verbosity and colour ---- */
 
 static tool_voice voice = VOICE_NORMAL;
 
@@ -60,7 +60,7 @@ void tool_note(const char *format, ...) {
 void tool_detail(const char *format, ...) {
   static double started;
   char text[1024];
-  if (!(started > 0)) started = tool_now(); /* settings_parse is the first to ask */
+  if (!(started > 0)) started = tool_now(); /* before settings_parse */
   if (voice != VOICE_VERBOSE) return;
   FORMATTED(text, format);
   progress_clear();
@@ -80,7 +80,7 @@ const char *tool_safe(const char *name) {
   return psdm_escape(name, out, sizeof buffers[0]);
 }
 
-/* ---- a file that is not there ---- */
+/* ---- missing files ---- */
 
 enum { NAMES = 4096 };
 
@@ -104,8 +104,8 @@ static size_t stem(const char *name) {
   return dot && dot > name ? (size_t)(dot - name) : strlen(name);
 }
 
-/* of the names with the same ending the one whose beginning is nearest, else one that differs in its ending only;
- * NULL when there is none */
+/* among the names with the same ending the one with the nearest stem, else one that differs only in its ending; NULL if
+ * none is near */
 static const char *nearest_name(const char *wanted, char **names, size_t count) {
   size_t length = stem(wanted);
   for (size_t i = 0; i < count; i++)
@@ -144,14 +144,14 @@ static bool nearest_file(const char *path, char *text, size_t size) {
   return near != NULL;
 }
 
-/* the folder of a path is there */
+/* whether the folder of a path exists */
 static bool folder_exists(const char *path, char *folder, size_t size) {
   const char *slash = strrchr(path, '/');
   snprintf(folder, size, "%.*s", slash && slash > path ? (int)(slash - path) : 1, slash ? path : ".");
   return access(folder, F_OK) == 0;
 }
 
-/* what may have been meant by a file that is not there; "" when there is nothing to say */
+/* a suggestion for a missing file; "" if there is none */
 static void teach_file(const psdm_error *error, char *text, size_t size) {
   char near[1024], folder[1024];
   text[0] = '\0';
