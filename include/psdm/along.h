@@ -25,6 +25,7 @@ typedef struct psdm_along_options {
   psdm_friction_kind friction; /* LuGre: bristles follow the motion, unbent at its beginning */
   bool elastic;                /* joints with a stiffness are springs */
   double output;               /* s between rows; 0: 0.01 */
+  unsigned long long reserved[8];
 } psdm_along_options;
 
 /* One moment. Pointers are valid during the call. */

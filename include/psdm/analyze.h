@@ -83,6 +83,7 @@ typedef struct psdm_bounds_options {
   /* after a stop the bounds so far hold, but are wider; of the samples those so far count */
   psdm_progress progress;
   void *progress_user;
+  unsigned long long reserved[8];
 } psdm_bounds_options;
 
 /* How the values at the samples lie. */

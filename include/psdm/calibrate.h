@@ -98,6 +98,7 @@ typedef struct psdm_calibrate_options {
   /* after a stop choices that were not made keep their defaults, and only rows that are in memory are fitted */
   psdm_progress progress;
   void *progress_user;
+  unsigned long long reserved[8];
 } psdm_calibrate_options;
 
 /* How well torques of one joint are met. */

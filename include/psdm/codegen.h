@@ -1,9 +1,9 @@
 /* psdm/codegen.h: straight-line code of a robot's dynamics.
  *
  *   psdm_code *code;
- *   psdm_code_build(robot, model, &options, NULL, &code, &error);   operation graphs, the cheaper method for each
- *                                                                   function
- *   psdm_code_write(code, "out", &error);                           PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile
+ *   psdm_code_build(robot, &options, NULL, &code, &error);   // operation graphs, the cheaper method for each
+ *                                                            // function
+ *   psdm_code_write(code, "out", &error);                    // PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile
  *
  * The result is constant once made and may be shared by threads. */
 #ifndef PSDM_CODEGEN_H
@@ -84,6 +84,7 @@ typedef struct psdm_code_options {
   void *progress_user;
   const char *prefix;  /* NULL: the robot's name as a C identifier */
   const char *command; /* command line for the banner, nullable */
+  unsigned long long reserved[8];
 } psdm_code_options;
 
 typedef struct psdm_code psdm_code;

@@ -1,8 +1,8 @@
 /* psdm/compile.h: generated code, compiled and loaded while the program runs.
  *
  *   psdm_compiled *arm;
- *   psdm_compile(code, NULL, NULL, &arm, &error);                 cc in a private folder, or yesterday's result from
- *                                                                 the cache
+ *   psdm_compile(code, NULL, NULL, &arm, &error);                 // cc in a private folder, or yesterday's result
+ *                                                                 // from the cache
  *   const void *in[] = {q, qd, qdd};
  *   void *out[] = {tau};
  *   psdm_compiled_call(arm, PSDM_CODE_INVERSE, in, out, NULL);
@@ -37,6 +37,7 @@ typedef struct psdm_compile_options {
   const char *cache;    /* folder, made when it is missing; NULL: as above; "": no cache */
   bool native;          /* fail with PSDM_E_COMPILER rather than fall back to the graph */
   bool graph;           /* do not compile at all */
+  unsigned long long reserved[8];
 } psdm_compile_options;
 
 /* How an object came about. */

@@ -60,6 +60,7 @@ typedef struct psdm_control_options {
   /* ADAPTIVE: estimates stay within theta +- bound |theta| (at least 1/100 of their kind's largest); 0: the proof's
    * bound */
   double bound;
+  unsigned long long reserved[8];
 } psdm_control_options;
 
 typedef struct psdm_controller psdm_controller;

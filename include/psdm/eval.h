@@ -48,6 +48,7 @@ typedef struct psdm_eval_options {
   const double *theta;     /* expanded: base parameters (l) */
   double *scratch;         /* expanded, or regressor with a model: psdm_eval_scratch doubles */
   psdm_linear *linear;     /* linearize-inverse, linearize-forward: their scratch; PSDM_E_ARGUMENT without it */
+  unsigned long long reserved[8];
 } psdm_eval_options;
 
 PSDM_API const char *psdm_function_name(psdm_function function); /* NULL when out of range */

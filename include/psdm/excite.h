@@ -1,6 +1,6 @@
 /* psdm/excite.h: motions that tell parameters apart.
  *
- *   psdm_excite_options options = {.seconds = 10};
+ *   psdm_excite_options options = {.step = PSDM_STEP_INERTIA, .seconds = 10};
  *   psdm_excite(robot, &options, NULL, &excitation, &error);
  *   psdm_motion_at(excitation->motion, t, 3, x);
  *
@@ -93,6 +93,7 @@ typedef struct psdm_excite_options {
    * condition number */
   void (*better)(void *user, const psdm_motion *best, double condition);
   void *better_user;
+  unsigned long long reserved[6];
 } psdm_excite_options;
 
 /* How close a motion comes to its limits, over a fine grid. */

@@ -1,8 +1,8 @@
 /* psdm/log.h: measured logs as a stream of rows on the joints' side.
  *
  *   psdm_log *log;
- *   psdm_log_open("run.csv.gz", robot, NULL, NULL, &log, &error);
- *   while (psdm_log_read(log, 4096, &rows, &error) == PSDM_OK && rows.count) ...
+ *   psdm_log_open("run.csv", robot, NULL, NULL, &log, &error);
+ *   while (psdm_log_read(log, 4096, &rows, &error) == PSDM_OK && rows.count) seen += rows.count;
  *
  * CSV (header row, or numbers alone with `columns`), gzip of it, MATLAB .mat, HDF5 and bags of ROS 2 (.mcap, .db3, or
  * the folder of one), told apart by their content. Channels are found by name: t; q1.. qd1.. qdd1.. (joint side) or
@@ -70,6 +70,7 @@ typedef struct psdm_log_options {
   /* i1.. are given out as they are, A (times sign), not as torques: tau of the rows is then of the drives. No torque
    * constant is needed */
   bool currents;
+  unsigned long long reserved[8];
 } psdm_log_options;
 
 typedef struct psdm_log psdm_log;

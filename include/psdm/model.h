@@ -50,6 +50,7 @@ typedef struct psdm_derive_options {
   double rank_tolerance;
   bool unchecked; /* hand the answer over without comparing it with the recursions */
   size_t memory;  /* bytes that a derivation may take; 0: what the robot's options say */
+  unsigned long long reserved[8];
 } psdm_derive_options;
 
 /* Torques of a model match the recursions' to this share of the largest torque. A derivation compares a few states

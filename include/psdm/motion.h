@@ -1,8 +1,8 @@
 /* psdm/motion.h: motions as functions of time, with their derivatives, and signals from tables.
  *
  *   psdm_motion *move;
- *   psdm_motion_polynomial(n, 5, from, to, 0, 2, NULL, &move, &error);     quintic, from rest to rest in 2 s
- *   psdm_motion_at(move, t, 3, x);                                         x: q, then qd, then qdd
+ *   psdm_motion_polynomial(n, 5, from, to, 0, 2, NULL, &move, &error);     // quintic, from rest to rest in 2 s
+ *   psdm_motion_at(move, t, 3, x);                                         // x: q, then qd, then qdd
  *
  * Before its beginning and behind its end a motion stands still where it begins and ends, unless it is periodic. A
  * motion is constant once made and may be shared by threads; evaluating it neither allocates nor fails. */

@@ -47,6 +47,7 @@ typedef struct psdm_observer_options {
   double rest;         /* rad/s (m/s) below which dry friction may be anything between its extremes; 0: 0.01 */
   double false_alarms; /* per hour, that are accepted; 0: 0.1 */
   double hold;         /* s for which the flag stays up; 0: 0.1 */
+  unsigned long long reserved[8];
 } psdm_observer_options;
 
 PSDM_API size_t psdm_observer_bytes(const psdm_robot *robot);

@@ -45,6 +45,7 @@ typedef struct psdm_optimal_options {
   /* called before progress after each iteration; they count anew with each grid */
   void (*iterated)(void *user, int iteration, double objective, double infeasibility);
   void *iterated_user;
+  unsigned long long reserved[6];
 } psdm_optimal_options;
 
 typedef struct psdm_optimal {

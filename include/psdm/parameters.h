@@ -1,7 +1,7 @@
 /* psdm/parameters.h: what a calibration found, as a file that every command takes.
  *
  *   psdm_parameters_load("arm.yaml", robot, NULL, &parameters, &error);
- *   psdm_parameters_apply(parameters, robot, &error);    the robot has the calibrated inertias and friction
+ *   psdm_parameters_apply(parameters, robot, &error);    // the robot has the calibrated inertias and friction
  *
  * docs/parameters.md has the format. Numbers are written with 17 digits: what is read is what was found, to the last
  * bit. */

@@ -40,6 +40,7 @@ typedef struct psdm_params_options {
   bool no_scaling;    /* take the first random samples as they come */
   int assume_count;   /* further assumptions, as "Ixz4 = 0", beside the file's */
   const char *const *assume;
+  unsigned long long reserved[8];
 } psdm_params_options;
 
 /* r rows, c columns (those that are not zero, in the order in which they are kept: lower links first, in a link
@@ -95,6 +96,7 @@ typedef struct psdm_symbolic_options {
   const char *const *assume;
   int rename_count; /* "a3=D3": other names for lengths; letters, digits and _ */
   const char *const *rename;
+  unsigned long long reserved[8];
 } psdm_symbolic_options;
 
 /* Formulas of a model that was derived from this robot. Lengths are named by their kind and the joint's place in the

@@ -26,6 +26,7 @@ typedef struct psdm_path_options {
   psdm_friction_kind friction; /* steady part only */
   long points;                 /* of the grid over s; 0: 1000 */
   double begin, end;           /* ds/dt at both ends */
+  unsigned long long reserved[8];
 } psdm_path_options;
 
 /* The answer; pointers live as long as it does. */

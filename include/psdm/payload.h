@@ -58,6 +58,7 @@ typedef struct psdm_payload_options {
   bool drift;
   psdm_progress progress;
   void *progress_user;
+  unsigned long long reserved[8];
 } psdm_payload_options;
 
 typedef struct psdm_payload_answer {

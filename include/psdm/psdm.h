@@ -1,4 +1,11 @@
-/* psdm/psdm.h: the whole library. */
+/* psdm/psdm.h: the whole library.
+ *
+ * Options. Every options struct is right when it is zero-initialised, as by `psdm_derive_options options = {0};` or a
+ * compound literal: zero is each field's default. A struct keeps its size: its last member `reserved` must be zero, and
+ * a new field takes whole places of it, 8 bytes each, in which zero means the behaviour before. A program that was
+ * compiled with older headers therefore works with a newer library.
+ *
+ * Progress and stops: psdm_progress in psdm/status.h. */
 #ifndef PSDM_H
 #define PSDM_H
 

@@ -1,8 +1,8 @@
 /* psdm/ranks.h: processes of one run that work together, on one machine or many.
  *
  *   psdm_ranks *ranks;
- *   psdm_ranks_open(&ranks, &error);                       NULL: started alone
- *   psdm_calibrate(robot, &(psdm_calibrate_options){.ranks = ranks, ...}, NULL, &calibration, &error);
+ *   psdm_ranks_open(&ranks, &error);                       // NULL: started alone
+ *   psdm_calibrate_options options = {.files = 1, .path = &path, .ranks = ranks}; // and psdm_calibrate
  *   psdm_ranks_close(ranks, NULL);
  *
  * Every rank makes the same calls with the same arguments. Rank 0 leads: it decides, gets the answer and reports

@@ -2,10 +2,10 @@
  * section 4.3).
  *
  *   psdm_reducer *reducer;
- *   psdm_reducer_new(robot, model, &options, NULL, &reducer, &error);       contributions of every function over a
- *                                                                           profile
- *   psdm_reducer_reduce(reducer, 0.01, 0.95, &reduced, &info, &error);      the smallest model within 1 % in 95 % of
- *                                                                           the states
+ *   psdm_reducer_new(robot, model, &options, NULL, &reducer, &error);       // contributions of every function
+ *                                                                           // over a profile
+ *   psdm_reducer_reduce(reducer, 0.01, 0.95, &reduced, &info, &error);      // the smallest model within 1 % in
+ *                                                                           // 95 % of the states
  *   psdm_model_save(reduced, robot, "reduced.json", &error);
  *
  * A reduced model is a psdm_model like any other: fewer functions, fewer base parameters, and parameters whose
@@ -56,6 +56,7 @@ typedef struct psdm_reduce_options {
   psdm_ranks *ranks;
   psdm_progress progress; /* only psdm_reducer_reduce has a best so far */
   void *progress_user;
+  unsigned long long reserved[8];
 } psdm_reduce_options;
 
 /* How good the answer is. */

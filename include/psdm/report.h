@@ -2,8 +2,8 @@
  *
  *   psdm_report *report;
  *   psdm_report_new(NULL, NULL, &report, &error);
- *   psdm_report_add(report, "calibration.json", &error);     what psdm calibrate --json wrote
- *   psdm_report_add(report, "rows.csv", &error);             what its --predict wrote
+ *   psdm_report_add(report, "calibration.json", &error);     // what psdm calibrate --json wrote
+ *   psdm_report_add(report, "rows.csv", &error);             // what its --predict wrote
  *   psdm_report_write(report, "report.html", &error);
  *   psdm_report_free(report);
  *
@@ -33,6 +33,7 @@ typedef struct psdm_report_options {
   const char *gnuplot;    /* program; NULL: $PSDM_GNUPLOT, else gnuplot */
   psdm_progress progress; /* while plots are drawn; after a stop the page has those that are there */
   void *progress_user;
+  unsigned long long reserved[6];
 } psdm_report_options;
 
 PSDM_API psdm_status psdm_report_new(const psdm_report_options *options, const psdm_allocator *allocator,

@@ -55,6 +55,7 @@ typedef struct psdm_robot_options {
   /* bytes that one job on this robot may take (a derivation, rows of a log in memory, an optimal motion): more is
    * refused beforehand with PSDM_E_LIMIT and the number; 0: half of the machine's */
   size_t memory;
+  unsigned long long reserved[8];
 } psdm_robot_options;
 
 /* Reads a robot file, YAML or URDF, told apart by their first character ("-" is standard input). Allocates; free

@@ -11,8 +11,8 @@
  * that motors may pass positions where they do not determine the loop.
  *
  *   psdm_sim_new(robot, &options, NULL, &sim, &error);
- *   psdm_sim_set(sim, 0, q, qd);
- *   psdm_sim_run(sim, 60, row, user, &result, &error);       or   psdm_sim_step(sim, tau, 0.001) in a loop of your own
+ *   psdm_sim_set(sim, 0, q, qd, &error);
+ *   psdm_sim_run(sim, 60, row, user, &result, &error);  // or psdm_sim_step(sim, tau, 0.001) in a loop of your own
  *
  * A simulator belongs to one thread; the robot may be shared. */
 #ifndef PSDM_SIM_H
@@ -105,6 +105,7 @@ typedef struct psdm_sim_options {
   double output;      /* s between rows; 0: 0.01 */
   double wall_limit;  /* s of wall time after which a run ends with what it has; 0: none */
   double speed_limit; /* rad/s or m/s beyond which a run has diverged; 0: 1e6 */
+  unsigned long long reserved[8];
 } psdm_sim_options;
 
 typedef struct psdm_sim psdm_sim;

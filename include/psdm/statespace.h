@@ -43,6 +43,7 @@ typedef struct psdm_equilibrium_options {
   const double *start;     /* (n) where the search begins; NULL: q = 0 */
   int starts;              /* how many are tried at most, all but the first random: within the joints' limits; 0: 50 */
   unsigned long long seed; /* of those */
+  unsigned long long reserved[8];
 } psdm_equilibrium_options;
 
 typedef struct psdm_equilibrium_info {

@@ -47,6 +47,7 @@ typedef struct psdm_steps_options {
   /* called with the answer so far whenever a step is finished, so that it can be saved; false stops */
   bool (*finished)(void *user, const struct psdm_steps *steps, psdm_step step);
   void *finished_user;
+  unsigned long long reserved[8];
 } psdm_steps_options;
 
 /* coulomb, stat, stribeck, viscous, exponent, sigma0, sigma1, offset: as in psdm_friction */
