@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "psdm/alloc.h"
 #include "psdm/status.h"
@@ -48,6 +49,17 @@ void psdmp_base_output_fail(struct psdm_output *output, int failure);
  * psdmp_base_pending_remove takes. Threads may do this at once. */
 int psdmp_base_pending_add(int folder, const char *name);
 void psdmp_base_pending_remove(int slot);
+
+/* ---- other programs ---- */
+
+/* in place of a handle: /dev/null, or what this process has */
+enum { PSDMP_BASE_NOTHING = -1, PSDMP_BASE_INHERIT = -2 };
+
+/* Starts a program (looked for along PATH where its name has no slash) with these words and these handles as its
+ * standard input, output and errors; SIGPIPE ends it. Returns 0, or the errno that says why it does not run. */
+int psdmp_base_spawn(const char *program, char *const *words, int in, int out, int errors, pid_t *child);
+/* Waits for its end. False, and *state stays, where the host ignores SIGCHLD. */
+bool psdmp_base_spawn_wait(pid_t child, int *state);
 
 /* ---- memory ---- */
 

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +13,6 @@
 
 #include "document/document.h"
 #include "compile/compile.h"
-
-extern char **environ;
 
 const char *psdmp_compile_environment(const char *name) {
   const char *text = secure_getenv(name);
@@ -111,15 +108,10 @@ void psdmp_compile_compiler_identity(const psdmp_compile_command *command, psdmp
 /* ---- running it ---- */
 
 static int start(const psdmp_compile_command *command, const char *log, pid_t *child) {
-  posix_spawn_file_actions_t actions;
-  int failure = posix_spawn_file_actions_init(&actions);
-  if (failure) return failure;
-  failure = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (!failure)
-    failure = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  if (!failure) failure = posix_spawn(child, command->path, &actions, NULL, command->word, environ);
-  posix_spawn_file_actions_destroy(&actions);
+  int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  int failure = psdmp_base_spawn(command->path, command->word, PSDMP_BASE_NOTHING, file, file, child);
+  close(file);
   return failure;
 }
 
@@ -138,15 +130,13 @@ static const char *first_line(const char *log, psdmp_base_arena *arena) {
 
 psdm_status psdmp_compile_compiler_run(const psdmp_compile_command *command, const char *log, psdmp_base_arena *arena,
                                        psdm_error *error) {
-  pid_t child, got;
+  pid_t child;
   int state = 0, failure = start(command, log, &child);
   char shown[300];
   if (failure)
     return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "cannot be run: %s", strerror(failure));
-  do got = waitpid(child, &state, 0);
-  while (got < 0 && errno == EINTR);
   /* a host that ignores SIGCHLD has no state for us: then the object tells */
-  if (got < 0 || (WIFEXITED(state) && WEXITSTATUS(state) == 0)) return PSDM_OK;
+  if (!psdmp_base_spawn_wait(child, &state) || (WIFEXITED(state) && WEXITSTATUS(state) == 0)) return PSDM_OK;
   const char *line = first_line(log, arena);
   psdmp_base_quote(line, strlen(line), shown, sizeof shown);
   if (WIFSIGNALED(state))

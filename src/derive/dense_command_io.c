@@ -1,10 +1,9 @@
 /* dense_command_io.c: torques from an outside program that the user named. It reads a CSV from standard input and
  * prints one. */
-#define _GNU_SOURCE /* environ, pipe2 */
+#define _GNU_SOURCE /* pipe2 */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -63,16 +62,9 @@ static psdm_status write_request(run *p, const psdm_robot *r, const psdmp_derive
 static psdm_status start(run *p, psdm_error *error) {
   int ends[2], failure;
   char *const argv[] = {"sh", "-c", (char *)p->command, NULL};
-  posix_spawn_file_actions_t actions;
   if (pipe2(ends, O_CLOEXEC))
     return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "a pipe to the sampler: %s", strerror(errno));
-  failure = posix_spawn_file_actions_init(&actions);
-  if (!failure) {
-    failure = posix_spawn_file_actions_adddup2(&actions, fileno(p->request), STDIN_FILENO);
-    if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    if (!failure) failure = posix_spawn(&p->pid, "/bin/sh", &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-  }
+  failure = psdmp_base_spawn("/bin/sh", argv, fileno(p->request), ends[1], PSDMP_BASE_INHERIT, &p->pid);
   close(ends[1]);
   p->answer = ends[0];
   if (!failure) return PSDM_OK;
@@ -95,8 +87,7 @@ static psdm_status finish(run *p, psdm_status status, psdm_error *error) {
   char text[64];
   if (p->answer >= 0) close(p->answer);
   if (p->request) fclose(p->request);
-  if (p->pid)
-    while (waitpid(p->pid, &code, 0) < 0 && errno == EINTR) continue;
+  if (p->pid) psdmp_base_spawn_wait(p->pid, &code);
   psdmp_base_quote(p->command, strlen(p->command), text, sizeof text);
   bool closed = status && WIFEXITED(code) && WEXITSTATUS(code) == 128 + SIGPIPE;
   if (WIFEXITED(code) && WEXITSTATUS(code) && !closed)

@@ -5,17 +5,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "report/page_priv.h"
-
-extern char **environ;
 
 enum { SVG_BYTES = 32 * 1024 * 1024, LINE_BYTES = 256, MOST_FAILURES = 8 };
 
@@ -127,25 +123,7 @@ static void take_pictures(painter *s, size_t fresh) {
  * so that is named as a file. When we end it does as well, as nobody reads what it writes. */
 static int start(const painter *s, int script, int out, pid_t *child) {
   char *words[] = {(char *)s->program, "-d", "/dev/stdin", NULL};
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  sigset_t pipe_signal;
-  sigemptyset(&pipe_signal);
-  sigaddset(&pipe_signal, SIGPIPE);
-  int failure = posix_spawn_file_actions_init(&actions);
-  if (failure) return failure;
-  failure = posix_spawnattr_init(&attributes);
-  if (!failure) {
-    failure = posix_spawnattr_setsigdefault(&attributes, &pipe_signal);
-    if (!failure) failure = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, script, STDIN_FILENO);
-    if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    if (!failure) failure = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!failure) failure = posix_spawnp(child, s->program, &actions, &attributes, words, environ);
-    posix_spawnattr_destroy(&attributes);
-  }
-  posix_spawn_file_actions_destroy(&actions);
-  return failure;
+  return psdmp_base_spawn(s->program, words, script, out, PSDMP_BASE_NOTHING, child);
 }
 
 /* how a run of gnuplot ended */
@@ -192,7 +170,7 @@ static int draw_from(painter *s, int script, ending *end) {
   if (failure) return failure;
   /* it has nothing more to say, or not to us */
   kill(child, SIGKILL);
-  while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+  psdmp_base_spawn_wait(child, NULL);
   return 0;
 }
 

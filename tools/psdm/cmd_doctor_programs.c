@@ -1,9 +1,8 @@
 /* cmd_doctor_programs.c: finds programs and their versions. */
-#define _POSIX_C_SOURCE 200809L /* posix_spawn, poll, kill */
+#define _POSIX_C_SOURCE 200809L /* poll, kill */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,7 @@
 #include <unistd.h>
 
 #include "cmd_doctor.h"
-
-extern char **environ;
+#include "tool.h"
 
 static bool executable(const char *folder, int length, const char *program, char *full, size_t size) {
   int written = full ? snprintf(full, size, "%.*s/%s", length, folder, program) : 0;
@@ -28,20 +26,6 @@ bool doctor_program(const char *program, char *full, size_t size) {
   }
   static const char cuda[] = "/usr/local/cuda/bin";
   return executable(cuda, (int)strlen(cuda), program, full, size);
-}
-
-/* stdout and stderr into a pipe, stdin empty */
-static pid_t start(const char *program, int into) {
-  char *words[] = {(char *)program, "--version", NULL};
-  posix_spawn_file_actions_t actions;
-  pid_t child = -1;
-  if (posix_spawn_file_actions_init(&actions)) return -1;
-  int failure = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, into, STDOUT_FILENO);
-  if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, into, STDERR_FILENO);
-  if (!failure) failure = posix_spawn(&child, program, &actions, NULL, words, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  return failure ? -1 : child;
 }
 
 /* until it ends, the buffer is full, or ten seconds pass without output */
@@ -60,9 +44,11 @@ void doctor_version_of(const char *program, char *text, size_t size) {
   if (pipe(ends)) return;
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  pid_t child = start(program, ends[1]);
+  char *words[] = {(char *)program, "--version", NULL};
+  pid_t child = -1;
+  int failure = tool_spawn(words, NULL, ends[1], &child);
   close(ends[1]);
-  if (child > 0) {
+  if (!failure) {
     listen_to(ends[0], text, size);
     kill(child, SIGKILL); /* enough output */
     waitpid(child, NULL, 0);

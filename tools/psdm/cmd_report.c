@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, dup2 */
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -188,12 +187,11 @@ static void tell(work *w, const char *out) {
 
 /* the user's viewer, without a shell and without waiting for it to be closed */
 static void show_page(const char *out) {
-  extern char **environ;
   const char *browser = getenv("BROWSER");
   if (!browser || !browser[0]) browser = "xdg-open";
   char *words[] = {(char *)browser, (char *)out, NULL};
   pid_t child;
-  int failure = posix_spawnp(&child, browser, NULL, NULL, words, environ);
+  int failure = tool_spawn(words, NULL, -1, &child);
   if (failure)
     tool_warn("%s cannot be run (%s); open %s in a browser", tool_safe(browser), strerror(failure), tool_safe(out));
 }

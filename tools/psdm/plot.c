@@ -1,5 +1,5 @@
 /* plot.c: figures as gnuplot scripts with their data inside, drawn where gnuplot is installed. */
-#define _POSIX_C_SOURCE 200809L /* fork, mkdir */
+#define _POSIX_C_SOURCE 200809L /* mkdir */
 #include "plot.h"
 
 #include <errno.h>
@@ -25,15 +25,12 @@ int plot_directory(const char *directory) {
 
 /* runs gnuplot on a script in a directory; false when there is none or it fails */
 static bool run_gnuplot(const char *directory, const char *script) {
-  fflush(NULL);
-  pid_t child = fork();
+  char *words[] = {"gnuplot", (char *)script, NULL};
+  pid_t child;
   int status = -1;
-  if (child == 0) {
-    if (chdir(directory) == 0) execlp("gnuplot", "gnuplot", script, (char *)NULL);
-    _exit(127);
-  }
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (tool_spawn(words, directory, -1, &child)) return false;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int plot_open(const char *command, const char *directory, const char *name, const char *size, psdm_output **out) {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "psdm/psdm.h"
 #include "settings.h"
@@ -56,6 +57,10 @@ void tool_begin(void); /* from now on a library that calls exit is reported, and
 void tool_end(void);
 /* runs it with enough stack, for all its threads too */
 int tool_roomy(int (*run)(int argc, char **argv), int argc, char **argv);
+
+/* Starts a program in a folder (NULL: here). out, where not negative, takes its output and errors, and it has no input.
+ * Returns 0, or the errno that says why it does not run: spawn.c. */
+int tool_spawn(char *const *words, const char *folder, int out, pid_t *child);
 
 /* ---- messages: words.c ---- */
 
