@@ -122,8 +122,8 @@ find_package(Threads REQUIRED)
 
 psdm_part(YAML libyaml libyaml-dev "robot files in YAML and models" REQUIRED PKG yaml-0.1)
 psdm_part(XML libxml2 libxml2-dev "robot files in URDF" REQUIRED PKG libxml-2.0)
-psdm_part(MATIO matio libmatio-dev "MATLAB files up to version 7" REQUIRED PKG matio)
-psdm_part(LAPACK LAPACK "liblapacke-dev libopenblas-dev" "linear algebra" REQUIRED PKG lapacke openblas)
+psdm_part(MATIO matio libmatio-dev "MATLAB files up to version 7" PKG matio)
+psdm_part(LAPACK LAPACK "liblapacke-dev libopenblas-dev" "LQR gains, and faster linear algebra" PKG lapacke openblas)
 psdm_part(SUNDIALS SUNDIALS libsundials-dev "simulation with variable steps" HEADER cvode/cvode.h
           LIBS sundials_cvode sundials_nvecserial sundials_sunmatrixdense sundials_sunlinsoldense)
 psdm_part(ZLIB zlib zlib1g-dev "compressed logs" PKG zlib)

@@ -122,7 +122,8 @@ PSDM_API psdm_status psdm_system_analyze(int states, int inputs, const double *A
   X(WEIGHT, "R is not symmetric and positive definite, or Q is not symmetric")                   \
   X(UNREACHABLE, "a mode that is not stable is out of the inputs' reach: no gains stabilise it") \
   X(BOUNDARY, "a mode on the boundary of stability has no weight in Q")                          \
-  X(FAILED, "the Riccati equation could not be solved in double precision")
+  X(FAILED, "the Riccati equation could not be solved in double precision")                      \
+  X(LACKING, "needs LAPACK, which this build lacks: install liblapacke-dev libopenblas-dev and build again")
 
 typedef enum psdm_lqr_outcome {
 #define PSDM_LQR_ENUM(id, text) PSDM_LQR_##id,

@@ -23,6 +23,11 @@ psdm_status psdmp_base_fail_status(psdm_error *error, psdm_status status);
 /* "out of memory", of this file ("" for none). Returns PSDM_E_MEMORY. */
 psdm_status psdmp_base_no_memory(const char *file, psdm_error *error);
 
+/* Refuses with PSDM_E_MISSING what needs an optional part (cmake/parts.cmake) that this build lacks: "logs in HDF5
+ * need" "HDF5", and Debian's package. file: "" for none. */
+psdm_status psdmp_base_lacks(const char *file, const char *needs, const char *part, const char *package,
+                             psdm_error *error);
+
 /* Copies text for a human: control and non-UTF-8 bytes become \xNN, long text is cut with "...". Returns out. */
 char *psdmp_base_quote(const char *text, size_t length, char *out, size_t size);
 

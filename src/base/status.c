@@ -42,6 +42,12 @@ psdm_status psdmp_base_no_memory(const char *file, psdm_error *error) {
   return psdmp_base_fail(error, PSDM_E_MEMORY, file, 0, 0, "%s", psdm_status_text(PSDM_E_MEMORY));
 }
 
+psdm_status psdmp_base_lacks(const char *file, const char *needs, const char *part, const char *package,
+                             psdm_error *error) {
+  return psdmp_base_fail(error, PSDM_E_MISSING, file, 0, 0, "%s %s, which this build lacks: install %s and build again",
+                         needs, part, package);
+}
+
 /* RFC 3629: neither overlong forms, nor surrogates, nor anything above U+10FFFF */
 size_t psdmp_base_utf8_length(const char *text, size_t left) {
   const unsigned char *c = (const unsigned char *)text;

@@ -92,8 +92,10 @@ static psdm_status forever(design *d, const double *A, const double *B, double s
   psdm_status status = psdm_system_lqr(d->N, d->m, A, B, step, d->Q, d->R, d->scratch, K, d->X, NULL, &info);
   if (status) return psdmp_control_fail(d->c, status, error);
   if (info.outcome == PSDM_LQR_OK) return PSDM_OK;
-  return psdmp_base_fail(error, info.outcome == PSDM_LQR_FAILED ? PSDM_E_LIMIT : PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: %s",
-                         psdm_lqr_text(info.outcome));
+  status = info.outcome == PSDM_LQR_LACKING  ? PSDM_E_MISSING
+           : info.outcome == PSDM_LQR_FAILED ? PSDM_E_LIMIT
+                                             : PSDM_E_ARGUMENT;
+  return psdmp_base_fail(error, status, NULL, 0, 0, "lqr: %s", psdm_lqr_text(info.outcome));
 }
 
 /* ---- the recursion ---- */

@@ -20,7 +20,8 @@ typedef enum psdmp_linalg_riccati {
   PSDMP_LINALG_RICCATI_WEIGHT,      /* R is not positive definite */
   PSDMP_LINALG_RICCATI_UNREACHABLE, /* a mode that is not stable is out of the inputs' reach */
   PSDMP_LINALG_RICCATI_BOUNDARY,    /* a mode on the boundary of stability is not seen by Q */
-  PSDMP_LINALG_RICCATI_FAILED       /* LAPACK gave up, or the numbers are too far apart */
+  PSDMP_LINALG_RICCATI_FAILED,      /* LAPACK gave up, or the numbers are too far apart */
+  PSDMP_LINALG_RICCATI_LACKING      /* this build has no LAPACK */
 } psdmp_linalg_riccati;
 
 typedef struct psdmp_linalg_riccati_info {

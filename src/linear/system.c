@@ -22,7 +22,8 @@ static const char *const outcomes[] = {
 _Static_assert((int)PSDM_LQR_WEIGHT == PSDMP_LINALG_RICCATI_WEIGHT &&
                    (int)PSDM_LQR_UNREACHABLE == PSDMP_LINALG_RICCATI_UNREACHABLE &&
                    (int)PSDM_LQR_BOUNDARY == PSDMP_LINALG_RICCATI_BOUNDARY &&
-                   (int)PSDM_LQR_FAILED == PSDMP_LINALG_RICCATI_FAILED,
+                   (int)PSDM_LQR_FAILED == PSDMP_LINALG_RICCATI_FAILED &&
+                   (int)PSDM_LQR_LACKING == PSDMP_LINALG_RICCATI_LACKING,
                "outcomes of LQR and of Riccati's equation");
 
 const char *psdm_stability_text(psdm_stability s) { return (unsigned)s < PSDM_STABILITY_COUNT ? stabilities[s] : NULL; }

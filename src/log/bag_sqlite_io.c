@@ -167,9 +167,7 @@ psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long l
 psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long long size,
                                       const psdm_allocator *allocator, psdmp_log_bag *bag, psdm_error *error) {
   (void)path, (void)size, (void)allocator, (void)bag;
-  return psdmp_base_fail(
-      error, PSDM_E_IO, file, 0, 0,
-      "is a bag in an SQLite file, and SQLite (libsqlite3-dev) was not there when this library was built");
+  return psdmp_base_lacks(file, "bags in SQLite files need", "SQLite", "libsqlite3-dev", error);
 }
 
 #endif

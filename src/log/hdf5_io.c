@@ -229,8 +229,7 @@ psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_sour
 
 psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
   (void)source;
-  return psdmp_base_fail(error, PSDM_E_IO, request->file, 0, 0,
-                         "is an HDF5 file, and HDF5 was not there when this library was built");
+  return psdmp_base_lacks(request->file, "logs in HDF5 need", "HDF5", "libhdf5-dev", error);
 }
 
 #endif

@@ -1,11 +1,13 @@
 /* mat_io.c: logs in MATLAB files up to version 5, through matio. Version 7.3 is HDF5. */
+#include "table/table.h"
+#include "log/log_priv.h"
+
+#ifdef PSDM_HAVE_MATIO
+
 #include <errno.h>
 #include <matio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "table/table.h"
-#include "log/log_priv.h"
 
 /* the number types of MATLAB: class, C type */
 #define NUMBER_TYPES(X)         \
@@ -105,3 +107,12 @@ psdm_status psdmp_log_mat_open(const psdmp_log_request *request, psdmp_log_sourc
   psdmp_log_table_close(table);
   return status;
 }
+
+#else
+
+psdm_status psdmp_log_mat_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
+  (void)source;
+  return psdmp_base_lacks(request->file, "MATLAB files need", "matio", "libmatio-dev", error);
+}
+
+#endif

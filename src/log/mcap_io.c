@@ -199,10 +199,7 @@ static psdm_status expand(mcap_bag *bag, const slice *packed, const slice *compr
   for (size_t k = 0; k < sizeof packings / sizeof *packings; k++) {
     const struct packing *p = &packings[k];
     if (!is(compression, p->name)) continue;
-    if (!p->expand)
-      return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0,
-                             "its chunks are compressed by %s, which (%s) was not there when this library was built",
-                             p->name, p->package);
+    if (!p->expand) return psdmp_base_lacks(bag->file, "its chunks need", p->name, p->package, error);
     if (!make_room(bag, &bag->chunk, size)) return psdmp_base_no_memory(bag->file, error);
     *good = p->expand(packed, bag->chunk.bytes, size);
     bag->inside = (slice){bag->chunk.bytes, size, true};

@@ -67,8 +67,7 @@ static psdm_status fail_read(const text_log *log, psdm_error *error) {
     return psdmp_base_fail(error, PSDM_E_IO, log->file, line, 0,
                            "the compressed data is damaged; nothing that was read from it can be trusted");
   if (state == PSDMP_LOG_GUNZIP_MISSING)
-    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0,
-                           "is compressed, and zlib was not there when this library was built");
+    return psdmp_base_lacks(log->file, "compressed logs need", "zlib", "zlib1g-dev", error);
   if (why == ENOMEM) return psdmp_base_no_memory(log->file, error);
   return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "cannot be read: %s", strerror(why));
 }

@@ -2,11 +2,12 @@
 #define _GNU_SOURCE /* secure_getenv */
 #include "plugin/plugin.h"
 
+#include <stdio.h>
+
 #ifdef PSDM_HAVE_NLOPT
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,10 +76,8 @@ psdm_status psdmp_plugin_nlopt_missing(psdm_error *error, const char *what) {
 const char *psdmp_plugin_nlopt_version(void) { return NULL; }
 
 psdm_status psdmp_plugin_nlopt_missing(psdm_error *error, const char *what) {
-  const char *given = secure_getenv("PSDM_NLOPT");
-  bool named = given && *given;
-  return psdmp_base_fail(
-      error, PSDM_E_MISSING, "", 0, 0,
-      "%s need NLopt, and this library was built without its header: install libnlopt-dev and build again", what);
+  char needs[128];
+  snprintf(needs, sizeof needs, "%s need", what);
+  return psdmp_base_lacks("", needs, "NLopt", "libnlopt-dev", error);
 }
 #endif

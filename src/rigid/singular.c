@@ -16,7 +16,7 @@ enum { STATES = 3, LARGE = 100 }; /* beyond so many joints one state must do */
 typedef struct look {
   const psdm_robot *robot;
   psdm_work *work;
-  double *q, *M, *scale, *eigen, *words, *floor; /* (n), (n x n), (n), (n), (3 n), (n) */
+  double *q, *M, *scale, *eigen, *words, *floor; /* (n), (n x n), (n), (n), (n x n + 3 n), (n) */
   bool *bare, *loose; /* (n) joints that move no inertia alone, joints that can move with others without moving any */
   double condition;
   bool singular;
@@ -29,7 +29,7 @@ static bool make_room(look *l, psdmp_base_arena *arena) {
   l->M = PSDMP_BASE_NEW(arena, (long)n * n, double);
   l->scale = PSDMP_BASE_NEW(arena, n, double);
   l->eigen = PSDMP_BASE_NEW(arena, n, double);
-  l->words = PSDMP_BASE_NEW(arena, 3 * n, double);
+  l->words = PSDMP_BASE_NEW(arena, (long)n * n + 3 * n, double);
   l->floor = PSDMP_BASE_NEW(arena, n, double);
   l->bare = PSDMP_BASE_NEW(arena, n, bool);
   l->loose = PSDMP_BASE_NEW(arena, n, bool);

@@ -72,7 +72,7 @@ static psdm_status check_options(const psdm_sim *s, psdm_error *error) {
   if (!psdm_integrator_name(o->integrator) || !psdm_friction_name(o->friction) || !psdm_at_limit_name(o->at_limit))
     return refuse(s, error, "an option of the simulation is out of its range");
   if (!psdm_integrator_available(o->integrator))
-    return refuse(s, error, "this library was built without SUNDIALS: take rk4 or euler");
+    return refuse(s, error, "variable steps need SUNDIALS, which this build lacks: take rk4 or euler");
   if (!fine(o->step) || !fine(o->tolerance) || !fine(o->output) || !fine(o->period) || !fine(o->quantum) ||
       !fine(o->noise) || !fine(o->wall_limit) || !fine(o->speed_limit))
     return refuse(s, error, "steps, periods, tolerances and limits must not be negative");

@@ -240,9 +240,7 @@ psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, b
 bool psdmp_sim_variable_there(void) { return false; }
 psdm_status psdmp_sim_variable_new(psdm_sim *s, psdm_error *error) {
   (void)s;
-  return psdmp_base_fail(
-      error, PSDM_E_ARGUMENT, "", 0, 0,
-      "this library was built without SUNDIALS: take rk4 or euler, or build it with libsundials-dev");
+  return psdmp_base_lacks("", "variable steps need", "SUNDIALS", "libsundials-dev", error);
 }
 void psdmp_sim_variable_free(psdmp_sim_cvode *v) { (void)v; }
 psdm_status psdmp_sim_variable(psdm_sim *s, double t_end, bool hard, int *hit, bool *again, char *text, size_t size) {

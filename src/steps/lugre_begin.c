@@ -393,8 +393,7 @@ psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_poin
 psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *w, psdmp_steps_lugre_point *points, int *count,
                                     psdm_error *error) {
   (void)w, (void)points, (void)count;
-  return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0,
-                         "friction needs cminpack and NLopt, and this library was built without them");
+  return psdmp_base_lacks("", "LuGre friction needs", "cminpack and NLopt", "libcminpack-dev libnlopt-dev", error);
 }
 
 #endif

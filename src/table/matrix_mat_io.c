@@ -1,11 +1,13 @@
 /* matrix_mat_io.c: a variable of a MATLAB file, through matio. */
+#include "table/table.h"
+
+#ifdef PSDM_HAVE_MATIO
+
 #include <errno.h>
 #include <matio.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "table/table.h"
 
 static bool wanted(const char *name, const char *const *names) {
   for (; *names; names++)
@@ -98,3 +100,13 @@ psdm_status psdmp_table_matrix_read_mat(const char *path, const char *const *nam
   Mat_Close(file);
   return status;
 }
+
+#else
+
+psdm_status psdmp_table_matrix_read_mat(const char *path, const char *const *names, psdmp_base_arena *arena,
+                                        psdmp_table_matrix *matrix, psdm_error *error) {
+  (void)names, (void)arena, (void)matrix;
+  return psdmp_base_lacks(path, "MATLAB files need", "matio", "libmatio-dev", error);
+}
+
+#endif

@@ -18,7 +18,7 @@ static int find_integrator(simulate_job *j) {
   if (!psdm_integrator_find(j->set.integrator, &j->options.integrator))
     return unknown_word("integrator", j->set.integrator, words, PSDM_INTEGRATORS);
   if (!psdm_integrator_available(j->options.integrator))
-    return tool_usage("simulate", "--integrator %s: this psdm was built without SUNDIALS; use rk4 or euler",
+    return tool_usage("simulate", "--integrator %s needs SUNDIALS, which this build lacks; use rk4 or euler",
                       j->set.integrator);
   return -1;
 }
