@@ -92,17 +92,15 @@ class Rooms:
     def symbols(self):
         """What each object of the library defines and needs, by nm."""
         defined, needed = {}, {}
-        for obj in sorted(self.objects.rglob("*.o")):
-            room = obj.relative_to(self.objects).parts[0]
-            if not (self.src / str(obj.relative_to(self.objects))[:-2]).exists():
-                continue  # of a file that has moved or gone
-            out = subprocess.run(["nm", "-g", str(obj)], capture_output=True, text=True, check=True).stdout
-            for line in out.splitlines():
-                kind, name = line.split()[-2:]
-                if kind == "U":
-                    needed.setdefault(name, []).append(obj)
-                elif kind not in "wv":
-                    defined[name] = obj
+        # of files that are there: an object of one that has moved or gone stays behind
+        objects = [o for o in sorted(self.objects.rglob("*.o")) if (self.src / str(o.relative_to(self.objects))[:-2]).exists()]
+        out = subprocess.run(["nm", "-g", "-A", *map(str, objects)], capture_output=True, text=True, check=True).stdout
+        for line in out.splitlines():
+            obj, (kind, name) = pathlib.Path(line[: line.index(".o:") + 2]), line.split()[-2:]
+            if kind == "U":
+                needed.setdefault(name, []).append(obj)
+            elif kind not in "wv":
+                defined[name] = obj
         return defined, needed
 
     def check_symbols(self):
