@@ -6,13 +6,9 @@
 #include <time.h>
 
 #include "psdm/robot.h"
-#include "support.h"
+#include "bad_cases.h"
 
-typedef struct bad_case {
-  const char *text;
-  psdm_status status;
-  const char *sentence;
-} bad_case;
+#define FILE_NAME "test.yaml"
 
 /* two lines, so that the first joint stands on line 3 */
 #define DH "convention: dh\njoints:\n"
@@ -24,39 +20,6 @@ typedef struct bad_case {
 #define TOP_KEYS "name, gravity, convention, joints, links, base, tool, theta, transmission, loops, assume, collision"
 #define BODY_KEYS "mass, com, inertia, standard, name"
 #define NUMBER "a finite decimal number was expected"
-
-static psdm_status try_robot(const char *text, char *sentence, size_t size) {
-  counting c;
-  counting_init(&c, 0);
-  psdm_robot *robot = (psdm_robot *)&robot;
-  psdm_error error;
-  psdm_status status = psdm_robot_parse(text, strlen(text), "test.yaml", NULL, &c.allocator, &robot, &error);
-  sentence[0] = '\0';
-  if (status) {
-    assert_null(robot);
-    assert_int_equal(error.status, status);
-    psdm_error_format(&error, sentence, size);
-    /* the same answer for a caller who does not want to know */
-    assert_int_equal(psdm_robot_parse(text, strlen(text), "test.yaml", NULL, NULL, &robot, NULL), status);
-  }
-  psdm_robot_free(robot);
-  assert_int_equal(c.live, 0);
-  return status;
-}
-
-static void check_cases(const bad_case *cases, size_t count) {
-  int wrong = 0;
-  for (size_t i = 0; i < count; i++) {
-    char sentence[900];
-    psdm_status status = try_robot(cases[i].text, sentence, sizeof sentence);
-    if (status == cases[i].status && strcmp(sentence, cases[i].sentence) == 0) continue;
-    print_error("--- case %zu\n%s\n says (%d): %s\n expected: %s\n", i, cases[i].text, status, sentence,
-                cases[i].sentence);
-    wrong++;
-  }
-  assert_int_equal(wrong, 0);
-}
-#define CHECK(cases) check_cases(cases, sizeof(cases) / sizeof *(cases))
 
 /* the frame that the cases below are built on is itself good */
 static void the_frame_is_good(void **state) {
@@ -273,7 +236,7 @@ static void names(void **state) {
     memset(name, 'x', length);
     name[length] = '\0';
     snprintf(text, sizeof text, DH "  - {name: %s}\n", name);
-    assert_int_equal(try_robot(text, sentence, sizeof sentence), length == 200 ? PSDM_OK : PSDM_E_PARSE);
+    assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), length == 200 ? PSDM_OK : PSDM_E_PARSE);
     if (length == 200) continue;
     memset(name, 'x', 60);
     strcpy(name + 60, "...");
@@ -446,7 +409,7 @@ static void hostile_names_are_only_names(void **state) {
     };
     for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) {
       snprintf(text, sizeof text, uses[k].format, yaml, yaml, yaml);
-      assert_int_not_equal(try_robot(text, sentence, sizeof sentence), PSDM_OK);
+      assert_int_not_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_OK);
       snprintf(expected, sizeof expected, uses[k].sentence, cases[i].quoted);
       if (!strstr(sentence, expected)) fail_msg("%s\n says: %s\n expected: %s", text, sentence, expected);
     }
@@ -454,11 +417,11 @@ static void hostile_names_are_only_names(void **state) {
 
   /* what is not UTF-8 is not YAML */
   char sentence[900];
-  assert_int_equal(try_robot(DH "  - {name: caf\xE9 au lait}\n", sentence, sizeof sentence), PSDM_E_PARSE);
+  assert_int_equal(try_text(DH "  - {name: caf\xE9 au lait}\n", FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
   assert_string_equal(sentence, "test.yaml:3:16: malformed YAML: invalid trailing UTF-8 octet");
-  assert_int_equal(try_robot(DH "  - {name: \x1B[31m}\n", sentence, sizeof sentence), PSDM_E_PARSE);
+  assert_int_equal(try_text(DH "  - {name: \x1B[31m}\n", FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
   assert_string_equal(sentence, "test.yaml:3:12: malformed YAML: control characters are not allowed");
-  assert_int_equal(try_robot(DH "  - {name: \"a\\0b\"}\n", sentence, sizeof sentence), PSDM_E_PARSE);
+  assert_int_equal(try_text(DH "  - {name: \"a\\0b\"}\n", FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
   assert_string_equal(sentence, "test.yaml:3:12: a NUL character inside a value");
 }
 
@@ -477,7 +440,7 @@ static char *many_joints(int count, const char *line, const char *tail) {
 static void expect_many(int count, const char *line, const char *tail, psdm_status status, const char *sentence) {
   char said[900];
   char *text = many_joints(count, line, tail);
-  assert_int_equal(try_robot(text, said, sizeof said), status);
+  assert_int_equal(try_text(text, FILE_NAME, said, sizeof said), status);
   free(text);
   assert_string_equal(said, sentence);
 }

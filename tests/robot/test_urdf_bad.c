@@ -6,13 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "support.h"
+#include "bad_cases.h"
 
-typedef struct bad_case {
-  const char *text;
-  psdm_status status;
-  const char *sentence;
-} bad_case;
+#define FILE_NAME "test.urdf"
 
 /* a robot of two links; the joint begins on line 4 */
 #define LINKS "<robot name='r'>\n<link name='base'/>\n<link name='arm'/>\n"
@@ -24,44 +20,6 @@ typedef struct bad_case {
 #define INERTIAL(inside) \
   "<robot>\n<link name='base'/><link name='arm'>\n" inside "</link>\n" JOINT END /* inside: line 3 */
 #define XACRO "this is a xacro file; run 'xacro FILE > robot.urdf' and read that"
-
-static psdm_status try_bytes(const char *text, size_t length, psdm_error *error) {
-  counting c;
-  counting_init(&c, 0);
-  psdm_robot *robot = (psdm_robot *)&robot;
-  psdm_status status = psdm_robot_parse(text, length, "test.urdf", NULL, &c.allocator, &robot, error);
-  if (status) {
-    assert_null(robot);
-    assert_int_equal(error->status, status);
-    /* the same answer for a caller who does not want to know */
-    assert_int_equal(psdm_robot_parse(text, length, "test.urdf", NULL, NULL, &robot, NULL), status);
-  }
-  psdm_robot_free(robot);
-  assert_int_equal(c.live, 0);
-  return status;
-}
-
-static psdm_status try_urdf(const char *text, char *sentence, size_t size) {
-  psdm_error error;
-  psdm_status status = try_bytes(text, strlen(text), &error);
-  sentence[0] = '\0';
-  if (status) psdm_error_format(&error, sentence, size);
-  return status;
-}
-
-static void check_cases(const bad_case *cases, size_t count) {
-  int wrong = 0;
-  for (size_t i = 0; i < count; i++) {
-    char sentence[900];
-    psdm_status status = try_urdf(cases[i].text, sentence, sizeof sentence);
-    if (status == cases[i].status && strcmp(sentence, cases[i].sentence) == 0) continue;
-    print_error("--- case %zu\n%s\n says (%d): %s\n expected: %s\n", i, cases[i].text, status, sentence,
-                cases[i].sentence);
-    wrong++;
-  }
-  assert_int_equal(wrong, 0);
-}
-#define CHECK(cases) check_cases(cases, sizeof(cases) / sizeof *(cases))
 
 /* the frames that the cases below are built on are themselves good */
 static void the_frame_is_good(void **state) {
@@ -110,7 +68,7 @@ static void malformed_xml(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     psdm_error error;
-    psdm_status status = try_bytes(cases[i].text, strlen(cases[i].text), &error);
+    psdm_status status = try_bytes(cases[i].text, strlen(cases[i].text), FILE_NAME, &error);
     if (status != PSDM_E_PARSE || error.line != cases[i].line || strncmp(error.text, "malformed XML: ", 15) != 0 ||
         strlen(error.text) < 20)
       fail_msg("%s\n says (%d): line %d: %s\n expected: line %d", cases[i].text, status, error.line, error.text,
@@ -155,7 +113,7 @@ static void other_encodings(void **state) {
   };
   for (size_t i = 0; i < sizeof nul / sizeof *nul; i++) {
     psdm_error error;
-    assert_int_equal(try_bytes(nul[i].text, nul[i].length, &error), PSDM_E_PARSE);
+    assert_int_equal(try_bytes(nul[i].text, nul[i].length, FILE_NAME, &error), PSDM_E_PARSE);
     assert_int_equal(error.line, nul[i].line);
     assert_string_equal(error.text, "a NUL byte; this is not a text file");
   }
@@ -188,12 +146,12 @@ static void document_types(void **state) {
   for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
     snprintf(text, sizeof text - 200, frames[i], path);
     strcat(text, "<robot name='&x;'>\n<link name='&x;'/></robot>\n");
-    assert_int_equal(try_urdf(text, sentence, sizeof sentence), PSDM_E_PARSE);
+    assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
     assert_string_equal(sentence, "test.urdf:1: a document type declaration (<!DOCTYPE>) is not accepted");
     /* behind a declaration and a comment too */
     char later[1400];
     snprintf(later, sizeof later, "<?xml version='1.0'?>\n<!-- x -->\n%s", text);
-    assert_int_equal(try_urdf(later, sentence, sizeof sentence), PSDM_E_PARSE);
+    assert_int_equal(try_text(later, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
     assert_string_equal(sentence, "test.urdf:3: a document type declaration (<!DOCTYPE>) is not accepted");
   }
   assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
@@ -203,7 +161,7 @@ static void document_types(void **state) {
   strcpy(text,
          "<robot xmlns:xi='http://www.w3.org/2001/XInclude'>\n<xi:include href='file:///etc/passwd' parse='text'/>\n"
          "<link name='base'/><link name='arm'/>" JOINT END);
-  assert_int_equal(try_urdf(text, sentence, sizeof sentence), PSDM_OK);
+  assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_OK);
 }
 
 /* ---- elements ---- */
@@ -472,7 +430,7 @@ static void hostile_names_are_only_names(void **state) {
     /* in every message it is escaped */
     for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) {
       snprintf(text, sizeof text, uses[k][0], xml, xml);
-      assert_int_equal(try_urdf(text, sentence, sizeof sentence), PSDM_E_PARSE);
+      assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
       snprintf(expected, sizeof expected, uses[k][1], cases[i].quoted);
       if (strcmp(sentence, expected)) fail_msg("%s\n says: %s\n expected: %s", text, sentence, expected);
     }
@@ -496,7 +454,8 @@ static void long_names(void **state) {
       memset(name, 'x', lengths[i]);
       name[lengths[i]] = '\0';
       snprintf(text, sizeof text, frames[f], name, name);
-      assert_int_equal(try_urdf(text, sentence, sizeof sentence), lengths[i] == 200 ? PSDM_OK : PSDM_E_PARSE);
+      assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence),
+                       lengths[i] == 200 ? PSDM_OK : PSDM_E_PARSE);
       if (lengths[i] == 200) continue;
       snprintf(expected, sizeof expected,
                "test.urdf:1: name of <%s> is '%s'; a name of 1 to 200 characters was expected", elements[f],
@@ -506,7 +465,7 @@ static void long_names(void **state) {
   /* a reference may be any length; it finds nothing */
   snprintf(text, sizeof text, LINKS "<joint name='j' type='fixed'><parent link='%s'/><child link='arm'/></joint>" END,
            name);
-  assert_int_equal(try_urdf(text, sentence, sizeof sentence), PSDM_E_PARSE);
+  assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
   snprintf(expected, sizeof expected, "test.urdf:4: joint 'j': its parent '%s' is no link of this file",
            psdm_escape(name, cut, sizeof cut));
   assert_string_equal(sentence, expected);
