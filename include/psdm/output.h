@@ -19,6 +19,9 @@ typedef struct psdm_output psdm_output;
 
 PSDM_API psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, psdm_output **output,
                                       psdm_error *error);
+/* One that keeps its text in memory, for psdm_output_kept; psdm_output_abort frees it. */
+PSDM_API psdm_status psdm_output_memory(const psdm_allocator *allocator, psdm_output **output);
+PSDM_API const char *psdm_output_kept(psdm_output *output); /* so far; NULL where memory was missing */
 PSDM_API void psdm_output_text(psdm_output *output, const char *text);
 PSDM_API void psdm_output_number(psdm_output *output, double value);
 /* "a,b,c" lines, formatted by threads (0: as many as there are) */

@@ -7,18 +7,19 @@
  *   psdm_report_write(report, "report.html", &error);
  *   psdm_report_free(report);
  *
- * A result is the JSON object that a command writes (it names the command), a CSV of rows (known by its columns) or
- * a parameter file. Sections go from the robot over its model to what was done with it, whatever the order of the
- * results; inside of a section that order is kept. Plots are drawn by gnuplot ($PSDM_GNUPLOT, else gnuplot), a child
- * process without a shell; where there is none the page has the numbers and says how to get it
- * (psdm_report_missing). Texts from results are escaped, whatever they are. The page loads nothing and runs only its
- * own script, for zooming. */
+ * psdm_report_add_result takes a result as it is in memory. From a file a result is the JSON object that a command
+ * writes (it names the command), a CSV of rows (known by its columns) or a parameter file. Sections go from the robot
+ * over its model to what was done with it, whatever the order of the results; inside of a section that order is kept.
+ * Plots are drawn by gnuplot ($PSDM_GNUPLOT, else gnuplot), a child process without a shell; where there is none the
+ * page has the numbers and says how to get it (psdm_report_missing). Texts from results are escaped, whatever they are.
+ * The page loads nothing and runs only its own script, for zooming. */
 #ifndef PSDM_REPORT_H
 #define PSDM_REPORT_H
 
 #include <stdbool.h>
 
 #include "psdm/alloc.h"
+#include "psdm/result.h"
 #include "psdm/status.h"
 
 #ifdef __cplusplus
@@ -43,6 +44,10 @@ PSDM_API void psdm_report_free(psdm_report *report); /* accepts NULL */
 /* One result file ("-" is standard input). PSDM_E_PARSE or the like, with file and line, when it is none,
  * PSDM_E_ROBOT when it is a robot file; the report is then as it was. */
 PSDM_API psdm_status psdm_report_add(psdm_report *report, const char *path, psdm_error *error);
+
+/* A result from memory, which may be freed afterwards; name is for words. */
+PSDM_API psdm_status psdm_report_add_result(psdm_report *report, const psdm_result *result, const char *name,
+                                            psdm_error *error);
 
 /* Draws and writes the page, whole or not at all. */
 PSDM_API psdm_status psdm_report_write(psdm_report *report, const char *path, psdm_error *error);

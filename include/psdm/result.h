@@ -22,6 +22,8 @@
  * shape has a pair of brackets for each dimension of a list, one or two, with its size: "[n]", "[joints][3]". Where it
  * begins with "?" the field is left out when it is absent: not finite, 0, false, NULL (of a list: item).
  *
+ * "?=key" instead: it is left out when that field is.
+ *
  * Documents begin with a psdm_result and own all that they point to: psdm_result_free takes it away. */
 #ifndef PSDM_RESULT_H
 #define PSDM_RESULT_H
@@ -60,7 +62,7 @@ typedef struct psdm_result_type psdm_result_type;
 typedef struct psdm_result_field {
   const char *key;
   psdm_field_kind kind;
-  const char *shape; /* "?": left out when absent; then lists: "[n]", "[n][m]"; a choice: "one|other" */
+  const char *shape; /* "?", "?=key": may be left out; then lists: "[n]", "[n][m]"; a choice: "one|other" */
   const char *unit, *meaning;
   size_t offset, size;
   const psdm_result_type *type; /* of a record, else NULL */
@@ -196,6 +198,12 @@ PSDM_API psdm_status psdm_result_complete(psdm_result *result, psdm_error *error
 /* {"command": ..., "psdm": VERSION, fields}; to be committed by the caller. */
 PSDM_API void psdm_result_write_json(const psdm_result *result, psdm_output *output);
 
+/* The same piece by piece, for a last field that is a list which memory need not hold: all before its items; one item;
+ * the end. */
+PSDM_API void psdm_result_write_begin(const psdm_result *result, psdm_output *output);
+PSDM_API void psdm_result_write_item(const psdm_result_type *type, const void *item, psdm_output *output);
+PSDM_API void psdm_result_write_end(psdm_output *output);
+
 /* Reads JSON that one of the commands wrote ("-" is standard input); types ends with NULL. A key that the type does
  * not know is passed over, one that is missing is absent, a value of the wrong kind is an error with its line. */
 PSDM_API psdm_status psdm_result_read_json(const char *path, const psdm_result_type *const *types,
@@ -206,6 +214,9 @@ PSDM_API void psdm_result_schema(const psdm_result_type *type, psdm_output *outp
 
 /* A section with a table of all fields, and one for each record inside. */
 PSDM_API void psdm_result_markdown(const psdm_result_type *type, psdm_output *output);
+
+/* "calibrate_steps" of psdm_calibrate_steps_result: what tells documents apart. Returns out. */
+PSDM_API char *psdm_result_name(const psdm_result_type *type, char out[64]);
 
 /* The key without its trailing underscore. Returns out. */
 PSDM_API char *psdm_result_key(const psdm_result_field *field, char out[64]);

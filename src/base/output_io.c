@@ -29,7 +29,9 @@ struct psdm_output {
   bool passing;           /* nobody needs the file after this run */
   bool digesting;         /* text goes nowhere but into the digest */
   uint64_t digest;
-  size_t used;
+  bool keeping; /* text goes into memory */
+  char *text;   /* what was kept, terminated */
+  size_t length, room, used;
   char buffer[BUFFER];
 };
 
@@ -39,7 +41,29 @@ static void digest(psdm_output *o) {
     o->digest = (o->digest ^ (unsigned char)o->buffer[at]) * UINT64_C(0x100000001b3);
 }
 
+static void keep(psdm_output *o) {
+  if (o->length + o->used >= o->room) {
+    size_t room = 2 * o->room + BUFFER + 1;
+    char *more = psdmp_base_alloc_raw(o->arena.allocator, room);
+    if (!more) {
+      o->failure = ENOMEM;
+      return;
+    }
+    if (o->length) memcpy(more, o->text, o->length);
+    psdmp_base_free(o->arena.allocator, o->text);
+    o->text = more, o->room = room;
+  }
+  memcpy(o->text + o->length, o->buffer, o->used);
+  o->length += o->used;
+  o->text[o->length] = '\0';
+}
+
 static void flush(psdm_output *o) {
+  if (o->keeping) {
+    if (!o->failure) keep(o);
+    o->used = 0;
+    return;
+  }
   if (o->digesting) {
     digest(o);
     o->used = 0;
@@ -132,12 +156,30 @@ psdm_status psdm_output_open(const char *path, const psdm_allocator *allocator, 
   return status;
 }
 
-psdm_status psdmp_base_digest_open(const psdm_allocator *allocator, psdm_output **output) {
-  psdm_output *o = *output = psdmp_base_alloc(allocator, sizeof *o);
-  if (!o) return PSDM_E_MEMORY;
+/* one that has no file */
+static psdm_output *without_file(const psdm_allocator *allocator, const char *name) {
+  psdm_output *o = psdmp_base_alloc(allocator, sizeof *o);
+  if (!o) return NULL;
   o->arena.allocator = allocator;
   o->fd = o->pending = -1;
-  o->name = "<digest>";
+  o->name = name;
+  return o;
+}
+
+psdm_status psdm_output_memory(const psdm_allocator *allocator, psdm_output **output) {
+  psdm_output *o = *output = without_file(allocator, "<memory>");
+  if (o) o->keeping = true;
+  return o ? PSDM_OK : PSDM_E_MEMORY;
+}
+
+const char *psdm_output_kept(psdm_output *o) {
+  flush(o);
+  return o->failure ? NULL : o->text;
+}
+
+psdm_status psdmp_base_digest_open(const psdm_allocator *allocator, psdm_output **output) {
+  psdm_output *o = *output = without_file(allocator, "<digest>");
+  if (!o) return PSDM_E_MEMORY;
   o->digesting = true;
   o->digest = UINT64_C(0xcbf29ce484222325);
   return PSDM_OK;
@@ -186,6 +228,7 @@ void psdm_output_abort(psdm_output **output) {
   if (o->temporary) unlink(o->temporary);
   psdmp_base_pending_remove(o->pending);
   const psdm_allocator *allocator = o->arena.allocator;
+  psdmp_base_free(allocator, o->text);
   psdmp_base_arena_free(&o->arena);
   psdmp_base_free(allocator, o);
 }

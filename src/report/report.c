@@ -62,18 +62,38 @@ void psdm_report_free(psdm_report *report) {
   psdmp_base_free(report->allocator, report);
 }
 
-psdm_status psdm_report_add(psdm_report *report, const char *path, psdm_error *error) {
+static psdm_status add(psdm_report *report, const char *path, const psdm_result *from, psdm_error *error) {
   psdmp_base_arena arena = {.allocator = report->allocator};
+  psdm_output *out = NULL;
   if (report->count == MOST_RESULTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "one result too many: at most %d make a page",
                            MOST_RESULTS);
-  psdm_status status = psdmp_report_result_read(&arena, path, &report->item[report->count], error);
-  if (status) {
-    psdmp_base_arena_free(&arena);
-    return status;
+  psdmp_report_result **to = &report->item[report->count];
+  psdm_status status =
+      from ? psdm_output_memory(report->allocator, &out) : psdmp_report_result_read(&arena, path, to, error);
+  if (out) {
+    psdm_result_write_json(from, out);
+    const char *kept = psdm_output_kept(out);
+    size_t length = kept ? strlen(kept) : 0;
+    char *text = kept ? psdmp_base_arena_text(&arena, kept, length) : NULL;
+    status = text ? psdmp_report_result_parse(&arena, path, text, length, to, error)
+                  : psdmp_base_fail(error, PSDM_E_MEMORY, path, 0, 0, "out of memory");
+    psdm_output_abort(&out);
+  } else if (from) {
+    psdmp_base_fail_status(error, status);
   }
-  report->memory[report->count++] = arena;
-  return PSDM_OK;
+  if (status) psdmp_base_arena_free(&arena);
+  else report->memory[report->count++] = arena;
+  return status;
+}
+
+psdm_status psdm_report_add(psdm_report *report, const char *path, psdm_error *error) {
+  return add(report, path, NULL, error);
+}
+
+psdm_status psdm_report_add_result(psdm_report *report, const psdm_result *result, const char *name,
+                                   psdm_error *error) {
+  return add(report, name, result, error);
 }
 
 /* ---- the page ---- */

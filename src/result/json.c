@@ -109,18 +109,49 @@ static void put_field(const psdm_result_field *f, const void *field, psdm_output
   }
 }
 
+/* "?=key": what that field says */
+static bool left_out(const psdm_result_type *type, const psdm_result_field *f, const char *record) {
+  char key[64];
+  for (int i = 0; f->shape[1] == '=' && i < type->count; i++)
+    if (strcmp(psdm_result_key(&type->field[i], key), f->shape + 2) == 0)
+      return absent(&type->field[i], record + type->field[i].offset);
+  return absent(f, record + f->offset);
+}
+
 static void put_record(const psdm_result_type *type, const char *record, psdm_output *out) {
   for (int i = 0; i < type->count; i++) {
     const psdm_result_field *f = &type->field[i];
-    const void *field = record + f->offset;
-    if (!psdmp_result_optional(f) || !absent(f, field)) put_field(f, field, out);
+    if (!psdmp_result_optional(f) || !left_out(type, f, record)) put_field(f, record + f->offset, out);
   }
 }
 
-void psdm_result_write_json(const psdm_result *result, psdm_output *out) {
+static void put_head(const psdm_result_type *type, const psdm_result *result, psdm_output *out) {
   psdm_json_object(out, NULL);
-  psdm_json_string(out, "command", result->type->command);
+  psdm_json_string(out, "command", type->command);
   psdm_json_string(out, "psdm", PSDM_VERSION);
-  put_record(result->type, (const char *)result, out);
+  put_record(type, (const char *)result, out);
+}
+
+void psdm_result_write_json(const psdm_result *result, psdm_output *out) {
+  put_head(result->type, result, out);
+  psdm_json_close(out);
+}
+
+void psdm_result_write_begin(const psdm_result *result, psdm_output *out) {
+  psdm_result_type first = *result->type;
+  char key[64];
+  first.count--;
+  put_head(&first, result, out);
+  psdm_json_array(out, psdm_result_key(&first.field[first.count], key));
+}
+
+void psdm_result_write_item(const psdm_result_type *type, const void *item, psdm_output *out) {
+  psdm_json_object(out, NULL);
+  put_record(type, item, out);
+  psdm_json_close(out);
+}
+
+void psdm_result_write_end(psdm_output *out) {
+  psdm_json_close(out);
   psdm_json_close(out);
 }

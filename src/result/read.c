@@ -222,11 +222,27 @@ static psdm_status take_record(const reading *r, const psdmp_document_node *map,
 
 /* ---- documents ---- */
 
+static const psdmp_document_node *child_of(const psdmp_document_node *root, const char *key) {
+  for (const psdmp_document_node *child = root->child; child; child = child->next)
+    if (child->key && child->kind == PSDMP_DOCUMENT_SCALAR && strcmp(child->key, key) == 0) return child;
+  return NULL;
+}
+
+/* a choice of one word tells documents of the same command apart */
+static bool same_words(const psdmp_document_node *root, const psdm_result_type *type) {
+  for (int i = 0; i < type->count; i++) {
+    const psdm_result_field *f = &type->field[i];
+    if (f->kind != PSDM_FIELD_choice || psdmp_result_optional(f) || strchr(f->shape, '|')) continue;
+    const psdmp_document_node *child = child_of(root, f->key);
+    if (!child || strcmp(child->text, f->shape) != 0) return false;
+  }
+  return true;
+}
+
 const psdm_result_type *psdmp_result_type_of(const psdmp_document_node *root, const psdm_result_type *const *types) {
-  for (const psdmp_document_node *child = root->kind == PSDMP_DOCUMENT_MAP ? root->child : NULL; child;
-       child = child->next)
-    for (int k = 0; child->kind == PSDMP_DOCUMENT_SCALAR && strcmp(child->key, "command") == 0 && types[k]; k++)
-      if (strcmp(types[k]->command, child->text) == 0) return types[k];
+  const psdmp_document_node *command = root->kind == PSDMP_DOCUMENT_MAP ? child_of(root, "command") : NULL;
+  for (int k = 0; command && types[k]; k++)
+    if (strcmp(types[k]->command, command->text) == 0 && same_words(root, types[k])) return types[k];
   return NULL;
 }
 

@@ -20,6 +20,16 @@ char *psdm_result_key(const psdm_result_field *field, char out[64]) {
   return out;
 }
 
+char *psdm_result_name(const psdm_result_type *type, char out[64]) {
+  const char *name = strncmp(type->name, "psdm_", 5) == 0 ? type->name + 5 : type->name;
+  size_t length = strlen(name), end = strlen("_result");
+  if (type->command && length > end && strcmp(name + length - end, "_result") == 0) length -= end;
+  if (length > 63) length = 63;
+  memcpy(out, name, length);
+  out[length] = '\0';
+  return out;
+}
+
 bool psdmp_result_optional(const psdm_result_field *field) { return field->shape[0] == '?'; }
 
 int psdmp_result_dimensions(const psdm_result_field *field) {

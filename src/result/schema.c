@@ -24,11 +24,6 @@ static void collect(records *all, const psdm_result_type *type) {
   }
 }
 
-/* psdm_part_fit: part_fit */
-static const char *short_name(const psdm_result_type *type) {
-  return strncmp(type->name, "psdm_", 5) == 0 ? type->name + 5 : type->name;
-}
-
 /* ---- JSON Schema ---- */
 
 static void put_either(psdm_output *out, const char *one, const char *other) {
@@ -39,8 +34,8 @@ static void put_either(psdm_output *out, const char *one, const char *other) {
 }
 
 static void put_reference(const psdm_result_type *type, psdm_output *out) {
-  char path[100];
-  snprintf(path, sizeof path, "#/$defs/%s", short_name(type));
+  char path[100], name[64];
+  snprintf(path, sizeof path, "#/$defs/%s", psdm_result_name(type, name));
   psdm_json_string(out, "$ref", path);
 }
 
@@ -142,7 +137,7 @@ static bool keyed_anywhere(const records *all, const psdm_result_type *root, con
 
 void psdm_result_schema(const psdm_result_type *type, psdm_output *out) {
   records all = {.count = 0};
-  char title[64];
+  char title[64], name[64];
   collect(&all, type);
   snprintf(title, sizeof title, "psdm %s --json", type->command);
   psdm_json_object(out, NULL);
@@ -151,7 +146,7 @@ void psdm_result_schema(const psdm_result_type *type, psdm_output *out) {
   put_record(type, false, out);
   psdm_json_object(out, "$defs");
   for (int i = 0; i < all.count; i++) {
-    psdm_json_object(out, short_name(all.type[i]));
+    psdm_json_object(out, psdm_result_name(all.type[i], name));
     put_record(all.type[i], keyed_anywhere(&all, type, all.type[i]), out);
     psdm_json_close(out);
   }
@@ -168,12 +163,13 @@ static void markdown_kind(const psdm_result_field *f, psdm_output *out) {
                                       [PSDM_FIELD_integers] = "integers",     [PSDM_FIELD_texts] = "texts",
                                       [PSDM_FIELD_named] = "numbers by name", [PSDM_FIELD_settings] = "values by name"};
   bool optional = psdmp_result_optional(f);
+  char name[64];
   if (f->kind == PSDM_FIELD_choice) {
     for (const char *at = f->shape + optional; *at; at += strcspn(at, "|"), at += *at == '|')
       psdm_output_print(out, "%s`%.*s`", at > f->shape + optional ? ", " : "", (int)strcspn(at, "|"), at);
   } else if (f->type) {
-    psdm_output_print(out, "[%s](#%s)%s", short_name(f->type), short_name(f->type),
-                      f->kind == PSDM_FIELD_keyed ? " by name" : "");
+    psdm_result_name(f->type, name);
+    psdm_output_print(out, "[%s](#%s)%s", name, name, f->kind == PSDM_FIELD_keyed ? " by name" : "");
   } else {
     psdm_output_text(out, words[f->kind]);
   }
@@ -194,11 +190,14 @@ static void markdown_table(const psdm_result_type *type, bool keyed, psdm_output
 
 void psdm_result_markdown(const psdm_result_type *type, psdm_output *out) {
   records all = {.count = 0};
+  char name[64];
   collect(&all, type);
-  psdm_output_print(out, "\n## psdm %s\n\n%s.\n\n", type->command, type->meaning);
+  psdm_result_name(type, name);
+  psdm_output_print(out, "\n## %s\n\n%s. `psdm %s --json`, in C `%s`.\n\n", name, type->meaning, type->command,
+                    type->name);
   markdown_table(type, false, out);
   for (int i = 0; i < all.count; i++) {
-    psdm_output_print(out, "\n### %s\n\n%s.\n\n", short_name(all.type[i]), all.type[i]->meaning);
+    psdm_output_print(out, "\n### %s\n\n%s.\n\n", psdm_result_name(all.type[i], name), all.type[i]->meaning);
     markdown_table(all.type[i], keyed_anywhere(&all, type, all.type[i]), out);
   }
 }

@@ -140,6 +140,10 @@ expect_code 1 "gnuplot draws one size"
 expect_in err "1 of 1 plots are missing"
 expect_in plain.html "could not be drawn"
 
+# results of a robot file stay in memory: no folder for temporary files is needed
+TMPDIR=$PWD/none run report "$robots/two_link.yaml" --out memory.html
+expect_code 0 "without a folder for temporary files"
+
 # the user's own settings of gnuplot change nothing
 mkdir home && printf 'exit\n' > home/.gnuplot
 HOME=$PWD/home run report derive.json --out own.html

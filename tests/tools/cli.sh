@@ -23,4 +23,10 @@ expect_numbers() {
   tail -n 1 out | tr , ' ' | awk -v want="$*" '{ n = split(want, w); bad = n != NF; for (i = 1; i <= NF; i++) { d = $i - w[i]; if (d < 0) d = -d; if (!(d < 1e-12)) bad = 1 } exit bad }' \
     || wrong "last row is not: $*"
 }
+# keeps_schema NAME FILE: the JSON keeps to the schema that psdm reference schema writes for this document
+keeps_schema() {
+  checks=$((checks + 1))
+  [ -d schemas ] || "$PSDM" reference schema schemas
+  python3 "$SOURCE/tests/result/validate.py" "schemas/$1.schema.json" "$2" > found || { cat found; wrong "$2 is not as the schema of $1 says"; }
+}
 finish() { echo "$checks checks, $failures wrong"; [ "$failures" = 0 ]; }

@@ -90,6 +90,7 @@ simulate --seed 4 --log other.csv
 run calibrate bare.yaml --log log.csv --holdout 0.3 --out p.yaml --covariance --predict rows.csv --urdf arm.urdf --codegen arm_c --json
 expect_code 0 "a calibration without any inertia in the robot file"
 mv out j.json
+keeps_schema calibrate j.json
 ask j.json 'all(set(x) >= {"rmse", "rel", "r2"} for part in ("train", "heldout") for x in j[part]["joints"]) and all(set(x) >= {"name", "value", "sd", "formula"} for x in j["parameters"])'
 ask j.json 'j["name"] == "arm" and j["n"] == 2 and j["route"] == "oneshot" and j["estimator"] == "consistent" and j["logs"] == ["log.csv"] and j["settings"]["log"] == ["log.csv"]'
 ask j.json '{"all", "rest", "raw"} <= set(j["train"]) & set(j["heldout"]) and j["heldout"]["rows"] + j["heldout"]["rest"]["rows"] == j["heldout"]["all"]["rows"]'
@@ -198,6 +199,7 @@ expect_in err "ols.yaml has base parameters only: torques are right, the inertia
 
 # ---- comparisons, priors, several logs, thresholds ----
 run calibrate bare.yaml --log log.csv --holdout 0.3 --compare ols.yaml --json
+keeps_schema calibrate out
 expect_code 0 "--compare"
 ask out 'j["compare"]["part"] == "heldout" and j["compare"]["global_rel"] < 0.02 and 0 < j["compare"]["global_rel_compared"] < 0.05 and all(abs(x["sds_apart"]) < 50 for x in j["compare"]["parameters"])'
 run calibrate bare.yaml --log log.csv other.csv --holdout blocks:0.5/4 --compare p.yaml

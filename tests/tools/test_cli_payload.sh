@@ -63,6 +63,7 @@ expect_absent loaded_params.yaml
 # ---- the load, and what is made of it ----
 run payload kinematics.yaml --params params.yaml --log with.csv --empty empty.csv --out loaded_params.yaml --predict rows.csv --json
 expect_code 0 "payload --json"
+keeps_schema payload out
 cp out found.json
 ask found.json 'near(j["load"]["mass"], 2, 0.02) and all(near(a, b, 0.002) for a, b in zip(j["load"]["com"], (0.02, -0.03, 0.06)))'
 ask found.json 'near(j["load"]["inertia"]["xx"], 0.004, 5 * j["load"]["inertia_sd"]["xx"]) and j["load"]["mass_sd"] < 0.01'

@@ -87,6 +87,7 @@ weight=loaded.csv=3,0.4,0,0.05
 run calibrate bare.yaml --log "${logs[@]}" --weight $weight --out p.yaml --predict rows.csv --codegen code --json
 expect_code 0 "all steps"
 mv out j.json
+keeps_schema calibrate_steps j.json
 ask j.json 'j["name"] == "arm" and j["route"] == "steps" and j["currents"] and not j["stopped"] and set(j["steps"]) == {"motor", "gravity", "friction", "inertia"} and all(s["done"] and not s["from_before"] for s in j["steps"].values())'
 ask j.json 'all(set(x) >= {"rmse", "rel", "r2"} for part in ("train", "heldout") for x in j[part]["joints"]) and j["heldout"]["global_rel"] > 0 and all(set(x) >= {"name", "value", "sd", "formula", "from", "gravity"} for x in j["parameters"])'
 ask j.json 'all(x["r2"] > 0.98 for step in ("motor", "gravity", "friction") for x in j["steps"][step]["joints"]) and all(x["r2"] > 0.95 for x in j["all"])'

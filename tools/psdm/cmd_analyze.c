@@ -36,8 +36,6 @@ const command_line analyze_line = {"analyze", settings, sizeof settings / sizeof
 
 const char *const analyze_wishes[PSDM_WISHES] = {"M is constant if", "M is diagonal if", "gravity vanishes if",
                                                  "springs and counterweights"};
-const char *const analyze_wish_keys[PSDM_WISHES] = {"constant_mass", "diagonal_mass", "no_gravity", "springs"};
-
 static void analysis_free(analysis *a) {
   psdm_bounds_free(a->bounds);
   psdm_structure_free(a->structure);

@@ -66,6 +66,4 @@ double analyze_measure(const analysis *a, long row); /* manipulability in the pa
 const char *analyze_path_column(int column, char buf[16]);
 
 extern const char *const analyze_wishes[PSDM_WISHES]; /* "M is constant if" */
-extern const char *const analyze_wish_keys[PSDM_WISHES];
-
 #endif

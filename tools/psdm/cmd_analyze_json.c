@@ -1,146 +1,131 @@
-/* cmd_analyze_json.c: what psdm analyze found, as one JSON object. */
-#include <string.h>
+/* cmd_analyze_json.c: what psdm analyze found, as a document. */
+#include <math.h>
 
 #include "cmd_analyze.h"
 
-/* {"zero": false, "depends": [2, 3]} */
-static void json_entry(psdm_output *out, const char *key, int present, const unsigned char *depends, int n) {
-  psdm_json_object(out, key);
-  psdm_json_bool(out, "zero", !present);
-  psdm_json_array(out, "depends");
-  for (int j = 0; j < n; j++)
-    if (depends[j]) psdm_json_integer(out, NULL, j + 1);
-  psdm_json_close(out);
-  psdm_json_close(out);
+static void put_entry(psdm_result *head, int present, const unsigned char *depends, int n, psdm_structure_entry *to) {
+  long *joint = psdm_result_memory(head, n, sizeof *joint), count = 0;
+  for (int j = 0; joint && j < n; j++)
+    if (depends[j]) joint[count++] = j + 1;
+  to->zero = !present;
+  PSDM_RESULT_SET(to->depends, joint, count);
 }
 
-static void json_structure(psdm_output *out, const analysis *a) {
-  unsigned char depends[PSDM_MAX_JOINTS];
-  int present;
-  psdm_json_string(out, "masses", a->numeric && !a->set.any ? "own" : "any");
-  psdm_json_array(out, "M");
-  for (int i = 0; i < a->n; i++) {
-    psdm_json_array(out, NULL);
-    for (int j = 0; j < a->n; j++) {
-      present = psdm_structure_mass(a->structure, i, j, depends);
-      json_entry(out, NULL, present, depends, a->n);
-    }
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
-  psdm_json_array(out, "g");
-  for (int i = 0; i < a->n; i++) {
-    present = psdm_structure_gravity(a->structure, i, depends);
-    json_entry(out, NULL, present, depends, a->n);
-  }
-  psdm_json_close(out);
-  /* [joint, velocity, velocity] of the non-zero terms */
-  psdm_json_array(out, "c");
-  for (int i = 0; i < a->n; i++)
-    for (int j = 0; j < a->n; j++)
-      for (int k = j; k < a->n; k++) {
+/* [joint, velocity, velocity] of the terms that are there */
+static void put_coriolis(const analysis *a, psdm_analyze_result *r) {
+  long count = 0, n = a->n, most = n * n * (n + 1) / 2;
+  long *term = psdm_result_memory(&r->head, 3 * most, sizeof *term);
+  for (int i = 0; term && i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = j; k < n; k++) {
         if (!psdm_structure_coriolis(a->structure, i, j, k, NULL)) continue;
-        psdm_json_array(out, NULL);
-        psdm_json_integer(out, NULL, i + 1);
-        psdm_json_integer(out, NULL, j + 1);
-        psdm_json_integer(out, NULL, k + 1);
-        psdm_json_close(out);
+        term[3 * count] = i + 1, term[3 * count + 1] = j + 1, term[3 * count + 2] = k + 1;
+        count++;
       }
-  psdm_json_close(out);
-  psdm_json_bool(out, "constant_mass", psdm_structure_constant_mass(a->structure));
-  psdm_json_bool(out, "diagonal_mass", psdm_structure_diagonal_mass(a->structure));
-  psdm_json_bool(out, "linear", psdm_structure_linear(a->structure));
+  PSDM_RESULT_SET(r->c, term, count);
+  r->c.columns = 3;
 }
 
-static void json_conditions(psdm_output *out, const analysis *a) {
-  psdm_json_object(out, "conditions");
-  for (int wish = 0; wish < PSDM_WISHES; wish++) {
-    psdm_json_array(out, analyze_wish_keys[wish]);
-    const char *sentence = psdm_structure_condition(a->structure, (psdm_wish)wish, 0);
-    for (int k = 1; sentence; k++) {
-      psdm_json_string(out, NULL, sentence);
-      sentence = psdm_structure_condition(a->structure, (psdm_wish)wish, k);
+static void put_structure(const analysis *a, psdm_analyze_result *r) {
+  unsigned char depends[PSDM_MAX_JOINTS];
+  int n = a->n;
+  psdm_structure_entry *M = psdm_result_items(&r->head, &psdm_structure_entry_type, (long)n * n),
+                       *g = psdm_result_items(&r->head, &psdm_structure_entry_type, n);
+  if (!M || !g) return;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      int present = psdm_structure_mass(a->structure, i, j, depends);
+      put_entry(&r->head, present, depends, n, &M[i * n + j]);
     }
-    psdm_json_close(out);
+    int present = psdm_structure_gravity(a->structure, i, depends);
+    put_entry(&r->head, present, depends, n, &g[i]);
   }
-  psdm_json_close(out);
+  r->masses = a->numeric && !a->set.any ? "own" : "any";
+  PSDM_RESULT_SET(r->M, M, n);
+  r->M.columns = n;
+  PSDM_RESULT_SET(r->g, g, n);
+  put_coriolis(a, r);
+  r->constant_mass = psdm_structure_constant_mass(a->structure);
+  r->diagonal_mass = psdm_structure_diagonal_mass(a->structure);
+  r->linear = psdm_structure_linear(a->structure);
 }
 
-static void json_samples(psdm_output *out, const psdm_samples *s) {
-  psdm_json_object(out, "samples");
-  psdm_json_number(out, "least", s->least);
-  psdm_json_number(out, "half", s->half);
-  psdm_json_number(out, "at_95", s->most);
-  psdm_json_number(out, "at_999", s->nearly_all);
-  psdm_json_number(out, "largest", s->largest);
-  psdm_json_integer(out, "beyond", s->beyond);
-  psdm_json_close(out);
+static const char *constant_at(const void *from, int k) {
+  return psdm_structure_condition(from, PSDM_WISH_CONSTANT_MASS, k);
+}
+static const char *diagonal_at(const void *from, int k) {
+  return psdm_structure_condition(from, PSDM_WISH_DIAGONAL_MASS, k);
+}
+static const char *gravity_at(const void *from, int k) {
+  return psdm_structure_condition(from, PSDM_WISH_NO_GRAVITY, k);
+}
+static const char *springs_at(const void *from, int k) { return psdm_structure_condition(from, PSDM_WISH_SPRINGS, k); }
+
+static void put_conditions(psdm_result *head, const psdm_structure *s, psdm_conditions *to) {
+  to->constant_mass.item = tool_texts(head, constant_at, s, &to->constant_mass.rows);
+  to->diagonal_mass.item = tool_texts(head, diagonal_at, s, &to->diagonal_mass.rows);
+  to->no_gravity.item = tool_texts(head, gravity_at, s, &to->no_gravity.rows);
+  to->springs.item = tool_texts(head, springs_at, s, &to->springs.rows);
 }
 
-static void json_bound(psdm_output *out, const char *key, const psdm_bound *b, const psdm_bounds *all) {
-  int n = all->n;
-  psdm_json_object(out, key);
-  psdm_json_number(out, "bound", b->bound);
-  psdm_json_number(out, "found", b->found);
-  psdm_json_numbers(out, "q", b->q, n);
-  if (b->qd) psdm_json_numbers(out, "qd", b->qd, n);
-  if (all->samples) json_samples(out, &b->at_samples);
-  psdm_json_close(out);
+static void put_bound(psdm_result *head, const psdm_bound *b, const psdm_bounds *all, psdm_bound_result *to) {
+  const psdm_samples *s = &b->at_samples;
+  to->bound = b->bound, to->found = b->found;
+  PSDM_RESULT_SET(to->q, psdm_result_numbers(head, b->q, all->n), all->n);
+  if (b->qd) PSDM_RESULT_SET(to->qd, psdm_result_numbers(head, b->qd, all->n), all->n);
+  psdm_sampled *sampled = all->samples ? psdm_result_items(head, &psdm_sampled_type, 1) : NULL;
+  if (sampled) *sampled = (psdm_sampled){s->least, s->half, s->most, s->nearly_all, s->largest, s->beyond};
+  to->samples = sampled;
 }
 
-static void json_bounds(psdm_output *out, const analysis *a) {
+static void put_bounds(const analysis *a, psdm_analyze_result *r) {
   const psdm_bounds *b = a->bounds;
-  if (!b) return;
-  psdm_json_object(out, "bounds");
-  psdm_json_numbers(out, "k", b->k, 8);
-  psdm_json_number(out, "coriolis_square", b->coriolis_square);
-  json_bound(out, "mass", &b->mass, b);
-  json_bound(out, "mass_small", &b->mass_small, b);
-  json_bound(out, "mass_least", &b->mass_least, b);
-  json_bound(out, "coriolis", &b->coriolis, b);
-  json_bound(out, "gravity", &b->gravity, b);
-  if (b->samples) {
-    psdm_json_integer(out, "samples", b->samples);
-    psdm_json_string(out, "device", a->set.device);
-    psdm_json_number(out, "samples_seconds", b->samples_seconds);
-    psdm_json_integer(out, "beyond", analyze_beyond(b));
-  }
-  psdm_json_number(out, "seconds", b->seconds);
-  psdm_json_close(out);
+  psdm_bounds_result *to = b ? psdm_result_items(&r->head, &psdm_bounds_result_type, 1) : NULL;
+  if (!to) return;
+  for (int k = 0; k < 8; k++) to->k[k] = b->k[k];
+  to->coriolis_square = b->coriolis_square;
+  put_bound(&r->head, &b->mass, b, &to->mass);
+  put_bound(&r->head, &b->mass_small, b, &to->mass_small);
+  put_bound(&r->head, &b->mass_least, b, &to->mass_least);
+  put_bound(&r->head, &b->coriolis, b, &to->coriolis);
+  put_bound(&r->head, &b->gravity, b, &to->gravity);
+  to->samples = b->samples;
+  to->device = a->set.device;
+  to->samples_seconds = b->samples_seconds;
+  to->beyond = analyze_beyond(b);
+  to->seconds = b->seconds;
+  r->bounds = to;
 }
 
-static void json_path_row(psdm_output *out, const analysis *a, const char *key, long row) {
-  psdm_json_object(out, key);
-  psdm_json_number(out, "manipulability", analyze_measure(a, row));
-  if (a->path.timed) psdm_json_number(out, "t", a->path.t[row]);
-  psdm_json_numbers(out, "q", a->path.q + row * a->n, a->n);
-  psdm_json_close(out);
+static void put_path_point(const analysis *a, psdm_result *head, long row, psdm_path_point *to) {
+  to->manipulability = analyze_measure(a, row);
+  if (a->path.timed) to->t = a->path.t[row];
+  PSDM_RESULT_SET(to->q, psdm_result_numbers(head, a->path.q + row * a->n, a->n), a->n);
 }
 
-static void json_path(psdm_output *out, const analysis *a) {
+static void put_path(const analysis *a, psdm_analyze_result *r) {
   const path_rows *p = &a->path;
-  if (!a->set.path) return;
-  psdm_json_object(out, "path");
-  psdm_json_integer(out, "positions", p->count);
-  psdm_json_string(out, "link", psdm_robot_link_name(a->robot, a->link));
-  psdm_json_integer(out, "dimensions", p->dimensions);
-  json_path_row(out, a, "least", p->least);
-  json_path_row(out, a, "most", p->most);
-  psdm_json_close(out);
+  psdm_path_result *to = a->set.path ? psdm_result_items(&r->head, &psdm_path_result_type, 1) : NULL;
+  if (!to) return;
+  to->positions = p->count;
+  to->link = psdm_result_text(&r->head, psdm_robot_link_name(a->robot, a->link));
+  to->dimensions = p->dimensions;
+  put_path_point(a, &r->head, p->least, &to->least);
+  put_path_point(a, &r->head, p->most, &to->most);
+  r->path = to;
 }
 
 int analyze_json(const analysis *a) {
-  psdm_output *out;
-  int code = tool_open("-", &out);
-  if (code >= 0) return code;
-  tool_json_begin(out, "analyze");
-  tool_json_robot(out, "name", a->robot);
-  psdm_json_integer(out, "n", a->n);
-  tool_json_joints(out, a->robot, NULL);
-  json_structure(out, a);
-  json_conditions(out, a);
-  json_bounds(out, a);
-  json_path(out, a);
-  psdm_json_close(out);
-  return tool_commit(&out);
+  psdm_result *head;
+  psdm_error error;
+  if (psdm_result_new(&psdm_analyze_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_analyze_result *r = (psdm_analyze_result *)head;
+  psdm_result_name_robot(head, a->robot, &r->name, &r->fingerprint);
+  r->n = a->n;
+  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, a->robot, NULL), a->n);
+  put_structure(a, r);
+  put_conditions(head, a->structure, &r->conditions);
+  put_bounds(a, r);
+  put_path(a, r);
+  return tool_answer(head);
 }

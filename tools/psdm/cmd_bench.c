@@ -164,49 +164,37 @@ static void print_text(const bench *b) {
   printf("  worst error against the recursions, relative to the largest number: %.1e\n", worst_error(b));
 }
 
-static void write_cost(psdm_output *out, const bench_row *r) {
-  psdm_json_string(out, "method", r->method);
-  psdm_json_integer(out, "mult", r->cost.mult);
-  psdm_json_integer(out, "add", r->cost.add);
-  psdm_json_integer(out, "div", r->cost.div);
-  psdm_json_integer(out, "sqrt", r->cost.sqrt);
-  psdm_json_integer(out, "sincos", r->cost.sincos);
-  psdm_json_integer(out, "depth", r->cost.depth);
-  psdm_json_integer(out, "bytes", (long long)r->bytes);
-  psdm_json_integer(out, "bytes_batch", (long long)r->bytes_batch);
-  psdm_json_number(out, "ns", r->ns);
-  psdm_json_number(out, "ns_batch", r->ns_batch);
-  psdm_json_number(out, "error", r->error);
+static psdm_timed_code timed(const bench_row *r) {
+  const psdm_cost *c = &r->cost;
+  return (psdm_timed_code){
+      r->method, c->mult,     c->add,  c->div, c->sqrt, c->sincos, c->depth, (long)r->bytes, (long)r->bytes_batch,
+      r->ns,     r->ns_batch, r->error};
 }
 
-static void write_function(psdm_output *out, const bench *b, const bench_row *r) {
-  psdm_json_object(out, psdm_code_function_name(r->function));
-  write_cost(out, r);
-  psdm_json_number(out, "library_ns", b->library[r->function]);
-  psdm_json_array(out, "others");
-  for (int k = 0; k < b->rows; k++) {
-    if (b->row[k].function != r->function || &b->row[k] == r) continue;
-    psdm_json_object(out, NULL);
-    write_cost(out, &b->row[k]);
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
-  psdm_json_close(out);
-}
-
-static void write_baseline(psdm_output *out, const bench *b) {
-  psdm_json_object(out, "baseline");
-  if (b->library[PSDM_CODE_INVERSE] > 0) {
-    psdm_json_object(out, "inverse");
-    psdm_json_string(out, "name", "library's recursion");
-    psdm_json_number(out, "ns", b->library[PSDM_CODE_INVERSE]);
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
+static void put_function(psdm_result *head, const bench *b, const bench_row *r, psdm_timed_function *to) {
+  psdm_timed_code *other = psdm_result_items(head, &psdm_timed_code_type, b->rows), t = timed(r);
+  long others = 0;
+  for (int k = 0; other && k < b->rows; k++)
+    if (b->row[k].function == r->function && &b->row[k] != r) other[others++] = timed(&b->row[k]);
+  *to = (psdm_timed_function){.function = psdm_code_function_name(r->function),
+                              .method = t.method,
+                              .mult = t.mult,
+                              .add = t.add,
+                              .div = t.div,
+                              .sqrt = t.sqrt,
+                              .sincos = t.sincos,
+                              .depth = t.depth,
+                              .bytes = t.bytes,
+                              .bytes_batch = t.bytes_batch,
+                              .ns = t.ns,
+                              .ns_batch = t.ns_batch,
+                              .error = t.error,
+                              .library_ns = b->library[r->function]};
+  PSDM_RESULT_SET(to->others, other, others);
 }
 
 /* machine and date: a time means nothing without them */
-static void write_place(psdm_output *out) {
+static void put_place(psdm_bench_result *r) {
   char line[256], day[32] = "", *processor = NULL;
   FILE *file = fopen("/proc/cpuinfo", "r");
   struct utsname machine;
@@ -220,34 +208,36 @@ static void write_place(psdm_output *out) {
     processor[strcspn(processor, "\n")] = '\0';
   }
   if (gmtime_r(&now, &date)) strftime(day, sizeof day, "%Y-%m-%d", &date);
-  psdm_json_string(out, "processor", processor ? processor : uname(&machine) >= 0 ? machine.machine : "unknown");
-  psdm_json_string(out, "date", day);
+  r->processor = psdm_result_text(&r->head, processor ? processor : uname(&machine) >= 0 ? machine.machine : "unknown");
+  r->date = psdm_result_text(&r->head, day);
 }
 
 static int print_json(const bench_settings *set, const bench *b) {
   const psdm_compile_info *info = psdm_compiled_info(b->row[0].from);
-  psdm_output *out;
-  int code = tool_open("-", &out);
-  if (code >= 0) return code;
-  tool_json_begin(out, "bench");
-  tool_json_robot(out, "name", b->robot);
-  psdm_json_integer(out, "n", psdm_robot_n(b->robot));
-  psdm_json_integer(out, "l", psdm_model_l(b->model));
-  write_place(out);
-  psdm_json_string(out, "compiler", info->compiler);
-  psdm_json_bool(out, "cached", info->cached);
-  psdm_json_integer(out, "states", BENCH_STATES);
-  psdm_json_integer(out, "repeat", b->rounds);
-  psdm_json_bool(out, "interrupted", tool_interrupted());
-  psdm_json_number(out, "error", worst_error(b));
-  psdm_json_object(out, "functions");
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
-    if (row_of(b, f)) write_function(out, b, row_of(b, f));
-  psdm_json_close(out);
-  write_baseline(out, b);
-  settings_json(&bench_line, set, out);
-  psdm_json_close(out);
-  return tool_commit(&out);
+  psdm_result *head;
+  psdm_error error;
+  long functions = 0;
+  if (psdm_result_new(&psdm_bench_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_bench_result *r = (psdm_bench_result *)head;
+  psdm_result_name_robot(head, b->robot, &r->name, &r->fingerprint);
+  r->n = psdm_robot_n(b->robot);
+  r->l = psdm_model_l(b->model);
+  put_place(r);
+  r->compiler = psdm_result_text(head, info->compiler);
+  r->cached = info->cached;
+  r->states = BENCH_STATES;
+  r->repeat = b->rounds;
+  r->interrupted = tool_interrupted();
+  r->error = worst_error(b);
+  psdm_timed_function *function = psdm_result_items(head, &psdm_timed_function_type, PSDM_CODE_FUNCTIONS);
+  for (int f = 0; function && f < PSDM_CODE_FUNCTIONS; f++)
+    if (row_of(b, f)) put_function(head, b, row_of(b, f), &function[functions++]);
+  PSDM_RESULT_SET(r->functions, function, functions);
+  psdm_baseline *baseline = psdm_result_items(head, &psdm_baseline_type, 1);
+  if (baseline) *baseline = (psdm_baseline){"inverse", "library's recursion", b->library[PSDM_CODE_INVERSE]};
+  PSDM_RESULT_SET(r->baseline, baseline, b->library[PSDM_CODE_INVERSE] > 0);
+  r->settings.item = settings_values(&bench_line, set, head, &r->settings.rows);
+  return tool_answer(head);
 }
 
 static int report(const bench_settings *set, const bench *b) {

@@ -121,8 +121,20 @@ void calibrate_judge(calibrate_job *j);                 /* cmd_calibrate.c: thre
 const psdm_finding *calibrate_finding(const calibrate_job *j, int index);
 bool calibrate_good(const calibrate_job *j); /* thresholds are met and the verdict is accepted: exit 0 */
 void calibrate_print_verdict(const calibrate_job *j, const char *of, double rel); /* cmd_calibrate_print.c */
-/* cmd_calibrate_json.c: within an object */
-void calibrate_put_verdict(const calibrate_job *j, psdm_output *out);
+/* cmd_calibrate_json.c: parts of both documents; memory is head's */
+const psdm_named_fit *calibrate_fits(const calibrate_job *j, psdm_result *head, const psdm_joint_fit *fit); /* (n) */
+void calibrate_put_part(const calibrate_job *j, psdm_result *head, const psdm_part_fit *fit, psdm_fit_part *to);
+const psdm_named_number *calibrate_formula(const calibrate_job *j, psdm_result *head, int parameter, long *terms);
+/* count x count on the diagonal of a square matrix of this size */
+const double *calibrate_block(psdm_result *head, const double *matrix, long size, long first, int count);
+const psdm_found *calibrate_findings(const calibrate_job *j, psdm_result *head, long *count);
+const psdm_word *calibrate_failures(const calibrate_job *j, psdm_result *head, long *count);
+/* PSDM_VERDICT_FIELDS of v */
+#define CALIBRATE_PUT_VERDICT(j, head, v)                                                            \
+  ((v)->word = psdm_verdict_name((j)->verdict), (v)->good = calibrate_good(j),                       \
+   (v)->accept = psdm_verdict_name((j)->accept), (v)->asked = (j)->set.max_rel > 0 || (j)->max_rmse, \
+   (v)->findings.item = calibrate_findings(j, head, &(v)->findings.rows),                            \
+   (v)->failures.item = calibrate_failures(j, head, &(v)->failures.rows))
 void calibrate_warn_verdict(const calibrate_job *j); /* cmd_calibrate.c: when standard output is taken */
 
 /* ---- reports ---- */

@@ -1,269 +1,242 @@
-/* cmd_calibrate_json.c: all results of a calibration as JSON. */
+/* cmd_calibrate_json.c: everything that a calibration found, as a document. */
 #include <math.h>
 #include <string.h>
 
 #include "cmd_calibrate.h"
 
-static void put_log(const calibrate_job *j, psdm_output *out) {
-  static const char *const key[] = {"garbage", "short",  "nan",       "repeated", "back",    "jump",
-                                    "jitter",  "frozen", "saturated", "spikes",   "wrapped", "commas"};
+/* texts of a calibration, its index-th or NULL */
+typedef const char *(*text_at)(const void *from, int index);
+
+static const char *fault_at(const void *from, int index) { return psdm_calibration_fault(from, index); }
+static const char *blind_at(const void *from, int index) { return psdm_calibration_blind(from, index); }
+static const char *reason_at(const void *from, int index) {
+  const psdm_calibration *c = from;
+  return index < (int)(sizeof c->reasons / sizeof *c->reasons) && c->reasons[index][0] ? c->reasons[index] : NULL;
+}
+static const char *doubt_at(const void *from, int index) {
+  static char text[160];
+  return calibrate_doubt(from, index, text, sizeof text);
+}
+static const char *log_at(const void *from, int index) {
+  const calibrate_job *j = from;
+  return index < j->set.log.count ? j->set.log.value[index] : NULL;
+}
+
+#define PUT_TEXTS(r, key, at, from) (r->key.item = tool_texts(&r->head, at, from, &r->key.rows))
+
+static void put_log(const calibrate_job *j, psdm_calibrate_result *r) {
   const psdm_calibration *c = j->result;
-  const char *text;
-  psdm_json_array(out, "logs");
-  for (int i = 0; i < j->set.log.count; i++) psdm_json_string(out, NULL, j->set.log.value[i]);
-  psdm_json_close(out);
-  psdm_json_integer(out, "rows", c->rows);
-  psdm_json_integer(out, "used", c->used);
-  psdm_json_integer(out, "segments", c->segments);
-  psdm_json_number(out, "rate", c->rate);
-  psdm_json_object(out, "faults");
-  for (int k = 0; k < PSDM_FAULTS && k < (int)(sizeof key / sizeof *key); k++)
-    psdm_json_integer(out, key[k], c->faults[k]);
-  psdm_json_close(out);
-  psdm_json_array(out, "fault_lines");
-  for (int k = 0; (text = psdm_calibration_fault(c, k)); k++) psdm_json_string(out, NULL, text);
-  psdm_json_close(out);
+  const long *f = c->faults;
+  PUT_TEXTS(r, logs, log_at, j);
+  r->rows = c->rows, r->used = c->used, r->segments = c->segments, r->rate = c->rate;
+  r->faults = (psdm_fault_counts){f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11]};
+  PUT_TEXTS(r, fault_lines, fault_at, c);
 }
 
-static void put_choices(const psdm_calibration *c, psdm_output *out) {
-  psdm_json_object(out, "choices");
-  psdm_json_string(out, "kinematics", psdm_kinematics_name(c->kinematics));
-  psdm_json_number(out, "cutoff", c->cutoff); /* null: no filter */
-  psdm_json_number(out, "delay", c->delay);
-  psdm_json_number(out, "lambda", c->lambda);
-  psdm_json_number(out, "rest", c->rest);
-  psdm_json_integer(out, "stride", c->stride);
-  psdm_json_bool(out, "prior_from_kinematics", c->prior_from_kinematics);
-  psdm_json_number(out, "prior_mass", c->prior_from_kinematics ? c->prior_mass : NAN);
-  psdm_json_close(out);
-  psdm_json_array(out, "reasons");
-  for (int k = 0; k < 8 && c->reasons[k][0]; k++) psdm_json_string(out, NULL, c->reasons[k]);
-  psdm_json_close(out);
+static void put_choices(const psdm_calibration *c, psdm_calibrate_result *r) {
+  r->choices = (psdm_calibrate_choices){.kinematics = psdm_kinematics_name(c->kinematics),
+                                        .cutoff = c->cutoff,
+                                        .delay = c->delay,
+                                        .lambda = c->lambda,
+                                        .rest = c->rest,
+                                        .stride = c->stride,
+                                        .prior_from_kinematics = c->prior_from_kinematics,
+                                        .prior_mass = c->prior_from_kinematics ? c->prior_mass : NAN};
+  PUT_TEXTS(r, reasons, reason_at, c);
 }
 
-static void put_part(const calibrate_job *j, const psdm_part_fit *fit, psdm_output *out) {
-  psdm_json_array(out, "joints");
-  for (int i = 0; i < j->n; i++) {
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "name", calibrate_joint_name(j, i));
-    psdm_json_integer(out, "rows", fit->joint[i].rows);
-    psdm_json_number(out, "rmse", fit->joint[i].rmse);
-    psdm_json_number(out, "rel", fit->joint[i].rel);
-    psdm_json_number(out, "nrmse", fit->joint[i].nrmse);
-    psdm_json_number(out, "r2", fit->joint[i].r2);
-    psdm_json_close(out);
+const psdm_named_fit *calibrate_fits(const calibrate_job *j, psdm_result *head, const psdm_joint_fit *fit) {
+  psdm_named_fit *to = psdm_result_items(head, &psdm_named_fit_type, j->n);
+  for (int i = 0; to && i < j->n; i++) {
+    to[i].name = psdm_result_text(head, calibrate_joint_name(j, i));
+    if (!fit) continue;
+    to[i].rows = fit[i].rows, to[i].rmse = fit[i].rmse, to[i].rel = fit[i].rel;
+    to[i].nrmse = fit[i].nrmse, to[i].r2 = fit[i].r2;
   }
-  psdm_json_close(out);
-  psdm_json_number(out, "global_rel", fit->global_rel);
-  psdm_json_integer(out, "rows", fit->rows);
+  return to;
+}
+
+void calibrate_put_part(const calibrate_job *j, psdm_result *head, const psdm_part_fit *fit, psdm_fit_part *to) {
+  PSDM_RESULT_SET(to->joints, calibrate_fits(j, head, fit->joint), j->n);
+  to->global_rel = fit->global_rel;
+  to->rows = fit->rows;
 }
 
 /* rows in motion, and the other kinds beside them */
-static void put_fit(const calibrate_job *j, const char *key, const psdm_part_fit *fit, psdm_output *out) {
-  static const struct {
-    const char *key;
-    int part;
-  } others[] = {{"all", PSDM_FIT_ALL}, {"rest", PSDM_FIT_REST}, {"raw", PSDM_FIT_RAW}};
-  psdm_json_object(out, key);
-  put_part(j, &fit[PSDM_FIT_MOVING], out);
-  for (int k = 0; k < 3; k++) {
-    psdm_json_object(out, others[k].key);
-    put_part(j, &fit[others[k].part], out);
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
+static void put_fit(const calibrate_job *j, psdm_result *head, const psdm_part_fit *fit, psdm_fit_set *to) {
+  psdm_fit_part moving;
+  calibrate_put_part(j, head, &fit[PSDM_FIT_MOVING], &moving);
+  PSDM_RESULT_SET(to->joints, moving.joints.item, j->n);
+  to->global_rel = moving.global_rel, to->rows = moving.rows;
+  calibrate_put_part(j, head, &fit[PSDM_FIT_ALL], &to->all);
+  calibrate_put_part(j, head, &fit[PSDM_FIT_REST], &to->rest);
+  calibrate_put_part(j, head, &fit[PSDM_FIT_RAW], &to->raw);
 }
 
-static void put_parameters(const calibrate_job *j, psdm_output *out) {
-  const psdm_calibration *c = j->result;
+const psdm_named_number *calibrate_formula(const calibrate_job *j, psdm_result *head, int parameter, long *terms) {
   char name[32];
-  psdm_json_array(out, "parameters");
-  for (int k = 0; k < c->base; k++) {
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "name", c->theta[k].name);
-    psdm_json_number(out, "value", c->theta[k].value);
-    psdm_json_number(out, "sd", c->theta[k].sd);
-    psdm_json_number(out, "prior_share", c->theta[k].prior_share);
-    psdm_json_bool(out, "essential", c->theta[k].essential);
-    psdm_json_object(out, "formula");
-    for (int t = 0; t < psdm_model_base_terms(j->model, k); t++) {
-      int standard;
-      double coefficient = psdm_model_base_term(j->model, k, t, &standard);
-      psdm_json_number(out, psdm_model_standard_name(j->model, standard, name, sizeof name), coefficient);
-    }
-    psdm_json_close(out);
-    psdm_json_close(out);
+  psdm_named_number *term = psdm_result_memory(head, psdm_model_base_terms(j->model, parameter), sizeof *term);
+  for (int t = 0; term && t < psdm_model_base_terms(j->model, parameter); t++) {
+    int standard;
+    term[t].value = psdm_model_base_term(j->model, parameter, t, &standard);
+    term[t].name = psdm_result_text(head, psdm_model_standard_name(j->model, standard, name, sizeof name));
+    *terms = t + 1;
   }
-  psdm_json_close(out);
-  if (!c->pi) return;
-  psdm_json_object(out, "standard_parameters");
-  for (int k = 0; k < c->standard; k++)
-    psdm_json_number(out, psdm_robot_parameter_name(j->robot, k, name, sizeof name), c->pi[k]);
-  psdm_json_close(out);
+  return term;
 }
 
-/* of one drive's gains, whose first stands there behind theta */
-static void put_covariance(const psdm_calibration *c, int first, int columns, psdm_output *out) {
-  long size = c->base;
-  for (int i = 0; i < c->n; i++) size += c->columns[i];
-  if (!c->covariance) return;
-  psdm_json_array(out, "covariance");
-  for (int k = 0; k < columns; k++)
-    psdm_json_numbers(out, NULL, c->covariance + (c->base + first + k) * size + c->base + first, columns);
-  psdm_json_close(out);
-}
-
-static void put_friction(const calibrate_job *j, psdm_output *out) {
+static void put_parameters(const calibrate_job *j, psdm_calibrate_result *r) {
   const psdm_calibration *c = j->result;
-  int first = 0;
+  psdm_fitted_parameter *to = psdm_result_items(&r->head, &psdm_fitted_parameter_type, c->base);
+  char name[32];
+  for (int k = 0; to && k < c->base; k++) {
+    const psdm_estimate *from = &c->theta[k];
+    to[k].name = psdm_result_text(&r->head, from->name);
+    to[k].value = from->value, to[k].sd = from->sd;
+    to[k].prior_share = from->prior_share, to[k].essential = from->essential;
+    to[k].formula.item = calibrate_formula(j, &r->head, k, &to[k].formula.rows);
+  }
+  PSDM_RESULT_SET(r->parameters, to, c->base);
+  if (!c->pi) return;
+  psdm_named_number *pi = psdm_result_memory(&r->head, c->standard, sizeof *pi);
+  for (int k = 0; pi && k < c->standard; k++) {
+    psdm_robot_parameter_name(j->robot, k, name, sizeof name);
+    pi[k] = (psdm_named_number){psdm_result_text(&r->head, name), c->pi[k]};
+  }
+  PSDM_RESULT_SET(r->standard_parameters, pi, c->standard);
+}
+
+const double *calibrate_block(psdm_result *head, const double *matrix, long size, long first, int count) {
+  double *block = psdm_result_memory(head, (long)count * count, sizeof *block);
+  for (int k = 0; block && k < count; k++)
+    memcpy(block + (long)k * count, matrix + (first + k) * size + first, (size_t)count * sizeof *block);
+  return block;
+}
+
+static void put_columns(const psdm_calibration *c, int i, psdm_result *head, psdm_fitted_friction *to) {
+  psdm_friction_column *column = psdm_result_items(head, &psdm_friction_column_type, c->columns[i]);
   char text[96];
-  psdm_json_array(out, "friction");
-  for (int i = 0; i < c->n; i++) {
+  for (int k = 0; column && k < c->columns[i]; k++) {
+    const psdm_column *from = &c->column[i][k];
+    column[k].text = psdm_result_text(head, calibrate_column_text(from, text, sizeof text));
+    column[k].column = psdm_column_text(from->kind);
+    column[k].width = from->width, column[k].load = from->load;
+    column[k].gain = from->gain, column[k].sd = from->sd;
+  }
+  PSDM_RESULT_SET(to->columns, column, c->columns[i]);
+}
+
+static void put_friction(const calibrate_job *j, psdm_calibrate_result *r) {
+  const psdm_calibration *c = j->result;
+  psdm_fitted_friction *to = psdm_result_items(&r->head, &psdm_fitted_friction_type, c->n);
+  long size = c->base, first = c->base; /* of one drive's gains, which are behind theta */
+  for (int i = 0; i < c->n; i++) size += c->columns[i];
+  for (int i = 0; to && i < c->n; i++) {
     psdm_friction near;
     double left_out;
     psdm_parameters_friction(j->parameters, i, &near, &left_out);
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "joint", calibrate_joint_name(j, i));
-    psdm_json_array(out, "columns");
-    for (int k = 0; k < c->columns[i]; k++) {
-      const psdm_column *column = &c->column[i][k];
-      psdm_json_object(out, NULL);
-      psdm_json_string(out, "text", calibrate_column_text(column, text, sizeof text));
-      psdm_json_string(out, "column", psdm_column_text(column->kind));
-      psdm_json_number(out, "width", column->width);
-      psdm_json_integer(out, "load", column->load);
-      psdm_json_number(out, "gain", column->gain);
-      psdm_json_number(out, "sd", column->sd);
-      psdm_json_close(out);
+    to[i].joint = psdm_result_text(&r->head, calibrate_joint_name(j, i));
+    put_columns(c, i, &r->head, &to[i]);
+    if (c->covariance) {
+      const double *block = calibrate_block(&r->head, c->covariance, size, first, c->columns[i]);
+      PSDM_RESULT_SET(to[i].covariance, block, c->columns[i]);
+      to[i].covariance.columns = c->columns[i];
     }
-    psdm_json_close(out);
-    put_covariance(c, first, c->columns[i], out);
     first += c->columns[i];
-    psdm_json_number(out, "sigma", c->sigma[i]);
-    psdm_json_number(out, "speed", c->speed[i]);
-    psdm_json_number(out, "mean_load", c->load[i]);
-    psdm_json_object(out, "nearest");
-    psdm_json_number(out, "coulomb", near.coulomb);
-    psdm_json_number(out, "viscous", near.viscous);
-    psdm_json_number(out, "offset", near.offset);
-    psdm_json_number(out, "left_out", left_out);
-    psdm_json_close(out);
-    psdm_json_close(out);
+    to[i].sigma = c->sigma[i], to[i].speed = c->speed[i], to[i].mean_load = c->load[i];
+    to[i].nearest = (psdm_nearest_friction){near.coulomb, near.viscous, near.offset, left_out};
   }
-  psdm_json_close(out);
+  PSDM_RESULT_SET(r->friction, to, c->n);
 }
 
-static void put_worth(const psdm_calibration *c, psdm_output *out) {
-  const char *text;
+static void put_worth(const psdm_calibration *c, psdm_calibrate_result *r) {
   int columns = 0;
   for (int i = 0; i < c->n; i++) columns += c->columns[i];
-  psdm_json_number(out, "cost_ratio", c->cost_ratio);
-  psdm_json_number(out, "condition", c->condition);
-  psdm_json_numbers(out, "singular_values", c->singular, c->base + columns);
-  psdm_json_array(out, "blind");
-  for (int k = 0; (text = psdm_calibration_blind(c, k)); k++) psdm_json_string(out, NULL, text);
-  psdm_json_close(out);
-  psdm_json_array(out, "folds");
-  for (int k = 0; k < c->folds; k++) {
-    psdm_json_object(out, NULL);
-    psdm_json_numbers(out, "rmse", c->fold_rmse + (long)k * c->n, c->n);
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
-  psdm_json_number(out, "durbin_watson", c->durbin_watson);
-  psdm_json_number(out, "correlation", c->correlation);
-  psdm_json_integer(out, "steps", c->steps);
-  psdm_json_number(out, "seconds", c->seconds);
-  psdm_json_bool(out, "stopped", c->stopped);
+  r->cost_ratio = c->cost_ratio, r->condition = c->condition;
+  PSDM_RESULT_SET(r->singular_values, psdm_result_numbers(&r->head, c->singular, c->base + columns), c->base + columns);
+  PUT_TEXTS(r, blind, blind_at, c);
+  psdm_fold *fold = psdm_result_items(&r->head, &psdm_fold_type, c->folds);
+  for (int k = 0; fold && k < c->folds; k++)
+    PSDM_RESULT_SET(fold[k].rmse, psdm_result_numbers(&r->head, c->fold_rmse + (long)k * c->n, c->n), c->n);
+  PSDM_RESULT_SET(r->folds, fold, c->folds);
+  r->durbin_watson = c->durbin_watson, r->correlation = c->correlation;
+  r->steps = c->steps, r->seconds = c->seconds, r->stopped = c->stopped;
 }
 
-static void put_comparison(const calibrate_job *j, psdm_output *out) {
+static void put_comparison(const calibrate_job *j, psdm_calibrate_result *r) {
   const comparison *c = &j->compared;
   double own = 0, others = 0, square = 0;
   if (!j->set.compare) return;
-  psdm_json_object(out, "compare");
-  psdm_json_string(out, "part", c->heldout ? "heldout" : "train");
-  psdm_json_integer(out, "rows", c->rows);
-  psdm_json_array(out, "joints");
+  psdm_comparison *to = psdm_result_items(&r->head, &psdm_comparison_type, 1);
+  psdm_compared_fit *fit = psdm_result_items(&r->head, &psdm_compared_fit_type, j->n);
+  psdm_compared_parameter *parameter = psdm_result_items(&r->head, &psdm_compared_parameter_type, j->result->base);
+  if (!to || !fit || !parameter) return;
+  r->compare = to;
+  to->part = c->heldout ? "heldout" : "train";
+  to->rows = c->rows;
   for (int i = 0; i < j->n; i++) {
-    psdm_json_object(out, NULL);
-    psdm_json_number(out, "rmse", sqrt(c->own[i] / (double)c->rows));
-    psdm_json_number(out, "rmse_compared", sqrt(c->others[i] / (double)c->rows));
-    psdm_json_close(out);
+    fit[i] = (psdm_compared_fit){sqrt(c->own[i] / (double)c->rows), sqrt(c->others[i] / (double)c->rows)};
     own += c->own[i], others += c->others[i], square += c->square[i];
   }
-  psdm_json_close(out);
-  psdm_json_number(out, "global_rel", sqrt(own / square));
-  psdm_json_number(out, "global_rel_compared", sqrt(others / square));
-  psdm_json_array(out, "parameters");
+  PSDM_RESULT_SET(to->joints, fit, j->n);
+  to->global_rel = sqrt(own / square);
+  to->global_rel_compared = sqrt(others / square);
   for (int k = 0; k < j->result->base; k++) {
-    double other = NAN, apart = calibrate_apart(j, k, &other);
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "name", j->result->theta[k].name);
-    psdm_json_number(out, "compared", other);
-    psdm_json_number(out, "sds_apart", apart);
-    psdm_json_close(out);
+    parameter[k].name = psdm_result_text(&r->head, j->result->theta[k].name);
+    parameter[k].compared = NAN;
+    parameter[k].sds_apart = calibrate_apart(j, k, &parameter[k].compared);
   }
-  psdm_json_close(out);
-  psdm_json_close(out);
+  PSDM_RESULT_SET(to->parameters, parameter, j->result->base);
 }
 
-void calibrate_put_verdict(const calibrate_job *j, psdm_output *out) {
-  const psdm_finding *f;
-  psdm_json_string(out, "word", psdm_verdict_name(j->verdict));
-  psdm_json_bool(out, "good", calibrate_good(j));
-  psdm_json_string(out, "accept", psdm_verdict_name(j->accept));
-  psdm_json_bool(out, "asked", j->set.max_rel > 0 || j->max_rmse);
-  psdm_json_array(out, "findings");
-  for (int k = 0; (f = calibrate_finding(j, k)); k++) {
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "rule", f->rule);
-    psdm_json_string(out, "verdict", psdm_verdict_name(f->verdict));
-    psdm_json_string(out, "text", f->text);
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
-  psdm_json_array(out, "failures");
-  for (int k = 0; k < j->failures; k++) psdm_json_string(out, NULL, j->failure[k]);
-  psdm_json_close(out);
+static const char *failure_at(const void *from, int index) {
+  const calibrate_job *j = from;
+  return index < j->failures ? j->failure[index] : NULL;
 }
 
-static void put_verdict(const calibrate_job *j, psdm_output *out) {
-  char text[160];
-  psdm_json_array(out, "doubts");
-  for (int k = 0; calibrate_doubt(j, k, text, sizeof text); k++) psdm_json_string(out, NULL, text);
-  psdm_json_close(out);
-  psdm_json_object(out, "verdict");
-  calibrate_put_verdict(j, out);
-  psdm_json_bool(out, "heldout", j->result->judged_heldout);
-  psdm_json_number(out, "error", j->result->judged_rel);
-  psdm_json_number(out, "no_model", j->result->no_model);
-  psdm_json_number(out, "cross_validated", j->result->cross_rel);
-  psdm_json_number(out, "plain_least_squares", j->result->plain);
-  psdm_json_close(out);
+const psdm_found *calibrate_findings(const calibrate_job *j, psdm_result *head, long *count) {
+  while (calibrate_finding(j, (int)*count)) ++*count;
+  psdm_found *to = psdm_result_items(head, &psdm_found_type, *count);
+  for (int k = 0; to && k < *count; k++) {
+    const psdm_finding *f = calibrate_finding(j, k);
+    to[k] =
+        (psdm_found){psdm_result_text(head, f->rule), psdm_verdict_name(f->verdict), psdm_result_text(head, f->text)};
+  }
+  return to;
+}
+
+const psdm_word *calibrate_failures(const calibrate_job *j, psdm_result *head, long *count) {
+  return tool_texts(head, failure_at, j, count);
+}
+
+static void put_verdict(const calibrate_job *j, psdm_calibrate_result *r) {
+  psdm_calibrate_verdict *v = &r->verdict;
+  PUT_TEXTS(r, doubts, doubt_at, j);
+  v->heldout = j->result->judged_heldout, v->error = j->result->judged_rel, v->no_model = j->result->no_model;
+  v->cross_validated = j->result->cross_rel, v->plain_least_squares = j->result->plain;
+  CALIBRATE_PUT_VERDICT(j, &r->head, v);
 }
 
 int calibrate_json(calibrate_job *j) {
-  psdm_output *out;
-  int code = tool_open("-", &out);
-  if (code >= 0) return code;
-  tool_json_begin(out, "calibrate");
-  tool_json_robot(out, "name", j->robot);
-  psdm_json_integer(out, "n", j->n);
-  tool_json_joints(out, j->robot, NULL);
-  psdm_json_bool(out, "coupled_drives", tool_coupled_drives(j->robot));
-  psdm_json_string(out, "route", "oneshot");
-  psdm_json_string(out, "estimator", psdm_estimator_name(j->result->estimator));
-  put_fit(j, "train", j->result->train, out);
-  put_fit(j, "heldout", j->result->heldout, out);
-  put_parameters(j, out);
-  put_friction(j, out);
-  put_choices(j->result, out);
-  put_log(j, out);
-  put_worth(j->result, out);
-  put_comparison(j, out);
-  put_verdict(j, out);
-  settings_json(&calibrate_line, &j->set, out);
-  psdm_json_close(out);
-  return tool_commit(&out);
+  psdm_result *head;
+  psdm_error error;
+  if (psdm_result_new(&psdm_calibrate_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_calibrate_result *r = (psdm_calibrate_result *)head;
+  psdm_result_name_robot(head, j->robot, &r->name, &r->fingerprint);
+  r->n = j->n;
+  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->robot, NULL), j->n);
+  r->coupled_drives = tool_coupled_drives(j->robot);
+  r->route = "oneshot";
+  r->estimator = psdm_estimator_name(j->result->estimator);
+  put_fit(j, head, j->result->train, &r->train);
+  put_fit(j, head, j->result->heldout, &r->heldout);
+  put_parameters(j, r);
+  put_friction(j, r);
+  put_choices(j->result, r);
+  put_log(j, r);
+  put_worth(j->result, r);
+  put_comparison(j, r);
+  put_verdict(j, r);
+  r->settings.item = settings_values(&calibrate_line, &j->set, head, &r->settings.rows);
+  return tool_answer(head);
 }

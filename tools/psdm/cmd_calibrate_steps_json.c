@@ -1,187 +1,120 @@
-/* cmd_calibrate_steps_json.c: all results of --route steps as JSON. */
+/* cmd_calibrate_steps_json.c: everything that --route steps found, as a document. */
 #include <math.h>
 #include <string.h>
 
 #include "cmd_calibrate.h"
 
-static void put_numbers(const psdm_joint_fit *fit, psdm_output *out) {
-  psdm_json_integer(out, "rows", fit ? fit->rows : 0);
-  psdm_json_number(out, "rmse", fit ? fit->rmse : NAN);
-  psdm_json_number(out, "rel", fit ? fit->rel : NAN);
-  psdm_json_number(out, "nrmse", fit ? fit->nrmse : NAN);
-  psdm_json_number(out, "r2", fit ? fit->r2 : NAN);
-}
-
 /* a step's own torque: held-out figures, the training rows' beside them */
-static void put_step(const calibrate_job *j, psdm_step step, psdm_output *out) {
+static void put_step(const calibrate_job *j, psdm_step step, psdm_result *head, psdm_step_result *to) {
   const psdm_steps *s = j->steps.result;
   const psdm_step_fit *fit = &s->step[step];
-  psdm_json_object(out, psdm_step_name(step));
-  psdm_json_bool(out, "done", fit->done || fit->from_before);
-  psdm_json_bool(out, "from_before", fit->from_before);
-  psdm_json_integer(out, "rows", fit->rows);
-  psdm_json_number(out, "condition", fit->done ? fit->condition : NAN);
-  psdm_json_number(out, "seconds", fit->seconds);
-  psdm_json_array(out, "joints");
-  for (int i = 0; i < j->n; i++) {
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "name", calibrate_joint_name(j, i));
+  psdm_step_joint *joint = psdm_result_items(head, &psdm_step_joint_type, j->n);
+  to->done = fit->done || fit->from_before, to->from_before = fit->from_before;
+  to->rows = fit->rows, to->condition = fit->done ? fit->condition : NAN, to->seconds = fit->seconds;
+  PSDM_RESULT_SET(to->joints, joint, j->n);
+  for (int i = 0; joint && i < j->n; i++) {
+    joint[i].name = psdm_result_text(head, calibrate_joint_name(j, i));
     if (step == PSDM_STEP_MOTOR) {
-      psdm_json_number(out, "constant", s->torque_constant[i]);
-      psdm_json_number(out, "sd", s->sd[i]);
-      psdm_json_string(out, "from", calibrate_from(s->torque_constant_from[i]));
+      joint[i].constant = s->torque_constant[i], joint[i].sd = s->sd[i];
+      joint[i].from = calibrate_from(s->torque_constant_from[i]);
     }
-    put_numbers(fit->heldout ? fit->heldout + i : NULL, out);
-    psdm_json_object(out, "train");
-    put_numbers(fit->train ? fit->train + i : NULL, out);
-    psdm_json_close(out);
-    psdm_json_number(out, "sigma", fit->sigma ? fit->sigma[i] : NAN);
-    psdm_json_close(out);
+    if (fit->heldout) {
+      const psdm_joint_fit *f = &fit->heldout[i];
+      joint[i].rows = f->rows, joint[i].rmse = f->rmse, joint[i].rel = f->rel;
+      joint[i].nrmse = f->nrmse, joint[i].r2 = f->r2;
+    }
+    if (fit->train) {
+      const psdm_joint_fit *f = &fit->train[i];
+      joint[i].train = (psdm_fit_numbers){f->rows, f->rmse, f->rel, f->nrmse, f->r2};
+    }
+    if (fit->sigma) joint[i].sigma = fit->sigma[i];
   }
-  psdm_json_close(out);
-  psdm_json_close(out);
-}
-
-static void put_part(const calibrate_job *j, const char *key, const psdm_part_fit *fit, psdm_output *out) {
-  psdm_json_object(out, key);
-  psdm_json_array(out, "joints");
-  for (int i = 0; i < j->n; i++) {
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "name", calibrate_joint_name(j, i));
-    put_numbers(&fit->joint[i], out);
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
-  psdm_json_number(out, "global_rel", fit->global_rel);
-  psdm_json_integer(out, "rows", fit->rows);
-  psdm_json_close(out);
-}
-
-static void put_all(const calibrate_job *j, psdm_output *out) {
-  const psdm_joint_fit *all = j->steps.result->all;
-  psdm_json_array(out, "all");
-  for (int i = 0; i < j->n; i++) {
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "name", calibrate_joint_name(j, i));
-    put_numbers(all ? &all[i] : NULL, out);
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
 }
 
 /* value: the arm alone; with_tool: what --out has */
-static void put_parameters(const calibrate_job *j, psdm_output *out) {
+static void put_parameters(const calibrate_job *j, psdm_calibrate_steps_result *r) {
   const psdm_steps *s = j->steps.result;
-  char name[32];
-  psdm_json_array(out, "parameters");
-  for (int k = 0; k < s->base; k++) {
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "name", s->theta[k].name);
-    psdm_json_number(out, "value", s->theta[k].value);
-    psdm_json_number(out, "sd", s->theta[k].sd);
-    psdm_json_number(out, "with_tool", j->parameters->theta[k].value);
-    psdm_json_string(out, "from", calibrate_from(s->theta_from[k]));
-    psdm_json_bool(out, "gravity", s->gravity[k] != 0);
-    psdm_json_object(out, "formula");
-    for (int t = 0; t < psdm_model_base_terms(j->model, k); t++) {
-      int standard;
-      double coefficient = psdm_model_base_term(j->model, k, t, &standard);
-      psdm_json_number(out, psdm_model_standard_name(j->model, standard, name, sizeof name), coefficient);
-    }
-    psdm_json_close(out);
-    psdm_json_close(out);
+  psdm_step_parameter *to = psdm_result_items(&r->head, &psdm_step_parameter_type, s->base);
+  for (int k = 0; to && k < s->base; k++) {
+    to[k].name = psdm_result_text(&r->head, s->theta[k].name);
+    to[k].value = s->theta[k].value, to[k].sd = s->theta[k].sd;
+    to[k].with_tool = j->parameters->theta[k].value;
+    to[k].from = calibrate_from(s->theta_from[k]);
+    to[k].gravity = s->gravity[k] != 0;
+    to[k].formula.item = calibrate_formula(j, &r->head, k, &to[k].formula.rows);
   }
-  psdm_json_close(out);
+  PSDM_RESULT_SET(r->parameters, to, s->base);
 }
 
-/* of one drive's eight numbers of friction, from first on in the vector of all */
-static void put_covariance(const psdm_steps *s, int first, psdm_output *out) {
-  psdm_json_array(out, "covariance");
-  for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++)
-    psdm_json_numbers(out, NULL, s->covariance + (long)(first + k) * s->numbers + first, PSDM_FRICTION_NUMBERS);
-  psdm_json_close(out);
-}
-
-static void put_friction(const calibrate_job *j, psdm_output *out) {
+static void put_friction(const calibrate_job *j, psdm_calibrate_steps_result *r) {
   const psdm_steps *s = j->steps.result;
-  psdm_json_array(out, "friction");
-  for (int i = 0; i < j->n; i++) {
-    const double *sd = s->sd + s->n + s->base + PSDM_FRICTION_NUMBERS * i;
-    bool given = s->friction[i].given;
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "joint", calibrate_joint_name(j, i));
-    psdm_json_string(out, "from", calibrate_from(given ? s->friction_from[i] : PSDM_FROM_NOTHING));
-    for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++)
-      psdm_json_number(out, calibrate_friction_key(k), given ? calibrate_friction_number(&s->friction[i], k) : NAN);
-    psdm_json_object(out, "sd");
-    for (int k = 0; k < PSDM_FRICTION_NUMBERS; k++)
-      psdm_json_number(out, calibrate_friction_key(k), given ? sd[k] : NAN);
-    psdm_json_close(out);
-    if (given) put_covariance(s, s->n + s->base + PSDM_FRICTION_NUMBERS * i, out);
-    psdm_json_number(out, "effective_inertia", s->effective_inertia[i]);
-    psdm_json_number(out, "speed", s->speed[i]);
-    psdm_json_close(out);
+  psdm_step_friction_result *to = psdm_result_items(&r->head, &psdm_step_friction_result_type, j->n);
+  for (int i = 0; to && i < j->n; i++) {
+    int first = s->n + s->base + PSDM_FRICTION_NUMBERS * i; /* of the drive's eight numbers in the vector of all */
+    const psdm_friction *f = &s->friction[i];
+    const double *sd = s->sd + first;
+    to[i].joint = psdm_result_text(&r->head, calibrate_joint_name(j, i));
+    to[i].from = calibrate_from(f->given ? s->friction_from[i] : PSDM_FROM_NOTHING);
+    to[i].effective_inertia = s->effective_inertia[i], to[i].speed = s->speed[i];
+    if (!f->given) continue;
+    to[i].coulomb = f->coulomb, to[i].static_ = f->stat, to[i].stribeck = f->stribeck, to[i].viscous = f->viscous;
+    to[i].exponent = f->exponent, to[i].sigma0 = f->sigma0, to[i].sigma1 = f->sigma1, to[i].offset = f->offset;
+    to[i].sd = (psdm_lugre_numbers){sd[0], sd[1], sd[2], sd[3], sd[4], sd[5], sd[6], sd[7]};
+    const double *block = calibrate_block(&r->head, s->covariance, s->numbers, first, PSDM_FRICTION_NUMBERS);
+    PSDM_RESULT_SET(to[i].covariance, block, PSDM_FRICTION_NUMBERS);
+    to[i].covariance.columns = PSDM_FRICTION_NUMBERS;
   }
-  psdm_json_close(out);
+  PSDM_RESULT_SET(r->friction, to, j->n);
 }
 
-static void put_logs(const calibrate_job *j, psdm_output *out) {
-  const char *text;
-  psdm_json_array(out, "logs");
-  for (int i = 0; i < j->set.log.count; i++) {
+static const char *fault_at(const void *from, int index) { return psdm_steps_fault(from, index); }
+static const char *remark_at(const void *from, int index) {
+  const psdm_steps *s = from;
+  return s->remark && s->remark[index][0] ? s->remark[index] : NULL;
+}
+
+static void put_logs(const calibrate_job *j, psdm_calibrate_steps_result *r) {
+  int count = j->set.log.count;
+  psdm_step_log *to = psdm_result_items(&r->head, &psdm_step_log_type, count);
+  for (int i = 0; to && i < count; i++) {
     const psdm_steps_log *log = &j->steps.log[i];
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "path", log->path);
-    psdm_json_string(out, "step", psdm_step_name(log->step));
-    if (log->mass > 0) psdm_json_number(out, "mass", log->mass);
-    if (log->mass > 0) psdm_json_numbers(out, "com", log->com, 3);
-    psdm_json_close(out);
+    to[i].path = psdm_result_text(&r->head, log->path);
+    to[i].step = psdm_step_name(log->step);
+    if (!(log->mass > 0)) continue;
+    to[i].mass = log->mass;
+    memcpy(to[i].com, log->com, sizeof to[i].com);
   }
-  psdm_json_close(out);
-  psdm_json_array(out, "fault_lines");
-  for (int k = 0; (text = psdm_steps_fault(j->steps.result, k)); k++) psdm_json_string(out, NULL, text);
-  psdm_json_close(out);
-}
-
-static void put_verdict(const calibrate_job *j, psdm_output *out) {
-  const psdm_steps *s = j->steps.result;
-  psdm_json_array(out, "remarks");
-  for (int k = 0; s->remark && s->remark[k][0]; k++) psdm_json_string(out, NULL, s->remark[k]);
-  psdm_json_close(out);
-  psdm_json_object(out, "verdict");
-  calibrate_put_verdict(j, out);
-  psdm_json_string(out, "of", j->steps.judged_of);
-  psdm_json_number(out, "error", calibrate_steps_rel(j));
-  psdm_json_close(out);
+  PSDM_RESULT_SET(r->logs, to, count);
+  r->fault_lines.item = tool_texts(&r->head, fault_at, j->steps.result, &r->fault_lines.rows);
 }
 
 int calibrate_steps_json(calibrate_job *j) {
   const psdm_steps *s = j->steps.result;
-  psdm_output *out;
-  int code = tool_open("-", &out);
-  if (code >= 0) return code;
-  tool_json_begin(out, "calibrate");
-  tool_json_robot(out, "name", j->robot);
-  psdm_json_integer(out, "n", j->n);
-  tool_json_joints(out, j->robot, NULL);
-  psdm_json_bool(out, "coupled_drives", tool_coupled_drives(j->robot));
-  psdm_json_string(out, "route", "steps");
-  psdm_json_object(out, "steps");
-  for (int k = 0; k < PSDM_STEPS; k++) put_step(j, (psdm_step)k, out);
-  psdm_json_close(out);
-  put_part(j, "train", &j->parameters->train, out);
-  put_part(j, "heldout", &j->parameters->heldout, out);
-  put_all(j, out);
-  put_parameters(j, out);
-  put_friction(j, out);
-  psdm_json_bool(out, "currents", s->currents);
-  if (s->tool) psdm_json_numbers(out, "tool", s->tool, 10);
-  put_logs(j, out);
-  psdm_json_number(out, "rate", s->rate);
-  psdm_json_number(out, "seconds", s->seconds);
-  psdm_json_bool(out, "stopped", s->stopped);
-  put_verdict(j, out);
-  settings_json(&calibrate_line, &j->set, out);
-  psdm_json_close(out);
-  return tool_commit(&out);
+  psdm_result *head;
+  psdm_error error;
+  if (psdm_result_new(&psdm_calibrate_steps_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_calibrate_steps_result *r = (psdm_calibrate_steps_result *)head;
+  psdm_step_result *const step[PSDM_STEPS] = {&r->steps.motor, &r->steps.gravity, &r->steps.friction,
+                                              &r->steps.inertia};
+  psdm_result_name_robot(head, j->robot, &r->name, &r->fingerprint);
+  r->n = j->n;
+  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->robot, NULL), j->n);
+  r->coupled_drives = tool_coupled_drives(j->robot);
+  r->route = "steps";
+  for (int k = 0; k < PSDM_STEPS; k++) put_step(j, (psdm_step)k, head, step[k]);
+  calibrate_put_part(j, head, &j->parameters->train, &r->train);
+  calibrate_put_part(j, head, &j->parameters->heldout, &r->heldout);
+  PSDM_RESULT_SET(r->all, calibrate_fits(j, head, s->all), j->n);
+  put_parameters(j, r);
+  put_friction(j, r);
+  r->currents = s->currents;
+  if (s->tool) PSDM_RESULT_SET(r->tool, psdm_result_numbers(head, s->tool, 10), 10);
+  put_logs(j, r);
+  r->rate = s->rate, r->seconds = s->seconds, r->stopped = s->stopped;
+  r->remarks.item = tool_texts(head, remark_at, s, &r->remarks.rows);
+  CALIBRATE_PUT_VERDICT(j, head, &r->verdict);
+  r->verdict.of = j->steps.judged_of;
+  r->verdict.error = calibrate_steps_rel(j);
+  r->settings.item = settings_values(&calibrate_line, &j->set, head, &r->settings.rows);
+  return tool_answer(head);
 }

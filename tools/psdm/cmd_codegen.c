@@ -188,41 +188,41 @@ static void print_text(const codegen_settings *set, const psdm_code *code) {
     if (wraps_of(set) >> w & 1) printf("wrapped: try 'make -C %s %s'\n", out, psdm_code_wrap_name((psdm_code_wrap)w));
 }
 
-static int print_json(const codegen_settings *set, const psdm_robot *robot, const psdm_code *code) {
-  psdm_output *out;
-  char name[128];
-  int result = tool_open("-", &out);
-  if (result >= 0) return result;
-  tool_json_begin(out, "codegen");
-  tool_json_robot(out, "name", robot);
-  psdm_json_string(out, "prefix", psdm_code_prefix(code));
-  psdm_json_string(out, "directory", set->out);
-  psdm_json_array(out, "files");
-  for (int i = 0; psdm_code_file(code, i, name, sizeof name); i++) psdm_json_string(out, NULL, name);
-  psdm_json_close(out);
-  psdm_json_array(out, "omitted");
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
-    if (psdm_code_omitted(code) >> f & 1) psdm_json_string(out, NULL, psdm_code_function_name((psdm_code_function)f));
-  psdm_json_close(out);
-  psdm_json_object(out, "functions");
-  for (int k = 0; k < psdm_code_count(code); k++) {
-    psdm_cost cost;
-    const char *method;
-    psdm_json_object(out, psdm_code_function_name(psdm_code_at(code, k, &cost, &method)));
-    psdm_json_string(out, "method", method);
-    psdm_json_integer(out, "mult", cost.mult);
-    psdm_json_integer(out, "add", cost.add);
-    psdm_json_integer(out, "div", cost.div);
-    psdm_json_integer(out, "sqrt", cost.sqrt);
-    psdm_json_integer(out, "sincos", cost.sincos);
-    psdm_json_integer(out, "depth", cost.depth);
-    psdm_json_number(out, "error", psdm_code_error(code, k));
-    psdm_json_close(out);
+static const psdm_coded_function *functions_of(const psdm_code *code, psdm_result *head) {
+  psdm_coded_function *to = psdm_result_items(head, &psdm_coded_function_type, psdm_code_count(code));
+  for (int k = 0; to && k < psdm_code_count(code); k++) {
+    psdm_cost c;
+    const char *method, *name = psdm_code_function_name(psdm_code_at(code, k, &c, &method));
+    to[k] = (psdm_coded_function){name,    psdm_result_text(head, method), c.mult, c.add, c.div, c.sqrt, c.sincos,
+                                  c.depth, psdm_code_error(code, k)};
   }
-  psdm_json_close(out);
-  settings_json(&codegen_line, set, out);
-  psdm_json_close(out);
-  return tool_commit(&out);
+  return to;
+}
+
+static const char *file_at(const void *from, int index) {
+  static char name[128];
+  return psdm_code_file(from, index, name, sizeof name) ? name : NULL;
+}
+
+static const char *omitted_at(const void *from, int index) {
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    if (psdm_code_omitted(from) >> f & 1 && index-- == 0) return psdm_code_function_name((psdm_code_function)f);
+  return NULL;
+}
+
+static int print_json(const codegen_settings *set, const psdm_robot *robot, const psdm_code *code) {
+  psdm_result *head;
+  psdm_error error;
+  if (psdm_result_new(&psdm_codegen_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_codegen_result *r = (psdm_codegen_result *)head;
+  psdm_result_name_robot(head, robot, &r->name, &r->fingerprint);
+  r->prefix = psdm_code_prefix(code);
+  r->directory = set->out;
+  r->files.item = tool_texts(head, file_at, code, &r->files.rows);
+  r->omitted.item = tool_texts(head, omitted_at, code, &r->omitted.rows);
+  PSDM_RESULT_SET(r->functions, functions_of(code, head), psdm_code_count(code));
+  r->settings.item = settings_values(&codegen_line, set, head, &r->settings.rows);
+  return tool_answer(head);
 }
 
 static int build(const psdm_robot *robot, psdm_code_options *options, psdm_code **generated) {

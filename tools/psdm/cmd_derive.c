@@ -155,21 +155,50 @@ static int write_export(const char *path, const psdm_robot *robot, const psdm_mo
   return -1;
 }
 
-static int write_json(const psdm_robot *robot, const psdm_derive_options *options, const result *r) {
+/* the model and how good it is */
+static int find(const psdm_robot *robot, psdm_derive_options *options, result *r) {
+  psdm_error error;
+  int code = derive(robot, options, r);
+  if (code >= 0) return code;
+  int states = states_for(r->model);
+  checking c = {progress_start("checking", states), states, r};
+  options->progress = check_states;
+  options->progress_user = &c;
+  if (psdm_model_check(robot, r->model, options, states, NULL, &r->residual, &error)) code = tool_fail(&error);
+  progress_end(&c.bar);
+  if (code < 0 && tool_interrupted())
+    tool_warn("interrupted: the model is complete, its torque error is for the states evaluated so far");
+  tool_deaf();
+  return code;
+}
+
+static int answer_of(const psdm_robot *robot, const psdm_derive_options *options, const result *r,
+                     psdm_result **answer) {
   psdm_derive_info info = r->info;
-  psdm_derive_result *answer;
+  psdm_derive_result *made;
   psdm_error error;
   info.residual = r->residual;
-  if (psdm_derive_result_new(robot, r->model, options, &info, r->states, NULL, &answer, &error))
-    return tool_fail(&error);
-  return tool_answer(&answer->head);
+  if (psdm_derive_result_new(robot, r->model, options, &info, r->states, NULL, &made, &error)) return tool_fail(&error);
+  *answer = &made->head;
+  return -1;
+}
+
+int derive_answer(const psdm_robot *robot, psdm_result **answer) {
+  psdm_derive_options options = {0};
+  result r = {0};
+  int code = find(robot, &options, &r);
+  if (code < 0) code = answer_of(robot, &options, &r, answer);
+  psdm_model_free(r.model);
+  return code;
 }
 
 static int report(const derive_settings *set, const psdm_robot *robot, const psdm_derive_options *options,
                   const result *r) {
   int code = EXIT_OK;
   if (set->json) {
-    code = write_json(robot, options, r);
+    psdm_result *answer = NULL;
+    code = answer_of(robot, options, r, &answer);
+    if (code < 0) code = tool_answer(answer);
   } else if (!set->export || !tool_quiet()) {
     print_text(robot, r);
   }
@@ -192,23 +221,11 @@ int cmd_derive(int argc, char **argv) {
   psdm_robot *robot = NULL;
   result r = {0};
   psdm_derive_options options = {0};
-  psdm_error error;
   int code = settings_parse(&derive_line, argc, argv, &set, &path);
   if (code < 0) code = choose(&set, &options);
   if (code < 0) code = tool_assume("derive", set.assume, &options);
   if (code < 0) code = tool_load("derive", path, ROBOT_SETTINGS_OF(&set), &robot);
-  if (code < 0) code = derive(robot, &options, &r);
-  if (code < 0) {
-    int states = states_for(r.model);
-    checking c = {progress_start("checking", states), states, &r};
-    options.progress = check_states;
-    options.progress_user = &c;
-    if (psdm_model_check(robot, r.model, &options, states, NULL, &r.residual, &error)) code = tool_fail(&error);
-    progress_end(&c.bar);
-    if (code < 0 && tool_interrupted())
-      tool_warn("interrupted: the model is complete, its torque error is for the states evaluated so far");
-    tool_deaf();
-  }
+  if (code < 0) code = find(robot, &options, &r);
   if (code < 0 && set.export) code = write_export(set.export, robot, r.model);
   if (code < 0) code = report(&set, robot, &options, &r);
   psdm_model_free(r.model);

@@ -263,30 +263,38 @@ static int open_files(job *j) {
 
 /* ---- rows ---- */
 
-static void write_header(job *j) {
-  char name[32];
-  if (j->set.json) {
-    tool_json_begin(j->out, "eval");
-    tool_json_robot(j->out, "robot", j->robot);
-    psdm_json_string(j->out, "function", psdm_function_name(j->function));
-    settings_json(&eval_line, &j->set, j->out);
-    psdm_json_array(j->out, "columns");
-  }
+static const char *column_at(const void *from, int index) {
+  static char name[32];
+  const job *j = from;
+  if (index >= j->outputs) return NULL;
+  psdm_eval_output_name(j->robot, j->function, &j->options, index, name, sizeof name);
+  return name;
+}
+
+/* all but the rows, which are written as they come */
+static int json_header(job *j) {
+  psdm_result *head;
+  psdm_error error;
+  if (psdm_result_new(&psdm_eval_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_eval_result *r = (psdm_eval_result *)head;
+  psdm_result_name_robot(head, j->robot, &r->robot, &r->fingerprint);
+  r->function = psdm_function_name(j->function);
+  r->settings.item = settings_values(&eval_line, &j->set, head, &r->settings.rows);
+  r->columns.item = tool_texts(head, column_at, j, &r->columns.rows);
+  if (psdm_result_complete(head, &error)) return tool_fail(&error);
+  psdm_result_write_begin(head, j->out);
+  psdm_result_free(head);
+  return -1;
+}
+
+static int write_header(job *j) {
+  if (j->set.json) return json_header(j);
   for (int i = 0; i < j->outputs; i++) {
-    psdm_eval_output_name(j->robot, j->function, &j->options, i, name, sizeof name);
-    if (j->set.json) {
-      psdm_json_string(j->out, NULL, name);
-    } else {
-      psdm_output_text(j->out, i ? "," : "");
-      psdm_output_text(j->out, name);
-    }
+    psdm_output_text(j->out, i ? "," : "");
+    psdm_output_text(j->out, column_at(j, i));
   }
-  if (j->set.json) {
-    psdm_json_close(j->out);
-    psdm_json_array(j->out, "rows");
-  } else {
-    psdm_output_text(j->out, "\n");
-  }
+  psdm_output_text(j->out, "\n");
+  return -1;
 }
 
 static void write_rows(job *j, long rows) {
@@ -322,9 +330,8 @@ static int run(job *j) {
   psdm_error error;
   psdm_status status = PSDM_OK;
   progress bar = progress_start("evaluating", tool_file_size(j->set.in));
-  int code = -1;
+  int code = write_header(j);
   long got = AT_ONCE;
-  write_header(j);
   long long rows = 0;
   for (; got == AT_ONCE && code < 0 && !status && !psdm_output_failed(j->out); rows += got) {
     got = read_states(j, &status, &error);
@@ -336,10 +343,7 @@ static int run(job *j) {
               1e6 * (tool_now() - bar.started) / (double)(rows ? rows : 1));
   if (code >= 0) return code;
   if (status) return tool_fail(&error);
-  if (j->set.json) {
-    psdm_json_close(j->out);
-    psdm_json_close(j->out);
-  }
+  if (j->set.json) psdm_result_write_end(j->out);
   return tool_commit(&j->out);
 }
 

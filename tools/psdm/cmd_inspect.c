@@ -136,171 +136,40 @@ static void print_text(const psdm_robot *robot, const double *G, const double *c
   if (parameters) print_parameters(robot, pi);
 }
 
-/* the robot's pose, for a picture of it */
-typedef struct placing {
-  double *q, *poses, *axes; /* (n), (joints x 12), (joints x 6) */
-  bool known;               /* a closed loop may not close here */
-} placing;
-
-/* 0 if the limits allow it, else their middle */
-static void rest_position(const psdm_robot *robot, double *q) {
-  for (int j = 0; j < psdm_robot_joints(robot); j++) {
-    const psdm_joint *joint = psdm_robot_joint(robot, j);
-    if (joint->q < 0) continue;
-    bool outside = joint->limits.lower > 0 || joint->limits.upper < 0,
-         bounded = isfinite(joint->limits.lower) && isfinite(joint->limits.upper);
-    q[joint->q] = !outside                        ? 0
-                  : bounded                       ? (joint->limits.lower + joint->limits.upper) / 2
-                  : isfinite(joint->limits.lower) ? joint->limits.lower
-                                                  : joint->limits.upper;
-  }
-}
-
-static int place_robot(const psdm_robot *robot, const char *at, placing *p) {
-  size_t joints = (size_t)psdm_robot_joints(robot), n = (size_t)psdm_robot_n(robot);
-  psdm_work *work = NULL;
-  *p = (placing){.q = calloc(n + 1, sizeof *p->q),
-                 .poses = calloc(joints * 12 + 1, sizeof *p->poses),
-                 .axes = calloc(joints * 6 + 1, sizeof *p->axes)};
-  if (!p->q || !p->poses || !p->axes || psdm_work_new(robot, NULL, &work)) return tool_no_memory("inspect");
-  rest_position(robot, p->q);
-  int code = at ? tool_numbers("inspect", "at", at, (int)n, p->q) : -1;
-  if (code < 0) p->known = !psdm_poses(robot, work, p->q, p->poses) && !psdm_axes(robot, work, p->q, p->axes);
-  psdm_work_free(work, NULL);
-  if (code < 0 && at && !p->known) tool_warn("a closed loop cannot be closed at this position");
-  return code;
-}
-
-static void unplace(placing *p) {
-  free(p->q);
-  free(p->poses);
-  free(p->axes);
-}
-
-/* the joint that carries it, counted from 1 (0: the base), a point on the axis, its direction, origin of the link after
- * it, and that link's mass and centre of mass, all in the base frame */
-static void json_place(psdm_output *out, const placing *p, const psdm_joint *joint, int j, const double *pi) {
-  const double *pose = p->poses + 12 * j, *body = joint->link < 0 ? NULL : pi + 10 * joint->link;
-  if (!p->known) return;
-  psdm_json_object(out, "at");
-  psdm_json_integer(out, "carried_by", joint->parent + 1);
-  psdm_json_numbers(out, "point", p->axes + 6 * j, 3);
-  psdm_json_numbers(out, "axis", p->axes + 6 * j + 3, 3);
-  psdm_json_numbers(out, "link", pose, 3);
-  if (body && isfinite(body[0])) psdm_json_number(out, "mass", body[0]);
-  if (body && body[0] > 0 && isfinite(body[1] + body[2] + body[3])) {
-    double com[3];
-    for (int i = 0; i < 3; i++)
-      com[i] = pose[i] + (pose[3 + 3 * i] * body[1] + pose[4 + 3 * i] * body[2] + pose[5 + 3 * i] * body[3]) / body[0];
-    psdm_json_numbers(out, "com", com, 3);
-  }
-  psdm_json_close(out);
-}
-
-static void json_joint(psdm_output *out, const psdm_robot *robot, int j, const double *G, const double *c,
-                       const double *pi, const placing *place) {
-  const psdm_joint *joint = psdm_robot_joint(robot, j);
-  int n = psdm_robot_n(robot);
-  psdm_json_object(out, NULL);
-  psdm_json_string(out, "name", joint->name);
-  psdm_json_string(out, "type", type_names[joint->type]);
-  psdm_json_string(out, "parent", joint->parent < 0 ? "base" : psdm_robot_joint(robot, joint->parent)->name);
-  psdm_json_string(out, "link", psdm_robot_link_name(robot, j));
-  if (joint->q >= 0) psdm_json_integer(out, "q", joint->q + 1);
-  if (joint->passive) psdm_json_bool(out, "passive", true);
-  if (joint->link >= 0 && joint->q < 0 && !joint->passive) {
-    psdm_json_object(out, "couple");
-    psdm_json_numbers(out, "factors", G + joint->link * n, n);
-    psdm_json_number(out, "offset", c[joint->link]);
-    psdm_json_close(out);
-  }
-  psdm_json_object(out, "limits");
-  psdm_json_number(out, "lower", joint->limits.lower);
-  psdm_json_number(out, "upper", joint->limits.upper);
-  psdm_json_number(out, "velocity", joint->limits.velocity);
-  psdm_json_number(out, "acceleration", joint->limits.acceleration);
-  psdm_json_number(out, "effort", joint->limits.effort);
-  psdm_json_close(out);
-  psdm_json_number(out, "gear", joint->gear);
-  psdm_json_number(out, "torque_constant", joint->torque_constant);
-  psdm_json_number(out, "stiffness", joint->stiffness);
-  psdm_json_number(out, "damping", joint->damping);
-  if (joint->friction.given) {
-    psdm_json_object(out, "friction");
-    psdm_json_number(out, "coulomb", joint->friction.coulomb);
-    psdm_json_number(out, "static", joint->friction.stat);
-    psdm_json_number(out, "stribeck", joint->friction.stribeck);
-    psdm_json_number(out, "viscous", joint->friction.viscous);
-    psdm_json_number(out, "exponent", joint->friction.exponent);
-    psdm_json_number(out, "sigma0", joint->friction.sigma0);
-    psdm_json_number(out, "sigma1", joint->friction.sigma1);
-    psdm_json_number(out, "offset", joint->friction.offset);
-    psdm_json_close(out);
-  }
-  json_place(out, place, joint, j, pi);
-  psdm_json_close(out);
-}
-
-static void json_texts(psdm_output *out, const char *key, const psdm_robot *robot, int count,
-                       const char *(*text)(const psdm_robot *, int)) {
-  psdm_json_array(out, key);
-  for (int i = 0; i < count; i++) psdm_json_string(out, NULL, text(robot, i));
-  psdm_json_close(out);
-}
-
-static int print_json(const psdm_robot *robot, const double *G, const double *c, const double *pi,
-                      const placing *place) {
-  psdm_output *out;
-  char name[64];
-  int code = tool_open("-", &out);
-  if (code >= 0) return code;
-  tool_json_begin(out, "inspect");
-  tool_json_robot(out, "name", robot);
-  psdm_json_integer(out, "n", psdm_robot_n(robot));
-  psdm_json_numbers(out, "gravity", psdm_robot_gravity(robot), 3);
-  psdm_json_numbers(out, "at", place->q, psdm_robot_n(robot));
-  psdm_json_array(out, "joints");
-  for (int j = 0; j < psdm_robot_joints(robot); j++) json_joint(out, robot, j, G, c, pi, place);
-  psdm_json_close(out);
-  psdm_json_bool(out, "ready", psdm_robot_ready(robot, NULL) == PSDM_OK);
-  psdm_json_integer(out, "unknown_links", psdm_robot_unknown_links(robot));
-  psdm_json_object(out, "parameters");
-  for (int k = 0; k < psdm_robot_parameter_count(robot); k++)
-    psdm_json_number(out, psdm_robot_parameter_name(robot, k, name, sizeof name), pi[k]);
-  psdm_json_close(out);
-  psdm_json_array(out, "assume");
-  for (int i = 0; i < psdm_robot_assumptions(robot); i++)
-    psdm_json_string(out, NULL, psdm_robot_assumption(robot, i, name, sizeof name));
-  psdm_json_close(out);
-  json_texts(out, "notes", robot, psdm_robot_notes(robot), psdm_robot_note);
-  json_texts(out, "warnings", robot, psdm_robot_warnings(robot), psdm_robot_warning);
-  psdm_json_close(out);
-  return tool_commit(&out);
+int inspect_answer(const psdm_robot *robot, const double *at, psdm_result **answer) {
+  psdm_inspect_result *made;
+  psdm_error error;
+  if (psdm_inspect_result_new(robot, at, NULL, &made, &error)) return tool_fail(&error);
+  *answer = &made->head;
+  if (at && made->joints.rows && !made->joints.item[0].at) tool_warn("a closed loop cannot be closed at this position");
+  return -1;
 }
 
 int cmd_inspect(int argc, char **argv) {
   inspect_settings set;
   const char *path;
   psdm_robot *robot = NULL;
+  psdm_result *answer = NULL;
   int code = settings_parse(&inspect_line, argc, argv, &set, &path);
   if (code < 0) code = tool_load("inspect", path, ROBOT_SETTINGS_OF(&set), &robot);
   if (code >= 0) return code;
   size_t n = (size_t)psdm_robot_n(robot), links = (size_t)psdm_robot_links(robot);
-  double *G = calloc(links * n, sizeof *G), *c = calloc(links, sizeof *c),
+  double *G = calloc(links * n, sizeof *G), *c = calloc(links, sizeof *c), *q = calloc(n, sizeof *q),
          *pi = calloc((size_t)psdm_robot_parameter_count(robot), sizeof *pi);
-  if (G && c && pi) {
+  if (G && c && q && pi) {
     psdm_robot_coupling(robot, G, c);
     psdm_robot_parameters(robot, pi);
-    placing place;
-    code = place_robot(robot, set.at, &place);
-    if (code < 0 && set.json) code = print_json(robot, G, c, pi, &place);
-    if (code < 0) code = EXIT_OK, print_text(robot, G, c, pi, set.parameters);
-    unplace(&place);
+    code = set.at ? tool_numbers("inspect", "at", set.at, (int)n, q) : -1;
+    if (code < 0) code = inspect_answer(robot, set.at ? q : NULL, &answer);
+    if (code < 0 && !set.json) print_text(robot, G, c, pi, set.parameters);
+    if (code < 0) code = set.json ? tool_answer(answer) : EXIT_OK;
+    if (!set.json) psdm_result_free(answer);
   } else {
     code = tool_no_memory("inspect");
   }
   free(G);
   free(c);
+  free(q);
   free(pi);
   psdm_robot_free(robot);
   return code;

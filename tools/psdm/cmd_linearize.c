@@ -393,79 +393,75 @@ static int vectors_of(const job *j, shown list[4]) {
 
 /* ---- JSON ---- */
 
-static void json_matrix(psdm_output *out, const shown *s) {
-  psdm_json_array(out, s->name);
-  for (int i = 0; i < s->rows; i++) psdm_json_numbers(out, NULL, s->value + (long)i * s->columns, s->columns);
-  psdm_json_close(out);
-}
-
-static void json_modes(psdm_output *out, const char *key, const psdm_mode *modes, int count) {
-  psdm_json_array(out, key);
-  for (int k = 0; k < count; k++) {
-    psdm_json_object(out, NULL);
-    psdm_json_number(out, "re", modes[k].re);
-    psdm_json_number(out, "im", modes[k].im);
-    psdm_json_number(out, "frequency", modes[k].frequency);
-    psdm_json_number(out, "damping", modes[k].damping);
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
-}
-
 static const char *const verdicts[PSDM_STABILITY_COUNT] = {"stable", "oscillating", "drifting", "unstable"};
 static const char *const outcomes[PSDM_LQR_COUNT] = {"ok", "weight", "unreachable", "boundary", "failed"};
 
-static void json_facts(const job *j, psdm_output *out) {
+/* numbers, row by row; they stay the job's */
+#define PUT_MATRIX(to, from, r, c) ((to).item = (from), (to).rows = (r), (to).columns = (c))
+
+static void put_matrices(const job *j, psdm_linear_point *p) {
+  int n = j->n, N = j->states, m = j->inputs;
+  if (j->second_order) {
+    PUT_MATRIX(p->M, j->matrix[MASS], n, n);
+    PUT_MATRIX(p->C2, j->matrix[C2], n, n);
+    PUT_MATRIX(p->D, j->matrix[D], n, n);
+    PUT_MATRIX(p->G, j->matrix[G], n, n);
+  } else if (j->set.dt > 0) {
+    PUT_MATRIX(p->Ad, j->Ad, N, N);
+    PUT_MATRIX(p->Bd, j->Bd, N, m);
+  } else {
+    PUT_MATRIX(p->A, j->matrix[A], N, N);
+    PUT_MATRIX(p->B, j->matrix[B], N, m);
+  }
+  if (gains_found(j)) PUT_MATRIX(p->K, j->matrix[K], m, N);
+}
+
+static void put_facts(const job *j, psdm_linear_point *p, psdm_lqr_result *lqr) {
   const psdm_system_facts *f = j->set.dt > 0 ? &j->sampled_facts : &j->facts;
-  json_modes(out, "eigenvalues", j->set.dt > 0 ? j->sampled : j->modes, j->states);
-  psdm_json_string(out, "stability", verdicts[j->facts.stability]);
-  psdm_json_number(out, "growth", j->facts.growth);
-  psdm_json_bool(out, "controllable", f->controllable);
-  psdm_json_integer(out, "reachable", f->reachable);
-  psdm_json_number(out, "reach_margin", f->reach_margin);
+  PSDM_RESULT_SET(p->eigenvalues, j->set.dt > 0 ? j->sampled : j->modes, j->states);
+  p->stability = verdicts[j->facts.stability];
+  p->growth = j->facts.growth;
+  p->controllable = f->controllable, p->reachable = f->reachable, p->reach_margin = f->reach_margin;
   if (!j->set.lqr) return;
-  psdm_json_object(out, "lqr");
-  psdm_json_string(out, "outcome", outcomes[j->lqr.outcome]);
-  psdm_json_number(out, "residual", j->lqr.residual);
-  if (gains_found(j)) json_modes(out, "closed_loop", j->closed, j->states);
-  psdm_json_close(out);
+  *lqr = (psdm_lqr_result){.outcome = outcomes[j->lqr.outcome], .residual = j->lqr.residual};
+  if (gains_found(j)) PSDM_RESULT_SET(lqr->closed_loop, j->closed, j->states);
+  p->lqr = lqr;
 }
 
 static void json_point(const job *j, psdm_output *out) {
-  shown list[MATRICES];
-  psdm_json_object(out, NULL);
-  if (has(j, T)) psdm_json_number(out, "t", j->t);
-  int count = vectors_of(j, list);
-  for (int k = 0; k < count; k++) psdm_json_numbers(out, list[k].name, list[k].value, list[k].columns);
-  if (j->set.equilibrium && has(j, TAU)) {
-    psdm_json_object(out, "equilibrium");
-    psdm_json_bool(out, "found", j->equilibrium.found);
-    psdm_json_number(out, "residual", j->equilibrium.residual);
-    psdm_json_integer(out, "rank", j->equilibrium.rank);
-    psdm_json_integer(out, "starts", j->equilibrium.starts);
-    psdm_json_close(out);
-  }
-  count = lost(j) ? 0 : matrices_of(j, list);
-  for (int k = 0; k < count; k++)
-    if (list[k].value != j->matrix[K] || gains_found(j)) json_matrix(out, &list[k]);
-  if (!lost(j)) json_facts(j, out);
-  psdm_json_close(out);
+  const psdm_equilibrium_info *e = &j->equilibrium;
+  const psdm_equilibrium_result found = {e->found, e->residual, e->rank, e->starts};
+  psdm_linear_point p = {.t = has(j, T) ? j->t : NAN};
+  psdm_lqr_result lqr;
+  PSDM_RESULT_SET(p.q, j->q, j->n);
+  PSDM_RESULT_SET(p.qd, j->qd, j->n);
+  PSDM_RESULT_SET(p.qdd, j->qdd, j->n);
+  PSDM_RESULT_SET(p.tau, j->tau, j->n);
+  if (j->set.equilibrium && has(j, TAU)) p.equilibrium = &found;
+  if (!lost(j)) put_matrices(j, &p), put_facts(j, &p, &lqr);
+  psdm_result_write_item(&psdm_linear_point_type, &p, out);
 }
 
-static void json_begin(const job *j, psdm_output *out) {
-  tool_json_begin(out, "linearize");
-  tool_json_robot(out, "robot", j->robot);
-  psdm_json_integer(out, "n", j->n);
-  tool_json_joints(out, j->robot, NULL);
-  settings_json(&linearize_line, &j->set, out);
-  psdm_json_string(out, "form", j->set.form);
-  psdm_json_number(out, "dt", j->set.dt);
-  psdm_json_array(out, "points");
+/* all but the points, which are written as they come */
+static int json_begin(const job *j, psdm_output *out) {
+  psdm_result *head;
+  psdm_error error;
+  if (psdm_result_new(&psdm_linearize_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_linearize_result *r = (psdm_linearize_result *)head;
+  psdm_result_name_robot(head, j->robot, &r->robot, &r->fingerprint);
+  r->n = j->n;
+  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->robot, NULL), j->n);
+  r->settings.item = settings_values(&linearize_line, &j->set, head, &r->settings.rows);
+  r->form = j->set.form;
+  r->dt = j->set.dt;
+  if (psdm_result_complete(head, &error)) return tool_fail(&error);
+  psdm_result_write_begin(head, out);
+  psdm_result_free(head);
+  return -1;
 }
 
 static int json_end(psdm_output **out) {
-  psdm_json_close(*out);
-  psdm_json_close(*out);
+  psdm_result_write_end(*out);
   return tool_commit(out);
 }
 
@@ -669,10 +665,10 @@ static int open_files(job *j) {
   if (code < 0 && j->set.json) code = tool_open("-", &j->json);
   if (code < 0 && out && !ends_with(out, ".mat")) code = tool_open(out, &j->file);
   if (code >= 0) return code;
-  if (j->json) json_begin(j, j->json);
-  if (j->file && ends_with(out, ".json")) json_begin(j, j->file);
+  if (j->json) code = json_begin(j, j->json);
+  if (code < 0 && j->file && ends_with(out, ".json")) code = json_begin(j, j->file);
   if (j->file && ends_with(out, ".csv")) csv_header(j, j->file);
-  return -1;
+  return code;
 }
 
 static int write_point(job *j) {

@@ -244,6 +244,22 @@ static int find(view *v, int model, int solver) {
   return status ? tool_fail(&error) : -1;
 }
 
+static void view_free(view *v) {
+  psdm_result_free(v->answer ? &v->answer->head : NULL);
+  psdm_symbolic_free(v->symbolic);
+  psdm_params_free(v->params);
+  psdm_model_free(v->model);
+}
+
+int params_answer(psdm_robot *robot, psdm_result **answer) {
+  const params_settings set = {.model = "exact"};
+  view v = {.set = &set, .robot = robot};
+  int code = find(&v, 0, 0);
+  if (code < 0) *answer = &v.answer->head, v.answer = NULL;
+  view_free(&v);
+  return code;
+}
+
 static int show(view *v) {
   psdm_result *answer = &v->answer->head;
   if (v->set->json) return v->answer = NULL, tool_answer(answer);
@@ -265,10 +281,7 @@ int cmd_params(int argc, char **argv) {
   if (code < 0) code = tool_load("params", path, ROBOT_SETTINGS_OF(&set), &v.robot);
   if (code < 0) code = find(&v, model, solver);
   if (code < 0) code = show(&v);
-  psdm_result_free(v.answer ? &v.answer->head : NULL);
-  psdm_symbolic_free(v.symbolic);
-  psdm_params_free(v.params);
-  psdm_model_free(v.model);
+  view_free(&v);
   psdm_robot_free(v.robot);
   return code;
 }

@@ -1,54 +1,45 @@
-/* cmd_payload_json.c: all results on a load as JSON. */
+/* cmd_payload_json.c: everything that is known of a load, as a document. */
 #include <math.h>
 #include <string.h>
 
 #include "cmd_payload.h"
 
-static const char *const numbers[10] = {"m", "mx", "my", "mz", "XX", "XY", "XZ", "YY", "YZ", "ZZ"};
-static const char *const pairs[6] = {"xx", "xy", "xz", "yy", "yz", "zz"};
-
-static void put_named(psdm_output *out, const char *key, const char *const *names, const double *value, int count) {
-  psdm_json_object(out, key);
-  for (int k = 0; k < count; k++) psdm_json_number(out, names[k], value[k]);
-  psdm_json_close(out);
+static const psdm_named_number *ten(psdm_result *head, const double *value) {
+  static const char *const names[10] = {"m", "mx", "my", "mz", "XX", "XY", "XZ", "YY", "YZ", "ZZ"};
+  psdm_named_number *to = psdm_result_memory(head, 10, sizeof *to);
+  for (int k = 0; to && k < 10; k++) to[k] = (psdm_named_number){names[k], value[k]};
+  return to;
 }
 
-static void put_load(const payload_job *j, psdm_output *out) {
+static psdm_inertia_pairs pairs(const double I[6]) { return (psdm_inertia_pairs){I[0], I[1], I[2], I[3], I[4], I[5]}; }
+
+static void put_load(const payload_job *j, psdm_payload_result *r) {
   const psdm_payload_answer *a = j->answer;
-  psdm_json_object(out, "load");
-  psdm_json_number(out, "mass", j->load.mass);
-  psdm_json_numbers(out, "com", j->load.com, 3);
-  put_named(out, "inertia", pairs, j->load.inertia, 6);
-  if (a) {
-    psdm_json_number(out, "mass_sd", a->mass_sd);
-    psdm_json_numbers(out, "com_sd", a->com_sd, 3);
-    put_named(out, "inertia_sd", pairs, a->inertia_sd, 6);
-  }
-  psdm_json_close(out);
-  put_named(out, "pi", numbers, j->pi, 10);
+  r->load.mass = j->load.mass;
+  memcpy(r->load.com, j->load.com, sizeof r->load.com);
+  r->load.inertia = pairs(j->load.inertia);
+  PSDM_RESULT_SET(r->pi, ten(&r->head, j->pi), 10);
   if (!a) return;
-  put_named(out, "pi_sd", numbers, a->pi_sd, 10);
-  put_named(out, "prior_share", numbers, a->prior_share, 10);
-  psdm_json_array(out, "covariance");
-  for (int k = 0; k < 10; k++) psdm_json_numbers(out, NULL, a->covariance + 10 * k, 10);
-  psdm_json_close(out);
+  psdm_inertia_pairs *inertia = psdm_result_items(&r->head, &psdm_inertia_pairs_type, 1);
+  if (inertia) *inertia = pairs(a->inertia_sd);
+  r->load.inertia_sd = inertia;
+  r->load.mass_sd = a->mass_sd;
+  memcpy(r->load.com_sd, a->com_sd, sizeof r->load.com_sd);
+  PSDM_RESULT_SET(r->pi_sd, ten(&r->head, a->pi_sd), 10);
+  PSDM_RESULT_SET(r->prior_share, ten(&r->head, a->prior_share), 10);
+  PSDM_RESULT_SET(r->covariance, psdm_result_numbers(&r->head, a->covariance, 100), 10);
+  r->covariance.columns = 10;
 }
 
-static void put_fit(const payload_job *j, const char *key, const psdm_joint_fit *fit, double global, psdm_output *out) {
-  psdm_json_object(out, key);
-  psdm_json_array(out, "joints");
-  for (int i = 0; i < j->n; i++) {
-    psdm_json_object(out, NULL);
-    psdm_json_integer(out, "rows", fit[i].rows);
-    psdm_json_number(out, "rmse", fit[i].rmse);
-    psdm_json_number(out, "rel", fit[i].rel);
-    psdm_json_number(out, "nrmse", fit[i].nrmse);
-    psdm_json_number(out, "r2", fit[i].r2);
-    psdm_json_close(out);
-  }
-  psdm_json_close(out);
-  psdm_json_number(out, "global_rel", global);
-  psdm_json_close(out);
+static const psdm_fit_part *fit_of(const payload_job *j, psdm_result *head, const psdm_joint_fit *fit, double global) {
+  psdm_fit_part *to = psdm_result_items(head, &psdm_fit_part_type, 1);
+  psdm_named_fit *joint = psdm_result_items(head, &psdm_named_fit_type, j->n);
+  if (!to || !joint) return NULL;
+  for (int i = 0; i < j->n; i++)
+    joint[i] = (psdm_named_fit){NULL, fit[i].rows, fit[i].rmse, fit[i].rel, fit[i].nrmse, fit[i].r2};
+  PSDM_RESULT_SET(to->joints, joint, j->n);
+  to->global_rel = global;
+  return to;
 }
 
 static const psdm_estimate *find(const psdm_parameters *p, const char *name) {
@@ -57,58 +48,53 @@ static const psdm_estimate *find(const psdm_parameters *p, const char *name) {
   return NULL;
 }
 
-/* theta <- theta + L pi, in the order of theta in generated code */
-static void put_theta(const payload_job *j, psdm_output *out) {
-  psdm_json_array(out, "theta");
-  for (int k = 0; k < psdm_model_l(j->model); k++) {
+/* theta <- theta + L pi, in the order in which generated code has theta */
+static void put_theta(const payload_job *j, psdm_payload_result *r) {
+  int count = psdm_model_l(j->model);
+  psdm_loaded_parameter *to = psdm_result_items(&r->head, &psdm_loaded_parameter_type, count);
+  for (int k = 0; to && k < count; k++) {
     const char *name = psdm_model_base_name(j->model, k);
     const psdm_estimate *empty = find(j->empty, name), *with = find(j->with, name);
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "name", name);
-    psdm_json_number(out, "empty", empty ? empty->value : NAN);
-    psdm_json_number(out, "loaded", with ? with->value : NAN);
-    psdm_json_number(out, "loaded_sd", with ? with->sd : NAN);
-    psdm_json_numbers(out, "L", j->L + 10L * k, 10);
-    psdm_json_close(out);
+    to[k].name = psdm_result_text(&r->head, name);
+    if (empty) to[k].empty = empty->value;
+    if (with) to[k].loaded = with->value, to[k].loaded_sd = with->sd;
+    memcpy(to[k].L, j->L + 10L * k, sizeof to[k].L);
   }
-  psdm_json_close(out);
+  PSDM_RESULT_SET(r->theta, to, count);
 }
 
-static void put_logs(const payload_job *j, psdm_output *out) {
+static const char *fault_at(const void *from, int index) { return psdm_payload_fault(from, index); }
+static const char *remark_at(const void *from, int index) {
+  const psdm_payload_answer *a = from;
+  return index < (int)(sizeof a->remark / sizeof *a->remark) && a->remark[index][0] ? a->remark[index] : NULL;
+}
+
+static void put_logs(const payload_job *j, psdm_payload_result *r) {
   const psdm_payload_answer *a = j->answer;
-  const char *text;
-  put_fit(j, "before", a->before, a->global_before, out);
-  put_fit(j, "after", a->after, a->global_after, out);
-  psdm_json_object(out, "verdict");
-  psdm_json_string(out, "word", psdm_verdict_name(j->verdict));
-  psdm_json_bool(out, "good", j->verdict <= j->accept);
-  psdm_json_string(out, "text", j->finding.text);
-  psdm_json_close(out);
-  psdm_json_integer(out, "rows", a->rows);
-  psdm_json_number(out, "seconds", a->seconds);
-  psdm_json_bool(out, "stopped", a->stopped);
-  psdm_json_array(out, "fault_lines");
-  for (int k = 0; (text = psdm_payload_fault(a, k)); k++) psdm_json_string(out, NULL, text);
-  psdm_json_close(out);
-  psdm_json_array(out, "remarks");
-  for (int k = 0; k < (int)(sizeof a->remark / sizeof *a->remark) && a->remark[k][0]; k++)
-    psdm_json_string(out, NULL, a->remark[k]);
-  psdm_json_close(out);
+  psdm_payload_verdict *verdict = psdm_result_items(&r->head, &psdm_payload_verdict_type, 1);
+  r->before = fit_of(j, &r->head, a->before, a->global_before);
+  r->after = fit_of(j, &r->head, a->after, a->global_after);
+  if (verdict)
+    *verdict = (psdm_payload_verdict){psdm_verdict_name(j->verdict), j->verdict <= j->accept,
+                                      psdm_result_text(&r->head, j->finding.text)};
+  r->verdict = verdict;
+  r->rows = a->rows, r->seconds = a->seconds, r->stopped = a->stopped;
+  r->fault_lines.item = tool_texts(&r->head, fault_at, a, &r->fault_lines.rows);
+  r->remarks.item = tool_texts(&r->head, remark_at, a, &r->remarks.rows);
 }
 
 int payload_json(payload_job *j) {
-  psdm_output *out;
-  int code = tool_open("-", &out);
-  if (code >= 0) return code;
-  tool_json_begin(out, "payload");
-  tool_json_robot(out, "name", j->robot);
-  psdm_json_integer(out, "n", j->n);
-  tool_json_joints(out, j->robot, NULL);
-  psdm_json_string(out, "link", psdm_robot_link_name(j->robot, j->joint));
-  put_load(j, out);
-  put_theta(j, out);
-  if (j->answer) put_logs(j, out);
-  settings_json(&payload_line, &j->set, out);
-  psdm_json_close(out);
-  return tool_commit(&out);
+  psdm_result *head;
+  psdm_error error;
+  if (psdm_result_new(&psdm_payload_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_payload_result *r = (psdm_payload_result *)head;
+  psdm_result_name_robot(head, j->robot, &r->name, &r->fingerprint);
+  r->n = j->n;
+  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->robot, NULL), j->n);
+  r->link = psdm_result_text(head, psdm_robot_link_name(j->robot, j->joint));
+  put_load(j, r);
+  put_theta(j, r);
+  if (j->answer) put_logs(j, r);
+  r->settings.item = settings_values(&payload_line, &j->set, head, &r->settings.rows);
+  return tool_answer(head);
 }

@@ -139,64 +139,60 @@ void plan_print(const plan_job *j) {
   if (j->set.out) printf("  %ld rows in %s\n", j->rows, tool_safe(j->set.out));
 }
 
-static void json_optimal(const plan_job *j, psdm_output *out) {
-  psdm_json_bool(out, "converged", j->optimal->converged);
-  psdm_json_bool(out, "stopped", j->optimal->stopped);
-  psdm_json_string(out, "solver", j->optimal->words);
-  psdm_json_integer(out, "iterations", j->optimal->iterations);
-  psdm_json_number(out, "wall", j->optimal->wall);
-  psdm_json_number(out, "infeasibility", j->optimal->infeasibility);
-  psdm_json_number(out, "guess_seconds", j->optimal->guess_seconds);
-  psdm_json_number(out, "guess_energy", j->optimal->guess_energy);
+static void put_optimal(const plan_job *j, psdm_plan_result *r) {
+  const psdm_optimal *o = j->optimal;
+  if (!o) return;
+  r->converged = o->converged, r->stopped = o->stopped;
+  r->solver = psdm_result_text(&r->head, o->words);
+  r->iterations = o->iterations;
+  r->wall = o->wall, r->infeasibility = o->infeasibility;
+  r->guess_seconds = o->guess_seconds, r->guess_energy = o->guess_energy;
 }
 
 /* at most this many points of the path, evenly spaced: position, speed, and largest share of a limit */
-static void json_path(const plan_job *j, psdm_output *out) {
+static void put_path(const plan_job *j, psdm_plan_result *r) {
   enum { MOST = 500 };
   const psdm_path_plan *p = j->plan;
+  if (!p) return;
   long shown = p->points < MOST ? p->points : MOST;
-  psdm_json_integer(out, "points", p->points);
-  psdm_json_object(out, "path");
-  for (int what = 0; what < 4; what++) {
-    static const char *const keys[] = {"s", "t", "speed", "usage"};
-    psdm_json_array(out, keys[what]);
-    for (long k = 0; k < shown; k++) {
-      long at = shown > 1 ? k * (p->points - 1) / (shown - 1) : 0;
-      psdm_json_number(out, NULL,
-                       what == 0   ? p->s[at]
-                       : what == 1 ? p->t[at]
-                       : what == 2 ? sqrt(p->x[at])
-                                   : p->usage[at]);
-    }
-    psdm_json_close(out);
+  psdm_path_profile *to = psdm_result_items(&r->head, &psdm_path_profile_type, 1);
+  double *s = psdm_result_memory(&r->head, 4 * shown, sizeof *s);
+  if (!to || !s) return;
+  double *t = s + shown, *speed = t + shown, *usage = speed + shown;
+  for (long k = 0; k < shown; k++) {
+    long at = shown > 1 ? k * (p->points - 1) / (shown - 1) : 0;
+    s[k] = p->s[at], t[k] = p->t[at], speed[k] = sqrt(p->x[at]), usage[k] = p->usage[at];
   }
-  psdm_json_close(out);
+  PSDM_RESULT_SET(to->s, s, shown);
+  PSDM_RESULT_SET(to->t, t, shown);
+  PSDM_RESULT_SET(to->speed, speed, shown);
+  PSDM_RESULT_SET(to->usage, usage, shown);
+  r->points = p->points;
+  r->path = to;
 }
 
 int plan_json(const plan_job *j) {
-  static const char *const peaks[] = {"peak_velocity", "peak_acceleration", "peak_torque"};
-  psdm_output *out;
-  int code = tool_open("-", &out);
-  if (code >= 0) return code;
-  tool_json_begin(out, "plan");
-  tool_json_robot(out, "name", j->robot);
-  psdm_json_integer(out, "n", j->n);
-  tool_json_joints(out, j->robot, j->limit);
-  psdm_json_string(out, "what", j->words[1]);
-  psdm_json_number(out, "seconds", j->seconds);
-  psdm_json_number(out, "energy", j->energy);
-  psdm_json_number(out, "limit_used", j->used);
-  for (int p = 0; p < 3; p++) psdm_json_numbers(out, peaks[p], j->peak[p], j->n);
+  psdm_result *head;
+  psdm_error error;
+  if (psdm_result_new(&psdm_plan_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_plan_result *r = (psdm_plan_result *)head;
+  psdm_result_name_robot(head, j->robot, &r->name, &r->fingerprint);
+  r->n = j->n;
+  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, j->robot, j->limit), j->n);
+  r->what = j->words[1];
+  r->seconds = j->seconds, r->energy = j->energy, r->limit_used = j->used;
+  PSDM_RESULT_SET(r->peak_velocity, j->peak[0], j->n);
+  PSDM_RESULT_SET(r->peak_acceleration, j->peak[1], j->n);
+  PSDM_RESULT_SET(r->peak_torque, j->peak[2], j->n);
   if (j->what == PLAN_SCALE) {
-    psdm_json_number(out, "factor", j->k);
-    psdm_json_string(out, "limited_by", psdm_scale_name(j->by.by));
-    psdm_json_integer(out, "limited_joint", j->by.joint + 1);
-    psdm_json_number(out, "recomputed", j->recomputed);
+    r->factor = j->k;
+    r->limited_by = psdm_scale_name(j->by.by);
+    r->limited_joint = j->by.joint + 1;
+    r->recomputed = j->recomputed;
   }
-  if (j->plan) json_path(j, out);
-  if (j->optimal) json_optimal(j, out);
-  psdm_json_integer(out, "rows", j->rows);
-  settings_json(&plan_line, &j->set, out);
-  psdm_json_close(out);
-  return tool_commit(&out);
+  put_path(j, r);
+  put_optimal(j, r);
+  r->rows = j->rows;
+  r->settings.item = settings_values(&plan_line, &j->set, head, &r->settings.rows);
+  return tool_answer(head);
 }

@@ -263,45 +263,28 @@ static void print_text(const job *j) {
            100.0 * (double)operations(&j->recursion) / (double)operations(&j->less));
 }
 
-static void write_cost(psdm_output *out, const char *key, const psdm_cost *c) {
-  psdm_json_object(out, key);
-  psdm_json_integer(out, "mult", c->mult);
-  psdm_json_integer(out, "add", c->add);
-  psdm_json_integer(out, "div", c->div);
-  psdm_json_close(out);
-}
+static psdm_operations counted(const psdm_cost *c) { return (psdm_operations){c->mult, c->add, c->div}; }
 
 static int write_json(const job *j) {
   const psdm_reduce_info *i = &j->info;
-  psdm_output *out;
-  int code = tool_open("-", &out);
-  if (code >= 0) return code;
-  tool_json_begin(out, "reduce");
-  tool_json_robot(out, "name", j->robot);
-  psdm_json_string(out, "profile", profile_name(j));
-  psdm_json_bool(out, "forward", j->set->forward);
-  psdm_json_number(out, "error_wanted", j->set->error);
-  psdm_json_number(out, "confidence", j->set->confidence);
-  psdm_json_bool(out, "reached", i->reached);
-  psdm_json_bool(out, "interrupted", i->stopped);
-  if (j->stopped) psdm_json_bool(out, "stopped", true);
-  psdm_json_number(out, "error", i->error);
-  psdm_json_number(out, "digits", i->digits);
-  psdm_json_number(out, "error_half", i->error_half);
-  psdm_json_number(out, "error_999", i->error_most);
-  psdm_json_integer(out, "samples", i->samples);
-  psdm_json_integer(out, "p", i->functions);
-  psdm_json_integer(out, "p_before", i->functions_before);
-  psdm_json_integer(out, "l", i->parameters);
-  psdm_json_integer(out, "l_before", i->parameters_before);
-  write_cost(out, "full", &j->full);
-  write_cost(out, "reduced", &j->less);
-  write_cost(out, "recursion", &j->recursion);
-  psdm_json_string(out, "wins", fewer(&j->less, &j->recursion) > 0 ? "reduced" : "recursion");
-  if (j->tabled) figure_write_table(out, j->table);
-  if (j->figures) figure_write(out, j->figure, j->figures);
-  psdm_json_close(out);
-  return tool_commit(&out);
+  psdm_result *head;
+  psdm_error error;
+  if (psdm_result_new(&psdm_reduce_result_type, NULL, &head, &error)) return tool_fail(&error);
+  psdm_reduce_result *r = (psdm_reduce_result *)head;
+  psdm_result_name_robot(head, j->robot, &r->name, &r->fingerprint);
+  r->profile = profile_name(j);
+  r->forward = j->set->forward;
+  r->error_wanted = j->set->error, r->confidence = j->set->confidence;
+  r->reached = i->reached, r->interrupted = i->stopped, r->stopped = j->stopped;
+  r->error = i->error, r->digits = i->digits, r->error_half = i->error_half, r->error_999 = i->error_most;
+  r->samples = i->samples;
+  r->p = i->functions, r->p_before = i->functions_before;
+  r->l = i->parameters, r->l_before = i->parameters_before;
+  r->full = counted(&j->full), r->reduced = counted(&j->less), r->recursion = counted(&j->recursion);
+  r->wins = fewer(&j->less, &j->recursion) > 0 ? "reduced" : "recursion";
+  if (j->tabled) PSDM_RESULT_SET(r->table, figure_table(head, j->table), TABLE_CELLS);
+  if (j->figures) PSDM_RESULT_SET(r->figures, figure_profiles(head, j->figure, j->figures), j->figures);
+  return tool_answer(head);
 }
 
 /* ---- the table: Lloyd, Irani, Ahmadi (2021), Table 3, in operations ---- */

@@ -120,7 +120,8 @@ static int write_schemas(const char *folder) {
   int code = make_folder(folder, "schemas");
   for (int i = 0; psdm_results[i] && code <= EXIT_OK; i++) {
     psdm_output *out;
-    code = open_page(folder, psdm_results[i]->command, ".schema.json", &out);
+    char name[64];
+    code = open_page(folder, psdm_result_name(psdm_results[i], name), ".schema.json", &out);
     if (code >= 0) return code;
     psdm_result_schema(psdm_results[i], out);
     code = tool_commit(&out);

@@ -1,11 +1,7 @@
 /* cmd_report.c: psdm report: results of the other commands as one HTML page; of a robot file the results are made
  * first. */
-#define _POSIX_C_SOURCE 200809L /* mkdtemp, dup2 */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tool.h"
 
@@ -50,59 +46,12 @@ const command_line report_line = {"report", settings, sizeof settings / sizeof *
 
 /* ---- a robot file: the results that it gives ---- */
 
-/* what the page is made of, and where the results of robots lie until they are read */
 typedef struct work {
   psdm_report *report;
-  char folder[256]; /* private, "" while none is needed */
-  int made;         /* results of robots so far */
-  int lacking;      /* what was given or could be expected and is not on the page */
+  setting_list given;
+  int lacking; /* what was given or could be expected and is not on the page */
   progress bar;
 } work;
-
-static int make_folder(work *w) {
-  const char *parent = getenv("TMPDIR");
-  if (w->folder[0]) return -1;
-  if (!parent || parent[0] != '/') parent = "/tmp";
-  if ((size_t)snprintf(w->folder, sizeof w->folder, "%s/psdm-report-XXXXXX", parent) < sizeof w->folder &&
-      mkdtemp(w->folder)) {
-    tool_pending(w->folder);
-    return -1;
-  }
-  psdm_error error = {.status = PSDM_E_IO};
-  w->folder[0] = '\0';
-  snprintf(error.file, sizeof error.file, "%.200s", parent);
-  snprintf(error.text, sizeof error.text, "no temporary folder can be made here: %s", strerror(errno));
-  return tool_fail(&error);
-}
-
-static void clean_up(work *w) {
-  if (w->folder[0]) rmdir(w->folder), tool_settled(w->folder);
-  psdm_report_free(w->report);
-}
-
-/* runs a command with its standard output in a file, as a shell would; what it says a second time stays unsaid.
- * After an interrupt its result is none. */
-static int run_into(const char *path, bool silent, int (*command)(int argc, char **argv), const char *robot) {
-  char *words[] = {(char *)robot, "--json", NULL};
-  int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3),
-      code = EXIT_USAGE;
-  fflush(NULL);
-  if (to >= 0 && out >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
-    tool_hush(silent);
-    code = command(2, words);
-    tool_hush(false);
-    tool_deaf();
-    fflush(NULL);
-    dup2(out, STDOUT_FILENO);
-  } else {
-    tool_warn("%s: cannot be written: %s", tool_safe(path), strerror(errno));
-  }
-  if (to >= 0) close(to);
-  if (out >= 0) close(out);
-  if (!tool_interrupted()) return code;
-  tool_warn("interrupted: nothing was written");
-  return EXIT_INTERRUPTED;
-}
 
 /* "arm" of "some/where/arm.yaml" */
 static void short_name(const char *path, char *out, size_t size) {
@@ -110,67 +59,73 @@ static void short_name(const char *path, char *out, size_t size) {
   snprintf(out, size, "%.*s", (int)(dot && dot > name ? dot - name : (int)strlen(name)), name);
 }
 
-/* runs a command and reads what it made; -1 to go on, else the exit code */
-static int add_made(work *w, const char *path, const char *name, const char *command,
-                    int (*run)(int argc, char **argv)) {
-  char made[400];
-  psdm_error error;
-  bool first = run == cmd_inspect;
-  snprintf(made, sizeof made, "%s/%d-%s.%s.json", w->folder, ++w->made, name, command);
-  tool_pending(made);
-  int code = run_into(made, !first, run, path);
-  if (code == EXIT_OK || code == EXIT_QUALITY) {
-    code = psdm_report_add(w->report, made, &error) ? tool_fail(&error) : -1;
-  } else if (!first && code == EXIT_USAGE) { /* no memory, no disk: that is not the robot's fault */
+/* a robot that cannot be derived has its picture all the same; a machine that fails makes no page */
+static int tell_failure(work *w, const char *path, const char *command, int code) {
+  if (code == EXIT_USAGE) { /* no memory: that is not the robot's fault */
     tool_warn("%s: psdm %s failed; run it alone to see why; nothing was written", tool_safe(path), command);
-  } else if (!first && code != EXIT_INTERRUPTED) {
-    /* a robot that cannot be derived has its picture all the same; a machine that fails makes no page */
-    tool_warn("%s: psdm %s %s; omitted from the page, run 'psdm %s' to see why", tool_safe(path), command,
-              code == EXIT_INPUT ? "does not work for this robot" : "failed", command);
-    w->lacking++;
-    if (code == EXIT_INPUT) code = -1;
+    return code;
   }
-  unlink(made);
-  tool_settled(made);
+  tool_warn("%s: psdm %s %s; omitted from the page, run 'psdm %s' to see why", tool_safe(path), command,
+            code == EXIT_INPUT ? "does not work for this robot" : "failed", command);
+  w->lacking++;
+  return code == EXIT_INPUT ? -1 : code;
+}
+
+/* adds what a command answers; -1 to go on, else the exit code. After an interrupt its result is none. */
+static int add_answer(work *w, psdm_robot *robot, const char *path, int which) {
+  char name[48];
+  static const char *const command[] = {"inspect", "derive", "params"};
+  psdm_result *answer = NULL;
+  psdm_error error;
+  tool_hush(which > 0);
+  int code = which == 0   ? inspect_answer(robot, NULL, &answer)
+             : which == 1 ? derive_answer(robot, &answer)
+                          : params_answer(robot, &answer);
+  tool_hush(false);
+  tool_deaf();
+  if (tool_interrupted()) {
+    tool_warn("interrupted: nothing was written");
+    code = EXIT_INTERRUPTED;
+  } else if (code < 0) {
+    short_name(path, name, sizeof name);
+    code = psdm_report_add_result(w->report, answer, name, &error) ? tool_fail(&error) : -1;
+  } else if (which > 0) {
+    code = tell_failure(w, path, command[which], code);
+  }
+  psdm_result_free(answer);
   return code;
 }
 
 /* inspect must work; a robot that cannot be derived (a closed loop) still has its picture */
 static int add_robot(work *w, const char *path) {
-  static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-  } commands[] = {{"inspect", cmd_inspect}, {"derive", cmd_derive}, {"params", cmd_params}};
-  char name[48];
-  int code = make_folder(w);
-  short_name(path, name, sizeof name);
-  for (size_t k = 0; k < sizeof commands / sizeof *commands && code < 0; k++)
-    code = add_made(w, path, name, commands[k].name, commands[k].run);
+  psdm_robot *robot = NULL;
+  int code = tool_load("report", path, &(robot_settings){.missing_inertia = "auto"}, &robot);
+  for (int which = 0; which < 3 && code < 0; which++) code = add_answer(w, robot, path, which);
+  psdm_robot_free(robot);
   return code;
 }
 
 /* ---- the page ---- */
 
-static int add_all(work *w, const char *const *path, int count) {
+static int add_all(work *w) {
   psdm_error error;
-  for (int i = 0; i < count; i++) {
-    psdm_status status = psdm_report_add(w->report, path[i], &error);
-    if (status == PSDM_E_ROBOT && strcmp(path[i], "-") == 0)
+  for (int i = 0; i < w->given.count; i++) {
+    const char *path = w->given.value[i];
+    psdm_status status = psdm_report_add(w->report, path, &error);
+    if (status == PSDM_E_ROBOT && strcmp(path, "-") == 0)
       return tool_usage("report", "'-': only results can come from standard input; a robot must be a file");
-    int code = status == PSDM_E_ROBOT ? add_robot(w, path[i]) : status ? tool_fail(&error) : -1;
+    int code = status == PSDM_E_ROBOT ? add_robot(w, path) : status ? tool_fail(&error) : -1;
     if (code >= 0) return code;
   }
   return -1;
 }
 
-/* what was made of a robot file is called by that file's name */
+/* what was made of a robot file has that file's short name, which nobody gave */
 static void tell_unused(const work *w, const char *path) {
-  size_t length = strlen(w->folder);
-  const char *made = length && strncmp(path, w->folder, length) == 0 ? strchr(path + length, '-') : NULL;
-  if (made)
-    tool_warn("%.*s: duplicate robot name on the page; this model is omitted", (int)strcspn(made + 1, "."),
-              tool_safe(made + 1));
-  else tool_warn("%s: no section shows this result", tool_safe(path));
+  bool given = false;
+  for (int i = 0; i < w->given.count; i++) given |= strcmp(w->given.value[i], path) == 0;
+  tool_warn(given ? "%s: no section shows this result" : "%s: duplicate robot name on the page; this model is omitted",
+            tool_safe(path));
 }
 
 static void tell(work *w, const char *out) {
@@ -214,16 +169,16 @@ int cmd_report(int argc, char **argv) {
   const char *first;
   int code = settings_parse(&report_line, argc, argv, &set, &first);
   if (code >= 0) return code;
-  setting_list rest = settings_rest();
   if (!set.out) return tool_usage("report", "missing --out FILE.html");
-  for (int i = 0; i < rest.count; i++) tool_input(rest.value[i]);
+  w.given = settings_rest();
+  for (int i = 0; i < w.given.count; i++) tool_input(w.given.value[i]);
   if ((code = tool_spare(set.out)) >= 0) return code;
   psdm_error error;
   const psdm_report_options options = {
       .title = set.title, .gnuplot = set.gnuplot, .progress = progress_words, .progress_user = &w.bar};
   if (psdm_report_new(&options, NULL, &w.report, &error)) return tool_fail(&error);
-  code = add_all(&w, rest.value, rest.count);
+  code = add_all(&w);
   if (code < 0) code = write_page(&w, &set);
-  clean_up(&w);
+  psdm_report_free(w.report);
   return code;
 }

@@ -1,5 +1,5 @@
-/* reduce_figures.c: numbers of psdm reduce's figures and table: contributions counted in bins, and all of it as
- * JSON. */
+/* reduce_figures.c: numbers of psdm reduce's figures and table: contributions counted in bins, and all of it in a
+ * document. */
 #include "reduce_figures.h"
 
 #include <math.h>
@@ -29,67 +29,50 @@ double figure_less(const figure_profile *profile, const figure_size *size) {
   return 100 * (1 - (double)size->functions / (double)profile->functions);
 }
 
-/* ---- JSON ---- */
+/* ---- the document ---- */
 
-/* from the first non-empty bin to the last */
-static void write_bins(psdm_output *out, const figure_profile *p) {
-  double edge[FIGURE_BINS + 1], median[FIGURE_BINS], largest[FIGURE_BINS];
+/* the bins that have something in them, and those between */
+static void put_bins(psdm_result *head, const figure_profile *p, psdm_contributions *to) {
   int first = 0, last = FIGURE_BINS - 1, count = 0;
   while (first < last && !p->median[first] && !p->largest[first]) first++;
   while (last > first && !p->median[last] && !p->largest[last]) last--;
+  double *edge = psdm_result_memory(head, 3 * FIGURE_BINS + 1, sizeof *edge);
+  if (!edge) return;
+  double *median = edge + FIGURE_BINS + 1, *largest = median + FIGURE_BINS;
   for (int b = first; b <= last; b++, count++)
     edge[count] = figure_edge(b), median[count] = (double)p->median[b], largest[count] = (double)p->largest[b];
   edge[count] = figure_edge(last + 1);
-  psdm_json_object(out, "contributions");
-  psdm_json_numbers(out, "log10_edges", edge, count + 1);
-  psdm_json_numbers(out, "median", median, count);
-  psdm_json_numbers(out, "maximum", largest, count);
-  psdm_json_integer(out, "median_below", p->median_below);
-  psdm_json_integer(out, "maximum_below", p->largest_below);
-  psdm_json_close(out);
+  PSDM_RESULT_SET(to->log10_edges, edge, count + 1);
+  PSDM_RESULT_SET(to->median, median, count);
+  PSDM_RESULT_SET(to->maximum, largest, count);
+  to->median_below = p->median_below, to->maximum_below = p->largest_below;
 }
 
-static void write_size(psdm_output *out, const figure_profile *p, const figure_size *x) {
-  psdm_json_object(out, NULL);
-  psdm_json_integer(out, "functions", x->functions);
-  psdm_json_number(out, "left_out_percent", figure_less(p, x));
-  psdm_json_number(out, "error_95", x->error[0]);
-  psdm_json_number(out, "error_999", x->error[1]);
-  psdm_json_number(out, "digits_95", -log10(x->error[0]));
-  psdm_json_number(out, "digits_999", -log10(x->error[1]));
-  psdm_json_integer(out, "operations", x->operations);
-  psdm_json_close(out);
+static psdm_reduced_size size_of(const figure_profile *p, const figure_size *x) {
+  return (psdm_reduced_size){x->functions,        figure_less(p, x),   x->error[0],  x->error[1],
+                             -log10(x->error[0]), -log10(x->error[1]), x->operations};
 }
 
-void figure_write(psdm_output *out, const figure_profile *profiles, int count) {
-  psdm_json_array(out, "figures");
-  for (int k = 0; k < count; k++) {
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "profile", profiles[k].name);
-    psdm_json_integer(out, "functions", profiles[k].functions);
-    write_bins(out, &profiles[k]);
-    psdm_json_array(out, "sizes");
-    for (int i = 0; i < profiles[k].sizes; i++) write_size(out, &profiles[k], &profiles[k].size[i]);
-    psdm_json_close(out);
-    psdm_json_close(out);
+const psdm_reduced_figure *figure_profiles(psdm_result *head, const figure_profile *profiles, int count) {
+  psdm_reduced_figure *to = psdm_result_items(head, &psdm_reduced_figure_type, count);
+  for (int k = 0; to && k < count; k++) {
+    const figure_profile *p = &profiles[k];
+    psdm_reduced_size *size = psdm_result_items(head, &psdm_reduced_size_type, p->sizes);
+    to[k].profile = p->name, to[k].functions = p->functions;
+    put_bins(head, p, &to[k].contributions);
+    for (int i = 0; size && i < p->sizes; i++) size[i] = size_of(p, &p->size[i]);
+    PSDM_RESULT_SET(to[k].sizes, size, p->sizes);
   }
-  psdm_json_close(out);
+  return to;
 }
 
-void figure_write_table(psdm_output *out, const table_cell cells[TABLE_CELLS]) {
-  psdm_json_array(out, "table");
-  for (int k = 0; k < TABLE_CELLS; k++) {
+const psdm_reduced_cell *figure_table(psdm_result *head, const table_cell cells[TABLE_CELLS]) {
+  psdm_reduced_cell *to = psdm_result_items(head, &psdm_reduced_cell_type, TABLE_CELLS);
+  for (int k = 0; to && k < TABLE_CELLS; k++) {
     const table_cell *c = &cells[k];
-    psdm_json_object(out, NULL);
-    psdm_json_string(out, "profile", c->profile);
-    psdm_json_number(out, "error_wanted", c->error);
-    psdm_json_number(out, "confidence", c->confidence);
-    psdm_json_bool(out, "reached", c->info.reached);
-    psdm_json_number(out, "error", c->info.error);
-    psdm_json_integer(out, "functions", c->info.functions);
-    psdm_json_integer(out, "parameters", c->info.parameters);
-    psdm_json_integer(out, "operations", c->cost.mult + c->cost.add + c->cost.div);
-    psdm_json_close(out);
+    to[k] = (psdm_reduced_cell){
+        c->profile,    c->error,          c->confidence,      c->info.reached,
+        c->info.error, c->info.functions, c->info.parameters, c->cost.mult + c->cost.add + c->cost.div};
   }
-  psdm_json_close(out);
+  return to;
 }

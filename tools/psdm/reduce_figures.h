@@ -42,8 +42,8 @@ double figure_less(const figure_profile *profile, const figure_size *size); /* p
 /* Fills the bins. The reducer must know medians. */
 void figure_count(const psdm_reducer *reducer, figure_profile *profile);
 
-/* "figures": [...] and "table": [...] of a JSON object. */
-void figure_write(psdm_output *out, const figure_profile *profiles, int count);
-void figure_write_table(psdm_output *out, const table_cell cells[TABLE_CELLS]);
+/* The same for a document: (count), (TABLE_CELLS). */
+const psdm_reduced_figure *figure_profiles(psdm_result *head, const figure_profile *profiles, int count);
+const psdm_reduced_cell *figure_table(psdm_result *head, const table_cell cells[TABLE_CELLS]);
 
 #endif

@@ -318,28 +318,55 @@ bool settings_given(const command_line *line, const void *values, const char *na
   return false;
 }
 
-static void list_json(const char *name, const setting_list *list, psdm_output *out) {
-  if (!list->count) return;
-  psdm_json_array(out, name);
-  for (int i = 0; i < list->count; i++) psdm_json_string(out, NULL, list->value[i]);
-  psdm_json_close(out);
+/* false: the default */
+static bool value_of(const setting *s, const void *field, psdm_named_value *v) {
+  double fallback = 0;
+  setting_text text = s->kind == SETTING_text ? *(const setting_text *)field : NULL;
+  *v = (psdm_named_value){.name = s->name};
+  switch (s->kind) {
+    case SETTING_text: v->kind = PSDM_FIELD_text, v->text = text; return text && strcmp(text, s->fallback) != 0;
+    case SETTING_flag: v->kind = PSDM_FIELD_boolean, v->on = true; return *(const setting_flag *)field;
+    case SETTING_number:
+      tool_parse_number(s->fallback, &fallback);
+      v->kind = PSDM_FIELD_number, v->number = *(const double *)field;
+      return v->number != fallback;
+    case SETTING_vector:
+      v->kind = PSDM_FIELD_numbers;
+      PSDM_RESULT_SET(v->numbers, ((const setting_vector *)field)->value, 3);
+      return ((const setting_vector *)field)->given;
+    case SETTING_list:
+      v->kind = PSDM_FIELD_texts;
+      PSDM_RESULT_SET(v->texts, ((const setting_list *)field)->value, ((const setting_list *)field)->count);
+      return v->texts.rows > 0;
+  }
+  return false;
+}
+
+const psdm_named_value *settings_values(const command_line *line, const void *values, psdm_result *result,
+                                        long *count) {
+  psdm_named_value *v = psdm_result_memory(result, (long)line->count, sizeof *v);
+  *count = 0;
+  for (size_t i = 0; v && i < line->count; i++)
+    *count += value_of(&line->settings[i], (const char *)values + line->settings[i].offset, &v[*count]);
+  return v;
 }
 
 void settings_json(const command_line *line, const void *values, psdm_output *out) {
   psdm_json_object(out, "settings");
   for (size_t i = 0; i < line->count; i++) {
-    const setting *s = &line->settings[i];
-    const void *field = (const char *)values + s->offset;
-    setting_text text = s->kind == SETTING_text ? *(const setting_text *)field : NULL;
-    double fallback = 0;
-    if (s->kind == SETTING_number) tool_parse_number(s->fallback, &fallback);
-    if (text && strcmp(text, s->fallback) != 0) psdm_json_string(out, s->name, text);
-    if (s->kind == SETTING_flag && *(const setting_flag *)field) psdm_json_bool(out, s->name, true);
-    if (s->kind == SETTING_number && *(const double *)field != fallback)
-      psdm_json_number(out, s->name, *(const double *)field);
-    if (s->kind == SETTING_vector && ((const setting_vector *)field)->given)
-      psdm_json_numbers(out, s->name, ((const setting_vector *)field)->value, 3);
-    if (s->kind == SETTING_list) list_json(s->name, field, out);
+    psdm_named_value v;
+    if (!value_of(&line->settings[i], (const char *)values + line->settings[i].offset, &v)) continue;
+    switch (v.kind) {
+      case PSDM_FIELD_boolean: psdm_json_bool(out, v.name, v.on); break;
+      case PSDM_FIELD_number: psdm_json_number(out, v.name, v.number); break;
+      case PSDM_FIELD_numbers: psdm_json_numbers(out, v.name, v.numbers.item, (int)v.numbers.rows); break;
+      case PSDM_FIELD_texts:
+        psdm_json_array(out, v.name);
+        for (long k = 0; k < v.texts.rows; k++) psdm_json_string(out, NULL, v.texts.item[k]);
+        psdm_json_close(out);
+        break;
+      default: psdm_json_string(out, v.name, v.text);
+    }
   }
   psdm_json_close(out);
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "psdm/output.h"
+#include "psdm/result.h"
 
 typedef const char *setting_text;
 typedef bool setting_flag;
@@ -98,7 +98,10 @@ setting_list settings_rest(void);
 /* Whether a setting (its name with underscores) differs from its default. */
 bool settings_given(const command_line *line, const void *values, const char *name);
 
-/* Writes what differs from the defaults as a JSON object. */
+/* What differs from the defaults, for a document that is about to be written: texts stay the settings'. */
+const psdm_named_value *settings_values(const command_line *line, const void *values, psdm_result *result, long *count);
+
+/* The same as a JSON object. */
 void settings_json(const command_line *line, const void *values, psdm_output *out);
 
 #endif

@@ -323,8 +323,20 @@ long long tool_file_size(const char *path) {
   return file_at(path, &info) ? (long long)info.st_size : 0;
 }
 
+const psdm_word *tool_texts(psdm_result *result, const char *(*at)(const void *from, int index), const void *from,
+                            long *count) {
+  *count = 0;
+  while (at(from, (int)*count)) ++*count;
+  psdm_word *text = psdm_result_memory(result, *count, sizeof *text);
+  for (long k = 0; text && k < *count; k++) text[k] = psdm_result_text(result, at(from, (int)k));
+  if (!text) *count = 0;
+  return text;
+}
+
 int tool_answer(psdm_result *answer) {
   psdm_output *out;
+  psdm_error error;
+  if (psdm_result_complete(answer, &error)) return tool_fail(&error);
   int code = tool_open("-", &out);
   if (code < 0) psdm_result_write_json(answer, out), code = tool_commit(&out);
   psdm_result_free(answer);

@@ -200,6 +200,15 @@ void tool_forget_pending(void); /* removes the files of tool_pending; async-sign
 void tool_pending(const char *path);
 void tool_settled(const char *path);
 
+/* What these commands answer with no options: -1 to go on, else an exit code. at (n): where joints are, or NULL. */
+int inspect_answer(const psdm_robot *robot, const double *at, psdm_result **answer);
+int derive_answer(const psdm_robot *robot, psdm_result **answer);
+int params_answer(psdm_robot *robot, psdm_result **answer);
+
+/* Copies of texts for a document: at gives the index-th, NULL behind the last. count is set. */
+const psdm_word *tool_texts(psdm_result *result, const char *(*at)(const void *from, int index), const void *from,
+                            long *count);
+
 /* Writes a document to standard output and frees it; returns an exit code. */
 int tool_answer(psdm_result *answer);
 

@@ -1,4 +1,4 @@
-/* result.c: models and base parameters as documents. */
+/* documents.c: models and base parameters as documents. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_class_sizes, PSDM_CLASS_SIZES, NULL, "Functions of each class")
