@@ -73,8 +73,7 @@ typedef struct psdm_code_options {
   bool friction_columns; /* regressor: n columns sign(qd), then n columns qd, behind the base parameters */
   bool drive_columns;    /* regressor: n columns qdd of drive inertias, last */
   bool throughput;       /* order for registers instead of latency; always so for CUDA */
-  /* jacobian, pose: joint whose link is meant, counted from 1; 0: psdm_robot_default_link */
-  int link;
+  const char *link;      /* jacobian, pose: of this link; NULL: psdm_robot_default_link */
   /* bit 1 << psdm_code_wrap: also written; adds the functions that they need. Double, C or SIMD, sines not the
    * caller's */
   unsigned wraps;

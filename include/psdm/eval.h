@@ -38,9 +38,8 @@ typedef enum psdm_function {
 typedef struct psdm_eval_options {
   /* inverse, bias: add friction; forward: subtract it; linearize-*: with its slope (psdm_friction_slope) */
   bool friction;
-  bool motor; /* inverse, bias, gravity: torques on the motor side, taum */
-  /* jacobian, pose: joint whose link is meant, counted from 1; 0: psdm_robot_default_link */
-  int link;
+  bool motor;       /* inverse, bias, gravity: torques on the motor side, taum */
+  const char *link; /* jacobian, pose: of this link; NULL: psdm_robot_default_link */
   int wrench_count; /* inverse, forward: external wrenches */
   const psdm_wrench *wrenches;
   const psdm_model *model; /* regressor: of its base parameters; NULL: of the standard parameters */

@@ -5,6 +5,10 @@
  * a new field takes whole places of it, 8 bytes each, in which zero means the behaviour before. A program that was
  * compiled with older headers therefore works with a newer library.
  *
+ * Links and joints. Functions take the index of a joint in the file's order, counted from 0, and mean the link behind
+ * it. Options name a link as text, or the joint before it; NULL is the tip (psdm_robot_default_link). PSDM_TIP says the
+ * same to functions that ask which link carries a load.
+ *
  * Progress and stops: psdm_progress in psdm/status.h. */
 #ifndef PSDM_H
 #define PSDM_H

@@ -167,6 +167,7 @@ PSDM_API bool psdm_robot_moves(const psdm_robot *robot, int joint);
  * joints move, the last in the file. chosen (nullable): there was a choice, because several chains are as long or
  * another link is the last in the file. */
 PSDM_API int psdm_robot_default_link(const psdm_robot *robot, bool *chosen);
+enum { PSDM_TIP = -1 }; /* stands for it where a function says so */
 
 /* ---- standard parameters: 10 per moving link, then the drive inertias ---- */
 

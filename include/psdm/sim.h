@@ -87,10 +87,10 @@ typedef struct psdm_sim_options {
   double restitution; /* BOUNCE: share of the velocity that comes back; 0: 0.5 */
   bool saturate;      /* the controller's torque is held within the effort limits */
 
-  /* 6 columns: force and moment on the link behind wrench_joint, at its frame's origin, base frame */
+  /* 6 columns: force and moment on wrench_link, at its frame's origin, base frame */
   const psdm_signal *wrench;
-  int wrench_joint; /* joint in file order, counted from 1; 0: psdm_robot_default_link */
-  int payloads;     /* in ascending t */
+  const char *wrench_link; /* NULL: psdm_robot_default_link */
+  int payloads;            /* in ascending t */
   const psdm_payload *payload;
 
   psdm_controller *controller; /* NULL: no torque */

@@ -297,11 +297,12 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
       o->prefix ? psdmp_base_arena_text(&code->arena, o->prefix, strlen(o->prefix)) : identifier(&code->arena, r->name);
   if (o->command) o->command = psdmp_base_arena_text(&code->arena, o->command, strlen(o->command));
   if (code->arena.failed) return psdmp_base_no_memory(r->file, error);
-  if (o->link < 0 || o->link > r->joints)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "link %d of %d", o->link, r->joints);
-  if (o->link && o->functions >> PSDM_CODE_JACOBIAN & 1 && !psdm_robot_moves(r, o->link - 1)) {
+  int joint;
+  if (psdmp_robot_named_or_fail(r, o->link, &joint, error)) return PSDM_E_ARGUMENT;
+  if (o->link) o->link = r->link[joint].name; /* the caller's need not last */
+  if (o->link && o->functions >> PSDM_CODE_JACOBIAN & 1 && !psdm_robot_moves(r, joint)) {
     char name[80];
-    psdmp_base_quote(r->link[o->link - 1].name, strlen(r->link[o->link - 1].name), name, sizeof name);
+    psdmp_base_quote(o->link, strlen(o->link), name, sizeof name);
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
                            "link '%s' is fixed to the base: it has a pose but no Jacobian", name);
   }

@@ -80,7 +80,7 @@ static void energies(search *s, psdm_ref *out) {
 static void build_function(search *s) {
   psdmp_codegen_trace *t = &s->trace;
   psdm_ref *out = s->program->output;
-  int joint = s->options->link ? s->options->link - 1 : s->robot->last;
+  int joint = psdmp_robot_named(s->robot, s->options->link);
   switch (s->function) {
     case PSDM_CODE_INVERSE: torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_QDD, true, out); break;
     case PSDM_CODE_GRAVITY: torques(s, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT, true, out); break;

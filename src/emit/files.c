@@ -101,12 +101,11 @@ static void emit_argument_docs(psdmp_emit_writer *e, const psdmp_codegen_program
                       result_docs[p->function]);
 }
 
-/* the link that a pose or Jacobian is of, or that a load or wrench is on; counted from 1, 0: the default */
-static void emit_link(psdmp_emit_writer *e, int link) {
+/* the link that a pose or Jacobian is of, or that a load or wrench is on; NULL: the default */
+static void emit_link(psdmp_emit_writer *e, const char *link) {
   const psdm_robot *r = e->code->robot;
-  int joint = link ? link - 1 : r->last;
   psdm_output_text(e->out, " * Link: ");
-  psdmp_emit_comment_text(e, r->link[joint].name);
+  psdmp_emit_comment_text(e, link ? link : r->link[r->last].name);
   psdm_output_text(e->out, "\n");
 }
 
@@ -115,7 +114,7 @@ static void emit_prototype(psdmp_emit_writer *e, const psdmp_codegen_program *p)
   emit_argument_docs(e, p);
   if (p->function == PSDM_CODE_REGRESSOR) emit_regressor_columns(e);
   if (p->function == PSDM_CODE_JACOBIAN || p->function == PSDM_CODE_POSE) emit_link(e, e->code->options.link);
-  if (p->length[PSDMP_CODEGEN_IN_PAYLOAD] || p->length[PSDMP_CODEGEN_IN_WRENCH]) emit_link(e, 0);
+  if (p->length[PSDMP_CODEGEN_IN_PAYLOAD] || p->length[PSDMP_CODEGEN_IN_WRENCH]) emit_link(e, NULL);
   psdm_output_print(e->out, " * %ld multiplications, %ld additions, %ld divisions, %ld sin+cos */\n", p->cost.mult,
                     p->cost.add, p->cost.div, p->cost.sincos);
   psdmp_emit_say(e, "void @%s(", p->name);

@@ -203,7 +203,6 @@ psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, con
                       const double *in, double *out) {
   const psdm_eval_options *o = options ? options : &no_options;
   const double *q = in, *second = in + r->n, *third = second + r->n;
-  int link = o->link ? o->link - 1 : r->last;
   if (o->expanded && (!o->model || !o->theta || !o->scratch)) return PSDM_E_ARGUMENT;
   if ((o->expanded || (o->model && f == PSDM_F_REGRESSOR)) &&
       (o->model->n != r->n || o->model->standard != psdm_robot_parameter_count(r)))
@@ -219,8 +218,8 @@ psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, con
       return PSDM_OK;
     case PSDM_F_REGRESSOR: return regressor(r, work, o, q, second, third, out);
     case PSDM_F_ENERGY: return psdm_energy(r, work, q, second, &out[0], &out[1]);
-    case PSDM_F_JACOBIAN: return psdm_jacobian(r, work, q, link, out);
-    case PSDM_F_POSE: return psdm_pose(r, work, q, link, out);
+    case PSDM_F_JACOBIAN: return psdm_jacobian(r, work, q, psdmp_robot_named(r, o->link), out);
+    case PSDM_F_POSE: return psdm_pose(r, work, q, psdmp_robot_named(r, o->link), out);
     case PSDM_F_LINEARIZE_INVERSE:
     case PSDM_F_LINEARIZE_FORWARD: return linearized(r, o, f == PSDM_F_LINEARIZE_FORWARD, q, second, third, out);
     default: return PSDM_E_ARGUMENT;

@@ -263,6 +263,21 @@ int psdm_robot_find(const psdm_robot *r, const char *name) {
   return -1;
 }
 
+int psdmp_robot_named(const psdm_robot *r, const char *link) {
+  if (!link) return r->last;
+  for (int j = 0; j < r->joints; j++)
+    if (r->link[j].name == link) return j; /* psdm_robot_link_name's, at no cost */
+  return psdm_robot_find(r, link);
+}
+
+psdm_status psdmp_robot_named_or_fail(const psdm_robot *r, const char *link, int *joint, psdm_error *error) {
+  char name[80];
+  *joint = psdmp_robot_named(r, link);
+  if (*joint >= 0) return PSDM_OK;
+  psdmp_base_quote(link, strlen(link), name, sizeof name);
+  return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0, "no link or joint has the name '%s'", name);
+}
+
 bool psdm_robot_moves(const psdm_robot *r, int joint) {
   return joint >= 0 && joint < r->joints && r->link[joint].body >= 0;
 }

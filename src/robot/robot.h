@@ -194,6 +194,10 @@ void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
 
 const psdm_joint *psdmp_robot_joint_of(const psdm_robot *robot, int q); /* the joint of each q; NULL: none */
 
+/* The joint behind which the link of this name is, or the joint of this name; NULL: the tip; -1: none. */
+int psdmp_robot_named(const psdm_robot *robot, const char *link);
+psdm_status psdmp_robot_named_or_fail(const psdm_robot *robot, const char *link, int *joint, psdm_error *error);
+
 /* Index of a standard parameter by its name, -1 when there is none. */
 int psdmp_robot_standard_find(const psdm_robot *robot, const char *name);
 

@@ -84,9 +84,9 @@ static psdm_status check_options(const psdm_sim *s, psdm_error *error) {
   if (o->controller && psdm_control_n(o->controller) != s->n)
     return refuse(s, error, "the controller is made for another number of joints");
   if (o->wrench && psdm_signal_columns(o->wrench) != 6) return refuse(s, error, "a wrench has six columns");
-  if (o->wrench_joint < 0 || o->wrench_joint > s->robot->joints)
-    return refuse(s, error, "the joint of the wrench is out of range");
-  if (o->wrench && o->wrench_joint && s->robot->link[o->wrench_joint - 1].body < 0)
+  int joint;
+  if (psdmp_robot_named_or_fail(s->robot, o->wrench_link, &joint, error)) return PSDM_E_ARGUMENT;
+  if (o->wrench && o->wrench_link && s->robot->link[joint].body < 0)
     return refuse(s, error, "the wrench acts on a link that is fixed to the base");
   for (int k = 0; k < o->payloads; k++) {
     if (!isfinite(o->payload[k].t) || (k && !(o->payload[k].t > o->payload[k - 1].t)))
@@ -301,8 +301,7 @@ static psdm_status fill(psdm_sim *s, psdm_error *error) {
   s->N = s->moving->n;
   s->loops = psdm_loop_equations(r);
   s->control_states = s->options.controller ? psdm_control_states(s->options.controller) : 0;
-  s->wrench_joint = s->options.wrench_joint - 1;
-  if (!s->options.wrench_joint) s->wrench_joint = r->last;
+  s->wrench_joint = psdmp_robot_named(r, s->options.wrench_link);
   s->continuous = s->options.controller && s->options.period == 0;
   lay_out(s);
   size_t square = (size_t)s->motors * (size_t)s->motors + 1;

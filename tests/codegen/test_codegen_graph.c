@@ -243,11 +243,11 @@ static double worst_of[PSDM_CODE_FUNCTIONS];
 static int above; /* functions with an error above the tolerance */
 
 static void describe(const psdm_code_options *o, char *text, size_t size) {
-  snprintf(text, size, "method %d%s%s%s%s%s%s%s%s, link %d", (int)o->method, o->theta_argument ? ", theta" : "",
+  snprintf(text, size, "method %d%s%s%s%s%s%s%s%s, link %s", (int)o->method, o->theta_argument ? ", theta" : "",
            o->gravity_argument ? ", gravity" : "", o->payload_argument ? ", payload" : "",
            o->wrench_argument ? ", wrench" : "", o->sincos == PSDM_SINCOS_CALLER ? ", caller" : "",
            o->friction_columns ? ", friction" : "", o->drive_columns ? ", drives" : "",
-           o->throughput ? ", throughput" : "", o->link);
+           o->throughput ? ", throughput" : "", o->link ? o->link : "of the tip");
 }
 
 /* what may be refused: closed forms that do not exist, and theta under assumptions that mix standard parameters */
@@ -353,8 +353,8 @@ static psdm_code_options random_code_options(rng *g, const psdm_robot *robot) {
       .theta_argument = coin(g), .friction_columns = coin(g), .drive_columns = coin(g), .throughput = coin(g)};
   o.method = rng_int(g, 0, 2) ? PSDM_CODE_RECURSIVE : coin(g) ? PSDM_CODE_AUTO : PSDM_CODE_EXPANDED;
   o.sincos = coin(g) ? PSDM_SINCOS_CALLER : PSDM_SINCOS_LIBM;
-  o.link = rng_int(g, 0, psdm_robot_joints(robot));
-  if (o.link && !psdm_robot_moves(robot, o.link - 1)) o.link = 0; /* has no Jacobian */
+  int joint = rng_int(g, 0, psdm_robot_joints(robot)) - 1;
+  if (psdm_robot_moves(robot, joint)) o.link = psdm_robot_link_name(robot, joint); /* others have no Jacobian */
   if (o.method == PSDM_CODE_EXPANDED) return o;
   o.gravity_argument = coin(g);
   o.payload_argument = coin(g);

@@ -22,8 +22,8 @@ static void code(void **state) {
     const char *sentence;
   } cases[] = {
       {{.functions = 1u << 20}, PSDM_E_ARGUMENT, "a function that there is not"},
-      {{.link = -1}, PSDM_E_ARGUMENT, "link -1 of 2"},
-      {{.link = 3}, PSDM_E_ARGUMENT, "link 3 of 2"},
+      {{.link = ""}, PSDM_E_ARGUMENT, "no link or joint has the name ''"},
+      {{.link = "hand"}, PSDM_E_ARGUMENT, "no link or joint has the name 'hand'"},
       {{.prefix = "1st"}, PSDM_E_ARGUMENT, "the prefix must be a C identifier"},
       {{.prefix = "a-b"}, PSDM_E_ARGUMENT, "the prefix must be a C identifier"},
       {{.prefix = "a234567890123456789012345678901234567890123456789012345678901"},

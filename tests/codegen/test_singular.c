@@ -138,7 +138,7 @@ static void code_leaves_them_out(void **state) {
   /* a Jacobian of what does not move */
   psdm_robot_free(robot);
   robot = parse_robot("convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: stand, parent: base, type: fixed}\n");
-  options = (psdm_code_options){.functions = 1u << PSDM_CODE_JACOBIAN, .link = 2};
+  options = (psdm_code_options){.functions = 1u << PSDM_CODE_JACOBIAN, .link = "stand"};
   assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "is fixed to the base"));
   psdm_robot_free(robot);

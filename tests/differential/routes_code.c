@@ -120,9 +120,13 @@ static void judge_code(subject *s, verdict *v, const psdm_compiled *c, const psd
   free(scratch);
 }
 
+static const char *last_link(const subject *s) {
+  return psdm_robot_link_name(s->robot, psdm_robot_joints(s->robot) - 1);
+}
+
 static void generate_and_judge(subject *s, verdict *v, psdm_code_options o) {
   const psdm_compile_options graph = {.graph = true};
-  o.prefix = "r", o.sincos = PSDM_SINCOS_LIBM, o.link = psdm_robot_joints(s->robot);
+  o.prefix = "r", o.sincos = PSDM_SINCOS_LIBM, o.link = last_link(s);
   psdm_compiled *c = generated(s, v, &o, &graph);
   if (c) judge_code(s, v, c, &o);
   psdm_compiled_free(c);
@@ -170,11 +174,8 @@ void route_code_float(subject *s, verdict *v) {
 void route_compiled(subject *s, verdict *v) {
   const psdm_compile_options native = {.native = true, .cache = "", .flags = "-O1"};
   const unsigned functions = 1 << PSDM_CODE_INVERSE | 1 << PSDM_CODE_MASS | 1 << PSDM_CODE_REGRESSOR;
-  psdm_code_options o = {.functions = functions,
-                         .method = PSDM_CODE_RECURSIVE,
-                         .effort = -1,
-                         .prefix = "r",
-                         .link = psdm_robot_joints(s->robot)};
+  psdm_code_options o = {
+      .functions = functions, .method = PSDM_CODE_RECURSIVE, .effort = -1, .prefix = "r", .link = last_link(s)};
   psdm_compiled *c = generated(s, v, &o, &native);
   if (c) judge_code(s, v, c, &o);
   psdm_compiled_free(c);

@@ -6,12 +6,12 @@
   X(psdm_along_options, 80) \
   X(psdm_bounds_options, 152) \
   X(psdm_calibrate_options, 352) \
-  X(psdm_code_options, 136) \
+  X(psdm_code_options, 144) \
   X(psdm_compile_options, 96) \
   X(psdm_control_options, 168) \
   X(psdm_derive_options, 152) \
   X(psdm_equilibrium_options, 88) \
-  X(psdm_eval_options, 128) \
+  X(psdm_eval_options, 136) \
   X(psdm_excite_options, 272) \
   X(psdm_log_options, 120) \
   X(psdm_observer_options, 152) \
@@ -22,7 +22,7 @@
   X(psdm_reduce_options, 176) \
   X(psdm_report_options, 80) \
   X(psdm_robot_options, 136) \
-  X(psdm_sim_options, 208) \
+  X(psdm_sim_options, 216) \
   X(psdm_steps_options, 280) \
   X(psdm_symbolic_options, 96)
 /* clang-format on */

@@ -444,8 +444,8 @@ static void wrong_parameters(void **state) {
                   *loaded;
   psdm_payload_answer *answer;
   const char *path = "none.csv";
-  const psdm_payload_options o = {.files = 1, .path = &path, .joint = -1}, no_log = {.joint = -1},
-                             odd = {.files = 1, .path = &path, .joint = -1, .cutoff = -1};
+  const psdm_payload_options o = {.files = 1, .path = &path}, no_log = {.files = 0},
+                             odd = {.files = 1, .path = &path, .cutoff = -1};
   assert_int_equal(psdm_payload_parameters(other, p, -1, pi, NULL, NULL, &loaded, &error), PSDM_E_ROBOT);
   assert_int_equal(psdm_payload_identify(other, p, &o, NULL, &answer, &error), PSDM_E_ROBOT);
   assert_non_null(strstr(error.text, "other kinematics"));

@@ -143,13 +143,10 @@ static void exact_without_noise(void **state) {
     /* the load is known to within the calibration's doubt only, and a pull would be felt */
     bool doubted = kinds[k].covariance && !kinds[k].empty;
     for (int plain = doubted; plain < 2; plain++) {
-      psdm_payload_answer *a = identify(robot, p,
-                                        &(psdm_payload_options){.files = 1,
-                                                                .path = path,
-                                                                .empty_files = kinds[k].empty,
-                                                                .empty_path = path + 1,
-                                                                .joint = -1,
-                                                                .unconstrained = plain});
+      psdm_payload_answer *a = identify(
+          robot, p,
+          &(psdm_payload_options){
+              .files = 1, .path = path, .empty_files = kinds[k].empty, .empty_path = path + 1, .unconstrained = plain});
       double off = apart(a, &load);
       print_message("%-16s %s: %.2g kg, m, m^2 per kg; torques %.3g -> %.3g\n", kinds[k].what,
                     plain ? "plain     " : "consistent", off, a->global_before, a->global_after);
@@ -191,10 +188,10 @@ static void exact_after_steps(void **state) {
     write_predicted(log_path(with), loaded, robot, &m, 800, 0, &g);
     write_predicted(log_path(without), p, robot, &m, 800, 0, &g);
     const char *path[] = {with, without};
-    psdm_payload_answer *a = identify(
-        robot, p,
-        &(psdm_payload_options){
-            .files = 1, .path = path, .empty_files = 1, .empty_path = path + 1, .joint = -1, .cutoff = INFINITY});
+    psdm_payload_answer *a =
+        identify(robot, p,
+                 &(psdm_payload_options){
+                     .files = 1, .path = path, .empty_files = 1, .empty_path = path + 1, .cutoff = INFINITY});
     print_message("%s, %s: %.2g kg, m, m^2 per kg; torques %.3g -> %.3g\n", kind < 2 ? "arm" : "coupled",
                   kind % 2 ? "currents" : "torques", apart(a, &load), a->global_before, a->global_after);
     assert_true(apart(a, &load) < 1e-7 && a->global_after < 1e-7 && a->global_before > 0.02);
@@ -228,9 +225,8 @@ static void drift_is_told_apart(void **state) {
   char path[64];
   const char *with = path;
   write_predicted(log_path(path), drifted, robot, &m, 1500, 0, &g);
-  psdm_payload_answer *a = identify(robot, p,
-                                    &(psdm_payload_options){.files = 1, .path = &with, .joint = -1, .drift = true}),
-                      *b = identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .joint = -1});
+  psdm_payload_answer *a = identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .drift = true}),
+                      *b = identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with});
   print_message("with drift %.2g, without %.2g\n", apart(a, &load), apart(b, &load));
   /* the ridge of drift columns is 1e-8 of their squares */
   assert_true(apart(a, &load) < 1e-7 && apart(b, &load) > 1e-3);
@@ -296,13 +292,10 @@ static void coverage(void **state) {
     assert_int_equal(psdm_parameters_from(c, true, NULL, &p, &error), PSDM_OK);
     psdm_calibration_free(c);
     for (int way = 0; way < 2; way++) {
-      psdm_payload_answer *a = identify(robot, p,
-                                        &(psdm_payload_options){.files = 1,
-                                                                .path = path + 1,
-                                                                .empty_files = way,
-                                                                .empty_path = path + 2,
-                                                                .joint = -1,
-                                                                .unconstrained = true});
+      psdm_payload_answer *a = identify(
+          robot, p,
+          &(psdm_payload_options){
+              .files = 1, .path = path + 1, .empty_files = way, .empty_path = path + 2, .unconstrained = true});
       for (int k = 0; k < 10; k++) {
         double off = fabs(a->pi[k] - carried[k]) / a->pi_sd[k];
         inside[way] += off <= 3;
@@ -374,8 +367,7 @@ static void model_error_falls_out(void **state) {
   }
   for (int way = 0; way < 2; way++) {
     psdm_payload_answer *a = identify(
-        robot, p,
-        &(psdm_payload_options){.files = 1, .path = path, .empty_files = way, .empty_path = path + 1, .joint = -1});
+        robot, p, &(psdm_payload_options){.files = 1, .path = path, .empty_files = way, .empty_path = path + 1});
     off[way] = apart(a, &load);
     psdm_payload_free(a);
   }
@@ -410,7 +402,7 @@ static void planar_arm(void **state) {
   write_predicted(log_path(path), loaded, robot, &m, 1500, 0.001, &g);
   for (int plain = 0; plain < 2; plain++) {
     psdm_payload_answer *a =
-        identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .joint = 1, .unconstrained = plain});
+        identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .link = "B", .unconstrained = plain});
     print_message("%s\n", a->remark[0]);
     assert_true(a->global_after < 0.01 &&
                 strstr(a->remark[0], "the motion hardly shows z, inertia xx, xy, xz, yy, yz: ") != NULL);
@@ -472,7 +464,7 @@ static void rows_and_stops(void **state) {
   FILE *more = fopen(path, "a");
   fprintf(more, "4.0,no,number\n");
   fclose(more);
-  psdm_payload_answer *a = identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with, .joint = -1});
+  psdm_payload_answer *a = identify(robot, p, &(psdm_payload_options){.files = 1, .path = &with});
   psdm_error error;
   assert_non_null(psdm_payload_fault(a, 0));
   assert_non_null(strstr(psdm_payload_fault(a, 0), "802"));
@@ -487,7 +479,7 @@ static void rows_and_stops(void **state) {
   psdm_payload_free(a);
 
   int asked = 0;
-  psdm_payload_options o = {.files = 1, .path = &with, .joint = -1, .progress = three_times, .progress_user = &asked};
+  psdm_payload_options o = {.files = 1, .path = &with, .progress = three_times, .progress_user = &asked};
   psdm_status status = psdm_payload_identify(robot, p, &o, NULL, &a, &error);
   assert_true(asked >= 3 && (status ? status == PSDM_E_STOPPED : a->stopped));
   if (!status) psdm_payload_free(a);
@@ -544,8 +536,7 @@ static void memory_runs_out(void **state) {
     psdm_error error;
     counting_init(&c, at);
     status = psdm_payload_identify(
-        robot, p,
-        &(psdm_payload_options){.files = 1, .path = path, .empty_files = 1, .empty_path = path + 1, .joint = -1},
+        robot, p, &(psdm_payload_options){.files = 1, .path = path, .empty_files = 1, .empty_path = path + 1},
         &c.allocator, &a, &error);
     assert_true(status == PSDM_OK || status == PSDM_E_MEMORY);
     if (!status) psdm_payload_free(a);

@@ -29,8 +29,7 @@ static psdm_status try_payload(const psdm_allocator *allocator, const void *what
   if (!status) status = psdm_parameters_model(w->robot, allocator, &model, error);
   if (!status)
     status = psdm_payload_identify(
-        w->robot, p,
-        &(psdm_payload_options){.files = 1, .path = w->path, .empty_files = 1, .empty_path = w->path + 1, .joint = -1},
+        w->robot, p, &(psdm_payload_options){.files = 1, .path = w->path, .empty_files = 1, .empty_path = w->path + 1},
         allocator, &a, error);
   if (!status)
     status = psdm_payload_parameters(w->robot, p, psdm_robot_default_link(w->robot, NULL), (const double[10]){1}, NULL,

@@ -321,7 +321,7 @@ static void default_link(void **state) {
     psdm_work *work;
     const motion m = {{0.3, -0.4, 0.5}, {0}, {0}};
     double own[12], named[12], J[18], J_named[18];
-    const psdm_eval_options link = {.link = joint + 1};
+    const psdm_eval_options link = {.link = psdm_robot_link_name(robot, joint)};
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
     assert_int_equal(psdm_eval(robot, work, PSDM_F_POSE, NULL, m.q, own), PSDM_OK);
     assert_int_equal(psdm_eval(robot, work, PSDM_F_POSE, &link, m.q, named), PSDM_OK);

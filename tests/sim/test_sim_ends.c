@@ -236,7 +236,7 @@ static void test_refusals(void **unused) {
                {{.noise = 0.1}, "period"},
                {{.controller = six}, "number of joints"},
                {{.wrench = narrow}, "six columns"},
-               {{.wrench_joint = 3}, "range"},
+               {{.wrench_link = "hand"}, "no link or joint has the name 'hand'"},
                {{.payloads = 2, .payload = late}, "in time"},
                {{.payloads = 1, .payload = &broken}, "finite"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -154,8 +154,11 @@ static void test_wrench(void **unused) {
     for (int i = 0; i < 18; i++) w[i] = rng_uniform(&g, -5, 5);
     psdm_signal *force;
     assert_int_equal(psdm_signal_table(6, 3, t, w, false, NULL, &force, NULL), PSDM_OK);
-    const psdm_sim_options options = {
-        .integrator = PSDM_INTEGRATOR_RK4, .no_code = true, .wrench = force, .wrench_joint = joint, .output = 0.1};
+    const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4,
+                                      .no_code = true,
+                                      .wrench = force,
+                                      .wrench_link = joint ? psdm_robot_link_name(robot, joint - 1) : NULL,
+                                      .output = 0.1};
     psdm_sim *sim = sim_of(robot, &options);
     record rec = {0};
     random_state(&g, n, 1, q, qd);

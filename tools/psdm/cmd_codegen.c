@@ -135,10 +135,10 @@ static int find_link(const char *text, const psdm_robot *robot, psdm_code_option
   if ((!text && looks) || o->wrench_argument || o->payload_argument)
     tool_default_link(robot, looks ? "--link selects another for jacobian and pose" : "--tip selects another");
   if (!text) return -1;
-  o->link = psdm_robot_find(robot, text) + 1;
+  o->link = psdm_robot_link_name(robot, psdm_robot_find(robot, text));
   if (o->link) return -1;
   if (tool_parse_number(text, &number) && number >= 1 && number <= psdm_robot_joints(robot) && number == (int)number) {
-    o->link = (int)number;
+    o->link = psdm_robot_link_name(robot, (int)number - 1);
     return -1;
   }
   return tool_usage("codegen", "--link '%s': no link or joint has this name, and it is not a number from 1 to %d",

@@ -192,7 +192,7 @@ static int set_options(job *j) {
     int joint, code = find_link(j->robot, j->set.link, "link", &joint);
     if (code < 0 && f == PSDM_F_JACOBIAN) code = tool_must_move("eval", "link", j->robot, joint);
     if (code >= 0) return code;
-    j->options.link = joint + 1;
+    j->options.link = psdm_robot_link_name(j->robot, joint);
   } else if (f == PSDM_F_JACOBIAN || f == PSDM_F_POSE) {
     tool_default_link(j->robot, "--link selects another");
   }

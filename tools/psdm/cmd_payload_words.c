@@ -112,6 +112,6 @@ int payload_numbers(payload_job *j) {
   if (code < 0) code = choose_link(j);
   j->options.log.offset = j->offset;
   j->options.log.sign = j->sign;
-  j->options.joint = j->joint;
+  j->options.link = psdm_robot_link_name(j->robot, j->joint);
   return code;
 }

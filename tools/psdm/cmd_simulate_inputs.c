@@ -144,7 +144,7 @@ static int load_wrench(simulate_job *j) {
   if (!j->set.wrench_link) tool_default_link(j->robot, "--wrench-link selects another");
   if (!j->set.wrench_link) return -1;
   int joint = psdm_robot_find(j->robot, j->set.wrench_link);
-  j->options.wrench_joint = joint + 1;
+  j->options.wrench_link = psdm_robot_link_name(j->robot, joint);
   return joint >= 0 ? tool_must_move("simulate", "wrench-link", j->robot, joint)
                     : tool_usage("simulate", "--wrench-link: the robot has no link or joint '%s'",
                                  tool_safe(j->set.wrench_link));

@@ -87,7 +87,7 @@ class Code:
         options.real_float, options.theta_argument = real == "float", _choose("theta", theta) == "argument"
         options.gravity_argument, options.payload_argument, options.wrench_argument = gravity, payload, wrench
         options.friction_columns, options.drive_columns, options.effort = friction_columns, drive_columns, effort
-        options.link = robot._joint_of(link)
+        options.link = ffi.NULL if link is None else lib.psdm_robot_link_name(robot._pointer, robot._joint_of(link))
         if prefix is not None:
             keep.append(encode(prefix))
             options.prefix = keep[-1]

@@ -424,19 +424,18 @@ class Robot(Commands):
         check(status, None, f"state {done}: " if count > 1 else "")
 
     def _joint_of(self, link: str | int | None) -> int:
-        """Counted from 1; 0 is default_link."""
+        """Counted from 0; None is default_link."""
         if link is None:
-            return 0
+            return int(lib.psdm_robot_default_link(self._pointer, ffi.NULL))
         k = lib.psdm_robot_find(self._pointer, link.encode()) if isinstance(link, str) else link
         if k < 0 or k >= lib.psdm_robot_joints(self._pointer):
             raise ValueError(f"there is no link or joint {link!r}; links: {', '.join(self.link_names)}")
-        return int(k) + 1
+        return int(k)
 
     def _moving(self, joint: int) -> int:
-        """A joint, counted from 1 (0: default_link), whose link is not fixed to the base."""
-        joint = joint or int(lib.psdm_robot_default_link(self._pointer, ffi.NULL)) + 1
-        if not lib.psdm_robot_moves(self._pointer, joint - 1):
-            raise ValueError(f"link {self.link_names[joint - 1]!r} is fixed to the base and does not move")
+        """A joint, counted from 0, whose link is not fixed to the base."""
+        if not lib.psdm_robot_moves(self._pointer, joint):
+            raise ValueError(f"link {self.link_names[joint]!r} is fixed to the base and does not move")
         return joint
 
     @property
@@ -452,7 +451,7 @@ class Robot(Commands):
             if force is None:
                 return []
             table = ffi.new("psdm_wrench[1]")
-            table[0].joint = self._moving(self._joint_of(link)) - 1
+            table[0].joint = self._moving(self._joint_of(link))
             table[0].force, table[0].moment = force[:3].tolist(), force[3:].tolist()
             options.wrench_count, options.wrenches = 1, table
             return [table]
@@ -526,9 +525,8 @@ class Robot(Commands):
         joint = self._joint_of(link)
         return Pose(*self._evaluate("pose", (q,), [(3,), (3, 3)], ["position", "rotation"], out, lambda options: self._set_link(options, joint)))
 
-    @staticmethod
-    def _set_link(options: Any, joint: int) -> list[Any]:
-        options.link = joint
+    def _set_link(self, options: Any, joint: int) -> list[Any]:
+        options.link = lib.psdm_robot_link_name(self._pointer, joint)
         return []
 
     def linearize_inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, friction: bool = False,
