@@ -98,9 +98,9 @@ typedef struct psdm_excite_options {
 
 /* How close a motion comes to its limits, over a fine grid. */
 typedef struct psdm_excite_extremes {
-  const double *lower, *upper;                    /* (n) positions reached */
-  const double *velocity, *acceleration, *effort; /* (n) largest sizes; effort NAN where torques are unknown */
-  double gap;                                     /* m, the least; infinite where nothing is watched */
+  double *lower, *upper;                    /* (n) positions reached */
+  double *velocity, *acceleration, *effort; /* (n) largest sizes; effort NAN where torques are unknown */
+  double gap;                               /* m, the least; infinite where nothing is watched */
   /* largest share of a limit that is used, 1: at the limit (margins not counted); above 1 only if broken */
   double worst;
 } psdm_excite_extremes;
@@ -146,11 +146,10 @@ PSDM_API psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_opti
 PSDM_API void psdm_excitation_free(psdm_excitation *excitation); /* accepts NULL */
 
 /* Measures any motion against the same limits, on so many points: the check that does not trust the planner.
- * extremes' arrays are the caller's (n) each, given through the non-const pointers here. */
+ * The arrays of extremes are the caller's. */
 PSDM_API psdm_status psdm_excite_check(const psdm_robot *robot, const psdm_excite_options *options,
                                        const psdm_motion *motion, long points, const psdm_allocator *allocator,
-                                       double *lower, double *upper, double *velocity, double *acceleration,
-                                       double *effort, double *gap, double *worst, psdm_error *error);
+                                       psdm_excite_extremes *extremes, psdm_error *error);
 
 /* Condition numbers of any motion: the scaled one, and eq. 23's. */
 PSDM_API psdm_status psdm_excite_condition(const psdm_robot *robot, const psdm_excite_options *options,

@@ -167,12 +167,14 @@ static double gap_share(double gap, double clearance) {
 }
 
 psdm_status psdm_excite_check(const psdm_robot *robot, const psdm_excite_options *options, const psdm_motion *motion,
-                              long points, const psdm_allocator *allocator, double *lower, double *upper,
-                              double *velocity, double *acceleration, double *effort, double *gap, double *worst,
+                              long points, const psdm_allocator *allocator, psdm_excite_extremes *extremes,
                               psdm_error *error) {
   const psdm_excite_options defaults = {0};
   checking c = {.robot = robot, .arena = {.allocator = allocator}};
   int n = psdm_robot_n(robot);
+  double *lower = extremes->lower, *upper = extremes->upper, *velocity = extremes->velocity,
+         *acceleration = extremes->acceleration, *effort = extremes->effort, *gap = &extremes->gap,
+         *worst = &extremes->worst;
   if (points < 2 || psdm_motion_n(motion) != n)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
                            "%ld points of a motion of %d joints; 2 or more of %d were expected", points,
@@ -284,8 +286,7 @@ static psdm_status set_extremes(const psdm_robot *robot, const psdm_excite_optio
   if (!all) return psdmp_base_no_memory("", error);
   x->e.extremes = (psdm_excite_extremes){
       .lower = all, .upper = all + n, .velocity = all + 2 * n, .acceleration = all + 3 * n, .effort = all + 4 * n};
-  return psdm_excite_check(robot, o, x->motion, points, x->arena.allocator, all, all + n, all + 2 * n, all + 3 * n,
-                           all + 4 * n, &x->e.extremes.gap, &x->e.extremes.worst, error);
+  return psdm_excite_check(robot, o, x->motion, points, x->arena.allocator, &x->e.extremes, error);
 }
 
 static psdm_status plan_inertia(const psdm_robot *robot, const psdm_excite_options *o, const psdmp_excite_limits *given,

@@ -7,6 +7,16 @@
 
 #include "support.h"
 
+static psdm_status measure(const psdm_robot *robot, const psdm_excite_options *o, const psdm_motion *motion,
+                           long points, const psdm_allocator *allocator, double *lower, double *upper, double *velocity,
+                           double *acceleration, double *effort, double *gap, double *worst, psdm_error *error) {
+  psdm_excite_extremes e = {
+      .lower = lower, .upper = upper, .velocity = velocity, .acceleration = acceleration, .effort = effort};
+  psdm_status status = psdm_excite_check(robot, o, motion, points, allocator, &e, error);
+  *gap = e.gap, *worst = e.worst;
+  return status;
+}
+
 static psdm_excitation *plan(const psdm_robot *robot, const psdm_excite_options *options) {
   psdm_excitation *e;
   psdm_error error;
@@ -59,9 +69,9 @@ static void effort_limits(const psdm_robot *robot, rng *g, double *effort) {
 static double check_limits(const psdm_robot *robot, const psdm_excite_options *o, const psdm_excitation *e,
                            int highest) {
   double x[5][16], gap, worst;
-  assert_int_equal(psdm_excite_check(robot, o, e->motion, 50L * 64 * highest + 1, NULL, x[0], x[1], x[2], x[3], x[4],
-                                     &gap, &worst, NULL),
-                   PSDM_OK);
+  assert_int_equal(
+      measure(robot, o, e->motion, 50L * 64 * highest + 1, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL),
+      PSDM_OK);
   double margin = o->margin == 0 ? 0.02 : fmax(0, o->margin);
   if (!(worst <= (1 - margin) * (1 + 1e-9))) fail_msg("%.17g of a limit is used, %.17g was allowed", worst, 1 - margin);
   for (int i = 0; i < e->n; i++) {
@@ -169,8 +179,7 @@ static void test_obstacles(void **unused) {
   /* gaps use no margin but the clearance; 50 times finer than the planner looked */
   double x[5][3], gap, worst;
   assert_int_equal(
-      psdm_excite_check(robot, &o, e->motion, 50L * 64 * 3 + 1, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL),
-      PSDM_OK);
+      measure(robot, &o, e->motion, 50L * 64 * 3 + 1, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL), PSDM_OK);
   assert_true(gap >= 0.01 && gap < 0.3 && worst <= 1);
   o.clearance = 0.2;
   psdm_excitation *wide = plan(robot, &o);
@@ -211,8 +220,8 @@ static void test_measures(void **unused) {
              "  - {name: b, a: 1, couple: {a: 2}, limits: %s}\n",
              cases[k].limits);
     psdm_robot *robot = parse_robot(text);
-    assert_int_equal(psdm_excite_check(robot, NULL, motion, points, NULL, &lower, &upper, &velocity, &acceleration,
-                                       &effort, &gap, &worst, NULL),
+    assert_int_equal(measure(robot, NULL, motion, points, NULL, &lower, &upper, &velocity, &acceleration, &effort, &gap,
+                             &worst, NULL),
                      PSDM_OK);
     /* points beside an extreme are at most half a step from it */
     double missed = 1e-6;
@@ -225,7 +234,7 @@ static void test_measures(void **unused) {
   psdm_robot *two = load_shipped("two_link"), *loop = load_shipped("five_bar");
   double x[8][2], condition, plain;
   psdm_error error;
-  assert_int_equal(psdm_excite_check(two, NULL, motion, points, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error),
+  assert_int_equal(measure(two, NULL, motion, points, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error),
                    PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "4001 points of a motion of 1 joints; 2 or more of 2 were expected"));
   assert_int_equal(psdm_excite_condition(two, NULL, motion, NULL, &condition, &plain, &error), PSDM_E_ARGUMENT);
@@ -233,7 +242,7 @@ static void test_measures(void **unused) {
   psdm_motion *still;
   assert_int_equal(
       psdm_motion_polynomial(2, 5, (const double[]){0, 0}, (const double[]){1, 1}, 0, 1, NULL, &still, NULL), PSDM_OK);
-  assert_int_equal(psdm_excite_check(two, NULL, still, 1, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error),
+  assert_int_equal(measure(two, NULL, still, 1, NULL, x[0], x[1], x[2], x[3], x[4], x[5], x[6], &error),
                    PSDM_E_ARGUMENT);
   psdm_excite_options o = {.margin = 2};
   assert_int_equal(psdm_excite_condition(two, &o, still, NULL, &condition, &plain, &error), PSDM_E_ARGUMENT);
@@ -254,8 +263,7 @@ static void test_closed_gaps(void **unused) {
   double x[5][3], gap, worst;
   const double from[3] = {-3, -3, -3}, to[3] = {3, 3, 3};
   assert_int_equal(psdm_motion_polynomial(3, 5, from, to, 0, 10, NULL, &motion, NULL), PSDM_OK);
-  assert_int_equal(psdm_excite_check(robot, NULL, motion, 2001, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL),
-                   PSDM_OK);
+  assert_int_equal(measure(robot, NULL, motion, 2001, NULL, x[0], x[1], x[2], x[3], x[4], &gap, &worst, NULL), PSDM_OK);
   assert_true(gap <= 0 && isinf(worst)); /* it runs into what stands there */
   psdm_motion_free(motion);
   psdm_robot_free(robot);
@@ -277,9 +285,9 @@ static void test_one_sided_limits(void **unused) {
     psdm_robot *robot = parse_robot(text);
     const double from = middle - half / 2, to = middle + half / 2;
     assert_int_equal(psdm_motion_polynomial(1, 5, &from, &to, 0, 100, NULL, &motion, NULL), PSDM_OK);
-    assert_int_equal(psdm_excite_check(robot, NULL, motion, 101, NULL, &lower, &upper, &velocity, &acceleration,
-                                       &effort, &gap, &worst, NULL),
-                     PSDM_OK);
+    assert_int_equal(
+        measure(robot, NULL, motion, 101, NULL, &lower, &upper, &velocity, &acceleration, &effort, &gap, &worst, NULL),
+        PSDM_OK);
     if (fabs(worst - 0.5) > 1e-12) fail_msg("%s: %.9g", cases[k].limits, worst);
     psdm_motion_free(motion);
     psdm_robot_free(robot);

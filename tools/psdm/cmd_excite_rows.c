@@ -93,8 +93,14 @@ static long points_of(const excite_job *j, double seconds) {
 
 static psdm_status measure(excite_job *j, const psdm_motion *motion, excite_measure *m, psdm_error *error) {
   m->points = points_of(j, psdm_motion_end(motion) - psdm_motion_begin(motion));
-  return psdm_excite_check(j->robot, &j->options, motion, m->points, NULL, m->lower, m->upper, m->velocity,
-                           m->acceleration, m->effort, &m->gap, &m->worst, error);
+  psdm_excite_extremes e = {.lower = m->lower,
+                            .upper = m->upper,
+                            .velocity = m->velocity,
+                            .acceleration = m->acceleration,
+                            .effort = m->effort};
+  psdm_status status = psdm_excite_check(j->robot, &j->options, motion, m->points, NULL, &e, error);
+  m->gap = e.gap, m->worst = e.worst;
+  return status;
 }
 
 /* what a robot makes of the q, qd and qdd of two rows in between */
