@@ -103,7 +103,7 @@ cmp -s out motion.csv || wrong "standard output is the file"
 run excite unknown.yaml $quick --out unknown.csv
 expect_code 0 "unknown inertias"
 expect_in out "no torques: link 'link1' has no mass, centre of mass and inertia"
-expect_in out "collisions are not watched"
+expect_in out "collisions are not checked"
 checks=$((checks + 1))
 [ "$(head -n 1 unknown.csv)" = "t,q1,q2,q3,qd1,qd2,qd3,qdd1,qdd2,qdd3" ] || wrong "columns without inertias"
 run excite unknown.yaml $quick --effort 10 --json
