@@ -1,4 +1,4 @@
-/* calibrate.c: the recipe: one way for every robot, all choices by cross-validation on the training part. */
+/* calibrate.c: the recipe: the same for every robot, all choices by cross-validation on the training rows. */
 #include "psdm/calibrate.h"
 
 #include <math.h>
@@ -12,16 +12,16 @@
 #include "psdm/params.h"
 #include "robot/robot.h"
 
-/* ---- small things ---- */
+/* ---- small helpers ---- */
 
-static const double longest_delay = 0.25; /* s; torques that are later belong to another log */
-/* of the score, a logarithm: errors grow with the delay that is left, so 20 ms of at most 250 gain log(250/230) =
- * 0.08, and noise hides some; the whole gains far more */
+static const double longest_delay = 0.25; /* s; larger delays suggest another log */
+/* of the score, a logarithm: errors grow with the remaining delay, so 20 ms of at most 250 gain log(250/230) = 0.08,
+ * and noise hides some; removing all of it gains far more */
 static const double long_begins = 0.05, long_pays = 0.3;
 static const double cutoffs[] = {3, 4, 5, 7, 10, 14, 20, 28, 40, 60, 100};
-enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs }; /* Hz that are tried */
+enum { CUTOFFS = sizeof cutoffs / sizeof *cutoffs }; /* Hz to try */
 
-/* what a step could not do */
+/* failure of a step */
 static psdm_status not_done(const psdmp_identify_run *r, psdm_error *error) {
   if (!r->singular) return psdmp_base_no_memory("", error);
   return psdmp_base_fail(
@@ -31,7 +31,7 @@ static psdm_status not_done(const psdmp_identify_run *r, psdm_error *error) {
 
 static void because(psdmp_identify_run *r, const char *format, ...) {
   va_list args;
-  if (r->reasons == 8) return; /* as many as an answer has room for */
+  if (r->reasons == 8) return; /* as many as a result can hold */
   va_start(args, format);
   psdmp_base_vprint(r->reason[r->reasons++], sizeof r->reason[0], format, args);
   va_end(args);
@@ -89,8 +89,8 @@ static psdm_status set_reach(psdmp_identify_run *r, psdm_error *error) {
   return status ? psdmp_base_fail(error, status, r->robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
-/* the base parameters of the robot without the assumptions of its file: a log that contradicts them must be able to
- * say so, and where they make a link massless no physically possible answer would be left */
+/* the base parameters of the robot without the assumptions of its file: the log may contradict them, and if they made a
+ * link massless, no physically possible result would exist */
 static psdm_status set_model(psdmp_identify_run *r, psdm_error *error) {
   psdm_derive_info info;
   psdm_status status = psdmp_parameters_model(r->robot, r->allocator, &r->model, &info, error);
@@ -139,7 +139,7 @@ static bool usable_prior(const psdmp_identify_run *r, const double *pi) {
   return true;
 }
 
-/* the caller's, the robot's own where it is physical, or cylinders whose mass the torques tell */
+/* the caller's, the robot's if it is physical, or cylinders whose mass follows from the torques */
 static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors *f, psdm_error *error) {
   const psdm_calibrate_options *o = r->options;
   if (o->prior) {
@@ -154,7 +154,7 @@ static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors
   if (r->prior_kinematics) psdmp_identify_prior_cylinders(r->robot, r->prior);
   if (!psdmp_identify_prior_scale(r, f, &r->prior_scale)) return psdmp_base_no_memory("", error);
   if (r->prior_kinematics) {
-    /* torques that no mass explains: a robot of ten kilograms */
+    /* no mass explains the torques: assume a robot of ten kilograms */
     r->prior_mass = r->prior_scale > 0 ? r->prior_scale : 10;
     for (int k = 0; k < 10 * r->links; k++) r->prior[k] *= r->prior_mass;
     because(r, "prior: cylinders between the joints, %.3g kg in all, the mass that the torques ask for", r->prior_mass);
@@ -165,7 +165,7 @@ static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors
   return PSDM_OK;
 }
 
-/* ---- the band: where derivatives come from, cutoff, delay ---- */
+/* ---- the band: source of derivatives, cutoff, delay ---- */
 
 /* factors of the rows in memory; none, and no failure, when this is where progress stops */
 static psdm_status gather(psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen,
@@ -189,7 +189,7 @@ static double score_of(psdmp_identify_run *r, const psdmp_identify_band *band, b
   psdmp_identify_choice kept[PSDM_CALIBRATE_JOINTS];
   memcpy(kept, r->choice, (size_t)r->n * sizeof *kept);
   bool ok = true;
-  if (!basic) { /* the factors hold the chosen columns alone */
+  if (!basic) { /* the factors hold only the chosen columns */
     for (int i = 0; i < r->n; i++)
       for (int k = 0; k < r->choice[i].count; k++) r->choice[i].take[k] = k;
   } else {
@@ -204,7 +204,7 @@ static double score_of(psdmp_identify_run *r, const psdmp_identify_band *band, b
   return score;
 }
 
-/* the lowest cutoff that explains the torque as well as the best does: it lets the least noise through */
+/* the lowest cutoff that explains the torque as well as the best: it passes the least noise */
 static psdm_status choose_cutoff(psdmp_identify_run *r, psdm_kinematics source, bool basic, psdmp_identify_band *best,
                                  double *best_score, psdm_error *error) {
   double score[CUTOFFS], tried[CUTOFFS], least = INFINITY, rate = 1 / r->interval;
@@ -256,7 +256,7 @@ static psdm_status choose_band(psdmp_identify_run *r, bool basic, psdm_error *er
   return status;
 }
 
-/* a delay at the end of the list may be a longer one: on from there while that helps */
+/* if the longest delay of the list is best, try longer ones while that helps */
 static psdm_status extend_delay(psdmp_identify_run *r, bool basic, psdmp_identify_band *best, double *least,
                                 psdm_error *error) {
   psdm_status status = PSDM_OK;
@@ -312,7 +312,7 @@ static psdm_status fit_theta(psdmp_identify_run *r, const psdmp_identify_factors
   return status ? psdmp_base_fail(error, status, r->robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
-/* whether rows at rest are fitted too; they are gathered apart, so that this costs nothing */
+/* whether rows at rest are fitted too; they are gathered separately, so this costs nothing */
 static bool choose_rest(psdmp_identify_run *r, const psdmp_identify_factors *f) {
   double with, without;
   if (r->options->rest != 0) return true;
@@ -335,7 +335,7 @@ static psdm_status choose_friction(psdmp_identify_run *r, psdm_error *error) {
     r->doing = "choosing friction";
     fill_dictionaries(r, r->options->plain_friction, loads);
     if (pass == 0) forget_choice(r);
-    /* the loads stand behind what both dictionaries begin with */
+    /* the loads come after the columns that both dictionaries begin with */
     for (int i = 0; i < r->n && pass > 0; i++) r->choice[i].count = psdmp_identify_columns_always(r, i);
     status = gather(r, &r->band, false, &f, error);
     if (status || r->stopped) return status;
@@ -357,8 +357,8 @@ static psdm_status choose_friction(psdmp_identify_run *r, psdm_error *error) {
 
 /* ---- the recipe ---- */
 
-/* Choices are scored against the torque up to twenty times the motion's mean frequency: what a rigid robot with
- * friction does lies below, what is above is noise and resonance. */
+/* Choices are scored against the torque up to twenty times the motion's mean frequency: a rigid robot with friction
+ * lies below, noise and resonance above. */
 static psdm_status set_width(psdmp_identify_run *r, psdm_error *error) {
   double rate = 1 / r->interval;
   r->band = (psdmp_identify_band){
@@ -374,7 +374,7 @@ static psdm_status set_width(psdmp_identify_run *r, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* a joint without any torque was not measured: nothing could be weighed by its error */
+/* a joint without any torque was not measured: its error could not serve as a weight */
 static psdm_status check_torques(const psdmp_identify_run *r, psdm_error *error) {
   for (int i = 0; i < r->n; i++) {
     double squares = 0;
@@ -410,7 +410,7 @@ static psdm_status begin(psdmp_identify_run *r, psdm_error *error) {
 static psdm_status choose_all(psdmp_identify_run *r, psdm_error *error) {
   psdm_status status = choose_band(r, true, error);
   if (!status && !r->stopped) status = choose_delay(r, true, error);
-  if (!status && !r->prior_known) { /* stopped before anything was known */
+  if (!status && !r->prior_known) { /* stopped before any result */
     r->finishing = true;
     r->stopped = false;
     score_of(r, &r->band, true, &status, error);
@@ -447,8 +447,8 @@ static void say_why(psdmp_identify_run *r) {
             1e3 * r->band.delay);
 }
 
-/* a rank other than 0 has no answer: it works for the one that has. Where it cannot begin, whatever rank 0 asks for
- * is answered with that */
+/* ranks other than 0 have no result: they work for rank 0. If they cannot begin, they answer every request with that
+ * error */
 static psdm_status help(psdmp_identify_run *r, psdm_error *error) {
   psdm_error own = {0};
   psdm_status status = begin(r, &own);

@@ -1,4 +1,4 @@
-/* choose.c: which friction columns a drive gets, by cross-validation over blocks of time, without a pass over the data.
+/* choose.c: selects friction columns by cross-validation over blocks of time, without a pass over the data.
  *
  * All choices are made with the surrogate: least squares in theta and the columns' gains with the prior's pull as a
  * quadratic form in theta,
@@ -14,16 +14,16 @@
 
 static const double ridge = 1e-6; /* of the columns' gains, relative to their squared lengths */
 
-/* ---- memory that lives as long as a choice ---- */
+/* ---- memory for the duration of a choice ---- */
 
 typedef struct chooser {
   psdmp_identify_run *run;
   const psdmp_identify_factors *f;
   psdmp_base_arena arena;
   double *prior; /* ((l + 1)^2) factor of the pull: theta, right side */
-  double **left; /* (n * PSDMP_IDENTIFY_FOLDS) what a drive says of theta alone when a fold is left out, (l + 1)^2 */
+  double **left; /* (n * PSDMP_IDENTIFY_FOLDS) information of a drive on theta alone without a fold, (l + 1)^2 */
   double *X, *R, *scratch, *whole; /* (2 widest x widest) rows, (widest^2) twice, for factors */
-  int widest, *take;               /* (widest) columns that are taken */
+  int widest, *take;               /* (widest) selected columns */
 } chooser;
 
 /* (K H^-1 K^T)^-1 = C^T C. The pull's Hessian is block diagonal: lambda tr(P^-1 E_a P^-1 E_b); drives have hardly
@@ -135,7 +135,7 @@ static void add_rest(chooser *c, int v, int k, const double *R, double *out) {
   psdmp_linalg_factor_add(u, out, u, c->X, c->scratch);
 }
 
-/* x of R x = right (column `right` of R) over the first v columns; columns that are nothing get 0 */
+/* x of R x = right (column `right` of R) over the first v columns; zero columns get 0 */
 static void back(int w, const double *R, int v, int right, double *x) {
   for (int i = v - 1; i >= 0; i--) {
     double sum = R[(long)i * w + right], size = fabs(R[(long)i * w + i]), column = 0;
@@ -145,7 +145,7 @@ static void back(int w, const double *R, int v, int right, double *x) {
   }
 }
 
-/* what a drive says of theta, without a fold */
+/* information of a drive on theta, without a fold */
 static void set_left(chooser *c, int drive, int fold) {
   psdmp_identify_run *r = c->run;
   int *take = c->take, v = own_first(r, drive, c->f->width[drive], take), k = r->choice[drive].count;
@@ -424,7 +424,7 @@ static void swap_coulomb(const psdmp_identify_run *r, const table *t, int drive,
   *choice = best;
 }
 
-/* the column that helps most, if any does enough */
+/* the column with the largest significant gain, if any */
 static bool add_column(const psdmp_identify_run *r, const table *t, int drive, psdmp_identify_choice *choice,
                        double errors[PSDMP_IDENTIFY_FOLDS]) {
   const psdmp_identify_dictionary *d = &r->dictionary[drive];
@@ -449,7 +449,7 @@ static bool add_column(const psdmp_identify_run *r, const table *t, int drive, p
   return true;
 }
 
-/* a column whose loss is not felt goes again */
+/* removes a column again if its loss is insignificant */
 static void drop_columns(const table *t, int always, psdmp_identify_choice *choice,
                          double errors[PSDMP_IDENTIFY_FOLDS]) {
   for (int k = choice->count - 1; k >= always; k--) {

@@ -1,12 +1,12 @@
-/* decimate.c: rows of one clock come one after the other, and every factor-th leaves as the weighted mean of those
- * around it (psdm_decimator). Regressor, friction columns and torques that go through together stay one equation, as
+/* decimate.c: replaces rows of one clock by weighted means around every factor-th
+ * (psdm_decimator). Regressor, friction columns and torques that go through together stay one equation, as
  * the mean is linear (Gautier 1997: parallel filtering and decimation).
  *
  * A row is added to all means that it has a tap in, some thirty, so that memory does not grow with the factor; the
  * order of the sums is psdm_decimate's, and so are the bits.
  *
- * Stretches of rows that are worked on apart have means at both ends that reach into their neighbours. A mean is a
- * sum: each side has its share of it, and the shares are added where the stretches are. */
+ * Separately processed stretches of rows have means at both ends that reach into their neighbours. A mean is a
+ * sum: each side has a part of it, and the parts are added when the stretches are joined. */
 #include <string.h>
 
 #include "identify/identify.h"
@@ -81,7 +81,7 @@ void psdmp_identify_sieve_row(psdmp_identify_sieve *s, long tick, int label, uns
   }
 }
 
-/* the next one whose middle is this tick at most, as far as it is */
+/* the next one whose middle is this tick at most, in its present state */
 static psdmp_identify_kept *take(psdmp_identify_sieve *s, long most) {
   while (s->out >= 0 && s->out <= most) {
     psdmp_identify_kept *m = slot_of(s, s->out);
@@ -92,7 +92,7 @@ static psdmp_identify_kept *take(psdmp_identify_sieve *s, long most) {
   return NULL;
 }
 
-/* a sum becomes a mean: taps are missing at the ends. False: its middle is missing, it is none. */
+/* a sum becomes a mean: taps are missing at the ends. False: invalid, since its middle is missing. */
 static bool finish(long half, long columns, psdmp_identify_kept *m) {
   if (!m->middle) return false;
   for (long c = 0; c < columns && m->rows != 2 * half + 1; c++) m->value[c] /= m->weight;
@@ -153,7 +153,7 @@ void psdmp_identify_open_row(psdmp_identify_open *o, long tick) {
   o->last = tick;
 }
 
-/* a copy, as far as it is */
+/* a copy in its present state */
 static bool keep(psdmp_identify_open *o, const psdmp_identify_kept *from) {
   psdmp_identify_kept *m = has_room(o, o->count + 1) ? new_mean(o) : NULL;
   if (!m) return false;
@@ -228,7 +228,7 @@ static void keep_or_use(psdmp_identify_open *o, psdmp_identify_kept *m, bool fir
   psdmp_base_free(o->allocator, m);
 }
 
-/* both lists behind each other; at the seam by their ticks, and what both have a share of is one */
+/* concatenates both lists; at the seam by their ticks, and shared means are added */
 bool psdmp_identify_open_merge(psdmp_identify_open *l, psdmp_identify_open *r, psdmp_identify_use_kept use,
                                void *user) {
   const seam s = {l, r, l->right && r->left && l->last_run == r->first_run};
@@ -248,7 +248,7 @@ bool psdmp_identify_open_merge(psdmp_identify_open *l, psdmp_identify_open *r, p
     if (right) k++;
     else i++;
   }
-  l->count = r->count = 0; /* what they had is elsewhere */
+  l->count = r->count = 0; /* their memory has moved */
   psdmp_identify_open_free(l);
   psdmp_identify_open_free(r);
   *l = o;

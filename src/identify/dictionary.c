@@ -1,4 +1,4 @@
-/* dictionary.c: what friction may be made of: the columns that one drive is offered. */
+/* dictionary.c: the dictionary of friction columns for one drive. */
 #include <math.h>
 
 #include "identify/identify.h"
@@ -15,7 +15,7 @@ static bool turns(const psdmp_identify_run *r, int drive) {
   return false;
 }
 
-/* v, one Coulomb element, 1, and springs where they are asked for: x, and of joints that turn sin x, cos x */
+/* v, one Coulomb element, 1, and springs if requested: x, and for joints that turn sin x, cos x */
 int psdmp_identify_columns_always(const psdmp_identify_run *r, int drive) {
   return !r->options->springs ? 3 : turns(r, drive) ? 6 : 4;
 }
@@ -28,7 +28,7 @@ static void add_springs(const psdmp_identify_run *r, int drive, psdmp_identify_d
   add(d, PSDM_COLUMN_COSINE, 1, 0);
 }
 
-/* what is always there comes first: every choice begins with it */
+/* the fixed columns come first: every choice begins with them */
 void psdmp_identify_dictionary_fill(const psdmp_identify_run *r, int drive, bool basic, bool loads,
                                     psdmp_identify_dictionary *d) {
   double speed = fmax(r->speed[drive], 1e-9), span = fmax(r->span[drive], 1e-9);

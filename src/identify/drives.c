@@ -1,5 +1,5 @@
-/* drives.c: from joints to drives and back, and from standard parameters to base parameters: what a run knows of its
- * robot before any log. */
+/* drives.c: maps from joints to drives and back, and from standard parameters to base parameters, independent of any
+ * log. */
 #include <math.h>
 
 #include "identify/identify.h"

@@ -31,7 +31,7 @@ unsigned psdmp_identify_blocks_without(int fold) {
   return mask;
 }
 
-/* rows of some blocks as the fits take them; all memory is the arena's */
+/* rows of some blocks in the form that the fits take; all memory is the arena's */
 static bool take(psdmp_identify_run *r, psdmp_linalg_blocks *b, unsigned mask, psdmp_base_arena *arena,
                  psdmp_fit_rows *out) {
   size_t n = (size_t)b->n;

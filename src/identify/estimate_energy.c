@@ -2,7 +2,7 @@
  * to friction:
  *   (h(t + d) - h(t)) theta + integral of F phi v dt = integral of tau v dt.
  * h are the energies of unit parameters, functions of q and qd: no acceleration is needed. A window d ends at every
- * row; windows that overlap hang together, which the doubt over blocks of time takes into account. */
+ * row; overlapping windows are correlated, which the uncertainty over blocks of time takes into account. */
 #include <math.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ struct psdmp_identify_energies {
   bool loads;    /* some column needs the rigid torque */
 };
 
-/* The rows of a stretch that work is looked at over: its own, and one more on either side, which the integral needs. */
+/* The rows for a stretch: its own, and one more on either side for the integral. */
 typedef struct span {
   long from, to;
 } span;
@@ -112,7 +112,7 @@ static void integrate(long rows, int width, int first, double interval, double *
   }
 }
 
-/* rows between two moments; all that lies between them must be good. value: from own.from on */
+/* rows between two moments, all of which must be good. value: from own.from on */
 static void add_windows(psdmp_identify_energies *e, const psdmp_identify_prepared *p, span own, const double *value) {
   psdmp_identify_run *r = e->run;
   int width = e->W + 1, n = r->n;
@@ -129,7 +129,7 @@ static void add_windows(psdmp_identify_energies *e, const psdmp_identify_prepare
   }
 }
 
-/* of rows before those only what columns remember, which is of positions */
+/* rows before those only update columns with memory, which depends on positions */
 static void remember(psdmp_identify_energies *e, const psdmp_identify_prepared *p, long k) {
   int n = e->run->n;
   for (int i = 0; i < n; i++)
@@ -206,7 +206,7 @@ psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *r, psdmp_identify
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
                              "--estimator energy has no equation: work is added up over a quarter of the quickest "
                              "joint's mean period, and no stretch of training rows (at most 32768) is that long");
-  /* one equation for all drives: unknowns are many for what a block holds */
+  /* one equation for all drives: many unknowns for the rows of a block */
   else if (!status && ((status = psdmp_identify_blocks_finish(r, &blocks, NULL, out)) ||
                        (status = psdmp_identify_blocks_jackknife(r, &blocks, NULL, out->x, out->covariance))))
     psdmp_base_fail_status(error, status);

@@ -1,4 +1,4 @@
-/* estimate_essential.c: which parameters the data ask for (essential parameters: Khalil, Dombre 2002, section
+/* estimate_essential.c: the parameters that the data require (essential parameters: Khalil, Dombre 2002, section
  * 12.5.4; here by backward elimination). */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static double likely(int k) {
   return k * root * root * root;
 }
 
-/* the parameter left whose loss is felt least: its t value squared */
+/* the remaining parameter with the least significant loss: its t value squared */
 static int least(int base, int W, const double *x, const double *V, const bool *essential, double *t2) {
   int found = -1;
   for (int j = 0; j < base; j++) {
@@ -24,8 +24,8 @@ static int least(int base, int W, const double *x, const double *V, const bool *
   return found;
 }
 
-/* the other x and their V under the condition x[j] = 0: what least squares without its column gives where V is s^2
- * (W^T W)^-1 */
+/* the other x and their V under the condition x[j] = 0: equal to least squares without its column if V is s^2 (W^T
+ * W)^-1 */
 static void let_go(int W, int j, double *x, double *V) {
   const double *row = V + (long)j * W;
   if (!(row[j] > 0)) return;
@@ -40,8 +40,8 @@ static void let_go(int W, int j, double *x, double *V) {
 void psdmp_identify_essential(int base, int W, const double *x, const double *classical, const double *sd,
                               double *scratch, bool *essential) {
   double *V = scratch, *now = scratch + (long)W * W, sum = 0;
-  /* correlations as if residuals were white, standard deviations as they are: the sandwich alone has the rank of its
-   * blocks */
+  /* correlations as for white residuals, standard deviations as they are: the sandwich alone has the rank of its blocks
+   * */
   for (int i = 0; i < W; i++)
     for (int k = 0; k < W; k++) {
       double size = sqrt(classical[(long)i * W + i] * classical[(long)k * W + k]);
@@ -52,7 +52,7 @@ void psdmp_identify_essential(int base, int W, const double *x, const double *cl
   for (int gone = 1; gone <= base; gone++) {
     double t2 = 0;
     int j = least(base, W, now, V, essential, &t2);
-    /* neither alone nor together may what is let go be more than noise */
+    /* dropped parameters must be insignificant, alone and together */
     if (j < 0 || t2 > likely(1) || (sum += t2) > likely(gone)) return;
     essential[j] = false;
     let_go(W, j, now, V);

@@ -6,7 +6,7 @@
 #include "identify/estimate_priv.h"
 #include "linalg/linalg.h"
 
-/* where column k of [Z W] of a drive, whose own columns begin at `first`, stands among the unknowns */
+/* position of column k of [Z W] of a drive, whose own columns begin at `first`, among the unknowns */
 static int unknown(const psdmp_identify_run *r, int drive, int first, int k) {
   int half = r->l + r->choice[drive].count, at = k % half;
   return at < r->l ? at : first + at - r->l;
@@ -52,9 +52,9 @@ bool psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsigned ma
   return true;
 }
 
-/* ---- doubt ---- */
+/* ---- uncertainty ---- */
 
-/* s^2 A^-1 A^-T, A = Q^T W: what noise that is white leaves of x */
+/* s^2 A^-1 A^-T, A = Q^T W: the covariance of x under white noise */
 static void set_classical(psdmp_identify_instruments *v, double rows, const double *x, double *classical) {
   int W = v->W, G = 2 * W + 1;
   double square = 0;

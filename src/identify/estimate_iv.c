@@ -1,6 +1,6 @@
-/* estimate_iv.c: instrumental variables (IDIM-IV: Janot, Vandanjon, Gautier 2014): Z^T W x = Z^T tau, Z the
- * regressor along the simulated motion. Noise in W makes least squares too small; Z hangs together with the motion
- * and not with that noise. */
+/* estimate_iv.c: instrumental variables (IDIM-IV: Janot, Vandanjon, Gautier 2014): Z^T W x = Z^T tau, Z the regressor
+ * along the simulated motion. Noise in W biases least squares towards zero; Z is correlated with the motion but not
+ * with that noise. */
 #include <math.h>
 #include <string.h>
 

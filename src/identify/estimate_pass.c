@@ -1,8 +1,8 @@
-/* estimate_pass.c: every row once more, by threads and ranks: triangles per equation and block of time, and numbers
- * that are only added.
+/* estimate_pass.c: one pass over all rows, by threads and ranks: triangles per equation and block of time, and plain
+ * sums.
  *
- * Stretches are worked on as everywhere (sums.c): what threads and ranks have is added along the tree that the logs
- * decide. */
+ * Stretches are processed as in sums.c: partial results are added along a tree determined by the logs.
+ * */
 #include <string.h>
 
 #include "identify/estimate_priv.h"
@@ -91,7 +91,7 @@ static psdm_status part_merge(void *user, void *left, void *right) {
   return scratch ? PSDM_OK : PSDM_E_MEMORY;
 }
 
-/* upper triangles that have rows, and numbers that are not zero, which most are */
+/* upper triangles with rows, and the non-zero numbers, which are most */
 static void part_put(void *user, const void *part, psdmp_parallel_bytes *to) {
   const psdmp_identify_pass *g = user;
   const pass_part *p = part;
@@ -179,7 +179,7 @@ static void *space_new(void *user, psdmp_identify_run *own) {
   return NULL;
 }
 
-/* what the thread has gathered, as a part of its own */
+/* the thread's result as a separate part */
 static bool take_blocks(const psdmp_identify_pass *g, const psdmp_linalg_blocks *from, pass_part *to) {
   for (long k = 0; k < triangles(g); k++) {
     size_t width = (size_t)width_of(g, k);

@@ -1,7 +1,7 @@
-/* estimate_priv.h: estimators that need the rows themselves, not only their factors. Private to the library.
+/* estimate_priv.h: estimators that need the rows, not only their factors. Private to the library.
  *
  *   estimate_blocks.c    triangles of weighted rows per block of time, and least squares on them
- *   estimate_pass.c      every row once more, by threads and ranks
+ *   estimate_pass.c      a pass over all rows, by threads and ranks
  *   estimate_walk.c      a stretch of rows, with their columns and those of an auxiliary motion
  *   estimate_robust.c    outliers count less
  *   estimate_simulate.c  the auxiliary motion: the robot of the present estimate follows what was measured
@@ -20,16 +20,16 @@
 
 /* All arrays are the caller's. */
 typedef struct psdmp_identify_estimated {
-  double *x;          /* (W) in: a least-squares fit to begin with; out: the answer */
+  double *x;          /* (W) in: a least-squares fit to begin with; out: the result */
   double *covariance; /* (W x W) sandwich over blocks of time */
-  double *classical;  /* (W x W) as if residuals were white: how the unknowns hang together */
-  double *folds;      /* (PSDMP_IDENTIFY_FOLDS x W) the answer without each fold */
+  double *classical;  /* (W x W) as for white residuals: correlations of the unknowns */
+  double *folds;      /* (PSDMP_IDENTIFY_FOLDS x W) the result without each fold */
   int steps;          /* passes over the rows */
 } psdmp_identify_estimated;
 
 int psdmp_identify_estimate_width(const psdmp_identify_run *run); /* W */
 
-/* Each begins at x, with the weights run->sigma. robust leaves the outlier-proof scale of each drive there. */
+/* Each begins at x, with the weights run->sigma. robust leaves the robust scale of each drive there. */
 psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
 /* x: of a robot that can be simulated */
 psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
@@ -37,7 +37,7 @@ psdm_status psdmp_identify_estimate_didim(psdmp_identify_run *run, psdmp_identif
 psdm_status psdmp_identify_estimate_iv(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
 psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
 
-/* Backward elimination: base parameters whose loss changes the fit by less than its noise. sd (W); scratch: (W x W +
+/* Backward elimination of base parameters whose loss changes the fit by less than its noise. sd (W); scratch: (W x W +
  * W). */
 void psdmp_identify_essential(int base, int W, const double *x, const double *classical, const double *sd,
                               double *scratch, bool *essential);
@@ -53,12 +53,12 @@ unsigned psdmp_identify_blocks_without(int fold);
 psdm_status psdmp_identify_blocks_fit(psdmp_identify_run *run, psdmp_linalg_blocks *blocks, unsigned mask,
                                       const double *sigma, double *x, double *covariance);
 
-/* The answer with its doubt, and without each fold. */
+/* The result with its uncertainty, and without each fold. */
 psdm_status psdmp_identify_blocks_finish(psdmp_identify_run *run, psdmp_linalg_blocks *blocks, const double *sigma,
                                          psdmp_identify_estimated *e);
 
-/* covariance: by the jackknife over blocks, each left out once (Efron, Stein 1981): larger than the sandwich where
- * unknowns are many for what the blocks hold. */
+/* covariance: by the jackknife over blocks, each left out once (Efron, Stein 1981): larger than the sandwich if there
+ * are many unknowns for the rows of a block. */
 psdm_status psdmp_identify_blocks_jackknife(psdmp_identify_run *run, psdmp_linalg_blocks *blocks, const double *sigma,
                                             const double *x, double *covariance);
 
@@ -77,28 +77,28 @@ typedef enum psdmp_identify_pass_kind {
 
 typedef struct psdmp_identify_simulation psdmp_identify_simulation;
 
-/* All rows once: what it takes, the same for all threads and, as bytes, for all ranks. */
+/* One pass over all rows: its description, the same for all threads and, as bytes, for all ranks. */
 typedef struct psdmp_identify_pass {
   psdmp_identify_pass_kind kind;
   psdmp_identify_run *run;
-  bool all; /* also those that are not in memory */
+  bool all; /* including rows that are not in memory */
   int equations;
   int width[PSDM_CALIBRATE_JOINTS];            /* (equations) of a row */
-  long numbers;                                /* that are only added up */
+  long numbers;                                /* plain sums */
   int stage;                                   /* robust: how rows are weighed, */
   const double *x, *scale;                     /* (W), (n) with residuals of this x over these scales */
   const psdmp_identify_simulation *simulation; /* didim, iv: the auxiliary motion */
 } psdmp_identify_pass;
 
-/* What a kind has of everything: sets equations, width, numbers. */
+/* Properties of a kind: sets equations, width, numbers. */
 void psdmp_identify_pass_shape(psdmp_identify_pass *pass);
 
-/* Rank 0: triangles of the rows, and numbers (nullable where there are none). Interrupted in its middle it is made
- * once more, of the rows in memory, and nothing is asked. */
+/* Rank 0: triangles of the rows, and numbers (nullable if there are none). After an interrupt it is repeated with the
+ * rows in memory, without asking going_on. */
 psdm_status psdmp_identify_pass_run(psdmp_identify_pass *pass, psdmp_linalg_blocks *blocks, double *numbers,
                                     psdm_error *error);
 
-/* Where the rows of one thread go. */
+/* Destination of one thread's rows. */
 typedef struct psdmp_identify_pass_rows {
   const psdmp_identify_pass *pass;
   psdmp_identify_run *run; /* the thread's own */
@@ -117,7 +117,7 @@ typedef struct psdmp_identify_walk_row {
 
 typedef void (*psdmp_identify_use_row)(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
 
-/* The motion of a stretch's rows otherwise than it was measured: q, qd, qdd (rows x n); ready (rows): whether it is
+/* The motion of a stretch's rows in place of the measured one: q, qd, qdd (rows x n); ready (rows): whether it is
  * known. */
 typedef psdm_status (*psdmp_identify_auxiliary_motion)(void *user, const psdmp_feed_stretch *stretch,
                                                        const psdmp_identify_prepared *p, double *q, double *qd,
@@ -132,7 +132,7 @@ void psdmp_identify_walker_free(psdmp_identify_walker *walker); /* accepts NULL 
 psdm_status psdmp_identify_walker_stretch(psdmp_identify_walker *walker, const psdmp_feed_stretch *stretch,
                                           psdm_error *error);
 
-/* What rows become of each kind. */
+/* The row functions of each kind. */
 void psdmp_identify_robust_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
 void psdmp_identify_didim_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
 void psdmp_identify_iv_row(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *row);
@@ -143,7 +143,7 @@ int psdmp_identify_chosen_columns(const psdmp_identify_run *run, int drive, psdm
 
 /* ---- the auxiliary motion ---- */
 
-/* Chooses the reference, and says in run's reasons what is simulated. */
+/* Selects the reference, and appends what is simulated to run's reasons. */
 psdm_status psdmp_identify_simulation_new(psdmp_identify_run *run, psdmp_identify_simulation **simulation,
                                           psdm_error *error);
 /* the same robots, which must outlive it; NULL: out of memory */
@@ -158,23 +158,22 @@ psdm_status psdmp_identify_simulate(void *simulation, const psdmp_feed_stretch *
                                     const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready,
                                     psdm_error *error);
 
-/* For other ranks: all that was chosen and set. */
+/* For other ranks: all choices and settings. */
 void psdmp_identify_simulation_put(const psdmp_identify_simulation *simulation, psdmp_parallel_bytes *to);
 psdm_status psdmp_identify_simulation_get(psdmp_identify_run *run, psdmp_parallel_bytes *from,
                                           psdmp_identify_simulation **simulation, psdm_error *error);
 
-/* A pass with the robot of x under the controller of the last pass's; where x has no positive definite mass matrix,
- * of what lies half way back, and so on. */
+/* A pass with the robot of x under the controller of the last pass; if the mass matrix of x is not positive definite,
+ * with the point half way back, and so on. */
 psdm_status psdmp_identify_simulation_walk(psdmp_identify_simulation *simulation, psdmp_identify_pass_kind kind,
                                            psdmp_linalg_blocks *blocks, const double *x, psdm_error *error);
 
-/* Says in run's reasons when the answer itself could not move, or the last round still changed it so much (0:
- * settled). */
+/* Appends to run's reasons when the result itself could not move, or the last round still changed it (0: settled). */
 void psdmp_identify_simulation_say(const psdmp_identify_simulation *simulation, double change);
 
 /* ---- instruments ---- */
 
-/* Triangles of [Z W tau] of every drive, and what it takes to solve with them. */
+/* Triangles of [Z W tau] of every drive, and scratch to solve with them. */
 typedef struct psdmp_identify_instruments {
   psdmp_identify_run *run;
   psdmp_linalg_blocks blocks;
@@ -194,11 +193,11 @@ typedef struct psdmp_identify_instruments {
 bool psdmp_identify_instruments_new(psdmp_identify_run *run, psdmp_identify_instruments *v);
 void psdmp_identify_instruments_free(psdmp_identify_instruments *v);
 
-/* Z^T W x = Z^T tau over some blocks, weights 1 / sigma^2; rows: how many. False when the instruments do not reach
- * every unknown. */
+/* Solves Z^T W x = Z^T tau over some blocks, weights 1 / sigma^2; rows: how many. False when the instruments do not
+ * determine every unknown. */
 bool psdmp_identify_instruments_solve(psdmp_identify_instruments *v, unsigned mask, double *x, double *rows);
 
-/* After solving with all blocks, x their answer: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks
+/* After solving with all blocks, x their result: s^2 (Z^T W)^-1 Z^T Z (Z^T W)^-T, and the sandwich over blocks
  * (nullable). */
 void psdmp_identify_instruments_doubt(psdmp_identify_instruments *v, double rows, const double *x, double *classical,
                                       double *covariance);

@@ -14,7 +14,14 @@ static const double per_bin = 0.01; /* bins of |residual| / scale are so much wi
 
 typedef enum weighing { LOOK, HUBER, TUKEY } weighing;
 
-enum { WEIGHTS, SLOPES, ROWS, OUT, SUMS }; /* sums of w and of d(w u)/du; how many rows; how many hardly count */
+enum {
+  WEIGHTS,
+  SLOPES,
+  ROWS,
+  OUT,
+  SUMS
+}; /* sums of w and of d(w u)/du; number of rows; number with negligible weight
+                                              */
 
 typedef struct robust {
   psdmp_identify_pass pass;
@@ -39,7 +46,7 @@ static double weight(weighing stage, double u, double *slope) {
 
 static void note(double *seen, double u) {
   double at = BINS / 2 + log(fabs(u)) / per_bin;
-  seen[(int)fmin(fmax(at, 0), BINS - 1)]++; /* the first one also where there is no number */
+  seen[(int)fmin(fmax(at, 0), BINS - 1)]++; /* the first one also for NaN */
 }
 
 static double median(const double *seen) {
@@ -118,7 +125,7 @@ psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *r, psdmp_identify
   psdm_status status = ok ? reweight(&b, e, before, error) : psdmp_base_no_memory("", error);
   if (!status && (status = psdmp_identify_blocks_finish(r, &b.blocks, b.scale, e)))
     psdmp_base_fail_status(error, status);
-  /* the slope of psi, not its weight, belongs in the sandwich's bread */
+  /* the sandwich's bread uses the slope of psi, not its weight */
   double bread = ok && b.numbers[SLOPES] > 0 ? b.numbers[WEIGHTS] / b.numbers[SLOPES] : 1;
   for (long k = 0; k < (long)W * W && !status; k++) e->covariance[k] *= bread * bread;
   if (!status && r->reasons < 8)

@@ -18,7 +18,7 @@
 static const double room = 6;
 /* w times the longest step: Runge-Kutta's error is some (w h)^4 / 10 of a transient */
 static const double step_of_loop = 0.2;
-static const double most_rows = 200000; /* that are simulated in one pass */
+static const double most_rows = 200000; /* simulated in one pass */
 enum { HALVINGS = 5 };
 
 struct psdmp_identify_simulation {
@@ -26,14 +26,14 @@ struct psdmp_identify_simulation {
   psdmp_base_arena arena;
   psdm_robot *model, *plant;
   psdm_work *model_work, *plant_work;
-  bool borrowed;                /* the robots are another's */
+  bool borrowed;                /* the robots belong to another */
   double *pi;                   /* (S) zero but for the kept ones */
   double *last, *now;           /* (l) of the last pass, which is the next one's model, and of the present one */
-  bool any, moved;              /* there was a pass; it was with the robot that was asked for */
+  bool any, moved;              /* there was a pass; it used the requested robot */
   psdmp_identify_band band;     /* of the reference */
   double bandwidth;             /* w, rad/s */
-  double share;                 /* of each block's rows that are simulated */
-  const psdm_motion *reference; /* of the stretch that is simulated: what threads do not share, as the works */
+  double share;                 /* of each block's simulated rows */
+  const psdm_motion *reference; /* of the simulated stretch: private to each thread, like the works */
 };
 
 /* ---- the reference ---- */
@@ -63,7 +63,7 @@ static psdm_status choose_cutoff(psdmp_identify_simulation *s, psdm_error *error
   return status;
 }
 
-/* every block of time is simulated from its beginning, as far as it goes */
+/* every block of time is simulated from its beginning, as far as possible */
 static bool simulated(const psdmp_identify_simulation *s, const psdmp_identify_prepared *p, long k) {
   if (p->label[k] < 0) return false;
   const psdm_calibrate_options *o = s->run->options;
@@ -108,7 +108,7 @@ static psdm_status run_rows(psdmp_identify_simulation *s, const psdmp_feed_stret
                             const psdmp_identify_prepared *p, double *q, double *qd, double *qdd, bool *ready) {
   int n = s->run->n;
   size_t bytes = (size_t)n * sizeof(double);
-  /* at a segment's ends the reference's filter has seen one side only */
+  /* at a segment's ends the reference's filter has only one side */
   double state[2 * PSDM_CALIBRATE_JOINTS], one_sided = isfinite(s->band.cutoff) ? 2 / s->band.cutoff : 0;
   double begin = psdm_motion_begin(s->reference) + (stretch->begins ? one_sided : 0),
          end = psdm_motion_end(s->reference) - (stretch->ends ? one_sided : 0);

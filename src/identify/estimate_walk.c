@@ -99,14 +99,14 @@ static psdm_status use_row(psdmp_identify_walker *w, const psdmp_identify_prepar
   return status;
 }
 
-/* of rows before the stretch's own only what columns remember, which is of positions */
+/* rows before the stretch only update columns with memory, which depends on positions */
 static void remember(psdmp_identify_walker *w, const psdmp_identify_prepared *p, long k) {
   int n = w->run->n;
   for (int i = 0; i < n; i++)
     psdmp_parameters_columns_at(w->column[i], w->count[i], p->x[k * n + i], 0, 0, &w->state[i], w->F);
 }
 
-/* the auxiliary motion begins where the measured one is, with the same behind it */
+/* the auxiliary motion begins at the measured state, with the same memory */
 static psdm_status use_rows(psdmp_identify_walker *w, const psdmp_feed_stretch *s, const psdmp_identify_prepared *p,
                             const motion *m) {
   size_t bytes = (size_t)w->run->n * sizeof *w->state;

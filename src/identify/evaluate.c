@@ -1,4 +1,4 @@
-/* evaluate.c: all rows as the answer sees them, by threads and ranks: how well torques are met. */
+/* evaluate.c: torque errors of the result over all rows, by threads and ranks. */
 #include "identify/evaluate_priv.h"
 
 #include <math.h>
@@ -116,7 +116,7 @@ static psdm_status merge_residuals(psdmp_identify_run *r, psdmp_identify_evaluat
   return PSDM_OK;
 }
 
-/* means that lie between both come behind the first one's rows, and before the second one's */
+/* means across the seam come after the first part's rows, and before the second one's */
 static psdm_status merge_means(psdmp_identify_calibration *a, psdmp_identify_evaluated *e,
                                psdmp_identify_evaluated *f) {
   if (a->run->options->decimate <= 1) return PSDM_OK;
@@ -128,7 +128,7 @@ static psdm_status merge_means(psdmp_identify_calibration *a, psdmp_identify_eva
   return ok ? merge_residuals(a->run, e, f) : PSDM_E_MEMORY;
 }
 
-/* right's rows come behind left's */
+/* right's rows come after left's */
 static void merge_places(const psdmp_identify_run *r, psdmp_identify_evaluated *e, const psdmp_identify_evaluated *f) {
   for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) {
     psdmp_identify_error_place *p = &e->place[b];
@@ -156,7 +156,7 @@ static psdm_status part_merge(void *user, void *left, void *right) {
   return status;
 }
 
-/* behind the last row: means that still wait, and the autocorrelation of what was kept */
+/* after the last row: pending means, and the autocorrelation of the kept residuals */
 static psdm_status part_end(psdmp_identify_calibration *a, psdmp_identify_evaluated *e) {
   psdmp_identify_run *r = a->run;
   long width = r->n + 1, seen = 0;

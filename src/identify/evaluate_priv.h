@@ -8,31 +8,31 @@
 
 #include "identify/identify.h"
 
-/* Squares over the rows of all folds, each by a fit to the others: of the error, of that of plain least squares, of
- * a constant, of the torque. */
+/* Squares over the rows of all folds, each predicted by a fit to the others: of the error, of that of plain least
+ * squares, of a constant, of the torque. */
 typedef struct psdmp_identify_folds {
   double count, own, plain, constant, square;
 } psdmp_identify_folds;
 
-/* A twentieth of all rows: where it lies, and squares of errors and torques over sigma^2 of its rows in motion. */
+/* A twentieth of all rows: its position, and squares of errors and torques over sigma^2 of its rows in motion. */
 typedef struct psdmp_identify_error_place {
   double rows, file, from, to; /* file of its first row; times */
   double error, square;
 } psdmp_identify_error_place;
 
-/* The row whose torque as logged is met worst. */
+/* The row with the largest error against the logged torque. */
 typedef struct psdmp_identify_worst {
   double error, tau, t, file;
 } psdmp_identify_worst;
 
-/* What an answer keeps. */
+/* What a result keeps. */
 struct psdmp_identify_calibration {
   psdmp_identify_run *run;
   psdm_calibrate_options options; /* copies, for predictions */
   double *theta, *gain;           /* (l), (16 n) */
   psdm_estimate *estimate;
   double *pi, *covariance, *singular, *share, *load;
-  double *classical, *folds; /* (W x W) correlations; (PSDMP_IDENTIFY_FOLDS x W) answers without each fold */
+  double *classical, *folds; /* (W x W) correlations; (PSDMP_IDENTIFY_FOLDS x W) results without each fold */
   double *fold_rmse;         /* (PSDMP_IDENTIFY_FOLDS x n) */
   bool *essential;           /* (l) */
   psdm_column **column;
@@ -40,7 +40,7 @@ struct psdmp_identify_calibration {
   psdm_joint_fit *fits; /* (2 * PSDM_FIT_PARTS * n) */
   const char *blind[64];
   int blinds;
-  psdmp_identify_folds *cross;       /* (n) errors on rows that were left out, by the answers without each fold */
+  psdmp_identify_folds *cross;       /* (n) errors on held-out rows, by the results without each fold */
   psdmp_identify_error_place *place; /* (PSDMP_IDENTIFY_BLOCKS) of all rows, in their order */
   double *file;                      /* (2 files) squared errors and torques over sigma^2 of each log's moving rows */
   psdmp_identify_worst *worst;       /* (n) */
@@ -57,14 +57,14 @@ typedef struct psdmp_identify_evaluated {
   long loads;
   double *product;          /* (n) squared steps of residuals, for their whiteness */
   double *lags;             /* (n * PSDMP_IDENTIFY_LAGS) */
-  psdmp_identify_open open; /* where rows are decimated: means that wait for others, */
-  /* (residuals x (n + 1)) their segment, and errors, NAN where a drive's row is bad: those that tell the
-   * autocorrelation, in their order */
+  psdmp_identify_open open; /* with decimated rows: pending means, */
+  /* (residuals x (n + 1)) their segment, and errors, NAN where a drive's row is bad: the sample for the
+   * autocorrelation, in order */
   double *residual;
   long residuals, residual_room;
   psdmp_identify_error_place *place; /* (PSDMP_IDENTIFY_BLOCKS), */
   double *file;                      /* (2 files) */
-  psdmp_identify_worst *worst;       /* (n) as the answer keeps them */
+  psdmp_identify_worst *worst;       /* (n) as kept by the result */
   bool failed;                       /* out of memory */
 } psdmp_identify_evaluated;
 
@@ -79,15 +79,15 @@ typedef struct psdmp_identify_evaluation {
   double *scratch, *drive, *friction, *band;
   double *row;                 /* Y (n x l), friction columns (n x 16), |f|, tau, raw (n) of one row of the clock */
   double *aside;               /* t, q, qd, qdd, v of it, segment, lagged, index, file */
-  psdmp_identify_sieve *sieve; /* through which both go; NULL: as they are */
-  bool in_order;               /* one stretch after the other: the sieve knows those before */
+  psdmp_identify_sieve *sieve; /* through which both go; NULL: unchanged */
+  bool in_order;               /* one stretch after the other: the sieve has seen the earlier ones */
   int segment;
   long index; /* of the row among all, */
   int log;    /* and its file */
   psdmp_identify_evaluated *to;
   double *history; /* (n * PSDMP_IDENTIFY_LAGS) of residuals */
   long seen;       /* training rows of this stretch */
-  bool lagged;     /* the stretch is among those that tell the autocorrelation */
+  bool lagged;     /* the stretch is sampled for the autocorrelation */
 } psdmp_identify_evaluation;
 
 /* NULL: out of memory */
@@ -98,12 +98,12 @@ void psdmp_identify_evaluation_free(psdmp_identify_evaluation *e); /* accepts NU
 /* Rows of one stretch; e->to has their sums. */
 psdm_status psdmp_identify_evaluation_rows(psdmp_identify_evaluation *e, const psdmp_feed_stretch *stretch,
                                            psdm_error *error);
-/* one that a sieve is done with */
+/* one finished by a sieve */
 void psdmp_identify_evaluation_mean(void *evaluation, const psdmp_identify_kept *kept);
-/* all that its own sieve is done with, in order */
+/* all that its own sieve has finished, in order */
 void psdmp_identify_evaluation_next(psdmp_identify_evaluation *e, bool end);
 
-/* Products of a residual with those before it (PSDMP_IDENTIFY_LAGS), of which so many were seen; NAN: it is of a bad
+/* Products of a residual with the preceding ones (PSDMP_IDENTIFY_LAGS), of which this many are known; NAN: of a bad
  * row. */
 void psdmp_identify_evaluated_lags(psdmp_identify_evaluated *to, int i, double error, long seen, double *past);
 
@@ -111,7 +111,7 @@ void psdmp_identify_evaluated_lags(psdmp_identify_evaluated *to, int i, double e
 void *psdmp_identify_evaluated_new(void *user);             /* NULL: out of memory */
 void psdmp_identify_evaluated_free(void *user, void *part); /* accepts NULL */
 
-/* verdict.c: what the answer is worth, by rules; once it is evaluated. */
+/* verdict.c: the verdict on the result, by rules, after its evaluation. */
 void psdmp_identify_verdict(psdmp_identify_calibration *a, psdm_calibration *out);
 
 /* Over all rows, or those in memory: figures of the fit in out. */

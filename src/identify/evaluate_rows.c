@@ -1,4 +1,4 @@
-/* evaluate_rows.c: torques of a stretch's rows, and how far they are off. */
+/* evaluate_rows.c: predicted torques and errors of a stretch's rows. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void bands_from_drives(const psdmp_identify_run *r, const double *drive, 
   }
 }
 
-/* One row that is looked at: of the clock, or after decimation. */
+/* One row to evaluate: of the clock, or after decimation. */
 typedef struct looked {
   int label;
   unsigned bad; /* bits of the drives */
@@ -47,7 +47,7 @@ static looked look(const psdmp_identify_run *r, int label, unsigned bad, const d
                   .raw = row + loads + 2 * n};
 }
 
-/* what the torques of a row of the clock are made of */
+/* the parts of the torques of a row of the clock */
 static psdm_status fill_row(psdmp_identify_evaluation *e, const psdmp_identify_prepared *p, long k) {
   psdmp_identify_run *r = e->run;
   long n = r->n, l = r->l;
@@ -76,7 +76,7 @@ static psdm_status fill_row(psdmp_identify_evaluation *e, const psdmp_identify_p
   return status;
 }
 
-/* of rows before the stretch's own only what columns remember */
+/* rows before the stretch only update columns with memory */
 static void remember(psdmp_identify_evaluation *e, const psdmp_identify_prepared *p, long k) {
   const psdmp_identify_run *r = e->run;
   for (int i = 0; i < r->n; i++)
@@ -84,7 +84,7 @@ static void remember(psdmp_identify_evaluation *e, const psdmp_identify_prepared
                                 &e->state[i], e->row);
 }
 
-/* drives' torques of one row; variance of each where it is asked for */
+/* drives' torques of one row; their variances if requested */
 static void predict(psdmp_identify_evaluation *e, const looked *row) {
   psdmp_identify_run *r = e->run;
   const psdmp_identify_calibration *a = e->a;
@@ -112,7 +112,7 @@ static void predict(psdmp_identify_evaluation *e, const looked *row) {
   e->to->loads += row->label >= 0;
 }
 
-/* products of a residual with those before it; NAN: it is of a bad row */
+/* products of a residual with the preceding ones; NAN: of a bad row */
 void psdmp_identify_evaluated_lags(psdmp_identify_evaluated *to, int i, double error, long seen, double *past) {
   double *lags = to->lags + (long)i * PSDMP_IDENTIFY_LAGS;
   past[seen % PSDMP_IDENTIFY_LAGS] = 0;
@@ -125,7 +125,7 @@ void psdmp_identify_evaluated_lags(psdmp_identify_evaluated *to, int i, double e
   past[seen % PSDMP_IDENTIFY_LAGS] = error;
 }
 
-/* where rows are decimated neighbours come from other stretches: residuals are kept, and multiplied in the end */
+/* decimated neighbours come from other stretches: residuals are kept, and multiplied at the end */
 static void keep_residual(psdmp_identify_evaluation *e, const double *error) {
   psdmp_identify_evaluated *to = e->to;
   long width = e->run->n + 1;
@@ -145,7 +145,7 @@ static void keep_residual(psdmp_identify_evaluation *e, const double *error) {
   memcpy(row + 1, error, (size_t)(width - 1) * sizeof *row);
 }
 
-/* where errors lie, for a verdict that names it; by the drives' own size of an error */
+/* location of errors, for the verdict; relative to the usual error of each drive */
 static void add_place(psdmp_identify_evaluation *e, double t, int i, bool rest, double tau, double error, double raw) {
   const psdmp_identify_run *r = e->run;
   long block = r->rows > 0 ? e->index * PSDMP_IDENTIFY_BLOCKS / r->rows : 0;
@@ -216,7 +216,7 @@ static void use_row(psdmp_identify_evaluation *e, const looked *row) {
   e->stopped = !e->write(e->user, &out);
 }
 
-/* a mean that the sieve is done with */
+/* a mean finished by the sieve */
 void psdmp_identify_evaluation_mean(void *user, const psdmp_identify_kept *m) {
   psdmp_identify_evaluation *e = user;
   int n = e->run->n;
@@ -234,7 +234,7 @@ void psdmp_identify_evaluation_next(psdmp_identify_evaluation *e, bool end) {
     psdmp_identify_evaluation_mean(e, m);
 }
 
-/* of rows that go through the sieve: in their order, or as far as this stretch has them */
+/* of rows that go through the sieve: in order, or as far as this stretch has them */
 static psdm_status sift_row(psdmp_identify_evaluation *e, const looked *row, long tick) {
   psdmp_identify_open *open = &e->to->open;
   if (!e->in_order) psdmp_identify_open_row(open, tick);
@@ -257,7 +257,7 @@ psdm_status psdmp_identify_evaluation_rows(psdmp_identify_evaluation *e, const p
   for (long k = 0; k < p.rows && !status && !e->stopped; k++) {
     long at = p.index[k] - s->first;
     if (at >= s->rows - s->trail) break;
-    e->segment = s->segment; /* means may have been of others */
+    e->segment = s->segment; /* means may include rows of other stretches */
     e->lagged = (s->first + s->lead) / psdmp_identify_band_stride(r, &r->band) < LAGGED;
     if (at < s->lead) {
       remember(e, &p, k);

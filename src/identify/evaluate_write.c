@@ -1,7 +1,7 @@
-/* evaluate_write.c: predictions that are written, in the order of rows.
+/* evaluate_write.c: writes predictions in the order of rows.
  *
- * One thread reads, several work, each on a stretch, and what they have is written one stretch after the other.
- * Decimated rows go through one sieve in their order, by one thread: they are few. */
+ * One thread reads, several predict one stretch each, and the results are written one stretch after the other.
+ * Decimated rows, which are few, go through one sieve in order, in one thread. */
 #include <string.h>
 
 #include "identify/evaluate_priv.h"
@@ -16,7 +16,7 @@ static psdm_status write_stretch(void *user, const psdmp_feed_stretch *s, psdm_e
   }
   psdm_status status = psdmp_identify_evaluation_rows(e, s, error);
   if (status) return status;
-  return e->stopped ? PSDM_E_STOPPED : PSDM_OK; /* which ends the reading */
+  return e->stopped ? PSDM_E_STOPPED : PSDM_OK; /* ends the reading */
 }
 
 static psdm_status write_alone(psdmp_identify_calibration *a, psdm_predicted_write write, void *user,
@@ -35,7 +35,7 @@ static psdm_status write_alone(psdmp_identify_calibration *a, psdm_predicted_wri
   return status;
 }
 
-/* ---- a stretch that waits for its turn ---- */
+/* ---- a stretch waiting for its turn ---- */
 
 enum { GROUPS = 8 }; /* of n numbers in a row: q, qd, qdd, tau, raw, predicted, band, friction */
 
@@ -54,7 +54,7 @@ typedef struct waiting {
   psdm_error error;
 } waiting;
 
-/* All that are worked on at once. */
+/* All stretches in progress. */
 typedef struct batch {
   psdmp_identify_calibration *a;
   psdm_predicted_write write;
@@ -103,7 +103,7 @@ static bool give_row(batch *b, const psdmp_identify_run *r, const double *x) {
   return b->write(b->user, &row);
 }
 
-/* the rows of a stretch are the reader's only while it is used */
+/* the rows of a stretch belong to the reader once it returns */
 static bool copy_stretch(waiting *w, const psdmp_feed_stretch *s) {
   const psdm_allocator *a = w->own.allocator;
   size_t rows = (size_t)s->rows, n = (size_t)w->own.n, count = rows * (1 + 4 * n);
@@ -165,7 +165,7 @@ static psdm_status take_stretch(void *user, const psdmp_feed_stretch *s, psdm_er
   if (!copy_stretch(&b->place[b->count], s)) return psdmp_base_no_memory("", error);
   if (++b->count < b->room) return PSDM_OK;
   psdm_status status = write_batch(b, error);
-  return status || !b->stopped ? status : PSDM_E_STOPPED; /* which ends the reading */
+  return status || !b->stopped ? status : PSDM_E_STOPPED; /* ends the reading */
 }
 
 static bool fill_place(psdmp_identify_calibration *a, waiting *w) {
@@ -193,7 +193,7 @@ static void free_batch(batch *b) {
   psdmp_base_free(a, b->place);
 }
 
-/* each has a window with all its numbers, 20 MB of six joints; and one thread reads for all of them */
+/* each has a window with all its numbers, 20 MB for six joints; and one thread reads for all of them */
 enum { MOST_PLACES = 16 };
 
 static psdm_status write_together(psdmp_identify_calibration *a, int threads, psdm_predicted_write write, void *user,

@@ -25,8 +25,8 @@ psdm_status psdmp_identify_run_regressor(psdmp_identify_run *r, const double *q,
   return PSDM_OK;
 }
 
-/* Links do not load the joints behind them: those columns of a drive's rows are zero at any state, and are found at
- * a few random ones. */
+/* Links do not load the joints after them: those columns of a drive's rows are zero at any state, and are detected at a
+ * few random ones. */
 psdm_status psdmp_identify_run_reach(psdmp_identify_run *r, double *scratch, double *Y) {
   double q[3 * PSDM_CALIBRATE_JOINTS];
   unsigned state = 1;
@@ -44,8 +44,8 @@ psdm_status psdmp_identify_run_reach(psdmp_identify_run *r, double *scratch, dou
 
 /* ---- ranges ---- */
 
-/* What is shared by all threads, and one part of it: (n) extremes of x; sums of v^2 and of its rate squared; speeds
- * of the training rows (rows x n). */
+/* Shared by all threads, and one part: (n) extremes of x; sums of v^2 and of its rate squared; speeds of the training
+ * rows (rows x n). */
 typedef struct ranging {
   psdmp_identify_run *run;
   const psdmp_identify_band *band;
@@ -84,7 +84,7 @@ static void ranges_free(void *user, void *part) {
   psdmp_base_free(a, g);
 }
 
-/* room for so many more rows */
+/* room for this many more rows */
 static bool ranges_room(const psdmp_identify_run *r, ranges *g, long more) {
   if (g->rows + more <= g->room) return true;
   long room = g->rows + more > 2 * g->room ? g->rows + more : 2 * g->room;
@@ -179,7 +179,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* 99 % of the rows are slower; tempo: Rice's mean frequency of the quickest joint */
+/* 99 % of the rows are slower; tempo: Rice's mean frequency of the fastest joint */
 static psdm_status set_ranges(psdmp_identify_run *r, const ranges *g, psdm_error *error) {
   int n = r->n;
   double *column = psdmp_base_alloc_raw(r->allocator, (size_t)g->rows * sizeof *column);
@@ -217,7 +217,7 @@ psdm_status psdmp_identify_run_ranges(psdmp_identify_run *r, const psdmp_identif
   void *part = NULL;
   psdmp_identify_run_put(r, band, true, &request);
   bool finishing = r->finishing;
-  r->finishing = true; /* too short to be asked about */
+  r->finishing = true; /* too short to evaluate */
   psdm_status status =
       psdmp_identify_sum_rows(r, &sum, &request, false, psdmp_identify_band_margin(r, band), &part, error);
   r->finishing = finishing;
@@ -253,27 +253,27 @@ typedef struct aim {
   int *width;            /* (n) active, columns, tau, wide */
 } aim;
 
-/* Factors of the active columns, and where rows are decimated those means that wait for others. */
+/* Factors of the active columns, and with decimation the pending means. */
 typedef struct gathered {
   psdmp_identify_factors factors;
   psdmp_identify_open open;
 } gathered;
 
-/* What one thread needs. */
+/* State of one thread. */
 typedef struct gathering {
   const aim *g;
   psdmp_identify_run *run;
   gathered *part;
   psdmp_identify_factors *to;           /* its factors */
   psdmp_parameters_column_state *state; /* (n) */
-  double **chunk;                       /* (2 n) rows that wait, of one block: in motion, at rest */
+  double **chunk;                       /* (2 n) buffered rows, of one block: in motion, at rest */
   long *waiting;                        /* (2 n) */
   int block;
   bool failed; /* out of memory */
   double *scratch, *Y;
   double *row;                 /* all drives' rows side by side, */
   long *place;                 /* (n + 1) where each begins */
-  psdmp_identify_sieve *sieve; /* they go through it together; NULL: as they are */
+  psdmp_identify_sieve *sieve; /* they go through it together; NULL: unchanged */
 } gathering;
 
 static void flush(gathering *g, int drive, int rest) {
@@ -292,7 +292,7 @@ static void flush_all(gathering *g) {
   for (int i = 0; i < g->run->n; i++) flush(g, i, 0), flush(g, i, 1);
 }
 
-/* rows wait until there are some, and go in before those of another block come */
+/* rows are buffered, and added before those of another block come */
 static void enter_block(gathering *g, int label) {
   int block = label * g->to->blocks / PSDMP_IDENTIFY_BLOCKS;
   if (block != g->block) flush_all(g);
@@ -306,7 +306,7 @@ static void put_row(gathering *g, int drive, double v, const double *row) {
   if (g->waiting[2 * drive + rest] == CHUNK) flush(g, drive, rest);
 }
 
-/* [Y F tau wide] of every drive; of a row that is not used only what columns remember */
+/* [Y F tau wide] of every drive; an unused row only updates columns with memory */
 static psdm_status fill_row(gathering *g, const psdmp_identify_prepared *p, long k, bool used) {
   psdmp_identify_run *r = g->run;
   int n = r->n, l = r->l;
@@ -328,7 +328,7 @@ static psdm_status fill_row(gathering *g, const psdmp_identify_prepared *p, long
   return status;
 }
 
-/* a mean that the sieve is done with */
+/* a mean finished by the sieve */
 static void take_kept(void *user, const psdmp_identify_kept *m) {
   gathering *g = user;
   if (m->label < 0) return;
@@ -355,7 +355,7 @@ static psdm_status add_row(gathering *g, const psdmp_identify_prepared *p, long 
   return PSDM_OK;
 }
 
-/* rows before the stretch's own only tell what columns remember */
+/* rows before the stretch only update columns with memory */
 static psdm_status add_rows(gathering *g, const psdmp_feed_stretch *s, psdm_error *error) {
   psdmp_identify_run *r = g->run;
   psdmp_identify_prepared p;
@@ -389,7 +389,7 @@ static void part_free(void *user, void *part) {
   psdmp_base_free(r->allocator, p);
 }
 
-/* factors of blocks that have rows come as those do, with the active columns only */
+/* bytes of the factors that have rows, with the active columns only */
 static void *part_new(void *user) {
   const aim *g = user;
   const psdm_allocator *a = g->run->allocator;
@@ -413,9 +413,9 @@ static int widest_of(const aim *g) {
   return widest;
 }
 
-/* ---- means that wait for others ---- */
+/* ---- pending means ---- */
 
-/* Where means go that are whole at last: one by one, there are a few at every seam. */
+/* Destination of means that are complete at last: one by one, a few at every seam. */
 typedef struct seam {
   const aim *g;
   psdmp_identify_factors *to;
@@ -470,7 +470,7 @@ static psdm_status part_merge(void *user, void *left, void *right) {
   return ok ? PSDM_OK : PSDM_E_MEMORY;
 }
 
-/* behind the last row nobody is waited for */
+/* after the last row nothing is pending */
 static bool part_end(const aim *g, gathered *p) {
   seam s;
   if (!seam_new(g, &p->factors, &s)) return false;

@@ -2,19 +2,19 @@
  *
  *   feed.c        logs as stretches of rows, from memory or read again
  *   sums.c        sums over all stretches, by threads and ranks
- *   serve.c       what other ranks do for rank 0
- *   checkpoint_io.c  sums that outlive a run that was ended
- *   prepare.c     one clock, filters, derivatives: rows that a regressor can be made of
+ *   serve.c       work of other ranks for rank 0
+ *   checkpoint_io.c  sums that survive an interrupted run
+ *   prepare.c     one clock, filters, derivatives: rows for the regressor
  *   columns.c     the dictionary of friction columns
- *   decimate.c    every so many-th row, as a weighted mean of its neighbours
+ *   decimate.c    every k-th row, as a weighted mean of its neighbours
  *   gather.c      triangular factors of [Y F tau] per drive and block of time
  *   prior.c       inertias from kinematics alone
  *   choose.c      friction columns by cross-validation on the factors
  *   calibrate.c   the recipe
  *   drives.c      torques of joints and drives
- *   tally.c       how well torques are met
- *   result.c      the answer and its doubt
- *   evaluate*.c   torques of all rows by the answer, and their errors
+ *   tally.c       torque errors
+ *   result.c      the result and its uncertainty
+ *   evaluate*.c predicted   torques of all rows, and their errors
  *
  * The equations are those of the drives: with q = T x (x the drives' positions seen from the joints, T the
  * transmission without gears) they are T^T tau = T^T Y theta + friction(x, dx/dt). Without a transmission T = 1 and
@@ -38,7 +38,7 @@ enum { PSDMP_IDENTIFY_HELDOUT = -1, PSDMP_IDENTIFY_UNUSED = -2, PSDMP_IDENTIFY_E
 
 /* ---- prepare.c ---- */
 
-/* How logged rows become kinematics and torque. */
+/* Processing of logged rows into kinematics and torque. */
 typedef struct psdmp_identify_band {
   psdm_kinematics kinematics;
   double cutoff, delay; /* Hz, infinite: no filter; s */
@@ -71,13 +71,13 @@ typedef struct psdmp_identify_dictionary {
   psdmp_parameters_column column[PSDMP_PARAMETERS_MOST_COLUMNS];
 } psdmp_identify_dictionary;
 
-/* Which of a drive's dictionary are taken, in the order they were. */
+/* The selected columns of a drive's dictionary, in order of selection. */
 typedef struct psdmp_identify_choice {
   int count;
   int take[16];
 } psdmp_identify_choice;
 
-/* Factors of [Y F tau wide] of every drive and block; rest: the rows at rest apart. */
+/* Factors of [Y F tau wide] of every drive and block; rest: rows at rest, separately. */
 typedef struct psdmp_identify_factors {
   int blocks;
   int *width;    /* (n) columns of each drive's factor: base + dictionary + 2 */
@@ -89,15 +89,15 @@ typedef struct psdmp_identify_run {
   const psdm_robot *robot;
   const psdm_calibrate_options *options;
   const psdm_allocator *allocator;
-  psdmp_base_arena arena; /* what lives as long as the answer */
-  bool singular;          /* a matrix could not be factorised: no lack of memory */
+  psdmp_base_arena arena; /* lives as long as the result */
+  bool singular;          /* a matrix could not be factorised: not a lack of memory */
   psdmp_feed *feed;
   psdmp_feed_checkpoint *checkpoint; /* NULL: none */
   long parts_of_others[3];           /* of other ranks: found, saved, damaged */
   psdm_model *model;                 /* base parameters */
   psdm_work *work;
   int n, l, S, links, drives;
-  int *kept;             /* (l) standard parameter behind each base parameter */
+  int *kept;             /* (l) standard parameter that each base parameter is named after */
   double *K;             /* (l x S) */
   double *T, *T_inverse; /* (n x n) q = T x; NULL: identity */
   double interval;
@@ -108,18 +108,17 @@ typedef struct psdmp_identify_run {
   psdmp_identify_band band;
   const psdm_friction *lugre; /* (n) friction of the drives that is known beforehand; NULL: none */
   double rest;                /* share of speed below which rows are at rest and not fitted; 0: all are fitted */
-  double still;               /* share of speed below which rows are gathered apart */
-  unsigned char *reached;     /* (n x l) whether a base parameter has any part in a drive's torque */
+  double still;               /* share of speed below which rows are gathered separately */
+  unsigned char *reached;     /* (n x l) whether a base parameter has any effect on a drive's torque */
   psdmp_identify_dictionary *dictionary; /* (n) */
   psdmp_identify_choice *choice;         /* (n) */
   double *theta_load;                    /* (l) fit whose rigid torque loads friction; NULL: none yet */
   double *prior, *sigma;                 /* (S), (n) */
   double prior_mass;
-  /* of the prior as it is before that mass: what explains the torques best, negative where their signs contradict
-   * it; NAN: nothing known */
+  /* best scale of the prior before that mass: negative if the torques have the opposite sign; NAN: unknown */
   double prior_scale;
   bool prior_kinematics;
-  bool delay_end; /* the delay is as long as any that was tried */
+  bool delay_end; /* the delay is the longest that was tried */
   double lambda;
   char (*reason)[160];
   int reasons;
@@ -141,7 +140,7 @@ psdm_status psdmp_identify_run_ranges(psdmp_identify_run *run, const psdmp_ident
 
 /* ---- sums.c ---- */
 
-/* what other ranks are asked for */
+/* requests to other ranks */
 enum {
   PSDMP_IDENTIFY_WORK_RANGES = PSDMP_FEED_WORK_OF_FEED,
   PSDMP_IDENTIFY_WORK_GATHER,
@@ -149,14 +148,14 @@ enum {
   PSDMP_IDENTIFY_WORK_PASS
 };
 
-/* Something that is summed up over rows. Parts of stretches are added along a tree over units, and within a unit
- * along one over its stretches: the sum depends on the logs alone. */
+/* A sum over rows. Parts of stretches are added along a tree over units, and within a unit along one over its
+ * stretches: the sum depends on the logs alone. */
 typedef struct psdmp_identify_sum {
   const char *name;
   int work;
   const char *doing; /* for progress; NULL: as before */
   void *user;        /* the same for all threads, constant */
-  /* what one thread needs; own: the run with this thread's work. NULL: out of memory */
+  /* state of one thread; own: the run with this thread's work. NULL: out of memory */
   void *(*space_new)(void *user, psdmp_identify_run *own);
   void (*space_free)(void *user, void *space);
   void *(*part_new)(void *user);
@@ -164,7 +163,7 @@ typedef struct psdmp_identify_sum {
   psdm_status (*merge)(void *user, void *left, void *right); /* left becomes both; right is released */
   void (*part_free)(void *user, void *part);
   void (*put)(void *user, const void *part, psdmp_parallel_bytes *to);
-  void *(*get)(void *user, psdmp_parallel_bytes *from); /* NULL: out of memory, or not what was put */
+  void *(*get)(void *user, psdmp_parallel_bytes *from); /* NULL: out of memory, or invalid bytes */
 } psdmp_identify_sum;
 
 /* Rank 0: over rows in memory, or all; request is what other ranks need to know. *part NULL: there were no rows.
@@ -178,8 +177,7 @@ psdm_status psdmp_identify_sum_serve(psdmp_identify_run *run, const psdmp_identi
                                      const psdmp_parallel_bytes *request, bool all, long margin,
                                      psdmp_parallel_bytes *answer, psdm_error *error);
 
-/* What every sum needs to know of the run: band, columns of the drives (chosen, or all of the dictionary), speeds,
- * load. */
+/* Settings of the run for every sum: band, columns of the drives (chosen, or all of the dictionary), speeds, load. */
 void psdmp_identify_run_put(const psdmp_identify_run *run, const psdmp_identify_band *band, bool chosen,
                             psdmp_parallel_bytes *to);
 /* columns become the dictionary */
@@ -201,12 +199,12 @@ psdm_status psdmp_identify_serve_pass(psdmp_identify_run *run, psdmp_parallel_by
 
 /* ---- decimate.c ---- */
 
-/* A row that goes on: means of the rows around its middle. */
+/* An output row: means of the rows around its middle. */
 typedef struct psdmp_identify_kept {
   long tick;          /* of the middle */
-  int label;          /* the middle's; UNUSED where it would train, and a tap lies on a row that does not */
-  unsigned bad;       /* bits: a tap lies on a row that is bad of a drive */
-  bool middle, mixed; /* the middle has come; a tap lies on a row that does not train */
+  int label;          /* the middle's; UNUSED if it would train, but a tap is on a row that does not */
+  unsigned bad;       /* bits: a tap is on a bad row of a drive */
+  bool middle, mixed; /* the middle has come; a tap is on a row that does not train */
   bool later;         /* of psdmp_identify_open: it belongs to the last run of several */
   long rows;          /* with a tap in it, and the sum of those */
   double weight;
@@ -216,11 +214,11 @@ typedef struct psdmp_identify_kept {
 typedef struct psdmp_identify_sieve {
   psdm_decimator filter;
   long columns, aside;
-  bool begun;                /* rows have come before those that come, elsewhere */
-  int slots;                 /* rows that are under way at once */
+  bool begun;                /* earlier rows exist, elsewhere */
+  int slots;                 /* rows in progress at once */
   psdmp_identify_kept *slot; /* (slots) */
   double *numbers;           /* of all of them */
-  long out, last;            /* tick of the next one that goes on, of the row that came last; -1: none */
+  long out, last;            /* tick of the next output row, of the last input row; -1: none */
 } psdmp_identify_sieve;
 
 unsigned psdmp_identify_bad_bits(int n, const unsigned char *bad);
@@ -229,21 +227,20 @@ psdm_status psdmp_identify_sieve_new(const psdm_allocator *allocator, int factor
 void psdmp_identify_sieve_free(psdmp_identify_sieve *sieve, const psdm_allocator *allocator);
 void psdmp_identify_sieve_restart(psdmp_identify_sieve *sieve, bool begun);
 
-/* One row, ticks ascending. Rows of the label EDGE count as missing. value NULL: no mean that trains has a tap here,
- * and no other is asked for. */
+/* One row, ticks ascending. Rows of the label EDGE count as missing. value NULL: no training mean has a tap here, and
+ * others are not needed. */
 void psdmp_identify_sieve_row(psdmp_identify_sieve *sieve, long tick, int label, unsigned bad, const double *value,
                               const double *aside);
 
-/* The next row that no further one has a tap in, or that is left at the end; NULL: none. Valid until the next row
- * comes. */
+/* The next finished row, or at the end any remaining one; NULL: none. Valid until the next row comes. */
 const psdmp_identify_kept *psdmp_identify_sieve_next(psdmp_identify_sieve *sieve, bool end);
 
-/* Means of rows that come in parts: those that reach beyond a part's rows wait for its neighbours. Zero-initialise
- * with allocator set. */
+/* Means of rows that come in parts: those that reach beyond a part's rows are completed by its neighbours.
+ * Zero-initialise with allocator set. */
 typedef struct psdmp_identify_open {
   const psdm_allocator *allocator;
   long half, columns, aside; /* of the sieve */
-  bool left, right;          /* rows of the same run come before the first, behind the last */
+  bool left, right;          /* rows of the same run exist before the first, after the last */
   bool any, cut;             /* there are rows; they are of more than one run */
   int first_run, last_run;   /* segments */
   long first, last;          /* ticks of the first run's first row, and of the last run's last */
@@ -262,16 +259,16 @@ void psdmp_identify_open_row(psdmp_identify_open *open, long tick);
 bool psdmp_identify_open_take(psdmp_identify_open *open, psdmp_identify_sieve *sieve, bool end,
                               psdmp_identify_use_kept use, void *user);
 
-/* left becomes both; what is whole now is used, in its order. */
+/* left becomes both; completed means are used, in order. */
 bool psdmp_identify_open_merge(psdmp_identify_open *left, psdmp_identify_open *right, psdmp_identify_use_kept use,
                                void *user);
-/* no further rows will come */
+/* no further rows */
 void psdmp_identify_open_end(psdmp_identify_open *open, psdmp_identify_use_kept use, void *user);
 
 void psdmp_identify_open_put(const psdmp_identify_open *open, psdmp_parallel_bytes *to);
 bool psdmp_identify_open_get(psdmp_identify_open *open, psdmp_parallel_bytes *from);
 
-/* so many of a dictionary's first are always taken */
+/* number of fixed columns at the beginning of a dictionary */
 int psdmp_identify_columns_always(const psdmp_identify_run *run, int drive);
 void psdmp_identify_dictionary_fill(const psdmp_identify_run *run, int drive, bool basic, bool loads,
                                     psdmp_identify_dictionary *d);
@@ -294,8 +291,8 @@ void psdmp_identify_factors_free(psdmp_identify_run *run, psdmp_identify_factors
 /* Standard parameters (S) of cylinders between the joints, one kilogram in all; drive inertias 0. */
 void psdmp_identify_prior_cylinders(const psdm_robot *robot, double *prior);
 
-/* By how much the prior would have to be multiplied to explain the torques best, friction and drive inertias left
- * free; false: out of memory. */
+/* The scale of the prior that explains the torques best, with free friction and drive inertias; false: out of memory.
+ * */
 bool psdmp_identify_prior_scale(psdmp_identify_run *run, const psdmp_identify_factors *f, double *scale);
 
 /* m, from the first joint to the farthest end, stretched out */
@@ -304,7 +301,7 @@ double psdmp_identify_prior_reach(const psdm_robot *robot);
 /* H (10 x 10) = tr(P^-1 E_a P^-1 E_b): Hessian of a link's divergence from the prior, at the prior. */
 void psdmp_identify_pull_hessian(const double prior[10], double H[100]);
 
-/* Inverse of a symmetric positive definite matrix after scaling its diagonal to ones; A is spoilt. */
+/* Inverse of a symmetric positive definite matrix after scaling its diagonal to ones; overwrites A. */
 bool psdmp_identify_invert_scaled(int n, double *A, double *inverse, double *scale); /* scale: (n) scratch */
 
 /* ---- choose.c ---- */
@@ -330,7 +327,7 @@ void psdmp_identify_selected_free(psdmp_identify_run *run, psdmp_identify_select
 
 /* ---- drives.c ---- */
 
-/* Sets T and T_inverse, in the arena; NULL stay those of drives that are joints. False: out of memory. */
+/* Sets T and T_inverse, in the arena; NULL if drives are joints. False: out of memory. */
 bool psdmp_identify_run_transmission(psdmp_identify_run *run, psdmp_base_arena *arena);
 
 /* Torques (n). */
@@ -349,7 +346,7 @@ typedef struct psdmp_identify_tally {
 
 void psdmp_identify_tally_add(psdmp_identify_tally *s, double measured, double error);
 void psdmp_identify_tally_merge(psdmp_identify_tally *s, const psdmp_identify_tally *other);
-psdm_joint_fit psdmp_identify_tally_fit(const psdmp_identify_tally *s); /* NAN where nothing can be said */
+psdm_joint_fit psdmp_identify_tally_fit(const psdmp_identify_tally *s); /* NAN if unknown */
 
 /* |error| / |torque| of all together; NAN without a torque. */
 double psdmp_identify_tally_rel(int count, const psdmp_identify_tally *s);

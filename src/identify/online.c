@@ -20,7 +20,7 @@ struct psdm_online {
   double cost, weight;     /* sums over the equations: squared rests, and one, each with lambda^(K-k) */
   double *R;               /* (parameters x parameters) upper triangle */
   double *z;               /* (parameters) */
-  double *start, *sd;      /* (parameters) theta_0 and how far it may be off */
+  double *start, *sd;      /* (parameters) theta_0 and its standard deviations */
   double *row;             /* (parameters) scratch */
 };
 
@@ -56,7 +56,7 @@ psdm_status psdm_online_init(void *memory, size_t bytes, int parameters, const d
   return PSDM_OK;
 }
 
-/* ---- equations in ---- */
+/* ---- adding equations ---- */
 
 static bool left_out(double sigma) { return sigma == 0 || isinf(sigma); }
 
@@ -117,10 +117,10 @@ psdm_status psdm_online_add(psdm_online *o, int rows, const double *Y, const dou
   return PSDM_OK;
 }
 
-/* ---- answers out ---- */
+/* ---- results ---- */
 
-/* Whether every diagonal entry stands above what rounding leaves in its column: with an equation rounding enters R
- * as eps of its length, once for each rotation. Columns keep their length under rotations. */
+/* Whether every diagonal entry is above rounding in its column: every equation adds rounding of eps times the column's
+ * length to R, once per rotation. Columns keep their length under rotations. */
 static bool regular(const psdm_online *o) {
   int p = o->parameters;
   double noise = 4 * p * DBL_EPSILON;
@@ -176,8 +176,8 @@ psdm_status psdm_online_theta(const psdm_online *o, double *theta, double *covar
   return PSDM_OK;
 }
 
-/* the cost holds the beginning's share, lambda^K |d / sd|^2, as well; where d cannot be told any more, that share is
- * forgotten too */
+/* the cost includes the beginning's part, lambda^K |d / sd|^2; if d is undetermined by now, that part is forgotten too
+ * */
 double psdm_online_misfit(const psdm_online *o) {
   double beginning = 0, *d = o->row;
   if (!(o->weight > 0)) return 0;

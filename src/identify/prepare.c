@@ -1,14 +1,14 @@
-/* prepare.c: one clock, filters without phase, derivatives, the drives' side; and which rows train, which are held
- * out. */
+/* prepare.c: one clock, zero-phase filters, derivatives, the drives' side; and the split into training and held-out
+ * rows. */
 #include <math.h>
 #include <string.h>
 
 #include "identify/identify.h"
 #include "psdm/friction.h"
 
-static const double usable = 0.45;  /* a cutoff above this share of the rate filters nothing */
-static const int oversampling = 10; /* rows per period of the cutoff that are kept */
-enum { EDGE = 10, ORDER = 4 };      /* rows at a segment's ends that are never used; of Butterworth's filter */
+static const double usable = 0.45;  /* above this share of the rate a cutoff has no effect */
+static const int oversampling = 10; /* rows per period of the cutoff to keep */
+enum { EDGE = 10, ORDER = 4 };      /* unused rows at a segment's ends; of Butterworth's filter */
 
 static double rate_of(const psdmp_identify_run *r) { return 1 / r->interval; }
 
@@ -16,7 +16,7 @@ static bool filters(const psdmp_identify_run *r, double cutoff) {
   return isfinite(cutoff) && cutoff < usable * rate_of(r);
 }
 
-/* rows that are decimated later are all kept here */
+/* rows to decimate later are all kept here */
 int psdmp_identify_band_stride(const psdmp_identify_run *r, const psdmp_identify_band *b) {
   if (r->options->decimate > 1) return 1;
   double stride = filters(r, b->cutoff) ? floor(rate_of(r) / (oversampling * b->cutoff)) : 1;
@@ -31,7 +31,7 @@ long psdmp_identify_band_margin(const psdmp_identify_run *r, const psdmp_identif
   return margin;
 }
 
-/* ---- which rows are held out ---- */
+/* ---- held-out rows ---- */
 
 static bool held_out(const psdmp_identify_run *r, long index, double t, double origin) {
   const psdm_calibrate_options *o = r->options;
@@ -42,8 +42,8 @@ static bool held_out(const psdmp_identify_run *r, long index, double t, double o
   return o->holdout > 0 && (double)index >= (1 - o->holdout) * (double)r->rows;
 }
 
-/* the block of time of a training row. Rows that train are nearly evenly spread or come first: their share of all
- * rows up to here tells. */
+/* the block of time of a training row. Training rows are nearly evenly spread or come first: it follows from their
+ * share of all rows up to here. */
 static int block_of(const psdmp_identify_run *r, long index) {
   const psdm_calibrate_options *o = r->options;
   double all = (double)r->rows;
@@ -52,8 +52,8 @@ static int block_of(const psdmp_identify_run *r, long index) {
   return block < 0 ? 0 : block >= PSDMP_IDENTIFY_BLOCKS ? PSDMP_IDENTIFY_BLOCKS - 1 : block;
 }
 
-/* training rows nearer to a held-out one than the filter looks are not used, nor are those next to the ends of a
- * segment's clock of so many rows */
+/* training rows within the filter's reach of a held-out one are not used, nor are those next to the ends of a segment's
+ * clock of so many rows */
 static void set_labels(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s,
                        long clock_rows, long skip, int stride, psdmp_identify_prepared *p) {
   long gap = filters(r, b->cutoff) ? (long)ceil(0.35 / b->cutoff * rate_of(r)) : 2;
@@ -84,7 +84,7 @@ void psdmp_identify_prepared_free(psdmp_identify_prepared *p, const psdm_allocat
   *p = (psdmp_identify_prepared){0};
 }
 
-/* arrays of the whole clock, before rows are left out */
+/* arrays of the whole clock, before rows are dropped */
 typedef struct clock_rows {
   long rows;
   double *q, *qd, *qdd, *tau, *wide, *raw, *scratch;
@@ -130,10 +130,10 @@ typedef struct ticking {
   long tick;    /* its number */
   long rows;
   long logged;  /* row of the log that row 0 is, where */
-  bool uniform; /* the log has this clock already */
+  bool uniform; /* the log already has this clock */
 } ticking;
 
-/* from the first tick on that has torque and, the delay earlier, motion, to the last one */
+/* from the first tick that has torque and, the delay earlier, motion, to the last one */
 static ticking ticks_of(const psdmp_identify_run *r, const psdmp_feed_stretch *s, double delay) {
   double since = (s->t[0] - s->begin) / r->interval, nearest = floor(since + 0.5);
   ticking c = {.tick = (long)(fabs(since - nearest) <= 0.02 ? nearest : ceil(since)), .uniform = true};
@@ -149,7 +149,7 @@ static ticking ticks_of(const psdmp_identify_run *r, const psdmp_feed_stretch *s
   return c;
 }
 
-/* a channel on the clock, so much later; copied where the log has that clock already */
+/* a channel on the clock, delayed; copied if the log already has that clock */
 static void on_clock(const psdmp_identify_run *r, const psdmp_feed_stretch *s, const double *x, const ticking *c,
                      double later, double *out) {
   if (c->uniform && later == 0) memcpy(out, x + c->logged * r->n, (size_t)c->rows * (size_t)r->n * sizeof *out);
@@ -164,8 +164,8 @@ static void smooth(const psdmp_identify_run *r, double cutoff, clock_rows *c, do
 
 static void kinematics(const psdmp_identify_run *r, const psdmp_identify_band *b, const psdmp_feed_stretch *s,
                        const ticking *ticks, clock_rows *c) {
-  /* the motion is moved to the torque: interpolation would take noise from the torque, and delays could not be
-   * compared any more */
+  /* the motion is moved to the torque: interpolation would remove noise from the torque, and delays would not be
+   * comparable */
   double ago = -b->delay;
   on_clock(r, s, s->q, ticks, ago, c->q);
   if (b->kinematics == PSDM_KINEMATICS_POSITION || !s->qd) {
@@ -197,7 +197,7 @@ static void torques(const psdmp_identify_run *r, const psdmp_identify_band *b, c
   turn(c->rows, r->n, r->T, true, c->raw);
 }
 
-/* known friction along the motion: bristles follow every tick, then the filter that the torque went through */
+/* known friction along the motion: bristles follow every tick, then the same filter as for the torque */
 static bool friction(const psdmp_identify_run *r, const psdmp_identify_band *b, clock_rows *c) {
   size_t rows = (size_t)c->rows, n = (size_t)r->n;
   double *one = psdmp_base_alloc_raw(r->allocator, 3 * rows * sizeof *one), *t = one, *v = t + rows, *tau = v + rows;
@@ -256,7 +256,7 @@ static bool thin(const psdmp_identify_run *r, const psdmp_feed_stretch *s, const
 
 /* ---- spikes ---- */
 
-/* x (rows x n) between rows without the bit, straight; rows at the ends keep their nearest one's value */
+/* interpolates x (rows x n) linearly between rows without the bit; rows at the ends keep the nearest one's value */
 static void bridge(long rows, int n, const unsigned char *bad, int bit, double *x) {
   for (int i = 0; i < n; i++)
     for (long k = 0; k < rows; k++) {
@@ -272,8 +272,8 @@ static void bridge(long rows, int n, const unsigned char *bad, int bit, double *
     }
 }
 
-/* Rows with a spike are not fitted, but the filter looks at them: it sees a bridge. Copies are made where there are
- * any; false: out of memory */
+/* Rows with a spike are not fitted, but the filter needs them: it sees interpolated values. Copies are made if there
+ * are any; false: out of memory */
 static bool bridge_spikes(const psdmp_identify_run *r, psdmp_feed_stretch *s, double **copies) {
   size_t cells = (size_t)s->rows * (size_t)r->n;
   unsigned char any = 0;
@@ -294,7 +294,7 @@ static bool bridge_spikes(const psdmp_identify_run *r, psdmp_feed_stretch *s, do
   return true;
 }
 
-/* a drive's row is bad when that of a joint that it moves is */
+/* a drive's row is bad if that of a joint that it moves is */
 static void spread_bad(const psdmp_identify_run *r, psdmp_identify_prepared *p) {
   for (long k = 0; k < p->rows && r->T; k++) {
     unsigned char *bad = p->bad + (size_t)k * (size_t)r->n, any = 0;

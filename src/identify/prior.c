@@ -1,7 +1,7 @@
-/* prior.c: inertias of a robot of which only the kinematics are known.
+/* prior.c: prior inertias from kinematics alone.
  *
- * Every link is a cylinder from its joint to the next, or to the farthest frame on it where there is none, a quarter
- * of its length thick, at least a twelfth of the reach long; masses taper with the reach that is left; the total
+ * Every link is a cylinder from its joint to the next, or if there is none to the farthest frame on it, a quarter
+ * of its length thick, at least a twelfth of the reach long; masses taper with the remaining reach; the total
  * mass is the one that explains the torques best. */
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void cylinder(const double a[3], const double b[3], double mass, double r
   psdmp_robot_standard_from_body(mass, com, inertia, pi);
 }
 
-/* the farthest frame that is fixed to a body: where a hand would be */
+/* the farthest frame that is fixed to a body: a possible hand */
 static void far_end(const psdm_robot *r, int body, double at[3]) {
   double most = -1;
   for (int j = 0; j < r->joints; j++) {
@@ -35,7 +35,7 @@ static void far_end(const psdm_robot *r, int body, double at[3]) {
   }
 }
 
-/* where a body's next joint stands in its frame: the child whose own reach is longest; its far end when it has none */
+/* position of a body's next joint in its frame: the child whose own reach is longest; its far end without one */
 static void next_joint(const psdm_robot *r, int body, const double *reach, double at[3]) {
   int child = -1;
   for (int b = 0; b < r->bodies; b++)
@@ -77,7 +77,7 @@ void psdmp_identify_prior_cylinders(const psdm_robot *robot, double *prior) {
     const psdmp_robot_body *body = &r->body[b];
     double from[3] = {0}, to[3], pi[10], least = whole / 12;
     next_joint(r, b, reach, to);
-    if (length[b] < least) { /* as long as need be, around its middle; along z where it has no direction */
+    if (length[b] < least) { /* at least this long, around its middle; along z if it has no direction */
       double direction[3] = {0, 0, 1};
       for (int i = 0; i < 3; i++) {
         if (length[b] > 1e-9) direction[i] = to[i] / length[b];
@@ -129,7 +129,7 @@ bool psdmp_identify_prior_scale(psdmp_identify_run *r, const psdmp_identify_fact
       psdmp_linalg_factor_add(v, R, w, X, scratch);
     }
     double a = R[(long)(v - 2) * v + v - 2], t = R[(long)(v - 2) * v + v - 1], rest = R[(long)(v - 1) * v + v - 1];
-    double noise = t * t + rest * rest; /* drives that move much torque must not decide alone */
+    double noise = t * t + rest * rest; /* drives with large torques must not dominate */
     if (noise > 0) top += a * t / noise, bottom += a * a / noise;
   }
   psdmp_base_arena_free(&arena);

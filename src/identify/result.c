@@ -1,4 +1,4 @@
-/* result.c: the fit with the chosen columns, what it is worth, and what it does not know. */
+/* result.c: the fit with the chosen columns, its quality, and its uncertainty. */
 #include "identify/result_priv.h"
 
 #include <float.h>
@@ -92,7 +92,7 @@ static psdm_status cross_validate(fitting *g, psdm_estimator estimator, double l
   return PSDM_OK;
 }
 
-/* the smallest weight of the prior that does as well as the best */
+/* the smallest weight of the prior that is as good as the best */
 static psdm_status choose_lambda(fitting *g, psdm_estimator estimator) {
   static const double weights[] = {0.1, 1, 10, 100};
   psdmp_identify_run *r = g->run;
@@ -117,7 +117,7 @@ static psdm_status choose_lambda(fitting *g, psdm_estimator estimator) {
   return PSDM_OK;
 }
 
-/* weights of the drives from their own residuals; a poor prior must not make room for itself, so without its pull */
+/* weights of the drives from their own residuals, without the prior's pull: a poor prior must not weaken the data */
 static psdm_status reweight(fitting *g, psdm_estimator estimator) {
   psdmp_identify_run *r = g->run;
   bool pulled = estimator == PSDM_ESTIMATOR_CONSISTENT || estimator == PSDM_ESTIMATOR_RIDGE;
@@ -172,7 +172,7 @@ static void free_fit(fitting *g) {
   psdmp_base_free(r->allocator, g->scratch);
 }
 
-/* ---- doubt ---- */
+/* ---- uncertainty ---- */
 
 static psdm_status set_doubt(fitting *g, psdm_estimator estimator, psdmp_identify_calibration *a) {
   psdmp_identify_run *r = g->run;
@@ -191,7 +191,8 @@ static psdm_status set_doubt(fitting *g, psdm_estimator estimator, psdmp_identif
   return psdmp_fit_sandwich(&g->whole.rows, g->blocks, block, &o, &at, pulled, g->scratch, a->covariance, a->share);
 }
 
-/* singular values of the regressor, columns scaled to length one and rows by sigma; and what it hardly sees */
+/* singular values of the regressor, columns scaled to length one and rows by sigma; and the weakly excited directions
+   */
 static bool set_singular(fitting *g, psdmp_identify_calibration *a, psdm_calibration *out) {
   psdmp_identify_run *r = g->run;
   int l = r->l, own = all_columns(r), W = l + own, at = l;
@@ -216,7 +217,7 @@ static bool set_singular(fitting *g, psdmp_identify_calibration *a, psdm_calibra
     for (long p = 0; p < rows && length > 0; p++) A[p * W + j] /= sqrt(length);
   }
   int code = LAPACKE_dgesvd(LAPACK_ROW_MAJOR, 'N', 'A', (int)rows, W, A, W, a->singular, NULL, (int)rows, V, W, super);
-  /* singular values that do not converge: no condition */
+  /* no condition number without convergence */
   bool found = code == 0, ok = code != LAPACK_WORK_MEMORY_ERROR && code != LAPACK_TRANSPOSE_MEMORY_ERROR;
   out->condition = found && a->singular[W - 1] > 0 ? a->singular[0] / a->singular[W - 1] : INFINITY;
   for (int k = W - 1; k >= 0 && found && ok && a->blinds < 64; k--) {
@@ -240,7 +241,7 @@ static bool set_singular(fitting *g, psdmp_identify_calibration *a, psdm_calibra
   return ok;
 }
 
-/* ---- the answer ---- */
+/* ---- the result ---- */
 
 void psdmp_identify_run_free(psdmp_identify_run *r) {
   const psdm_allocator *allocator = r->allocator;
@@ -369,7 +370,7 @@ static psdm_status set_cost_ratio(fitting *g, psdm_calibration *out) {
   return status;
 }
 
-/* ---- estimators that go through the rows once more ---- */
+/* ---- estimators that need the rows again ---- */
 
 typedef psdm_status (*walking_estimator)(psdmp_identify_run *run, psdmp_identify_estimated *e, psdm_error *error);
 
@@ -385,7 +386,7 @@ static walking_estimator walking(psdm_estimator estimator) {
 
 bool psdmp_identify_result_walks(psdm_estimator estimator) { return walking(estimator) != NULL; }
 
-/* sigma of each drive: of what the fit leaves of its torque */
+/* sigma of each drive: of its torque residuals */
 static void set_sigma(fitting *g) {
   psdmp_identify_run *r = g->run;
   const double *phi = g->phi;
@@ -396,7 +397,7 @@ static void set_sigma(fitting *g) {
   }
 }
 
-/* says so when torques are met much worse than by the least squares that it began with */
+/* reports torque errors much larger than those of the initial least squares */
 static void say_worse(psdmp_identify_run *r, psdm_estimator estimator, const double *before) {
   double most = 0;
   for (int i = 0; i < r->n; i++) most = fmax(most, r->sigma[i] / before[i]);
@@ -406,7 +407,7 @@ static void say_worse(psdmp_identify_run *r, psdm_estimator estimator, const dou
                      psdm_estimator_name(estimator), most);
 }
 
-/* begins at weighted least squares, or where a robot is simulated at one that can be */
+/* begins at weighted least squares, or for simulation at a fit that can be simulated */
 static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_identify_calibration *a, psdm_error *error) {
   psdmp_identify_run *r = g->run;
   int own = all_columns(r), W = r->l + own;
@@ -426,15 +427,15 @@ static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_ident
   memcpy(g->theta, x, (size_t)r->l * sizeof *x);
   memcpy(g->phi, x + r->l, (size_t)own * sizeof *x);
   g->fit.steps = e.steps;
-  if (estimator == PSDM_ESTIMATOR_ROBUST) return PSDM_OK; /* its scale is one that outliers do not blow up */
+  if (estimator == PSDM_ESTIMATOR_ROBUST) return PSDM_OK; /* a robust scale */
   set_sigma(g);
   say_worse(r, estimator, before);
   return PSDM_OK;
 }
 
-/* ---- folds, and parameters that could be left out ---- */
+/* ---- folds, and non-essential parameters ---- */
 
-/* answers without each fold, where the estimator is one of compressed rows */
+/* results without each fold, for estimators on compressed rows */
 static psdm_status fit_folds(fitting *g, psdm_estimator estimator, psdmp_identify_calibration *a) {
   psdmp_identify_run *r = g->run;
   long W = r->l + all_columns(r);
@@ -466,7 +467,7 @@ static psdm_status set_fold_rmse(fitting *g, psdmp_identify_calibration *a) {
   return PSDM_OK;
 }
 
-/* ---- what others would have made of the same rows ---- */
+/* ---- reference fits to the same rows ---- */
 
 enum { PLAIN = 3 }; /* friction columns of plain least squares, the first of every choice: viscous, Coulomb, constant */
 
@@ -518,8 +519,8 @@ static double best_constant(const psdmp_fit_rows *rows, int i) {
   return bottom > 0 ? top / bottom : 0;
 }
 
-/* one fold: train without it, by plain least squares and by a constant, and meet it with these and the answer
- * without it */
+/* one fold: fit the others by plain least squares and by a constant, and compare their errors with the result without
+ * it */
 static psdm_status add_cross(fitting *g, int fold, const psdmp_identify_selected *train,
                              const psdmp_identify_selected *test, psdmp_base_arena *arena,
                              psdmp_identify_calibration *a) {
@@ -606,7 +607,7 @@ psdm_status psdmp_identify_result_make(psdmp_identify_run *r, psdm_calibration *
   fitting g = {.run = r};
   psdm_estimator estimator = r->options->estimator;
   psdmp_identify_progress(r, "gathering", 0);
-  r->finishing = r->stopped; /* what was chosen so far is still fitted, to what is in memory */
+  r->finishing = r->stopped; /* the choices so far are still fitted, to the rows in memory */
   psdm_status status =
       psdmp_identify_gather_rows(r, &r->band, true, PSDMP_IDENTIFY_BLOCKS, !r->stopped, &g.factors, error);
   psdm_calibration *answer = status ? NULL : new_answer(r);

@@ -4,10 +4,10 @@
 
 #include "identify/identify.h"
 
-/* Fits with the chosen columns, evaluates, states the doubt. Takes the run over when it succeeds. */
+/* Fits with the chosen columns, evaluates, computes the uncertainty. Takes the run over on success. */
 psdm_status psdmp_identify_result_make(psdmp_identify_run *run, psdm_calibration **out, psdm_error *error);
 
-/* goes through the rows of the log, not only through their factors */
+/* needs the rows of the log, not only their factors */
 bool psdmp_identify_result_walks(psdm_estimator estimator);
 void psdmp_identify_run_free(psdmp_identify_run *run);
 

@@ -1,4 +1,4 @@
-/* serve.c: what other ranks do for rank 0. */
+/* serve.c: work of other ranks for rank 0. */
 #include <string.h>
 
 #include "identify/identify.h"

@@ -1,6 +1,7 @@
 /* sums.c: sums over all stretches, by threads and ranks.
  *
- * The logs decide units of rows, and units a binary tree along which their sums are added: neither threads nor
+ * The logs alone determine units of rows, and a binary tree of units along which their sums are added, independent of
+ * the numbers of threads and
  * ranks. */
 #include <stdatomic.h>
 #include <string.h>
@@ -10,10 +11,10 @@
 #include <omp.h>
 #endif
 
-/* What threads share. */
+/* Shared by the threads. */
 typedef struct summing {
   psdmp_identify_run *run;
-  psdmp_identify_run start; /* as it was before threads began: the first one writes to the other */
+  psdmp_identify_run start; /* as before the threads began: the first one writes to the other */
   const psdmp_identify_sum *sum;
   const psdmp_parallel_bytes *request;
   bool all, kept; /* kept: finished units go to the checkpoint, and come from there */
@@ -41,7 +42,7 @@ static bool is_first_thread(void) {
 
 /* ---- one unit ---- */
 
-/* only the thread that called asks whether to go on; the others hear of it */
+/* only the calling thread asks whether to go on, and informs the others */
 static void tell_progress(worker *w, const psdmp_feed_stretch *stretch) {
   summing *s = w->s;
   psdmp_identify_run *r = s->run;
@@ -54,7 +55,7 @@ static void tell_progress(worker *w, const psdmp_feed_stretch *stretch) {
 static psdm_status add_stretch(void *user, const psdmp_feed_stretch *stretch, psdm_error *error) {
   worker *w = user;
   const psdmp_identify_sum *sum = w->s->sum;
-  if (atomic_load(&w->s->stop)) return PSDM_OK; /* what is there so far is kept */
+  if (atomic_load(&w->s->stop)) return PSDM_OK; /* keeps the sum so far */
   void *part = sum->part_new(sum->user);
   psdm_status status = part ? sum->add(w->space, part, stretch, error) : psdmp_base_no_memory("", error);
   if (status) {
@@ -138,7 +139,7 @@ static void *get(void *user, psdmp_parallel_bytes *from) {
 
 /* ---- ranks ---- */
 
-/* parts that this rank has found, kept, and found damaged since it began */
+/* parts that this rank has found, saved, and found damaged since it began */
 static void put_counts(const psdmp_identify_run *r, psdmp_parallel_bytes *to) {
   long found = 0, saved = 0, stale, damaged = 0;
   if (r->checkpoint) psdmp_feed_checkpoint_counts(r->checkpoint, &found, &saved, &stale, &damaged);
@@ -190,21 +191,21 @@ psdm_status psdmp_identify_sum_rows(psdmp_identify_run *r, const psdmp_identify_
                                     const psdmp_parallel_bytes *request, bool all, long margin, void **part,
                                     psdm_error *error) {
   *part = NULL;
-  /* half a request is none, also where nobody else is asked */
+  /* incomplete requests are refused, even without other ranks */
   if (request->failed) return psdmp_base_no_memory("", error);
   summing s = {.run = r, .start = *r, .sum = sum, .request = request, .all = all, .margin = margin};
   psdmp_parallel_spread spread = spread_of(&s);
   if (s.kept && !psdmp_feed_checkpoint_names(r->checkpoint, sum->name, request)) return psdmp_base_no_memory("", error);
-  memset(r->parts_of_others, 0, sizeof r->parts_of_others); /* each tells all of its own */
+  memset(r->parts_of_others, 0, sizeof r->parts_of_others); /* each reports its totals */
   return psdmp_parallel_spread_all(&spread, sum->work, request, part, error);
 }
 
-/* ---- what other ranks need to know ---- */
+/* ---- the request to other ranks ---- */
 
 void psdmp_identify_run_put(const psdmp_identify_run *r, const psdmp_identify_band *band, bool chosen,
                             psdmp_parallel_bytes *to) {
   psdmp_identify_band plain;
-  memset(&plain, 0, sizeof plain); /* also what lies between its fields: requests are compared as bytes */
+  memset(&plain, 0, sizeof plain); /* including padding: requests are compared as bytes */
   plain.kinematics = band->kinematics, plain.cutoff = band->cutoff, plain.delay = band->delay, plain.wide = band->wide;
   PSDMP_PARALLEL_PUT(to, plain);
   PSDMP_PARALLEL_PUT(to, r->still);

@@ -1,4 +1,4 @@
-/* tally.c: how well torques are met, from sums over rows. */
+/* tally.c: torque errors, from sums over rows. */
 #include <math.h>
 
 #include "identify/identify.h"

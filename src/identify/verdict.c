@@ -22,7 +22,7 @@ bool psdm_verdict_find(const char *name, psdm_verdict *verdict) {
   return false;
 }
 
-/* Three bounds: above each the answer is one step further down. */
+/* Three bounds: each one exceeded lowers the verdict by one step. */
 typedef struct bounds {
   double usable, poor, useless;
 } bounds;
@@ -41,7 +41,7 @@ static const bounds of_constant = {0.35, 0.60, 0.90};
 /* ---- errors ---- */
 
 typedef struct judged {
-  double error, square, constant; /* sums of squares: what is not explained, torque, torque less a constant */
+  double error, square, constant; /* sums of squares: unexplained, torque, torque less a constant */
   double rows;
 } judged;
 
@@ -99,7 +99,7 @@ typedef struct judge {
   psdmp_identify_calibration *a;
   psdm_calibration *out;
   psdmp_identify_run *run;
-  const char *of; /* the rows that errors are of, in words */
+  const char *of; /* a name for the rows of the errors */
   judged joint[PSDM_CALIBRATE_JOINTS], sum;
 } judge;
 
@@ -114,7 +114,7 @@ PSDM_PRINTF(4, 5) static void find(judge *j, psdm_verdict verdict, const char *r
   va_end(args);
 }
 
-/* moves too little for anything to be known of it but what it carries */
+/* moves too little to identify anything but its load */
 static bool is_still(const judge *j, int i) {
   return !(j->run->span[i] > 0.01) || !j->out->train[PSDM_FIT_MOVING].joint[i].rows;
 }
@@ -152,7 +152,7 @@ static void set_judged(judge *j) {
   c->plain = share(plain, square);
 }
 
-/* where most of the error is, when it is not everywhere */
+/* where most of the error is, unless it is everywhere */
 static void find_place(judge *j) {
   const psdmp_identify_error_place *worst = NULL;
   double error = 0, square = 0;
@@ -178,8 +178,7 @@ static void judge_error(judge *j) {
   find(j, verdict, f.rule, "%s", f.text);
 }
 
-/* second differences of the torque as logged tell its noise: an error that is no larger than that is none of the
- * model's */
+/* second differences of the logged torque give its noise: an error of that size is not the model's */
 static double noise_of(const judge *j, int i) {
   double sum = 0, count = 0;
   for (int k = 0; k < psdmp_feed_files(j->run->feed); k++) {
@@ -203,7 +202,7 @@ static void judge_joint(judge *j, int i) {
          name_of(j, i), 100 * rel, 100 * share(j->joint[i].constant, j->joint[i].square), i + 1, i + 1);
 }
 
-/* plain least squares may be as good; better it must not be */
+/* plain least squares may be as good, but not better */
 static void judge_plain(judge *j) {
   const psdm_calibration *c = j->out;
   double ratio = c->cross_rel / c->plain;
@@ -285,7 +284,7 @@ static void judge_faults(judge *j) {
          "t runs back %ld times: are the rows in order?", c->faults[PSDM_FAULT_BACK]);
 }
 
-/* "looks like": numbers that a unit's factor apart would be right */
+/* "looks like": numbers that would be right in another unit */
 static const char *unit_of(double ratio) {
   static const struct {
     double factor;
@@ -334,7 +333,7 @@ static void judge_efforts(judge *j, int file, int i) {
          f->fast > 30 * joint->limits.velocity ? ": degrees, or a clock that is off?" : "");
 }
 
-/* all joints far below what they may: amperes, kNm */
+/* all joints far below their limits: amperes, kNm */
 static void judge_weak(judge *j) {
   const psdmp_identify_run *r = j->run;
   double most = 0;
@@ -375,7 +374,7 @@ static void judge_clock(judge *j) {
   if (interval < 1e-5) find(j, PSDM_VERDICT_POOR, "clock", "rows are %.4g s apart: t is no time in seconds", interval);
 }
 
-/* ---- rules on the numbers found ---- */
+/* ---- rules on the identified numbers ---- */
 
 static double longest_way(const judge *j) {
   double way = 0;
@@ -391,7 +390,7 @@ static double longest_way(const judge *j) {
  * foundry robots, excavators. Arms of textbooks, a metre and a kilogram each link, have 0.1 to 1. */
 static const double lightest = 1, heaviest = 3000;
 
-/* how far first moments point where those of the prior do: 1 the same, negative behind the joints */
+/* direction of first moments relative to the prior's: 1 the same, negative behind the joints */
 static double moments_alike(const judge *j) {
   const psdm_calibration *c = j->out;
   double both = 0, square = 0;
@@ -410,7 +409,7 @@ static void judge_mass(judge *j) {
     find(j, behind ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass",
          "the torques would ask for a negative mass%s: the sign of all torques, or gravity, may be the opposite",
          behind ? ", or for centres of mass behind their joints" : "");
-  /* the file's inertias may be none of bodies and no prior; its masses count all the same */
+  /* the file's inertias may be unphysical and no prior; its masses are used in any case */
   bool known = psdm_robot_ready(r->robot, NULL) == PSDM_OK;
   double own = 0;
   for (int k = 0; k < r->links; k++)
@@ -421,7 +420,7 @@ static void judge_mass(judge *j) {
     find(j, times > 10 || times < 0.1 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass",
          "the torques are those of a robot %.3g times as heavy as the file's (%.4g kg): %s", times, own,
          unit_of(times));
-  /* a file with masses knows better */
+  /* masses in the file are more reliable */
   if (!(reach > 0) || !(mass > 0) || r->prior_scale < 0 || !r->prior_kinematics || (known && own > 0)) return;
   if (mass > heaviest * cube)
     find(
@@ -435,13 +434,14 @@ static void judge_mass(judge *j) {
          mass, reach, lightest * cube);
 }
 
-/* a moving mass at the end of the reach has less inertia than this; a clock that is off by k has inertias off by k^2 */
+/* a moving mass at the end of the reach has less inertia than this; a clock off by a factor k gives inertias off by k^2
+   */
 static void judge_inertia(judge *j) {
   const psdmp_identify_run *r = j->run;
   const psdm_calibration *c = j->out;
   double reach = fmax(psdmp_identify_prior_reach(r->robot), longest_way(j)), mass = 0, most = 0;
   for (int i = 0; i < r->n; i++)
-    if (is_still(j, i)) return; /* its drive's inertia is anything */
+    if (is_still(j, i)) return; /* its drive's inertia can be anything */
   for (int k = 0; c->pi && k < r->links; k++) mass += c->pi[10 * k];
   for (int i = 0; c->pi && i < r->links; i++)
     most = fmax(most, c->pi[10 * i + 4] + c->pi[10 * i + 7] + c->pi[10 * i + 9]);
@@ -483,7 +483,7 @@ static void judge_friction(judge *j, int i) {
          name_of(j, i), at, -least, torque, i + 1);
 }
 
-/* ---- rules on what the motion shows ---- */
+/* ---- rules on the excitation ---- */
 
 static void judge_coverage(judge *j) {
   const psdmp_identify_run *r = j->run;

@@ -1,5 +1,5 @@
-/* bag_cdr.c: sensor_msgs/msg/JointState in CDR (OMG DDSI-RTPS 2.3, 10.2: four bytes say the encoding, numbers are
- * aligned to their size from there on):
+/* bag_cdr.c: sensor_msgs/msg/JointState in CDR (OMG DDSI-RTPS 2.3, 10.2: four bytes give the encoding, numbers are
+ * aligned to their size after them):
  *
  *   header {stamp {int32 sec, uint32 nanosec}, string frame_id}, string[] name, float64[] position, float64[]
  *   velocity, float64[] effort */
@@ -11,10 +11,10 @@
 typedef struct reader {
   const unsigned char *data;
   size_t length, at; /* alignment counts from the fifth byte */
-  bool big, good;    /* good: nothing lay outside */
+  bool big, good;    /* good: everything lay inside */
 } reader;
 
-/* room for so many bytes at an alignment: where they begin, or 0 and no good */
+/* space for this many bytes at an alignment: where they begin, or 0 and no good */
 static size_t take(reader *r, size_t align, size_t bytes) {
   size_t at = r->at + (align - (r->at - 4) % align) % align;
   if (!r->good || at > r->length || bytes > r->length - at) {
@@ -35,7 +35,7 @@ static uint32_t take_word(reader *r) {
   return r->good ? word(r->data + at, r->big) : 0;
 }
 
-/* text without its closing NUL, which some writers leave out when it is empty */
+/* text without its closing NUL, which some writers omit when it is empty */
 static const char *take_text(reader *r, size_t *length) {
   uint32_t bytes = take_word(r);
   size_t at = take(r, 1, bytes);
@@ -52,8 +52,8 @@ static void take_numbers(reader *r, psdmp_log_joint_state *state, psdmp_log_kind
   state->at[kind] = count ? take(r, 8, 8 * (size_t)count) : 0;
 }
 
-/* the place of each joint among the names; the one that followed the last is tried first, as messages keep their
- * order */
+/* the place of each joint among the names; the successor of the last one is tried first, as messages keep their order
+ * */
 static void take_names(reader *r, const char *const *joint, int n, int *place) {
   uint32_t count = take_word(r);
   int guess = 0;

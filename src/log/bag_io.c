@@ -1,6 +1,5 @@
-/* bag_io.c: bags of ROS 2 as logs. Joints are found by their names; a message that has none of the robot's is
- * another device's and passed over. Time is that of the messages' headers, from the first one on, or of the
- * recording where headers have none. */
+/* bag_io.c: bags of ROS 2 as logs. Joints are found by their names; messages without any of the robot's joints are
+ * skipped. Time is from the messages' headers, from the first one on, or the recording time if headers have none. */
 #define _POSIX_C_SOURCE 200809L /* opendir, stat */
 #include <dirent.h>
 #include <errno.h>
@@ -41,11 +40,11 @@ typedef struct bag_log {
   const int *column; /* (width) of each value that is wanted */
   int *place;        /* (n) of each joint in the present message */
   double *row;       /* (columns) */
-  bool recorded;     /* headers have no time: when messages were recorded counts */
+  bool recorded;     /* headers have no time: use the recording time */
   bool begun;
   int64_t first;    /* ns */
   long index;       /* messages of the topic so far */
-  long long before; /* bytes of the files that are done */
+  long long before; /* bytes of the finished files */
   char seen[PSDMP_LOG_BAG_SEEN];
 } bag_log;
 
@@ -236,7 +235,8 @@ static void take_numbers(bag_log *log, const psdmp_log_joint_state *state, psdmp
   }
 }
 
-/* s since the first message; whole nanoseconds are subtracted, which a double of seconds since 1970 could not hold */
+/* s since the first message; whole nanoseconds are subtracted, since a double of seconds since 1970 could not hold them
+   */
 static double time_of(bag_log *log, int64_t stamp, int64_t recorded) {
   int64_t now = log->recorded ? recorded : stamp;
   if (!log->begun) {
@@ -256,7 +256,7 @@ static psdm_status refuse_second(const bag_log *log, const char *topic, psdm_err
                          a, b, a);
 }
 
-/* what a message is to us: *ours is false when it is passed over */
+/* classifies a message: *ours is false if it is skipped */
 static psdm_status judge(bag_log *log, const psdmp_log_bag_message *message, psdmp_log_joint_state *state,
                          psdmp_log_row *row, bool *ours, psdm_error *error) {
   char quoted[64];
@@ -335,7 +335,7 @@ static void close_bag(void *self) {
   psdmp_base_free(log->allocator, log);
 }
 
-/* ---- what the first message with all joints says ---- */
+/* ---- the first message with all joints ---- */
 
 static psdm_status explain_none(bag_log *log, const char *partly, psdm_error *error) {
   char quoted[64];
@@ -353,7 +353,7 @@ static psdm_status explain_none(bag_log *log, const char *partly, psdm_error *er
                          *log->seen ? "; it has " : "", log->seen);
 }
 
-/* reads on until a message has every joint; then from the beginning again */
+/* reads until a message has every joint; then from the beginning again */
 static psdm_status look_ahead(bag_log *log, psdm_error *error) {
   const char *partly = "";
   for (;;) {

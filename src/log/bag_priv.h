@@ -19,7 +19,7 @@ typedef struct psdmp_log_bag_message {
 
 typedef enum psdmp_log_bag_event {
   PSDMP_LOG_BAG_MESSAGE,
-  PSDMP_LOG_BAG_DAMAGED, /* something cannot be used, and a sentence says what; what follows may */
+  PSDMP_LOG_BAG_DAMAGED, /* something is unusable, and a sentence says what; later messages may be fine */
   PSDMP_LOG_BAG_END
 } psdmp_log_bag_event;
 
@@ -41,7 +41,7 @@ psdm_status psdmp_log_bag_sqlite_open(const char *path, const char *file, long l
 psdm_status psdmp_log_bag_mcap_open(const char *path, const char *file, long long size, const psdm_allocator *allocator,
                                     psdmp_log_bag *bag, psdm_error *error);
 
-/* Adds a topic that is of no use to a list for a person, while there is room. */
+/* Adds an unusable topic to a list for the error message, while there is room. */
 void psdmp_log_bag_see(char seen[PSDMP_LOG_BAG_SEEN], const char *topic, size_t topic_length, const char *type,
                        size_t type_length);
 
@@ -52,12 +52,12 @@ typedef struct psdmp_log_joint_state {
   const unsigned char *data;
   bool big;                        /* big-endian */
   int64_t stamp;                   /* ns, of its header */
-  uint32_t count[PSDMP_LOG_KINDS]; /* numbers of q, qd and tau; 0 for qdd, which it has not */
+  uint32_t count[PSDMP_LOG_KINDS]; /* counts of q, qd and tau; 0 for qdd, which is never there */
   size_t at[PSDMP_LOG_KINDS];      /* where they begin */
 } psdmp_log_joint_state;
 
-/* Finds the arrays, and for each of n joints its place among them (-1: not there). False, with a sentence, when it
- * is no such message. */
+/* Finds the arrays, and for each of n joints its place among them (-1: absent). False, with a sentence, if the message
+ * is invalid. */
 bool psdmp_log_joint_state_read(const unsigned char *data, size_t length, const char *const *joint, int n, int *place,
                                 psdmp_log_joint_state *state, char sentence[PSDMP_LOG_SENTENCE]);
 /* k below its count */
@@ -69,8 +69,8 @@ bool psdmp_log_is_bag(const char *begin, size_t length); /* by the first bytes o
 bool psdmp_log_is_bag_folder(const char *path);          /* a folder with such files */
 psdm_status psdmp_log_bag_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error);
 
-/* "run.mcap:/joint_states", where no file has that name and one has what stands before: how much of path is the
- * file's name. All of it without a topic. */
+/* "run.mcap:/joint_states", if no file has that name and one has the part before the colon: the length of the file's
+ * name in path. All of it without a topic. */
 size_t psdmp_log_bag_name(const char *path);
 
 #endif

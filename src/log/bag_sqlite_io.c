@@ -33,7 +33,7 @@ static psdm_status fail_base(const sqlite_bag *bag, psdm_error *error) {
                          psdmp_base_quote(why, strlen(why), quoted, sizeof quoted));
 }
 
-/* a database is a program of its own unless it is told to be data */
+/* a database can run triggers and views unless it is opened as untrusted */
 static void disarm(sqlite3 *base) {
   static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
                             SQLITE_DBCONFIG_TRUSTED_SCHEMA};
@@ -85,7 +85,7 @@ static bool prepare(sqlite_bag *bag, const char *what, const char *order, sqlite
   return sqlite3_prepare_v2(bag->base, text, -1, statement, NULL) == SQLITE_OK;
 }
 
-/* in the order of recording; an index on timestamp makes that no sorting */
+/* in recording order; an index on timestamp avoids sorting */
 static psdm_status find_messages(sqlite_bag *bag, psdm_error *error) {
   sqlite3_stmt *count = NULL;
   bool good = prepare(bag, "topic_id, timestamp, data", " ORDER BY timestamp, id", &bag->messages) &&
@@ -110,7 +110,7 @@ static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_me
     if (answer == SQLITE_NOMEM) return psdmp_base_no_memory(bag->file, error);
     bag->end = answer != SQLITE_ROW;
     if (answer == SQLITE_DONE) return PSDM_OK;
-    if (answer != SQLITE_ROW) { /* what came before is good: pages are read as they are needed */
+    if (answer != SQLITE_ROW) { /* earlier messages are valid: pages are read as needed */
       *event = PSDMP_LOG_BAG_DAMAGED;
       snprintf(sentence, PSDMP_LOG_SENTENCE, "the file is damaged from here on: %.100s", sqlite3_errstr(answer));
       return PSDM_OK;
@@ -128,7 +128,7 @@ static psdm_status next(void *self, psdmp_log_bag_event *event, psdmp_log_bag_me
   return PSDM_OK;
 }
 
-/* as if all messages were of the same size */
+/* as if all messages had the same size */
 static long long position(const void *self) {
   const sqlite_bag *bag = self;
   return bag->count ? (long long)((double)bag->size * ((double)bag->at / (double)bag->count)) : bag->size;

@@ -1,4 +1,4 @@
-/* faults.c: what is wrong with a log, by kind: counted, and the first few of each kept in words. */
+/* faults.c: faults of a log by kind: counted, with a sentence for the first few of each. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* gzip_io.c: compressed bytes as they come, through zlib. Members that follow each other are one text (RFC 1952,
- * 2.2). */
+/* gzip_io.c: streaming decompression through zlib. Consecutive members are one text (RFC 1952, 2.2). */
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ struct psdmp_log_gunzip {
   psdm_csv_read read;
   void *user;
   const psdm_allocator *allocator;
-  bool started;            /* the first bytes have been looked at */
+  bool started;            /* the first bytes have been examined */
   bool compressed, inside; /* inside: a member has begun and not ended */
   bool end;                /* the bytes are exhausted */
   bool cut;
@@ -29,7 +28,7 @@ struct psdmp_log_gunzip {
 #endif
 };
 
-/* more input behind what is there; false on failure */
+/* more input after the unread part; false on failure */
 static bool refill(psdmp_log_gunzip *g) {
   size_t left = g->used - g->begin;
   memmove(g->input, g->input + g->begin, left);
@@ -43,7 +42,7 @@ static bool refill(psdmp_log_gunzip *g) {
   return true;
 }
 
-/* whether a member begins here: two bytes tell */
+/* whether a member begins here: by its first two bytes */
 static bool member_begins(psdmp_log_gunzip *g, bool *begins) {
   while (!g->end && g->used - g->begin < 2)
     if (!refill(g)) return false;
@@ -76,7 +75,7 @@ static void finish(psdmp_log_gunzip *g) {
   if (g->ready) inflateEnd(&g->stream);
 }
 
-/* what was made before the damage is given out first, so that it does not matter in which pieces the bytes came */
+/* bytes before the damage are returned first, so that the result does not depend on the pieces of the input */
 static ptrdiff_t damaged(psdmp_log_gunzip *g, size_t made) {
   g->state = PSDMP_LOG_GUNZIP_DAMAGED;
   errno = EIO;
@@ -87,7 +86,7 @@ static ptrdiff_t inflate_some(psdmp_log_gunzip *g, char *buffer, size_t size) {
   for (;;) {
     bool begins;
     if (g->state) return damaged(g, 0);
-    /* another member, or the end; what follows a member and is none is passed over, as gzip itself does with padding */
+    /* another member, or the end; anything else after a member is ignored, like padding in gzip itself */
     if (!g->inside) {
       if (!member_begins(g, &begins)) return -1;
       if (!begins) return 0;

@@ -10,7 +10,7 @@
 #define H5_USE_110_API /* the calls keep their meaning in later versions */
 #include <hdf5.h>
 
-/* HDF5 writes to standard error unless it is told not to; what the caller has set is put back */
+/* HDF5 prints errors to standard error unless disabled; the caller's setting is restored */
 typedef struct silence {
   H5E_auto2_t function;
   void *data;
@@ -99,12 +99,12 @@ typedef struct listing {
   const char *name;
   psdmp_log_table *table;
   int n;
-  psdm_status status; /* of the table, or of a data set that HDF5 cannot tell about */
+  psdm_status status; /* of the table, or of a data set that HDF5 cannot describe */
   psdm_error *error;
-  size_t claimed[2]; /* rows and columns of a data set that its bytes cannot hold; 0: none is so */
+  size_t claimed[2]; /* rows and columns of a data set that its bytes cannot hold; 0: none */
 } listing;
 
-/* dimensions as the writer meant them: rows and columns; 0 when it is no numeric vector or matrix, below 0 when HDF5
+/* dimensions as the writer meant them: rows and columns; 0 if it is not a numeric vector or matrix, below 0 when HDF5
  * fails */
 static int measure(hid_t id, data_set *set, size_t size[2]) {
   hsize_t dims[2] = {1, 1};
@@ -131,8 +131,7 @@ static htri_t is_text_or_empty(hid_t id) {
   return empty ? empty : H5Aexists(id, "MATLAB_int_decode");
 }
 
-/* whether the data set's own bytes can hold what it claims; what lies in other files (virtual, external) is not for
- * this file to tell */
+/* whether the data set's own bytes can hold its claimed size; external and virtual data cannot be checked */
 static bool credible(hid_t id, const size_t size[2]) {
   hid_t plan = H5Dget_create_plist(id);
   bool elsewhere = plan >= 0 && (H5Pget_layout(plan) == H5D_VIRTUAL || H5Pget_external_count(plan) > 0);
@@ -140,7 +139,7 @@ static bool credible(hid_t id, const size_t size[2]) {
   return elsewhere || psdmp_table_matrix_fits(size[0], size[1], 1, H5Dget_storage_size(id));
 }
 
-/* a channel that is left out would be missed without a word */
+/* an unreadable channel must not be dropped silently */
 static herr_t cannot_tell(listing *l, const char *path) {
   char name[80];
   l->status = psdmp_base_fail(l->error, PSDM_E_IO, l->name, 0, 0, "data set '%s' cannot be read",
@@ -193,7 +192,7 @@ static psdm_status list(hdf5_file *file, const psdmp_log_request *request, psdmp
                     : PSDM_OK;
 }
 
-/* HDF5 1.10 takes about 1 MB as it starts, and crashes where it gets only some of it: so that is asked for before */
+/* HDF5 1.10 allocates about 1 MB at startup, and crashes if it gets only part of it: so check for it first */
 static bool start_hdf5(void) {
   enum { ROOM = 4 << 20 };
   void *volatile room = malloc(ROOM);

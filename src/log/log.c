@@ -1,5 +1,4 @@
-/* log.c: rows in, rows out. Between the two they are held back for a while, so that what is found later can still be
- * marked in them. */
+/* log.c: rows in, rows out. Rows are held back for a while, so that later findings can still mark them. */
 #include "psdm/log.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@
 #include "robot/robot.h"
 
 enum {
-  FIRST = 1001, /* rows whose intervals tell the usual one */
+  FIRST = 1001, /* rows that determine the usual interval */
   STORE_BYTES = 16 * 1024 * 1024,
   LEAST_HELD = 1024,
   MOST_HELD = 8192
@@ -19,7 +18,7 @@ enum {
 
 static const double USUAL_JUMP = 5;
 static const double JITTER_PART = 0.1;
-static const double LARGEST = 1e100; /* beyond it is no measurement, and its square would not be a number any more */
+static const double LARGEST = 1e100; /* larger values are not measurements, and their squares would overflow */
 static const double SLOW = 0.2;      /* s: in between, a joint may make a turn */
 static const double DEGREE = 3.14159265358979323846 / 180;
 
@@ -68,8 +67,8 @@ static int by_size(const void *a, const void *b) {
 
 static double *row_at(const psdm_log *log, long row) { return log->store.raw + row * log->store.width; }
 
-/* median of the ascending intervals among the first rows; 0 when there is none. The marks of the store, not in use
- * yet, are no place for doubles: scratch has room for FIRST. */
+/* median of the ascending intervals among the first rows; 0 without any. The store's marks, unused so far, are not
+ * aligned for doubles: scratch has space for FIRST. */
 static double usual_interval(const psdm_log *log, double *scratch) {
   int count = 0;
   for (long r = 1; r < log->store.used; r++) {
@@ -81,8 +80,8 @@ static double usual_interval(const psdm_log *log, double *scratch) {
   return count % 2 ? scratch[count / 2] : (scratch[count / 2 - 1] + scratch[count / 2]) / 2;
 }
 
-/* what the time stamp says of a row: false when the row is left out. *regular: it follows the one before after the
- * usual interval. */
+/* checks a row's time stamp: false if the row is skipped. *regular: it follows the row before after the usual interval.
+ * */
 static bool check_time(psdm_log *log, double t, long line, bool *regular) {
   char now[32], then[32], usual[32];
   double interval = t - log->last_t;
@@ -117,8 +116,8 @@ static bool check_time(psdm_log *log, double t, long line, bool *regular) {
 
 /* ---- full turns ---- */
 
-/* Positions that are kept between -pi and pi jump by a full turn. No joint makes one from one row to the next: it is
- * taken out. Motors may, and are left alone. `away`: of a bookmark's row turned is known, and nothing is told. */
+/* Positions wrapped to -pi .. pi jump by a full turn. No joint makes one between two rows: it is removed. Motors may,
+ * and are left alone. `away`: at a bookmark the number of turns is known, and nothing is reported. */
 static void unwind(psdm_log *log, double *values, long line, bool fresh, bool away) {
   char now[32], then[32];
   for (int j = 0; j < log->n; j++) {
@@ -138,7 +137,7 @@ static void unwind(psdm_log *log, double *values, long line, bool fresh, bool aw
   }
 }
 
-/* takes the row that lies at `from` into the store, or leaves it out */
+/* moves the row at `from` into the store, or skips it */
 static void accept(psdm_log *log, long from) {
   psdmp_log_store *s = &log->store;
   double *values = row_at(log, from), t = values[0];
@@ -160,7 +159,7 @@ static void accept(psdm_log *log, long from) {
 
 /* ---- rows in ---- */
 
-/* a number that no sensor gives makes the row one that holds no number */
+/* a number that no sensor gives makes the row invalid */
 static bool too_large(psdm_log *log, const double *values, long line) {
   for (int k = log->map.clock ? 0 : 1; k < log->map.width; k++) {
     if (fabs(values[k]) <= LARGEST) continue;
@@ -177,7 +176,7 @@ static bool too_large(psdm_log *log, const double *values, long line) {
   return false;
 }
 
-/* the next row that can be used, at the end of the store; *got is false at the end of the log */
+/* the next usable row, at the end of the store; *got is false at the end of the log */
 static psdm_status take_row(psdm_log *log, bool *got, psdm_error *error) {
   psdmp_log_store *s = &log->store;
   *got = false;
@@ -242,7 +241,7 @@ static void compact(psdm_log *log) {
   psdmp_log_watch_shift(log->watch, shift);
 }
 
-/* the store full, or everything that is left in it; then watches what has enough rows ahead of it */
+/* fills the store, or reads what is left; then watches all rows with enough rows after them */
 static psdm_status fill(psdm_log *log, psdm_error *error) {
   psdmp_log_store *s = &log->store;
   psdm_status status = log->primed ? PSDM_OK : prime(log, error);
@@ -264,7 +263,7 @@ static psdm_status fill(psdm_log *log, psdm_error *error) {
 
 /* ---- rows out ---- */
 
-/* a group that goes through the transmission; currents that stay currents are the drives' own */
+/* a group that goes through the transmission; plain currents stay with the drives */
 static bool at_motors(const psdm_log *log, int kind) {
   psdmp_log_side side = log->map.group[kind]->side;
   return side == PSDMP_LOG_MOTOR || (side == PSDMP_LOG_CURRENT && !log->currents);
@@ -282,7 +281,7 @@ static void convert_kind(psdm_log *log, int kind, const double *values, double *
   for (int j = 0; kind == PSDMP_LOG_Q && j < log->n; j++) to[j] += log->offset[j];
 }
 
-/* marks of channels as they were logged become marks of joints: of all that have a part of a motor's */
+/* marks of logged channels become marks of joints: of all that share a motor */
 static void convert_marks(const psdm_log *log, const unsigned char *mark, unsigned char *bad) {
   static const unsigned char bit[PSDMP_LOG_KINDS] = {PSDMP_LOG_MARK_Q, PSDMP_LOG_MARK_QD, PSDMP_LOG_MARK_QDD,
                                                      PSDMP_LOG_MARK_TAU};
@@ -400,7 +399,7 @@ void psdmp_log_bookmark_free(psdmp_log_bookmark *b, const psdm_allocator *alloca
   *b = (psdmp_log_bookmark){0};
 }
 
-/* the rows that were in the store, from the file */
+/* the rows of the store, from the file */
 static psdm_status refill(psdm_log *log, const psdmp_log_bookmark *b, psdm_error *error) {
   psdmp_log_store *s = &log->store;
   bool got = true;
@@ -445,7 +444,7 @@ psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *b, psdm_err
 
 static const double SLOWEST_RATE = 1e-3, FASTEST_RATE = 1e6; /* Hz */
 
-/* a rate that was given beside a clock must be the clock's: the median interval of the first rows */
+/* a given rate must match the clock: the median interval of the first rows */
 static psdm_status check_rate(const psdm_log *log, psdm_error *error) {
   char given[32], own[32];
   if (!log->map.clock || !(log->rate > 0) || !(log->interval > 0) || fabs(log->rate * log->interval - 1) <= 0.1)
@@ -481,8 +480,8 @@ static psdm_status check_options(const psdm_log_options *o, int n, const char *f
   return PSDM_OK;
 }
 
-/* what a logged number is multiplied with: degrees, but not along a prismatic joint; the torque constant is the
- * joint's, so it goes through the gear back to the motor, whence the transmission leads to the joints */
+/* unit factors of logged numbers: degrees, but not along a prismatic joint; the torque constant is the joint's, so it
+ * goes through the gear back to the motor, from where the transmission leads to the joints */
 static psdm_status set_scale(psdm_log *log, psdm_error *error) {
   const psdmp_log_map *m = &log->map;
   bool geared = psdm_robot_has_transmission(log->robot);
@@ -504,10 +503,10 @@ static psdm_status set_scale(psdm_log *log, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* which joints have a part of a motor: columns of the two maps, by unit vectors */
+/* which joints share a motor: columns of the two maps, by unit vectors */
 static void find_reach(psdm_log *log) {
   int n = log->n;
-  double *unit = log->motor, *to = log->t; /* both are scratch as yet */
+  double *unit = log->motor, *to = log->t; /* both serve as scratch here */
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++) unit[i] = i == j;
     psdm_robot_motor_to_joint(log->robot, unit, to);
@@ -525,7 +524,7 @@ static bool make_store(psdm_log *log) {
   s->width = log->map.width;
   s->hold = hold < LEAST_HELD ? LEAST_HELD : hold > MOST_HELD ? MOST_HELD : hold;
   s->room = 2 * s->hold;
-  /* the last is where a row is read that may be bad */
+  /* the last is for reading a row that may be bad */
   s->raw = psdmp_base_arena_alloc_raw(&log->arena, sizeof *s->raw * (size_t)((s->room + 1) * s->width));
   s->line = PSDMP_BASE_NEW(&log->arena, s->room + 1, long);
   s->place = PSDMP_BASE_NEW(&log->arena, s->room + 1, long long);
@@ -593,7 +592,7 @@ psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error) {
   return status ? status : check_rate(log, error);
 }
 
-/* takes a topic off the file's name; false: out of memory */
+/* splits a topic off the file's name; false: out of memory */
 static bool name_topic(psdm_log *log, psdmp_log_request *request) {
   size_t length = request->path ? psdmp_log_bag_name(request->path) : 0;
   if (!request->path || !request->path[length]) return true;

@@ -1,9 +1,9 @@
-/* log_priv.h: how a log is taken apart. Private to the library.
+/* log_priv.h: the stages of reading a log. Private to the library.
  *
  *   source (text, gzip, MATLAB, HDF5, bags of ROS 2)  a row of numbers per call, or what is wrong with it
  *   map                                which column of the source is which channel
  *   store                              the last few thousand rows, as they were logged: t, then each group's n values
- *   watch                              what stands still or stays at its extreme, marked in the rows that are still
+ *   watch                              frozen and saturated channels, marked in the rows that are still
  *                                      in the store */
 #ifndef PSDMP_LOG_PRIV_H
 #define PSDMP_LOG_PRIV_H
@@ -27,54 +27,54 @@ typedef struct psdmp_log_group {
 enum { PSDMP_LOG_GROUPS = 8 };
 extern const psdmp_log_group psdmp_log_groups[PSDMP_LOG_GROUPS];
 
-/* The group that a name without its number belongs to, or NULL. */
+/* The group of a name without its number, or NULL. */
 const psdmp_log_group *psdmp_log_group_find(const char *name, size_t length);
 
 /* ---- sources ---- */
 
 enum { PSDMP_LOG_SENTENCE = 160 }; /* bytes of a sentence about a fault */
 
-/* What a source says of a row. */
+/* Result of reading a row from a source. */
 typedef struct psdmp_log_row {
   bool end;   /* there is no further row */
-  bool bad;   /* nothing in it can be used, and why: */
+  bool bad;   /* unusable, with a reason: */
   bool comma; /* its numbers have decimal commas */
   psdm_fault fault;
   char sentence[PSDMP_LOG_SENTENCE]; /* without the line */
   long line;                         /* of the file, or row counted from 1 */
   long index;                        /* counted from 0, bad rows included */
-  long long place;                   /* where seek finds it again; -1: nowhere */
+  long long place;                   /* for seek; -1: not seekable */
 } psdmp_log_row;
 
 typedef struct psdmp_log_source {
   void *self;
   const char *word;   /* "line" or "row" */
-  const char *column; /* what a name stands for: "column" or "variable" */
-  int header_line;    /* 0 when there is none */
+  const char *column; /* what a name refers to: "column" or "variable" */
+  int header_line;    /* 0: unknown */
   int columns;
   const char *const *names; /* (columns), or NULL: numbers alone */
-  /* from now on only these columns are wanted: value k of a row is column place[k] */
+  /* from now on only these columns are needed: value k of a row is column place[k] */
   psdm_status (*select)(void *self, int count, const int *place, psdm_error *error);
   psdm_status (*next)(void *self, double *values, psdmp_log_row *row, psdm_error *error);
   psdm_status (*rewind)(void *self, psdm_error *error);
   /* the next row is this one; NULL: only from the beginning on */
   psdm_status (*seek)(void *self, long long place, long line, long index, psdm_error *error);
-  bool shared; /* sources of several threads do not disturb each other */
+  bool shared; /* threads may use different sources at once */
   bool once;   /* cannot be read again */
   void (*progress)(const void *self, long long *bytes, long long *size);
   void (*close)(void *self);
 } psdmp_log_source;
 
-/* How a source is opened: by whom it is named in messages, and what it may expect. */
+/* Arguments for opening a source: its name in messages, and what it may expect. */
 typedef struct psdmp_log_request {
   const char *path; /* of a file, NULL when read gives the bytes */
   psdm_csv_read read;
   void *user;
-  const char *topic; /* of a bag, where the caller named one; NULL: not */
+  const char *topic; /* of a bag, if the caller named one; else NULL */
   const char *file;  /* name in messages */
   const psdm_robot *robot;
   int n;         /* joints */
-  bool numbered; /* the caller says by number which column is what: names are not needed */
+  bool numbered; /* the caller assigns columns by number: names are not needed */
   const psdm_allocator *allocator;
 } psdmp_log_request;
 
@@ -84,24 +84,24 @@ psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_sour
 
 /* ---- gzip ---- */
 
-/* Decompresses what read hands out; text that is not compressed passes as it is. */
+/* Decompresses what read returns; uncompressed text passes through. */
 typedef struct psdmp_log_gunzip psdmp_log_gunzip;
 
-/* answers beside those of psdm_csv_read: broken data; built without zlib */
+/* results beyond those of psdm_csv_read: broken data; built without zlib */
 enum { PSDMP_LOG_GUNZIP_DAMAGED = -2, PSDMP_LOG_GUNZIP_MISSING = -3 };
 
 /* NULL: out of memory */
 psdmp_log_gunzip *psdmp_log_gunzip_open(psdm_csv_read read, void *user, const psdm_allocator *allocator);
 void psdmp_log_gunzip_close(psdmp_log_gunzip *gunzip);   /* accepts NULL */
-void psdmp_log_gunzip_restart(psdmp_log_gunzip *gunzip); /* the bytes come from their beginning again */
+void psdmp_log_gunzip_restart(psdmp_log_gunzip *gunzip); /* the bytes start again from the beginning */
 /* a psdm_csv_read; damaged data is -1 with psdmp_log_gunzip_state */
 ptrdiff_t psdmp_log_gunzip_read(void *gunzip, char *buffer, size_t size);
-int psdmp_log_gunzip_state(const psdmp_log_gunzip *gunzip); /* 0, or one of the answers above */
+int psdmp_log_gunzip_state(const psdmp_log_gunzip *gunzip); /* 0, or one of the results above */
 bool psdmp_log_gunzip_cut(const psdmp_log_gunzip *gunzip);  /* the compressed bytes ended before their stream did */
 bool psdmp_log_gunzip_compressed(const psdmp_log_gunzip *gunzip); /* known once something was read */
 long long psdmp_log_gunzip_bytes(const psdmp_log_gunzip *gunzip); /* taken from read */
 
-/* ---- tables: matrices of MATLAB and HDF5 files as one row after the other ---- */
+/* ---- tables: matrices of MATLAB and HDF5 files, one row after the other ---- */
 
 /* A numeric vector or matrix. */
 typedef struct psdmp_log_variable {
@@ -136,13 +136,13 @@ psdm_status psdmp_log_table_add(psdmp_log_table *table, const char *name, size_t
 psdm_status psdmp_log_table_source(psdmp_log_table *table, psdmp_log_source *source, psdm_error *error);
 void psdmp_log_table_close(psdmp_log_table *table);
 
-/* ---- which column is what ---- */
+/* ---- columns to channels ---- */
 
 typedef struct psdmp_log_map {
   bool has[PSDMP_LOG_KINDS];
   const psdmp_log_group *group[PSDMP_LOG_KINDS];
   bool clock;              /* there is a column t */
-  int width;               /* values of a row: t, then n of each kind that is there */
+  int width;               /* values of a row: t, then n of each kind present */
   int at[PSDMP_LOG_KINDS]; /* of a kind's first value in a row */
   int *place;              /* (width) columns of the source; place[0] is -1 without a clock */
 } psdmp_log_map;
@@ -162,7 +162,7 @@ typedef struct psdmp_log_faults {
   } kept[PSDM_FAULTS][PSDMP_LOG_KEPT];
 } psdmp_log_faults;
 
-/* Counts, and keeps the sentence while there is room. */
+/* Counts it, and keeps the sentence while there is room. */
 void psdmp_log_fault_add(psdmp_log_faults *faults, psdm_fault fault, long line, const char *format, ...)
     PSDM_PRINTF(4, 5);
 
@@ -181,7 +181,7 @@ enum {
 typedef struct psdmp_log_store {
   int n, width;
   long room;                 /* rows that fit */
-  long hold;                 /* rows that stay behind until the end, so that they can still be marked */
+  long hold;                 /* rows that are held back until the end, so that they can still be marked */
   long begin, watched, used; /* next to give out; next to watch; behind the last */
   double *raw;               /* (room x width) */
   long *line;                /* (room) */
@@ -199,10 +199,10 @@ typedef struct psdmp_log_watch psdmp_log_watch;
 psdmp_log_watch *psdmp_log_watch_new(const psdmp_log_map *map, psdmp_log_store *store, psdmp_log_faults *faults,
                                      psdmp_base_arena *arena); /* NULL: out of memory */
 void psdmp_log_watch_reset(psdmp_log_watch *watch, double interval);
-void psdmp_log_watch_ahead(psdmp_log_watch *watch, long row);  /* takes note of a row that has just been stored */
-void psdmp_log_watch_row(psdmp_log_watch *watch, long row);    /* watches it, some time later */
+void psdmp_log_watch_ahead(psdmp_log_watch *watch, long row);  /* records a row that has just been stored */
+void psdmp_log_watch_row(psdmp_log_watch *watch, long row);    /* checks it, some time later */
 void psdmp_log_watch_end(psdmp_log_watch *watch);              /* there are no further rows */
-void psdmp_log_watch_shift(psdmp_log_watch *watch, long rows); /* the store has moved down by so many rows */
+void psdmp_log_watch_shift(psdmp_log_watch *watch, long rows); /* the store has moved down by this many rows */
 
 size_t psdmp_log_watch_bytes(const psdmp_log_watch *watch);
 void psdmp_log_watch_save(const psdmp_log_watch *watch, unsigned char *bytes);

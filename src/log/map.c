@@ -1,4 +1,4 @@
-/* map.c: which column of a log is which channel, by name or by number. */
+/* map.c: assigns the columns of a log to channels, by name or by number. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ const psdmp_log_group *psdmp_log_group_find(const char *name, size_t length) {
   return NULL;
 }
 
-/* what is known while columns are given to channels */
+/* state while columns are assigned to channels */
 typedef struct maker {
   const psdmp_log_source *source;
   const char *file;
@@ -53,7 +53,7 @@ static bool split_name(const maker *m, const char *name, size_t length, int *gro
   return number <= m->n;
 }
 
-/* where a name stands: *slot, or NULL when it is no channel */
+/* the slot of a name, or NULL if it is not a channel */
 static int *slot_of(maker *m, const char *name, size_t length) {
   int group, joint;
   if (length == 1 && *name == 't') return &m->t;
@@ -152,9 +152,9 @@ static psdm_status find_numbers(maker *m, const char *text) {
   }
 }
 
-/* ---- what was found ---- */
+/* ---- checks ---- */
 
-/* a group is whole or absent */
+/* a group is complete or absent */
 static psdm_status check_whole(const maker *m, int group, bool *there) {
   const int *column = column_of(m, group);
   int found = 0, missing = 0;
@@ -169,7 +169,7 @@ static psdm_status check_whole(const maker *m, int group, bool *there) {
                          "%s '%s%d' is missing; %s goes from 1 to %d", m->source->column, name, missing, name, m->n);
 }
 
-/* one group for each kind, the joints' side first; a second one is extra */
+/* one group of each kind, joint side first; a second one is extra */
 static psdm_status choose(const maker *m, bool ignore_extra, psdmp_log_map *map, int *chosen) {
   for (int g = 0; g < PSDMP_LOG_GROUPS; g++) {
     const psdmp_log_group *group = &psdmp_log_groups[g];

@@ -40,7 +40,7 @@ static double entry(const matvar_t *var, size_t i) {
   }
 }
 
-/* MATLAB stores columns. A variable is read whole, when its first sample is asked for. */
+/* MATLAB stores columns. A variable is read whole, when its first sample is needed. */
 static bool load(void *file, psdmp_log_variable *v, size_t first, size_t count) {
   matvar_t *var = v->handle;
   if (!var->data && psdmp_table_mat_data(file, var)) return false;
@@ -60,7 +60,7 @@ static void close_file(void *file) { Mat_Close(file); }
 
 static const psdmp_log_format format = {load, forget, close_file};
 
-/* the numeric vectors and matrices; single numbers, text and structures are no channels */
+/* the numeric vectors and matrices; scalars, text and structures are not channels */
 static psdm_status list(mat_t *file, long count, const psdmp_log_request *request, psdmp_log_table *table,
                         psdm_error *error) {
   matvar_t *var;
@@ -74,7 +74,7 @@ static psdm_status list(mat_t *file, long count, const psdmp_log_request *reques
         (var->dims[0] == 1 && var->dims[1] == 1 && request->n > 1)) {
       Mat_VarFree(var);
     } else if (!psdmp_table_matrix_fits(var->dims[0], var->dims[1], 1,
-                                        held)) { /* matio would allocate what the header claims */
+                                        held)) { /* matio would allocate the size claimed in the header */
       size_t rows = var->dims[0], columns = var->dims[1];
       Mat_VarFree(var);
       return psdmp_base_fail(error, PSDM_E_PARSE, request->file, 0, 0,

@@ -1,6 +1,6 @@
 /* mcap_io.c: MCAP files, version 0: records {opcode, length, content}, some of them inside chunks, which may be
- * compressed. Read from front to back, a chunk at a time, so that memory does not grow with the file, and indices at
- * its end are not needed. */
+ * compressed. Read sequentially, a chunk at a time, so that memory does not grow with the file, and its indices are not
+ * needed. */
 #define _POSIX_C_SOURCE 200809L /* fseeko */
 #include <errno.h>
 #include <stdio.h>
@@ -28,11 +28,11 @@ enum {
 
 enum { OP_SCHEMA = 3, OP_CHANNEL = 4, OP_MESSAGE = 5, OP_CHUNK = 6, OP_DATA_END = 15 };
 
-/* bytes that are taken apart from front to back */
+/* bytes, parsed sequentially */
 typedef struct slice {
   const unsigned char *at;
   size_t left;
-  bool good; /* nothing lay outside */
+  bool good; /* everything lay inside */
 } slice;
 
 typedef struct buffer {
@@ -50,7 +50,7 @@ typedef struct mcap_bag {
   slice inside;         /* records of the present chunk that are left */
   bool end;
   bool ours[IDS];         /* schema is a JointState's */
-  bool named[IDS];        /* channel has been looked at */
+  bool named[IDS];        /* channel has been examined */
   const char *topic[IDS]; /* of a channel that is ours */
   char seen[PSDMP_LOG_BAG_SEEN];
 } mcap_bag;
@@ -84,7 +84,7 @@ static bool is(const slice *s, const char *word) {
 
 /* ---- bytes ---- */
 
-/* room for so many; what was there is lost */
+/* allocates this many bytes; the old content is lost */
 static bool make_room(mcap_bag *bag, buffer *b, size_t bytes) {
   if (b->room >= bytes && b->bytes) return true;
   psdmp_base_free(bag->allocator, b->bytes);
@@ -107,7 +107,7 @@ static void take_schema(mcap_bag *bag, slice s) {
   if (name.good) bag->ours[id] = is(&name, PSDMP_LOG_BAG_TYPE);
 }
 
-/* a channel is told again in every chunk: the first counts */
+/* channels are repeated in every chunk: the first counts */
 static bool take_channel(mcap_bag *bag, slice s) {
   uint64_t id = take_number(&s, 2), schema = take_number(&s, 2);
   slice topic = take_text(&s), encoding = take_text(&s);
@@ -133,7 +133,7 @@ static bool take_message(const mcap_bag *bag, slice s, psdmp_log_bag_message *me
   return true;
 }
 
-/* one record that is no chunk: *event becomes a message where it is one of ours */
+/* one record outside of chunks: *event becomes a message if it is one of ours */
 static psdm_status take_record(mcap_bag *bag, unsigned op, slice content, psdmp_log_bag_event *event,
                                psdmp_log_bag_message *message, psdm_error *error) {
   bool kept = true;
@@ -169,7 +169,7 @@ static bool expand_zstd(const slice *from, unsigned char *to, size_t size) {
 }
 #endif
 
-/* name in files, package, and how it is done: NULL where it was not there when this was built */
+/* name in files, package, and decompressor: NULL if not built in */
 static const struct packing {
   const char *name, *package;
   bool (*expand)(const slice *from, unsigned char *to, size_t size);
@@ -186,7 +186,7 @@ static const struct packing {
 #endif
 };
 
-/* the records of a chunk: as they lie there, or expanded. *good is false when they cannot be */
+/* the records of a chunk, decompressed if needed. *good is false on failure */
 static psdm_status expand(mcap_bag *bag, const slice *packed, const slice *compression, size_t size, bool *good,
                           psdm_error *error) {
   char quoted[64];
@@ -210,7 +210,7 @@ static psdm_status expand(mcap_bag *bag, const slice *packed, const slice *compr
                          psdmp_base_quote((const char *)compression->at, compression->left, quoted, sizeof quoted));
 }
 
-/* zero says that no sum was made */
+/* zero means no checksum */
 static bool sum_is_right(const slice *s, uint64_t sum) {
 #ifdef PSDM_HAVE_ZLIB
   return !sum || crc32(crc32(0, NULL, 0), s->at, (unsigned)s->left) == sum;
@@ -241,8 +241,8 @@ static psdm_status take_chunk(mcap_bag *bag, slice s, psdmp_log_bag_event *event
 
 /* ---- one after the other ---- */
 
-/* the next record of the file into the buffer; what is of no use is passed over. False at a failure, with *event or
- * the status set */
+/* the next record of the file into the buffer; useless ones are skipped. False at a failure, with *event or the status
+ * set */
 static psdm_status next_record(mcap_bag *bag, unsigned *op, slice *content, psdmp_log_bag_event *event, char *sentence,
                                psdm_error *error) {
   unsigned char head[RECORD];
@@ -330,7 +330,7 @@ psdm_status psdmp_log_bag_mcap_open(const char *path, const char *file, long lon
   bag->allocator = bag->arena.allocator = allocator;
   bag->file = file;
   bag->size = size;
-  bag->at = MAGIC; /* has been looked at */
+  bag->at = MAGIC; /* examined */
   bag->inside = (slice){NULL, 0, true};
   bag->stream = fopen(path, "rb");
   if (!bag->stream || fseeko(bag->stream, MAGIC, SEEK_SET) != 0) {

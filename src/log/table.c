@@ -1,5 +1,4 @@
-/* table.c: the matrices of a file, row by row. A channel is a vector of its own (q1), or a column or row of a matrix
- * (q). */
+/* table.c: the matrices of a file, row by row. A channel is a vector (q1), or a column or row of a matrix (q). */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -83,7 +82,7 @@ static bool is_group(const psdmp_log_table *table, const psdmp_log_variable *v) 
          (v->columns == (size_t)table->n || v->rows == (size_t)table->n);
 }
 
-/* which way a variable lies, and how many channels it has */
+/* orientation of a variable, and its number of channels */
 static void lay(const psdmp_log_table *table, psdmp_log_variable *v) {
   size_t n = (size_t)table->n;
   v->upright = true;
@@ -137,7 +136,7 @@ static psdm_status select_columns(void *self, int count, const int *place, psdm_
   for (int k = 0; k < count; k++) {
     if (place[k] < 0) continue;
     psdmp_log_variable *v = &table->variable[table->owner[place[k]]];
-    /* a matrix that is no group and no vector has been given one column by its name */
+    /* a matrix that is neither a group nor a vector got one column by its name */
     if (!table->numbered && v->wide == 1 && v->rows > 1 && v->columns > 1)
       return psdmp_base_fail(error, PSDM_E_PARSE, table->file, 0, 0,
                              "variable '%s' is %zu by %zu; a vector was expected",

@@ -1,4 +1,4 @@
-/* text_io.c: logs as text, compressed or not. A row that is no row is told, and the next one is read. */
+/* text_io.c: logs as text, compressed or not. Invalid rows are reported and skipped. */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ typedef struct text_log {
   const char *file;
   /* bytes: from a file, or from the caller */
   int fd;       /* -1: the caller's */
-  bool owned;   /* the file is to be closed */
+  bool owned;   /* close the file at the end */
   bool regular; /* and can be read again from its beginning */
   long long size;
   psdm_csv_read read;
@@ -30,17 +30,17 @@ typedef struct text_log {
   char peek[PEEK];
   psdmp_log_gunzip *gunzip;
   psdmp_table_lines lines;
-  /* what the first lines say */
+  /* results of the first lines */
   char separator;
   bool trailing; /* every row ends with a separator */
   int header_line, columns;
   long before; /* rows begin behind this line */
   const char **names;
   int *target; /* (columns) where a column's number goes, -1: nowhere */
-  /* the first row, where there is no header: it has been read already */
+  /* the first row, if there is no header: already read */
   char *pending;
   long index; /* rows so far */
-  bool told;  /* that the compressed file ends early */
+  bool told;  /* that the compressed file is truncated */
 } text_log;
 
 /* ---- bytes ---- */
@@ -83,7 +83,7 @@ static const char *unquote(const char *field, size_t *length) {
   return field;
 }
 
-/* what programs write where there is no finite number */
+/* how programs write non-finite numbers */
 static bool not_a_number(const char *field, size_t length) {
   static const char *const words[] = {"nan", "inf", "infinity", "na", "nan(ind)", NULL};
   if (length && (*field == '-' || *field == '+')) field++, length--;
@@ -98,8 +98,8 @@ static int count_fields(char *line, char separator, size_t *last) {
   return count;
 }
 
-/* the separator that a line shows most often; blanks where it shows none. Between numbers, commas beside semicolons
- * or tabs are decimal ones. */
+/* the most frequent separator of a line; blanks if there is none. Between numbers, commas beside semicolons or tabs are
+ * decimal ones. */
 static char find_separator(const char *line) {
   static const char candidates[] = ";\t,";
   char best = ' ';
@@ -114,7 +114,7 @@ static char find_separator(const char *line) {
   return best;
 }
 
-/* "1,5" where commas separate nothing */
+/* "1,5" where commas are not separators */
 static bool parse_comma(char separator, const char *field, size_t length, double *value) {
   char copy[64];
   const char *comma = separator == ',' ? NULL : memchr(field, ',', length);
@@ -183,7 +183,7 @@ static psdm_status first_line(text_log *log, char *line, char *comment, bool num
   return take_names(log, line, error);
 }
 
-/* keeps a copy of the comment that was seen last, without its mark */
+/* keeps a copy of the last comment, without its mark */
 static psdm_status keep_comment(text_log *log, const char *line, char **comment, psdm_error *error) {
   line += strspn(line, "#% \t");
   size_t length = strlen(line);
@@ -230,7 +230,7 @@ static void spoil(psdmp_log_row *row, psdm_fault fault) {
 
 static void spoil_field(psdmp_log_row *row, int column, const char *field, size_t length) {
   char quoted[64];
-  if (row->bad) return; /* the first one is told */
+  if (row->bad) return; /* the first error is reported */
   spoil(row, !length || not_a_number(field, length) ? PSDM_FAULT_NAN : PSDM_FAULT_GARBAGE);
   if (length)
     snprintf(row->sentence, sizeof row->sentence, "field %d is '%s'", column + 1,
@@ -265,7 +265,7 @@ static void spoil_line(psdmp_log_row *row, const char *sentence) {
   snprintf(row->sentence, sizeof row->sentence, "%s", sentence);
 }
 
-/* the end, once it has been told that the compressed bytes ended before their stream did */
+/* the end, after reporting that the compressed stream was truncated */
 static void reach_end(text_log *log, psdmp_log_row *row) {
   row->end = !psdmp_log_gunzip_cut(log->gunzip) || log->told;
   if (row->end) return;
@@ -274,7 +274,7 @@ static void reach_end(text_log *log, psdmp_log_row *row) {
   spoil_line(row, "the compressed file ends early, before its stream does");
 }
 
-/* a line that was cut off in the middle of a number would still look like a row */
+/* a line cut off within a number would still look like a row */
 static bool cut_off(text_log *log) {
   bool cut = log->lines.open && psdmp_log_gunzip_cut(log->gunzip) && !log->told;
   if (cut) log->told = true;
@@ -334,7 +334,7 @@ static psdm_status rewind_text(void *self, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* only where bytes are the text itself */
+/* only if bytes are the text itself */
 static psdm_status seek_text(void *self, long long place, long line, long index, psdm_error *error) {
   text_log *log = self;
   if (lseek(log->fd, (off_t)place, SEEK_SET) != (off_t)place)

@@ -1,4 +1,4 @@
-/* watch.c: channels that stand still while they should move, torques that stay at their extreme, and spikes.
+/* watch.c: frozen channels, saturated torques, and spikes.
  *
  * A channel is frozen when it keeps its value to the last bit over a span of 20 samples and 0.1 s at least, and another
  * one contradicts it:
@@ -19,16 +19,16 @@ enum {
   CLIP_SAMPLES = 5,  /* and of one at its extreme */
   CLIP_TIMES = 3,    /* so many times at the same extreme, or once for a whole span */
   ORDINARY = 200,    /* changes that must have been seen before a channel's own habits count */
-  TOP = 8,           /* the eighth largest stands for the largest: a spike or two must not blind the watch */
+  TOP = 8,           /* the eighth largest represents the largest: one or two spikes must not disable the check */
   OCTAVES = 40,      /* sizes are counted by powers of two, from 2^LOWEST on */
   LOWEST = -20,
-  AROUND = 3 /* rows on either side whose median a value is compared with */
+  AROUND = 3 /* rows on either side of a value for its median */
 };
 
 static const double SPAN_SECONDS = 0.1;
-static const double QUANTA = 3;      /* less than so many steps of an encoder is no motion */
+static const double QUANTA = 3;      /* less than this many steps of an encoder is not motion */
 static const double ABRUPT = 4;      /* times more abrupt than ever */
-static const double RATE_PART = 0.1; /* of the swing of a rate: less is no contradiction */
+static const double RATE_PART = 0.1; /* of the swing of a rate: less is not a contradiction */
 static const double ACCELERATION_PART = 0.25;
 static const double MOVING_PART = 0.05;
 /* of the swing of a position: less is rest. Torques are largest where joints turn round */
@@ -38,7 +38,7 @@ static const double SPIKE_SIZES = 3;  /* so many times what 95 % of its values s
 static const double SPIKE_WAY = 0.05; /* positions have no usual size: by this much, rad or m */
 static const double SMOOTH = 10;      /* swing of a signal over its usual step: noise alone has about 4 */
 
-/* What is known of a channel from all rows stored so far. */
+/* Statistics of a channel over all rows stored so far. */
 typedef struct ahead {
   bool any;
   double last, low, high;
@@ -97,7 +97,7 @@ static double swing(const ahead *a) { return a->any ? a->high - a->low : 0; }
 static double rate_swing(const ahead *a) { return a->rate_high > a->rate_low ? a->rate_high - a->rate_low : 0; }
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* the same joint's channel of another kind, -1 when the log has none or it was measured at another side */
+/* the same joint's channel of another kind, -1 if the log has none or it was measured on another side */
 static int partner(const psdmp_log_watch *w, int kind, int other, int joint) {
   const psdmp_log_map *m = w->map;
   if (!m->has[other]) return -1;
@@ -124,7 +124,7 @@ static double kind_swing(const psdmp_log_watch *w, int kind, bool of_rates) {
   return most;
 }
 
-/* largest step of an encoder of this kind, infinite while none has moved */
+/* largest step of an encoder of this kind, infinite before any motion */
 static double kind_quantum(const psdmp_log_watch *w, int kind) {
   double most = 0;
   for (int j = 0; j < w->n; j++) {
@@ -134,7 +134,7 @@ static double kind_quantum(const psdmp_log_watch *w, int kind) {
   return most > 0 ? most : INFINITY;
 }
 
-/* ---- ahead: what the log holds ---- */
+/* ---- ahead: statistics of the log ---- */
 
 static void note_octave(unsigned count[OCTAVES], double x) {
   int octave = x != 0 ? ilogb(x) - LOWEST : 0;
@@ -163,8 +163,8 @@ static void note_span(ahead *a, double t, double x, long span, bool fresh) {
   }
 }
 
-/* rows at the extreme and one step of the channel short of it; `beyond` is how far x lies outside what was the
- * extreme */
+/* rows at the extreme and one step of the channel short of it; `beyond` is how far x lies outside the previous extreme
+ * */
 static void note_extreme(long count[2], double beyond, double quantum) {
   if (beyond > 0) {
     count[1] = beyond < 1.5 * quantum ? count[0] : 0;
@@ -203,7 +203,7 @@ void psdmp_log_watch_ahead(psdmp_log_watch *w, long row) {
 
 /* ---- frozen ---- */
 
-/* q stands still over rows from .. to: does qd go on? */
+/* q is constant over rows from .. to: does qd continue? */
 static bool position_contradicted(const psdmp_log_watch *w, int joint, long from, long to) {
   int rate = partner(w, PSDMP_LOG_Q, PSDMP_LOG_QD, joint);
   if (rate < 0) return false;
@@ -212,13 +212,13 @@ static bool position_contradicted(const psdmp_log_watch *w, int joint, long from
          noise = a->rows ? sqrt(a->squares / (double)a->rows) : 0;
   for (long r = from + 1; r <= to; r++)
     way += (value_at(w, r, rate) + value_at(w, r - 1, rate)) / 2 * (value_at(w, r, 0) - value_at(w, r - 1, 0));
-  /* a signal of white noise has a small swing for its steps, and a mean that falls with the root of the samples */
+  /* white noise has a small swing for its steps, and a mean that falls with the root of the samples */
   if (!(swing(a) > SMOOTH * noise) || swing(a) < MOVING_PART * kind_swing(w, PSDMP_LOG_QD, false)) return false;
   return fabs(way) > RATE_PART * swing(a) * T && fabs(way) > 5 * noise * T / sqrt((double)(to - from)) &&
          fabs(way) > QUANTA * kind_quantum(w, PSDMP_LOG_Q);
 }
 
-/* a rate is constant over rows from .. to: does what it is the rate of change by another rate? */
+/* a rate is constant over rows from .. to: does its integral change at another rate? */
 static bool rate_contradicted(const psdmp_log_watch *w, int kind, int joint, long from, long to) {
   int under = kind == PSDMP_LOG_QD ? PSDMP_LOG_Q : PSDMP_LOG_QD, integral = partner(w, kind, under, joint);
   if (integral < 0) return false;
@@ -249,7 +249,7 @@ static bool moves(const psdmp_log_watch *w, int joint, long from, long to) {
   return way > QUANTA * a->quantum && way > MOVING_PART * rate_swing(a) * (value_at(w, to, 0) - value_at(w, from, 0));
 }
 
-/* a torque stands still while its joint moves; what is at its extreme is saturated rather than frozen */
+/* a torque is constant while its joint moves; at its extreme it is saturated rather than frozen */
 static bool torque_contradicted(const psdmp_log_watch *w, int joint, const channel *c, long from, long to) {
   const ahead *a = &c->ahead;
   if (!moves(w, joint, from, to)) return false;
@@ -258,7 +258,7 @@ static bool torque_contradicted(const psdmp_log_watch *w, int joint, const chann
   return a->changes >= ORDINARY && a->changes * 2 >= a->rows - c->run.length && c->run.length > 4 * c->longest;
 }
 
-/* what contradicts it, in words; NULL: nothing */
+/* the contradiction in words; NULL: none */
 static const char *contradiction(const psdmp_log_watch *w, int kind, int joint, const channel *c, long from, long to,
                                  char words[48]) {
   char name[32];
@@ -280,7 +280,7 @@ static void count_frozen(psdmp_log_watch *w, int kind, int joint, channel *c, lo
                       words);
 }
 
-/* at the end of each whole span of a run, and with every row behind it */
+/* at the end of each whole span of a run, and with every row after it */
 static void judge_span(psdmp_log_watch *w, int kind, int joint, channel *c, long row) {
   if (c->run.length - c->judged >= w->span) {
     long from = row - w->span + 1;
@@ -321,8 +321,8 @@ static void judge_entry(psdmp_log_watch *w, int joint, channel *c, long row) {
   if (c->frozen) mark(w, PSDMP_LOG_Q, joint, row, row);
 }
 
-/* mean change over the few rows behind one; what begins to move from rest goes on by steps of the same size, what
- * was frozen jumps */
+/* mean change over the few rows after one; a motion from rest continues with steps of the same size, a frozen channel
+ * jumps */
 static double pace_behind(const psdmp_log_watch *w, int c, long row) {
   long last = row;
   double sum = 0;
@@ -371,9 +371,9 @@ static void count_clip(psdmp_log_watch *w, int joint, const stretch *s, bool hig
 }
 
 /* A stretch at the extreme, between one of `left` and one of `right` equal values. The top of a smooth curve with
- * coarse steps is not cut off: its neighbours one step below hold 0.41 of its length together at least (a parabola),
- * and with noise there are more rows one step below than at the extreme. What is cut off has steep sides, and most
- * rows at the extreme. */
+ * coarse steps is not saturated: its neighbours one step below hold at least 0.41 of its length together (a parabola),
+ * and with noise there are more rows one step below than at the extreme. Saturation has steep sides, and most rows at
+ * the extreme. */
 static void judge_clip(psdmp_log_watch *w, int joint, channel *c, const stretch *s, long left, long right) {
   bool highest = s->value == c->ahead.high;
   long sides = (left > 1 ? left - 1 : 0) + (right > 1 ? right - 1 : 0);
@@ -414,7 +414,7 @@ static double spike_limit(const ahead *a, int kind) {
                                                   : SPIKE_SIZES * usual(a->size));
 }
 
-/* a value that its neighbours on both sides know nothing of. Steps and ramps are their own median. */
+/* a value far from its neighbours on both sides. Steps and ramps are their own median. */
 static void watch_spike(psdmp_log_watch *w, int kind, int joint, long row) {
   int at = w->map->at[kind] + joint, count = 0;
   channel *c = &w->channel[at];

@@ -1,9 +1,10 @@
-/* fit.c: the load from the factors of all drives, and what is known of it.
+/* fit.c: the load from the factors of all drives, and its uncertainty.
  *
- *   min |(A pi + D S u + F c - r) / sigma|^2 / 2 + |u|^2 / 2 + lambda D(pi | compact body)     pi of a body that can
- *   exist, or anything at all without the last term
+ *   min |(A pi + D S u + F c - r) / sigma|^2 / 2 + |u|^2 / 2 + lambda D(pi | compact body)     pi of a physically
+ * possible body,
+ *  or any pi without the last term
  *
- * Columns stand in the order u, c, pi, r: what a triangle of them has in its last eleven columns is the problem of
+ * Columns are in the order u, c, pi, r: the last eleven columns of their triangle are the problem of
  * the load alone. */
 #include <cblas.h>
 #include <lapacke.h>
@@ -18,7 +19,7 @@
 /* nats of lambda: bodies ten times as heavy, or as large, cost little more than the noise of one number */
 static const double pull = 0.1;
 static const double density = 2000; /* kg/m^3 of the compact body: between plastics and steel with air in it */
-/* of a drift column's length: keeps drives that never move in hand, and moves others by 1e-8 */
+/* of a drift column's length: regularises drives that never move, and moves others by 1e-8 */
 static const double drift_ridge = 1e-4;
 
 typedef struct fitting {
@@ -44,7 +45,7 @@ void psdmp_payload_remark(psdmp_payload *p, const char *format, ...) {
 
 /* ---- all drives in one triangle ---- */
 
-/* rows that a filter leaves hang together: as many as these count as one */
+/* rows correlated by a filter: this many count as one */
 static double together(const psdmp_payload *p) {
   double independent = 2 * p->band.cutoff;
   return isfinite(independent) && independent > 0 ? fmax(1, psdmp_payload_rate(p) / independent) : 1;
@@ -112,7 +113,7 @@ static void fill_rest(fitting *f) {
   }
 }
 
-/* the load alone, by least squares or, with a prior, as a body that can exist; gap: of the barrier */
+/* the load alone, by least squares or, with a prior, as a physically possible body; gap: of the barrier */
 static psdm_status solve(fitting *f, const double *prior, double *gap, psdm_error *error) {
   double K[100] = {0}, R[121], *factor = R, count = 0;
   int none = 0;
@@ -154,7 +155,7 @@ static double cost(const fitting *f, int i) {
   return sum * p->sigma[i] * p->sigma[i] * together(p);
 }
 
-/* each drive is weighted by its own residual; nothing is known better than to 1e-9 of the torque */
+/* each drive is weighted by its own residual, at least 1e-9 of the torque */
 static psdm_status reweight(fitting *f, psdm_error *error) {
   psdmp_payload *p = f->p;
   for (int round = 0; round < 4; round++) {
@@ -173,11 +174,11 @@ static psdm_status reweight(fitting *f, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* ---- doubt ---- */
+/* ---- uncertainty ---- */
 
-/* T: triangle of everything, with P (10 x 10), the Hessian of pull and barrier, or of next to nothing, so that what
- * no row shows has no end of doubt. Z = T^-1, and Z Z^T is the inverse of the whole Hessian: never formed, since
- * noise far below the calibration's doubt would leave none of its digits. */
+/* T: triangle of everything, with P (10 x 10), the Hessian of pull and barrier, or a tiny one, so that unexcited
+ * directions have a huge uncertainty. Z = T^-1, and Z Z^T is the inverse of the whole Hessian: never formed, since
+ * noise far below the calibration's uncertainty would leave no digits of it. */
 static psdm_status set_triangle(fitting *f, const double P[100]) {
   int W = f->W;
   double root[100];
@@ -284,10 +285,10 @@ static void next_to_nothing(const fitting *f, double P[100]) {
   }
 }
 
-/* ---- the body to pull to ---- */
+/* ---- the prior body ---- */
 
-/* a ball where the plain fit, whose doubt is known by now, has the centre of mass; what it does not see stays at the
- * frame's origin, and a mass that it does not see is a kilogram */
+/* a ball at the centre of mass of the plain fit, whose uncertainty is known by now; unobservable coordinates stay at
+ * the frame's origin, and an unobservable mass becomes a kilogram */
 static void compact(const fitting *f, double prior[10]) {
   double mass = f->pi[0] > 2 * sqrt(f->V[0]) ? f->pi[0] : 1, com[3];
   double radius = cbrt(3 * mass / (4 * 3.14159265358979323846 * density)), own = 0.4 * mass * radius * radius;
@@ -297,7 +298,7 @@ static void compact(const fitting *f, double prior[10]) {
   psdm_load_to_standard(&ball, prior);
 }
 
-/* ---- the answer ---- */
+/* ---- the result ---- */
 
 static void tell_unseen(psdmp_payload *p) {
   static const char *const names[10] = {"mass", "first moment x", "y", "z", "inertia xx", "xy", "xz", "yy", "yz", "zz"};
@@ -368,7 +369,7 @@ static psdm_status singular(psdm_error *error) {
   return psdmp_base_fail(error, PSDM_E_SINGULAR, "", 0, 0, "the load and its doubt cannot be told from these rows");
 }
 
-/* plain first: its doubt tells which of its numbers the compact body may be placed by */
+/* plain first: its uncertainty decides which of its numbers place the prior body */
 static psdm_status fit(fitting *f, psdm_error *error) {
   double P[100], prior[10], gap;
   psdm_status status = reweight(f, error);

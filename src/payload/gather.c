@@ -24,8 +24,8 @@ typedef struct walking {
   bool stopped;
 } walking;
 
-/* the drives' torque by the calibrated constants: of currents, which are the drives' own already, or factors of
- * logged torques */
+/* the drives' torque by the calibrated constants: of currents, which belong to drives already, or factors of logged
+ * torques */
 static void scale(const psdmp_payload *p, long rows, double *tau) {
   const psdm_parameters *e = p->empty;
   bool factors = e->torque_constant && !e->currents;
@@ -38,8 +38,8 @@ static void scale(const psdmp_payload *p, long rows, double *tau) {
   }
 }
 
-/* rows as blocks of time: the same share of the logs with and without the load belongs together, since errors of a
- * motion that both make do */
+/* blocks of time: the same share of the logs with and without the load belongs together, since both motions may cause
+ * the same errors */
 static int block_of(const psdmp_payload *p, long index, bool loaded) {
   double rows = (double)(loaded ? p->with : p->without), at = (double)(loaded ? index : index - p->with);
   int block = (int)(at / fmax(rows, 1) * PSDMP_IDENTIFY_BLOCKS);
@@ -87,7 +87,7 @@ static psdm_status walk_stretch(void *user, const psdmp_feed_stretch *s, psdm_er
   if (w->visitor->doing &&
       !psdmp_identify_progress(&p->run, w->visitor->doing, (double)(s->first + s->rows) / (double)p->run.rows))
     w->stopped = true;
-  return w->stopped ? PSDM_E_STOPPED : PSDM_OK; /* which ends the reading */
+  return w->stopped ? PSDM_E_STOPPED : PSDM_OK; /* ends the reading */
 }
 
 psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row,
@@ -107,7 +107,7 @@ psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *vi
   return status == PSDM_E_STOPPED ? PSDM_OK : status;
 }
 
-/* ---- what is doubted ---- */
+/* ---- uncertain calibration numbers ---- */
 
 /* numbers of the calibration that rows of drive i hang on: of steps its torque constant and theta (friction's eight
  * are not linear), else theta and its columns */
@@ -125,7 +125,7 @@ static bool set_places(psdmp_payload *p, int i, int *first_column, bool doubts) 
   return true;
 }
 
-/* standard deviations where there is no covariance: a weaker statement */
+/* standard deviations if there is no covariance: a weaker statement */
 static double doubt_of(const psdm_parameters *e, int wide, int a, int b) {
   int column = a - e->base, i = 0;
   if (e->covariance) return e->covariance[(long)a * wide + b];
@@ -225,7 +225,7 @@ static void begin_segment(void *user, int segment) {
   memset(g->coulomb, 0, (size_t)g->p->run.n * sizeof *g->coulomb);
 }
 
-/* rest: what the empty robot's rigid torque, and friction under the load that there is, leave over */
+/* rest: measured torque minus the empty robot's rigid torque and friction, under the present load */
 static psdm_status leave_over(gathering *g, const psdmp_payload_row *row) {
   psdmp_payload *p = g->p;
   int n = p->run.n;
@@ -261,7 +261,7 @@ static const double *theta_load(const gathering *g, bool loaded) {
   return loaded && with && with->theta_load ? with->theta_load : e->theta_load;
 }
 
-/* doubted columns of drive i; memory of the columns is kept up in rows that are not used too */
+/* uncertain columns of drive i; unused rows also update the memory of the columns */
 static void doubt_columns(gathering *g, const psdmp_payload_row *row, int i, double *out) {
   const psdmp_payload *p = g->p;
   const psdm_parameters *e = p->empty;

@@ -1,4 +1,4 @@
-/* identify.c: which load a calibrated robot carries, from logs with it and, better, without it too. */
+/* identify.c: identifies the load of a calibrated robot, from logs with it and preferably without it too. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "linalg/linalg.h"
 #include "robot/robot.h"
 
-/* at most, where friction depends on the load: each pass knows the load of the one before, and its error shrinks by
+/* most passes, if friction depends on the load: each pass uses the load of the one before, and its error shrinks by
  * friction's share of the torque */
 enum { PASSES = 12 };
 
@@ -44,7 +44,7 @@ static psdm_status set_logs(psdmp_payload *p, psdm_error *error) {
                                      .log = o->log,
                                      .progress = o->progress,
                                      .progress_user = o->progress_user};
-  /* then the calibrated constants count, not the robot file's */
+  /* then the calibrated constants are used, not the robot file's */
   p->logs.log.currents = p->empty->torque_constant && p->empty->currents;
   return PSDM_OK;
 }
@@ -86,7 +86,7 @@ static psdm_status set_run(psdmp_payload *p, const psdm_allocator *allocator, ps
   return PSDM_OK;
 }
 
-/* the calibration's own filter: what it bends then bends the same way here */
+/* the calibration's own filter: both are distorted in the same way */
 static void set_band(psdmp_payload *p) {
   const psdm_parameters *e = p->empty;
   /* 15 Hz: the inertia step's */
@@ -181,7 +181,7 @@ static psdm_status evaluate(psdmp_payload *p, evaluation *e, psdm_error *error) 
   return status;
 }
 
-/* a load that makes nothing better, or leaves much, is no load that one should believe */
+/* a load that does not reduce the torque errors, or leaves large ones, is not credible */
 static void tell_fit(psdmp_payload *p) {
   const double much = 0.2; /* of the torque; a calibrated arm leaves a few percent */
   if (p->answer.global_after > 0.99 * p->answer.global_before && p->options->empty_files)
@@ -229,9 +229,9 @@ psdm_status psdm_payload_predict(const psdm_payload_answer *answer, psdm_payload
   return status;
 }
 
-/* ---- the way through ---- */
+/* ---- the iteration ---- */
 
-/* the loaded robot as it is known by now */
+/* the loaded robot in its present state */
 static psdm_status take_load(psdmp_payload *p, psdm_error *error) {
   psdm_parameters_free(p->loaded);
   p->loaded = NULL;
@@ -239,7 +239,7 @@ static psdm_status take_load(psdmp_payload *p, psdm_error *error) {
                                  error);
 }
 
-/* no number moves by a hundredth of its doubt any more */
+/* no number changes by a hundredth of its standard deviation any more */
 static bool settled(const psdm_payload_answer *a, const double before[10]) {
   bool all = true;
   for (int k = 0; k < 10; k++) all &= fabs(a->pi[k] - before[k]) <= 0.01 * a->pi_sd[k];
@@ -305,7 +305,7 @@ psdm_status psdm_payload_identify(const psdm_robot *robot, const psdm_parameters
   p->answer.stopped = p->run.stopped;
   p->answer.seconds = psdmp_base_clock() - started;
   p->options = NULL;
-  p->logs.progress = NULL; /* predictions do not ask */
+  p->logs.progress = NULL; /* predictions do not call going_on */
   *answer = &p->answer;
   return PSDM_OK;
 }

@@ -1,4 +1,4 @@
-/* parameters.c: the parameters of the loaded robot, from those of the empty one: nothing is identified anew. */
+/* parameters.c: the parameters of the loaded robot, from those of the empty one, without identification. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool copy(psdmp_base_arena *arena, void *to, const void *from, size_t cou
 
 #define COPY(arena, p, field, count) copy(arena, &(p)->field, (p)->field, (size_t)(count), sizeof *(p)->field)
 
-/* where theta begins in the covariance: of steps torque constants stand before it */
+/* first row of theta in the covariance: for steps after the torque constants */
 static int covariance_theta(const psdm_parameters *p) { return p->lugre ? p->n : 0; }
 
 static bool copy_theta(psdmp_base_arena *arena, psdm_parameters *p) {
@@ -41,7 +41,7 @@ static bool copy_columns(psdmp_base_arena *arena, psdm_parameters *p) {
   return column != NULL;
 }
 
-/* every array that p points to becomes its own */
+/* replaces every array of p by its own copy */
 static bool own_all(psdmp_base_arena *arena, psdm_parameters *p) {
   size_t wide = (size_t)psdmp_parameters_wide(p), n = (size_t)p->n;
   p->robot = psdmp_base_arena_text(arena, p->robot, strlen(p->robot));
@@ -85,7 +85,7 @@ static void mirror(int count, int wide, double *V) {
     for (int j = 0; j < i; j++) V[(long)j * wide + i] = V[(long)i * wide + j];
 }
 
-/* the arrays are this file's own copies, whatever the public struct calls them */
+/* the arrays are this file's own copies, though const in the public struct */
 static psdm_status add_load(psdm_parameters *p, const double *L, const double pi_L[10], const double *C,
                             psdm_error *error) {
   psdm_estimate *theta = (psdm_estimate *)p->theta;
@@ -109,8 +109,7 @@ static psdm_status add_load(psdm_parameters *p, const double *L, const double pi
   return PSDM_OK;
 }
 
-/* L in the order of the parameters' theta, which a file may have as it likes; base parameters that are not there are
- * refused */
+/* L in the order of the parameters' theta, which may differ; missing base parameters are refused */
 static psdm_status map_by_names(const psdm_robot *robot, const psdm_parameters *p, const psdmp_payload_mount *mount,
                                 double *L, psdm_error *error) {
   psdm_model *model;

@@ -1,4 +1,4 @@
-/* payload.c: what a load changes: ten numbers of one link, and so every base parameter that has them in its formula.
+/* payload.c: effect of a load: ten numbers of one link, and so every base parameter with them in its formula.
  *
  * Rule of change (De Luca, Robotics 2, "Adding a payload to the robot"): about the same frame mass, first moments
  * and inertia of link and load add up, in any convention of frames: pi_n -> pi_n + pi_L. With theta = K pi this is
@@ -109,7 +109,7 @@ static void formula(const psdmp_payload_mount *m, const psdm_model *model, int j
   for (int t = 0; t < psdm_model_base_terms(model, j); t++) {
     int standard;
     double coefficient = psdm_model_base_term(model, j, t, &standard);
-    if (standard / 10 == m->link) own[standard % 10] = coefficient; /* drives stand behind all links */
+    if (standard / 10 == m->link) own[standard % 10] = coefficient; /* drives come after all links */
   }
 }
 
@@ -148,7 +148,7 @@ static bool holds_at(const psdm_robot *robot, const psdmp_payload_mount *m, cons
   return true;
 }
 
-/* formulas of a model with assumptions, or of another robot, do not have the load's torques: seen at a few states */
+/* formulas of a model with assumptions, or of another robot, do not give the load's torques: checked at a few states */
 static psdm_status check_map(const psdm_robot *robot, const psdmp_payload_mount *m, const psdm_model *model,
                              psdm_error *error) {
   int n = psdm_robot_n(robot), l = psdm_model_l(model);

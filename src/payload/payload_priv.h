@@ -3,20 +3,21 @@
  *   payload.c             a load as numbers, on a link, in theta, on a robot
  *   payload_parameters.c  the parameter file of the loaded robot
  *   payload_gather.c      rows of logs with and without the load as triangular factors
- *   payload_fit.c         the load and its doubt from these
- *   payload_identify.c    the way through
+ *   payload_fit.c         the load and its uncertainty from these
+ *   payload_identify.c    the iteration
  *
- * The drives' torque that the calibrated parameters of the empty robot leave over is
+ * The remaining torque of the drives after the calibrated parameters of the empty robot is
  *
  *   r = A pi_L + D d + F c + noise
  *
  * A: columns of the link that carries the load, zero in logs without it. D d: the error of the calibrated parameters, d
- * = S u, S S^T their covariance and u of variance one: what a calibration doubts is estimated beside the load, with
- * that doubt for a prior. F c: friction and offset that have drifted since.
+ * = S u, S S^T their covariance and u of variance one: the calibration's errors are estimated beside the load, with
+ * its covariance as a prior. F c: friction and offset that have drifted since.
  *
- * With logs without the load the prior is made a hundred times as wide, so that d is theirs to tell. As A = D L, of
- * two logs of one motion only the difference then speaks of the load, and whatever is wrong with the model, in the
- * span of D or not, falls out. Doubt is told by blocks of time, the same share of both. */
+ * With logs without the load the prior is made a hundred times as wide, so that they determine d. As A = D L, only the
+ * difference of
+ * two logs of one motion then depends on the load, and errors of the model, in the
+ * span of D or not, cancel. Uncertainty is by blocks of time, the same share of both. */
 #ifndef PSDMP_PAYLOAD_PRIV_H
 #define PSDMP_PAYLOAD_PRIV_H
 
@@ -26,8 +27,8 @@
 
 /* ---- payload.c ---- */
 
-/* Where a load sits: the moving link that takes it over, and its standard parameters about that link's frame from
- * those about the named one's. */
+/* Position of a load: the moving link that carries it, and its standard parameters about that link's frame from those
+ * about the named one's. */
 typedef struct psdmp_payload_mount {
   int joint, link;
   double move[100]; /* (10 x 10) */
@@ -49,7 +50,7 @@ void psdmp_payload_load_doubt(const psdm_load *load, const double covariance[100
 
 enum { PSDMP_PAYLOAD_DRIFTS = 3 }; /* offset, Coulomb, viscous */
 
-/* How the numbers of one drive's rows stand side by side: doubted ones, drift, load, torque. */
+/* Columns of one drive's rows: uncertain numbers, drift, load, torque. */
 typedef struct psdmp_payload_columns {
   int doubts, drifts, width; /* width: doubts + drifts + 10 + 1 */
   int *place;                /* (doubts) number of each among all that are doubted */
@@ -71,7 +72,7 @@ typedef struct psdmp_payload {
   bool drift, loads; /* drift is fitted; some friction depends on the load */
   bool currents;     /* logs have currents of the drives, not torques of the joints */
 
-  /* what is doubted: d = S u */
+  /* uncertain numbers: d = S u */
   int doubted, axes;                /* numbers, and columns of S */
   double *S;                        /* (doubted x axes) */
   psdmp_payload_columns *columns;   /* (n) */
@@ -107,16 +108,16 @@ typedef struct psdmp_payload_visitor {
   const char *doing;
 } psdmp_payload_visitor;
 
-/* Shows all rows of all logs in their order. */
+/* Visits all rows of all logs in order. */
 psdm_status psdmp_payload_walk(psdmp_payload *p, const psdmp_payload_visitor *visitor, psdm_error *error);
 
 /* Torques (n) of the joints at a row, and the part that is friction (n). */
 psdm_status psdmp_payload_predict(const psdmp_payload *p, psdm_predictor *predictor, const psdmp_payload_row *row,
                                   double *tau, double *friction);
 
-double psdmp_payload_rate(const psdmp_payload *p); /* Hz of the rows that walk shows */
+double psdmp_payload_rate(const psdmp_payload *p); /* Hz of the rows that walk visits */
 
-/* sets what is doubted, columns, memory of the factors */
+/* sets uncertain numbers, columns, memory of the factors */
 psdm_status psdmp_payload_prepare(psdmp_payload *p, psdm_error *error);
 psdm_status psdmp_payload_gather(psdmp_payload *p, psdm_error *error); /* fills R, count, square, rows */
 
@@ -125,7 +126,7 @@ bool psdmp_payload_moves(const psdmp_payload *p, const psdmp_payload_row *row, i
 
 /* ---- payload_fit.c ---- */
 
-/* Sets the answer's load, its doubt, sigma and drifted. */
+/* Sets the result's load, its uncertainty, sigma and drifted. */
 psdm_status psdmp_payload_fit(psdmp_payload *p, psdm_error *error);
 
 void psdmp_payload_remark(psdmp_payload *p, const char *format, ...) PSDM_PRINTF(2, 3);

@@ -3,7 +3,7 @@
 
 #include "robot/robot.h"
 
-/* "Ixz4": a body parameter and the number of a moving link; false when it is anything else */
+/* "Ixz4": a body parameter and the number of a moving link; false for anything else */
 static bool parse_body_name(const char *text, size_t length, int links, int *kind, int *link) {
   size_t letters = 0;
   while (letters < length && !(text[letters] >= '0' && text[letters] <= '9')) letters++;

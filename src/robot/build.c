@@ -1,4 +1,4 @@
-/* build.c: from what the file says to the canonical tree. */
+/* build.c: from a robot file's spec to the canonical tree. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static psdm_status sort_joints(const psdmp_robot_spec *spec, psdmp_base_arena *a
 
 /* ---- the tree itself ---- */
 
-/* of the links that most joints move, the last in the file */
+/* among the links moved by most joints, the last in the file */
 static bool find_last(psdm_robot *r) {
   int *depth = PSDMP_BASE_NEW(&r->arena, r->bodies, int), most = 0;
   for (int b = 0; depth && b < r->bodies; b++) {
@@ -105,7 +105,7 @@ static psdm_status place_bodies(const psdmp_robot_spec *spec, psdm_robot *r, psd
   return psdmp_robot_keep_lengths(spec, r) ? PSDM_OK : psdmp_base_no_memory(spec->file, error);
 }
 
-/* ---- inertia: each moving link carries its own numbers, its fixed links, motors and the tool ---- */
+/* ---- inertia: each moving link carries its own, that of its fixed links and motors, and the tool ---- */
 
 /* standard parameters given in the frame of joint j's link, about the frame of the moving link it belongs to; that
  * link's joint, -1 when it never moves */
@@ -282,7 +282,7 @@ static psdm_status build_drives(const psdmp_robot_spec *spec, psdm_robot *r, psd
     if (!a) return psdmp_base_no_memory(spec->file, error);
     psdm_status status = drive_row(spec, r, j, a, error);
     if (status) return status;
-    /* plain: the drive turns with its own tree joint and nothing else */
+    /* plain: the drive turns with its own tree joint only */
     for (int k = 0; k < r->n; k++) r->plain_drives &= a[k] == (k == r->joint[j].q);
     r->joint[j].drive = used;
     r->drive[used++] = (psdmp_robot_drive){.index = j, .inertia = spec->joint[j].drive_inertia, .a = a};
@@ -306,8 +306,7 @@ static psdm_status check_fixed(const psdmp_robot_spec *spec, psdm_error *error) 
   return PSDM_OK;
 }
 
-/* ---- closed loops: the robot becomes its own tree, and what stands in its place has the passive joints taken away
- * ---- */
+/* ---- closed loops: the robot becomes its own tree, and the new robot has no passive joints ---- */
 
 static psdm_status close_loops(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   psdmp_base_arena *arena = &r->arena;
@@ -357,7 +356,7 @@ static psdm_status close_loops(const psdmp_robot_spec *spec, psdm_robot *r, psdm
   return PSDM_OK;
 }
 
-/* ---- warnings: input that has no effect, or an odd one ---- */
+/* ---- warnings: unused or unusual input ---- */
 
 static psdm_status check_thetas(psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   char name[80];

@@ -1,4 +1,4 @@
-/* clone.c: a robot with numbers of its own on the kinematics of another. */
+/* clone.c: a robot with its own parameters on shared kinematics. */
 #include <string.h>
 
 #include "robot/robot.h"

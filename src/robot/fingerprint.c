@@ -1,5 +1,4 @@
-/* fingerprint.c: what tells robots apart in files that belong to one: FNV-1a over whole numbers, the same on every
- * machine. */
+/* fingerprint.c: identifies the robot that a file belongs to: FNV-1a over whole numbers, the same on every machine. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +10,8 @@ static void mix(uint64_t *hash, int64_t value) {
   for (int byte = 0; byte < 8; byte++) *hash = (*hash ^ ((uint64_t)value >> (8 * byte) & 0xFF)) * 0x100000001B3u;
 }
 
-/* numbers that differ by rounding alone count as the same, but for a few in 1e6 that stand at an edge: then a file
- * is refused that could be taken */
+/* numbers that differ only by rounding hash alike, except for a few in 1e6 near a rounding boundary: such a file is
+ * refused though it fits */
 static void mix_number(uint64_t *hash, double x) { mix(hash, isfinite(x) && fabs(x) < 1e9 ? llround(x * 1e9) : 0); }
 
 static void mix_numbers(uint64_t *hash, const double *x, int count) {
@@ -37,7 +36,7 @@ uint64_t psdm_robot_fingerprint(const psdm_robot *r) {
   return hash;
 }
 
-/* eight digits: what rounding or another machine's sine changes does not count */
+/* eight digits: rounding or another machine's sine makes no difference */
 uint64_t psdmp_robot_inertia(const psdm_robot *r) {
   uint64_t hash = 0xCBF29CE484222325u;
   char text[32];

@@ -1,4 +1,4 @@
-/* lengths.c: the lengths that a robot file gives, and the same robot with others: formulas are polynomials in them. */
+/* lengths.c: the lengths in a robot file, and the same robot with others: formulas are polynomials in them. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ void psdmp_robot_spec_add_length(psdmp_robot_spec_joint *joint, char kind, doubl
   for (int i = 0; i < 3; i++) (after ? length->after : length->before)[i] = R[3 * i + axis];
 }
 
-/* what a and d leave of the translation before the joint: its origin, or where it was locked */
+/* the part of the translation before the joint that is not a or d: its origin, or where it was locked */
 static void leftover(const psdmp_robot_spec_joint *s, double left[3]) {
   double size = 0;
   memcpy(left, s->before.p, 3 * sizeof *left);

@@ -1,7 +1,7 @@
-/* missing.c: links of a file that say nothing of their inertia: which are mere frames, which are unknown, and what is
- * told of them.
+/* missing.c: links without inertia in the file: which are mere frames, which are unknown, and the notes about
+ * them.
  *
- * Links that are fixed to each other are one rigid body, and the moving link leads it. A link without numbers on a
+ * Links that are fixed to each other are one rigid body, led by its moving link. A link without numbers on a
  * body that has numbers elsewhere is a frame (a flange, a tool's tip, a camera) unless it has a shape. */
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 enum { BASE = -1, NOT_YET = -2 };
 
-/* the joint whose link leads the body that link j belongs to, BASE where nothing moves it; a cycle, which the
- * builder refuses, ends at the base */
+/* the joint whose link leads the body of link j, BASE if nothing moves it; a cycle, which the builder refuses, ends at
+ * the base */
 static void find_leaders(const psdmp_robot_spec *spec, int *leader) {
   for (int j = 0; j < spec->joints; j++) leader[j] = spec->joint[j].type == PSDM_FIXED ? NOT_YET : j;
   for (int j = 0; j < spec->joints; j++) {
@@ -28,13 +28,13 @@ static bool weighs(const psdmp_robot_spec_joint *joint) {
   return any;
 }
 
-/* what becomes of one link without numbers */
+/* handling of one link without numbers */
 typedef enum fate { FRAME, BOLTED, UNKNOWN } fate;
 
 static fate fate_of(const psdmp_robot_spec *spec, const psdmp_robot_spec_joint *joint, bool informed,
                     psdm_missing_inertia rule) {
   bool fixed = joint->type == PSDM_FIXED;
-  if (!spec->urdf || joint->half) return UNKNOWN; /* YAML has no shapes to tell frames by */
+  if (!spec->urdf || joint->half) return UNKNOWN; /* YAML has no shapes to recognize frames by */
   if (!informed) return fixed ? FRAME : UNKNOWN;  /* its leader is unknown, which is enough */
   if (!joint->shaped) return FRAME;
   return fixed && rule != PSDM_MISSING_UNKNOWN ? BOLTED : UNKNOWN;
@@ -57,7 +57,7 @@ static void add_name(names *list, const char *name) {
   list->shown++;
 }
 
-/* a sentence about them, which names them at its end; none when there are none */
+/* a sentence about them, with their names at its end; nothing if there are none */
 static psdm_status tell(psdmp_robot_text_list *to, psdmp_base_arena *arena, const names *list, const char *one,
                         const char *many, const char *what) {
   char more[24] = "";
@@ -84,7 +84,7 @@ psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inerti
     bool taken = f == UNKNOWN && rule == PSDM_MISSING_ZERO;
     if (f == BOLTED) add_name(&bolted, joint->link_name);
     if (f == UNKNOWN) add_name(taken ? &zero : joint->half ? &half : &unknown, joint->link_name);
-    joint->known = f != UNKNOWN || taken; /* pi is zero where the file says nothing */
+    joint->known = f != UNKNOWN || taken; /* pi is zero where the file has no numbers */
   }
   psdmp_robot_text_list *warnings = &spec->warnings;
   psdm_status status =

@@ -1,4 +1,4 @@
-/* names.c: names in sorted order: found by bisection, twins found, the nearest one suggested. */
+/* names.c: sorted names: bisection, duplicates, nearest matches. */
 #include "robot/names_priv.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* names_priv.h: many names, found quickly: hostile files bring thousands. */
+/* names_priv.h: fast lookup among many names: hostile files bring thousands. */
 #ifndef PSDMP_ROBOT_NAMES_H
 #define PSDMP_ROBOT_NAMES_H
 
@@ -10,16 +10,16 @@ typedef struct psdmp_robot_names {
   int count;
 } psdmp_robot_names;
 
-/* Indexes count names, which must outlive it. False when memory is out. */
+/* Indexes count names, which must outlive it. False when out of memory. */
 bool psdmp_robot_names_init(psdmp_robot_names *names, psdmp_base_arena *arena, const char **name, int count);
 
 /* The first index of a name, -1 when there is none. */
 int psdmp_robot_names_find(const psdmp_robot_names *names, const char *name);
 
-/* The lowest index whose name stands earlier too, -1 when all differ; *first gets the earlier one. */
+/* The lowest index whose name occurs earlier too, -1 if there are no duplicates; *first gets the earlier one. */
 int psdmp_robot_names_twin(const psdmp_robot_names *names, int *first);
 
-/* The nearest name, NULL when none is near. Looks at the first few hundred only. */
+/* The nearest name, NULL when none is near. Searches only the first few hundred. */
 const char *psdmp_robot_names_nearest(const psdmp_robot_names *names, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
-/* reduced.c: frames and inertias that say the same about torques with fewer numbers.
+/* reduced.c: frames and inertias with fewer numbers and the same torques.
  *
  * A body's frame may turn about and slide along its joint's axis: it is chosen so that the step from a parent to its
  * first child is Rx(alpha), a shift with two components and Rz; other children need one more turn about the parent's
- * z. Mass on the axis of a revolute joint does not feel the joint, so it can be the parent's: m, mz and the second
+ * z. Mass on the axis of a revolute joint can be moved to the parent without effect: m, mz and the second
  * moment zz of every revolute body become zero, and whole arms have no mass. */
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void set_moments(const double pi[PSDMP_ROBOT_STANDARD], double c, double 
   k->S[5] = z[2] - slide * (at[2] + k->c[2]);
 }
 
-/* what lies on the axis to the parent: the axis runs along z through p */
+/* the inertia on the axis goes to the parent: the axis runs along z through p */
 static void lump(psdmp_robot_reduced *k, const double z[3], const double p[3], psdmp_robot_reduced *parent) {
   double m = k->mass, mz = k->c[2], zz = k->S[5];
   k->mass = k->c[2] = k->S[5] = 0;

@@ -1,4 +1,4 @@
-/* restrict.c: a part of what the file says: joints locked, another root, the chain to one tip. */
+/* restrict.c: part of a robot: locked joints, another root, the chain to one tip. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static psdm_status refuse(const cutter *c, const char *option, const char *name,
   return psdmp_base_fail(c->error, PSDM_E_ROBOT, c->spec->file, 0, 0, "%s '%s': %s", option, text, why);
 }
 
-/* joint of that name, or the joint behind which the link of that name stands; -1 when there is none */
+/* joint of that name, or the joint of the link of that name; -1 if neither exists */
 static int find(const psdmp_robot_spec *spec, const char *name, bool links_first) {
   for (int pass = 0; pass < 2; pass++)
     for (int j = 0; j < spec->joints; j++)
@@ -26,7 +26,7 @@ static int find(const psdmp_robot_spec *spec, const char *name, bool links_first
   return -1;
 }
 
-/* a name that no joint and no link has, and the nearest that one has */
+/* reports an unknown name with the nearest known one */
 static psdm_status not_there(const cutter *c, const char *option, const char *name, const char *what) {
   const psdmp_robot_spec *spec = c->spec;
   const char **words = PSDMP_BASE_NEW(c->arena, 2 * spec->joints, const char *);
@@ -43,7 +43,7 @@ static psdm_status not_there(const cutter *c, const char *option, const char *na
 
 /* ---- locking ---- */
 
-/* holds a joint at its couple_offset: the motion becomes part of the transform before it */
+/* fixes a joint at its couple_offset: the motion becomes part of the transform before it */
 static void hold(psdmp_robot_spec_joint *joint) {
   double value = joint->couple_offset;
   psdmp_robot_pose motion =
@@ -54,7 +54,7 @@ static void hold(psdmp_robot_spec_joint *joint) {
   joint->couples = 0;
 }
 
-/* what a follower owes to joint j, which is held at value, becomes constant; true when it follows nothing else */
+/* the contribution of joint j, locked at value, becomes a constant; true if this joint follows nothing else */
 static bool settle(psdmp_robot_spec_joint *follower, int j, double value) {
   for (int i = 0; i < follower->couples; i++) {
     if (follower->couple[i].joint != j) continue;
@@ -74,7 +74,7 @@ static psdm_status lock_joint(const cutter *c, const psdm_lock *lock, int *held)
   if (!isfinite(lock->value)) return refuse(c, "lock", lock->joint, "its position is not a finite number");
   spec->joint[j].couple_offset = lock->value;
   held[count++] = j;
-  /* a follower that is held thereby has followers in turn */
+  /* a follower that becomes locked has followers in turn */
   for (int h = 0; h < count; h++) {
     hold(&spec->joint[held[h]]);
     for (int k = 0; k < spec->joints; k++)
@@ -85,7 +85,7 @@ static psdm_status lock_joint(const cutter *c, const psdm_lock *lock, int *held)
 
 /* ---- keeping a part ---- */
 
-/* marks what hangs on joint root's link; the joints are in any order, so it sweeps until nothing changes */
+/* marks the subtree of joint root's link; the joints are in any order, so it sweeps until nothing changes */
 static void keep_below(const psdmp_robot_spec *spec, int root, bool *keep) {
   bool changed = true;
   while (changed) {
@@ -120,13 +120,13 @@ static psdm_status check_couples(const cutter *c, const bool *keep, const char *
   return PSDM_OK;
 }
 
-/* where a link stands after the cut, -1: the base, -2: nowhere */
+/* position of a link after the cut, -1: the base, -2: removed */
 static int moved_to(const int *to, int joint, int base_joint) {
   if (base_joint < 0 ? joint < 0 : joint == base_joint) return -1;
   return joint < 0 || to[joint] < 0 ? -2 : to[joint];
 }
 
-/* capsules of links that are left out go with them; so does the floor where the base is another */
+/* capsules of removed links are removed, and so is the floor if the base changes */
 static psdm_status compact_collision(const cutter *c, const int *to, int base_joint) {
   psdmp_robot_collision *collision = c->spec->collision;
   int capsules = 0, aparts = 0;
@@ -153,7 +153,7 @@ static psdm_status compact_collision(const cutter *c, const int *to, int base_jo
              : PSDM_OK;
 }
 
-/* drops every joint that is not kept and renumbers what points at joints; base_joint's link becomes the base */
+/* drops all joints that are not kept and renumbers references to joints; base_joint's link becomes the base */
 static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
   psdmp_robot_spec *spec = c->spec;
   int *to = PSDMP_BASE_NEW(c->arena, spec->joints, int), kept = 0;
@@ -211,7 +211,7 @@ static psdm_status take_tip(const cutter *c, const char *name) {
 
 /* ---- numbers that count moving links and independent joints ---- */
 
-/* assumptions name moving links by number: carry them to the new numbers, drop those whose link is gone */
+/* assumptions name moving links by number: renumber them, drop those whose link is gone */
 static psdm_status renumber_assumptions(const cutter *c, const char **old_links, int old_count) {
   psdmp_robot_spec *spec = c->spec;
   int *to = PSDMP_BASE_NEW(c->arena, old_count, int), kept = 0;
@@ -240,7 +240,7 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
   return PSDM_OK;
 }
 
-/* a joint that follows a follower follows the independent joint behind it: what lies between may then be cut away */
+/* a joint that follows a follower then follows its independent joint: the joints in between may be cut away */
 static void flatten(psdmp_robot_spec *spec) {
   for (int j = 0; j < spec->joints; j++) {
     psdmp_robot_spec_joint *joint = &spec->joint[j];

@@ -1,4 +1,4 @@
-/* robot.c: a robot from text, file or tables, and all that may be asked of it: facts, parameters, motors, notes. */
+/* robot.c: a robot from text, file or tables, and its queries: facts, parameters, motors, notes. */
 #include "psdm/robot.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ const char *const psdmp_robot_standard_names[PSDMP_ROBOT_STANDARD] = {"m",  "mx"
 const char *const psdmp_robot_body_names[PSDMP_ROBOT_BODY_NAMES] = {"m",   "rx",  "ry",  "rz",  "Ixx", "Iyy",
                                                                     "Izz", "Ixy", "Ixz", "Iyz", "Ia"};
 
-/* ---- in ---- */
+/* ---- input ---- */
 
 /* the file's name without its folder and ending */
 static const char *stem(psdmp_base_arena *arena, const char *file) {
@@ -22,14 +22,14 @@ static const char *stem(psdmp_base_arena *arena, const char *file) {
   return psdmp_base_arena_text(arena, from, length);
 }
 
-/* XML begins with a bracket, behind blanks and a byte order mark; YAML never does */
+/* XML begins with a bracket, after blanks and a byte order mark; YAML never does */
 static bool looks_like_xml(const char *text, size_t length) {
   size_t at = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
   while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n')) at++;
   return at < length && text[at] == '<';
 }
 
-/* what every source shares once its spec is filled */
+/* the common part of all sources, once the spec is filled */
 static psdm_status finish(psdmp_robot_spec *spec, const psdm_robot_options *options, psdm_robot *robot,
                           psdm_error *error) {
   psdm_status status = options ? psdmp_robot_spec_restrict(spec, options, &robot->arena, error) : PSDM_OK;
@@ -62,7 +62,7 @@ static psdm_robot *new_robot(const psdm_allocator *allocator) {
   return robot;
 }
 
-/* a robot from whichever source: text, or tables when text is NULL */
+/* a robot from text, or from tables if text is NULL */
 typedef struct source {
   const char *text, *name, *x_path;
   size_t length;
@@ -170,7 +170,7 @@ int psdm_robot_unknown_links(const psdm_robot *r) {
 psdm_status psdm_robot_ready(const psdm_robot *r, psdm_error *error) {
   char name[80];
   if (r->unknown_link >= 0) {
-    int by = r->unknown_by[r->joint[r->unknown_link].link]; /* perhaps a link that is fixed to it */
+    int by = r->unknown_by[r->joint[r->unknown_link].link]; /* may be a link that is fixed to it */
     const psdmp_robot_link *link = &r->link[by >= 0 ? by : r->unknown_link];
     psdmp_base_quote(link->name, strlen(link->name), name, sizeof name);
     if (r->urdf)
@@ -202,7 +202,7 @@ const double *psdm_robot_gravity(const psdm_robot *r) { return r->gravity; }
 bool psdm_robot_coupled(const psdm_robot *r) { return r->coupled; }
 int psdm_robot_loops(const psdm_robot *r) { return r->closure ? r->closure->loops : 0; }
 
-/* the tree's rows, with its independent joints as columns; what depends on a passive joint has no constant row */
+/* the tree's rows, with its independent joints as columns; rows that depend on a passive joint are not constant */
 static void closed_coupling(const psdm_robot *r, double *G, double *c) {
   const psdm_robot *tree = r->closure->tree;
   for (int b = 0; b < tree->bodies; b++) {

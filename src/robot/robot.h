@@ -43,14 +43,14 @@ typedef struct psdmp_robot_body {
 /* A link as the user knows it: a frame fixed to a body (or to the base, body -1). */
 typedef struct psdmp_robot_link {
   const char *name;
-  int body, line;         /* line of the file, 0: not known */
+  int body, line;         /* line of the file, 0: unknown */
   psdmp_robot_pose frame; /* the link frame in the body's canonical frame */
 } psdmp_robot_link;
 
 /* A length of the file: it moves the transforms around a joint by value times a direction (before: in the parent's
  * link frame). */
 typedef struct psdmp_robot_length {
-  char kind; /* a, d: of the joint's row; x, y, z: of whatever else stands before it */
+  char kind; /* a, d: of the joint's row; x, y, z: of any other translation before it */
   int joint; /* in file order */
   double value, before[3], after[3];
 } psdmp_robot_length;
@@ -77,7 +77,7 @@ extern const char *const psdmp_robot_standard_names[PSDMP_ROBOT_STANDARD]; /* "m
 enum { PSDMP_ROBOT_BODY_NAMES = 11 };
 extern const char *const psdmp_robot_body_names[PSDMP_ROBOT_BODY_NAMES]; /* "m" "rx" ... "Iyz" "Ia" */
 
-/* Reads "Ixz4 = 0" or "Ixx1 = Iyy1" for a robot of so many moving links; false when text is anything else. */
+/* Reads "Ixz4 = 0" or "Ixx1 = Iyy1" for a robot with this many moving links; false for anything else. */
 bool psdmp_robot_parse_assumption(const char *text, int links, psdmp_robot_assumption *a);
 
 typedef struct psdmp_robot_theta {
@@ -92,23 +92,23 @@ typedef struct psdmp_robot_loop {
   double point[2][3]; /* in the link frames */
 } psdmp_robot_loop;
 
-/* What a file says of collisions, and the gaps that follow from it. */
+/* Collision data of a file, and the gaps that follow from it. */
 typedef struct psdmp_robot_collision {
   int capsules, aparts, gaps;
   psdm_capsule *capsule; /* (capsules) */
-  int (*apart)[2];       /* (aparts) joints whose links are not watched against each other, -1: the base */
+  int (*apart)[2];       /* (aparts) joints of links that are not checked against each other, -1: the base */
   int (*gap)[2];         /* (gaps) capsules, or a capsule and -1: the floor; computed by psdmp_robot_collision_watch */
   bool floor;
   double normal[3], height; /* normal has length 1 */
 } psdmp_robot_collision;
 
-/* How a robot with closed loops sits on its open tree. */
+/* Relation of a robot with closed loops to its open tree. */
 typedef struct psdmp_robot_closure {
   const psdm_robot *tree; /* the same robot with the passive joints free */
   int loops, passives;
   psdmp_robot_loop *loop; /* (loops) */
   int *passive;           /* (passives) index of each passive joint among the tree's q */
-  /* (n), (passives) a closed position nearly: every other is reached from it, so it chooses the branch */
+  /* (n), (passives) a nearly closed position: every other is reached from it, so it selects the branch */
   double *home, *start;
   int *independent; /* (n) index of each independent joint among the tree's q */
 } psdmp_robot_closure;
@@ -117,8 +117,8 @@ struct psdm_robot {
   psdmp_base_arena arena;       /* owns everything below */
   psdmp_robot_closure *closure; /* NULL: no closed loops */
   const char *file, *name, *base_name;
-  size_t memory; /* bytes that one job may take, 0: half of the machine's; for psdmp_base_memory_ask */
-  bool urdf;     /* how the file is written: in which words messages speak of it */
+  size_t memory; /* memory limit of one job in bytes, 0: half of the machine's; for psdmp_base_memory_ask */
+  bool urdf;     /* format of the file: messages use its terms */
   double gravity[3];
 
   int n, bodies, joints, drives;
@@ -127,17 +127,17 @@ struct psdm_robot {
   psdmp_robot_body *body;       /* (bodies) canonical order */
   psdmp_robot_drive *drive;     /* (drives) */
   double *pi;                   /* (10 bodies) standard parameters, user frames, file order, tool included */
-  psdmp_robot_pose base;        /* where the tree stands */
+  psdmp_robot_pose base;        /* pose of the tree's base */
   psdmp_robot_placement *place; /* (joints) what body and link poses are computed from */
   int *order;                   /* (joints) parents before children */
-  /* joint of the link that is meant where none is named: the tip of the longest moving chain */
+  /* joint of the default link: the tip of the longest moving chain */
   int last;
   int lengths;
-  psdmp_robot_length *length;             /* (lengths) by joint; all that the places' translations are made of */
-  int tool_joint;                         /* joint of the moving link that carries the tool, -1: no tool that moves */
+  psdmp_robot_length *length;             /* (lengths) by joint; the complete translations */
+  int tool_joint;                         /* joint of the moving link that carries the tool, -1: no moving tool */
   double tool[PSDMP_ROBOT_STANDARD];      /* its standard parameters about that link's frame */
-  const psdmp_robot_collision *collision; /* NULL: nothing is watched */
-  /* (bodies) in file order: joint whose link made that moving link unknown in the file, -1: none */
+  const psdmp_robot_collision *collision; /* NULL: no collision checks */
+  /* (bodies) in file order: joint of the link that makes a moving link unknown, -1: none */
   int *unknown_by;
   int unknown_link;  /* joint of the first link without numbers, -1 when all are known */
   int unknown_drive; /* the same for drive inertias */
@@ -149,8 +149,8 @@ struct psdm_robot {
   double *g_val; /* (g_row[bodies]) */
   double *c;     /* (bodies) */
 
-  bool plain_drives;  /* every drive acts on one tree joint alone */
-  double *body_drive; /* (bodies) drive inertia that acts on each tree joint alone, zero when not plain */
+  bool plain_drives;  /* every drive acts on one tree joint only */
+  double *body_drive; /* (bodies) drive inertia on each tree joint alone, zero when not plain */
   double *drive_mass; /* (n x n) sum of a Ia a^T, NULL when plain */
 
   double *transmission;     /* (n x n) q = transmission q_motor, gears included; NULL: identity */
@@ -178,7 +178,7 @@ psdmp_robot_pose psdmp_robot_pose_rpy(const double xyz[3], const double rpy[3]);
 /* The multiple of 15 degrees nearest to angle. */
 double psdmp_robot_nearest_15(double angle);
 
-/* Standard parameters of a body seen from another frame: frame is where the old one stands in the new one. */
+/* Standard parameters of a body in another frame: frame is the pose of the old one in the new one. */
 void psdmp_robot_standard_move(const psdmp_robot_pose *frame, const double from[10], double to[10]);
 
 /* Standard parameters from mass, centre of mass and inertia about it (xx xy xz yy yz zz). */
@@ -187,8 +187,8 @@ void psdmp_robot_standard_from_body(double mass, const double com[3], const doub
 /* Recomputes the poses of bodies and links from base and place. */
 void psdmp_robot_place(psdm_robot *robot);
 
-/* A copy that can take other lengths and shares all else, its inertias included, which then mean nothing. False: out
- * of memory. */
+/* A copy that can have other lengths and shares everything else, including its inertias, which are then meaningless.
+ * False: out of memory. */
 bool psdmp_robot_copy(const psdm_robot *robot, psdmp_base_arena *arena, psdm_robot *copy);
 void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
 
@@ -198,7 +198,7 @@ const psdm_joint *psdmp_robot_joint_of(const psdm_robot *robot, int q); /* the j
 int psdmp_robot_named(const psdm_robot *robot, const char *link);
 psdm_status psdmp_robot_named_or_fail(const psdm_robot *robot, const char *link, int *joint, psdm_error *error);
 
-/* Index of a standard parameter by its name, -1 when there is none. */
+/* Index of a standard parameter by its name, -1 if unknown. */
 int psdmp_robot_standard_find(const psdm_robot *robot, const char *name);
 
 /* One of the standard parameters of psdm_robot_parameters; NAN beyond the last. */
@@ -210,7 +210,7 @@ void psdmp_robot_refresh(psdm_robot *robot);
 /* The bodies' reduced frames and inertias, after their joints or inertias changed. */
 void psdmp_robot_reduce(psdm_robot *robot);
 
-/* Chooses the gaps that are watched, from the capsules and the tree that carries them. False: out of memory. */
+/* Selects the gaps to check, from the capsules and the tree that carries them. False: out of memory. */
 bool psdmp_robot_collision_watch(const psdm_robot *robot, psdmp_base_arena *arena, psdmp_robot_collision *collision);
 
 /* ---- size.c ---- */
@@ -222,11 +222,11 @@ double psdmp_robot_reach(const psdm_robot *robot);
  * usual size. */
 double psdmp_robot_unit(const psdm_robot *robot);
 
-/* ---- which robot a file belongs to: fingerprint.c; psdm_robot_fingerprint has the kinematics ---- */
+/* ---- the robot that a file belongs to: fingerprint.c; psdm_robot_fingerprint has the kinematics ---- */
 
 enum { PSDMP_ROBOT_FINGERPRINT = 17 };                 /* sixteen hexadecimal digits and the end */
 uint64_t psdmp_robot_inertia(const psdm_robot *robot); /* of all standard parameters */
-/* of all that a robot file says; PSDM_E_MEMORY */
+/* of everything in a robot file; PSDM_E_MEMORY */
 psdm_status psdmp_robot_description(const psdm_robot *robot, const psdm_allocator *allocator, uint64_t *hash);
 char *psdmp_robot_fingerprint_text(uint64_t hash, char text[PSDMP_ROBOT_FINGERPRINT]);
 bool psdmp_robot_fingerprint_read(const char *text, size_t length, uint64_t *hash);

@@ -1,6 +1,6 @@
-/* snap_axes.c: successive axes that are nearly parallel or perpendicular are made so, where it is asked for. A
- * joint's frame turns about a point of its axis, and all that the joint carries moves with it as one body; inertias
- * stay in the frames of their links. */
+/* snap_axes.c: optionally makes nearly parallel or perpendicular successive axes exact. A joint's frame turns about a
+ * point of its axis, and everything that the joint carries moves with it as one body; inertias stay in the frames of
+ * their links. */
 #include <math.h>
 #include <string.h>
 
@@ -10,12 +10,12 @@ static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a
 
 static double size(const double a[3]) { return sqrt(dot(a, a)); }
 
-/* The axis of the moving joint before j, in the frame of the link that carries j; its index, -1: there is none. */
+/* The axis of the moving joint before j, in the frame of the link that carries j; its index, -1: none. */
 static int axis_before(const psdmp_robot_spec *spec, int j, double u[3], double origin[3]) {
   int a = spec->joint[j].parent;
   psdmp_robot_pose to = psdmp_robot_pose_identity(); /* joint frame of a -> link that carries j */
   for (int steps = 0; a >= 0; a = spec->joint[a].parent) {
-    if (steps++ == spec->joints) return -1; /* a cycle, which the tree's builder names */
+    if (steps++ == spec->joints) return -1; /* a cycle, which the tree's builder reports */
     to = psdmp_robot_pose_product(&spec->joint[a].after, &to);
     if (spec->joint[a].type != PSDM_FIXED) break;
     to = psdmp_robot_pose_product(&spec->joint[a].before, &to);
@@ -26,8 +26,7 @@ static int axis_before(const psdmp_robot_spec *spec, int j, double u[3], double 
   return a;
 }
 
-/* The direction that z is taken for: +-u, or z without its part along u. Returns the angle between both, -1: none is
- * near. */
+/* The direction to snap z to: +-u, or z without its part along u. Returns the angle between both, -1: none is near. */
 static double aligned(const double u[3], const double z[3], double most, double to[3], bool *square) {
   double along = dot(u, z), across[3], sine, cosine = along;
   for (int i = 0; i < 3; i++) across[i] = z[i] - along * u[i];
@@ -39,7 +38,7 @@ static double aligned(const double u[3], const double z[3], double most, double 
   return *square ? perpendicular : parallel;
 }
 
-/* R <- the smallest turn that takes z to `to`, times R */
+/* R <- the smallest turn from z to `to`, times R */
 static void turn(const double z[3], const double to[3], double R[9]) {
   double v[3] = {z[1] * to[2] - z[2] * to[1], z[2] * to[0] - z[0] * to[2], z[0] * to[1] - z[1] * to[0]},
          c = 1 + dot(z, to), turned[9];
@@ -53,8 +52,8 @@ static void turn(const double z[3], const double to[3], double R[9]) {
   for (int i = 0; i < 3; i++) R[3 * i + 2] = to[i];
 }
 
-/* How far the joint's origin lies behind the foot of the common normal, along its axis z; 0 where the origin is the
- * foot but for rounding. */
+/* Distance of the joint's origin from the foot of the common normal, along its axis z; 0 where they agree up to
+ * rounding. */
 static double behind_foot(const double u[3], const double origin[3], const double z[3], const double p[3]) {
   double from[3] = {p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]}, c = dot(u, z),
          behind = (dot(from, z) - c * dot(from, u)) / (1 - c * c);
@@ -73,14 +72,14 @@ static double turn_lengths(psdmp_robot_spec_joint *s, const double z[3], const d
   return sum;
 }
 
-/* Returns the angle that joint j's axis was turned by, 0 where it stays. */
+/* Returns the angle by which joint j's axis was turned, 0 if it stays. */
 static double snap_joint(psdmp_robot_spec *spec, int j, double most) {
   psdmp_robot_spec_joint *s = &spec->joint[j];
   double u[3], origin[3], to[3], z[3] = {s->before.R[2], s->before.R[5], s->before.R[8]};
   bool square;
   int a = axis_before(spec, j, u, origin);
   double angle = a < 0 ? -1 : aligned(u, z, most, to, &square);
-  if (angle <= 1e-15) return 0; /* as exact as numbers are */
+  if (angle <= 1e-15) return 0; /* exact up to rounding */
   /* axes that meet still do */
   bool crossing = square && s->type == PSDM_REVOLUTE && spec->joint[a].type == PSDM_REVOLUTE;
   double held = turn_lengths(s, z, to), behind = crossing ? behind_foot(u, origin, z, s->before.p) : held;

@@ -1,5 +1,5 @@
-/* spec.c: what the readers of robot files share: defaults of a joint, angles snapped to 15 degrees, warnings of
- * links that cannot exist. */
+/* spec.c: shared by the readers of robot files: defaults of a joint, angles snapped to 15 degrees, warnings about
+ * implausible links. */
 #include "robot/spec_priv.h"
 
 #include <math.h>
@@ -50,8 +50,8 @@ psdm_status psdmp_robot_spec_snap(psdmp_robot_spec *spec, psdmp_base_arena *aren
                               where, where[0] ? ": " : "", key, before, nearest * (180 / 3.14159265358979323846));
 }
 
-/* principal moments about the centre of mass: all positive, none larger than the other two together. Equality is
- * where flat and slender bodies live, so rounding of the printed digits is let pass: 1e-9 of the largest. */
+/* principal moments about the centre of mass: all positive, none larger than the sum of the other two. Equality is
+ * common for flat and slender bodies, so rounding of the printed digits is tolerated: 1e-9 of the largest. */
 static psdm_status check_moments(psdmp_robot_spec *spec, psdmp_base_arena *arena, const char *name,
                                  const double pi[10]) {
   double inertia[6], moment[3], com[3] = {pi[1] / pi[0], pi[2] / pi[0], pi[3] / pi[0]}, about[10];

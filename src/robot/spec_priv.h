@@ -1,5 +1,5 @@
-/* spec_priv.h: what a robot file says, before it becomes a canonical tree. Every reader fills one; build.c checks
- * it. */
+/* spec_priv.h: contents of a robot file, before it becomes a canonical tree. Every reader fills one; build.c checks it.
+ * */
 #ifndef PSDMP_ROBOT_SPEC_H
 #define PSDMP_ROBOT_SPEC_H
 
@@ -16,7 +16,7 @@ typedef struct psdmp_robot_spec_joint {
   psdm_joint_type type;
   int parent;                     /* joint in file order, -1: the base */
   psdmp_robot_pose before, after; /* parent's link frame -> joint frame (z is the axis) -> this link's frame */
-  int lengths;                    /* a and d, where the file has them; the rest of the translations is x, y, z */
+  int lengths;                    /* a and d, if the file has them; the rest of the translations is x, y, z */
   psdmp_robot_length length[2];
   psdm_limits limits;
   psdm_friction friction;
@@ -24,16 +24,16 @@ typedef struct psdmp_robot_spec_joint {
   bool has_drive;
   double drive_inertia; /* NAN: unknown */
   bool passive;         /* a closed loop moves it */
-  double start;         /* with loops: its value in a position where they nearly close */
+  double start;         /* with loops: its value in a nearly closed position */
   bool coupled;
   int couples;
   psdmp_robot_couple *couple;
   double couple_offset;
-  bool has_motor; /* a motor whose mass rides on another link */
+  bool has_motor; /* a motor whose mass is on another link */
   double motor_mass, motor_com[3];
   int motor_on; /* joint whose link carries it, -1: the base */
   bool known;   /* the link's numbers are given */
-  bool half;    /* not known, but for mass and centre: URDF's <inertial> without moments */
+  bool half;    /* unknown except for mass and centre: URDF's <inertial> without moments */
   bool shaped;  /* URDF: the link has <visual> or <collision> */
   double pi[PSDMP_ROBOT_STANDARD];
 } psdmp_robot_spec_joint;
@@ -76,8 +76,8 @@ typedef struct psdmp_robot_spec {
 psdm_status psdmp_robot_list_add(psdmp_robot_text_list *list, psdmp_base_arena *arena, const char *format, ...)
     PSDM_PRINTF(3, 4);
 
-/* Takes an angle within 1e-4 rad of a multiple of 15 degrees for that multiple: real files say 1.5708. Differences
- * above what printing 15 digits loses are worth a note, "line N: where: key X snapped to Y deg". */
+/* Snaps an angle within 1e-4 rad of a multiple of 15 degrees to it: real files write 1.5708. Differences above the
+ * rounding of 15 printed digits get a note, "line N: where: key X snapped to Y deg". */
 psdm_status psdmp_robot_spec_snap(psdmp_robot_spec *spec, psdmp_base_arena *arena, double *angle, int line,
                                   const char *where, const char *key);
 
@@ -95,11 +95,12 @@ psdm_status psdmp_robot_spec_from_urdf(const char *text, size_t length, const ch
 psdm_status psdmp_robot_spec_from_tables(const char *dh_path, const char *x_path, const psdm_robot_options *options,
                                          psdmp_base_arena *arena, psdmp_robot_spec *spec, psdm_error *error);
 
-/* Locks joints, takes another root, keeps only the chain to a tip: what the options ask for. */
+/* Locks joints, changes the root, keeps only the chain to a tip, as the options say. */
 psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_options *options,
                                       psdmp_base_arena *arena, psdm_error *error);
 
-/* Decides which links without numbers are frames, which are unknown and which the rule takes as massless, and tells. */
+/* Decides which links without numbers are frames, which are unknown and which the rule treats as massless, with notes.
+   */
 psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inertia rule, psdmp_base_arena *arena,
                                      psdm_error *error);
 
@@ -107,7 +108,7 @@ psdm_status psdmp_robot_spec_missing(psdmp_robot_spec *spec, psdm_missing_inerti
  * how many; 0: none. PSDM_E_ARGUMENT above 0.1. */
 psdm_status psdmp_robot_spec_snap_axes(psdmp_robot_spec *spec, double most, psdmp_base_arena *arena, psdm_error *error);
 
-/* Says that a length moves the joint's transforms: value * column `axis` of R, before or after the motion. */
+/* Records that a length moves the joint's transforms: value * column `axis` of R, before or after the motion. */
 void psdmp_robot_spec_add_length(psdmp_robot_spec_joint *joint, char kind, double value, const double R[9], int axis,
                                  bool after);
 

@@ -1,5 +1,5 @@
-/* urdf.c: URDF through libxml2. No network, no DTD, no entities; what URDF tools pass over is passed over, what they
- * would silently misread is refused with its line. */
+/* urdf.c: URDF through libxml2. No network, no DTD, no entities; what URDF tools ignore is ignored, what they would
+ * silently misread is refused with its line. */
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 #include <math.h>
@@ -18,7 +18,7 @@ typedef struct reader {
   bool snap;
 } reader;
 
-/* a link element and what is known of it */
+/* a link element and its properties */
 typedef struct link_node {
   const char *name;
   int line;
@@ -69,14 +69,14 @@ static quoted quote(const char *name) {
 
 /* ---- elements and attributes ---- */
 
-/* a default namespace says nothing (Drake's files have one); a prefix makes it somebody else's element */
+/* a default namespace changes nothing (Drake's files have one); a prefix makes it a foreign element */
 static bool has_prefix(const xmlNode *node) { return node->ns && node->ns->prefix; }
 
 static bool is_element(const xmlNode *node, const char *name) {
   return node->type == XML_ELEMENT_NODE && !has_prefix(node) && strcmp((const char *)node->name, name) == 0;
 }
 
-/* with the prefix declared or, where that was forgotten, as part of the name */
+/* with the prefix declared or, if the declaration is missing, as part of the name */
 static bool is_xacro(const xmlNode *node) {
   const char *prefix = has_prefix(node) ? (const char *)node->ns->prefix : "", *name = (const char *)node->name;
   return node->type == XML_ELEMENT_NODE && (strcmp(prefix, "xacro") == 0 || strncmp(name, "xacro:", 6) == 0);
@@ -88,7 +88,7 @@ static psdm_status refuse_xacro(reader *r, const xmlNode *node) {
                 quote(strncmp(name, "xacro:", 6) ? name : name + 6).text);
 }
 
-/* the only child element of that name, NULL when there is none; two are one too many */
+/* the only child element of that name, NULL if there is none; a second one is an error */
 static psdm_status only_child(reader *r, const xmlNode *parent, const char *name, const xmlNode **child) {
   *child = NULL;
   for (const xmlNode *at = parent->children; at; at = at->next) {
@@ -105,7 +105,7 @@ static psdm_status attribute(reader *r, const xmlNode *node, const char *name, c
   *value = NULL;
   if (!xmlHasNsProp((xmlNode *)node, (const xmlChar *)name, NULL)) return PSDM_OK;
   xmlChar *text = xmlGetNoNsProp((xmlNode *)node, (const xmlChar *)name);
-  if (!text) return psdmp_base_no_memory(r->file, r->error); /* it is there */
+  if (!text) return psdmp_base_no_memory(r->file, r->error); /* present */
   *value = psdmp_base_arena_text(r->arena, (const char *)text, strlen((const char *)text));
   xmlFree(text);
   if (!*value) return psdmp_base_no_memory(r->file, r->error);
@@ -121,7 +121,7 @@ static psdm_status required(reader *r, const xmlNode *node, const char *name, co
   return status;
 }
 
-/* names are as long as YAML's at most, so that what is read can be written */
+/* names are no longer than in YAML, so that every robot can be written as YAML */
 static psdm_status check_name(reader *r, const xmlNode *node, const char *name) {
   if (strlen(name) <= 200) return PSDM_OK;
   return refuse(r, node, "name of <%s> is '%s'; a name of 1 to 200 characters was expected", (const char *)node->name,
@@ -133,7 +133,7 @@ static psdm_status read_name(reader *r, const xmlNode *node, const char **name) 
   return status ? status : check_name(r, node, *name);
 }
 
-/* count numbers separated by blanks; the attribute may be absent, then *out keeps its default */
+/* count numbers separated by blanks; if the attribute is absent, *out keeps its default */
 static psdm_status numbers(reader *r, const xmlNode *node, const char *name, int count, double *out) {
   const char *text;
   psdm_status status = attribute(r, node, name, &text);
@@ -182,7 +182,7 @@ static psdm_status read_origin(reader *r, const xmlNode *parent, bool snapped, p
 
 /* ---- links ---- */
 
-/* products of inertia may be left out; a moment that is left out is not known to be zero */
+/* products of inertia may be omitted; an omitted moment is not known to be zero */
 static bool has_moments(const xmlNode *inertia) {
   return inertia && xmlHasProp((xmlNode *)inertia, BAD_CAST "ixx") && xmlHasProp((xmlNode *)inertia, BAD_CAST "iyy") &&
          xmlHasProp((xmlNode *)inertia, BAD_CAST "izz");
@@ -206,7 +206,7 @@ static psdm_status read_inertial(reader *r, const xmlNode *inertial, link_node *
   link->half = about[0] != 0 && !has_moments(inertia);
   link->known = !link->half;
   psdmp_robot_standard_move(&pose, about, link->pi);
-  if (link->half && about[0] > 0) return PSDM_OK; /* there are no moments to look at */
+  if (link->half && about[0] > 0) return PSDM_OK; /* no moments to check */
   return psdmp_robot_spec_check_link(r->spec, r->arena, link->name, link->pi) ? psdmp_base_no_memory(r->file, r->error)
                                                                               : PSDM_OK;
 }
@@ -272,7 +272,7 @@ static psdm_status read_joint(reader *r, const xmlNode *node, joint_node *joint)
   return status ? status : read_axis(r, joint);
 }
 
-/* a rotation that takes z to the axis; signed permutations where the axis is one of the frame's own */
+/* a rotation that takes z to the axis; signed permutations if the axis is one of the frame's */
 static psdmp_robot_pose axis_rotation(const double a[3]) {
   static const double PI = 3.14159265358979323846;
   const bool none[3] = {fabs(a[0]) < 1e-15, fabs(a[1]) < 1e-15, fabs(a[2]) < 1e-15};
@@ -355,7 +355,7 @@ static psdm_status read_mimic(reader *r, const urdf *u, const joint_node *joint,
 
 enum { MOST_STRANGERS = 20 };
 
-/* elements that URDF and its users know and that say nothing about dynamics */
+/* known elements without influence on dynamics */
 static bool passed_over(const char *name) {
   static const char *const known[] = {"link",  "joint",        "material", "transmission", "gazebo", "sensor",
                                       "group", "ros2_control", "plugin",   "mujoco",       "drake",  "actuator"};
@@ -364,7 +364,7 @@ static bool passed_over(const char *name) {
   return false;
 }
 
-/* the first few by name, the rest as a number: a file may hold millions */
+/* the first few by name, the rest as a count: a file may hold millions */
 static psdm_status note_stranger(reader *r, const xmlNode *node, int *strangers) {
   if (has_prefix(node) || passed_over((const char *)node->name) || (*strangers)++ >= MOST_STRANGERS) return PSDM_OK;
   return psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was passed over",
@@ -512,8 +512,7 @@ static psdm_status refuse_byte(reader *r, const char *text, const char *at, psdm
 }
 
 /* libxml2 compares each attribute with the others of its tag, and each prefix with all declared ones: hours for a
- * hostile file. No tag holds a '<', so what stands between two of them bounds its attributes, whatever else is wrong
- * with the text. */
+ * hostile file. No tag holds a '<', so the text between two of them bounds its attributes, whatever else is wrong. */
 static psdm_status check_crowds(reader *r, const char *text, size_t length) {
   enum { MOST_ATTRIBUTES = 200, MOST_NAMESPACES = 200 }; /* a second for the largest file */
   int attributes = 0, namespaces = 0;
@@ -530,9 +529,9 @@ static psdm_status check_crowds(reader *r, const char *text, size_t length) {
   return PSDM_OK;
 }
 
-/* UTF-8 only, whatever the file says of itself: other encodings could hide what the crowds are counted by */
+/* UTF-8 only, whatever the file declares: other encodings could hide attributes from the count */
 static psdm_status check_text(reader *r, const char *text, size_t length) {
-  enum { MOST_BYTES = 10000000 }; /* beyond it libxml2 fails here and there (XML_MAX_LOOKUP_LIMIT) */
+  enum { MOST_BYTES = 10000000 }; /* above this libxml2 fails in various places (XML_MAX_LOOKUP_LIMIT) */
   if (length > MOST_BYTES)
     return psdmp_base_fail(r->error, PSDM_E_LIMIT, r->file, 0, 0, "%zu bytes; at most %d are read", length, MOST_BYTES);
   for (const char *at = text, *end = text + length; at < end;) {
@@ -547,7 +546,7 @@ static psdm_status check_text(reader *r, const char *text, size_t length) {
 
 /* ---- the declaration ---- */
 
-/* the version in <?xml version="1.0"?>, and how long it is; NULL: none */
+/* the version in <?xml version="1.0"?>, and its length; NULL: none */
 static const char *version_of(const char *declaration, const char *end, size_t *length) {
   const char *at = declaration;
   while (end - at > 7 && memcmp(at, "version", 7) != 0) at++;
@@ -557,8 +556,8 @@ static const char *version_of(const char *declaration, const char *end, size_t *
   return close ? at + 1 : NULL;
 }
 
-/* Blank lines before <?xml and versions that XML never had ("0.0") are common, and say nothing: the text is UTF-8
- * whatever stands there. Then the declaration is made blank in a copy, with a note; every line keeps its number. */
+/* Blank lines before <?xml and versions that XML never had ("0.0") are common and harmless: the text is UTF-8 in any
+ * case. Then the declaration is blanked in a copy, with a note; every line keeps its number. */
 static psdm_status pass_over_declaration(reader *r, const char **text, size_t length) {
   const char *begin = *text + (length >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0), *at = begin,
              *end = *text + length;
@@ -566,7 +565,7 @@ static psdm_status pass_over_declaration(reader *r, const char **text, size_t le
   if (end - at < 6 || memcmp(at, "<?xml", 5) != 0 || !strchr(" \t\r\n", at[5])) return PSDM_OK;
   const char *close = at;
   while (end - close >= 2 && memcmp(close, "?>", 2) != 0 && *close != '>') close++;
-  if (end - close < 2 || *close != '?') return PSDM_OK; /* libxml2 says what is wrong */
+  if (end - close < 2 || *close != '?') return PSDM_OK; /* libxml2 reports the error */
   size_t size;
   const char *version = version_of(at, close, &size);
   bool odd = version && size >= 3 && strspn(version, "0123456789") == 1 && version[1] == '.' && version[0] != '1';
@@ -588,13 +587,13 @@ static psdm_status pass_over_declaration(reader *r, const char **text, size_t le
 
 /* ---- XML ---- */
 
-/* what the parser met first: libxml2 goes on and ends with what only follows from it */
+/* the parser's first error: libxml2 goes on and ends with consequences of it */
 typedef struct watch {
   reader *r;
   psdm_status status;
 } watch;
 
-/* a document type declaration is where entity bombs live, and no URDF needs one */
+/* a document type declaration can hold entity bombs, and no URDF needs one */
 static void stop_at_dtd(void *context, const xmlChar *name, const xmlChar *external, const xmlChar *system) {
   (void)name, (void)external, (void)system;
   xmlParserCtxtPtr parser = context;
@@ -609,12 +608,12 @@ static void keep_first_error(void *context, const xmlError *e) {
   xmlParserCtxtPtr parser = context;
   watch *w = parser->_private;
   if (e->code == XML_ERR_NO_MEMORY)
-    w->status = psdmp_base_no_memory(w->r->file, w->r->error); /* what came before it may have come of it */
+    w->status = psdmp_base_no_memory(w->r->file, w->r->error); /* earlier errors may be a consequence of it */
   if (w->status || e->level < XML_ERR_FATAL) return;
   const char *message = e->message ? e->message : "";
   char text[200];
   psdmp_base_quote(message, strcspn(message, "\n"), text, sizeof text);
-  if (strstr(message, "XML_PARSE_HUGE")) /* its way to say so */
+  if (strstr(message, "XML_PARSE_HUGE")) /* how libxml2 reports it */
     w->status =
         psdmp_base_fail(w->r->error, PSDM_E_LIMIT, w->r->file, e->line, 0, "elements are nested more than 256 deep");
   else
@@ -622,7 +621,7 @@ static void keep_first_error(void *context, const xmlError *e) {
                                 "malformed XML: %s", text);
 }
 
-/* what is no parser's: the tree is built without memory, and libxml2 would tell standard error */
+/* errors outside the parser: the tree is built without memory, and libxml2 would write to standard error */
 static void keep_memory_error(void *context, const xmlError *e) {
   watch *w = context;
   if (e->code == XML_ERR_NO_MEMORY) w->status = psdmp_base_no_memory(w->r->file, w->r->error);
@@ -637,7 +636,7 @@ static psdm_status read_document(watch *w, xmlParserCtxtPtr parser, const char *
                                          XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA |
                                              XML_PARSE_COMPACT | XML_PARSE_BIG_LINES | XML_PARSE_IGNORE_ENC);
   if (parser->errNo == XML_ERR_NO_MEMORY)
-    w->status = psdmp_base_no_memory(r->file, r->error); /* whatever else came of it */
+    w->status = psdmp_base_no_memory(r->file, r->error); /* whatever else followed from it */
   psdm_status status = w->status;
   if (!status) status = document ? read_robot(r, xmlDocGetRootElement(document)) : refuse(r, NULL, "malformed XML");
   if (w->status == PSDM_E_MEMORY) status = w->status; /* while attributes were copied */
@@ -657,8 +656,9 @@ psdm_status psdmp_robot_spec_from_urdf(const char *text, size_t length, const ch
   if (!status) status = pass_over_declaration(&r, &text, length);
   if (status) return status;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, xmlInitParser); /* libxml2 sets itself up at the first use, which two threads may make at once */
-  /* the thread's own handler of errors, for as long as this takes */
+  pthread_once(&once, xmlInitParser); /* libxml2 initialises itself at the first use, which two threads may make at once
+                                         */
+  /* the thread's own error handler, for the duration of this call */
   watch w = {&r, PSDM_OK};
   xmlStructuredErrorFunc before = xmlStructuredError;
   void *before_context = xmlStructuredErrorContext;

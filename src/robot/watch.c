@@ -1,4 +1,4 @@
-/* watch.c: which capsules are watched against which, and against the floor. */
+/* watch.c: which capsules are checked against which, and against the floor. */
 #include "robot/robot.h"
 
 /* the body that carries a capsule, -1: the base */
@@ -6,12 +6,12 @@ static int body_of(const psdm_robot *r, const psdm_capsule *capsule) {
   return capsule->joint < 0 ? -1 : r->link[capsule->joint].body;
 }
 
-/* the same body, or two that a single joint connects: their capsules touch where the joint is */
+/* the same body, or two that a single joint connects: their capsules touch at the joint */
 static bool neighbours(const psdm_robot *r, int a, int b) {
   return a == b || (a >= 0 && r->body[a].parent == b) || (b >= 0 && r->body[b].parent == a);
 }
 
-/* marks the links that capsule a is not watched against; entry j + 1 is link j, entry 0 the base */
+/* marks the links that capsule a is not checked against; entry j + 1 is link j, entry 0 the base */
 static void mark_apart(const psdmp_robot_collision *c, int a, int *mark) {
   int joint = c->capsule[a].joint;
   for (int i = 0; i < c->aparts; i++)
@@ -19,7 +19,7 @@ static void mark_apart(const psdmp_robot_collision *c, int a, int *mark) {
       if (c->apart[i][side] == joint) mark[c->apart[i][!side] + 1] = a + 1;
 }
 
-/* the gaps of capsule a with later ones; counts only, where gap is NULL */
+/* the gaps of capsule a with later ones; only counts if gap is NULL */
 static int watch(const psdm_robot *r, const psdmp_robot_collision *c, int a, int *mark, int (*gap)[2]) {
   int count = 0, body = body_of(r, &c->capsule[a]);
   mark_apart(c, a, mark);

@@ -5,7 +5,7 @@
 
 #include "robot/robot.h"
 
-/* what is zero up to the rounding of a few products of rotations */
+/* zero up to the rounding of a few products of rotations */
 static bool zero(double x) { return fabs(x) < 1e-15; }
 
 /* ---- geometry of joint j relative to its parent's link ---- */
@@ -24,7 +24,7 @@ static double size_of(const psdm_robot *r) {
   return size;
 }
 
-/* lengths that are rounding beside the robot's longest become zero */
+/* lengths that are rounding compared to the robot's longest become zero */
 static psdmp_robot_pose tidy(const psdm_robot *r, psdmp_robot_pose t) {
   double size = size_of(r);
   for (int i = 0; i < 3; i++)
@@ -42,8 +42,8 @@ static placement place(const psdm_robot *r, int j) {
                      tidy(r, r->link[j].frame)};
 }
 
-/* roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll). Roll is read off after yaw is undone, so that near pitch = 90
- * degrees, where the two cannot be told apart, their errors cancel. */
+/* roll, pitch, yaw of R = Rz(yaw) Ry(pitch) Rx(roll). Roll is computed after yaw is undone, so that near pitch = 90
+ * degrees, where the two are indistinguishable, their errors cancel. */
 static void rpy_of(const double R[9], double rpy[3]) {
   double yaw = zero(R[0]) && zero(R[3]) ? 0 : atan2(R[3], R[0]), c = cos(yaw), s = sin(yaw);
   rpy[2] = yaw;
@@ -67,7 +67,7 @@ static void body_of(const double pi[10], double com[3], double inertia[6]) {
   memcpy(inertia, about + 4, 6 * sizeof *inertia);
 }
 
-/* only masses and inertias: what mass, com and inertia can say */
+/* masses and inertias without first moments of a massless link: what mass, com and inertia can express */
 static bool has_body(const double pi[10]) { return pi[0] != 0 || (pi[1] == 0 && pi[2] == 0 && pi[3] == 0); }
 
 /* ---- text ---- */
@@ -94,7 +94,7 @@ static void put_yaml_name(psdm_output *out, const char *before, const char *name
     const char plain[2] = {(char)*c, '\0'};
     if (*c < 0x20 || *c == 0x7F) psdm_output_print(out, "\\x%02x", *c);
     else if (*c == 0xC2 && c[1] >= 0x80 &&
-             c[1] < 0xA0) /* U+0080 .. U+009F may not stand in YAML, and U+0085 is a line break */
+             c[1] < 0xA0) /* U+0080 .. U+009F are not allowed in YAML, and U+0085 is a line break */
       psdm_output_print(out, "\\x%02x", *++c);
     else if (*c == 0xE2 && c[1] == 0x80 && (c[2] == 0xA8 || c[2] == 0xA9)) { /* U+2028, U+2029 are line breaks too */
       psdm_output_print(out, "\\u20%02x", c[2] - 0x80);
@@ -125,7 +125,7 @@ static void put_xml_name(psdm_output *out, const char *before, const char *name,
   psdm_output_text(out, after);
 }
 
-/* a name that no joint or link has: stem, a suffix, and underscores until it is free */
+/* a name not used by any joint or link: stem, a suffix, and underscores until it is free */
 static const char *fresh_name(const psdm_robot *r, const char *stem, const char *suffix, char *buf, size_t size) {
   snprintf(buf, size, "%.220s%s", stem, suffix);
   while (psdm_robot_find(r, buf) >= 0 && strlen(buf) + 2 < size) strcat(buf, "_");
@@ -134,7 +134,7 @@ static const char *fresh_name(const psdm_robot *r, const char *stem, const char 
 
 /* ---- YAML ---- */
 
-/* after = Rz(theta) Tz(d) Tx(a) Rx(alpha), which a dh row says; false where the link frame stands otherwise */
+/* after = Rz(theta) Tz(d) Tx(a) Rx(alpha), a dh row; false if the link frame is elsewhere */
 typedef struct dh_row {
   double theta, d, a, alpha;
 } dh_row;
@@ -149,8 +149,8 @@ static bool row_of(const psdmp_robot_pose *t, dh_row *row) {
   return fabs(c * t->p[1] - s * t->p[0]) <= 1e-15 * fabs(row->a);
 }
 
-/* a transform that only turns about and slides along z belongs into the row; the cosine of a tilt would hide it up
- * to 4e-8 rad */
+/* a transform that only turns about and slides along z belongs in the row; the cosine of a tilt would hide it up to
+ * 4e-8 rad */
 static bool absorb(const psdmp_robot_pose *before, dh_row *row) {
   if (before->R[8] < 0 || !zero(before->R[2]) || !zero(before->R[5]) || before->p[0] != 0 || before->p[1] != 0)
     return false;
@@ -194,7 +194,7 @@ static void yaml_friction(psdm_output *out, const psdm_friction *f) {
   psdm_output_text(out, "}");
 }
 
-/* the joint behind a column of G: the tree's own numbering where there are closed loops */
+/* the joint of a column of G: the tree's own numbering for closed loops */
 static const char *independent_name(const psdm_robot *r, int q) {
   const psdm_joint *joint = r->closure ? r->closure->tree->joint : r->joint;
   for (int j = 0; j < r->joints; j++)
@@ -314,7 +314,7 @@ static void yaml_loops(psdm_output *out, const psdm_robot *r) {
     put_yaml_name(out, ", ", r->link[c->loop[l].joint[1]].name);
     put_list(out, "], points: [[", c->loop[l].point[0], 3, ", ", "], ");
     put_list(out, "[", c->loop[l].point[1], 3, ", ", "]]");
-    if (l == 0) { /* which loop names a passive joint makes no difference: all close together */
+    if (l == 0) { /* it does not matter which loop names a passive joint: all close together */
       psdm_output_text(out, ", joints: [");
       for (int j = 0, k = 0; j < r->joints; j++)
         if (r->joint[j].passive) put_yaml_name(out, k++ ? ", " : "", r->joint[j].name);
@@ -331,7 +331,7 @@ static void yaml_loops(psdm_output *out, const psdm_robot *r) {
   }
 }
 
-/* a link by its name, the base as the file calls it */
+/* a link by its name, the base as in the file */
 static void put_yaml_link(psdm_output *out, const psdm_robot *r, const char *before, int j) {
   if (j >= 0) {
     put_yaml_name(out, before, r->link[j].name);
@@ -429,7 +429,7 @@ static void urdf_link(psdm_output *out, const char *name, const double *pi) {
 /* URDF has both limits or none: an absent one reads as zero */
 static bool limited(const psdm_limits *l) { return isfinite(l->lower) && isfinite(l->upper); }
 
-/* URDF's link frame stands on the joint axis; one that does not needs a second, fixed joint */
+/* URDF's link frame is on the joint axis; one elsewhere needs a second, fixed joint */
 static bool urdf_needs_frame(const psdm_robot *r, int j) {
   const psdmp_robot_pose after = tidy(r, r->link[j].frame);
   return r->joint[j].type == PSDM_REVOLUTE && !(after.p[0] == 0 && after.p[1] == 0);
@@ -509,7 +509,7 @@ void psdm_robot_write(const psdm_robot *r, psdm_robot_format format, psdm_output
   else write_yaml(r, out);
 }
 
-/* ---- what URDF cannot say ---- */
+/* ---- what URDF cannot express ---- */
 
 static bool has_control(const char *name) {
   for (const unsigned char *c = (const unsigned char *)name; *c; c++)
@@ -517,10 +517,10 @@ static bool has_control(const char *name) {
   return false;
 }
 
-/* what our own reader, and others, take for xacro */
+/* what our own reader, and others, would read as xacro */
 static bool has_xacro(const char *name) { return strstr(name, "$(") || strstr(name, "${"); }
 
-/* the index-th thing of joint j that is lost, NULL when there are fewer; index counts down by those it has */
+/* the index-th property of joint j that is lost, NULL if there are fewer; index counts down by those it has */
 static const char *joint_loss(const psdm_robot *r, int j, int *index) {
   const psdm_joint *joint = &r->joint[j];
   const psdm_friction *f = &joint->friction;

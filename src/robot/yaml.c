@@ -1,4 +1,4 @@
-/* yaml.c: robot files as hand-written by users. Every field is checked; unknown keys name the nearest known one. */
+/* yaml.c: robot files as written by users. Every field is checked; unknown keys name the nearest known one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct reader {
   psdmp_robot_spec *spec;
   bool snap;
   psdmp_robot_names joints, links; /* once all are read */
-  char where[96];                  /* "joint 'A1'": put before every message */
+  char where[96];                  /* "joint 'A1'": prefix of every message */
 } reader;
 
 typedef psdm_status (*field_read)(reader *r, const psdmp_document_node *node, void *target);
@@ -98,7 +98,7 @@ static psdm_status read_nonzero(reader *r, const psdmp_document_node *node, void
   return expected(r, node, "a number other than zero");
 }
 
-/* a limit or an offset: angle notation is welcome, but it is never snapped */
+/* a limit or an offset: may be written as an angle, but is never snapped */
 static psdm_status read_quantity(reader *r, const psdmp_document_node *node, void *target) {
   if (node->kind == PSDMP_DOCUMENT_SCALAR && psdmp_base_parse_angle(node->text, node->length, target)) return PSDM_OK;
   return expected(r, node, "a number or an angle such as 1.57, -pi/2 or 90 deg");
@@ -150,7 +150,7 @@ static psdm_status read_name(reader *r, const psdmp_document_node *node, void *t
   return PSDM_OK;
 }
 
-/* keeps a node for later, when what it refers to is known */
+/* keeps a node until what it refers to is known */
 static psdm_status read_node(reader *r, const psdmp_document_node *node, void *target) {
   (void)r;
   *(const psdmp_document_node **)target = node;
@@ -296,7 +296,7 @@ static psdm_status read_joint(reader *r, const psdmp_document_node *node, int in
   w->joint.column = node->column;
   w->joint.parent = index - 1;
 
-  /* the name comes first, so that every message can carry it */
+  /* the name is read first: every message contains it */
   char label[80];
   snprintf(label, sizeof label, "%d", index + 1);
   for (const psdmp_document_node *at = node->kind == PSDMP_DOCUMENT_MAP ? node->child : NULL; at; at = at->next)
@@ -316,7 +316,7 @@ static psdm_status read_joint(reader *r, const psdmp_document_node *node, int in
   return PSDM_OK;
 }
 
-/* the joint of this name, or of the link of this name; -2 when there is none, -1 for the base */
+/* the joint of this name, or of the link of this name; -2 if unknown, -1 for the base */
 static int find_joint(const reader *r, const char *name, bool links) {
   int joint = psdmp_robot_names_find(&r->joints, name);
   if (joint < 0 && links) joint = psdmp_robot_names_find(&r->links, name);
@@ -333,7 +333,7 @@ static psdm_status no_such_joint(reader *r, int line, int column, const char *na
                 near ? "; did you mean '" : "", near ? other : "", near ? "'?" : "");
 }
 
-/* base, or "" where something else is called so, is the base */
+/* base or "" is the base, unless something else has that name */
 static psdm_status resolve_parent(reader *r, const psdmp_document_node *node, int *parent) {
   const char *name = NULL;
   *parent = -1;
@@ -375,7 +375,8 @@ static psdm_status resolve_couple(reader *r, const psdmp_document_node *node, ps
   return PSDM_OK;
 }
 
-/* a motor that rides on another link: its mass there, its rotor inertia as drive inertia (seen through the gear) */
+/* a motor that is mounted on another link: its mass there, its rotor inertia as drive inertia (seen through the gear)
+   */
 static psdm_status resolve_motor(reader *r, const psdmp_document_node *node, psdmp_robot_spec_joint *joint) {
   struct {
     double mass, com[3], inertia;
@@ -401,7 +402,7 @@ static psdm_status resolve_motor(reader *r, const psdmp_document_node *node, psd
   return PSDM_OK;
 }
 
-/* all joint and link names, each standing once */
+/* all joint and link names must be unique */
 static psdm_status index_names(reader *r) {
   const psdmp_robot_spec *spec = r->spec;
   const char **joints = PSDMP_BASE_NEW(r->arena, spec->joints, const char *),
@@ -448,7 +449,7 @@ static psdm_status read_standard(reader *r, const psdmp_document_node *node, voi
   return read_map(r, node, "standard", fields, COUNT(fields), target, &seen);
 }
 
-/* mass, com and inertia, or standard parameters; *known is false when neither is there */
+/* mass, com and inertia, or standard parameters; *known is false without either */
 static psdm_status read_body(reader *r, const psdmp_document_node *node, const char *what, body *b, bool *known,
                              double pi[10]) {
   static const field fields[] = {{"mass", read_number, offsetof(body, mass)},
@@ -582,7 +583,7 @@ static psdm_status read_points(reader *r, const psdmp_document_node *node, psdmp
   return status ? status : read_vector3(r, node->child->next, loop->point[1]);
 }
 
-/* names the joints that the loop moves, and where their closure is looked for */
+/* names the joints that the loop moves, and the initial guess of its closure */
 static psdm_status read_passive(reader *r, const psdmp_document_node *joints, const psdmp_document_node *start) {
   if (joints->kind != PSDMP_DOCUMENT_LIST) return expected(r, joints, "a list of the joints that the loop moves");
   if (start && (start->kind != PSDMP_DOCUMENT_LIST || start->count != joints->count))
@@ -607,7 +608,7 @@ static psdm_status read_passive(reader *r, const psdmp_document_node *joints, co
   return PSDM_OK;
 }
 
-/* values of the independent joints in the position that start belongs to */
+/* values of the independent joints in the position of start */
 static psdm_status read_home(reader *r, const psdmp_document_node *node) {
   if (node->kind != PSDMP_DOCUMENT_MAP) return expected(r, node, "a map {joint: value}");
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
@@ -661,7 +662,7 @@ static psdm_status read_loops(reader *r, const psdmp_document_node *node) {
 
 /* ---- collisions ---- */
 
-/* the joint behind which a link stands, -1: the base; a joint's name stands for its link */
+/* the joint of a link, -1: the base; a joint's name means its link */
 static psdm_status resolve_link(reader *r, const psdmp_document_node *node, int *joint) {
   const char *name = node->text;
   int link = node->kind == PSDMP_DOCUMENT_SCALAR && node->length ? psdmp_robot_names_find(&r->links, name) : -1;
@@ -678,7 +679,7 @@ static psdm_status read_floor(reader *r, const psdmp_document_node *node, void *
   c->normal[2] = 1;
   psdm_status status = read_map(r, node, "floor", fields, COUNT(fields), c, &seen);
   if (status) return status;
-  /* a direction: its length says nothing. Scaled first, since squares of huge or tiny numbers overflow */
+  /* a direction of any length. Scaled first, since squares of huge or tiny numbers overflow */
   double largest = fmax(fmax(fabs(c->normal[0]), fabs(c->normal[1])), fabs(c->normal[2]));
   if (largest == 0) return refuse(r, node->line, node->column, "the floor's normal has no direction");
   double x = c->normal[0] / largest, y = c->normal[1] / largest, z = c->normal[2] / largest,
@@ -766,7 +767,7 @@ static psdm_status read_convention(reader *r, const psdmp_document_node *node, b
   return PSDM_OK;
 }
 
-/* what refers to other joints by name, once all names are known */
+/* references to other joints by name, once all names are known */
 static psdm_status resolve_names(reader *r, const row *rows) {
   psdmp_robot_spec *spec = r->spec;
   for (int j = 0; j < spec->joints; j++) {

@@ -1,5 +1,5 @@
-/* answer.c: one vector of all numbers and one covariance, that grow from step to step; what earlier runs and the
- * robot file say before the first. */
+/* answer.c: one vector of all numbers and one covariance, updated from step to step; initial values from earlier runs
+ * and the robot file. */
 #include <cblas.h>
 #include <math.h>
 #include <stdarg.h>
@@ -120,8 +120,8 @@ static psdm_status check(const psdm_robot *robot, const psdm_steps_options *o, p
   return PSDM_OK;
 }
 
-/* the base parameters of the robot without the assumptions of its file, so that numbers of one robot can be compared
- * whatever is assumed */
+/* the base parameters of the robot without the assumptions of its file, so that numbers of one robot are comparable
+ * under any assumptions */
 static psdm_status set_model(psdmp_steps *s, psdm_error *error) {
   psdmp_identify_run *r = &s->run;
   psdm_status status = psdm_parameters_model(r->robot, s->allocator, &r->model, error);
@@ -208,7 +208,7 @@ static psdm_status set_gravity(psdmp_steps *s, psdm_error *error) {
   return status ? psdmp_base_fail(error, status, s->run.robot->file, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 
-/* ---- what the file says ---- */
+/* ---- values from the file ---- */
 
 static double with_formula(const psdmp_steps *s, int j, const double *pi) {
   double sum = 0;
@@ -222,7 +222,7 @@ static void set_theta(psdmp_steps *s, int j, double with_tool, int from) {
   s->theta_from[j] = from;
 }
 
-/* inertias of its links, or base parameters by name; those of a file with assumptions are grouped otherwise */
+/* inertias of its links, or base parameters by name; those of a file with assumptions are grouped differently */
 static psdm_status theta_of_file(psdmp_steps *s, psdm_error *error) {
   const psdm_robot *r = s->run.robot;
   double *pi = psdmp_base_alloc(s->allocator, ((size_t)s->S + 1) * sizeof *pi);
@@ -254,7 +254,7 @@ static void drives_of_file(psdmp_steps *s) {
   }
 }
 
-/* ---- what earlier runs found ---- */
+/* ---- results of earlier runs ---- */
 
 static psdm_status check_before(const psdmp_steps *s, const psdm_parameters *b, psdm_error *error) {
   if (b->n == s->n && b->base == s->l && (!b->kinematics || b->kinematics == psdm_robot_fingerprint(s->run.robot)))
@@ -263,7 +263,7 @@ static psdm_status check_before(const psdmp_steps *s, const psdm_parameters *b, 
                          "the parameters of earlier runs were found for other kinematics");
 }
 
-/* their tool is part of their theta; that of one shot is the robot file's */
+/* their theta includes their tool; for one-shot results it is the robot file's */
 static void theta_before(psdmp_steps *s, const psdm_parameters *b) {
   const double *own = s->tool_pi;
   double tool[10];
@@ -295,7 +295,7 @@ static void drives_before(psdmp_steps *s, const psdm_parameters *b) {
   }
 }
 
-/* of steps: all of it; of one shot: theta's block, or its standard deviations */
+/* of steps: all of it; of one-shot results: theta's block, or its standard deviations */
 static void covariance_before(psdmp_steps *s, const psdm_parameters *b) {
   int wide = s->l;
   for (int i = 0; i < s->n && !b->lugre; i++) wide += b->columns[i];
@@ -306,7 +306,7 @@ static void covariance_before(psdmp_steps *s, const psdm_parameters *b) {
       if (b->covariance) *to = b->covariance[(long)i * wide + j];
       else if (i == j && isfinite(b->theta[i].sd)) *to = b->theta[i].sd * b->theta[i].sd;
     }
-  for (long k = 0; k < (long)s->N * s->N; k++) /* nothing is known of what is not known */
+  for (long k = 0; k < (long)s->N * s->N; k++) /* unknown values have unknown uncertainty */
     if (!isfinite(s->C[k])) s->C[k] = 0;
 }
 
@@ -322,7 +322,7 @@ static void steps_before(psdmp_steps *s, const psdm_parameters *b) {
 
 /* ---- beginning ---- */
 
-/* texts and arrays of the options, so that predictions find them */
+/* copies of the options' texts and arrays, for predictions */
 static bool copy_options(psdmp_steps *s) {
   psdm_steps_options *o = &s->options;
   psdm_steps_log *log = PSDMP_BASE_NEW(&s->arena, o->logs, psdm_steps_log);

@@ -1,5 +1,5 @@
-/* assume.c: the span of standard parameters that satisfy the robot file's assumptions, as the derivation has it.
- * Apart from steps_span.c, because the two rooms have private names in common. */
+/* assume.c: the span of standard parameters that satisfy the robot file's assumptions, as in the derivation. Separate
+ * from span.c because the two rooms share private names. */
 #include "steps/assume_priv.h"
 
 #include "derive/derive.h"

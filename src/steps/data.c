@@ -1,5 +1,5 @@
-/* data.c: logs of a step as signals on one clock, filtered without phase, on the drives' side; and who holds out
- * what. */
+/* data.c: logs of a step as signals on one clock, zero-phase filtered, on the drives' side; and the split into training
+ * and held-out rows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@ enum {
   LEAST_ROWS = 30,    /* of a segment that is used */
   MOST_ROWS = 1 << 24 /* of all logs of a step: they stay in memory */
 };
-static const double usable = 0.45;                        /* a cutoff above this share of the rate filters nothing */
-static const double oversampling = 10;                    /* rows per period of the cutoff that are kept */
+static const double usable = 0.45;                        /* above this share of the rate a cutoff has no effect */
+static const double oversampling = 10;                    /* rows per period of the cutoff to keep */
 static const double cutoffs[PSDM_STEPS] = {4, 4, 40, 15}; /* Hz, sections 3.1 to 3.4 */
 
 /* ---- signals ---- */
@@ -62,7 +62,7 @@ static double *turn(const loading *g, long rows, const double *A, bool transpose
   return y;
 }
 
-/* rates by central differences of what is filtered (section 3.3); logged ones only where nothing is */
+/* rates by central differences of filtered positions (section 3.3); logged ones only without a filter */
 static bool motion(const loading *g, const psdmp_feed_stretch *t, bool uniform, psdmp_steps_record *r) {
   const psdmp_identify_run *run = &g->s->run;
   bool logged = isinf(g->out->cutoff);
@@ -74,7 +74,7 @@ static bool motion(const loading *g, const psdmp_feed_stretch *t, bool uniform, 
   return r->v && r->a;
 }
 
-/* currents are the drives' already; torques are the joints' */
+/* currents belong to drives already; torques are the joints' */
 static bool torque(const loading *g, const psdmp_feed_stretch *t, bool uniform, psdmp_steps_record *r) {
   const psdmp_identify_run *run = &g->s->run;
   if (!(r->i = on_clock(g, t, r, uniform, t->tau))) return false;
@@ -82,7 +82,7 @@ static bool torque(const loading *g, const psdmp_feed_stretch *t, bool uniform, 
   return r->i != NULL;
 }
 
-/* marks of the nearest logged row; a drive's row is bad when that of a joint that it moves is */
+/* marks of the nearest logged row; a drive's row is bad if that of a joint that it moves is */
 static bool marks(const loading *g, const psdmp_feed_stretch *t, psdmp_steps_record *r) {
   const psdmp_identify_run *run = &g->s->run;
   int n = g->s->n;
@@ -116,7 +116,7 @@ static bool make_room(loading *g) {
   return true;
 }
 
-/* the first window of a run of rows has all of it, since the margin has no end */
+/* the first window of a run of rows covers all of it, since the margin is infinite */
 static psdm_status add_stretch(void *user, const psdmp_feed_stretch *t, psdm_error *error) {
   loading *g = user;
   if (t->lead || t->rows < LEAST_ROWS) return PSDM_OK;
@@ -133,7 +133,7 @@ static psdm_status add_stretch(void *user, const psdmp_feed_stretch *t, psdm_err
 
 /* ---- logs ---- */
 
-/* logged torques are torques, until masses say otherwise */
+/* torque constants of logged torques are 1 until masses show otherwise */
 static void take_torques(psdmp_steps *s) {
   for (int d = 0; d < s->n; d++) {
     if (s->constant_from[d] != PSDM_FROM_NOTHING && s->constant_from[d] != PSDM_FROM_FILE) continue;
@@ -218,7 +218,7 @@ psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *a
   return status;
 }
 
-/* ---- what a row asks for ---- */
+/* ---- evaluating one row ---- */
 
 size_t psdmp_steps_scratch(const psdmp_steps *s) { return (size_t)s->n * (size_t)(s->S + s->l + 3) + 1; }
 
@@ -243,7 +243,7 @@ int psdmp_steps_piece(double share) {
   return piece < 0 ? 0 : piece >= PSDMP_STEPS_PIECES ? PSDMP_STEPS_PIECES - 1 : piece;
 }
 
-/* evenly spread: whenever the share, summed up, passes a whole number */
+/* evenly spread: whenever the accumulated share passes a whole number */
 bool psdmp_steps_held(const psdmp_steps *s, int piece) {
   double share = s->options.holdout == 0 ? 0.15 : s->options.holdout;
   return share > 0 && floor((piece + 1) * share + 1e-9) > floor(piece * share + 1e-9);
@@ -260,7 +260,7 @@ double psdmp_steps_median(long count, double *x) {
   return x[count / 2];
 }
 
-/* ---- the judge ---- */
+/* ---- judging the fit ---- */
 
 psdm_status psdmp_steps_judge_start(psdmp_steps_judge *judge, int n, psdmp_base_arena *arena) {
   judge->n = n;

@@ -1,8 +1,8 @@
 /* friction.c: LuGre friction of each drive from its joint moving alone (Lloyd, Irani, Ahmadi 2022, section 3.3).
  *
- * What is left of the torque, tau - tau_grav - tau_tool (19), is friction and a constant inertia times the
- * acceleration, since M_jj does not depend on q_j; lugre_fit.h fits both. Velocity terms of what gravity showed are
- * subtracted too: at a joint that moves alone they are zero, behind a transmission they need not be. */
+ * The remaining torque, tau - tau_grav - tau_tool (19), is friction and a constant inertia times the
+ * acceleration, since M_jj does not depend on q_j; lugre_fit.h fits both. Velocity terms of the gravity parameters are
+ * subtracted too: they are zero for a joint that moves alone, but not always behind a transmission. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 #include "steps/steps_priv.h"
 
 static const double same_pose = 1e-3; /* rad or m */
-static const double forgotten = 0.05; /* rad or m of way after which bristles do not know how they began */
-/* s: longer rests before a stretch are cut to this, since bristles stay as they are */
+static const double forgotten = 0.05; /* rad or m of travel after which bristles have forgotten their initial state */
+/* s: longer rests before a stretch are cut to this, since bristles do not change at rest */
 static const double pause = 1;
-/* a constant torque is fitted where what is left has a mean of so many times its doubt */
+/* a constant torque is fitted if the mean residual exceeds this many times its uncertainty */
 static const double offset_t = 4;
 enum { NUMBERS = PSDMP_STEPS_LUGRE_NUMBERS };
 
-/* One stretch of a drive, with the way before it that bends its bristles. */
+/* One stretch of a drive, with the travel before it that bends its bristles. */
 typedef struct stretch {
   const psdmp_steps_record *record;
   long *row;           /* (rows) of the record */
@@ -42,16 +42,17 @@ typedef struct friction {
   int drive;
   stretch *stretch; /* of the drive */
   psdmp_steps_lugre_piece *piece;
-  int stretches, poses, left_out; /* left_out: stretches in yet another pose */
+  int stretches, poses, left_out; /* left_out: stretches in further poses */
   long rows, used;
-  int *column, columns; /* numbers of x that its torque depends on and that are doubted */
+  int *column, columns; /* numbers of x that affect its torque and are uncertain */
   double low, high;     /* of what progress is told */
-  bool lacks;           /* a parameter that gravity should have shown is not known */
+  bool lacks;           /* a parameter that the gravity step should give is unknown */
 } friction;
 
 /* ---- stretches ---- */
 
-/* whether joint k hangs on the joint of q j: then its position changes what q j feels; coupled joints always do */
+/* whether joint k is carried by the joint of q j: then its position changes the torque of q j; coupled joints always do
+   */
 static bool hangs_on(const psdm_robot *robot, int k, int j) {
   if (psdm_robot_coupled(robot)) return true;
   int at = 0; /* there is one */
@@ -62,7 +63,7 @@ static bool hangs_on(const psdm_robot *robot, int k, int j) {
   return false;
 }
 
-/* the number of a pose among those so far; all of them taken: -1 */
+/* the number of a pose among those so far; no room for more: -1 */
 static int pose_of(friction *f, const double *q, const double **pose) {
   int n = f->s->n, known = 0;
   for (; known < f->poses; known++) {
@@ -76,14 +77,14 @@ static int pose_of(friction *f, const double *q, const double **pose) {
   return known;
 }
 
-/* row from which on the drive is simulated: so far back that it moves a good way before the stretch begins */
+/* first simulated row of the drive: early enough for sufficient travel before the stretch */
 static long begin_of(const friction *f, const psdmp_steps_record *r, long from) {
   double way = 0;
   while (from > 0 && way < forgotten) way += fabs(r->v[--from * f->s->n + f->drive]) * r->dt;
   return from;
 }
 
-/* rows from `begin` to the stretch's end, long rests before it cut */
+/* rows from `begin` to the stretch's end, with long rests before it cut */
 static bool list_rows(friction *f, const psdmp_steps_alone *solo, stretch *t) {
   const psdmp_steps_record *r = t->record;
   long begin = begin_of(f, r, solo->from), resting = 0, most = (long)(pause / r->dt);
@@ -106,7 +107,7 @@ static bool allocate(friction *f, stretch *t) {
   return t->v && t->a && t->tau && t->use && t->piece && t->D;
 }
 
-/* earlier numbers that the torque depends on: the torque constant and what gravity showed */
+/* earlier numbers that affect the torque: the torque constant and the gravity parameters */
 static bool list_columns(friction *f) {
   const psdmp_steps *s = f->s;
   f->columns = 0;
@@ -118,7 +119,7 @@ static bool list_columns(friction *f) {
   return true;
 }
 
-/* what is left of the torque at one row (19), and how it follows earlier numbers */
+/* the remaining torque at one row (19), and its derivative by earlier numbers */
 static psdm_status fill_row(friction *f, stretch *t, long k) {
   psdmp_steps *s = f->s;
   const psdmp_steps_record *r = t->record;
@@ -137,7 +138,7 @@ static psdm_status fill_row(friction *f, stretch *t, long k) {
   return status;
 }
 
-/* rows of the stretch itself, all stretches of the drive counted on; so many before */
+/* rows of the stretch itself, counted over all stretches of the drive; number of rows before */
 static psdm_status fill_stretch(friction *f, const psdmp_steps_alone *solo, stretch *t, long before, long all) {
   const psdmp_steps_record *r = t->record;
   long ends = 2 + (long)ceil(f->records.rest / r->dt);
@@ -193,8 +194,8 @@ static bool progress(void *user, const char *doing, double share) {
   return psdmp_steps_progress(f->s, psdmp_steps_drive(f->s, f->drive), f->low + (f->high - f->low) * share);
 }
 
-/* whether what is left of the training rows has a mean that neither noise nor the doubt of earlier numbers explains;
- * slope: (columns) zeros */
+/* whether the residual of the training rows has a mean that neither noise nor the uncertainty of earlier numbers
+ * explains; slope: (columns) zeros */
 static bool constant_left(const friction *f, const double *model, double *slope) {
   const psdmp_steps *s = f->s;
   double sum[PSDMP_STEPS_STEP_BLOCKS] = {0}, count[PSDMP_STEPS_STEP_BLOCKS] = {0}, mean = 0, scatter = 0, rows = 0,
@@ -220,7 +221,7 @@ static bool constant_left(const friction *f, const double *model, double *slope)
   return fabs(mean) > offset_t * sqrt(scatter + doubt);
 }
 
-/* fits; with a constant torque where the rows ask for one */
+/* fits, with a constant torque if the rows need one */
 static psdm_status fit_twice(friction *f, psdmp_steps_lugre_options *o, psdmp_steps_lugre_answer *a,
                              psdm_error *error) {
   double *slope = PSDMP_BASE_NEW(f->own, f->columns, double);
@@ -231,7 +232,7 @@ static psdm_status fit_twice(friction *f, psdmp_steps_lugre_options *o, psdmp_st
   return psdmp_steps_lugre_fit(f->stretches, f->piece, f->poses, o, f->s->allocator, a, error);
 }
 
-/* the answer to x: numbers, their own noise, and how they follow earlier ones */
+/* copies the result to x: numbers, their noise, and their derivatives by earlier ones */
 static psdm_status keep(friction *f, const psdmp_steps_lugre_options *o, const psdmp_steps_lugre_answer *a,
                         psdm_error *error) {
   psdmp_steps *s = f->s;
@@ -372,7 +373,7 @@ psdm_status psdmp_steps_friction_judge(psdmp_steps *s, psdmp_steps_judge *judge,
   return status;
 }
 
-/* one drive; *why says what is in the way */
+/* one drive; *why gives the reason if it cannot be fitted */
 static psdm_status try_drive(friction *f, psdmp_steps_judge *judge, const char **why, psdm_error *error) {
   psdmp_steps *s = f->s;
   psdm_status status = collect(f, error);

@@ -1,18 +1,20 @@
-/* gravity.c: the base parameters that gravity shows (Lloyd, Irani, Ahmadi 2022, section 3.2).
+/* gravity.c: the base parameters excited by gravity (Lloyd, Irani, Ahmadi 2022, section 3.2).
  *
- * In the mean of a path there and back friction has cancelled: Kt i = Y_grav theta_grav + tau_tool (18). What the
- * paper neglects, slow as the path may be, is even in the velocity and does not cancel: centrifugal torques and
- * accelerations. So all of Y theta is fitted, the other parameters about zero with a wide prior, and only those that
- * gravity shows are kept. */
+ * In the mean of a path forwards and backwards friction cancels: Kt i = Y_grav theta_grav + tau_tool (18). Terms
+ * neglected in the
+ * paper, small on slow paths, are even in the velocity and do not cancel: centrifugal torques and
+ * accelerations. So all of Y theta is fitted, the other parameters about zero with a wide prior, and only those
+ * excited by
+ * gravity are kept. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
 #include "steps/steps_priv.h"
 
-static const double lost = 1e-6; /* directions at rest below this share of the largest are not seen */
+static const double lost = 1e-6; /* directions at rest below this share of the largest are not observable */
 static const double leaked = 1e-3;
-static const double generous = 3; /* the prior's width, times what masses and lengths amount to */
+static const double generous = 3; /* width of the prior, times the effect of masses and lengths */
 
 typedef struct gravity {
   psdmp_steps *s;
@@ -25,7 +27,7 @@ typedef struct gravity {
   double *scratch, *Y, *rest, *row; /* Y, rest: (n x l) moving, at rest */
   double *gram;                     /* (l x l) of Y at rest over the rows that are fitted */
   bool *first;                      /* (l) gravity */
-  bool *lost;                       /* (l) those of them that the paths do not show */
+  bool *lost;                       /* (l) those of them that the paths do not excite */
   psdmp_steps_judge *judge;         /* NULL: rows are gathered */
   long rows;
 } gravity;
@@ -106,10 +108,10 @@ static psdm_status each_pair(gravity *g, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* ---- what the paths show at rest ---- */
+/* ---- observable at rest ---- */
 
-/* turns the own columns of B so that those are left that the rows see at rest; directions that they do not see go to
- * the others, which have a prior. shown[j] is false where a parameter has a share in them */
+/* turns the own columns of B so that those remain that the rows observe at rest; unobservable directions go to the
+ * others, which have a prior. shown[j] is false if a parameter has a share in them */
 static psdm_status keep_seen(gravity *g, psdmp_steps_parts *split, bool *shown, psdm_error *error) {
   int l = g->s->l, own = split->own, r = split->r, kept = 0;
   double *G = PSDMP_BASE_NEW(g->arena, (long)own * own, double), *length = PSDMP_BASE_NEW(g->arena, own, double),
@@ -157,7 +159,7 @@ static double reach(const psdm_robot *robot) {
   return sum;
 }
 
-/* gravity's columns alone first: they tell how large the others may be */
+/* gravity's columns alone first: they bound the others */
 static psdm_status solve(gravity *g, psdmp_steps_parts *split, psdmp_steps_linear_answer *a, psdm_error *error) {
   psdmp_steps *s = g->s;
   int l = s->l, r = split->r;
@@ -178,7 +180,7 @@ static psdm_status solve(gravity *g, psdmp_steps_parts *split, psdmp_steps_linea
   return status;
 }
 
-/* rows and columns of what is kept */
+/* rows and columns of the kept parameters */
 static psdm_status keep(gravity *g, const psdmp_steps_linear_answer *a, const bool *shown, psdm_error *error) {
   psdmp_steps *s = g->s;
   int l = s->l, N = s->N, count = 0;

@@ -1,7 +1,7 @@
-/* inertia.c: the other base parameters, on what gravity, friction and the tool leave of the torque (Lloyd, Irani,
+/* inertia.c: the other base parameters, from the torque minus gravity, friction and the tool (Lloyd, Irani,
  * Ahmadi 2022, section 3.4, eq. 21).
  *
- * Parameters that gravity showed enter with their whole torque, inertial part included. Friction is simulated along
+ * Parameters from the gravity step enter with their whole torque, inertial part included. Friction is simulated along
  * the measured velocity and goes through the same filter as the torque, so that rows around reversals are as good as
  * others. */
 #include <math.h>
@@ -12,15 +12,15 @@
 #include "steps/steps_priv.h"
 
 static const double nudge = 1e-4; /* of a friction number, for its derivative */
-static const double settled = 20; /* bristles forget how they began after a way of so many deflections */
-static const double poor = 0.9;   /* R2 of a drive's whole torque below which a word is said */
+static const double settled = 20; /* bristles forget their initial state after travel of this many deflections */
+static const double poor = 0.9;   /* R2 of a drive's whole torque below which a remark is made */
 enum { ENDS = 3 };                /* rows at a segment's ends whose differences are one-sided */
 
 /* Friction of one drive along one record, every stride-th row. */
 typedef struct course {
   double *tau;   /* (rows) */
   double *slope; /* (rows x 8) by its numbers */
-  long first;    /* row of the record from which on it counts */
+  long first;    /* row of the record from which it is valid */
 } course;
 
 typedef struct inertia {
@@ -29,11 +29,11 @@ typedef struct inertia {
   psdmp_steps_records records;
   long total; /* rows of all records */
   psdmp_steps_linear linear;
-  bool *known; /* (l) what gravity showed, or an earlier run, or the file says of that */
+  bool *known; /* (l) from the gravity step, an earlier run, or the file */
   double *scratch, *Y, *row;
   psdmp_steps_judge *judge, *all; /* NULL: rows are gathered; all may be NULL */
   bool slopes;                    /* courses need them */
-  bool *fit;                      /* (n) drives whose friction is known; all, where none is */
+  bool *fit;                      /* (n) drives with known friction; all if none has */
   long rows;
 } inertia;
 
@@ -109,7 +109,7 @@ static void gather_row(inertia *g, const psdmp_steps_record *r, long k, long thi
   g->rows++;
 }
 
-/* what is left beside Y theta of the rest; and the whole torque beside the whole model */
+/* the remaining torque beside Y theta of the rest; and the whole torque beside the whole model */
 static bool judge_row(inertia *g, const psdmp_steps_record *r, long k, int d, int piece, double rest) {
   const psdmp_steps *s = g->s;
   const double *Y = g->Y + (long)d * s->l;
@@ -218,7 +218,7 @@ static void say_lost(inertia *g, const psdmp_steps_linear_answer *a) {
                        psdmp_steps_names(g->s, a->shown, false, names, sizeof names));
 }
 
-/* the rest of theta; what is not told apart has no value, unless an earlier run gave one */
+/* the rest of theta; indistinguishable parameters have no value, unless an earlier run gave one */
 static psdm_status keep(inertia *g, const psdmp_steps_linear_answer *a, psdm_error *error) {
   psdmp_steps *s = g->s;
   int l = s->l, N = s->N, count = 0;
@@ -239,7 +239,7 @@ static psdm_status keep(inertia *g, const psdmp_steps_linear_answer *a, psdm_err
   return psdmp_steps_update(s, count, own, value, noise, gain, error);
 }
 
-/* drives that the whole model does not follow: something is in the logs that it has no place for */
+/* drives that the whole model does not follow: the logs contain an effect that it does not model */
 static void say_poor(psdmp_steps *s, const psdm_joint_fit *all) {
   for (int d = 0; d < s->n; d++)
     if (all[d].rows && all[d].r2 < poor)

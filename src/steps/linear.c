@@ -1,6 +1,6 @@
-/* linear.c: the linear steps: rows become triangular factors of each drive and block; theta by weighted least
- * squares, its own doubt from blocks that are left out, and how it follows earlier numbers, exactly: their columns
- * go through the same least squares as the torque. */
+/* linear.c: the linear steps: rows become triangular factors of each drive and block; theta by weighted least squares,
+ * its own uncertainty by the jackknife over blocks, and its exact derivatives by earlier numbers: their columns go
+ * through the same least squares as the torque. */
 #include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
@@ -11,11 +11,12 @@
 #include "linalg/linalg.h"
 
 enum { ROUNDS = 4 }; /* of weights */
-/* directions of the scaled columns below this share of the largest are not seen: encoders blur what is exactly lost */
+/* directions of the scaled columns below this share of the largest are unobservable: encoder noise hides exact rank
+   loss */
 static const double lost = 1e-6;
-static const double leaked = 1e-3; /* a parameter with more than this in lost directions is not told apart */
+static const double leaked = 1e-3; /* a parameter with more than this in lost directions is indistinguishable */
 
-/* of a drive's torque: where a prior is weighed against rows they are never better than this */
+/* of a drive's torque: lower bound of its error when rows are weighed against a prior */
 static const double unmodelled = 1e-4;
 
 /* ---- rows ---- */
@@ -39,7 +40,7 @@ typedef struct problem {
   const psdmp_steps_parts *split;
   const double *prior;
   const bool *known;
-  double **whole;        /* (n) factors of all blocks, NULL where a drive's rows are left out */
+  double **whole;        /* (n) factors of all blocks, NULL if a drive's rows are skipped */
   double *count;         /* (n) */
   double *fixed;         /* (l) A known */
   double *length;        /* (r) of the weighted columns */
@@ -128,7 +129,7 @@ static void project(const problem *p, int sides, int first, int columns, double 
   for (int k = 0; k < p->rank; k++) cblas_dscal(columns, 1 / p->sing[k], out + (long)k * columns, 1);
 }
 
-/* y from coordinates z of the directions that are seen */
+/* y from coordinates z of the observable directions */
 static void y_of(const problem *p, const double *z) {
   int r = p->split->r;
   for (int k = 0; k < r; k++) {
@@ -137,7 +138,7 @@ static void y_of(const problem *p, const double *z) {
   }
 }
 
-/* each drive's residual, and the next weights, which have a floor */
+/* each drive's residual, and the next weights, which are bounded below */
 static void reweigh(problem *p, double *design, double *side, double *residual) {
   int r = p->split->r, w = p->linear->width, drives = 0;
   for (int d = 0; d < p->s->n; d++) drives += p->whole[d] != NULL;
@@ -156,7 +157,7 @@ static void reweigh(problem *p, double *design, double *side, double *residual) 
   }
 }
 
-/* ---- doubt ---- */
+/* ---- uncertainty ---- */
 
 /* Q (l x columns) = B length^-1 V, V the directions from `first` on */
 static void directions(const problem *p, int first, int columns, double *Q) {
@@ -223,7 +224,7 @@ static psdm_status scatter(const problem *p, double *V, psdmp_base_arena *arena,
   return PSDM_OK;
 }
 
-/* parameters with a share in directions that are not seen */
+/* parameters with a share in unobservable directions */
 static void find_shown(const problem *p, const double *lostward, int losts, const double *seen, bool *shown) {
   for (int j = 0; j < p->s->l; j++) {
     double out = 0, in = 0;

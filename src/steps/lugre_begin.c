@@ -1,5 +1,5 @@
-/* lugre_begin.c: the two steps of Lloyd, Irani, Ahmadi (2022), section 3.3, from which the search for all numbers
- * begins.
+/* lugre_begin.c: the two steps of Lloyd, Irani, Ahmadi (2022), section 3.3, which give initial values for the search
+ * over all numbers.
  *
  * First Fc, Fv, d and the inertia from fast rows, eq. 20, by Levenberg and Marquardt; then Fs, vs, sigma0 by Nelder
  * and Mead's simplex on the simulated bristles, eq. 12 to 14. Whatever is linear is solved for at each place (Golub,
@@ -19,7 +19,7 @@
 
 enum { LINEAR = 5 + POSES_MOST }; /* columns at most: Fc, Fv, offset, sigma1, inertias, a bend */
 
-/* ---- linear least squares of a few columns: the sum of squares that is left ---- */
+/* ---- linear least squares of a few columns: the remaining sum of squares ---- */
 
 typedef struct sums {
   int n;
@@ -34,7 +34,7 @@ static void add_row(sums *s, const double *row, double tau) {
   s->square += tau * tau;
 }
 
-/* columns that hang on those before get 0 */
+/* columns that depend on earlier ones get 0 */
 static double solve(const sums *s, double *x) {
   int n = s->n;
   bool shown[LINEAR];
@@ -69,7 +69,7 @@ static void fast_row(const fast *f, long i, double d, double *row) {
   row[3 + f->pose[i]] = f->a[i];
 }
 
-/* what is left of fast rows when all but d is solved for */
+/* residual of fast rows when everything but d is solved for */
 static int fast_residual(void *user, int m, int n, const double *x, double *residual, int iflag) {
   const fast *f = user;
   sums s = {.n = 3 + f->poses};
@@ -101,7 +101,7 @@ static void take_fast(const psdmp_steps_lugre *w, double above, fast *f) {
       }
 }
 
-/* d and what is left; memory: (rows) each */
+/* d and the residual; memory: (rows) each */
 static double fit_fast(fast *f, double *residual, double *derivative, double *spare, double *d) {
   double x = log(0.7), diagonal, qtf, one, two, three, square = 0;
   int pivot, evaluations, m = (int)f->rows;
@@ -112,8 +112,8 @@ static double fit_fast(fast *f, double *residual, double *derivative, double *sp
   return sqrt(square / m);
 }
 
-/* How fast is fast enough, in the fastest speed: the lowest threshold that (20) fits as well as the highest, to a
- * tenth, so that nothing of Stribeck is seen. */
+/* Threshold of fast rows, relative to the fastest speed: the lowest one that (20) fits as well as the highest, to a
+ * tenth, so that no Stribeck effect is included. */
 static psdm_status fit_fast_rows(psdmp_steps_lugre *w, fast *f, double *d) {
   static const double thresholds[] = {0.3, 0.2, 0.12, 0.07, 0.04, 0.02};
   size_t used = (size_t)w->used;
@@ -155,8 +155,8 @@ static void set_viscous(shape *s) {
   }
 }
 
-/* the last column of a piece's sums is solved for on its own, and what is left of the others added to those of all
- * pieces */
+/* the last column of a piece's sums is solved for separately, and the residual sums of the others are added to those of
+ * all pieces */
 static void add_without_last(const sums *piece, sums *all) {
   int rest = piece->n - 1, wide = piece->n;
   const double *last = piece->A + rest; /* its column */
@@ -169,7 +169,7 @@ static void add_without_last(const sums *piece, sums *all) {
   all->square += piece->square - share * piece->b[rest] * piece->b[rest];
 }
 
-/* columns: Fc, Fv, offset, sigma1, inertias; and of each piece the bend at its beginning */
+/* columns: Fc, Fv, offset, sigma1, inertias; and for each piece the initial bend */
 static void sum_shape(const shape *s, sums *all) {
   const double *columns = s->w->columns, *viscous = s->viscous;
   for (int p = 0; p < s->w->pieces; p++) {
@@ -186,7 +186,7 @@ static void sum_shape(const shape *s, sums *all) {
   }
 }
 
-/* friction that is not there or pushes is no place to be */
+/* reject zero friction, and friction that pushes */
 static double left_over(shape *s, const double *x) {
   psdm_friction f = {.coulomb = 1, .stat = exp(x[1]), .stribeck = exp(x[2]), .sigma0 = exp(-x[0])};
   double linear[LINEAR];
@@ -210,7 +210,7 @@ static double simplex_value(unsigned n, const double *x, double *gradient, void 
   return left_over(s, x);
 }
 
-/* how far the drive goes */
+/* travel of the drive */
 static double travel(const psdmp_steps_lugre *w) {
   double most = 0;
   for (int p = 0; p < w->pieces; p++) {
@@ -224,7 +224,7 @@ static double travel(const psdmp_steps_lugre *w) {
   return most;
 }
 
-/* bristles' length, where Stribeck is not */
+/* bristle length, in rows without Stribeck effect */
 static bool scan_lengths(shape *s, double way) {
   for (int k = 2; k <= 14; k++) {
     double x[3] = {log(way) - 0.5 * k * log(10), 0, log(s->w->fastest)};
@@ -233,15 +233,15 @@ static bool scan_lengths(shape *s, double way) {
   return s->best < INFINITY;
 }
 
-/* ---- in between: the steady curve, from rows that slide ---- */
+/* ---- in between: the steady curve, from sliding rows ---- */
 
-enum { SPEEDS = 18, SLIDING_MOST = 6000 }; /* rows that are enough for a beginning */
+enum { SPEEDS = 18, SLIDING_MOST = 6000 }; /* enough rows for an initial value */
 
 typedef struct curve {
   double vs, d, rise, left; /* rise: Fs / Fc */
 } curve;
 
-/* rows, no more than enough of them, behind which a drive has gone five bristles' lengths in one direction */
+/* rows, no more than enough of them, preceded by travel of five bristle lengths in one direction */
 static void take_sliding(const psdmp_steps_lugre *w, double length, fast *f) {
   long every = w->used / SLIDING_MOST + 1, seen = 0;
   f->rows = 0;
@@ -289,8 +289,8 @@ static curve curve_of(const fast *f, double vs) {
   return left.left <= right.left ? left : right;
 }
 
-/* Stribeck's dip and a bend of the power law are alike: every vs that is better than its neighbours, and not much
- * worse than the best, is a beginning, the best first; without any, a slow one */
+/* Stribeck's dip and a bend of the power law look alike: every vs that is better than its neighbours, and not much
+ * worse than the best, is a starting point, the best first; without any, a slow one */
 static int best_curves(const fast *f, double fastest, double d, curve best[BEGINNINGS]) {
   curve all[SPEEDS];
   int count = 0;
@@ -309,7 +309,7 @@ static int best_curves(const fast *f, double fastest, double d, curve best[BEGIN
   return count;
 }
 
-/* the last search begins near the end of this one: a few hundredths are near enough */
+/* the last search begins near the end of this one: a few hundredths are close enough */
 static psdm_status search(shape *s, double way) {
   double low[3] = {log(way) - 20, log(0.1), log(s->w->fastest) - 12}, high[3] = {log(way), log(10), log(s->w->fastest)},
          step[3] = {0.5, 0.15, 0.5}, x[3], value;
@@ -329,7 +329,7 @@ static psdm_status search(shape *s, double way) {
   return result == NLOPT_OUT_OF_MEMORY ? PSDM_E_MEMORY : PSDM_OK;
 }
 
-/* numbers that are not positive where they must be start small */
+/* numbers that must be positive, but are not, start small */
 static void set_point(const shape *s, psdmp_steps_lugre_point *point) {
   double coulomb = s->linear[0];
   point->friction = (psdm_friction){.coulomb = coulomb,
@@ -365,7 +365,7 @@ static psdm_status begin(shape *s, psdmp_steps_lugre_point *points, int *count) 
   psdm_status status = fit_fast_rows(w, &f, &s->d);
   if (status) return status;
   set_viscous(s);
-  if (!scan_lengths(s, way)) return PSDM_OK; /* nothing rubs */
+  if (!scan_lengths(s, way)) return PSDM_OK; /* no friction */
   double length = s->x[0];
   take_sliding(w, exp(length), &f);
   int found = best_curves(&f, w->fastest, s->d, curves);

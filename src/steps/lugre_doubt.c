@@ -1,20 +1,20 @@
-/* lugre_doubt.c: how well the numbers of friction are known.
+/* lugre_doubt.c: uncertainty of the friction numbers.
  *
- * Residuals of filtered logs hang together over many rows, say T, so that s^2 (J^T J)^-1 is several times too small.
- * The scatter of the gradients of blocks that are much longer than T (Liang, Zeger 1986) is right also where some
- * rows fit worse than others, but a number that only a few blocks show has few of them to scatter; T s^2 (J^T J)^-1
- * knows the noise from all rows, but takes it for the same everywhere. Each number gets the larger doubt of the two. */
+ * Residuals of filtered logs are correlated over many rows, say T, so that s^2 (J^T J)^-1 is several times too small.
+ * The scatter of the gradients of blocks that are much longer than T (Liang, Zeger 1986) is also right if some
+ * rows fit worse than others, but for a number that only a few blocks excite it is a scatter of few; T s^2 (J^T J)^-1
+ * uses the noise of all rows, but assumes that it is uniform. Each number gets the larger of the two. */
 #include <math.h>
 #include <string.h>
 
 #include "steps/lugre_priv.h"
 
-/* ---- a small inverse that says what hangs on what ---- */
+/* ---- a small inverse that detects dependent columns ---- */
 
-/* less than this of a column's square is left: it hangs on those before */
+/* a column with less than this of its square left depends on the earlier ones */
 static const double dependent = 1e-11;
 
-/* R^-1 of A = R^T R (unit diagonal), columns that hang on those before left out */
+/* R^-1 of A = R^T R (unit diagonal), without dependent columns */
 static void invert_root(int n, const double *A, double *T, bool *shown) {
   double R[UNKNOWNS * UNKNOWNS];
   memset(T, 0, sizeof *T * (size_t)(n * n));
@@ -54,7 +54,7 @@ void psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *shown) {
 
 /* ---- the sandwich ---- */
 
-/* rows over which residuals hang together: 1 + 2 sum of their correlations until these have died out */
+/* correlation length of the residuals in rows: 1 + 2 sum of their correlations until these have died out */
 static double correlation_time(long used, const double *r) {
   double power = 0, time = 1;
   for (long i = 0; i < used; i++) power += r[i] * r[i];
@@ -97,7 +97,7 @@ static void sandwich(int n, long used, long length, const double *residual, cons
   for (int i = 0; i < n * n; i++) V[i] *= blocks / (blocks - 1);
 }
 
-/* a covariance keeps its correlations while a number's doubt grows to the other's */
+/* keeps the correlations of a covariance while a number's uncertainty grows to the other's */
 static void widen(int n, double noise, const double *C, double *V) {
   double more[UNKNOWNS];
   for (int i = 0; i < n; i++) more[i] = V[i * (n + 1)] > 0 ? sqrt(fmax(noise * C[i * (n + 1)] / V[i * (n + 1)], 1)) : 1;

@@ -1,5 +1,6 @@
-/* lugre_fit.c: LuGre friction of one drive from a measured motion: all numbers by Levenberg and Marquardt, what the
- * motion does not show, and doubt.
+/* lugre_fit.c: LuGre friction of one drive from a measured motion: all numbers by Levenberg and Marquardt, unexcited
+ * numbers,
+ * and uncertainty.
  *
  * Model of the measured, filtered torque: F[friction(v)] + J a + offset. F is the filter that the torque went
  * through; a was made of filtered positions and is not filtered again. */
@@ -16,8 +17,8 @@
 #include "steps/lugre_priv.h"
 #include "psdm/friction.h"
 
-static const double harmless_bend = 1e-4; /* rad: Fc / sigma0 where bristles are not shown */
-/* of a logarithm: numbers that are less sure than by a factor of e are not shown */
+static const double harmless_bend = 1e-4; /* rad: Fc / sigma0 for unexcited bristles */
+/* of a logarithm: numbers with an uncertainty above a factor of e are not excited */
 static const double most_doubt = 1;
 
 /* ---- opening ---- */
@@ -101,12 +102,12 @@ static double *number_of(psdmp_steps_lugre_point *point, int which) {
   return which < INERTIA ? psdmp_parameters_lugre_number(&point->friction, which) : &point->inertia[which - INERTIA];
 }
 
-/* what a step of 1 in a coordinate changes the number by */
+/* change of the number by a step of 1 in a coordinate */
 static double scale_of(psdmp_steps_lugre_point *point, int which) {
   return psdmp_steps_lugre_logarithmic(which) ? *number_of(point, which) : 1;
 }
 
-/* a stat that is not free is the coulomb, and bristles that are not free are as long as is harmless */
+/* a stat that is not free equals the coulomb, and bristles that are not free get a harmless length */
 static void tie(psdmp_steps_lugre_point *point) {
   psdm_friction *f = &point->friction;
   if (!point->free[STAT]) f->stat = f->coulomb;
@@ -137,7 +138,7 @@ static double dot(long count, const double *a, const double *b) {
   return sum;
 }
 
-/* takes from y what it has of x; how much that is of x */
+/* projects x out of y; returns the coefficient */
 static double take_out(long count, const double *x, double square, double *y) {
   double share = dot(count, x, y) * psdmp_steps_lugre_by_square(square);
   for (long i = 0; i < count; i++) y[i] -= share * x[i];
@@ -181,7 +182,7 @@ void psdmp_steps_lugre_residual(psdmp_steps_lugre *w, const psdmp_steps_lugre_po
   }
 }
 
-/* ---- what the motion shows ---- */
+/* ---- excited numbers ---- */
 
 typedef struct search {
   psdmp_steps_lugre *w;
@@ -207,7 +208,7 @@ static void look(search *s) {
   psdmp_steps_lugre_doubt_at(s->w, &s->point, s->residual, s->J, &s->doubt);
 }
 
-/* a number that is fitted, but hangs on others, or whose logarithm is anywhere */
+/* a fitted number that depends on others, or whose logarithm is undetermined */
 static bool unsure(const search *s, int which) {
   const psdmp_steps_lugre_doubt *d = &s->doubt;
   for (int k = 0; k < d->count; k++)
@@ -217,7 +218,7 @@ static bool unsure(const search *s, int which) {
   return false;
 }
 
-/* whether Fs and Fc differ by less than three of their doubts: then there is no vs either */
+/* whether Fs and Fc differ by less than three standard deviations: then vs is undetermined too */
 static bool level(const search *s) {
   const psdmp_steps_lugre_doubt *d = &s->doubt;
   int n = d->count; /* COULOMB and STAT, free both, are the first two */
@@ -231,7 +232,7 @@ static void hold(psdmp_steps_lugre_point *point, int which, double value) {
   *number_of(point, which) = value;
 }
 
-/* Lets go of the first thing that is not shown, the most particular first; false: all is shown. */
+/* Drops the first unexcited feature, the most specific first; false: all are excited. */
 static bool let_go(search *s) {
   bool *free = s->point.free;
   if (unsure(s, SIGMA0)) free[SIGMA0] = free[SIGMA1] = false;
@@ -251,9 +252,9 @@ static bool let_go(search *s) {
   return true;
 }
 
-/* From where the search began, as it may have gone far astray along what is not shown; with harmless values of that,
- * which carry what it carried at a moderate speed: Fs = Fc, vs below what was tested, viscous friction in proportion
- * or none, bristles that slide at once and are not damped. */
+/* Restarts from the initial values, since the search may have gone far astray along unexcited directions; these get
+ * harmless values with the same effect at a moderate speed: Fs = Fc, vs below the tested range, viscous friction in
+ * proportion or none, bristles that slide at once and have no damping. */
 static void begin_again(search *s) {
   psdmp_steps_lugre_point *point = &s->point;
   psdm_friction *f = &point->friction;
@@ -282,7 +283,7 @@ static void coordinates_of(const psdmp_steps_lugre *w, psdmp_steps_lugre_point *
     x[k] = psdmp_steps_lugre_logarithmic(which[k]) ? log(*number_of(point, which[k])) : *number_of(point, which[k]);
 }
 
-/* numbers stay within a factor of a thousand of where they began */
+/* numbers stay within a factor of a thousand of their initial values */
 static void set_coordinates(search *s, const double *x) {
   psdmp_steps_lugre_point *point = &s->point;
   int which[UNKNOWNS], count = psdmp_steps_lugre_free_numbers(s->w, point, which);
@@ -301,7 +302,7 @@ static int evaluate(void *user, int m, int n, const double *x, double *residual,
   return 0;
 }
 
-/* the sum of squares that is left */
+/* the remaining sum of squares */
 static double descend(search *s, bool roughly) {
   double x[UNKNOWNS], diagonal[UNKNOWNS], qtf[UNKNOWNS], one[UNKNOWNS], two[UNKNOWNS], three[UNKNOWNS];
   int pivot[UNKNOWNS], which[UNKNOWNS], values, jacobians, m = (int)s->w->used,
@@ -316,7 +317,7 @@ static double descend(search *s, bool roughly) {
 
 #else
 
-/* never called: there is no beginning without the libraries */
+/* never called: there is no starting point without the libraries */
 static double descend(search *s, bool roughly) {
   (void)roughly;
   return square_of(s);
@@ -324,8 +325,8 @@ static double descend(search *s, bool roughly) {
 
 #endif
 
-/* bristles are not damped by less than nothing: at that end, the others are fitted once more; its doubt stays what
- * it is */
+/* negative damping of bristles is not allowed: at that bound the others are fitted once more; its uncertainty is kept
+ * */
 static double descend_damped(search *s, bool roughly) {
   double left = descend(s, roughly);
   if (!s->point.free[SIGMA1] || s->point.friction.sigma1 >= 0) return left;
@@ -335,7 +336,7 @@ static double descend_damped(search *s, bool roughly) {
   return left;
 }
 
-/* without what is not shown, one thing after the other */
+/* drops unexcited features one after the other */
 static void find_all(search *s) {
   descend_damped(s, false);
   for (look(s); !s->w->stopped && let_go(s); look(s)) {
@@ -344,7 +345,7 @@ static void find_all(search *s) {
   }
 }
 
-/* ---- the answer ---- */
+/* ---- the result ---- */
 
 static void begin_free(const psdmp_steps_lugre *w, psdmp_steps_lugre_point *point) {
   bool forward = false, backward = false;
@@ -357,7 +358,7 @@ static void begin_free(const psdmp_steps_lugre *w, psdmp_steps_lugre_point *poin
   if (!w->options->offset || !forward || !backward) hold(point, OFFSET, 0);
 }
 
-/* nothing moves, or nothing rubs */
+/* no motion, or no friction */
 static void answer_nothing(psdmp_steps_lugre *w, psdmp_steps_lugre_answer *answer) {
   if (answer->model) memset(answer->model, 0, sizeof *answer->model * (size_t)w->rows);
   answer->rmse = sqrt(dot(w->used, w->tau, w->tau) / (double)w->used);
@@ -389,7 +390,7 @@ static void write_answer(search *s, psdmp_steps_lugre_answer *answer) {
   if (answer->model) write_model(s, answer->model);
 }
 
-/* from each beginning, and the best end */
+/* from each starting point; keeps the best result */
 static void choose(search *s, int count, const psdmp_steps_lugre_point *points) {
   psdmp_steps_lugre_point best = points[0];
   double least = INFINITY;
@@ -439,7 +440,7 @@ psdm_status psdmp_steps_lugre_fit(int pieces, const psdmp_steps_lugre_piece *pie
   return status;
 }
 
-/* ---- how the answer follows the torque ---- */
+/* ---- derivatives of the result by the torque ---- */
 
 /* gain = S (J^T J)^-1 J^T D, S from the search's coordinates to numbers */
 static void write_gain(search *s, int columns, const double *D, double *projected, double *gain) {

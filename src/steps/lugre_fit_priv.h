@@ -18,7 +18,7 @@ typedef struct psdmp_steps_lugre_piece {
   long rows;
   double dt;              /* s */
   const double *v, *a;    /* (rows) velocity and acceleration, filtered */
-  const double *tau;      /* (rows) friction and inertia: what is left of the torque, filtered */
+  const double *tau;      /* (rows) friction and inertia: the remaining torque, filtered */
   const signed char *use; /* (rows) 1: fitted, 0: held out or bad, simulated only */
   int pose;               /* inertias that differ: index of the effective inertia, 0 .. poses - 1 */
 } psdmp_steps_lugre_piece;
@@ -28,7 +28,7 @@ enum { PSDMP_STEPS_LUGRE_NUMBERS = 8 }; /* coulomb, stat, stribeck, viscous, exp
 typedef struct psdmp_steps_lugre_options {
   const psdm_filter *filter; /* that tau went through, applied to the model's torque; NULL: none */
   bool offset;               /* fit a constant torque too */
-  /* of rows at least, for the sandwich; 0: 20. They are as short as the residuals' correlation lets them */
+  /* least number of rows for the sandwich; 0: 20. Blocks are as short as the correlation of the residuals allows */
   int blocks;
   psdm_progress progress; /* false stops with PSDM_E_STOPPED */
   void *progress_user;
@@ -40,29 +40,29 @@ typedef struct psdmp_steps_lugre_answer {
   /* ((8 + poses)^2) of the numbers above, then the inertias; rows and columns of what was not fitted are 0. The
    * caller's, nullable */
   double *covariance;
-  /* (all rows of all pieces, in order) the answer's torque, inertia included. The caller's, nullable */
+  /* (all rows of all pieces, in order) the result's torque, inertia included. The caller's, nullable */
   double *model;
-  /* false: the motion does not show it (fixed at a harmless value: Fs = Fc, and so on) */
+  /* false: the motion does not excite it (fixed at a harmless value: Fs = Fc, and so on) */
   bool fitted[PSDMP_STEPS_LUGRE_NUMBERS];
   double rmse;
   int evaluations;
 } psdmp_steps_lugre_answer;
 
-/* PSDM_E_MISSING when the library was built without cminpack or NLopt. Allocates scratch and frees it. How far
- * bristles are bent where a piece begins is found with the rest. v must be finite in all rows, a and tau in used
- * ones. friction.given is false, and nothing fitted, where nothing moves or nothing rubs. */
+/* PSDM_E_MISSING when the library was built without cminpack or NLopt. Allocates scratch and frees it. The initial bend
+ * of the bristles of each piece is also fitted. v must be finite in all rows, a and tau in used ones. friction.given is
+ * false, and nothing fitted, without motion or friction. */
 psdm_status psdmp_steps_lugre_fit(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
                                   const psdmp_steps_lugre_options *options, const psdm_allocator *allocator,
                                   psdmp_steps_lugre_answer *answer, psdm_error *error);
 
-/* How the fitted numbers follow changes of the measured torque: gain ((8 + poses) x columns) = (J^T J)^-1 J^T D with
- * D (all rows x columns) the derivative of tau by earlier numbers (torque constant, gravity), J the model's Jacobian
- * at the answer. */
+/* Derivatives of the fitted numbers by the measured torque: gain ((8 + poses) x columns) = (J^T J)^-1 J^T D with D (all
+ * rows x columns) the derivative of tau by earlier numbers (torque constant, gravity), J the model's Jacobian at the
+ * answer. */
 psdm_status psdmp_steps_lugre_gain(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
                                    const psdmp_steps_lugre_options *options, const psdmp_steps_lugre_answer *answer,
                                    int columns, const double *D, const psdm_allocator *allocator, double *gain);
 
-/* The answer's torque along other rows (held out, inertia logs): friction alone, filtered; bristles begin unbent. */
+/* The result's torque along other rows (held out, inertia logs): friction alone, filtered; bristles begin unbent. */
 psdm_status psdmp_steps_lugre_predict(const psdm_friction *friction, const psdm_filter *filter, long rows, double dt,
                                       const double *v, const psdm_allocator *allocator, double *tau);
 

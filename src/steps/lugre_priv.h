@@ -47,8 +47,8 @@ typedef struct psdmp_steps_lugre_point {
   bool free[UNKNOWNS]; /* fitted; a stat that is not free is the coulomb */
 } psdmp_steps_lugre_point;
 
-/* Checks the pieces and counts; PSDM_E_ARGUMENT, PSDM_E_LIMIT, PSDM_E_MEMORY. Free work->arena afterwards, whatever
- * is answered. */
+/* Checks the pieces and counts; PSDM_E_ARGUMENT, PSDM_E_LIMIT, PSDM_E_MEMORY. Free work->arena afterwards, whatever it
+ * returns. */
 psdm_status psdmp_steps_lugre_open(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
                                    const psdmp_steps_lugre_options *options, const psdm_allocator *allocator,
                                    psdmp_steps_lugre *work, psdm_error *error);
@@ -60,13 +60,13 @@ void psdmp_steps_lugre_simulate(const psdm_friction *friction, long rows, double
 /* The same of all pieces into work->columns, filtered. Counts an evaluation. */
 void psdmp_steps_lugre_columns(psdmp_steps_lugre *work, const psdm_friction *friction, int width);
 
-/* Where the search for all numbers begins, several places: (20) on fast rows, then a simplex over Fs, vs, sigma0.
- * Sets friction and inertia of at most BEGINNINGS zeroed points; count is 0 when nothing rubs. */
+/* Several starting points of the search over all numbers: (20) on fast rows, then a simplex over Fs, vs, sigma0. Sets
+ * friction and inertia of at most BEGINNINGS zeroed points; count is 0 without friction. */
 enum { BEGINNINGS = 3 };
 psdm_status psdmp_steps_lugre_begin(psdmp_steps_lugre *work, psdmp_steps_lugre_point *points, int *count,
                                     psdm_error *error);
 
-/* ---- the free numbers as the search sees them: logarithms but for sigma1, offset and the inertias ---- */
+/* ---- the free numbers in the search's coordinates: logarithms but for sigma1, offset and the inertias ---- */
 
 int psdmp_steps_lugre_free_numbers(const psdmp_steps_lugre *work, const psdmp_steps_lugre_point *point,
                                    int which[UNKNOWNS]);
@@ -82,7 +82,7 @@ void psdmp_steps_lugre_residual(psdmp_steps_lugre *work, const psdmp_steps_lugre
  * exact any more: nothing of the beginning is in the torque */
 static inline double psdmp_steps_lugre_by_square(double square) { return square > 1e-280 ? 1 / square : 0; }
 
-/* ---- doubt ---- */
+/* ---- uncertainty ---- */
 
 typedef struct psdmp_steps_lugre_doubt {
   int count, which[UNKNOWNS];
@@ -100,7 +100,7 @@ void psdmp_steps_lugre_doubt_at(const psdmp_steps_lugre *work, const psdmp_steps
  * and columns of X are 0, and shown false, where a column hangs on those before. */
 void psdmp_steps_lugre_invert(int n, const double *A, double *X, bool *shown);
 
-/* False, and the work is stopped, when the caller says so. */
+/* False, and the work is stopped, if the caller asks for it. */
 bool psdmp_steps_lugre_progress(psdmp_steps_lugre *work, double share);
 
 #endif

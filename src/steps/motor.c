@@ -12,8 +12,8 @@ static const double steady = 0.05;    /* a sweep's speed stays within this share
 static const double standing = 5e-3;  /* share of a stretch's largest speed below which a joint stands */
 static const double same_pose = 1e-3; /* rad or m: the others stand within this */
 static const double same_speed = 0.1; /* forward and backward within this share */
-static const double least_t = 10;     /* slopes that are not so many times their doubt are not told */
-/* share of the robot file's constant by which that of the logs may differ without a word */
+static const double least_t = 10;     /* slopes below this many standard deviations are not reported */
+/* share of the robot file's constant by which that of the logs may differ silently */
 static const double differing = 0.25;
 enum { LEAST_ROWS = 20, LEAST_POINTS = 2 * PSDMP_STEPS_PIECES, MOST_POINTS = 20000 };
 
@@ -132,7 +132,7 @@ static bool sweeps_of(motor *m, const psdmp_steps_alone *solo) {
   return ok;
 }
 
-/* ---- a pose: all sweeps of one joint while the others stand alike ---- */
+/* ---- a pose: all sweeps of one joint while the others are in one position ---- */
 
 static bool same(const motor *m, const sweep *a, const sweep *b) {
   return a->joint == b->joint && psdmp_steps_pose_apart(m->s->n, a->pose, b->pose, a->joint) <= same_pose;
@@ -161,7 +161,7 @@ static bool resample(const motor *m, const sweep *w, double low, double step, lo
   return true;
 }
 
-/* the mean over a log's sweeps in one direction; how many there are, -1: out of memory */
+/* the mean over a log's sweeps in one direction; their number, -1: out of memory */
 static int mean_of(const motor *m, const sweep *pose, int log, int direction, double low, double step, long count,
                    double *sum) {
   long size = count * (m->s->n + 1);
@@ -234,9 +234,9 @@ static psdm_status carried(const motor *m, const double com[3], int *link, doubl
   return PSDM_OK;
 }
 
-/* what a mass takes of the drives (17) while one joint moves at constant speed: a point's standard parameters. At a
- * joint that moves alone the speed makes no difference; behind a transmission the other joints' centrifugal torques
- * are there, both ways alike. */
+/* torques of the drives due to a mass (17) while one joint moves at constant speed: a point's standard parameters. For
+ * a joint that moves alone the speed makes no difference; behind a transmission there are centrifugal torques of the
+ * other joints, the same in both directions. */
 static psdm_status mass_torque(motor *m, const double *q, const double *qd, double mass, const double pi[10], int link,
                                double *torque) {
   int n = m->s->n, S = m->s->S;
@@ -340,7 +340,7 @@ static psdm_status add_pose(motor *m, const sweep *pose, psdm_error *error) {
   for (int log = 0; log < m->s->options.logs && !status; log++) {
     if (m->s->options.log[log].step != PSDM_STEP_MOTOR || !(m->s->options.log[log].mass > 0)) continue;
     status = both_ways(m, pose, log, low, step, count, there, back, &found, error);
-    for (int k = 0; k < m->sweeps && !status && found; k++) /* the others' positions are this log's own */
+    for (int k = 0; k < m->sweeps && !status && found; k++) /* the others' positions in this log */
       if (m->sweep[k].log == log && same(m, &m->sweep[k], pose)) {
         status = add_mass(m, &m->sweep[k], there, back, bare, low, step, count, error);
         break;
@@ -428,7 +428,7 @@ static slope fit_drive(const motor *m, int drive) {
   return f;
 }
 
-/* the file's value stays where nothing shows it; so does an earlier run's, which needs no word */
+/* unobservable constants keep the file's value, with a remark, or an earlier run's, without one */
 static void say_unobservable(psdmp_steps *s, int drive, bool swept) {
   const char *why = swept ? "no mass shows at it" : "it is not swept", *name = psdmp_steps_drive(s, drive);
   if (s->constant_from[drive] == PSDM_FROM_NOTHING)
@@ -439,7 +439,7 @@ static void say_unobservable(psdmp_steps *s, int drive, bool swept) {
                        s->x[drive]);
 }
 
-/* a sign or a size that speaks of a mistake: a mass at the wrong log, a wrong mass, currents of another unit */
+/* an implausible sign or size: a mass at the wrong log, a wrong mass, currents of another unit */
 static void say_odd(psdmp_steps *s, int drive, double constant) {
   const char *name = psdmp_steps_drive(s, drive);
   if (constant < 0)

@@ -1,20 +1,21 @@
-/* pairs.c: paths that are run back the way they came, q(T + s) = q(T - s), and the pairs of rows that this makes.
+/* pairs.c: finds paths that are run back the same way, q(T + s) = q(T - s), and the pairs of rows on them.
  *
- * At T every joint is at rest. Every stop is tried for how far the rows on both sides of it agree; the longest is
- * taken, then the next among what is left, until stops have little on both sides. Sums of two row numbers stand for
- * T, so that it may lie between two rows. */
+ * At T every joint is at rest. For every stop the agreement of the rows on both sides is computed; the longest is
+ * taken, then the next in what remains, until stops have little on both sides. T is stored as the sum of two row
+ * numbers,
+ * so that it may lie between two rows. */
 #include <math.h>
 #include <string.h>
 
 #include "steps/steps_priv.h"
 
 static const double stopped = 0.05;     /* share of its largest speed below which a joint is at a stop */
-static const double idle = 1e-3;        /* share of the quickest joint's speed below which a joint does not take part */
+static const double idle = 1e-3;        /* share of the fastest joint's speed below which a joint does not take part */
 static const double apart = 5e-3;       /* of a joint's range, and */
-static const double least_apart = 1e-3; /* rad or m at least: both ways agree within this */
+static const double least_apart = 1e-3; /* rad or m at least: both directions agree within this */
 static const double least_motion = 1;   /* s of motion that a path has on each side */
 static const double sliding = 0.5;      /* share of a drive's usual speed above which it slides */
-static const double alike = 0.2;        /* of it: there and back differ by less */
+static const double alike = 0.2;        /* forwards and backwards differ by less than this share of it */
 enum { MOST_PATHS = 64, TRIES = 2000 };
 
 typedef struct search {
@@ -27,7 +28,7 @@ typedef struct search {
 
 typedef struct turn {
   long twice, reach, motion; /* reach: rows on each side; of which so many are in motion */
-  double mismatch;           /* mean square of what both ways differ, in tolerances */
+  double mismatch;           /* mean square difference of both directions, in tolerances */
 } turn;
 
 static void prepare(search *g) {
@@ -50,7 +51,7 @@ static void prepare(search *g) {
   g->stride = (long)fmax(1, 0.01 / r->dt);
 }
 
-/* how far both sides of a stop agree */
+/* agreement of both sides of a stop */
 static turn try_turn(const search *g, long twice) {
   const psdmp_steps_record *r = g->record;
   int n = g->s->n;
@@ -129,8 +130,8 @@ static double usual_speed(const psdmp_steps *s, const psdmp_steps_record *r, con
   return psdmp_steps_median(moving, sorted);
 }
 
-/* rows in which it does not slide steadily, and those next to them that the filter mixes with them, are left out; so
- * are the path's ends */
+/* rows without steady sliding, and those next to them that the filter mixes with them, are skipped; so are the path's
+ * ends */
 static void mark_drive(const psdmp_steps *s, const psdmp_steps_records *records, psdmp_steps_path *p, int drive,
                        double usual) {
   const psdmp_steps_record *r = &records->record[p->record];
@@ -185,7 +186,7 @@ static psdm_status search_record(psdmp_steps *s, const psdmp_steps_records *reco
   return PSDM_OK;
 }
 
-/* a log without a turn is no gravity log; one that is mostly something else deserves a word */
+/* a log without a turn is not a gravity log; one that is mostly something else gets a remark */
 static psdm_status check(psdmp_steps *s, const tally *sum, psdm_error *error) {
   for (int k = 0; k < s->options.logs; k++) {
     const psdm_steps_log *log = &s->options.log[k];

@@ -1,5 +1,5 @@
-/* solo.c: stretches in which one joint moves and the others stand. Seen through windows of a quarter of a second, so
- * that sines of a few encoder steps count as motion while the flicker of a joint at rest does not. */
+/* solo.c: finds stretches in which one joint moves alone. Uses windows of a quarter of a second, so that sines of a few
+ * encoder steps count as motion while the flicker of a joint at rest does not. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static const double window = 0.25;    /* s */
 static const double flicker = 2e-6;   /* rad or m: less is never motion */
-static const double disturbed = 0.02; /* others may move by so much of the mover's way */
+static const double disturbed = 0.02; /* share of the mover's travel that others may move */
 enum { NOBODY = -1, SEVERAL = -2 };
 
 typedef struct search {
@@ -33,7 +33,7 @@ static void find_ranges(search *g) {
     }
 }
 
-/* three times what the quietest tenth of the windows has, but never so much that large motions alone would count */
+/* three times the range of the quietest tenth of the windows, but bounded, so that not only large motions count */
 static void find_least(search *g, double *sorted) {
   int n = g->s->n;
   for (int j = 0; j < n; j++) {

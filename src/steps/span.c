@@ -1,9 +1,9 @@
-/* span.c: what assumptions of the robot file leave of theta, and what a known part of it says of the rest.
+/* span.c: the span of theta under the robot file's assumptions, and how a known part of it determines the rest.
  *
  * Bodies that satisfy the assumptions have standard parameters pi = B^T rho (Lloyd, Irani, Ahmadi 2021, section
  * 3.3), so that theta = K pi lies in the span of K B^T, theta = N u with N orthonormal. Where a part theta_k = N_k u
  * is known, the rest follows it as far as the assumptions tie them together: theta = N N_k^+ theta_k + N Z y with
- * N_k Z = 0. Without assumptions N = 1: theta_k stands still and y is the rest. */
+ * N_k Z = 0. Without assumptions N = 1: theta_k is constant and y is the rest. */
 #include <lapacke.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int decompose(int rows, int columns, double *A, double *s, double *U, dou
   return rank;
 }
 
-/* memory ran out, or singular values do not converge */
+/* out of memory, or singular values do not converge */
 static psdm_status not_decomposed(bool memory, psdm_error *error) {
   return memory ? psdmp_base_no_memory("", error)
                 : psdmp_base_fail(error, PSDM_E_ACCURACY, "", 0, 0,

@@ -30,7 +30,7 @@ static bool has_logs(const psdmp_steps *s, int step) {
   return false;
 }
 
-/* what was found with numbers that are now replaced stays, and says so */
+/* results based on numbers that are now replaced are kept, with a remark */
 static void doubt_later(psdmp_steps *s, int step) {
   for (int k = step + 1; k < PSDM_STEPS; k++)
     if (s->p.step[k].from_before && !has_logs(s, k))
@@ -60,7 +60,7 @@ static psdm_status run_all(psdmp_steps *s, psdm_error *error) {
   double begin = psdmp_base_clock();
   for (int step = 0; step < PSDM_STEPS && !status && !s->stopped; step++)
     if (has_logs(s, step)) status = run_step(s, step, error);
-  if (status == PSDM_E_STOPPED) status = PSDM_OK; /* what is finished is kept */
+  if (status == PSDM_E_STOPPED) status = PSDM_OK; /* keeps finished steps */
   s->p.stopped = s->stopped;
   s->p.seconds = psdmp_base_clock() - begin;
   return status;
@@ -102,7 +102,7 @@ const char *psdm_steps_fault(const psdm_steps *steps, int index) {
   return index >= 0 && index < steps->internal->faults ? steps->internal->fault[index] : NULL;
 }
 
-/* ---- predictions: the logs of the finished steps once more ---- */
+/* ---- predictions: the logs of the finished steps again ---- */
 
 psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, void *user, psdm_error *error) {
   psdmp_steps *s = steps->internal;
@@ -121,7 +121,7 @@ psdm_status psdm_steps_predict(const psdm_steps *steps, psdm_steps_write write, 
                                                            : judges[step](s, &judge, &arena, error);
     stopped = judge.stopped;
     psdmp_base_arena_free(&arena);
-    s->faults = faults; /* they are known already, as remarks on the logs are */
+    s->faults = faults; /* already reported, like remarks on the logs */
     while (s->remarks > remarks) s->p.remark[--s->remarks][0] = '\0';
   }
   psdmp_linalg_blas_back();

@@ -1,15 +1,15 @@
 /* steps_priv.h: an arm calibrated in four steps. Private to the library.
  *
  *   steps.c           the order of the steps, stops, predictions
- *   steps_answer.c    one vector of all numbers and one covariance; what earlier runs and the robot file say
+ *   steps_answer.c    one vector of all numbers and one covariance; initial values from earlier runs and the robot file
  *   steps_data.c      logs as filtered signals on one clock, drives' side
  *   steps_solo.c      stretches in which one joint moves alone
- *   steps_span.c      what assumptions leave of theta, and what a known part of it says of the rest
- *   steps_assume.c    the span of what satisfies assumptions
- *   steps_linear.c    triangular factors of rows, weighted least squares, doubt, and how the answer follows earlier
+ *   steps_span.c      theta under assumptions, and how a known part determines the rest
+ *   steps_assume.c    the span that satisfies assumptions
+ *   steps_linear.c    triangular factors of rows, weighted least squares, uncertainty, and derivatives by earlier
  *                     numbers
  *   steps_motor.c     Lloyd, Irani, Ahmadi (2022), eq. 16 and 17
- *   steps_gravity.c   eq. 18;  steps_pairs.c: paths there and back
+ *   steps_gravity.c   eq. 18;  steps_pairs.c: paths forwards and backwards
  *   steps_friction.c  eq. 19 and 20, by lugre_fit.h
  *   steps_inertia.c   eq. 21
  *
@@ -31,7 +31,7 @@ enum {
   PSDMP_STEPS_STEP_FAULTS = 200
 };
 
-/* Where a step's rows go once it is fitted: sums of each drive, and the caller of psdm_steps_predict. */
+/* Destination of a step's rows once it is fitted: sums of each drive, and the caller of psdm_steps_predict. */
 typedef struct psdmp_steps_judge {
   int n;
   psdmp_identify_tally *sum; /* (2 x n) training, held out */
@@ -41,20 +41,20 @@ typedef struct psdmp_steps_judge {
 } psdmp_steps_judge;
 
 struct psdmp_steps {
-  psdm_steps p; /* the answer; its pointers lead to what follows */
+  psdm_steps p; /* the result; its pointers lead to the following arrays */
   psdm_steps_options options;
   const psdm_allocator *allocator;
-  psdmp_base_arena arena; /* what lives as long as the answer */
-  psdmp_identify_run run; /* robot, model, work, T, kept, K: what psdmp_identify_run_regressor needs */
+  psdmp_base_arena arena; /* lives as long as the result */
+  psdmp_identify_run run; /* robot, model, work, T, kept, K: used by psdmp_identify_run_regressor */
   int n, l, S, N;
-  double *span; /* (l x spans) orthonormal: what assumptions leave of theta; NULL: everything */
+  double *span; /* (l x spans) orthonormal: theta under the assumptions; NULL: no restriction */
   int spans;
   double *x, *C, *sd; /* (N), (N x N), (N) */
   int *constant_from, *theta_from, *friction_from;
-  char (*name)[64]; /* (n) of the drives' joints, as a human may read them */
+  char (*name)[64]; /* (n) names of the drives' joints for messages */
   psdm_estimate *theta;
   unsigned char *gravity;
-  /* (l) what the rows say where they do not tell it apart: for predictions, never given out; NAN: nothing */
+  /* (l) estimates of indistinguishable parameters: for predictions, never returned; NAN: none */
   double *shadow;
   psdm_friction *friction;
   double *inertia, *speed;
@@ -74,15 +74,15 @@ struct psdmp_steps {
 
 typedef struct psdmp_steps psdmp_steps;
 
-psdm_status psdmp_steps_no_singular(int code, psdm_error *error);           /* by LAPACKE's answer */
+psdm_status psdmp_steps_no_singular(int code, psdm_error *error);           /* by LAPACKE's return value */
 bool psdmp_steps_progress(psdmp_steps *s, const char *doing, double share); /* false: stop; s->stopped is set */
-psdm_status psdmp_steps_stop(psdm_error *error);                            /* what a step that is stopped returns */
+psdm_status psdmp_steps_stop(psdm_error *error);                            /* return value of a stopped step */
 /* name of the joint that a drive is counted as, escaped */
 const char *psdmp_steps_drive(const psdmp_steps *s, int drive);
 
 /* ---- steps_answer.c ---- */
 
-/* Everything that is known before the first step. */
+/* Everything known before the first step. */
 psdm_status psdmp_steps_begin(psdmp_steps *s, psdm_error *error);
 void psdmp_steps_remark(psdmp_steps *s, const char *format, ...) PSDM_PRINTF(2, 3);
 
@@ -98,16 +98,16 @@ static inline int psdmp_steps_at_friction(const psdmp_steps *s, int drive, int k
   return s->n + s->l + PSDMP_STEPS_FRICTION * drive + k;
 }
 
-/* sum of Y theta over those with which[j] == value (which NULL: all), lost ones by what the rows say; false where
- * nothing is known of one that matters. */
+/* sum of Y theta over those with which[j] == value (which NULL: all), indistinguishable ones by their estimates; false
+ * if a needed one is unknown. */
 bool psdmp_steps_torque(const psdmp_steps *s, const double *Y, const bool *which, bool value, double *torque);
 
-/* theta[j] is a number that a step, an earlier run or the file gives. */
+/* theta[j] is given by a step, an earlier run or the file. */
 bool psdmp_steps_known(const psdmp_steps *s, int j);
 
 /* ---- steps_data.c ---- */
 
-/* One segment of a log on a uniform clock, filtered without phase. */
+/* One segment of a log on a uniform clock, zero-phase filtered. */
 typedef struct psdmp_steps_record {
   int log; /* index among the options' logs */
   long rows;
@@ -123,8 +123,8 @@ typedef struct psdmp_steps_records {
   psdmp_steps_record *record;
   double rate, cutoff; /* Hz; infinite: no filter */
   psdm_filter filter;  /* where cutoff is finite */
-  int stride;          /* every so many-th row has all that the filter lets through */
-  double rest;         /* s behind which the filter has forgotten a jump but for a percent: 2 / cutoff */
+  int stride;          /* every k-th row contains everything that the filter passes */
+  double rest;         /* s after which the filter has forgotten a jump up to a percent: 2 / cutoff */
 } psdmp_steps_records;
 
 psdm_status psdmp_steps_load(psdmp_steps *s, psdm_step step, psdmp_base_arena *arena, psdmp_steps_records *out,
@@ -141,13 +141,13 @@ psdm_status psdmp_steps_regressor(psdmp_steps *s, const double *q, const double 
 int psdmp_steps_piece(double share);
 bool psdmp_steps_held(const psdmp_steps *s, int piece);
 
-/* Median of count numbers; they are sorted. */
+/* Median of count numbers; sorts them. */
 double psdmp_steps_median(long count, double *x);
 
-/* ---- the judge ---- */
+/* ---- judging the fit ---- */
 
 psdm_status psdmp_steps_judge_start(psdmp_steps_judge *judge, int n, psdmp_base_arena *arena);
-bool psdmp_steps_judge_row(psdmp_steps_judge *judge, const psdm_steps_row *row); /* false: the caller has had enough */
+bool psdmp_steps_judge_row(psdmp_steps_judge *judge, const psdm_steps_row *row); /* false: the caller asked to stop */
 void psdmp_steps_judge_end(const psdmp_steps_judge *judge, psdm_joint_fit *train, psdm_joint_fit *heldout);
 
 /* ---- steps_solo.c ---- */
@@ -160,7 +160,7 @@ typedef struct psdmp_steps_alone {
 psdm_status psdmp_steps_solo(psdmp_steps *s, const psdmp_steps_records *records, psdmp_base_arena *arena,
                              psdmp_steps_alone **solo, int *count, psdm_error *error);
 
-/* Largest difference of the joints' positions at two rows, `but` left out. */
+/* Largest difference of the joints' positions at two rows, except `but`. */
 double psdmp_steps_pose_apart(int n, const double *a, const double *b, int but);
 
 /* ---- steps_pairs.c ---- */
@@ -169,13 +169,13 @@ double psdmp_steps_pose_apart(int n, const double *a, const double *b, int but);
 typedef struct psdmp_steps_path {
   int record;
   long twice, first, count;
-  unsigned char *use; /* (count x n) the drive slides, there as back, and has done so for a while */
+  unsigned char *use; /* (count x n) the drive slides, forwards and backwards, and has done so for a while */
 } psdmp_steps_path;
 
-/* Two rows that belong together: friction cancels in their mean. */
+/* A pair of rows: friction cancels in their mean. */
 typedef struct psdmp_steps_pair {
   double t;
-  /* joints, as on the way there */
+  /* joints, as on the forward path */
   double q[PSDM_CALIBRATE_JOINTS], qd[PSDM_CALIBRATE_JOINTS], qdd[PSDM_CALIBRATE_JOINTS];
   double i[PSDM_CALIBRATE_JOINTS], v[PSDM_CALIBRATE_JOINTS]; /* drives */
   const unsigned char *use;                                  /* (n) */
@@ -191,8 +191,8 @@ void psdmp_steps_path_pair(const psdmp_steps *s, const psdmp_steps_records *reco
 
 psdm_status psdmp_steps_assume(psdmp_steps *s, psdm_error *error); /* sets span */
 
-/* theta = A known + B y: known (l, zero where it is not) is what is known, y what is free. own: so many columns of
- * B, the first ones, belong to theta's part `first`, on which the others are zero; y is then [own; others]. */
+/* theta = A known + B y: known (l, zero if unknown) is the known part, y the free one. own: the first columns of B,
+ * which belong to theta's part `first`, on which the others are zero; y is then [own; others]. */
 typedef struct psdmp_steps_parts {
   double *A; /* (l x l) */
   double *B; /* (l x r) */
@@ -220,23 +220,22 @@ typedef struct psdmp_steps_linear_answer {
   double *theta; /* (l) */
   double *noise; /* (l x l) own */
   double *gain;  /* (l x N) by x */
-  bool *shown;   /* (l) false: the rows do not tell it apart from others */
+  bool *shown;   /* (l) false: indistinguishable from others in the rows */
   double *sigma; /* (n) Nm, residual of each drive; the caller's */
   double condition;
   int rank, free; /* of r directions of y */
 } psdmp_steps_linear_answer;
 
-/* prior (split->r, nullable): standard deviation about zero of each y, infinite: none. Rows of drives without a
- * torque constant are left out. */
+/* prior (split->r, nullable): standard deviation about zero of each y, infinite: none. Rows of drives without a torque
+ * constant are skipped. */
 psdm_status psdmp_steps_linear_solve(psdmp_steps *s, psdmp_steps_linear *linear, const psdmp_steps_parts *split,
                                      const bool *known, const double *prior, psdmp_base_arena *arena,
                                      psdmp_steps_linear_answer *answer, psdm_error *error);
 
-/* "mx2 and my3" for words; what is listed: those with which[j] == value. Returns buf. */
+/* "mx2 and my3" for messages: lists those with which[j] == value. Returns buf. */
 char *psdmp_steps_names(const psdmp_steps *s, const bool *which, bool value, char *buf, size_t size);
 
-/* ---- the steps. Each fits, updates x, and fills fits; *_judge goes through the logs again with the numbers that
- * are there ---- */
+/* ---- the steps. Each fits, updates x, and fills fits; *_judge evaluates the logs with the current numbers ---- */
 
 psdm_status psdmp_steps_motor(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
 psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_error *error);
