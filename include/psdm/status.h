@@ -40,7 +40,8 @@ extern "C" {
   X(PSDM_E_LOOP, "a closed loop cannot be closed at this state")                  \
   X(PSDM_E_COMPILER, "no C compiler could be run, or what it made does not load") \
   X(PSDM_E_ACCURACY, "the answer is less accurate than it must be")               \
-  X(PSDM_E_STOPPED, "the caller asked to stop")
+  X(PSDM_E_STOPPED, "the caller asked to stop")                                   \
+  X(PSDM_E_SETTING, "a setting is unknown, missing or out of its range")
 
 typedef enum psdm_status {
 #define PSDM_STATUS_ENUM(name, text) name,

@@ -1,5 +1,8 @@
 #include "rows.h"
 
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double *state_of(const psdm_strided *in, size_t i) {
@@ -89,3 +92,82 @@ psdm_status psdmpy_sim_steps(psdm_sim *sim, int n, size_t count, const double *t
   }
   return PSDM_OK;
 }
+
+/* ---- jobs ---- */
+
+struct psdmpy_watch {
+  pthread_mutex_t guard;
+  bool stop;
+  double share;
+  char doing[160];
+  char *words;
+  size_t length;
+};
+
+psdmpy_watch *psdmpy_watch_new(void) {
+  psdmpy_watch *w = calloc(1, sizeof *w);
+  if (!w) return NULL;
+  pthread_mutex_init(&w->guard, NULL);
+  w->share = -1;
+  return w;
+}
+
+void psdmpy_watch_free(psdmpy_watch *w) {
+  if (!w) return;
+  pthread_mutex_destroy(&w->guard);
+  free(w->words);
+  free(w);
+}
+
+static void watch_tell(void *user, psdm_job_event event, const char *text) {
+  static const char *const kinds[] = {
+      [PSDM_JOB_NOTE] = "note", [PSDM_JOB_CAUTION] = "warning", [PSDM_JOB_WARNING] = "warning"};
+  psdmpy_watch *w = user;
+  if (event < PSDM_JOB_NOTE || event > PSDM_JOB_WARNING) return;
+  size_t more = strlen(kinds[event]) + strlen(text) + 4;
+  pthread_mutex_lock(&w->guard);
+  char *words = realloc(w->words, w->length + more);
+  if (words) {
+    w->length += (size_t)snprintf(words + w->length, more, "%s: %s\n", kinds[event], text);
+    w->words = words;
+  }
+  pthread_mutex_unlock(&w->guard);
+}
+
+static bool watch_progress(void *user, const char *doing, double share) {
+  psdmpy_watch *w = user;
+  pthread_mutex_lock(&w->guard);
+  snprintf(w->doing, sizeof w->doing, "%s", doing);
+  w->share = share;
+  bool stop = w->stop;
+  pthread_mutex_unlock(&w->guard);
+  return !stop;
+}
+
+static bool watch_stopped(void *user) {
+  psdmpy_watch *w = user;
+  pthread_mutex_lock(&w->guard);
+  bool stop = w->stop;
+  pthread_mutex_unlock(&w->guard);
+  return stop;
+}
+
+void psdmpy_watch_host(psdmpy_watch *w, psdm_job_host *host) {
+  *host = (psdm_job_host){.user = w, .tell = watch_tell, .progress = watch_progress, .stopped = watch_stopped};
+}
+
+void psdmpy_watch_stop(psdmpy_watch *w) {
+  pthread_mutex_lock(&w->guard);
+  w->stop = true;
+  pthread_mutex_unlock(&w->guard);
+}
+
+double psdmpy_watch_share(psdmpy_watch *w, char doing[160]) {
+  pthread_mutex_lock(&w->guard);
+  memcpy(doing, w->doing, sizeof w->doing);
+  double share = w->share;
+  pthread_mutex_unlock(&w->guard);
+  return share;
+}
+
+const char *psdmpy_watch_words(psdmpy_watch *w) { return w->words ? w->words : ""; }

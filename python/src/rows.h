@@ -36,4 +36,13 @@ psdm_status psdmpy_observer_rows(psdm_observer *observer, int n, size_t count, c
 psdm_status psdmpy_sim_steps(psdm_sim *sim, int n, size_t count, const double *tau, ptrdiff_t stride, double dt,
                              double *q, double *qd, size_t *done);
 
+/* A job that runs in a thread of its own: what it says, how far it is, and whether it is to stop. Any thread may look. */
+typedef struct psdmpy_watch psdmpy_watch;
+psdmpy_watch *psdmpy_watch_new(void); /* NULL without memory */
+void psdmpy_watch_free(psdmpy_watch *watch);
+void psdmpy_watch_host(psdmpy_watch *watch, psdm_job_host *host);
+void psdmpy_watch_stop(psdmpy_watch *watch);
+double psdmpy_watch_share(psdmpy_watch *watch, char doing[160]); /* below 0: unknown */
+const char *psdmpy_watch_words(psdmpy_watch *watch);             /* notes and warnings; after the run */
+
 #endif

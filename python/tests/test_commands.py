@@ -147,12 +147,38 @@ def interrupted(program: str, ready: Callable[[], bool], **environment: str) -> 
 
 
 def test_interrupt(tmp_path):
-    """The command ends with what there is until then."""
-    program = """
-run = psdm.Robot.shipped("two_link").simulate(1e7, output=100)
+    """A simulation ends with what there is until then."""
+    program = f"""
+import pathlib
+run = psdm.Robot.shipped("two_link").simulate(1e7, output=100, progress=lambda doing, share: pathlib.Path({str(tmp_path / "ready")!r}).touch())
 print(run.good, run.interrupted, run.t.size > 1 and run.t[-1] < 1e7)
 """
-    assert interrupted(program, lambda: any("rows.csv" in path.name for path in tmp_path.glob("psdm-*/*")), TMPDIR=str(tmp_path)) == ["False", "True", "True"]
+    assert interrupted(program, (tmp_path / "ready").exists) == ["False", "True", "True"]
+
+
+def test_progress(two_link):
+    said: list[tuple[str, float | None]] = []
+
+    def stop_soon(doing: str, share: float | None) -> bool:
+        said.append((doing, share))
+        return len(said) < 3
+
+    run = two_link.simulate(1e7, output=100, progress=stop_soon)
+    assert not run.good and run.interrupted and len(said) == 3
+    assert said[-1][0].endswith("s simulated") and 0 <= said[-1][1] < 1
+    with pytest.raises(ZeroDivisionError):
+        two_link.simulate(1e7, output=100, progress=lambda doing, share: 1 / 0)
+
+
+def test_simulate_needs_no_other_process(two_link, monkeypatch):
+    """Neither a child nor a file."""
+    monkeypatch.setenv("PSDM", "/nowhere/psdm")
+    monkeypatch.setattr(subprocess, "Popen", None)
+    monkeypatch.setenv("TMPDIR", "/nowhere")
+    assert two_link.simulate(0.1, log=True).log["tau"].shape == (11, 2)
+    with pytest.raises(psdm.PsdmError, match="contrl.*did you mean 'control'") as error:
+        two_link.simulate(1, contrl="pd")
+    assert error.value.status == "PSDM_E_SETTING"
 
 
 def test_interrupt_comes_once(tmp_path):
@@ -188,7 +214,7 @@ def test_interrupt_without_an_answer(two_link, monkeypatch, tmp_path):
     timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            two_link.simulate(1)
+            two_link.facts("derive")
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)

@@ -20,6 +20,7 @@ struct psdm_csv {
   const char *file;
   const char **names; /* (columns) */
   int columns, line, header_line;
+  const psdmp_table_memory *memory; /* in place of text; NULL: text */
 };
 
 static ptrdiff_t read_fd(void *user, char *buffer, size_t size) {
@@ -139,10 +140,23 @@ static psdm_status fail_field(const psdm_csv *csv, int column, int index, const 
                          "column '%s' has '%s'; a finite decimal number was expected", name, found);
 }
 
+static psdm_status memory_row(psdm_csv *csv, double *values, bool *more, psdm_error *error) {
+  const psdmp_table_memory *m = csv->memory;
+  *more = csv->line < m->rows;
+  if (!*more) return PSDM_OK;
+  memcpy(values, m->values + (ptrdiff_t)csv->line++ * m->columns, (size_t)m->columns * sizeof *values);
+  for (int i = 0; i < m->columns; i++)
+    if (!isfinite(values[i]))
+      return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, i + 1,
+                             "column '%s' has a value that is not finite", csv->names[i]);
+  return PSDM_OK;
+}
+
 psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *error) {
   char *line;
   size_t length;
   *more = false;
+  if (csv->memory) return memory_row(csv, values, more, error);
   psdm_status status = next_data_line(csv, &line, &length, error);
   if (status || !line) return status;
   char *at = line;
@@ -175,7 +189,7 @@ static double rows_about(const psdm_csv *csv) {
 
 psdm_status psdm_csv_fits(const psdm_csv *csv, size_t bytes, size_t memory, psdm_error *error) {
   char what[64];
-  double rows = rows_about(csv);
+  double rows = csv->memory ? (double)csv->memory->rows : rows_about(csv);
   psdmp_base_print(what, sizeof what, "keeping some %.3g rows", rows);
   return psdmp_base_memory_ask(csv->file, what, rows * (double)bytes, memory, "", error);
 }
@@ -210,7 +224,23 @@ psdm_status psdm_csv_open_source(psdm_csv_read read, void *user, const char *nam
   return status;
 }
 
+static psdm_status open_memory(const psdmp_table_memory *memory, const psdm_allocator *allocator, psdm_csv **out,
+                               psdm_error *error) {
+  psdm_status status = new_csv(memory->label, allocator, out, error);
+  if (status) {
+    psdm_csv_close(*out);
+    *out = NULL;
+    return status;
+  }
+  (*out)->memory = memory;
+  (*out)->names = (const char **)memory->names;
+  (*out)->columns = memory->columns;
+  return PSDM_OK;
+}
+
 psdm_status psdm_csv_open(const char *path, const psdm_allocator *allocator, psdm_csv **out, psdm_error *error) {
+  const psdmp_table_memory *memory = psdmp_table_find(path);
+  if (memory) return open_memory(memory, allocator, out, error);
   if (strcmp(path, "-") == 0) return psdm_csv_open_source(read_stdin, NULL, "<stdin>", allocator, out, error);
   psdm_csv *csv;
   psdm_status status = new_csv(path, allocator, &csv, error);

@@ -128,6 +128,15 @@ static void example_expr(const psdm_robot *robot) {
   psdm_graph_free(g);
 }
 
+static void example_job(const psdm_robot *robot) {
+  psdm_job *job;
+  psdm_job_rows rows;
+#include "job.inc"
+  assert_int_equal(rows.rows, 101);
+  assert_string_equal(rows.names[0], "t");
+  psdm_job_free(job);
+}
+
 static void example_log(const psdm_robot *robot) {
   psdm_log_rows rows;
   long seen = 0;
@@ -230,7 +239,7 @@ static void test_examples(void **state) {
   count++;
 #include "all.inc"
 #undef X
-  assert_int_equal(count, 14);
+  assert_int_equal(count, 15);
   psdm_robot_free(robot);
   assert_int_equal(chdir("/"), 0);
   char command[64];

@@ -9,7 +9,7 @@
 #include "ranks.h"
 
 #define SETTINGS_STRUCT analyze_settings
-static const setting settings[] = {ANALYZE_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {ANALYZE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -32,7 +32,7 @@ static const char help[] =
     "  psdm analyze robots/kuka_kr6.yaml --samples 100000000 --device cuda\n"
     "  psdm analyze robots/kuka_kr6.yaml --no-bounds --path motion.csv --out ellipsoids.csv --plots figures\n";
 
-const command_line analyze_line = {"analyze", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line analyze_line = {"analyze", settings, positional, help};
 
 const char *const analyze_wishes[PSDM_WISHES] = {"M is constant if", "M is diagonal if", "gravity vanishes if",
                                                  "springs and counterweights"};
@@ -188,7 +188,7 @@ int cmd_analyze(int argc, char **argv) {
   int code = settings_parse(&analyze_line, argc, argv, &a.set, &path);
   if (code < 0) code = check_settings(&a.set);
   if (code < 0 && ranks_helper() && a.set.samples == 0) return EXIT_OK; /* nothing to share */
-  if (code < 0) code = tool_load("analyze", path, ROBOT_SETTINGS_OF(&a.set), &a.robot);
+  if (code < 0) code = tool_load("analyze", path, PSDM_ROBOT_SETTINGS_OF(&a.set), &a.robot);
   if (code >= 0) return code;
   a.n = psdm_robot_n(a.robot);
   code = set_limits(&a);

@@ -22,10 +22,10 @@
   X(text, plots, "", "DIR", "plot M and g as each joint moves alone, and the path, with gnuplot")                     \
   X(flag, ignore_extra, "", "", "ignore unknown columns of the CSV")                                                  \
   X(flag, json, "", "", "write one JSON object")                                                                      \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct analyze_settings {
-  ANALYZE_SETTINGS(SETTINGS_FIELD)
+  ANALYZE_SETTINGS(PSDM_SETTINGS_FIELD)
 } analyze_settings;
 
 enum { ELLIPSOIDS = 3, PATH_NUMBERS = 3 + ELLIPSOIDS * 12 };

@@ -17,14 +17,14 @@
   X(number, repeat, "50", "N", "rounds; the best one counts")                                   \
   X(text, compiler, "", "COMMAND", "C compiler (default: $CC, else cc)")                        \
   X(flag, json, "", "", "write one JSON object")                                                \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct bench_settings {
-  BENCH_SETTINGS(SETTINGS_FIELD)
+  BENCH_SETTINGS(PSDM_SETTINGS_FIELD)
 } bench_settings;
 
 #define SETTINGS_STRUCT bench_settings
-static const setting settings[] = {BENCH_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {BENCH_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -41,7 +41,7 @@ static const char help[] =
     "  psdm bench robots/kuka_kr6.yaml --functions inverse,forward --method auto --json\n"
     "  CC=clang psdm bench robots/kuka_lbr7.yaml --optimise throughput\n";
 
-const command_line bench_line = {"bench", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line bench_line = {"bench", settings, positional, help};
 
 /* larger errors are not rounding */
 static const double tolerance = 1e-12;
@@ -257,7 +257,7 @@ int cmd_bench(int argc, char **argv) {
   psdm_code_options options = {0};
   int code = settings_parse(&bench_line, argc, argv, &set, &path);
   if (code < 0) code = parse_options(&set, &method, &options);
-  if (code < 0) code = tool_load("bench", path, ROBOT_SETTINGS_OF(&set), &robot);
+  if (code < 0) code = tool_load("bench", path, PSDM_ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = bench_open(robot, &b);
   tool_search search = {.bar = progress_start("generating", 0), .doing = "generating"};
   progress bar = search.bar;

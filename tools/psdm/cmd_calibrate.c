@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SETTINGS_STRUCT calibrate_settings
-static const setting settings[] = {CALIBRATE_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {CALIBRATE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -47,7 +47,7 @@ static const char help[] =
                    "  psdm eval arm.yaml inverse --params arm_params.yaml --friction --in states.csv\n";
 #undef WORD_HELP
 
-const command_line calibrate_line = {"calibrate", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line calibrate_line = {"calibrate", settings, positional, help};
 
 /* ---- small helpers for all files ---- */
 
@@ -65,6 +65,7 @@ const char *calibrate_joint_name(const calibrate_job *j, int q) {
 }
 
 static void calibrate_free(calibrate_job *j) {
+  psdm_settings_free(settings, &j->set);
   psdm_parameters_free(j->compared.other);
   psdm_parameters_free(j->parameters);
   psdm_model_free(j->model);
@@ -173,7 +174,7 @@ static void clear_checkpoint(const calibrate_job *j) {
 
 static int oneshot(calibrate_job *j) {
   int code = calibrate_words(j);
-  if (code < 0) code = tool_load("calibrate", j->path, ROBOT_SETTINGS_OF(&j->set), &j->robot);
+  if (code < 0) code = tool_load("calibrate", j->path, PSDM_ROBOT_SETTINGS_OF(&j->set), &j->robot);
   if (code < 0) code = calibrate_numbers(j);
   if (code < 0) code = run(j);
   if (code < 0) code = calibrate_compare(j);

@@ -12,7 +12,7 @@
   X(list, weight, "", "FILE=KG[,X,Y,Z] ...",                                                                           \
     "steps: mass on the tip of the longest moving chain during motor log FILE, and its centre in that link's frame "   \
     "(m)")                                                                                                             \
-  X(text, estimator, "consistent", SETTING_WORDS(PSDM_ESTIMATOR_LIST), "estimation method, see above")                 \
+  X(text, estimator, "consistent", PSDM_SETTING_WORDS(PSDM_ESTIMATOR_LIST), "estimation method, see above")            \
   X(text, holdout, "", "SHARE|blocks:SECONDS/K",                                                                       \
     "hold out the last share of the rows, or every K-th block of this many seconds, for the final errors only "        \
     "(steps: a share of each step's, 0.15)")                                                                           \
@@ -48,7 +48,7 @@
   X(number, max_rel, "0", "SHARE",                                                                                     \
     "exit 1 when the global relative error (on held-out rows if any) is above this; 0: never")                         \
   X(text, max_rmse, "", "NM,...", "the same for each joint's RMSE: one number or one per joint")                       \
-  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST), "worst verdict that still exits with 0")                 \
+  X(text, accept, "usable", PSDM_SETTING_WORDS(PSDM_VERDICT_LIST), "worst verdict that still exits with 0")            \
   X(number, threads, "0", "COUNT",                                                                                     \
     "threads (default: OMP_NUM_THREADS, or the processors); the result does not depend on it")                         \
   X(number, cache, "0", "ROWS",                                                                                        \
@@ -56,10 +56,10 @@
     "reads all rows again")                                                                                            \
   X(text, checkpoint, "", "DIR",                                                                                       \
     "store finished parts of long logs here: after a crash or kill, the same command continues from them")             \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct calibrate_settings {
-  CALIBRATE_SETTINGS(SETTINGS_FIELD)
+  CALIBRATE_SETTINGS(PSDM_SETTINGS_FIELD)
 } calibrate_settings;
 
 /* An earlier result on the rows of this one. */

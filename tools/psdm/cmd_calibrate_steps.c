@@ -41,7 +41,7 @@ static bool finished(void *user, const psdm_steps *steps, psdm_step step) {
 
 static int load(calibrate_job *j) {
   psdm_error error;
-  robot_settings set = *ROBOT_SETTINGS_OF(&j->set);
+  psdm_robot_settings set = *PSDM_ROBOT_SETTINGS_OF(&j->set);
   set.params = NULL; /* results of earlier runs may be incomplete */
   int code = tool_load("calibrate", j->path, &set, &j->robot);
   if (code < 0 && j->set.weight.count) tool_default_link(j->robot, "--tip selects another");

@@ -66,7 +66,7 @@ static int no_step(const char *text) {
 
 int calibrate_route(calibrate_job *j) {
   static const char *const words[] = {"oneshot", "steps"};
-  const setting_list *log = &j->set.log;
+  const psdm_setting_list *log = &j->set.log;
   const char *route = j->set.route, *plain = NULL, *marked = NULL;
   if (route && strcmp(route, words[0]) != 0 && strcmp(route, words[1]) != 0) return unknown("route", route, words, 2);
   if (!log->count) return tool_usage("calibrate", "missing --log FILE (the measured log)");

@@ -29,14 +29,14 @@
   X(number, effort, "50", "N",                                                                                         \
     "restarts without improvement before the search for fewer operations ends; 0: no search")                          \
   X(flag, json, "", "", "write one JSON object")                                                                       \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct codegen_settings {
-  CODEGEN_SETTINGS(SETTINGS_FIELD)
+  CODEGEN_SETTINGS(PSDM_SETTINGS_FIELD)
 } codegen_settings;
 
 #define SETTINGS_STRUCT codegen_settings
-static const setting settings[] = {CODEGEN_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {CODEGEN_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -64,7 +64,7 @@ static const char help[] =
         "inverse,forward,regressor\n"
         "  psdm codegen robots/kuka_kr6.yaml --out kr6 --functions inverse,forward --wrap casadi,fmu\n";
 
-const command_line codegen_line = {"codegen", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line codegen_line = {"codegen", settings, positional, help};
 
 /* ---- options ---- */
 
@@ -258,7 +258,7 @@ int cmd_codegen(int argc, char **argv) {
   psdm_error error;
   int code = settings_parse(&codegen_line, argc, argv, &set, &path);
   if (code < 0) code = parse_options(&set, &options);
-  if (code < 0) code = tool_load("codegen", path, ROBOT_SETTINGS_OF(&set), &robot);
+  if (code < 0) code = tool_load("codegen", path, PSDM_ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = find_link(set.link, robot, &options);
   char *command = code < 0 ? command_text(argc, argv) : NULL;
   if (code < 0 && !command) code = tool_no_memory("codegen");

@@ -13,7 +13,7 @@ static const char help[] =
     "  source <(psdm completion bash)\n"
     "  psdm completion zsh > ~/.zfunc/_psdm\n";
 
-const command_line completion_line = {"completion", NULL, 0, positional, help};
+const command_line completion_line = {"completion", NULL, positional, help};
 
 static void add(char *text, size_t size, const char *word) {
   size_t length = strlen(text);
@@ -21,8 +21,8 @@ static void add(char *text, size_t size, const char *word) {
 }
 
 const char *completion_words(const char *argument, char *text, size_t size) {
-  char words[SETTING_WORDS_MOST][SETTING_WORD_SIZE];
-  int count = settings_words(argument, words, NULL);
+  char words[PSDM_SETTING_WORDS_MOST][PSDM_SETTING_WORD_SIZE];
+  int count = psdm_setting_words(argument, words, NULL);
   text[0] = '\0';
   for (int i = 0; i < count; i++) add(text, size, words[i]);
   for (int f = 0; f < PSDM_FUNCTION_COUNT && strcmp(argument, "FUNCTION") == 0; f++)

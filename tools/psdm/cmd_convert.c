@@ -9,14 +9,14 @@
   X(text, x, "", "FILE", "inertia table of the PSDM MATLAB toolbox; ROBOT is then its DH table") \
   X(flag, tables, "", "", "ROBOT is a DH table of the PSDM MATLAB toolbox, inertia unknown")     \
   X(flag, lossy, "", "", "write even what the format can express only in part")                  \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct convert_settings {
-  CONVERT_SETTINGS(SETTINGS_FIELD)
+  CONVERT_SETTINGS(PSDM_SETTINGS_FIELD)
 } convert_settings;
 
 #define SETTINGS_STRUCT convert_settings
-static const setting settings[] = {CONVERT_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {CONVERT_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -35,7 +35,7 @@ static const char help[] = "Writes a robot in another format, with the same dyna
                            "  psdm convert arm.urdf --tip flange --lock gripper=0 --out arm.yaml\n"
                            "  psdm convert DH.csv --x X.csv --gravity 0,0,-9.81 --out arm.yaml\n";
 
-const command_line convert_line = {"convert", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line convert_line = {"convert", settings, positional, help};
 
 static bool ends_with(const char *text, const char *end) {
   size_t n = strlen(text), m = strlen(end);
@@ -77,8 +77,8 @@ int cmd_convert(int argc, char **argv) {
   int code = settings_parse(&convert_line, argc, argv, &set, &path);
   if (code < 0) code = choose_format(&set, &format);
   if (code < 0)
-    code = set.x || set.tables ? tool_load_tables("convert", path, set.x, ROBOT_SETTINGS_OF(&set), &robot)
-                               : tool_load("convert", path, ROBOT_SETTINGS_OF(&set), &robot);
+    code = set.x || set.tables ? tool_load_tables("convert", path, set.x, PSDM_ROBOT_SETTINGS_OF(&set), &robot)
+                               : tool_load("convert", path, PSDM_ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = check_losses(robot, format, set.lossy);
   if (code < 0) code = tool_open(set.out, &out);
   if (code < 0) {

@@ -13,14 +13,14 @@
   X(text, sampler, "", "COMMAND", "dense: sample the torques of this program instead of the recursion's")           \
   X(text, export, "", "FILE.json|.mat", "write the complete model: functions, P, base parameters")                  \
   X(flag, json, "", "", "write one JSON object")                                                                    \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct derive_settings {
-  DERIVE_SETTINGS(SETTINGS_FIELD)
+  DERIVE_SETTINGS(PSDM_SETTINGS_FIELD)
 } derive_settings;
 
 #define SETTINGS_STRUCT derive_settings
-static const setting settings[] = {DERIVE_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {DERIVE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -45,7 +45,7 @@ static const char help[] =
     "  psdm derive robots/fanuc_sr6ia.yaml --method dense --basis echelon\n"
     "  psdm derive robots/fanuc_sr6ia.yaml --method dense --sampler 'python3 my_dynamics.py'\n";
 
-const command_line derive_line = {"derive", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line derive_line = {"derive", settings, positional, help};
 
 /* every state evaluates every function with every coefficient, so one state shows any error: a large model needs fewer
  * than 1000 */
@@ -224,7 +224,7 @@ int cmd_derive(int argc, char **argv) {
   int code = settings_parse(&derive_line, argc, argv, &set, &path);
   if (code < 0) code = choose(&set, &options);
   if (code < 0) code = tool_assume("derive", set.assume, &options);
-  if (code < 0) code = tool_load("derive", path, ROBOT_SETTINGS_OF(&set), &robot);
+  if (code < 0) code = tool_load("derive", path, PSDM_ROBOT_SETTINGS_OF(&set), &robot);
   if (code < 0) code = find(robot, &options, &r);
   if (code < 0 && set.export) code = write_export(set.export, robot, r.model);
   if (code < 0) code = report(&set, robot, &options, &r);

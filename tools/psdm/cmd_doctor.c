@@ -14,11 +14,11 @@
 #define DOCTOR_SETTINGS(X) X(flag, json, "", "", "write one JSON object")
 
 typedef struct doctor_settings {
-  DOCTOR_SETTINGS(SETTINGS_FIELD)
+  DOCTOR_SETTINGS(PSDM_SETTINGS_FIELD)
 } doctor_settings;
 
 #define SETTINGS_STRUCT doctor_settings
-static const setting settings[] = {DOCTOR_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {DOCTOR_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {NULL};
 
@@ -33,7 +33,7 @@ static const char help[] = "Checks that this installation works: versions, numbe
                            "example:\n"
                            "  psdm doctor\n";
 
-const command_line doctor_line = {"doctor", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line doctor_line = {"doctor", settings, positional, help};
 
 finding *doctor_find(findings *f, const char *name, bool ok, bool required, const char *format, ...) {
   finding *at = &f->item[f->count < (int)(sizeof f->item / sizeof *f->item) - 1 ? f->count++ : f->count];

@@ -19,14 +19,14 @@
   X(text, assume, "", "A = 0,B = C,...", "assumptions for the derived model, in addition to the file's")          \
   X(flag, ignore_extra, "", "", "ignore unknown columns of the state CSV")                                        \
   X(flag, json, "", "", "write one JSON object instead of CSV")                                                   \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct eval_settings {
-  EVAL_SETTINGS(SETTINGS_FIELD)
+  EVAL_SETTINGS(PSDM_SETTINGS_FIELD)
 } eval_settings;
 
 #define SETTINGS_STRUCT eval_settings
-static const setting settings[] = {EVAL_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {EVAL_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", "FUNCTION", NULL};
 
@@ -46,7 +46,7 @@ static const char help[] =
         "  psdm eval robots/two_link.yaml linearize-inverse --in states.csv\n"
         "  psdm eval robots/two_link.yaml inverse --wrench 'link2:0,-20,0,0,0,0' --in states.csv\n";
 
-const command_line eval_line = {"eval", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line eval_line = {"eval", settings, positional, help};
 
 enum { AT_ONCE = 4096 }; /* states evaluated together */
 
@@ -352,7 +352,7 @@ int cmd_eval(int argc, char **argv) {
   const char *arguments[2];
   int code = settings_parse(&eval_line, argc, argv, &j.set, arguments);
   if (code < 0) code = choose_function(&j, arguments[1]);
-  if (code < 0) code = tool_load("eval", arguments[0], ROBOT_SETTINGS_OF(&j.set), &j.robot);
+  if (code < 0) code = tool_load("eval", arguments[0], PSDM_ROBOT_SETTINGS_OF(&j.set), &j.robot);
   if (code < 0) code = set_options(&j);
   if (code < 0) code = open_files(&j);
   if (code < 0) code = run(&j);

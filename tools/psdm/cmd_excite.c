@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define SETTINGS_STRUCT excite_settings
-static const setting settings[] = {{"for", SETTING_text, offsetof(excite_settings, experiment), "inertia",
-                                    "inertia|gravity|friction|motor", "what the motion is for, see above"},
-                                   EXCITE_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {{"for", PSDM_SETTING_text, offsetof(excite_settings, experiment), "inertia",
+                                         "inertia|gravity|friction|motor", "what the motion is for, see above"},
+                                        EXCITE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -35,7 +35,7 @@ static const char help[] =
                    "--log log.csv --log-rate 1000\n";
 #undef WORD_HELP
 
-const command_line excite_line = {"excite", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line excite_line = {"excite", settings, positional, help};
 
 /* ---- small helpers for all files ---- */
 
@@ -77,7 +77,7 @@ static void save_better(void *user, const psdm_motion *best, double condition) {
 /* ---- the run ---- */
 
 static int load(excite_job *j) {
-  int code = tool_load("excite", j->path, ROBOT_SETTINGS_OF(&j->set), &j->robot);
+  int code = tool_load("excite", j->path, PSDM_ROBOT_SETTINGS_OF(&j->set), &j->robot);
   if (code >= 0) return code;
   j->n = psdm_robot_n(j->robot);
   if (strcmp(j->set.experiment, "motor") == 0) tool_default_link(j->robot, "--tip selects another");

@@ -39,11 +39,11 @@
   X(number, speed, "0", "SHARE",                                                                                      \
     "motor, gravity, friction: share of the velocity limit; 0: 0.1, 0.1, and 0.9 at the largest sine")                \
   X(number, levels, "0", "COUNT", "friction: number of sine amplitudes; 0: 10")                                       \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct excite_settings {
-  setting_text experiment; /* --for */
-  EXCITE_SETTINGS(SETTINGS_FIELD)
+  psdm_setting_text experiment; /* --for */
+  EXCITE_SETTINGS(PSDM_SETTINGS_FIELD)
 } excite_settings;
 
 /* How close a motion comes to its limits; (n) each, in the job's memory. */

@@ -11,14 +11,14 @@
   X(text, at, "", "Q1,Q2,...",                                                                                         \
     "JSON: positions and axes of the joints at this position; one number for all (rad, m); default: 0, or the middle " \
     "of limits that exclude 0")                                                                                        \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct inspect_settings {
-  INSPECT_SETTINGS(SETTINGS_FIELD)
+  INSPECT_SETTINGS(PSDM_SETTINGS_FIELD)
 } inspect_settings;
 
 #define SETTINGS_STRUCT inspect_settings
-static const setting settings[] = {INSPECT_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {INSPECT_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -32,7 +32,7 @@ static const char help[] =
     "  psdm inspect robots/parallelogram.yaml --json\n"
     "  psdm inspect robots/kuka_kr6.yaml --json --at 0,-1.57,1.57,0,0.5,0 > kr6.json\n";
 
-const command_line inspect_line = {"inspect", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line inspect_line = {"inspect", settings, positional, help};
 
 static const char *const type_names[] = {"revolute", "prismatic", "fixed"};
 
@@ -151,7 +151,7 @@ int cmd_inspect(int argc, char **argv) {
   psdm_robot *robot = NULL;
   psdm_result *answer = NULL;
   int code = settings_parse(&inspect_line, argc, argv, &set, &path);
-  if (code < 0) code = tool_load("inspect", path, ROBOT_SETTINGS_OF(&set), &robot);
+  if (code < 0) code = tool_load("inspect", path, PSDM_ROBOT_SETTINGS_OF(&set), &robot);
   if (code >= 0) return code;
   size_t n = (size_t)psdm_robot_n(robot), links = (size_t)psdm_robot_links(robot);
   double *G = calloc(links * n, sizeof *G), *c = calloc(links, sizeof *c), *q = calloc(n, sizeof *q),

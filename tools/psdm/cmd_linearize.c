@@ -21,14 +21,14 @@
   X(text, out, "", "FILE.csv|.json|.mat", "write the matrices; the file is replaced only when complete")               \
   X(flag, ignore_extra, "", "", "ignore unknown columns of the CSV")                                                   \
   X(flag, json, "", "", "write one JSON object")                                                                       \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct linearize_settings {
-  LINEARIZE_SETTINGS(SETTINGS_FIELD)
+  LINEARIZE_SETTINGS(PSDM_SETTINGS_FIELD)
 } linearize_settings;
 
 #define SETTINGS_STRUCT linearize_settings
-static const setting settings[] = {LINEARIZE_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {LINEARIZE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -49,7 +49,7 @@ static const char help[] =
     "  psdm linearize robots/two_link.yaml --at torques.csv --equilibrium --json\n"
     "  psdm linearize robots/kuka_kr6.yaml --at motion.csv --form second-order --out motion.mat\n";
 
-const command_line linearize_line = {"linearize", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line linearize_line = {"linearize", settings, positional, help};
 
 /* possible inputs of a point, and their first columns */
 enum { T, QP, QD, QDD, TAU, GROUPS };
@@ -757,7 +757,7 @@ int cmd_linearize(int argc, char **argv) {
   const char *path;
   int code = settings_parse(&linearize_line, argc, argv, &j.set, &path);
   if (code < 0) code = check_settings(&j);
-  if (code < 0) code = tool_load("linearize", path, ROBOT_SETTINGS_OF(&j.set), &j.robot);
+  if (code < 0) code = tool_load("linearize", path, PSDM_ROBOT_SETTINGS_OF(&j.set), &j.robot);
   if (code < 0) code = prepare(&j);
   if (code < 0) code = open_files(&j);
   if (code < 0) code = run(&j);

@@ -16,14 +16,14 @@
   X(text, assume, "", "A = 0,B = C,...", "body parameters to take as zero or equal, in addition to the file's") \
   X(flag, latex, "", "", "write a LaTeX tabular")                                                               \
   X(flag, json, "", "", "write one JSON object")                                                                \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct params_settings {
-  PARAMS_SETTINGS(SETTINGS_FIELD)
+  PARAMS_SETTINGS(PSDM_SETTINGS_FIELD)
 } params_settings;
 
 #define SETTINGS_STRUCT params_settings
-static const setting settings[] = {PARAMS_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {PARAMS_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -42,7 +42,7 @@ static const char help[] =
     "  psdm params robots/kuka_kr6.yaml --symbolic --latex\n"
     "  psdm params robots/kuka_kr6.yaml --json\n";
 
-const command_line params_line = {"params", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line params_line = {"params", settings, positional, help};
 
 enum { MOST_NAMES = 256 };
 
@@ -278,7 +278,7 @@ int cmd_params(int argc, char **argv) {
   if (code < 0) code = choice("solver", set.solver, solvers, 2, &solver);
   if (code < 0) code = check_settings(&set, model);
   if (code < 0) code = tool_assume("params", set.assume, &v.assume);
-  if (code < 0) code = tool_load("params", path, ROBOT_SETTINGS_OF(&set), &v.robot);
+  if (code < 0) code = tool_load("params", path, PSDM_ROBOT_SETTINGS_OF(&set), &v.robot);
   if (code < 0) code = find(&v, model, solver);
   if (code < 0) code = show(&v);
   view_free(&v);

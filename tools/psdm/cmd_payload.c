@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define SETTINGS_STRUCT payload_settings
-static const setting settings[] = {PAYLOAD_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {PAYLOAD_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -27,7 +27,7 @@ static const char help[] =
     "  psdm payload arm.yaml --params arm_params.yaml --load 2.5,0,0,0.08 --out loaded.yaml\n"
     "  psdm eval arm.yaml inverse --params loaded.yaml --friction --in states.csv\n";
 
-const command_line payload_line = {"payload", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line payload_line = {"payload", settings, positional, help};
 
 static bool is_standard(const char *path) { return path && strcmp(path, "-") == 0; }
 
@@ -40,6 +40,7 @@ static void payload_free(payload_job *j) {
   psdm_parameters_free(j->with);
   psdm_parameters_free(j->empty);
   psdm_model_free(j->model);
+  psdm_settings_free(settings, &j->set);
   psdm_robot_free(j->robot);
   free(j->sign);
   free(j->offset);
@@ -78,7 +79,7 @@ static int apply(payload_job *j) {
 
 static int load_robot(payload_job *j) {
   psdm_error error;
-  robot_settings robot = *ROBOT_SETTINGS_OF(&j->set);
+  psdm_robot_settings robot = *PSDM_ROBOT_SETTINGS_OF(&j->set);
   robot.params = NULL; /* the file is read below; the robot need not adopt it */
   int code = tool_load("payload", j->path, &robot, &j->robot);
   tool_input(j->set.params);

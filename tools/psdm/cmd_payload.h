@@ -20,7 +20,7 @@
   X(flag, drift, "", "",                                                                                             \
     "fit offset, Coulomb and viscous friction of each drive along with the load (always with --empty)")              \
   X(text, cutoff, "", "HZ|none", "cutoff of the zero-phase filter (default: the calibration's)")                     \
-  X(text, accept, "usable", SETTING_WORDS(PSDM_VERDICT_LIST),                                                        \
+  X(text, accept, "usable", PSDM_SETTING_WORDS(PSDM_VERDICT_LIST),                                                   \
     "worst verdict on the torques with the load that still exits with 0")                                            \
   X(flag, json, "", "", "write one JSON object")                                                                     \
   X(text, columns, "", "t=1,q=2:7,tau=8:13", "columns of the channels in logs without a header, counted from 1")     \
@@ -29,10 +29,10 @@
   X(text, sign, "", "1,-1,...", "sign of each joint's positions and torques in the logs, applied before --offset")   \
   X(number, rate, "0", "HZ", "sample rate of logs without t")                                                        \
   X(flag, ignore_extra, "", "", "ignore unknown columns of logs")                                                    \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct payload_settings {
-  PAYLOAD_SETTINGS(SETTINGS_FIELD)
+  PAYLOAD_SETTINGS(PSDM_SETTINGS_FIELD)
 } payload_settings;
 
 /* All data of one run; payload_free releases it. */

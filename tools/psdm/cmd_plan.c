@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define SETTINGS_STRUCT plan_settings
-static const setting settings[] = {PLAN_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {PLAN_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", "time|energy|scale", NULL};
 
@@ -30,7 +30,7 @@ static const char help[] =
     "  psdm plan arm.yaml time --trajectory path.csv --effort 50,30,10 --out quick.csv\n"
     "  psdm plan arm.yaml scale --trajectory too_fast.csv --out slower.csv\n";
 
-const command_line plan_line = {"plan", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line plan_line = {"plan", settings, positional, help};
 
 /* ---- option values ---- */
 
@@ -187,7 +187,7 @@ int cmd_plan(int argc, char **argv) {
   int code = settings_parse(&plan_line, argc, argv, &j.set, j.words);
   if (code < 0) code = check_words(&j);
   if (code < 0) code = check_numbers(&j.set);
-  if (code < 0) code = tool_load("plan", j.words[0], ROBOT_SETTINGS_OF(&j.set), &j.robot);
+  if (code < 0) code = tool_load("plan", j.words[0], PSDM_ROBOT_SETTINGS_OF(&j.set), &j.robot);
   if (code < 0) code = prepare(&j);
   if (code < 0 && !j.path) tool_listen(); /* the other two take only a moment and are not interruptible */
   if (code < 0) code = j.what == PLAN_SCALE ? plan_scale(&j) : j.path ? plan_path(&j) : plan_optimal(&j);

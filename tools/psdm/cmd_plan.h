@@ -29,10 +29,10 @@
   X(number, tolerance, "0", "RELATIVE", "time, energy: tolerance of the solver; 0: 1e-8")                   \
   X(number, wall, "0", "SECONDS", "time, energy: stop after this time with the best so far; 0: 300")        \
   X(flag, ignore_extra, "", "", "ignore unknown columns of --trajectory")                                   \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct plan_settings {
-  PLAN_SETTINGS(SETTINGS_FIELD)
+  PLAN_SETTINGS(PSDM_SETTINGS_FIELD)
 } plan_settings;
 
 enum { LIMIT_LOWER, LIMIT_UPPER, LIMIT_VELOCITY, LIMIT_ACCELERATION, LIMIT_EFFORT, LIMITS };

@@ -22,14 +22,14 @@
   X(flag, table, "", "", "operations at two and three digits, slow and fast, at 95 and 99.9 %")                      \
   X(flag, figures, "", "", "with --json: contributions and the trade-off, slow and fast, for psdm report")           \
   X(flag, json, "", "", "write one JSON object")                                                                     \
-  ROBOT_SETTINGS(X)
+  PSDM_ROBOT_SETTINGS(X)
 
 typedef struct reduce_settings {
-  REDUCE_SETTINGS(SETTINGS_FIELD)
+  REDUCE_SETTINGS(PSDM_SETTINGS_FIELD)
 } reduce_settings;
 
 #define SETTINGS_STRUCT reduce_settings
-static const setting settings[] = {REDUCE_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {REDUCE_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -50,7 +50,7 @@ static const char help[] =
     "  psdm reduce robots/kuka_kr6.yaml --table\n"
     "  psdm reduce robots/kuka_kr6.yaml --table --figures --json > kr6.json && psdm report kr6.json --out kr6.html\n";
 
-const command_line reduce_line = {"reduce", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line reduce_line = {"reduce", settings, positional, help};
 
 /* All data of one run. */
 typedef struct job {
@@ -445,7 +445,7 @@ int cmd_reduce(int argc, char **argv) {
   job j = {.set = &set};
   int code = settings_parse(&reduce_line, argc, argv, &set, &path);
   if (code < 0) code = check_settings(&set);
-  if (code < 0) code = tool_load("reduce", path, ROBOT_SETTINGS_OF(&set), &j.robot);
+  if (code < 0) code = tool_load("reduce", path, PSDM_ROBOT_SETTINGS_OF(&set), &j.robot);
   if (code < 0) code = run(&j);
   psdm_reducer_free(j.reducer);
   psdm_model_free(j.reduced);

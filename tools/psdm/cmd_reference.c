@@ -20,7 +20,7 @@ static const char help[] = "Writes the reference of all commands and options fro
                            "  psdm reference schema share/psdm/schema\n"
                            "  man -l share/man/man1/psdm-eval.1\n";
 
-const command_line reference_line = {"reference", NULL, 0, positional, help};
+const command_line reference_line = {"reference", NULL, positional, help};
 
 /* ---- exit codes and variables ---- */
 

@@ -12,11 +12,11 @@
   X(text, open, "no", "yes|no", "open the finished page, with $BROWSER or xdg-open")
 
 typedef struct report_settings {
-  REPORT_SETTINGS(SETTINGS_FIELD)
+  REPORT_SETTINGS(PSDM_SETTINGS_FIELD)
 } report_settings;
 
 #define SETTINGS_STRUCT report_settings
-static const setting settings[] = {REPORT_SETTINGS(SETTINGS_ROW)};
+static const psdm_setting settings[] = {REPORT_SETTINGS(PSDM_SETTINGS_ROW){0}};
 
 static const char *const positional[] = {"RESULT...", NULL};
 
@@ -42,13 +42,13 @@ static const char help[] =
     "calibrate.json\n"
     "  psdm report arm.yaml calibrate.json rows.csv params.yaml --out arm.html --open yes\n";
 
-const command_line report_line = {"report", settings, sizeof settings / sizeof *settings, positional, help};
+const command_line report_line = {"report", settings, positional, help};
 
 /* ---- a robot file: the results that it gives ---- */
 
 typedef struct work {
   psdm_report *report;
-  setting_list given;
+  psdm_setting_list given;
   int lacking; /* what was given or could be expected and is not on the page */
   progress bar;
 } work;
@@ -99,7 +99,7 @@ static int add_answer(work *w, psdm_robot *robot, const char *path, int which) {
 /* inspect must work; a robot that cannot be derived (a closed loop) still has its picture */
 static int add_robot(work *w, const char *path) {
   psdm_robot *robot = NULL;
-  int code = tool_load("report", path, &(robot_settings){.missing_inertia = "auto"}, &robot);
+  int code = tool_load("report", path, &(psdm_robot_settings){.missing_inertia = "auto"}, &robot);
   for (int which = 0; which < 3 && code < 0; which++) code = add_answer(w, robot, path, which);
   psdm_robot_free(robot);
   return code;

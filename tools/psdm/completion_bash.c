@@ -26,18 +26,17 @@ static void put_values(psdm_output *out, const tool_command *c) {
       put_value(out, key, c->line->positional[i]);
     }
   }
-  for (size_t i = 0; i < c->line->count; i++) {
-    snprintf(key, sizeof key, "%s --%s", c->name, settings_dashed(c->line->settings[i].name, name));
-    put_value(out, key, c->line->settings[i].argument);
+  for (const psdm_setting *s = settings_of(c->line); s->name; s++) {
+    snprintf(key, sizeof key, "%s --%s", c->name, settings_dashed(s->name, name));
+    put_value(out, key, s->argument);
   }
 }
 
 static void put_options(psdm_output *out, const tool_command *c, bool flags) {
   char name[64];
   psdm_output_print(out, "    %s) options='", c->name);
-  for (size_t i = 0; i < c->line->count; i++)
-    if (!flags || c->line->settings[i].kind != SETTING_flag)
-      psdm_output_print(out, " --%s", settings_dashed(c->line->settings[i].name, name));
+  for (const psdm_setting *s = settings_of(c->line); s->name; s++)
+    if (!flags || s->kind != PSDM_SETTING_flag) psdm_output_print(out, " --%s", settings_dashed(s->name, name));
   for (int i = 0; i < COMMON_SETTINGS && !flags; i++) psdm_output_print(out, " --%s", common_settings[i].name);
   psdm_output_text(out, " ' ;;\n");
 }

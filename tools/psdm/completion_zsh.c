@@ -29,13 +29,13 @@ static void put_action(psdm_output *out, const char *argument) {
   else psdm_output_text(out, kinds[files]);
 }
 
-static void put_setting(psdm_output *out, const setting *s) {
-  char name[64];
-  psdm_output_print(out, "        '%s--%s%s[", s->kind == SETTING_list ? "*" : "", settings_dashed(s->name, name),
-                    s->kind == SETTING_flag ? "" : "=");
-  put_help(out, s->help);
+static void put_setting(psdm_output *out, const psdm_setting *s) {
+  char name[64], help[SETTINGS_HELP];
+  psdm_output_print(out, "        '%s--%s%s[", s->kind == PSDM_SETTING_list ? "*" : "", settings_dashed(s->name, name),
+                    s->kind == PSDM_SETTING_flag ? "" : "=");
+  put_help(out, settings_help(s, help));
   psdm_output_text(out, "]");
-  if (s->kind != SETTING_flag) put_action(out, s->argument);
+  if (s->kind != PSDM_SETTING_flag) put_action(out, s->argument);
   psdm_output_text(out, "' \\\n");
 }
 
@@ -49,7 +49,7 @@ static void put_common(psdm_output *out, int i) {
 
 static void put_command(psdm_output *out, const tool_command *c) {
   psdm_output_print(out, "    %s)\n      _arguments \\\n", c->name);
-  for (size_t i = 0; i < c->line->count; i++) put_setting(out, &c->line->settings[i]);
+  for (const psdm_setting *s = settings_of(c->line); s->name; s++) put_setting(out, s);
   for (int i = 0; i < COMMON_SETTINGS; i++) put_common(out, i);
   for (int i = 0; c->line->positional[i]; i++) {
     const char *name = c->line->positional[i];

@@ -75,8 +75,8 @@ static void put_block(psdm_output *out, block *b) {
   if (b->kind == BLOCK_LINES) psdm_output_text(out, ".fi\n.RE\n");
 }
 
-static void put_setting(psdm_output *out, const setting *s, char letter) {
-  char name[64];
+static void put_setting(psdm_output *out, const psdm_setting *s, char letter) {
+  char name[64], help[SETTINGS_HELP];
   psdm_output_text(out, ".TP\n");
   if (letter) psdm_output_print(out, "\\fB\\-%c\\fR, ", letter);
   psdm_output_text(out, "\\fB\\-\\-");
@@ -88,7 +88,7 @@ static void put_setting(psdm_output *out, const setting *s, char letter) {
     psdm_output_text(out, "\\fR");
   }
   psdm_output_text(out, "\n");
-  put_all(out, s->help);
+  put_all(out, settings_help(s, help));
   if (s->fallback[0]) {
     psdm_output_text(out, " (default ");
     put_all(out, s->fallback);
@@ -133,7 +133,7 @@ static void put_command(psdm_output *out, const tool_command *c) {
   psdm_output_text(out, " [\\fIoptions\\fR]\n.SH DESCRIPTION\n");
   while (reference_block(&at, &b)) put_block(out, &b);
   psdm_output_text(out, ".SH OPTIONS\n");
-  for (size_t i = 0; i < c->line->count; i++) put_setting(out, &c->line->settings[i], '\0');
+  for (const psdm_setting *s = settings_of(c->line); s->name; s++) put_setting(out, s, '\0');
   for (int i = 0; i < COMMON_SETTINGS; i++) put_setting(out, &common_settings[i], common_letters[i]);
   put_facts(out, "EXIT STATUS", reference_exits);
   psdm_output_text(out, ".SH \"SEE ALSO\"\n\\fBpsdm\\fR(1)\n");

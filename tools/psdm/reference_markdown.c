@@ -58,14 +58,14 @@ static void put_block(psdm_output *out, block *b) {
   psdm_output_text(out, b->kind == BLOCK_LINES ? "```\n\n" : "\n");
 }
 
-static void put_setting(psdm_output *out, const setting *s, char letter) {
-  char name[64], left[256];
+static void put_setting(psdm_output *out, const psdm_setting *s, char letter) {
+  char name[64], left[256], help[SETTINGS_HELP];
   if (letter) snprintf(left, sizeof left, "-%c, --%s", letter, settings_dashed(s->name, name));
   else snprintf(left, sizeof left, "--%s%s%s", settings_dashed(s->name, name), s->argument[0] ? " " : "", s->argument);
   psdm_output_text(out, "| ");
   put_code(out, left, (int)strlen(left));
   psdm_output_text(out, " | ");
-  put_all(out, s->help);
+  put_all(out, settings_help(s, help));
   psdm_output_text(out, " | ");
   if (s->fallback[0]) put_code(out, s->fallback, (int)strlen(s->fallback));
   psdm_output_text(out, " |\n");
@@ -80,9 +80,9 @@ static void put_command(psdm_output *out, const tool_command *c) {
   for (const char *const *p = c->line->positional; *p; p++) psdm_output_print(out, " %s", *p);
   psdm_output_text(out, " [options]\n```\n\n");
   while (reference_block(&at, &b)) put_block(out, &b);
-  if (!c->line->count) return;
+  if (!settings_of(c->line)->name) return;
   psdm_output_text(out, "| option | | default |\n|---|---|---|\n");
-  for (size_t i = 0; i < c->line->count; i++) put_setting(out, &c->line->settings[i], '\0');
+  for (const psdm_setting *s = settings_of(c->line); s->name; s++) put_setting(out, s, '\0');
   psdm_output_text(out, "\n");
 }
 

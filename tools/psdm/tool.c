@@ -44,76 +44,14 @@ int tool_numbers(const char *command, const char *option, const char *text, int 
   return tool_usage(command, "--%s '%s': one number or %d were expected", option, tool_safe(text), count);
 }
 
-/* ---- robots ---- */
-
-enum { LOCKS = 64 };
-
-/* "JOINT=VALUE,JOINT=VALUE" in text, which is cut into pieces; a name ends at the last = of its piece */
-static int parse_locks(const char *command, char *text, psdm_lock *locks, int *count) {
-  for (char *at = text, *next; at; at = next) {
-    next = strchr(at, ',');
-    if (next) *next++ = '\0';
-    char *equals = strrchr(at, '=');
-    if (*count == LOCKS) return tool_usage(command, "--lock: at most %d joints", LOCKS);
-    if (!equals || !tool_parse_number(equals + 1, &locks[*count].value))
-      return tool_usage(command, "--lock '%s': JOINT=VALUE was expected", tool_safe(at));
-    *equals = '\0';
-    locks[(*count)++].joint = at;
-  }
-  return -1;
-}
-
-/* a number in rad, or one with its unit: "0.1 deg" */
-static bool parse_angle(const char *text, double *value) {
-  char number[64];
-  size_t length = strlen(text);
-  const char *unit = length > 3 ? text + length - 3 : "";
-  bool degrees = strcmp(unit, "deg") == 0;
-  if (degrees || strcmp(unit, "rad") == 0) length -= 3;
-  while (length && text[length - 1] == ' ') length--;
-  if (length >= sizeof number) return false;
-  snprintf(number, sizeof number, "%.*s", (int)length, text);
-  if (!tool_parse_number(number, value)) return false;
-  if (degrees) *value *= 3.14159265358979323846 / 180;
-  return true;
-}
-
 void tool_unsigned(const char *path, const psdm_parameters *p) {
   if (!p->kinematics)
     tool_note("%s does not name the kinematics of its parameters; they are assumed to be this robot's",
               tool_safe(path));
 }
 
-/* reports which part of its calibrated friction the robot cannot represent, and that base parameters alone do not
- * determine single links */
-static void tell_parameters(const char *path, const psdm_parameters *p) {
-  double most = 0, left_out;
-  for (int i = 0; i < p->n; i++) {
-    psdm_friction friction;
-    psdm_parameters_friction(p, i, &friction, &left_out);
-    if (left_out > most) most = left_out;
-  }
-  tool_unsigned(path, p);
-  if (!p->pi)
-    tool_note("%s has base parameters only: torques are right, the inertias of single links are meaningless", path);
-  if (most > 0)
-    tool_note("%s: friction is the nearest Coulomb and viscous curve, at most %.2g off at a steady speed", path, most);
-}
-
-static int take_parameters(const char *path, psdm_robot *robot) {
-  psdm_parameters *parameters;
-  psdm_error error;
-  if (psdm_parameters_load(path, robot, NULL, &parameters, &error)) return tool_fail(&error);
-  tool_detail("%s: %d base parameters%s", tool_safe(path), parameters->base,
-              parameters->pi ? " and every link's inertia" : "");
-  psdm_status status = psdm_parameters_apply(parameters, robot, &error);
-  if (!status) tell_parameters(path, parameters);
-  psdm_parameters_free(parameters);
-  return status ? tool_fail(&error) : -1;
-}
-
-/* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0 if it
- * has none */
+/* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0
+ * where it has none */
 static double off_axis(const psdm_robot *robot, int body, const char **name) {
   psdm_body b;
   if (!psdm_robot_body(robot, body, &b) || b.parent < 0) return 0;
@@ -144,74 +82,6 @@ void tool_weak_axes(const psdm_robot *robot, double condition) {
   tool_warn("condition number %.3g: some parameters are identifiable only because axes are not quite parallel or "
             "perpendicular to the one before: %s; --snap-axes %.1g aligns them",
             condition, names, 2 * largest);
-}
-
-/* bytes from "500000000", "800M", "4G" (powers of 1000; "4Gi" of 1024); NULL leaves 0 */
-static int parse_memory(const char *command, const char *text, size_t *bytes) {
-  static const char letters[] = "kMGT";
-  if (!text) return -1;
-  char *end;
-  double value = strtod(text, &end);
-  const char *letter = *end ? strchr(letters, *end == 'K' ? 'k' : *end) : NULL;
-  bool binary = letter && end[1] == 'i';
-  if (letter) value *= pow(binary ? 1024 : 1000, (double)(letter - letters) + 1);
-  end += letter ? 1 + binary : 0;
-  if (*end == 'B') end++;
-  if (end == text || *end || !(value >= 1e6) || value > 1e18)
-    return tool_usage(command, "--memory '%s': a number of bytes from 1M was expected, as 800M or 4G", tool_safe(text));
-  *bytes = (size_t)value;
-  return -1;
-}
-
-/* reads a robot file, or tables if dh is set, and reports the notes */
-static int load(const char *command, const char *path, bool tables, const char *x_path, const robot_settings *set,
-                psdm_robot **robot) {
-  psdm_error error;
-  psdm_lock locks[LOCKS];
-  char text[2048] = "";
-  psdm_robot_options options = {.no_snap = set->no_snap,
-                                .gravity = set->gravity.given ? set->gravity.value : NULL,
-                                .root = set->root,
-                                .tip = set->tip,
-                                .locks = locks};
-  const char *missing = set->missing_inertia;
-  options.missing_inertia = strcmp(missing, "zero") == 0      ? PSDM_MISSING_ZERO
-                            : strcmp(missing, "unknown") == 0 ? PSDM_MISSING_UNKNOWN
-                                                              : PSDM_MISSING_AUTO;
-  if (set->snap_axes &&
-      (!parse_angle(set->snap_axes, &options.snap_axes) || !(options.snap_axes > 0 && options.snap_axes <= 0.1)))
-    return tool_usage(command, "--snap-axes '%s': an angle above 0 and up to 0.1 rad was expected, as 1e-3 or 0.1 deg",
-                      tool_safe(set->snap_axes));
-  if (set->lock) {
-    if (strlen(set->lock) >= sizeof text) return tool_usage(command, "--lock is too long");
-    snprintf(text, sizeof text, "%s", set->lock);
-    int code = parse_locks(command, text, locks, &options.lock_count);
-    if (code >= 0) return code;
-  }
-  int wrong = parse_memory(command, set->memory, &options.memory);
-  if (wrong >= 0) return wrong;
-  psdm_status status = tables ? psdm_robot_load_tables(path, x_path, &options, NULL, robot, &error)
-                              : psdm_robot_load(path, &options, NULL, robot, &error);
-  if (status) return tool_fail(&error);
-  tool_input(path);
-  if (x_path) tool_input(x_path);
-  /* a calibration may continue in its own file */
-  if (set->params && strcmp(command, "calibrate") != 0) tool_input(set->params);
-  tool_detail("%s: robot '%s' with %d joints, %d of them independent, and %d standard parameters", tool_safe(path),
-              tool_safe(psdm_robot_name(*robot)), psdm_robot_joints(*robot), psdm_robot_n(*robot),
-              psdm_robot_parameter_count(*robot));
-  for (int i = 0; i < psdm_robot_notes(*robot); i++) tool_note("%s", psdm_robot_note(*robot, i));
-  for (int i = 0; i < psdm_robot_warnings(*robot) && !tool_quiet(); i++) tool_warn("%s", psdm_robot_warning(*robot, i));
-  return set->params ? take_parameters(set->params, *robot) : -1;
-}
-
-int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot) {
-  return load(command, path, false, NULL, set, robot);
-}
-
-int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set,
-                     psdm_robot **robot) {
-  return load(command, dh_path, true, x_path, set, robot);
 }
 
 int tool_table_fits(const psdm_robot *robot, const char *path, int columns) {
@@ -269,25 +139,35 @@ void tool_input(const char *path) {
   input[inputs++].file = info.st_ino;
 }
 
-int tool_spare(const char *path) {
+static psdm_status spare(const char *path, psdm_error *error) {
   struct stat info;
-  psdm_error error = {
-      .status = PSDM_E_IO,
-      .text = "this command reads that file and would overwrite it; choose another name for the output"};
-  snprintf(error.file, sizeof error.file, "%.250s", path);
-  for (int i = 0; file_at(path, &info) && i < inputs; i++)
-    if (input[i].device == info.st_dev && input[i].file == info.st_ino) return tool_fail(&error);
-  return -1;
+  for (int i = 0; file_at(path, &info) && i < inputs; i++) {
+    if (input[i].device != info.st_dev || input[i].file != info.st_ino) continue;
+    *error =
+        (psdm_error){.status = PSDM_E_IO,
+                     .text = "this command reads that file and would overwrite it; choose another name for the output"};
+    snprintf(error->file, sizeof error->file, "%.250s", path);
+    return error->status;
+  }
+  return PSDM_OK;
+}
+
+int tool_spare(const char *path) {
+  psdm_error error;
+  return spare(path, &error) ? tool_fail(&error) : -1;
+}
+
+psdm_status tool_try_open(const char *path, psdm_output **out, psdm_error *error) {
+  psdm_status status = spare(path, error);
+  if (!status) status = psdm_output_open(path, NULL, out, error);
+  const char *temporary = status ? NULL : psdm_output_temporary(*out);
+  if (temporary) tool_pending(temporary);
+  return status;
 }
 
 int tool_open(const char *path, psdm_output **out) {
   psdm_error error;
-  int code = tool_spare(path);
-  if (code >= 0) return code;
-  if (psdm_output_open(path, NULL, out, &error)) return tool_fail(&error);
-  const char *temporary = psdm_output_temporary(*out);
-  if (temporary) tool_pending(temporary);
-  return -1;
+  return tool_try_open(path, out, &error) ? tool_fail(&error) : -1;
 }
 
 /* the temporary file's name, in text, for after the output is gone */
@@ -297,18 +177,22 @@ static const char *temporary_of(const psdm_output *out, char *text, size_t size)
   return text;
 }
 
-int tool_commit(psdm_output **out) {
-  psdm_error error;
+psdm_status tool_try_commit(psdm_output **out, psdm_error *error) {
   char temporary[4096];
   temporary_of(*out, temporary, sizeof temporary);
-  psdm_status status = psdm_output_commit(out, &error);
+  psdm_status status = psdm_output_commit(out, error);
   tool_settled(temporary);
-  if (status) return tool_fail(&error);
+  if (status) return status;
   char *ending = NULL; /* the file's name is the temporary one's without its ending */
   for (char *at = temporary; (at = strstr(at, ".part-")); at++) ending = at;
   if (ending) *ending = '\0';
   if (ending) tool_detail("%s: %lld bytes written", tool_safe(temporary), tool_file_size(temporary));
-  return EXIT_OK;
+  return PSDM_OK;
+}
+
+int tool_commit(psdm_output **out) {
+  psdm_error error;
+  return tool_try_commit(out, &error) ? tool_fail(&error) : EXIT_OK;
 }
 
 void tool_abort(psdm_output **out) {

@@ -107,25 +107,20 @@ int tool_numbers(const char *command, const char *option, const char *text, int 
 /* The nearest of some words, NULL when none is near. */
 const char *tool_nearest(const char *text, const char *const *words, size_t count);
 
-/* The settings of ROBOT_SETTINGS. */
-typedef struct robot_settings {
-  ROBOT_SETTINGS(SETTINGS_FIELD)
-} robot_settings;
+/* Loads a robot, with calibrated parameters if --params is given; notes and warnings go to stderr. Returns
+ * -1 to go on, else an exit code. */
+int tool_load(const char *command, const char *path, const psdm_robot_settings *set, psdm_robot **robot);
 
-#define ROBOT_SETTINGS_OF(set)                                  \
-  (&(robot_settings){.gravity = (set)->gravity,                 \
-                     .no_snap = (set)->no_snap,                 \
-                     .snap_axes = (set)->snap_axes,             \
-                     .root = (set)->root,                       \
-                     .tip = (set)->tip,                         \
-                     .lock = (set)->lock,                       \
-                     .missing_inertia = (set)->missing_inertia, \
-                     .memory = (set)->memory,                   \
-                     .params = (set)->params})
+/* ---- a job of the library (psdm/job.h): job_host.c ---- */
 
-/* Loads a robot, with calibrated parameters if --params is given; notes and warnings go to stderr. Returns -1 to go on,
- * else an exit code. */
-int tool_load(const char *command, const char *path, const robot_settings *set, psdm_robot **robot);
+/* The job of a command, to be freed in any case, with its options. Returns -1 to go on, else an exit code. */
+int tool_job(const command_line *line, int argc, char **argv, const char **arguments, psdm_job **job);
+int tool_job_run(const command_line *line, psdm_job *job, const char *path); /* -1, else an exit code after an error */
+const char *tool_job_text(const psdm_job *job, const char *setting);
+bool tool_job_flag(const psdm_job *job, const char *setting);
+int tool_job_json(const psdm_job *job); /* where --json asks for it; exit code */
+/* standard output is free for words: none of these settings, ending with NULL, and not --json has it */
+bool tool_job_words(const psdm_job *job, const char *const *files);
 
 /* Checks a table of this many columns beside t for a motion or signal: -1 if it fits into the robot's --memory, else an
  * exit code. */
@@ -139,7 +134,7 @@ void tool_weak_axes(const psdm_robot *robot, double condition);
 void tool_unsigned(const char *path, const psdm_parameters *parameters);
 
 /* The same from the MATLAB toolbox's tables; x_path may be NULL. */
-int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const robot_settings *set,
+int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const psdm_robot_settings *set,
                      psdm_robot **robot);
 
 /* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
@@ -165,9 +160,11 @@ int tool_regular(const psdm_robot *robot);
 /* Marks a file as an input: tool_spare, which tool_open calls, refuses to overwrite it. tool_load marks robots and
  * their parameters by itself. */
 void tool_input(const char *path);
-int tool_spare(const char *path);                   /* -1 to go on, else an exit code */
-int tool_open(const char *path, psdm_output **out); /* -1 to go on, else an exit code */
-int tool_commit(psdm_output **out);                 /* exit code */
+int tool_spare(const char *path);                                                  /* -1 to go on, else an exit code */
+int tool_open(const char *path, psdm_output **out);                                /* -1 to go on, else an exit code */
+int tool_commit(psdm_output **out);                                                /* exit code */
+psdm_status tool_try_open(const char *path, psdm_output **out, psdm_error *error); /* the same without words */
+psdm_status tool_try_commit(psdm_output **out, psdm_error *error);
 void tool_abort(psdm_output **out);
 long long tool_file_size(const char *path); /* bytes; 0 if unknown */
 

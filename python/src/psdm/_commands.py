@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 import numpy.typing as npt
 
-from psdm import _tool
+from psdm import _job, _tool
+from psdm._job import Progress
 from psdm.results import Calibration, Excitation, Payload, Plan, Reduction, Result, Simulation
 
 if TYPE_CHECKING:
@@ -141,28 +142,30 @@ class Commands:
             data, code, said = job.run()
             return Excitation(self, data, job.rows("motion.csv"), code, said, {".csv": job.text("motion.csv")})
 
-    def simulate(self: Any, time: float = 0, *, initial: Any = None, reference: Any = None, log: bool = False, **options: Any) -> Simulation:
+    def simulate(self: Any, time: float = 0, *, initial: Any = None, reference: Any = None, log: bool = False,
+                 progress: Progress | None = None, **options: Any) -> Simulation:
         """A robot in motion, with friction, springs, loads, limits and a controller where asked for. ``initial`` is (q,), (q, qd), or "reference"; ``reference`` a name of the
-        command's, arrays t, q (qd, qdd), or a file; ``log`` asks for what a recorder would have seen (log_rate, log_noise, ...).
+        command's, arrays t, q (qd, qdd), or a file; ``log`` asks for what a recorder would have seen (log_rate, log_noise, ...);
+        ``progress`` is called with what is being done and its share, and stops the run where it returns False.
 
         >>> import psdm
         >>> run = psdm.Robot.shipped("two_link").simulate(2)
         >>> bool(run.energy_balance < 1e-10), run.q.shape
         (True, (201, 2))
         """
-        with self._job("simulate", {"time": time, **options}) as job:
-            job.options["out"] = job.path("rows.csv")
-            if log:
-                job.options["log"] = job.path("log.csv")
-            if reference is not None:
-                named = isinstance(reference, (str, os.PathLike))
-                job.options["reference"] = reference if named else job.motion(reference, "reference.csv")
-            if isinstance(initial, (str, os.PathLike)):
-                job.options["initial"] = initial
-            elif initial is not None:
-                job.options["initial"] = _tool.write_csv(job.path("initial.csv"), {name: np.atleast_2d(v) for name, v in zip(("q", "qd"), _pair(initial))})
-            data, code, said = job.run()
-            return Simulation(self, data, job.rows("rows.csv"), code, said, {".csv": job.text("rows.csv")}, log=job.rows("log.csv"))
+        job = _job.Job(self, "simulate", {"time": time, **options}, progress)
+        for name in ("out", "log") if log else ("out",):
+            job.keep(name)
+        if isinstance(reference, (str, os.PathLike)):
+            job.set("reference", reference)
+        elif reference is not None:
+            job.table("reference", _columns(reference, ("t", "q", "qd", "qdd")))
+        if isinstance(initial, (str, os.PathLike)):
+            job.set("initial", initial)
+        elif initial is not None:
+            job.table("initial", {name: np.atleast_2d(v) for name, v in zip(("q", "qd"), _pair(initial))})
+        job.run()
+        return Simulation(job.robot, job.data(), job.rows("out"), *_end(job), log=job.rows("log"))
 
     def plan(self: Any, what: str = "time", *, start: npt.ArrayLike | None = None, end: npt.ArrayLike | None = None, trajectory: Any = None,
              **options: Any) -> Plan:
@@ -231,6 +234,11 @@ class Commands:
 def _pair(initial: Any) -> Sequence[Any]:
     """(q,), (q, qd) or q alone."""
     return (initial,) if np.ndim(initial[0]) == 0 else tuple(initial)
+
+
+def _end(job: _job.Job) -> tuple[int, str]:
+    """How a job ended, as a result takes it: the command's exit code, and what was said."""
+    return _tool.EXIT_INTERRUPTED if job.stopped else _tool.EXIT_OK if job.good else _tool.EXIT_BELOW, job.words
 
 
 def _calibration(job: Job, predict: bool) -> Calibration:

@@ -66,6 +66,8 @@ class Result(Mapping[str, Any]):
         """The files of this result, for a report."""
         (folder / f"{stem}.json").write_text(self.to_json())
         paths = [str(folder / f"{stem}.json")]
+        if self.rows and not self._files:
+            paths.append(_tool.write_csv(str(folder / f"{stem}.csv"), self.rows))
         for suffix, text in self._files.items():
             (folder / f"{stem}{suffix}").write_text(text)
             paths.append(str(folder / f"{stem}{suffix}"))

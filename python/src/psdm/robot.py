@@ -216,6 +216,28 @@ class Robot(Commands):
             lib.psdm_robot_set_parameters(made._pointer, address(np.ascontiguousarray(source["pi"])))
         return made
 
+    def _with_settings(self, settings: Mapping[str, Any]) -> Robot:
+        """Read again with settings of the commands: gravity, no_snap, snap_axes, root, tip, lock, missing_inertia, memory, params."""
+        given = dict(settings)
+        options = dict(self._source["options"])
+        if "gravity" in given:
+            options["gravity"] = [float(x) for x in (given["gravity"].split(",") if isinstance(given["gravity"], str) else given["gravity"])]
+        if "lock" in given:
+            lock = given["lock"]
+            pairs = [part.rsplit("=", 1) for part in lock.split(",")] if isinstance(lock, str) else list(lock.items())
+            options["lock"] = {name: float(value) for name, value in pairs}
+        if "memory" in given:
+            text = str(given["memory"])
+            number = text.rstrip("kKMGTiB")
+            options["memory"] = int(float(number) * (1024 if "i" in text else 1000) ** (" KMGT".index(text[len(number)].upper()) if text[len(number):] else 0))
+        if "snap_axes" in given:
+            angle = str(given["snap_axes"])
+            options["snap_axes"] = float(np.deg2rad(float(angle[:-3]))) if angle.endswith("deg") else float(angle.removesuffix("rad"))
+        options["snap"] = options["snap"] and not given.get("no_snap", False)
+        options.update({name: given[name] for name in ("root", "tip", "missing_inertia") if name in given})
+        robot = Robot._from_source({**self._source, "options": options})
+        return robot.calibrated(given["params"]) if "params" in given else robot
+
     def _apply(self, text: str) -> None:
         error = new_error()
         check(lib.psdm_parameters_apply(parse_parameters(self, text), self._pointer, error), error)

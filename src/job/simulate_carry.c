@@ -1,22 +1,22 @@
-/* cmd_simulate_carry.c: torques of --payload along a motion. Torques are linear in inertias, so the load alone, on
- * massless links, is evaluated. */
-#include "cmd_simulate.h"
+/* simulate_carry.c: what payload adds to the torques along a motion. Torques are linear in inertias: those of
+ * the load alone, on links without any, are what it takes. */
+#include "job/simulate_priv.h"
 
-int simulate_carry_prepare(simulate_job *j) {
-  carried *c = &j->carried;
+psdm_status psdmp_job_simulate_carry_prepare(psdmp_job_simulate *j) {
+  psdmp_job_carried *c = &j->carried;
   size_t n = (size_t)j->n;
-  if (!j->options.payloads) return -1;
-  c->nothing = simulate_array(j, (size_t)psdm_robot_parameter_count(j->robot), sizeof *c->nothing);
-  c->tau = simulate_array(j, 4 * n, sizeof *c->tau);
+  if (!j->options.payloads) return PSDM_OK;
+  c->nothing = psdmp_job_simulate_array(j, (size_t)psdm_robot_parameter_count(j->robot), sizeof *c->nothing);
+  c->tau = psdmp_job_simulate_array(j, 4 * n, sizeof *c->tau);
   if (!c->nothing || !c->tau || psdm_robot_clone(j->robot, NULL, &c->load) || psdm_work_new(c->load, NULL, &c->work))
-    return tool_no_memory("simulate");
+    return psdmp_job_memory(&j->job);
   c->sum = c->tau + n, c->sum_motor = c->tau + 2 * n, c->current = c->tau + 3 * n;
   psdm_robot_set_parameters(c->load, c->nothing);
-  return -1;
+  return PSDM_OK;
 }
 
-psdm_status simulate_carry(simulate_job *j, const psdm_along_row *row, psdm_error *error) {
-  carried *c = &j->carried;
+psdm_status psdmp_job_simulate_carry(psdmp_job_simulate *j, const psdm_along_row *row, psdm_error *error) {
+  psdmp_job_carried *c = &j->carried;
   int before = c->next;
   psdm_status status = PSDM_OK;
   while (c->next < j->options.payloads && j->payload[c->next].t <= row->t + 1e-9 * j->row_period) c->next++;

@@ -1,0 +1,182 @@
+/* job.c: a job from its settings to its result: what the caller sees of it. */
+#include "job/job_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/state_priv.h"
+
+static const psdmp_job_kind *const kinds[] = {&psdmp_job_simulate_kind};
+
+static const psdmp_job_kind *find_kind(const char *command) {
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    if (strcmp(kinds[k]->command, command) == 0) return kinds[k];
+  return NULL;
+}
+
+const psdm_setting *psdm_job_settings(const char *command) {
+  const psdmp_job_kind *kind = find_kind(command);
+  return kind ? kind->settings : NULL;
+}
+
+void *psdm_job_values(psdm_job *job) { return (char *)job + job->kind->values; }
+
+const void *psdm_job_value(const psdm_job *job, const char *name) {
+  const psdm_setting *s = psdm_setting_find(job->kind->settings, name);
+  return s ? (const char *)job + job->kind->values + s->offset : NULL;
+}
+
+psdm_status psdm_job_new(const char *command, const psdm_job_host *host, psdm_job **out, psdm_error *error) {
+  const psdmp_job_kind *kind = find_kind(command);
+  *out = NULL;
+  if (!kind) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no job is called '%.40s'", command);
+  psdm_job *job = calloc(1, kind->bytes);
+  psdmp_job_state *state = calloc(1, sizeof *state);
+  if (!job || !state) {
+    free(job);
+    free(state);
+    return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  }
+  job->kind = kind;
+  job->state = state;
+  if (host) job->host = *host;
+  psdm_settings_default(kind->settings, psdm_job_values(job));
+  *out = job;
+  return PSDM_OK;
+}
+
+void psdm_job_free(psdm_job *job) {
+  if (!job) return;
+  job->kind->free(job);
+  psdm_settings_free(job->kind->settings, psdm_job_values(job));
+  psdmp_job_state_free(job->state);
+  psdm_robot_free(job->given);
+  free(job->state);
+  free(job);
+}
+
+/* ---- what goes in ---- */
+
+static psdm_status tell_error(const psdm_job *job, psdm_error *error) {
+  const psdm_error *own = &job->state->error;
+  if (error) *error = *own;
+  return own->status ? own->status : PSDM_E_ARGUMENT;
+}
+
+static const psdm_setting *find_setting(const psdm_job *job, const char *name) {
+  enum { MOST = 128 };
+  const char *names[MOST];
+  size_t count = 0;
+  const psdm_setting *table = job->kind->settings, *found = psdm_setting_find(table, name);
+  if (found) return found;
+  for (const psdm_setting *s = table; s->name && count < MOST; s++) names[count++] = s->name;
+  const char *near = psdmp_base_nearest(name, names, count);
+  psdmp_job_wrong(job, "%s has no setting '%s'%s%s%s", job->kind->command, psdmp_job_safe(job, name),
+                  near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  return NULL;
+}
+
+/* a word that is none of those that the setting's argument names */
+static psdm_status check_word(const psdm_job *job, const psdm_setting *s, const char *text) {
+  char list[PSDM_SETTING_WORDS_MOST][PSDM_SETTING_WORD_SIZE];
+  const char *words[PSDM_SETTING_WORDS_MOST];
+  bool open;
+  int count = psdm_setting_words(s->argument, list, &open);
+  for (int i = 0; i < count; i++) {
+    words[i] = list[i];
+    if (strcmp(list[i], text) == 0) return PSDM_OK;
+  }
+  return open ? PSDM_OK : psdmp_job_unknown(job, s->name, text, words, count);
+}
+
+psdm_status psdm_job_set(psdm_job *job, const char *name, const char *text, psdm_error *error) {
+  const psdm_setting *s = find_setting(job, name);
+  if (!s) return tell_error(job, error);
+  char *copy = psdmp_base_arena_text(&job->state->arena, text, strlen(text));
+  psdm_status status = copy ? PSDM_OK : psdmp_job_memory(job);
+  if (!status && s->kind == PSDM_SETTING_text) status = check_word(job, s, copy);
+  if (!status && psdm_setting_assign(s, psdm_job_values(job), copy))
+    status = psdmp_job_wrong(job, "\1%s '%s': %s expected%s%s", name, psdmp_job_safe(job, text),
+                             s->kind == PSDM_SETTING_number ? "a number was" : "three numbers were",
+                             s->argument[0] ? ", " : "", s->argument);
+  return status ? tell_error(job, error) : PSDM_OK;
+}
+
+psdm_status psdm_job_file(psdm_job *job, const char *path, psdm_error *error) {
+  job->path = psdmp_base_arena_text(&job->state->arena, path, strlen(path));
+  return job->path ? PSDM_OK : psdmp_base_fail_status(error, PSDM_E_MEMORY);
+}
+
+psdm_status psdm_job_robot(psdm_job *job, const psdm_robot *robot, psdm_error *error) {
+  psdm_robot_free(job->given);
+  job->given = NULL;
+  psdm_status status = psdm_robot_clone(robot, NULL, &job->given);
+  return status ? psdmp_base_fail_status(error, status) : PSDM_OK;
+}
+
+psdm_status psdm_job_table(psdm_job *job, const char *setting, long rows, int columns, const char *const *names,
+                           const double *const *column, const long *stride, psdm_error *error) {
+  const psdm_setting *s = find_setting(job, setting);
+  if (!s) return tell_error(job, error);
+  psdmp_job_table *table = psdmp_base_arena_alloc(&job->state->arena, sizeof *table);
+  if (!table) return psdmp_base_fail_status(error, PSDM_E_MEMORY);
+  psdm_status status =
+      psdmp_table_put(setting, rows, columns, names, column, stride, table->name, sizeof table->name, error);
+  if (status) return status;
+  table->next = job->state->tables;
+  job->state->tables = table;
+  return psdm_setting_assign(s, psdm_job_values(job), table->name) ? psdmp_base_fail_status(error, PSDM_E_MEMORY)
+                                                                   : PSDM_OK;
+}
+
+psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error) {
+  const psdm_setting *s = find_setting(job, setting);
+  return s && !psdmp_job_state_keep(job->state, s->name) ? psdmp_base_fail_status(error, PSDM_E_MEMORY)
+         : s                                             ? PSDM_OK
+                                                         : tell_error(job, error);
+}
+
+/* ---- the run ---- */
+
+psdm_status psdm_job_run(psdm_job *job, psdm_error *error) {
+  job->state->error = (psdm_error){0};
+  job->good = true;
+  psdm_status status = job->kind->run(job);
+  if (status) job->good = false;
+  return status ? tell_error(job, error) : PSDM_OK;
+}
+
+bool psdm_job_good(const psdm_job *job) { return job->good; }
+bool psdm_job_stopped(const psdm_job *job) { return job->state->stopped; }
+
+void psdm_job_json(const psdm_job *job, psdm_output *output) { job->kind->json(job, output); }
+
+bool psdm_job_rows_of(const psdm_job *job, const char *setting, psdm_job_rows *rows) {
+  const psdmp_job_kept *kept = psdmp_job_state_kept(job->state, setting);
+  *rows = (psdm_job_rows){0};
+  if (!kept || !kept->names) return false;
+  *rows = (psdm_job_rows){kept->rows, kept->columns, (const char *const *)kept->names, kept->values};
+  return true;
+}
+
+/* ---- for the jobs ---- */
+
+bool psdmp_job_given(const psdm_job *job, const char *setting) {
+  return psdm_setting_given(psdm_setting_find(job->kind->settings, setting), (const char *)job + job->kind->values);
+}
+
+psdm_status psdmp_job_numbers(const psdm_job *job, const char *setting, const char *text, int count, double *value) {
+  const char *at = text;
+  int found = 0;
+  for (;; at++) {
+    size_t length = strcspn(at, ",");
+    if (found == count || !psdmp_base_parse_number(at, length, &value[found])) break;
+    found++;
+    at += length;
+    if (*at) continue;
+    for (int i = 1; i < count && found == 1; i++) value[i] = value[0];
+    if (found == 1 || found == count) return PSDM_OK;
+    break;
+  }
+  return psdmp_job_wrong(job, "\1%s '%s': one number or %d were expected", setting, psdmp_job_safe(job, text), count);
+}

@@ -1,0 +1,124 @@
+/* job_priv.h: what the jobs share: their settings, what they tell, the rows and documents that they make.
+ *
+ * A job's function answers PSDM_OK to go on. In its texts the name of a setting stands behind "\1": "\1log_rate must
+ * be positive" is told as log_rate, or as --log-rate where the caller speaks of options. */
+#ifndef PSDMP_JOB_PRIV_H
+#define PSDMP_JOB_PRIV_H
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "psdm/job.h"
+#include "psdm/parameters.h"
+#include "table/table.h"
+
+/* One command: its struct begins with a psdm_job, and has its settings at an offset. */
+typedef struct psdmp_job_kind {
+  const char *command;
+  const psdm_setting *settings;
+  size_t bytes, values;
+  psdm_status (*run)(psdm_job *job);
+  void (*json)(const psdm_job *job, psdm_output *out);
+  void (*free)(psdm_job *job);
+} psdmp_job_kind;
+
+extern const psdmp_job_kind psdmp_job_simulate_kind;
+
+struct psdm_job {
+  const psdmp_job_kind *kind;
+  psdm_job_host host;
+  const char *path;              /* of the robot; NULL: given */
+  psdm_robot *given;             /* a copy; NULL: from a file */
+  struct psdmp_job_state *state; /* what changes while const jobs are worked on */
+  bool good;
+};
+
+/* ---- what goes wrong; all return the status ---- */
+
+psdm_status psdmp_job_wrong(const psdm_job *job, const char *format, ...) PSDM_PRINTF(2, 3);
+psdm_status psdmp_job_fail(const psdm_job *job, const psdm_error *error);
+psdm_status psdmp_job_memory(const psdm_job *job);
+/* a setting's text that is none of some words */
+psdm_status psdmp_job_unknown(const psdm_job *job, const char *setting, const char *text, const char *const *words,
+                              int count);
+
+/* ---- what is told ---- */
+
+void psdmp_job_tell(const psdm_job *job, psdm_job_event event, const char *format, ...) PSDM_PRINTF(3, 4);
+#define psdmp_job_warn(job, ...) psdmp_job_tell(job, PSDM_JOB_WARNING, __VA_ARGS__)
+#define psdmp_job_note(job, ...) psdmp_job_tell(job, PSDM_JOB_NOTE, __VA_ARGS__)
+#define psdmp_job_detail(job, ...) psdmp_job_tell(job, PSDM_JOB_DETAIL, __VA_ARGS__)
+#define psdmp_job_event(job, event) psdmp_job_tell(job, event, "%s", "")
+
+/* false: to be stopped; so does a later psdmp_job_interrupted */
+bool psdmp_job_progress(const psdm_job *job, const char *doing, double share);
+/* the same by numbers: "120 rows", of a total (0: unknown) of what done counts; began: when the stage did */
+bool psdmp_job_count(const psdm_job *job, double began, long long done, long long total, long long rows,
+                     const char *unit);
+bool psdmp_job_interrupted(const psdm_job *job);
+
+/* a name for a text: control characters escaped, in one of a few buffers of the job */
+const char *psdmp_job_safe(const psdm_job *job, const char *name);
+
+/* ---- settings ---- */
+
+bool psdmp_job_given(const psdm_job *job, const char *setting); /* differs from its default */
+
+/* "1,2,3": count numbers, or one for all */
+psdm_status psdmp_job_numbers(const psdm_job *job, const char *setting, const char *text, int count, double *value);
+
+/* ---- robots and tables that are read ---- */
+
+psdm_status psdmp_job_robot(const psdm_job *job, const psdm_robot_settings *set, psdm_robot **robot);
+psdm_status psdmp_job_read_robot(const psdm_job *job, const char *path, const psdm_robot_settings *set,
+                                 psdm_robot **robot);
+void psdmp_job_reads(const psdm_job *job, const char *path);
+/* a parameter file without a fingerprint: nobody can tell whose it is */
+void psdmp_job_unsigned(const psdm_job *job, const char *path, const psdm_parameters *parameters);
+
+/* a table of this many columns beside t fits into the robot's memory */
+psdm_status psdmp_job_table_fits(const psdm_job *job, const psdm_robot *robot, const char *path, int columns);
+
+/* The joint whose link is meant where none is named; a note says which, once, where there was a choice. what: what
+ * names another. */
+int psdmp_job_default_link(const psdm_job *job, const psdm_robot *robot, const char *what);
+/* an error where a link is fixed to the base */
+psdm_status psdmp_job_must_move(const psdm_job *job, const char *setting, const psdm_robot *robot, int joint);
+
+/* ---- rows that are written or kept ---- */
+
+/* "q" with count 3: q1, q2, q3; with count 0 one column of this very name; words: the names themselves */
+typedef struct psdmp_job_group {
+  const char *name;
+  int count;
+  const double *value;
+  const char *const *words;
+} psdmp_job_group;
+
+#define PSDMP_JOB_GROUP(name_, count_, value_) \
+  { .name = (name_), .count = (count_), .value = (value_) }
+
+typedef struct psdmp_job_sink psdmp_job_sink;
+
+/* *sink stays NULL where nobody wants these rows: no path, and not kept */
+psdm_status psdmp_job_rows_open(const psdm_job *job, const char *setting, const char *path, psdmp_job_sink **sink);
+/* one row; the first names the columns. sink may be NULL */
+void psdmp_job_rows_add(psdmp_job_sink *sink, const psdmp_job_group *groups, int count);
+bool psdmp_job_kept_wanted(const psdm_job *job, const char *setting); /* rows of it are to be kept */
+bool psdmp_job_rows_failed(const psdmp_job_sink *sink);
+long psdmp_job_rows_count(const psdmp_job_sink *sink);
+/* the file is there, and kept rows are the result's; sets *sink to NULL */
+psdm_status psdmp_job_rows_commit(const psdm_job *job, psdmp_job_sink **sink);
+void psdmp_job_rows_abort(const psdm_job *job, psdmp_job_sink **sink);
+
+/* ---- JSON ---- */
+
+/* {"command": NAME, "psdm": VERSION */
+void psdmp_job_json_begin(const psdm_job *job, psdm_output *out);
+/* KEY: name and fingerprint of its kinematics */
+void psdmp_job_json_robot(psdm_output *out, const char *key, const psdm_robot *robot);
+/* "joints": [{name, type, limits}] of q1 ... qn. limit: (5) of (n): lower, upper, velocity, acceleration, effort;
+ * NULL: the file's */
+void psdmp_job_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit);
+
+#endif

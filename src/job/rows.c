@@ -1,0 +1,167 @@
+/* rows.c: rows of numbers under names: to a file, into memory, or both. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/state_priv.h"
+
+struct psdmp_job_sink {
+  psdm_output *out;     /* NULL: no file */
+  psdmp_job_kept *kept; /* NULL: not kept */
+  bool failed;          /* out of memory */
+  long rows;
+};
+
+/* ---- what is kept ---- */
+
+psdmp_job_kept *psdmp_job_state_kept(const psdmp_job_state *state, const char *setting) {
+  psdmp_job_kept *kept = state->kept;
+  while (kept && strcmp(kept->setting, setting) != 0) kept = kept->next;
+  return kept;
+}
+
+bool psdmp_job_state_keep(psdmp_job_state *state, const char *setting) {
+  if (psdmp_job_state_kept(state, setting)) return true;
+  psdmp_job_kept *kept = psdmp_base_arena_alloc(&state->arena, sizeof *kept);
+  if (!kept) return false;
+  *kept = (psdmp_job_kept){.next = state->kept, .setting = setting};
+  state->kept = kept;
+  return true;
+}
+
+static void empty(psdmp_job_kept *kept) {
+  for (int c = 0; c < kept->columns && kept->names; c++) free(kept->names[c]);
+  free(kept->names);
+  free(kept->values);
+  *kept = (psdmp_job_kept){.next = kept->next, .setting = kept->setting};
+}
+
+void psdmp_job_state_free(psdmp_job_state *state) {
+  for (psdmp_job_kept *kept = state->kept; kept; kept = kept->next) empty(kept);
+  for (psdmp_job_table *table = state->tables; table; table = table->next) psdmp_table_drop(table->name);
+  psdmp_base_arena_free(&state->arena);
+}
+
+/* ---- groups of columns ---- */
+
+static int width_of(const psdmp_job_group *group) { return group->count ? group->count : 1; }
+
+static void name_of(const psdmp_job_group *group, int i, char name[64]) {
+  if (group->words) snprintf(name, 64, "%s", group->words[i]);
+  else if (group->count) snprintf(name, 64, "%s%d", group->name, i + 1);
+  else snprintf(name, 64, "%s", group->name);
+}
+
+static bool keep_names(psdmp_job_kept *kept, const psdmp_job_group *groups, int count) {
+  int columns = 0;
+  for (int g = 0; g < count; g++) columns += width_of(&groups[g]);
+  kept->names = calloc((size_t)columns, sizeof *kept->names);
+  if (!kept->names) return false;
+  kept->columns = columns;
+  for (int g = 0, c = 0; g < count; g++)
+    for (int i = 0; i < width_of(&groups[g]); i++, c++) {
+      if (!(kept->names[c] = malloc(64))) return false;
+      name_of(&groups[g], i, kept->names[c]);
+    }
+  return true;
+}
+
+static bool keep_row(psdmp_job_kept *kept, const psdmp_job_group *groups, int count) {
+  if (!kept->names && !keep_names(kept, groups, count)) return false;
+  if (kept->rows == kept->room) {
+    long room = 2 * kept->room + 256;
+    double *more = realloc(kept->values, (size_t)room * (size_t)kept->columns * sizeof *more);
+    if (!more) return false;
+    kept->values = more;
+    kept->room = room;
+  }
+  double *to = kept->values + kept->rows++ * kept->columns;
+  for (int g = 0; g < count; g++) {
+    memcpy(to, groups[g].value, (size_t)width_of(&groups[g]) * sizeof *to);
+    to += width_of(&groups[g]);
+  }
+  return true;
+}
+
+static void write_header(psdm_output *out, const psdmp_job_group *groups, int count) {
+  for (int g = 0; g < count; g++)
+    for (int i = 0; i < width_of(&groups[g]); i++) {
+      char name[64];
+      name_of(&groups[g], i, name);
+      psdm_output_print(out, "%s%s", g || i ? "," : "", name);
+    }
+  psdm_output_text(out, "\n");
+}
+
+static void write_row(psdm_output *out, const psdmp_job_group *groups, int count) {
+  for (int g = 0; g < count; g++)
+    for (int i = 0; i < width_of(&groups[g]); i++) {
+      if (g || i) psdm_output_text(out, ",");
+      psdm_output_number(out, groups[g].value[i]);
+    }
+  psdm_output_text(out, "\n");
+}
+
+/* ---- for the jobs ---- */
+
+psdm_status psdmp_job_rows_open(const psdm_job *job, const char *setting, const char *path, psdmp_job_sink **sink) {
+  psdmp_job_kept *kept = psdmp_job_state_kept(job->state, setting);
+  psdm_error error;
+  *sink = NULL;
+  if (!path && !kept) return PSDM_OK;
+  psdmp_job_sink *s = calloc(1, sizeof *s);
+  if (!s) return psdmp_job_memory(job);
+  s->kept = kept;
+  if (kept) empty(kept);
+  psdm_status status = !path            ? PSDM_OK
+                       : job->host.open ? job->host.open(job->host.user, path, &s->out, &error)
+                                        : psdm_output_open(path, NULL, &s->out, &error);
+  if (status) {
+    free(s);
+    return psdmp_job_fail(job, &error);
+  }
+  *sink = s;
+  return PSDM_OK;
+}
+
+bool psdmp_job_kept_wanted(const psdm_job *job, const char *setting) {
+  return psdmp_job_state_kept(job->state, setting) != NULL;
+}
+
+void psdmp_job_rows_add(psdmp_job_sink *sink, const psdmp_job_group *groups, int count) {
+  if (!sink) return;
+  if (sink->out && !sink->rows) write_header(sink->out, groups, count);
+  if (sink->out) write_row(sink->out, groups, count);
+  if (sink->kept) sink->failed = sink->failed || !keep_row(sink->kept, groups, count);
+  sink->rows++;
+}
+
+bool psdmp_job_rows_failed(const psdmp_job_sink *sink) {
+  return sink && (sink->failed || (sink->out && psdm_output_failed(sink->out)));
+}
+
+long psdmp_job_rows_count(const psdmp_job_sink *sink) { return sink ? sink->rows : 0; }
+
+static psdm_status close_file(const psdm_job *job, psdm_output **out, bool keep, psdm_error *error) {
+  if (!*out) return PSDM_OK;
+  if (job->host.close) return job->host.close(job->host.user, out, keep, error);
+  if (keep) return psdm_output_commit(out, error);
+  psdm_output_abort(out);
+  return PSDM_OK;
+}
+
+psdm_status psdmp_job_rows_commit(const psdm_job *job, psdmp_job_sink **sink) {
+  psdm_error error;
+  if (!*sink) return PSDM_OK;
+  bool failed = (*sink)->failed;
+  psdm_status status = close_file(job, &(*sink)->out, !failed, &error);
+  free(*sink);
+  *sink = NULL;
+  return status ? psdmp_job_fail(job, &error) : failed ? psdmp_job_memory(job) : PSDM_OK;
+}
+
+void psdmp_job_rows_abort(const psdm_job *job, psdmp_job_sink **sink) {
+  if (!*sink) return;
+  close_file(job, &(*sink)->out, false, NULL);
+  free(*sink);
+  *sink = NULL;
+}

@@ -1,0 +1,40 @@
+/* state_priv.h: what a job gathers as it runs. */
+#ifndef PSDMP_JOB_STATE_PRIV_H
+#define PSDMP_JOB_STATE_PRIV_H
+
+#include "job/job_priv.h"
+
+/* A table of the caller's, known to the readers of files by its name. */
+typedef struct psdmp_job_table {
+  struct psdmp_job_table *next;
+  char name[80];
+} psdmp_job_table;
+
+/* Rows of a setting that are kept in memory. */
+typedef struct psdmp_job_kept {
+  struct psdmp_job_kept *next;
+  const char *setting;
+  char **names; /* NULL: no row yet */
+  double *values;
+  long rows, room;
+  int columns;
+} psdmp_job_kept;
+
+enum { PSDMP_JOB_SAFE = 8 };
+
+typedef struct psdmp_job_state {
+  psdmp_base_arena arena;
+  psdm_error error;
+  bool stopped, told_link;
+  double asked; /* when the caller was asked last whether to go on */
+  char safe[PSDMP_JOB_SAFE][256];
+  int next_safe;
+  psdmp_job_table *tables;
+  psdmp_job_kept *kept;
+} psdmp_job_state;
+
+void psdmp_job_state_free(psdmp_job_state *state);
+bool psdmp_job_state_keep(psdmp_job_state *state, const char *setting);
+psdmp_job_kept *psdmp_job_state_kept(const psdmp_job_state *state, const char *setting);
+
+#endif

@@ -1,0 +1,164 @@
+/* test_job.c: jobs from memory to memory: settings by name, robots and tables as arguments, rows as results, stops. */
+#include <math.h>
+#include <string.h>
+
+#include "support.h"
+
+#include "psdm/job.h"
+#include "psdm/psdm.h"
+
+static psdm_robot *robot; /* outlives all jobs */
+
+static int load(void **state) {
+  psdm_error error;
+  (void)state;
+  return psdm_robot_load(SOURCE_DIR "/robots/two_link.yaml", NULL, NULL, &robot, &error);
+}
+
+static int unload(void **state) {
+  (void)state;
+  psdm_robot_free(robot);
+  return 0;
+}
+
+static psdm_job *job_of(const char *command, const psdm_job_host *host) {
+  psdm_job *job;
+  psdm_error error;
+  assert_int_equal(psdm_job_new(command, host, &job, &error), PSDM_OK);
+  assert_int_equal(psdm_job_robot(job, robot, &error), PSDM_OK);
+  return job;
+}
+
+static void set(psdm_job *job, const char *name, const char *text) {
+  psdm_error error;
+  if (psdm_job_set(job, name, text, &error)) fail_msg("%s", error.text);
+}
+
+static void run(psdm_job *job) {
+  psdm_error error = {0};
+  if (psdm_job_run(job, &error)) fail_msg("%s", error.text);
+}
+
+static void rows_are_kept(void **state) {
+  (void)state;
+  psdm_job *job = job_of("simulate", NULL);
+  psdm_job_rows rows;
+  set(job, "time", "1");
+  set(job, "output", "0.1");
+  assert_int_equal(psdm_job_keep(job, "out", NULL), PSDM_OK);
+  run(job);
+  assert_true(psdm_job_good(job) && !psdm_job_stopped(job));
+  assert_true(psdm_job_rows_of(job, "out", &rows));
+  assert_int_equal(rows.rows, 11);
+  assert_string_equal(rows.names[0], "t");
+  assert_string_equal(rows.names[1], "q1");
+  assert_float_equal(rows.values[10 * rows.columns], 1, 1e-12);
+  const psdm_simulation *found = psdm_job_simulation(job);
+  assert_int_equal(found->rows, 11);
+  assert_memory_equal(found->last.q, &rows.values[10 * rows.columns + 1], 2 * sizeof(double));
+  assert_true(found->run.energy_balance < 1e-9);
+  assert_false(psdm_job_rows_of(job, "log", &rows));
+  psdm_output *out;
+  assert_int_equal(psdm_output_memory(NULL, &out), PSDM_OK);
+  psdm_job_json(job, out);
+  assert_non_null(strstr(psdm_output_kept(out), "\"command\": \"simulate\""));
+  psdm_output_abort(&out);
+  psdm_job_free(job);
+}
+
+/* a table in memory stands where a file may: a reference, column by column, every other number */
+static void tables_come_from_memory(void **state) {
+  (void)state;
+  enum { ROWS = 101 };
+  static double q[2 * ROWS], t[ROWS];
+  for (int k = 0; k < ROWS; k++) t[k] = 0.01 * k, q[2 * k] = 0.5 * t[k] * t[k], q[2 * k + 1] = -t[k];
+  const char *const names[] = {"t", "q1", "q2"};
+  const double *const columns[] = {t, q, q + 1};
+  const long stride[] = {1, 2, 2};
+  psdm_error error;
+  psdm_job_rows rows;
+  psdm_job *job = job_of("simulate", NULL);
+  assert_int_equal(psdm_job_table(job, "reference", ROWS, 3, names, columns, stride, &error), PSDM_OK);
+  set(job, "inverse", "");
+  set(job, "output", "0.5");
+  psdm_job_keep(job, "out", NULL);
+  run(job);
+  assert_true(psdm_job_rows_of(job, "out", &rows));
+  assert_int_equal(rows.rows, 3);
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 2; c++) assert_float_equal(rows.values[r * rows.columns + 1 + c], q[100 * r + c], 1e-12);
+  psdm_job_free(job);
+
+  job = job_of("simulate", NULL);
+  q[21] = NAN;
+  assert_int_equal(psdm_job_table(job, "reference", ROWS, 3, names, columns, stride, &error), PSDM_OK);
+  set(job, "inverse", "");
+  assert_int_equal(psdm_job_run(job, &error), PSDM_E_PARSE);
+  assert_string_equal(error.file, "reference");
+  assert_int_equal(error.line, 11);
+  assert_string_equal(error.text, "column 'q2' has a value that is not finite");
+  psdm_job_free(job);
+
+  const char *const twice[] = {"t", "q1", "q1"};
+  job = job_of("simulate", NULL);
+  assert_int_equal(psdm_job_table(job, "reference", ROWS, 3, twice, columns, stride, &error), PSDM_E_PARSE);
+  assert_string_equal(error.text, "columns 2 and 3 are both named 'q1'");
+  psdm_job_free(job);
+}
+
+static bool never(void *user, const char *doing, double share) {
+  (void)doing;
+  *(double *)user = share;
+  return false;
+}
+
+static void a_stop_keeps_the_rows_so_far(void **state) {
+  (void)state;
+  double share = -1;
+  psdm_job_rows rows;
+  psdm_job *job = job_of("simulate", &(psdm_job_host){.user = &share, .progress = never});
+  set(job, "time", "1e7");
+  psdm_job_keep(job, "out", NULL);
+  run(job);
+  assert_true(psdm_job_stopped(job) && !psdm_job_good(job));
+  assert_true(share >= 0 && share < 1);
+  assert_true(psdm_job_rows_of(job, "out", &rows) && rows.rows >= 1);
+  assert_int_equal(psdm_job_simulation(job)->run.end, PSDM_SIM_STOPPED);
+  psdm_job_free(job);
+}
+
+/* each in the names of the caller */
+static void wrong_settings_are_named(void **state) {
+  static const struct {
+    const char *name, *value, *text;
+  } wrong[] = {{"contrl", "pd", "simulate has no setting 'contrl'; did you mean 'control'?"},
+               {"control", "lqrr", "control 'lqrr': did you mean 'lqr'? There are "},
+               {"time", "long", "time 'long': a number was expected, SECONDS"},
+               {"log_rate", "-1", "log_rate must not be negative"}};
+  (void)state;
+  psdm_error error;
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    psdm_job *job = job_of("simulate", NULL);
+    set(job, "output", "0.1");
+    psdm_status status = psdm_job_set(job, wrong[k].name, wrong[k].value, &error);
+    if (!status) status = psdm_job_run(job, &error);
+    assert_int_equal(status, PSDM_E_SETTING);
+    assert_memory_equal(error.text, wrong[k].text, strlen(wrong[k].text));
+    psdm_job_free(job);
+  }
+  psdm_job *job = job_of("simulate", &(psdm_job_host){.options = true});
+  set(job, "log_rate", "-1");
+  assert_int_equal(psdm_job_run(job, &error), PSDM_E_SETTING);
+  assert_string_equal(error.text, "--log-rate must not be negative");
+  psdm_job_free(job);
+  assert_int_equal(psdm_job_new("simulte", NULL, &job, &error), PSDM_E_ARGUMENT);
+  assert_null(job);
+  assert_null(psdm_job_settings("simulte"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_kept), cmocka_unit_test(tables_come_from_memory),
+                                     cmocka_unit_test(a_stop_keeps_the_rows_so_far),
+                                     cmocka_unit_test(wrong_settings_are_named)};
+  return cmocka_run_group_tests(tests, load, unload);
+}

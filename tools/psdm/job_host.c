@@ -1,0 +1,129 @@
+/* job_host.c: the library's jobs behind the command line: options in, words and files out. */
+#include "ranks.h"
+#include "tool.h"
+
+#include <string.h>
+
+static progress bar;
+
+static void tell(void *user, psdm_job_event event, const char *text) {
+  (void)user;
+  switch (event) {
+    case PSDM_JOB_DETAIL: tool_detail("%s", text); break;
+    case PSDM_JOB_NOTE: tool_note("%s", text); break;
+    case PSDM_JOB_CAUTION:
+      if (!tool_quiet()) tool_warn("%s", text);
+      break;
+    case PSDM_JOB_WARNING: tool_warn("%s", text); break;
+    case PSDM_JOB_STAGE:
+      if (text[0]) bar = progress_start(text, 0);
+      else progress_end(&bar);
+      break;
+    case PSDM_JOB_STOPPABLE: tool_listen(); break;
+    case PSDM_JOB_FINISHING: tool_deaf(); break;
+    case PSDM_JOB_FRAGILE:
+      if (text[0]) tool_fragile(text);
+      else tool_solid();
+  }
+}
+
+static bool show(void *user, const char *doing, double share) {
+  (void)user;
+  return progress_words(&bar, doing, share);
+}
+
+static bool stopped(void *user) {
+  (void)user;
+  return tool_interrupted();
+}
+
+/* user: a file that is not told of */
+static void reads(void *user, const char *path) {
+  if (!user || strcmp(user, path) != 0) tool_input(path);
+}
+
+static psdm_status open_file(void *user, const char *path, psdm_output **out, psdm_error *error) {
+  (void)user;
+  return tool_try_open(path, out, error);
+}
+
+static psdm_status close_file(void *user, psdm_output **out, bool keep, psdm_error *error) {
+  (void)user;
+  if (keep) return tool_try_commit(out, error);
+  tool_abort(out);
+  return PSDM_OK;
+}
+
+static psdm_job_host host(void) {
+  return (psdm_job_host){.tell = tell,
+                         .progress = show,
+                         .stopped = stopped,
+                         .reads = reads,
+                         .open = open_file,
+                         .close = close_file,
+                         .ranks = ranks_all(),
+                         .options = true};
+}
+
+static int fail(const char *command, const psdm_error *error) {
+  return error->status == PSDM_E_SETTING ? tool_usage(command, "%s", error->text) : tool_fail(error);
+}
+
+/* ---- robots ---- */
+
+static int load(const char *command, const char *path, bool tables, const char *x_path, const psdm_robot_settings *set,
+                psdm_robot **robot) {
+  psdm_job_host own = host();
+  psdm_error error;
+  /* a calibration may go on in its own file */
+  own.user = strcmp(command, "calibrate") == 0 ? (void *)set->params : NULL;
+  return psdm_job_load(&own, path, tables, x_path, set, robot, &error) ? fail(command, &error) : -1;
+}
+
+int tool_load(const char *command, const char *path, const psdm_robot_settings *set, psdm_robot **robot) {
+  return load(command, path, false, NULL, set, robot);
+}
+
+int tool_load_tables(const char *command, const char *dh_path, const char *x_path, const psdm_robot_settings *set,
+                     psdm_robot **robot) {
+  return load(command, dh_path, true, x_path, set, robot);
+}
+
+/* ---- jobs ---- */
+
+int tool_job(const command_line *line, int argc, char **argv, const char **arguments, psdm_job **job) {
+  const psdm_job_host own = host();
+  psdm_error error;
+  if (psdm_job_new(line->command, &own, job, &error)) return tool_fail(&error);
+  return settings_parse(line, argc, argv, psdm_job_values(*job), arguments);
+}
+
+int tool_job_run(const command_line *line, psdm_job *job, const char *path) {
+  psdm_error error;
+  psdm_status status = psdm_job_file(job, path, &error);
+  if (!status) status = psdm_job_run(job, &error);
+  return status ? fail(line->command, &error) : -1;
+}
+
+const char *tool_job_text(const psdm_job *job, const char *setting) {
+  return *(const char *const *)psdm_job_value(job, setting);
+}
+
+bool tool_job_flag(const psdm_job *job, const char *setting) { return *(const bool *)psdm_job_value(job, setting); }
+
+static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
+
+bool tool_job_words(const psdm_job *job, const char *const *files) {
+  bool taken = tool_job_flag(job, "json");
+  for (; *files; files++) taken |= is_stdout(tool_job_text(job, *files));
+  return !taken && !tool_quiet();
+}
+
+int tool_job_json(const psdm_job *job) {
+  psdm_output *out;
+  if (!tool_job_flag(job, "json")) return EXIT_OK;
+  int code = tool_open("-", &out);
+  if (code >= 0) return code;
+  psdm_job_json(job, out);
+  return tool_commit(&out);
+}
