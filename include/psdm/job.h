@@ -93,6 +93,9 @@ typedef struct psdm_job_rows {
 /* false where nothing was kept under this name */
 PSDM_API bool psdm_job_rows_of(const psdm_job *job, const char *setting, psdm_job_rows *rows);
 
+/* NULL where no document was kept under this name */
+PSDM_API const char *psdm_job_text_of(const psdm_job *job, const char *setting);
+
 /* ---- robots as the commands read them ---- */
 
 /* A robot file, or tables of the MATLAB toolbox where x_path is not "" (NULL: without base parameters), with its

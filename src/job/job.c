@@ -159,6 +159,11 @@ bool psdm_job_rows_of(const psdm_job *job, const char *setting, psdm_job_rows *r
   return true;
 }
 
+const char *psdm_job_text_of(const psdm_job *job, const char *setting) {
+  const psdmp_job_kept *kept = psdmp_job_state_kept(job->state, setting);
+  return kept && kept->text ? psdm_output_kept(kept->text) : NULL;
+}
+
 /* ---- for the jobs ---- */
 
 bool psdmp_job_given(const psdm_job *job, const char *setting) {

@@ -111,6 +111,14 @@ long psdmp_job_rows_count(const psdmp_job_sink *sink);
 psdm_status psdmp_job_rows_commit(const psdm_job *job, psdmp_job_sink **sink);
 void psdmp_job_rows_abort(const psdm_job *job, psdmp_job_sink **sink);
 
+/* ---- documents that are written or kept ---- */
+
+typedef void psdmp_job_writer(const void *self, psdm_output *out);
+
+/* write is called for the file at path (NULL: none) and for the text that is kept, once each */
+psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const char *path, psdmp_job_writer *write,
+                               const void *self);
+
 /* ---- JSON ---- */
 
 /* {"command": NAME, "psdm": VERSION */

@@ -32,6 +32,7 @@ static void empty(psdmp_job_kept *kept) {
   for (int c = 0; c < kept->columns && kept->names; c++) free(kept->names[c]);
   free(kept->names);
   free(kept->values);
+  psdm_output_abort(&kept->text);
   *kept = (psdmp_job_kept){.next = kept->next, .setting = kept->setting};
 }
 
@@ -157,6 +158,30 @@ psdm_status psdmp_job_rows_commit(const psdm_job *job, psdmp_job_sink **sink) {
   free(*sink);
   *sink = NULL;
   return status ? psdmp_job_fail(job, &error) : failed ? psdmp_job_memory(job) : PSDM_OK;
+}
+
+/* ---- documents ---- */
+
+static psdm_status write_file(const psdm_job *job, const char *path, psdmp_job_writer *write, const void *self) {
+  psdm_output *out;
+  psdm_error error;
+  psdm_status status =
+      job->host.open ? job->host.open(job->host.user, path, &out, &error) : psdm_output_open(path, NULL, &out, &error);
+  if (status) return psdmp_job_fail(job, &error);
+  write(self, out);
+  return close_file(job, &out, true, &error) ? psdmp_job_fail(job, &error) : PSDM_OK;
+}
+
+psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const char *path, psdmp_job_writer *write,
+                               const void *self) {
+  psdmp_job_kept *kept = psdmp_job_state_kept(job->state, setting);
+  if (kept) {
+    empty(kept);
+    if (psdm_output_memory(NULL, &kept->text)) return psdmp_job_memory(job);
+    write(self, kept->text);
+    if (psdm_output_failed(kept->text)) return psdmp_job_memory(job);
+  }
+  return path ? write_file(job, path, write, self) : PSDM_OK;
 }
 
 void psdmp_job_rows_abort(const psdm_job *job, psdmp_job_sink **sink) {

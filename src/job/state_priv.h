@@ -10,7 +10,7 @@ typedef struct psdmp_job_table {
   char name[80];
 } psdmp_job_table;
 
-/* Rows of a setting that are kept in memory. */
+/* Rows, or the document, of a setting that are kept in memory. */
 typedef struct psdmp_job_kept {
   struct psdmp_job_kept *next;
   const char *setting;
@@ -18,6 +18,7 @@ typedef struct psdmp_job_kept {
   double *values;
   long rows, room;
   int columns;
+  psdm_output *text; /* NULL: no document yet */
 } psdmp_job_kept;
 
 enum { PSDMP_JOB_SAFE = 8 };

@@ -99,7 +99,7 @@ bool psdmp_job_count(const psdm_job *job, double began, long long done, long lon
   psdmp_job_state *state = job->state;
   double now = psdmp_base_clock();
   if (now - state->asked < pause_between) return !psdmp_job_interrupted(job);
-  if (total > 0) snprintf(text, sizeof text, "%lld %s", rows, unit);
-  else snprintf(text, sizeof text, "%lld %s, %.0f per second", rows, unit, (double)rows / fmax(now - began, 1e-3));
+  if (total > 0) psdmp_base_print(text, sizeof text, "%lld %s", rows, unit);
+  else psdmp_base_print(text, sizeof text, "%lld %s, %.0f per second", rows, unit, (double)rows / fmax(now - began, 1e-3));
   return psdmp_job_progress(job, text, total > 0 ? (double)done / (double)total : -1);
 }

@@ -66,7 +66,7 @@ expect_in err "few.csv: 4 states are too few for a profile"
 cut -d, -f1-11 task.csv > narrow.csv
 run reduce "$scara" --profile narrow.csv
 expect_code 3 "a column is missing"
-expect_in err "narrow.csv:1: no column 'qdd4'"
+expect_in err "narrow.csv:1: missing column 'qdd4'"
 run reduce "$scara" --profile medium
 expect_code 2 "neither a profile nor a file"
 

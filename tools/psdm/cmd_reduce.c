@@ -163,8 +163,7 @@ static int check_settings(const reduce_settings *set) {
   if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed))
     return tool_usage("reduce", "--seed must be a whole number");
   if (set->figures && !set->json)
-    return tool_usage("--figures gives data for --json; use --plots DIR to draw them",
-                      "--figures needs --json; psdm report draws them");
+    return tool_usage("reduce", "--figures needs --json; psdm report draws them");
   return -1;
 }
 
