@@ -75,6 +75,7 @@ PSDM_API psdm_status psdm_job_table(psdm_job *job, const char *setting, long row
 /* The rows or the document that a setting would write to a file are kept in memory. */
 PSDM_API psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error);
 
+/* Once. */
 PSDM_API psdm_status psdm_job_run(psdm_job *job, psdm_error *error);
 
 /* ---- after a run; everything belongs to the job ---- */
@@ -82,6 +83,10 @@ PSDM_API psdm_status psdm_job_run(psdm_job *job, psdm_error *error);
 PSDM_API bool psdm_job_good(const psdm_job *job);                      /* the answer is what was asked for */
 PSDM_API bool psdm_job_stopped(const psdm_job *job);                   /* it is the best until the caller stopped it */
 PSDM_API void psdm_job_json(const psdm_job *job, psdm_output *output); /* the result as one object */
+/* The same as a document of psdm/results.h: its type says which. NULL: simulate, a failed run, a rank that helped. */
+PSDM_API const psdm_result *psdm_job_result(const psdm_job *job);
+/* The robot as it was read, NULL before. */
+PSDM_API const psdm_robot *psdm_job_robot_used(const psdm_job *job);
 
 typedef struct psdm_job_rows {
   long rows;

@@ -47,6 +47,7 @@ psdm_status psdm_job_new(const char *command, const psdm_job_host *host, psdm_jo
 
 void psdm_job_free(psdm_job *job) {
   if (!job) return;
+  psdm_result_free(job->answer);
   job->kind->free(job);
   psdm_settings_free(job->kind->settings, psdm_job_values(job));
   psdmp_job_state_free(job->state);
@@ -139,7 +140,8 @@ psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error)
 /* ---- the run ---- */
 
 psdm_status psdm_job_run(psdm_job *job, psdm_error *error) {
-  job->state->error = (psdm_error){0};
+  if (job->state->ran) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a job runs once");
+  job->state->ran = true;
   job->good = true;
   psdm_status status = job->kind->run(job);
   if (status) job->good = false;
@@ -149,7 +151,13 @@ psdm_status psdm_job_run(psdm_job *job, psdm_error *error) {
 bool psdm_job_good(const psdm_job *job) { return job->good; }
 bool psdm_job_stopped(const psdm_job *job) { return job->state->stopped; }
 
-void psdm_job_json(const psdm_job *job, psdm_output *output) { job->kind->json(job, output); }
+const psdm_result *psdm_job_result(const psdm_job *job) { return job->answer; }
+const psdm_robot *psdm_job_robot_used(const psdm_job *job) { return job->state->robot; }
+
+void psdm_job_json(const psdm_job *job, psdm_output *output) {
+  if (job->answer) psdm_result_write_json(job->answer, output);
+  else if (job->kind->json) job->kind->json(job, output);
+}
 
 bool psdm_job_rows_of(const psdm_job *job, const char *setting, psdm_job_rows *rows) {
   const psdmp_job_kept *kept = psdmp_job_state_kept(job->state, setting);
@@ -165,6 +173,25 @@ const char *psdm_job_text_of(const psdm_job *job, const char *setting) {
 }
 
 /* ---- for the jobs ---- */
+
+psdm_status psdmp_job_answer(psdm_job *job, const psdm_result_type *type, psdmp_job_fill *fill) {
+  psdm_error error;
+  psdm_result *answer;
+  if (psdm_result_new(type, NULL, &answer, &error)) return psdmp_job_fail(job, &error);
+  fill(job, answer);
+  if (psdm_result_complete(answer, &error)) return psdmp_job_fail(job, &error);
+  job->answer = answer;
+  return PSDM_OK;
+}
+
+bool psdmp_job_helps(const psdm_job *job) { return job->host.ranks && job->host.ranks->rank > 0; }
+
+psdm_status psdmp_job_check_rules(const psdm_job *job, const psdmp_job_rule *rules, size_t count, unsigned kind) {
+  for (size_t i = 0; i < count; i++)
+    if (!(rules[i].kinds & 1u << kind) && psdmp_job_given(job, rules[i].setting))
+      return psdmp_job_wrong(job, "\1%s needs %s", rules[i].setting, rules[i].words);
+  return PSDM_OK;
+}
 
 bool psdmp_job_given(const psdm_job *job, const char *setting) {
   return psdm_setting_given(psdm_setting_find(job->kind->settings, setting), (const char *)job + job->kind->values);

@@ -18,7 +18,7 @@ typedef struct psdmp_job_kind {
   const psdm_setting *settings;
   size_t bytes, values;
   psdm_status (*run)(psdm_job *job);
-  void (*json)(const psdm_job *job, psdm_output *out);
+  void (*json)(const psdm_job *job, psdm_output *out); /* NULL: the answer is a document */
   void (*free)(psdm_job *job);
 } psdmp_job_kind;
 
@@ -30,6 +30,7 @@ struct psdm_job {
   const char *path;              /* of the robot; NULL: given */
   psdm_robot *given;             /* a copy; NULL: from a file */
   struct psdmp_job_state *state; /* what changes while const jobs are worked on */
+  psdm_result *answer;           /* NULL: none yet */
   bool good;
 };
 
@@ -41,6 +42,13 @@ psdm_status psdmp_job_memory(const psdm_job *job);
 /* a setting's text that is none of some words */
 psdm_status psdmp_job_unknown(const psdm_job *job, const char *setting, const char *text, const char *const *words,
                               int count);
+/* a setting that only some kinds of a command take is given for another; words: what it needs */
+typedef struct psdmp_job_rule {
+  const char *setting;
+  unsigned kinds; /* bits */
+  const char *words;
+} psdmp_job_rule;
+psdm_status psdmp_job_check_rules(const psdm_job *job, const psdmp_job_rule *rules, size_t count, unsigned kind);
 
 /* ---- what is told ---- */
 
@@ -56,6 +64,7 @@ bool psdmp_job_progress(const psdm_job *job, const char *doing, double share);
 bool psdmp_job_count(const psdm_job *job, double began, long long done, long long total, long long rows,
                      const char *unit);
 bool psdmp_job_interrupted(const psdm_job *job);
+bool psdmp_job_watch(void *job, const char *doing, double share); /* a psdm_progress: psdmp_job_progress */
 
 /* a name for a text: control characters escaped, in one of a few buffers of the job */
 const char *psdmp_job_safe(const psdm_job *job, const char *name);
@@ -76,6 +85,10 @@ void psdmp_job_reads(const psdm_job *job, const char *path);
 /* a parameter file without a fingerprint: nobody can tell whose it is */
 void psdmp_job_unsigned(const psdm_job *job, const char *path, const psdm_parameters *parameters);
 
+bool psdmp_job_is_file(const char *path); /* not standard input or output, a pipe, or nothing */
+const psdm_joint *psdmp_job_joint(const psdm_robot *robot, int q); /* of q1 ... qn, q from 0 */
+bool psdmp_job_helps(const psdm_job *job); /* this is a rank that helps another, which has the answer */
+
 /* a table of this many columns beside t fits into the robot's memory */
 psdm_status psdmp_job_table_fits(const psdm_job *job, const psdm_robot *robot, const char *path, int columns);
 
@@ -84,6 +97,10 @@ psdm_status psdmp_job_table_fits(const psdm_job *job, const psdm_robot *robot, c
 int psdmp_job_default_link(const psdm_job *job, const psdm_robot *robot, const char *what);
 /* an error where a link is fixed to the base */
 psdm_status psdmp_job_must_move(const psdm_job *job, const char *setting, const psdm_robot *robot, int joint);
+
+/* warns of a large condition number, and names axes that are nearly, but not quite, parallel or perpendicular to the
+ * one before */
+void psdmp_job_weak_axes(const psdm_job *job, const psdm_robot *robot, double condition);
 
 /* ---- rows that are written or kept ---- */
 
@@ -119,7 +136,13 @@ typedef void psdmp_job_writer(const void *self, psdm_output *out);
 psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const char *path, psdmp_job_writer *write,
                                const void *self);
 
-/* ---- JSON ---- */
+/* ---- the answer ---- */
+
+/* a document of this type, filled */
+typedef void psdmp_job_fill(psdm_job *job, psdm_result *answer);
+psdm_status psdmp_job_answer(psdm_job *job, const psdm_result_type *type, psdmp_job_fill *fill);
+
+/* ---- JSON of what is no document ---- */
 
 /* {"command": NAME, "psdm": VERSION */
 void psdmp_job_json_begin(const psdm_job *job, psdm_output *out);

@@ -17,17 +17,11 @@ void psdmp_job_json_robot(psdm_output *out, const char *key, const psdm_robot *r
   psdm_json_string(out, "fingerprint", text);
 }
 
-static const psdm_joint *joint_of(const psdm_robot *robot, int q) {
-  int k = 0;
-  while (psdm_robot_joint(robot, k)->q != q) k++;
-  return psdm_robot_joint(robot, k);
-}
-
 void psdmp_job_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit) {
   static const char *const keys[] = {"lower", "upper", "velocity", "acceleration", "effort"};
   psdm_json_array(out, "joints");
   for (int q = 0; q < psdm_robot_n(robot); q++) {
-    const psdm_joint *joint = joint_of(robot, q);
+    const psdm_joint *joint = psdmp_job_joint(robot, q);
     const psdm_limits *own = &joint->limits;
     const double file[] = {own->lower, own->upper, own->velocity, own->acceleration, own->effort};
     psdm_json_object(out, NULL);

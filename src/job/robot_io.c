@@ -1,6 +1,8 @@
 /* robot_io.c: the robot of a job, and the tables that jobs read. */
+#define _POSIX_C_SOURCE 200809L /* stat */
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "job/state_priv.h"
 #include "psdm/text.h"
@@ -154,9 +156,17 @@ psdm_status psdm_job_load(const psdm_job_host *host, const char *path, bool tabl
 }
 
 psdm_status psdmp_job_robot(const psdm_job *job, const psdm_robot_settings *set, psdm_robot **robot) {
-  if (job->path) return load(job, job->path, false, NULL, set, robot);
-  if (!job->given) return psdmp_job_wrong(job, "a robot is missing");
-  return psdm_robot_clone(job->given, NULL, robot) ? psdmp_job_memory(job) : PSDM_OK;
+  psdm_status status = job->path                                   ? load(job, job->path, false, NULL, set, robot)
+                       : !job->given                               ? psdmp_job_wrong(job, "a robot is missing")
+                       : psdm_robot_clone(job->given, NULL, robot) ? psdmp_job_memory(job)
+                                                                   : PSDM_OK;
+  if (!status) job->state->robot = *robot;
+  return status;
+}
+
+bool psdmp_job_is_file(const char *path) {
+  struct stat info;
+  return strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 psdm_status psdmp_job_table_fits(const psdm_job *job, const psdm_robot *robot, const char *path, int columns) {
@@ -168,22 +178,4 @@ psdm_status psdmp_job_table_fits(const psdm_job *job, const psdm_robot *robot, c
   psdm_status status = psdm_csv_fits(csv, BYTES * ((size_t)columns + 1), psdm_robot_memory(robot), &error);
   psdm_csv_close(csv);
   return status ? psdmp_job_fail(job, &error) : PSDM_OK;
-}
-
-/* ---- links ---- */
-
-int psdmp_job_default_link(const psdm_job *job, const psdm_robot *robot, const char *what) {
-  bool chosen;
-  int joint = psdm_robot_default_link(robot, &chosen);
-  if (chosen && !job->state->told_link)
-    psdmp_job_note(job, "link '%s', the tip of the longest moving chain (%s)",
-                   psdmp_job_safe(job, psdm_robot_link_name(robot, joint)), what);
-  job->state->told_link |= chosen;
-  return joint;
-}
-
-psdm_status psdmp_job_must_move(const psdm_job *job, const char *setting, const psdm_robot *robot, int joint) {
-  if (psdm_robot_moves(robot, joint)) return PSDM_OK;
-  return psdmp_job_wrong(job, "\1%s: link '%s' is fixed to the base and does not move", setting,
-                         psdmp_job_safe(job, psdm_robot_link_name(robot, joint)));
 }

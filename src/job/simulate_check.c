@@ -69,11 +69,7 @@ static psdm_status find_reference(psdmp_job_simulate *j) {
 #define REF(kind) (1u << REFERENCE_##kind)
 #define POLYNOMIALS (REF(CUBIC) | REF(QUINTIC) | REF(SEPTIC) | REF(NONIC))
 
-static const struct rule {
-  const char *option;
-  unsigned kinds;
-  const char *words;
-} control_rules[] =
+static const psdmp_job_rule control_rules[] =
     {
         {"torque", BIT(TORQUE), "\1control torque"},
         {"kp", GAINS, "the controllers with gains by position"},
@@ -91,22 +87,15 @@ static const struct rule {
         {"rate", FOLLOWS | BIT(TORQUE), "a \1control"},
         {"saturate", FOLLOWS | BIT(TORQUE), "a \1control"},
 },
-  reference_rules[] = {
-      {"to", POLYNOMIALS | REF(HOLD) | REF(SINES) | REF(FOURIER), "a reference that is not a file"},
-      {"duration", POLYNOMIALS, "the polynomials"},
-      {"amplitude", REF(SINES) | REF(FOURIER), "\1reference sines or fourier"},
-      {"frequency", REF(SINES), "\1reference sines"},
-      {"harmonics", REF(FOURIER), "\1reference fourier"},
-      {"period", REF(FOURIER), "\1reference fourier"},
+                            reference_rules[] = {
+                                {"to", POLYNOMIALS | REF(HOLD) | REF(SINES) | REF(FOURIER),
+                                 "a reference that is not a file"},
+                                {"duration", POLYNOMIALS, "the polynomials"},
+                                {"amplitude", REF(SINES) | REF(FOURIER), "\1reference sines or fourier"},
+                                {"frequency", REF(SINES), "\1reference sines"},
+                                {"harmonics", REF(FOURIER), "\1reference fourier"},
+                                {"period", REF(FOURIER), "\1reference fourier"},
 };
-
-static psdm_status check_rules(const psdmp_job_simulate *j, const struct rule *rules, size_t count, unsigned kind) {
-  for (size_t i = 0; i < count; i++) {
-    if (!(rules[i].kinds & kind) && psdmp_job_given(&j->job, rules[i].option))
-      return psdmp_job_wrong(&j->job, "\1%s needs %s", rules[i].option, rules[i].words);
-  }
-  return PSDM_OK;
-}
 
 static bool follows(const psdmp_job_simulate *j) { return j->set.inverse || (FOLLOWS & 1u << j->control_kind); }
 
@@ -229,9 +218,11 @@ psdm_status psdmp_job_simulate_words(psdmp_job_simulate *j) {
   if (!status) status = check_time(j);
   if (!status && j->set.inverse) status = check_inverse(j);
   if (!status)
-    status = check_rules(j, control_rules, sizeof control_rules / sizeof *control_rules, 1u << j->control_kind);
+    status =
+        psdmp_job_check_rules(&j->job, control_rules, sizeof control_rules / sizeof *control_rules, j->control_kind);
   if (!status)
-    status = check_rules(j, reference_rules, sizeof reference_rules / sizeof *reference_rules, 1u << j->reference_kind);
+    status = psdmp_job_check_rules(&j->job, reference_rules, sizeof reference_rules / sizeof *reference_rules,
+                                   j->reference_kind);
   if (!status) status = check_together(j);
   return !status ? check_outputs(j) : status;
 }

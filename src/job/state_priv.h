@@ -26,8 +26,9 @@ enum { PSDMP_JOB_SAFE = 8 };
 typedef struct psdmp_job_state {
   psdmp_base_arena arena;
   psdm_error error;
-  bool stopped, told_link;
-  double asked; /* when the caller was asked last whether to go on */
+  bool ran, stopped, told_link;
+  const psdm_robot *robot; /* as read */
+  double asked;            /* when the caller was asked last whether to go on */
   char safe[PSDMP_JOB_SAFE][256];
   int next_safe;
   psdmp_job_table *tables;

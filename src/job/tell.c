@@ -93,6 +93,8 @@ bool psdmp_job_progress(const psdm_job *job, const char *doing, double share) {
   return !psdmp_job_interrupted(job);
 }
 
+bool psdmp_job_watch(void *job, const char *doing, double share) { return psdmp_job_progress(job, doing, share); }
+
 bool psdmp_job_count(const psdm_job *job, double began, long long done, long long total, long long rows,
                      const char *unit) {
   char text[100];
@@ -100,6 +102,7 @@ bool psdmp_job_count(const psdm_job *job, double began, long long done, long lon
   double now = psdmp_base_clock();
   if (now - state->asked < pause_between) return !psdmp_job_interrupted(job);
   if (total > 0) psdmp_base_print(text, sizeof text, "%lld %s", rows, unit);
-  else psdmp_base_print(text, sizeof text, "%lld %s, %.0f per second", rows, unit, (double)rows / fmax(now - began, 1e-3));
+  else
+    psdmp_base_print(text, sizeof text, "%lld %s, %.0f per second", rows, unit, (double)rows / fmax(now - began, 1e-3));
   return psdmp_job_progress(job, text, total > 0 ? (double)done / (double)total : -1);
 }

@@ -58,11 +58,16 @@ static void rows_are_kept(void **state) {
   assert_memory_equal(found->last.q, &rows.values[10 * rows.columns + 1], 2 * sizeof(double));
   assert_true(found->run.energy_balance < 1e-9);
   assert_false(psdm_job_rows_of(job, "log", &rows));
+  assert_null(psdm_job_result(job)); /* a simulation is no document */
+  assert_string_equal(psdm_robot_name(psdm_job_robot_used(job)), psdm_robot_name(robot));
   psdm_output *out;
   assert_int_equal(psdm_output_memory(NULL, &out), PSDM_OK);
   psdm_job_json(job, out);
   assert_non_null(strstr(psdm_output_kept(out), "\"command\": \"simulate\""));
   psdm_output_abort(&out);
+  psdm_error error;
+  assert_int_equal(psdm_job_run(job, &error), PSDM_E_ARGUMENT);
+  assert_string_equal(error.text, "a job runs once");
   psdm_job_free(job);
 }
 

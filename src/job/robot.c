@@ -1,0 +1,66 @@
+/* robot.c: a robot's joints, links and axes, as jobs name them. */
+#include <math.h>
+#include <string.h>
+
+#include "job/state_priv.h"
+
+const psdm_joint *psdmp_job_joint(const psdm_robot *robot, int q) {
+  int k = 0;
+  while (psdm_robot_joint(robot, k)->q != q) k++;
+  return psdm_robot_joint(robot, k);
+}
+
+/* ---- links ---- */
+
+int psdmp_job_default_link(const psdm_job *job, const psdm_robot *robot, const char *what) {
+  bool chosen;
+  int joint = psdm_robot_default_link(robot, &chosen);
+  if (chosen && !job->state->told_link)
+    psdmp_job_note(job, "link '%s', the tip of the longest moving chain (%s)",
+                   psdmp_job_safe(job, psdm_robot_link_name(robot, joint)), what);
+  job->state->told_link |= chosen;
+  return joint;
+}
+
+psdm_status psdmp_job_must_move(const psdm_job *job, const char *setting, const psdm_robot *robot, int joint) {
+  if (psdm_robot_moves(robot, joint)) return PSDM_OK;
+  return psdmp_job_wrong(job, "\1%s: link '%s' is fixed to the base and does not move", setting,
+                         psdmp_job_safe(job, psdm_robot_link_name(robot, joint)));
+}
+
+/* ---- axes ---- */
+
+/* how far the axis of a moving link is from parallel or perpendicular to the one before, whichever is nearer; 0
+ * where it has none */
+static double off_axis(const psdm_robot *robot, int body, const char **name) {
+  psdm_body b;
+  if (!psdm_robot_body(robot, body, &b) || b.parent < 0) return 0;
+  double along = fabs(b.R[8]), across = hypot(b.R[2], b.R[5]);
+  for (int k = 0; k < psdm_robot_joints(robot); k++)
+    if (psdm_robot_joint(robot, k)->link == b.link) *name = psdm_robot_joint(robot, k)->name;
+  return fmin(atan2(across, along), atan2(along, across));
+}
+
+void psdmp_job_weak_axes(const psdm_job *job, const psdm_robot *robot, double condition) {
+  const double least = 1e-10, most = 0.02; /* rad: above rounding, below any intended angle */
+  char names[400] = "";
+  size_t used = 0;
+  int count = 0;
+  double largest = 0;
+  for (int body = 0; body < psdm_robot_links(robot); body++) {
+    const char *name = "";
+    double off = off_axis(robot, body, &name);
+    if (!(off > least && off < most)) continue;
+    if (used + 1 < sizeof names)
+      used += (size_t)snprintf(names + used, sizeof names - used, "%s'%.60s' (%.2g rad)", count ? ", " : "",
+                               psdmp_job_safe(job, name), off);
+    if (used >= sizeof names) used = sizeof names - 1;
+    largest = fmax(largest, off);
+    count++;
+  }
+  if (!count || !(condition > 1e3)) return;
+  psdmp_job_warn(job,
+                 "condition number %.3g: some parameters are identifiable only because axes are not quite parallel or "
+                 "perpendicular to the one before: %s; \1snap_axes %.1g aligns them",
+                 condition, names, 2 * largest);
+}
