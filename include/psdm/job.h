@@ -11,6 +11,7 @@
 #ifndef PSDM_JOB_H
 #define PSDM_JOB_H
 
+#include "psdm/log.h"
 #include "psdm/ranks.h"
 #include "psdm/settings.h"
 #include "psdm/sim.h"
@@ -72,6 +73,9 @@ PSDM_API psdm_status psdm_job_robot(psdm_job *job, const psdm_robot *robot, psdm
 PSDM_API psdm_status psdm_job_table(psdm_job *job, const char *setting, long rows, int columns,
                                     const char *const *names, const double *const *column, const long *stride,
                                     psdm_error *error);
+/* A log in memory in place of one of the files that a setting lists. It is not copied and must outlive the job. Its name
+ * may begin with what the setting allows before a file's ("motor:loaded"); other settings name it without that. */
+PSDM_API psdm_status psdm_job_log(psdm_job *job, const char *setting, const psdm_log_table *log, psdm_error *error);
 /* The rows or the document that a setting would write to a file are kept in memory. */
 PSDM_API psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error);
 

@@ -10,7 +10,7 @@
  * .mat and HDF5 files a channel may be one matrix (q, qd, tau, ...) with a column or a row per joint. Motor sides go
  * through the robot's gears and transmission. A bag's rows are its messages of type sensor_msgs/msg/JointState: joints
  * by name, t from the messages' headers, counted from the first. Where two topics have all the joints, one is named
- * behind the file: "run.mcap:/joint_states".
+ * behind the file: "run.mcap:/joint_states". Arrays in memory are logs too: psdm_log_options.table.
  *
  * Nothing is repaired in silence. Rows that cannot be read, are short or hold something that is not a number, and rows
  * whose time stands still, are left out; where time jumps or runs back a new segment begins; a channel that is frozen
@@ -57,6 +57,16 @@ typedef enum psdm_fault {
 
 PSDM_API const char *psdm_fault_text(psdm_fault fault); /* NULL when out of range */
 
+/* A log in memory: columns by the names of channels, each of rows numbers that lie stride[k] numbers apart. */
+typedef struct psdm_log_table {
+  const char *name; /* what stands where a file's name may, and in messages */
+  long rows;
+  int columns;
+  const char *const *names;    /* (columns) */
+  const double *const *column; /* (columns) */
+  const long *stride;          /* (columns) */
+} psdm_log_table;
+
 /* Zero-initialise for the defaults. Texts and arrays are copied. */
 typedef struct psdm_log_options {
   const char *columns; /* "t=1,q=2:7,tau=8:13", counted from 1; NULL: by name */
@@ -70,7 +80,11 @@ typedef struct psdm_log_options {
   /* i1.. are given out as they are, A (times sign), not as torques: tau of the rows is then of the drives. No torque
    * constant is needed */
   bool currents;
-  unsigned long long reserved[8];
+  /* (tables) logs in memory: they are read where a path is one of their names. Not copied: they must outlive what reads
+   * them, and not change */
+  long tables;
+  const psdm_log_table *table;
+  unsigned long long reserved[6];
 } psdm_log_options;
 
 typedef struct psdm_log psdm_log;

@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "feed/feed.h"
+#include "log/log.h"
 #include "psdm/output.h"
 #include "psdm/version.h"
 #include "robot/robot.h"
@@ -91,6 +92,16 @@ static void hash_options(const psdm_calibrate_options *o, int n, psdmp_base_sha2
   hash_given(hash, o->log.offset, (size_t)n * sizeof(double));
 }
 
+/* a log in memory is known by its numbers */
+static void hash_table(const psdm_log_table *t, psdmp_base_sha256 *hash) {
+  const long size[] = {t->rows, t->columns};
+  psdmp_base_sha256_part(hash, size, sizeof size);
+  for (int c = 0; c < t->columns; c++) {
+    psdmp_base_sha256_part(hash, t->names[c], strlen(t->names[c]));
+    for (long r = 0; r < t->rows; r++) psdmp_base_sha256_add(hash, &t->column[c][r * t->stride[c]], sizeof(double));
+  }
+}
+
 static psdm_status make_key(psdmp_feed_checkpoint *c, const psdm_robot *robot, const psdm_calibrate_options *o,
                             psdm_error *error) {
   psdmp_base_sha256 hash;
@@ -101,10 +112,13 @@ static psdm_status make_key(psdmp_feed_checkpoint *c, const psdm_robot *robot, c
   psdmp_base_sha256_part(&hash, &meaning, sizeof meaning);
   psdmp_base_sha256_part(&hash, &description, sizeof description);
   hash_options(o, psdm_robot_n(robot), &hash);
-  for (int k = 0; k < o->files; k++)
-    if (!psdmp_feed_file_identity(o->path[k], &hash))
+  for (int k = 0; k < o->files; k++) {
+    const psdm_log_table *table = psdmp_log_in_memory(o->path[k], &o->log);
+    if (table) hash_table(table, &hash);
+    else if (!psdmp_feed_file_identity(o->path[k], &hash))
       return psdmp_base_fail(error, PSDM_E_IO, o->path[k], 0, 0,
                              "is no file that can be read and known again, and a checkpoint was asked for");
+  }
   psdmp_base_sha256_end(&hash, c->key);
   return PSDM_OK;
 }

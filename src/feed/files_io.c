@@ -28,7 +28,8 @@ bool psdmp_feed_assign(const psdmp_feed *f, int ranks, int *rank) {
   for (int k = 0; k < f->files && files && load; k++) {
     struct stat info;
     rank[k] = 0;
-    if (strcmp(f->file[k].path, "-") != 0 && stat(f->file[k].path, &info) == 0 && S_ISREG(info.st_mode))
+    if (!psdmp_log_in_memory(f->file[k].path, &f->log) && strcmp(f->file[k].path, "-") != 0 &&
+        stat(f->file[k].path, &info) == 0 && S_ISREG(info.st_mode))
       files[count++] = (sized){(double)info.st_size + 1, k};
   }
   bool made = files && load;

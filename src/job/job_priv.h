@@ -78,6 +78,11 @@ psdm_status psdmp_job_numbers(const psdm_job *job, const char *setting, const ch
 
 /* ---- robots and tables that are read ---- */
 
+/* The logs in memory that these settings list, for the options of their readers, under the names that path_of finds in
+ * the lists' texts (NULL: the texts themselves). Two logs of one name are an error where one is in memory. */
+psdm_status psdmp_job_logs(const psdm_job *job, int count, const char *const *settings,
+                           const char *(*path_of)(const char *text), psdm_log_options *options);
+
 psdm_status psdmp_job_robot(const psdm_job *job, const psdm_robot_settings *set, psdm_robot **robot);
 psdm_status psdmp_job_read_robot(const psdm_job *job, const char *path, const psdm_robot_settings *set,
                                  psdm_robot **robot);

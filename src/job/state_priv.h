@@ -10,6 +10,14 @@ typedef struct psdmp_job_table {
   char name[80];
 } psdmp_job_table;
 
+/* A log of the caller's: an entry of a list. */
+typedef struct psdmp_job_log {
+  struct psdmp_job_log *next;
+  const psdm_setting *setting;
+  int index;
+  const psdm_log_table *table;
+} psdmp_job_log;
+
 /* Rows, or the document, of a setting that are kept in memory. */
 typedef struct psdmp_job_kept {
   struct psdmp_job_kept *next;
@@ -32,6 +40,7 @@ typedef struct psdmp_job_state {
   char safe[PSDMP_JOB_SAFE][256];
   int next_safe;
   psdmp_job_table *tables;
+  psdmp_job_log *logs;
   psdmp_job_kept *kept;
 } psdmp_job_state;
 

@@ -638,7 +638,9 @@ static psdm_status begin_log(psdm_status status, psdm_log **log, psdm_error *err
 
 psdm_status psdmp_log_open(const char *path, const psdm_robot *robot, const psdm_log_options *options,
                            const psdm_allocator *allocator, psdm_log **log, psdm_error *error) {
-  psdmp_log_request request = {.path = path, .file = strcmp(path, "-") == 0 ? "<stdin>" : path};
+  const psdm_log_table *table = psdmp_log_in_memory(path, options);
+  psdmp_log_request request = {
+      .path = table ? NULL : path, .table = table, .file = !table && strcmp(path, "-") == 0 ? "<stdin>" : path};
   return open_log(&request, robot, options, allocator, log, error);
 }
 

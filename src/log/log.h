@@ -31,6 +31,9 @@ psdm_status psdmp_log_open(const char *path, const psdm_robot *robot, const psdm
                            const psdm_allocator *allocator, psdm_log **log, psdm_error *error);
 psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error);
 
+/* the table of this name; NULL: a file's */
+const psdm_log_table *psdmp_log_in_memory(const char *path, const psdm_log_options *options);
+
 /* Whether a bookmark can be made now: between two calls of psdm_log_read, every few thousand rows, for seekable
  * sources. */
 bool psdmp_log_markable(const psdm_log *log);

@@ -1,6 +1,6 @@
 /* log_priv.h: the stages of reading a log. Private to the library.
  *
- *   source (text, gzip, MATLAB, HDF5, bags of ROS 2)  a row of numbers per call, or what is wrong with it
+ *   source (text, gzip, MATLAB, HDF5, bags of ROS 2, memory)  a row of numbers per call, or what is wrong with it
  *   map                                which column of the source is which channel
  *   store                              the last few thousand rows, as they were logged: t, then each group's n values
  *   watch                              frozen and saturated channels, marked in the rows that are still
@@ -46,6 +46,9 @@ typedef struct psdmp_log_row {
   long long place;                   /* for seek; -1: not seekable */
 } psdmp_log_row;
 
+/* A number that is not finite, of a column by its name, or where that is NULL by its number: the first is reported. */
+void psdmp_log_row_spoil(psdmp_log_row *row, const char *name, int column, double value);
+
 typedef struct psdmp_log_source {
   void *self;
   const char *word;   /* "line" or "row" */
@@ -70,8 +73,9 @@ typedef struct psdmp_log_request {
   const char *path; /* of a file, NULL when read gives the bytes */
   psdm_csv_read read;
   void *user;
-  const char *topic; /* of a bag, if the caller named one; else NULL */
-  const char *file;  /* name in messages */
+  const psdm_log_table *table; /* in memory, in place of both; else NULL */
+  const char *topic;           /* of a bag, if the caller named one; else NULL */
+  const char *file;            /* name in messages */
   const psdm_robot *robot;
   int n;         /* joints */
   bool numbered; /* the caller assigns columns by number: names are not needed */
@@ -79,6 +83,7 @@ typedef struct psdmp_log_request {
 } psdmp_log_request;
 
 psdm_status psdmp_log_source_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error);
+psdm_status psdmp_log_memory_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error);
 psdm_status psdmp_log_mat_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error);
 psdm_status psdmp_log_hdf5_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error);
 

@@ -170,19 +170,6 @@ static psdm_status load(psdmp_log_table *table, psdm_error *error) {
   return PSDM_OK;
 }
 
-static void spoil(const psdmp_log_table *table, int k, double value, psdmp_log_row *row) {
-  char name[64];
-  const char *text = table->names[table->place[k]];
-  if (row->bad) return;
-  row->bad = true;
-  row->fault = PSDM_FAULT_NAN;
-  psdmp_base_quote(text, strlen(text), name, sizeof name);
-  if (table->numbered)
-    snprintf(row->sentence, sizeof row->sentence, "field %d is %s", table->place[k] + 1,
-             isnan(value) ? "nan" : "infinite");
-  else snprintf(row->sentence, sizeof row->sentence, "%s is %s", name, isnan(value) ? "nan" : "infinite");
-}
-
 static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_error *error) {
   psdmp_log_table *table = self;
   long number = table->at < (size_t)LONG_MAX ? (long)table->at : LONG_MAX - 1;
@@ -194,7 +181,8 @@ static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_err
     if (table->place[k] < 0) continue;
     const psdmp_log_variable *v = &table->variable[table->owner[table->place[k]]];
     values[k] = v->block[(table->at - table->first) * (size_t)v->wide + (size_t)(table->place[k] - v->first)];
-    if (!isfinite(values[k])) spoil(table, k, values[k], row);
+    if (!isfinite(values[k]))
+      psdmp_log_row_spoil(row, table->numbered ? NULL : table->names[table->place[k]], table->place[k], values[k]);
   }
   table->at++;
   return PSDM_OK;

@@ -443,6 +443,7 @@ static psdm_status open_text(text_log *log, const psdmp_log_request *request, ps
 }
 
 psdm_status psdmp_log_source_open(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error) {
+  if (request->table) return psdmp_log_memory_open(request, source, error);
   if (request->path && psdmp_log_is_bag_folder(request->path)) {
     *source = (psdmp_log_source){0};
     return psdmp_log_bag_open(request, source, error);

@@ -97,7 +97,30 @@ static const char *refusal(const char *path, const psdm_log_options *options) {
   return sentence + strlen(path);
 }
 
-static void allocations_fail_one_by_one(const char *path) {
+/* ---- memory: columns as they lie in the arrays ---- */
+
+enum { COLUMNS = 1 + 3 * N };
+
+typedef struct memory {
+  const char *names[COLUMNS];
+  const double *column[COLUMNS];
+  long stride[COLUMNS];
+  psdm_log_table table;
+} memory;
+
+static psdm_log_options in_memory(const data *d, memory *m) {
+  static const char *const names[COLUMNS] = {"t", "q1", "q2", "q3", "qd1", "qd2", "qd3", "tau1", "tau2", "tau3"};
+  const double *const group[] = {d->q[0], d->qd[0], d->tau[0]};
+  for (int c = 0; c < COLUMNS; c++) {
+    m->names[c] = names[c];
+    m->column[c] = c ? group[(c - 1) / N] + (c - 1) % N : d->t;
+    m->stride[c] = c ? N : 1;
+  }
+  m->table = (psdm_log_table){"the arm's run", ROWS, COLUMNS, m->names, m->column, m->stride};
+  return (psdm_log_options){.tables = 1, .table = &m->table};
+}
+
+static void allocations_fail_one_by_one(const char *path, const psdm_log_options *options) {
   psdm_robot *robot = parse_robot(ROBOT);
   long fail = 0;
   for (bool done = false; !done;) {
@@ -106,7 +129,7 @@ static void allocations_fail_one_by_one(const char *path) {
     psdm_log *log;
     psdm_log_rows rows;
     psdm_error error;
-    psdm_status status = psdm_log_open(path, robot, NULL, &c.allocator, &log, &error);
+    psdm_status status = psdm_log_open(path, robot, options, &c.allocator, &log, &error);
     if (!status) status = psdm_log_read(log, 10, &rows, &error);
     done = !status;
     if (status) assert_int_equal(status, PSDM_E_MEMORY);
@@ -114,6 +137,56 @@ static void allocations_fail_one_by_one(const char *path) {
     assert_int_equal(c.live, 0);
   }
   assert_true(fail > 8);
+  psdm_robot_free(robot);
+}
+
+static void arrays_in_memory(void **state) {
+  data *d = *state;
+  memory m;
+  psdm_log_options options = in_memory(d, &m);
+  const char *path = m.table.name;
+  assert_same(path, d, &options);
+  allocations_fail_one_by_one(path, &options);
+
+  options.columns = "t=1,q=2:4,qd=5:7,tau=8:10";
+  assert_same(path, d, &options);
+  options.columns = NULL;
+
+  m.names[9] = "tau2";
+  assert_string_equal(refusal(path, &options), ": columns 9 and 10 are both named 'tau2'");
+  m.names[9] = "speed";
+  assert_string_equal(refusal(path, &options), ": column 'tau3' is missing; tau goes from 1 to 3");
+  m.table.columns = 9;
+  m.table.rows = 0;
+  assert_string_equal(refusal(path, &options), ": 0 rows of 9 columns; at least one of each was expected");
+  m.table.columns = PSDM_CSV_COLUMNS + 1, m.table.rows = ROWS;
+  assert_non_null(strstr(refusal(path, &options), "columns; at most"));
+  options.tables = 0;
+  assert_non_null(strstr(refusal(path, &options), "cannot be opened"));
+}
+
+/* rows with a number that is not finite are left out, with a sentence */
+static void arrays_with_bad_numbers(void **state) {
+  static double tau[ROWS][N];
+  data *d = *state;
+  memory m;
+  psdm_log_options options = in_memory(d, &m);
+  psdm_robot *robot = parse_robot(ROBOT);
+  psdm_log *log;
+  psdm_log_rows rows;
+  psdm_error error;
+  long line, seen = 0;
+  memcpy(tau, d->tau, sizeof tau);
+  tau[3][1] = NAN, tau[99][2] = -INFINITY;
+  for (int k = 0; k < N; k++) m.column[7 + k] = tau[0] + k;
+  assert_int_equal(psdm_log_open(m.table.name, robot, &options, NULL, &log, &error), PSDM_OK);
+  while (assert_int_equal(psdm_log_read(log, 700, &rows, &error), PSDM_OK), rows.count) seen += rows.count;
+  assert_int_equal(seen, ROWS - 2);
+  assert_int_equal(psdm_log_faults(log, PSDM_FAULT_NAN), 2);
+  assert_string_equal(psdm_log_fault(log, PSDM_FAULT_NAN, 0, &line), "row 4: tau2 is nan");
+  assert_int_equal(line, 4);
+  assert_string_equal(psdm_log_fault(log, PSDM_FAULT_NAN, 1, &line), "row 100: tau3 is infinite");
+  psdm_log_close(log);
   psdm_robot_free(robot);
 }
 
@@ -148,7 +221,7 @@ static void text_files(void **state) {
   const char *path = path_of(".csv");
   write_file(path, text, length);
   assert_same(path, d, NULL);
-  allocations_fail_one_by_one(path);
+  allocations_fail_one_by_one(path, NULL);
   write_file(path, "", 0);
   assert_string_equal(refusal(path, NULL), ": the file is empty; a log was expected");
   remove(path);
@@ -197,7 +270,7 @@ static void compressed_files(void **state) {
   unsigned char *whole = compress_text(text, length, &packed);
   write_file(path, whole, packed);
   assert_same(path, d, NULL);
-  allocations_fail_one_by_one(path);
+  allocations_fail_one_by_one(path, NULL);
 
   /* two members, one behind the other, cut in the middle of a row */
   size_t middle = length / 2, first_size, second_size;
@@ -283,7 +356,7 @@ static void matlab_files_of(const data *d, enum mat_ft version) {
     Mat_Close(file);
     assert_same(path, d, NULL);
   }
-  allocations_fail_one_by_one(path);
+  allocations_fail_one_by_one(path, NULL);
 
   /* one matrix, columns by number */
   double *all = malloc(sizeof *all * ROWS * (1 + 3 * N));
@@ -399,7 +472,7 @@ static void hdf5_files(void **state) {
     H5Fclose(file);
     assert_same(path, d, NULL);
   }
-  allocations_fail_one_by_one(path);
+  allocations_fail_one_by_one(path, NULL);
 
   /* a value that is none */
   hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -449,6 +522,7 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(arrays_in_memory), cmocka_unit_test(arrays_with_bad_numbers),
       cmocka_unit_test(text_files),
 #ifdef PSDM_HAVE_ZLIB
       cmocka_unit_test(compressed_files),

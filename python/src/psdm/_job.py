@@ -42,6 +42,7 @@ class Job:
         self.robot = robot._with_settings(own) if own else robot
         self._progress = progress
         self._error = new_error()
+        self._held: list[Any] = []  # what the job reads where it lies
         self._watch = ffi.gc(lib.psdmpy_watch_new(), lib.psdmpy_watch_free)
         host, job = ffi.new("psdm_job_host *"), ffi.new("psdm_job **")
         lib.psdmpy_watch_host(self._watch, host)
@@ -68,6 +69,28 @@ class Job:
         stride = [1 if array.ndim == 1 else array.shape[1] for array in whole for _ in range(1 if array.ndim == 1 else array.shape[1])]
         check(lib.psdm_job_table(self._job, name.encode(), rows.pop(), len(names), ffi.new("const char *[]", names), ffi.new("const double *[]", first),
                                  ffi.new("long[]", stride), self._error), self._error)
+
+    def log(self, setting: str, name: str, channels: Mapping[str, Any]) -> None:
+        """Arrays t (rows,), q, tau, ... (rows, n), or (rows,) of a single joint, in place of one of the files that a setting lists. They are read where they lie."""
+        names: list[bytes] = []
+        first: list[Any] = []
+        stride: list[int] = []
+        for channel, values in channels.items():
+            array = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+            array = array.T if len(array) != len(channels["t"]) else array
+            if len(array) != len(channels["t"]):
+                raise ValueError(f"{name}: t has {len(channels['t'])} rows, {channel} has the shape {np.shape(values)}")
+            array = array if array.strides[0] % 8 == 0 and array.flags.aligned else np.ascontiguousarray(array)
+            self._held.append(array)
+            for k in range(array.shape[1]):
+                names.append(b"t" if channel == "t" else f"{channel}{k + 1}".encode())
+                first.append(ffi.cast("double *", array.ctypes.data + k * array.strides[1]))
+                stride.append(array.strides[0] // 8)
+        texts = [ffi.new("char[]", text) for text in [os.fsencode(name), *names]]
+        lists = ffi.new("const char *[]", texts[1:]), ffi.new("const double *[]", first), ffi.new("long[]", stride)
+        table = ffi.new("psdm_log_table *", [texts[0], len(channels["t"]), len(names), *lists])
+        self._held += [texts, lists, table]
+        check(lib.psdm_job_log(self._job, setting.encode(), table, self._error), self._error)
 
     def keep(self, name: str) -> None:
         check(lib.psdm_job_keep(self._job, name.encode(), self._error), self._error)
