@@ -13,6 +13,7 @@
 
 #include "psdm/log.h"
 #include "psdm/ranks.h"
+#include "psdm/report.h"
 #include "psdm/settings.h"
 #include "psdm/sim.h"
 
@@ -29,6 +30,7 @@ typedef enum psdm_job_event {
   PSDM_JOB_CAUTION,   /* what is odd about a robot file */
   PSDM_JOB_WARNING,   /* what the caller should know */
   PSDM_JOB_STAGE,     /* what begins now: "simulating"; "": it has ended */
+  PSDM_JOB_LACKING,   /* what a stop in this stage lacks: "no result yet"; "": nothing */
   PSDM_JOB_STOPPABLE, /* from now on a stop ends the job with the best so far */
   PSDM_JOB_FINISHING, /* a stop changes nothing any more: the result is being written */
   PSDM_JOB_FRAGILE,   /* this library, which may end the program without memory, is at work; "": it has returned */
@@ -46,6 +48,8 @@ typedef struct psdm_job_host {
    * psdm_output_abort */
   psdm_status (*open)(void *user, const char *path, psdm_output **output, psdm_error *error);
   psdm_status (*close)(void *user, psdm_output **output, bool keep, psdm_error *error);
+  /* a file that the library writes by itself: an error forbids it; done: it is there */
+  psdm_status (*writes)(void *user, const char *path, bool done, psdm_error *error);
   psdm_ranks *ranks; /* other processes that help; NULL: none */
   bool options;      /* texts name settings as the tool's options: --log-rate, not log_rate */
 } psdm_job_host;
@@ -111,6 +115,11 @@ PSDM_API const char *psdm_job_text_of(const psdm_job *job, const char *setting);
  * parameters; what was noticed is told. */
 PSDM_API psdm_status psdm_job_load(const psdm_job_host *host, const char *path, bool tables, const char *x_path,
                                    const psdm_robot_settings *set, psdm_robot **robot, psdm_error *error);
+
+/* Adds a result file to a report; of a robot file, what inspect, derive and params answer: those of the last two that
+ * do not work for this robot are told of and counted. host and lacking may be NULL. */
+PSDM_API psdm_status psdm_job_report(const psdm_job_host *host, psdm_report *report, const char *path, int *lacking,
+                                     psdm_error *error);
 
 /* ---- simulate ---- */
 

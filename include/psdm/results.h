@@ -115,7 +115,8 @@ PSDM_RESULT_RECORD(psdm_class_sizes, PSDM_CLASS_SIZES)
   X(S, number, kept, , , "", "smallest coefficient taken for non-zero")                                        \
   X(S, number, rank_dropped, , , "", "the same of the rank decisions: largest that counts as zero")            \
   X(S, number, rank_kept, , , "", "smallest that counts")                                                      \
-  X(S, integer, searched, , "?", "", "dense: functions in all systems that were solved")
+  X(S, integer, searched, , "?", "", "dense: functions in all systems that were solved")                       \
+  X(S, integer, bytes, , "?=searched", "B", "dense: memory of the largest of them")
 PSDM_RESULT_DOCUMENT(psdm_derive_result, PSDM_DERIVE_RESULT)
 
 /* info: with the residual of psdm_model_check over so many states. Allocates; options may be NULL. */

@@ -43,6 +43,7 @@ psdm_status psdm_derive_result_new(const psdm_robot *robot, const psdm_model *mo
   r->dropped = info->dropped, r->kept = info->kept;
   r->rank_dropped = info->rank_dropped, r->rank_kept = info->rank_kept;
   r->searched = info->searched;
+  r->bytes = (long)info->bytes;
   status = psdm_result_complete(head, error);
   if (!status) *made = r;
   return status;

@@ -6,7 +6,8 @@
 
 #include "job/state_priv.h"
 
-static const psdmp_job_kind *const kinds[] = {&psdmp_job_simulate_kind};
+static const psdmp_job_kind *const kinds[] = {&psdmp_job_simulate_kind, &psdmp_job_inspect_kind, &psdmp_job_derive_kind,
+                                              &psdmp_job_params_kind};
 
 static const psdmp_job_kind *find_kind(const char *command) {
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -48,7 +49,8 @@ psdm_status psdm_job_new(const char *command, const psdm_job_host *host, psdm_jo
 void psdm_job_free(psdm_job *job) {
   if (!job) return;
   psdm_result_free(job->answer);
-  job->kind->free(job);
+  if (job->kind->free) job->kind->free(job);
+  psdm_robot_free(job->robot);
   psdm_settings_free(job->kind->settings, psdm_job_values(job));
   psdmp_job_state_free(job->state);
   psdm_robot_free(job->given);
@@ -139,11 +141,22 @@ psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error)
 
 /* ---- the run ---- */
 
+/* the caller may have filled the struct */
+static psdm_status check_words(const psdm_job *job) {
+  psdm_status status = PSDM_OK;
+  for (const psdm_setting *s = job->kind->settings; s->name && !status; s++) {
+    const char *text = s->kind == PSDM_SETTING_text ? *(const char *const *)psdm_job_value(job, s->name) : NULL;
+    if (text) status = check_word(job, s, text);
+  }
+  return status;
+}
+
 psdm_status psdm_job_run(psdm_job *job, psdm_error *error) {
   if (job->state->ran) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "a job runs once");
   job->state->ran = true;
   job->good = true;
-  psdm_status status = job->kind->run(job);
+  psdm_status status = check_words(job);
+  if (!status) status = job->kind->run(job);
   if (status) job->good = false;
   return status ? tell_error(job, error) : PSDM_OK;
 }
@@ -197,6 +210,13 @@ bool psdmp_job_given(const psdm_job *job, const char *setting) {
   return psdm_setting_given(psdm_setting_find(job->kind->settings, setting), (const char *)job + job->kind->values);
 }
 
+int psdmp_job_choice(const psdm_job *job, const char *setting) {
+  char list[PSDM_SETTING_WORDS_MOST][PSDM_SETTING_WORD_SIZE];
+  int k = psdm_setting_words(psdm_setting_find(job->kind->settings, setting)->argument, list, NULL);
+  while (k-- && strcmp(list[k], *(const char *const *)psdm_job_value(job, setting)) != 0) continue;
+  return k;
+}
+
 psdm_status psdmp_job_numbers(const psdm_job *job, const char *setting, const char *text, int count, double *value) {
   const char *at = text;
   int found = 0;
@@ -211,4 +231,23 @@ psdm_status psdmp_job_numbers(const psdm_job *job, const char *setting, const ch
     break;
   }
   return psdmp_job_wrong(job, "\1%s '%s': one number or %d were expected", setting, psdmp_job_safe(job, text), count);
+}
+
+psdm_status psdmp_job_pieces(const psdm_job *job, const char *setting, const char *text, const char *const **pieces,
+                             int *count) {
+  enum { MOST = 256 };
+  psdmp_base_arena *arena = &job->state->arena;
+  *pieces = NULL, *count = 0;
+  if (!text) return PSDM_OK;
+  const char **piece = psdmp_base_arena_alloc(arena, MOST * sizeof *piece);
+  char *at = psdmp_base_arena_text(arena, text, strlen(text));
+  if (!piece || !at) return psdmp_job_memory(job);
+  for (char *next; at; at = next) {
+    next = strchr(at, ',');
+    if (next) *next++ = '\0';
+    if (*count == MOST) return psdmp_job_wrong(job, "\1%s: at most %d are possible", setting, MOST);
+    piece[(*count)++] = at;
+  }
+  *pieces = piece;
+  return PSDM_OK;
 }

@@ -19,10 +19,11 @@ typedef struct psdmp_job_kind {
   size_t bytes, values;
   psdm_status (*run)(psdm_job *job);
   void (*json)(const psdm_job *job, psdm_output *out); /* NULL: the answer is a document */
-  void (*free)(psdm_job *job);
+  void (*free)(psdm_job *job);                         /* NULL: nothing is the command's own */
 } psdmp_job_kind;
 
-extern const psdmp_job_kind psdmp_job_simulate_kind;
+extern const psdmp_job_kind psdmp_job_simulate_kind, psdmp_job_inspect_kind, psdmp_job_derive_kind,
+    psdmp_job_params_kind;
 
 struct psdm_job {
   const psdmp_job_kind *kind;
@@ -30,6 +31,7 @@ struct psdm_job {
   const char *path;              /* of the robot; NULL: given */
   psdm_robot *given;             /* a copy; NULL: from a file */
   struct psdmp_job_state *state; /* what changes while const jobs are worked on */
+  psdm_robot *robot;             /* freed with the job, where a command leaves it here; NULL: it does not */
   psdm_result *answer;           /* NULL: none yet */
   bool good;
 };
@@ -73,8 +75,14 @@ const char *psdmp_job_safe(const psdm_job *job, const char *name);
 
 bool psdmp_job_given(const psdm_job *job, const char *setting); /* differs from its default */
 
+/* which of the words that its argument offers a setting has; -1: another */
+int psdmp_job_choice(const psdm_job *job, const char *setting);
+
 /* "1,2,3": count numbers, or one for all */
 psdm_status psdmp_job_numbers(const psdm_job *job, const char *setting, const char *text, int count, double *value);
+/* "A = 0,B = C" at its commas, as texts of the job; NULL: none */
+psdm_status psdmp_job_pieces(const psdm_job *job, const char *setting, const char *text, const char *const **piece,
+                             int *count);
 
 /* ---- robots and tables that are read ---- */
 
@@ -87,6 +95,8 @@ psdm_status psdmp_job_robot(const psdm_job *job, const psdm_robot_settings *set,
 psdm_status psdmp_job_read_robot(const psdm_job *job, const char *path, const psdm_robot_settings *set,
                                  psdm_robot **robot);
 void psdmp_job_reads(const psdm_job *job, const char *path);
+/* before and after the library writes a file by itself */
+psdm_status psdmp_job_writes(const psdm_job *job, const char *path, bool done);
 /* a parameter file without a fingerprint: nobody can tell whose it is */
 void psdmp_job_unsigned(const psdm_job *job, const char *path, const psdm_parameters *parameters);
 

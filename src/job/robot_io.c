@@ -11,6 +11,12 @@ void psdmp_job_reads(const psdm_job *job, const char *path) {
   if (job->host.reads) job->host.reads(job->host.user, path);
 }
 
+psdm_status psdmp_job_writes(const psdm_job *job, const char *path, bool done) {
+  psdm_error error;
+  psdm_status status = job->host.writes ? job->host.writes(job->host.user, path, done, &error) : PSDM_OK;
+  return status ? psdmp_job_fail(job, &error) : PSDM_OK;
+}
+
 void psdmp_job_unsigned(const psdm_job *job, const char *path, const psdm_parameters *p) {
   if (!p->kinematics)
     psdmp_job_note(job, "%s does not name the kinematics of its parameters; they are assumed to be this robot's",

@@ -1,18 +1,14 @@
 /* test_job.c: jobs from memory to memory: settings by name, robots and tables as arguments, rows as results, stops. */
 #include <math.h>
-#include <string.h>
 
-#include "support.h"
-
-#include "psdm/job.h"
-#include "psdm/psdm.h"
+#include "jobs.h"
 
 static psdm_robot *robot; /* outlives all jobs */
 
 static int load(void **state) {
-  psdm_error error;
   (void)state;
-  return psdm_robot_load(SOURCE_DIR "/robots/two_link.yaml", NULL, NULL, &robot, &error);
+  robot = load_shipped("two_link");
+  return 0;
 }
 
 static int unload(void **state) {
@@ -21,27 +17,9 @@ static int unload(void **state) {
   return 0;
 }
 
-static psdm_job *job_of(const char *command, const psdm_job_host *host) {
-  psdm_job *job;
-  psdm_error error;
-  assert_int_equal(psdm_job_new(command, host, &job, &error), PSDM_OK);
-  assert_int_equal(psdm_job_robot(job, robot, &error), PSDM_OK);
-  return job;
-}
-
-static void set(psdm_job *job, const char *name, const char *text) {
-  psdm_error error;
-  if (psdm_job_set(job, name, text, &error)) fail_msg("%s", error.text);
-}
-
-static void run(psdm_job *job) {
-  psdm_error error = {0};
-  if (psdm_job_run(job, &error)) fail_msg("%s", error.text);
-}
-
 static void rows_are_kept(void **state) {
   (void)state;
-  psdm_job *job = job_of("simulate", NULL);
+  psdm_job *job = job_of("simulate", NULL, robot);
   psdm_job_rows rows;
   set(job, "time", "1");
   set(job, "output", "0.1");
@@ -82,7 +60,7 @@ static void tables_come_from_memory(void **state) {
   const long stride[] = {1, 2, 2};
   psdm_error error;
   psdm_job_rows rows;
-  psdm_job *job = job_of("simulate", NULL);
+  psdm_job *job = job_of("simulate", NULL, robot);
   assert_int_equal(psdm_job_table(job, "reference", ROWS, 3, names, columns, stride, &error), PSDM_OK);
   set(job, "inverse", "");
   set(job, "output", "0.5");
@@ -94,7 +72,7 @@ static void tables_come_from_memory(void **state) {
     for (int c = 0; c < 2; c++) assert_float_equal(rows.values[r * rows.columns + 1 + c], q[100 * r + c], 1e-12);
   psdm_job_free(job);
 
-  job = job_of("simulate", NULL);
+  job = job_of("simulate", NULL, robot);
   q[21] = NAN;
   assert_int_equal(psdm_job_table(job, "reference", ROWS, 3, names, columns, stride, &error), PSDM_OK);
   set(job, "inverse", "");
@@ -105,7 +83,7 @@ static void tables_come_from_memory(void **state) {
   psdm_job_free(job);
 
   const char *const twice[] = {"t", "q1", "q1"};
-  job = job_of("simulate", NULL);
+  job = job_of("simulate", NULL, robot);
   assert_int_equal(psdm_job_table(job, "reference", ROWS, 3, twice, columns, stride, &error), PSDM_E_PARSE);
   assert_string_equal(error.text, "columns 2 and 3 are both named 'q1'");
   psdm_job_free(job);
@@ -121,7 +99,7 @@ static void a_stop_keeps_the_rows_so_far(void **state) {
   (void)state;
   double share = -1;
   psdm_job_rows rows;
-  psdm_job *job = job_of("simulate", &(psdm_job_host){.user = &share, .progress = never});
+  psdm_job *job = job_of("simulate", &(psdm_job_host){.user = &share, .progress = never}, robot);
   set(job, "time", "1e7");
   psdm_job_keep(job, "out", NULL);
   run(job);
@@ -143,7 +121,7 @@ static void wrong_settings_are_named(void **state) {
   (void)state;
   psdm_error error;
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-    psdm_job *job = job_of("simulate", NULL);
+    psdm_job *job = job_of("simulate", NULL, robot);
     set(job, "output", "0.1");
     psdm_status status = psdm_job_set(job, wrong[k].name, wrong[k].value, &error);
     if (!status) status = psdm_job_run(job, &error);
@@ -151,11 +129,9 @@ static void wrong_settings_are_named(void **state) {
     assert_memory_equal(error.text, wrong[k].text, strlen(wrong[k].text));
     psdm_job_free(job);
   }
-  psdm_job *job = job_of("simulate", &(psdm_job_host){.options = true});
+  psdm_job *job = job_of("simulate", &(psdm_job_host){.options = true}, robot);
   set(job, "log_rate", "-1");
-  assert_int_equal(psdm_job_run(job, &error), PSDM_E_SETTING);
-  assert_string_equal(error.text, "--log-rate must not be negative");
-  psdm_job_free(job);
+  refuses(job, PSDM_E_SETTING, "--log-rate must not be negative");
   assert_int_equal(psdm_job_new("simulte", NULL, &job, &error), PSDM_E_ARGUMENT);
   assert_null(job);
   assert_null(psdm_job_settings("simulte"));

@@ -5,21 +5,6 @@
 
 #include "tool.h"
 
-#define INSPECT_SETTINGS(X)                                                                                            \
-  X(flag, parameters, "", "", "list the standard parameters with their values")                                        \
-  X(flag, json, "", "", "write one JSON object")                                                                       \
-  X(text, at, "", "Q1,Q2,...",                                                                                         \
-    "JSON: positions and axes of the joints at this position; one number for all (rad, m); default: 0, or the middle " \
-    "of limits that exclude 0")                                                                                        \
-  PSDM_ROBOT_SETTINGS(X)
-
-typedef struct inspect_settings {
-  INSPECT_SETTINGS(PSDM_SETTINGS_FIELD)
-} inspect_settings;
-
-#define SETTINGS_STRUCT inspect_settings
-static const psdm_setting settings[] = {INSPECT_SETTINGS(PSDM_SETTINGS_ROW){0}};
-
 static const char *const positional[] = {"ROBOT", NULL};
 
 static const char help[] =
@@ -32,7 +17,7 @@ static const char help[] =
     "  psdm inspect robots/parallelogram.yaml --json\n"
     "  psdm inspect robots/kuka_kr6.yaml --json --at 0,-1.57,1.57,0,0.5,0 > kr6.json\n";
 
-const command_line inspect_line = {"inspect", settings, positional, help};
+const command_line inspect_line = {"inspect", NULL, positional, help};
 
 static const char *const type_names[] = {"revolute", "prismatic", "fixed"};
 
@@ -136,41 +121,21 @@ static void print_text(const psdm_robot *robot, const double *G, const double *c
   if (parameters) print_parameters(robot, pi);
 }
 
-int inspect_answer(const psdm_robot *robot, const double *at, psdm_result **answer) {
-  psdm_inspect_result *made;
-  psdm_error error;
-  if (psdm_inspect_result_new(robot, at, NULL, &made, &error)) return tool_fail(&error);
-  *answer = &made->head;
-  if (at && made->joints.rows && !made->joints.item[0].at) tool_warn("a closed loop cannot be closed at this position");
-  return -1;
-}
-
-int cmd_inspect(int argc, char **argv) {
-  inspect_settings set;
-  const char *path;
-  psdm_robot *robot = NULL;
-  psdm_result *answer = NULL;
-  int code = settings_parse(&inspect_line, argc, argv, &set, &path);
-  if (code < 0) code = tool_load("inspect", path, PSDM_ROBOT_SETTINGS_OF(&set), &robot);
-  if (code >= 0) return code;
+static int print(const psdm_job *job) {
+  const psdm_robot *robot = psdm_job_robot_used(job);
   size_t n = (size_t)psdm_robot_n(robot), links = (size_t)psdm_robot_links(robot);
-  double *G = calloc(links * n, sizeof *G), *c = calloc(links, sizeof *c), *q = calloc(n, sizeof *q),
+  double *G = calloc(links * n, sizeof *G), *c = calloc(links, sizeof *c),
          *pi = calloc((size_t)psdm_robot_parameter_count(robot), sizeof *pi);
-  if (G && c && q && pi) {
+  int code = G && c && pi ? EXIT_OK : tool_no_memory("inspect");
+  if (code == EXIT_OK) {
     psdm_robot_coupling(robot, G, c);
     psdm_robot_parameters(robot, pi);
-    code = set.at ? tool_numbers("inspect", "at", set.at, (int)n, q) : -1;
-    if (code < 0) code = inspect_answer(robot, set.at ? q : NULL, &answer);
-    if (code < 0 && !set.json) print_text(robot, G, c, pi, set.parameters);
-    if (code < 0) code = set.json ? tool_answer(answer) : EXIT_OK;
-    if (!set.json) psdm_result_free(answer);
-  } else {
-    code = tool_no_memory("inspect");
+    print_text(robot, G, c, pi, tool_job_flag(job, "parameters"));
   }
   free(G);
   free(c);
-  free(q);
   free(pi);
-  psdm_robot_free(robot);
   return code;
 }
+
+int cmd_inspect(int argc, char **argv) { return tool_job_command(&inspect_line, argc, argv, NULL, print); }

@@ -44,81 +44,12 @@ static const char help[] =
 
 const command_line report_line = {"report", settings, positional, help};
 
-/* ---- a robot file: the results that it gives ---- */
-
 typedef struct work {
   psdm_report *report;
   psdm_setting_list given;
   int lacking; /* what was given or could be expected and is not on the page */
   progress bar;
 } work;
-
-/* "arm" of "some/where/arm.yaml" */
-static void short_name(const char *path, char *out, size_t size) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-  snprintf(out, size, "%.*s", (int)(dot && dot > name ? dot - name : (int)strlen(name)), name);
-}
-
-/* a robot that cannot be derived has its picture all the same; a machine that fails makes no page */
-static int tell_failure(work *w, const char *path, const char *command, int code) {
-  if (code == EXIT_USAGE) { /* no memory: that is not the robot's fault */
-    tool_warn("%s: psdm %s failed; run it alone to see why; nothing was written", tool_safe(path), command);
-    return code;
-  }
-  tool_warn("%s: psdm %s %s; omitted from the page, run 'psdm %s' to see why", tool_safe(path), command,
-            code == EXIT_INPUT ? "does not work for this robot" : "failed", command);
-  w->lacking++;
-  return code == EXIT_INPUT ? -1 : code;
-}
-
-/* adds what a command answers; -1 to go on, else the exit code. After an interrupt its result is none. */
-static int add_answer(work *w, psdm_robot *robot, const char *path, int which) {
-  char name[48];
-  static const char *const command[] = {"inspect", "derive", "params"};
-  psdm_result *answer = NULL;
-  psdm_error error;
-  tool_hush(which > 0);
-  int code = which == 0   ? inspect_answer(robot, NULL, &answer)
-             : which == 1 ? derive_answer(robot, &answer)
-                          : params_answer(robot, &answer);
-  tool_hush(false);
-  tool_deaf();
-  if (tool_interrupted()) {
-    tool_warn("interrupted: nothing was written");
-    code = EXIT_INTERRUPTED;
-  } else if (code < 0) {
-    short_name(path, name, sizeof name);
-    code = psdm_report_add_result(w->report, answer, name, &error) ? tool_fail(&error) : -1;
-  } else if (which > 0) {
-    code = tell_failure(w, path, command[which], code);
-  }
-  psdm_result_free(answer);
-  return code;
-}
-
-/* inspect must work; a robot that cannot be derived (a closed loop) still has its picture */
-static int add_robot(work *w, const char *path) {
-  psdm_robot *robot = NULL;
-  int code = tool_load("report", path, &(psdm_robot_settings){.missing_inertia = "auto"}, &robot);
-  for (int which = 0; which < 3 && code < 0; which++) code = add_answer(w, robot, path, which);
-  psdm_robot_free(robot);
-  return code;
-}
-
-/* ---- the page ---- */
-
-static int add_all(work *w) {
-  psdm_error error;
-  for (int i = 0; i < w->given.count; i++) {
-    const char *path = w->given.value[i];
-    psdm_status status = psdm_report_add(w->report, path, &error);
-    if (status == PSDM_E_ROBOT && strcmp(path, "-") == 0)
-      return tool_usage("report", "'-': only results can come from standard input; a robot must be a file");
-    int code = status == PSDM_E_ROBOT ? add_robot(w, path) : status ? tool_fail(&error) : -1;
-    if (code >= 0) return code;
-  }
-  return -1;
-}
 
 /* what was made of a robot file has that file's short name, which nobody gave */
 static void tell_unused(const work *w, const char *path) {
@@ -177,7 +108,7 @@ int cmd_report(int argc, char **argv) {
   const psdm_report_options options = {
       .title = set.title, .gnuplot = set.gnuplot, .progress = progress_words, .progress_user = &w.bar};
   if (psdm_report_new(&options, NULL, &w.report, &error)) return tool_fail(&error);
-  code = add_all(&w);
+  for (int i = 0; i < w.given.count && code < 0; i++) code = tool_job_report(w.report, w.given.value[i], &w.lacking);
   if (code < 0) code = write_page(&w, &set);
   psdm_report_free(w.report);
   return code;

@@ -19,6 +19,7 @@ static void tell(void *user, psdm_job_event event, const char *text) {
       if (text[0]) bar = progress_start(text, 0);
       else progress_end(&bar);
       break;
+    case PSDM_JOB_LACKING: progress_lacking(text); break;
     case PSDM_JOB_STOPPABLE: tool_listen(); break;
     case PSDM_JOB_FINISHING: tool_deaf(); break;
     case PSDM_JOB_FRAGILE:
@@ -54,6 +55,13 @@ static psdm_status close_file(void *user, psdm_output **out, bool keep, psdm_err
   return PSDM_OK;
 }
 
+static psdm_status writes(void *user, const char *path, bool done, psdm_error *error) {
+  (void)user;
+  if (!done) return tool_try_spare(path, error);
+  tool_detail("%s: %lld bytes written", tool_safe(path), tool_file_size(path));
+  return PSDM_OK;
+}
+
 static psdm_job_host host(void) {
   return (psdm_job_host){.tell = tell,
                          .progress = show,
@@ -61,6 +69,7 @@ static psdm_job_host host(void) {
                          .reads = reads,
                          .open = open_file,
                          .close = close_file,
+                         .writes = writes,
                          .ranks = ranks_all(),
                          .options = true};
 }
@@ -113,10 +122,15 @@ bool tool_job_flag(const psdm_job *job, const char *setting) { return *(const bo
 
 static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0; }
 
-bool tool_job_words(const psdm_job *job, const char *const *files) {
+/* by --json, or by one of these settings, ending with NULL */
+static bool stdout_taken(const psdm_job *job, const char *const *files) {
   bool taken = tool_job_flag(job, "json");
-  for (; *files; files++) taken |= is_stdout(tool_job_text(job, *files));
-  return !taken && !tool_quiet();
+  for (; files && *files; files++) taken |= is_stdout(tool_job_text(job, *files));
+  return taken;
+}
+
+bool tool_job_words(const psdm_job *job, const char *const *files) {
+  return !stdout_taken(job, files) && !tool_quiet();
 }
 
 int tool_job_json(const psdm_job *job) {
@@ -126,4 +140,28 @@ int tool_job_json(const psdm_job *job) {
   if (code >= 0) return code;
   psdm_job_json(job, out);
   return tool_commit(&out);
+}
+
+int tool_job_command(const command_line *line, int argc, char **argv, const char *const *files,
+                     int (*print)(const psdm_job *job)) {
+  psdm_job *job;
+  const char *path;
+  int code = tool_job(line, argc, argv, &path, &job);
+  if (code < 0) code = tool_job_run(line, job, path);
+  if (code < 0 && ranks_helper()) code = EXIT_OK;
+  if (code < 0) {
+    code = tool_job_json(job);
+    if (code == EXIT_OK && !stdout_taken(job, files)) code = print(job);
+    if (code == EXIT_OK && !psdm_job_good(job)) code = EXIT_QUALITY;
+  }
+  psdm_job_free(job);
+  return code;
+}
+
+/* ---- reports ---- */
+
+int tool_job_report(psdm_report *report, const char *path, int *lacking) {
+  const psdm_job_host own = host();
+  psdm_error error;
+  return psdm_job_report(&own, report, path, lacking, &error) ? fail("report", &error) : -1;
 }

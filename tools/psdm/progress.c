@@ -26,7 +26,7 @@ static struct {
   double share, stage, stage_share; /* below 0: unknown; since when it has been growing, and from where */
   double end;                       /* expected end, as of the last share; below 0: unknown */
   char text[200];
-  const char *lacking; /* message after an interrupt; NULL: the usual one */
+  char lacking[160]; /* message after an interrupt; "": the usual one */
 } line;
 
 /* "45 s", "3 min 20 s", "2 h 5 min" */
@@ -42,7 +42,7 @@ static const char *duration(double seconds, char text[32]) {
 static void draw_stopping(double now) {
   line.drawn = now;
   line.shown = true;
-  fprintf(stderr, "\r  interrupted: stopping%s%s \033[K", line.lacking ? ": " : "", line.lacking ? line.lacking : "");
+  fprintf(stderr, "\r  interrupted: stopping%s%s \033[K", line.lacking[0] ? ": " : "", line.lacking);
   fflush(stderr);
 }
 
@@ -118,7 +118,7 @@ progress progress_start(const char *doing, long long total) {
   line.active = true;
   line.started = line.drawn = p.started;
   line.share = line.end = -1;
-  line.lacking = NULL;
+  line.lacking[0] = '\0';
   line.stage = 0;
   snprintf(line.text, sizeof line.text, "%s", doing);
   pthread_mutex_unlock(&guard);
@@ -144,7 +144,7 @@ bool tool_searching(void *user, const char *doing, double share) {
 
 void progress_lacking(const char *words) {
   pthread_mutex_lock(&guard);
-  line.lacking = words;
+  snprintf(line.lacking, sizeof line.lacking, "%s", words ? words : "");
   pthread_mutex_unlock(&guard);
 }
 

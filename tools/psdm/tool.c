@@ -139,7 +139,7 @@ void tool_input(const char *path) {
   input[inputs++].file = info.st_ino;
 }
 
-static psdm_status spare(const char *path, psdm_error *error) {
+psdm_status tool_try_spare(const char *path, psdm_error *error) {
   struct stat info;
   for (int i = 0; file_at(path, &info) && i < inputs; i++) {
     if (input[i].device != info.st_dev || input[i].file != info.st_ino) continue;
@@ -154,11 +154,11 @@ static psdm_status spare(const char *path, psdm_error *error) {
 
 int tool_spare(const char *path) {
   psdm_error error;
-  return spare(path, &error) ? tool_fail(&error) : -1;
+  return tool_try_spare(path, &error) ? tool_fail(&error) : -1;
 }
 
 psdm_status tool_try_open(const char *path, psdm_output **out, psdm_error *error) {
-  psdm_status status = spare(path, error);
+  psdm_status status = tool_try_spare(path, error);
   if (!status) status = psdm_output_open(path, NULL, out, error);
   const char *temporary = status ? NULL : psdm_output_temporary(*out);
   if (temporary) tool_pending(temporary);

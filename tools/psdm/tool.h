@@ -69,7 +69,6 @@ int tool_spawn(char *const *words, const char *folder, int out, pid_t *child);
 typedef enum tool_voice { VOICE_QUIET = -1, VOICE_NORMAL, VOICE_VERBOSE } tool_voice;
 void tool_speak(tool_voice voice);
 bool tool_quiet(void);
-void tool_hush(bool on); /* print nothing but progress: the messages of this command have been printed before */
 
 /* Prints "psdm: error: ..." with the library's sentence; returns the matching exit code. For a missing file it suggests
  * the nearest name; after an interrupt it reports that instead. */
@@ -119,6 +118,11 @@ int tool_job_run(const command_line *line, psdm_job *job, const char *path); /* 
 const char *tool_job_text(const psdm_job *job, const char *setting);
 bool tool_job_flag(const psdm_job *job, const char *setting);
 int tool_job_json(const psdm_job *job); /* where --json asks for it; exit code */
+/* All of a command that is a job: runs it, writes what --json asks for, or prints it where standard output is free:
+ * none of these settings (files; may be NULL) has it. print returns an exit code. */
+int tool_job_command(const command_line *line, int argc, char **argv, const char *const *files,
+                     int (*print)(const psdm_job *job));
+int tool_job_report(psdm_report *report, const char *path, int *lacking); /* psdm_job_report: -1, or an exit code */
 /* standard output is free for words: none of these settings, ending with NULL, and not --json has it */
 bool tool_job_words(const psdm_job *job, const char *const *files);
 
@@ -160,9 +164,10 @@ int tool_regular(const psdm_robot *robot);
 /* Marks a file as an input: tool_spare, which tool_open calls, refuses to overwrite it. tool_load marks robots and
  * their parameters by itself. */
 void tool_input(const char *path);
-int tool_spare(const char *path);                                                  /* -1 to go on, else an exit code */
-int tool_open(const char *path, psdm_output **out);                                /* -1 to go on, else an exit code */
-int tool_commit(psdm_output **out);                                                /* exit code */
+int tool_spare(const char *path);                   /* -1 to go on, else an exit code */
+int tool_open(const char *path, psdm_output **out); /* -1 to go on, else an exit code */
+int tool_commit(psdm_output **out);                 /* exit code */
+psdm_status tool_try_spare(const char *path, psdm_error *error);
 psdm_status tool_try_open(const char *path, psdm_output **out, psdm_error *error); /* the same without words */
 psdm_status tool_try_commit(psdm_output **out, psdm_error *error);
 void tool_abort(psdm_output **out);
@@ -196,11 +201,6 @@ void tool_forget_pending(void); /* removes the files of tool_pending; async-sign
 /* a file, or a folder of such files, to remove if the program is ended; until tool_settled */
 void tool_pending(const char *path);
 void tool_settled(const char *path);
-
-/* What these commands answer with no options: -1 to go on, else an exit code. at (n): where joints are, or NULL. */
-int inspect_answer(const psdm_robot *robot, const double *at, psdm_result **answer);
-int derive_answer(const psdm_robot *robot, psdm_result **answer);
-int params_answer(psdm_robot *robot, psdm_result **answer);
 
 /* Copies of texts for a document: at gives the index-th, NULL behind the last. count is set. */
 const psdm_word *tool_texts(psdm_result *result, const char *(*at)(const void *from, int index), const void *from,

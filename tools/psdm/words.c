@@ -16,10 +16,6 @@ void tool_speak(tool_voice how) { voice = how; }
 
 bool tool_quiet(void) { return voice == VOICE_QUIET; }
 
-static bool hushed;
-
-void tool_hush(bool on) { hushed = on; }
-
 static bool colour(int file) {
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
   return !(no && no[0]) && isatty(file) && term && term[0] && strcmp(term, "dumb") != 0;
@@ -30,7 +26,6 @@ const char *tool_bold(void) { return colour(STDOUT_FILENO) ? "\033[1m" : ""; }
 const char *tool_plain(void) { return colour(STDOUT_FILENO) ? "\033[0m" : ""; }
 
 static void say(const char *kind, const char *sgr, const char *text) {
-  if (hushed) return;
   progress_clear();
   if (colour(STDERR_FILENO)) fprintf(stderr, "psdm: \033[%sm%s:\033[0m %s\n", sgr, kind, text);
   else fprintf(stderr, "psdm: %s: %s\n", kind, text);
