@@ -14,6 +14,7 @@
 #include "psdm/log.h"
 #include "psdm/ranks.h"
 #include "psdm/report.h"
+#include "psdm/results.h"
 #include "psdm/settings.h"
 #include "psdm/sim.h"
 
@@ -34,6 +35,7 @@ typedef enum psdm_job_event {
   PSDM_JOB_STOPPABLE, /* from now on a stop ends the job with the best so far */
   PSDM_JOB_FINISHING, /* a stop changes nothing any more: the result is being written */
   PSDM_JOB_FRAGILE,   /* this library, which may end the program without memory, is at work; "": it has returned */
+  PSDM_JOB_LACKING,   /* a stop now leaves no result, and why; "": it leaves one */
 } psdm_job_event;
 
 /* What a caller offers a job. Zero-initialise: nothing is told, nothing stops. */
@@ -54,8 +56,10 @@ typedef struct psdm_job_host {
   bool options;      /* texts name settings as the tool's options: --log-rate, not log_rate */
 } psdm_job_host;
 
-/* The settings of a command, NULL where there is no such command. */
+/* The settings of a command, and those that its command line takes without a name, in order, behind the robot; NULL
+ * where there is no such command. */
 PSDM_API const psdm_setting *psdm_job_settings(const char *command);
+PSDM_API const psdm_setting *psdm_job_arguments(const char *command);
 
 /* host may be NULL and is copied. Free with psdm_job_free, which accepts NULL. */
 PSDM_API psdm_status psdm_job_new(const char *command, const psdm_job_host *host, psdm_job **job, psdm_error *error);
@@ -83,7 +87,8 @@ PSDM_API psdm_status psdm_job_log(psdm_job *job, const char *setting, const psdm
 /* The rows or the document that a setting would write to a file are kept in memory. */
 PSDM_API psdm_status psdm_job_keep(psdm_job *job, const char *setting, psdm_error *error);
 
-/* Once. */
+/* Once. PSDM_E_STOPPED: there was nothing yet. On ranks other than 0 of the host's it helps until the job there has
+ * ended. */
 PSDM_API psdm_status psdm_job_run(psdm_job *job, psdm_error *error);
 
 /* ---- after a run; everything belongs to the job ---- */
@@ -91,7 +96,7 @@ PSDM_API psdm_status psdm_job_run(psdm_job *job, psdm_error *error);
 PSDM_API bool psdm_job_good(const psdm_job *job);                      /* the answer is what was asked for */
 PSDM_API bool psdm_job_stopped(const psdm_job *job);                   /* it is the best until the caller stopped it */
 PSDM_API void psdm_job_json(const psdm_job *job, psdm_output *output); /* the result as one object */
-/* The same as a document of psdm/results.h: its type says which. NULL: simulate, a failed run, a rank that helped. */
+/* The same as a document of psdm/results.h: its type says which. NULL: a failed run, a rank that helped. */
 PSDM_API const psdm_result *psdm_job_result(const psdm_job *job);
 /* The robot as it was read, NULL before. */
 PSDM_API const psdm_robot *psdm_job_robot_used(const psdm_job *job);

@@ -857,6 +857,91 @@ PSDM_RESULT_RECORD(psdm_excite_part_result, PSDM_EXCITE_PART_RESULT)
   X(S, integer, saves, , , "", "how often the file was written")
 PSDM_RESULT_DOCUMENT(psdm_excite_result, PSDM_EXCITE_RESULT)
 
+/* ---- simulate ---- */
+
+#define PSDM_FINAL_STATE(X, S)                                                                  \
+  X(S, number, t, , , "s", "when")                                                              \
+  X(S, numbers, q, , "[n]", "rad, m", "positions")                                              \
+  X(S, numbers, qd, , "[n]", "rad/s, m/s", "velocities")                                        \
+  X(S, numbers, qdd, , "[n]", "rad/s^2, m/s^2", "accelerations")                                \
+  X(S, numbers, tau, , "[n]", "Nm, N", "torques of the motors")                                 \
+  X(S, numbers, friction, , "?[n]", "Nm, N", "torques of friction")                             \
+  X(S, numbers, z, , "?[n]", "rad, m", "LuGre friction: deflection of the bristles")            \
+  X(S, numbers, theta, , "?[n]", "rad, m", "elastic joints: positions of the motors")           \
+  X(S, numbers, thetad, , "?[n]", "rad/s, m/s", "elastic joints: velocities of the motors")     \
+  X(S, numbers, passive, , "?[passive]", "rad, m", "closed loops: positions of passive joints") \
+  X(S, named, control, , "?", "", "states of the controller")
+PSDM_RESULT_RECORD(psdm_final_state, PSDM_FINAL_STATE)
+
+#define PSDM_ENERGY_AUDIT(X, S)                                         \
+  X(S, number, start, , , "J", "energy in all at the start")            \
+  X(S, number, end, , , "J", "energy in all at the end")                \
+  X(S, number, peak_kinetic, , , "J", "largest kinetic energy")         \
+  X(S, number, kinetic, , , "J", "kinetic energy at the end")           \
+  X(S, number, potential, , , "J", "gravity's at the end")              \
+  X(S, number, elastic, , , "J", "springs' at the end")                 \
+  X(S, number, bristles, , , "J", "bristles' at the end")               \
+  X(S, number, supplied, , , "J", "supplied by motors since the start") \
+  X(S, number, dissipated, , , "J", "dissipated since the start")       \
+  X(S, number, external, , , "J", "work of the wrench since the start") \
+  X(S, number, payload, , , "J", "by changes of load since the start")
+PSDM_RESULT_RECORD(psdm_energy_audit, PSDM_ENERGY_AUDIT)
+
+#define PSDM_TRACKING(X, S)                                                                        \
+  X(S, numbers, rms, , "[n]", "rad, m", "root mean square error")                                  \
+  X(S, numbers, rms_last_quarter, , "[n]", "rad, m", "the same over the last quarter of the time") \
+  X(S, numbers, peak, , "[n]", "rad, m", "largest error")                                          \
+  X(S, numbers, final, , "[n]", "rad, m", "error at the end")
+PSDM_RESULT_RECORD(psdm_tracking, PSDM_TRACKING)
+
+#define PSDM_SIMULATE_EVENTS(X, S)                            \
+  X(S, integer, reversals, , , "", "changes of direction")    \
+  X(S, integer, sticks, , , "", "times a joint came to rest") \
+  X(S, integer, limits, , , "", "stops that were hit")
+PSDM_RESULT_RECORD(psdm_simulate_events, PSDM_SIMULATE_EVENTS)
+
+#define PSDM_SIMULATED_ROBOT(X, S)                                         \
+  PSDM_RESULT_ROBOT(X, S, robot)                                           \
+  X(S, integer, n, , , "", "independent joints")                           \
+  X(S, records, joints, psdm_named_joint, "[n]", "", "what q1 ... qn are") \
+  X(S, settings, settings, , , "", "options that differ from their defaults")
+
+#define PSDM_SIMULATE_RESULT(X, S)                                                                                  \
+  PSDM_SIMULATED_ROBOT(X, S)                                                                                        \
+  X(S, text, control, , , "", "the controller")                                                                     \
+  X(S, choice, end, , "time|limit|stopped|timeout|diverged|failed", "", "why it ended")                             \
+  X(S, text, end_text, , , "", "the same in a sentence")                                                            \
+  X(S, number, time, , , "s", "simulated time")                                                                     \
+  X(S, record, final_state, psdm_final_state, , "", "the state at the end")                                         \
+  X(S, number, energy_drift, , , "", "largest change of the energy, of the peak kinetic energy")                    \
+  X(S, number, energy_balance, , , "", "largest unaccounted energy, of the larger of peak kinetic energy and work") \
+  X(S, record, energy, psdm_energy_audit, , "", "where all energy went")                                            \
+  X(S, pointer, tracking, psdm_tracking, "?", "", "how well the controller followed the reference")                 \
+  X(S, record, events, psdm_simulate_events, , "", "what happened how often")                                       \
+  X(S, text, integrator, , , "", "integration method")                                                              \
+  X(S, boolean, native, , , "", "with generated code, else with the recursions")                                    \
+  X(S, text, code, , "?", "", "why not with generated code")                                                        \
+  X(S, integer, steps, , , "", "steps of the integrator")                                                           \
+  X(S, integer, evaluations, , , "", "evaluations of the accelerations")                                            \
+  X(S, number, wall_seconds, , , "s", "time taken")                                                                 \
+  X(S, number, speed, , , "", "simulated time over time taken")                                                     \
+  X(S, integer, rows, , , "", "rows of the file")                                                                   \
+  X(S, integer, log_rows, , , "", "rows of the log")
+PSDM_RESULT_DOCUMENT(psdm_simulate_result, PSDM_SIMULATE_RESULT)
+
+/* ---- simulate --inverse ---- */
+
+#define PSDM_SIMULATE_INVERSE_RESULT(X, S)                          \
+  PSDM_SIMULATED_ROBOT(X, S)                                        \
+  X(S, number, begin, , , "s", "begin of the motion")               \
+  X(S, number, end, , , "s", "its end")                             \
+  X(S, integer, rows, , , "", "rows along the motion")              \
+  X(S, integer, log_rows, , , "", "rows of the log")                \
+  X(S, numbers, peak_speed, , "[n]", "rad/s, m/s", "largest speed") \
+  X(S, numbers, peak_torque, , "[n]", "Nm, N", "largest torque")    \
+  X(S, numbers, rms_torque, , "[n]", "Nm, N", "root mean square torque")
+PSDM_RESULT_DOCUMENT(psdm_simulate_inverse_result, PSDM_SIMULATE_INVERSE_RESULT)
+
 /* ---- plan ---- */
 
 #define PSDM_PATH_PROFILE(X, S)                                \

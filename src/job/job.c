@@ -20,10 +20,26 @@ const psdm_setting *psdm_job_settings(const char *command) {
   return kind ? kind->settings : NULL;
 }
 
+static const psdm_setting no_settings[1];
+
+static const psdm_setting *arguments_of(const psdmp_job_kind *kind) {
+  return kind->arguments ? kind->arguments : no_settings;
+}
+
+const psdm_setting *psdm_job_arguments(const char *command) {
+  const psdmp_job_kind *kind = find_kind(command);
+  return kind ? arguments_of(kind) : NULL;
+}
+
+static const psdm_setting *row_of(const psdmp_job_kind *kind, const char *name) {
+  const psdm_setting *argument = psdm_setting_find(arguments_of(kind), name);
+  return argument ? argument : psdm_setting_find(kind->settings, name);
+}
+
 void *psdm_job_values(psdm_job *job) { return (char *)job + job->kind->values; }
 
 const void *psdm_job_value(const psdm_job *job, const char *name) {
-  const psdm_setting *s = psdm_setting_find(job->kind->settings, name);
+  const psdm_setting *s = row_of(job->kind, name);
   return s ? (const char *)job + job->kind->values + s->offset : NULL;
 }
 
@@ -42,6 +58,7 @@ psdm_status psdm_job_new(const char *command, const psdm_job_host *host, psdm_jo
   job->state = state;
   if (host) job->host = *host;
   psdm_settings_default(kind->settings, psdm_job_values(job));
+  psdm_settings_default(arguments_of(kind), psdm_job_values(job));
   *out = job;
   return PSDM_OK;
 }
@@ -52,6 +69,7 @@ void psdm_job_free(psdm_job *job) {
   if (job->kind->free) job->kind->free(job);
   psdm_robot_free(job->robot);
   psdm_settings_free(job->kind->settings, psdm_job_values(job));
+  psdm_settings_free(arguments_of(job->kind), psdm_job_values(job));
   psdmp_job_state_free(job->state);
   psdm_robot_free(job->given);
   free(job->state);
@@ -70,7 +88,7 @@ static const psdm_setting *find_setting(const psdm_job *job, const char *name) {
   enum { MOST = 128 };
   const char *names[MOST];
   size_t count = 0;
-  const psdm_setting *table = job->kind->settings, *found = psdm_setting_find(table, name);
+  const psdm_setting *table = job->kind->settings, *found = row_of(job->kind, name);
   if (found) return found;
   for (const psdm_setting *s = table; s->name && count < MOST; s++) names[count++] = s->name;
   const char *near = psdmp_base_nearest(name, names, count);
@@ -169,7 +187,6 @@ const psdm_robot *psdm_job_robot_used(const psdm_job *job) { return job->state->
 
 void psdm_job_json(const psdm_job *job, psdm_output *output) {
   if (job->answer) psdm_result_write_json(job->answer, output);
-  else if (job->kind->json) job->kind->json(job, output);
 }
 
 bool psdm_job_rows_of(const psdm_job *job, const char *setting, psdm_job_rows *rows) {
@@ -195,6 +212,10 @@ psdm_status psdmp_job_answer(psdm_job *job, const psdm_result_type *type, psdmp_
   if (psdm_result_complete(answer, &error)) return psdmp_job_fail(job, &error);
   job->answer = answer;
   return PSDM_OK;
+}
+
+const psdm_named_value *psdmp_job_settings(psdm_job *job, psdm_result *answer, long *count) {
+  return psdm_settings_values(job->kind->settings, psdm_job_values(job), answer, count);
 }
 
 bool psdmp_job_helps(const psdm_job *job) { return job->host.ranks && job->host.ranks->rank > 0; }

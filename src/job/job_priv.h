@@ -15,11 +15,10 @@
 /* One command: its struct begins with a psdm_job, and has its settings at an offset. */
 typedef struct psdmp_job_kind {
   const char *command;
-  const psdm_setting *settings;
+  const psdm_setting *settings, *arguments; /* arguments: NULL: none */
   size_t bytes, values;
   psdm_status (*run)(psdm_job *job);
-  void (*json)(const psdm_job *job, psdm_output *out); /* NULL: the answer is a document */
-  void (*free)(psdm_job *job);                         /* NULL: nothing is the command's own */
+  void (*free)(psdm_job *job); /* NULL: nothing is the command's own */
 } psdmp_job_kind;
 
 extern const psdmp_job_kind psdmp_job_simulate_kind, psdmp_job_inspect_kind, psdmp_job_derive_kind,
@@ -41,6 +40,8 @@ struct psdm_job {
 psdm_status psdmp_job_wrong(const psdm_job *job, const char *format, ...) PSDM_PRINTF(2, 3);
 psdm_status psdmp_job_fail(const psdm_job *job, const psdm_error *error);
 psdm_status psdmp_job_memory(const psdm_job *job);
+/* PSDM_E_STOPPED, and why there is nothing yet */
+psdm_status psdmp_job_nothing(const psdm_job *job, const char *why);
 /* a setting's text that is none of some words */
 psdm_status psdmp_job_unknown(const psdm_job *job, const char *setting, const char *text, const char *const *words,
                               int count);
@@ -156,15 +157,7 @@ psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const c
 /* a document of this type, filled */
 typedef void psdmp_job_fill(psdm_job *job, psdm_result *answer);
 psdm_status psdmp_job_answer(psdm_job *job, const psdm_result_type *type, psdmp_job_fill *fill);
-
-/* ---- JSON of what is no document ---- */
-
-/* {"command": NAME, "psdm": VERSION */
-void psdmp_job_json_begin(const psdm_job *job, psdm_output *out);
-/* KEY: name and fingerprint of its kinematics */
-void psdmp_job_json_robot(psdm_output *out, const char *key, const psdm_robot *robot);
-/* "joints": [{name, type, limits}] of q1 ... qn. limit: (5) of (n): lower, upper, velocity, acceleration, effort;
- * NULL: the file's */
-void psdmp_job_json_joints(psdm_output *out, const psdm_robot *robot, double *const *limit);
+/* settings that differ from their defaults, for an answer */
+const psdm_named_value *psdmp_job_settings(psdm_job *job, psdm_result *answer, long *count);
 
 #endif

@@ -47,7 +47,7 @@ static void close_tracking(psdmp_job_simulate *j) {
   j->answer.peak = t->peak, j->answer.final = t->last;
 }
 
-static void answer(psdmp_job_simulate *j) {
+static psdm_status answer(psdmp_job_simulate *j) {
   psdm_simulation *a = &j->answer;
   a->robot = j->robot;
   a->n = j->n;
@@ -64,6 +64,7 @@ static void answer(psdmp_job_simulate *j) {
   a->wrench = j->options.wrench != NULL;
   a->payload = j->options.payloads > 0;
   if (j->tracking.rows) close_tracking(j);
+  return psdmp_job_simulate_answer(j);
 }
 
 static psdm_status run(psdm_job *job) {
@@ -76,8 +77,7 @@ static psdm_status run(psdm_job *job) {
   if (!status && !j->set.inverse) status = psdmp_job_simulate_controller(j);
   if (!status) status = psdmp_job_simulate_open(j);
   if (!status) status = j->set.inverse ? psdmp_job_simulate_inverse(j) : psdmp_job_simulate_run(j);
-  if (!status) answer(j);
-  return status;
+  return status ? status : answer(j);
 }
 
 const psdmp_job_kind psdmp_job_simulate_kind = {.command = "simulate",
@@ -85,7 +85,6 @@ const psdmp_job_kind psdmp_job_simulate_kind = {.command = "simulate",
                                                 .bytes = sizeof(psdmp_job_simulate),
                                                 .values = offsetof(psdmp_job_simulate, set),
                                                 .run = run,
-                                                .json = psdmp_job_simulate_json,
                                                 .free = clear};
 
 const psdm_simulation *psdm_job_simulation(const psdm_job *job) {

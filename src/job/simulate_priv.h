@@ -172,7 +172,7 @@ void psdmp_job_simulate_row(psdmp_job_simulate *j, const psdm_sim_row *row);    
 void psdmp_job_simulate_log_row(psdmp_job_simulate *j, const psdm_sim_row *row); /* to log */
 psdm_status psdmp_job_simulate_log_prepare(psdmp_job_simulate *j);
 
-void psdmp_job_simulate_json(const psdm_job *job, psdm_output *out); /* simulate_json.c */
+psdm_status psdmp_job_simulate_answer(psdmp_job_simulate *j); /* simulate_answer.c: the document */
 
 /* ---- random numbers: simulate_reference.c ---- */
 

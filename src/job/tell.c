@@ -45,7 +45,12 @@ psdm_status psdmp_job_fail(const psdm_job *job, const psdm_error *error) {
   psdm_error *own = &job->state->error;
   *own = *error;
   name_settings(job, error->text, own->text, sizeof own->text);
+  if (own->status == PSDM_E_STOPPED) own->text[0] = '\0'; /* where it was: of no use to who stopped it */
   return own->status;
+}
+
+psdm_status psdmp_job_nothing(const psdm_job *job, const char *why) {
+  return psdmp_base_fail(&job->state->error, PSDM_E_STOPPED, "", 0, 0, "%s", why);
 }
 
 psdm_status psdmp_job_memory(const psdm_job *job) { return psdmp_base_fail_status(&job->state->error, PSDM_E_MEMORY); }

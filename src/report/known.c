@@ -13,6 +13,8 @@ const psdm_result_type *const psdm_results[] = {&psdm_inspect_result_type,
                                                 &psdm_analyze_result_type,
                                                 &psdm_bench_result_type,
                                                 &psdm_excite_result_type,
+                                                &psdm_simulate_result_type,
+                                                &psdm_simulate_inverse_result_type,
                                                 &psdm_plan_result_type,
                                                 &psdm_eval_result_type,
                                                 NULL};

@@ -228,21 +228,29 @@ static const psdmp_document_node *child_of(const psdmp_document_node *root, cons
   return NULL;
 }
 
-/* a choice of one word tells documents of the same command apart */
-static bool same_words(const psdmp_document_node *root, const psdm_result_type *type) {
+static bool is_word(const char *words, const char *text) {
+  size_t length = strlen(text);
+  for (const char *at = words; *at; at += strcspn(at, "|"), at += *at == '|')
+    if (strcspn(at, "|") == length && memcmp(at, text, length) == 0) return true;
+  return false;
+}
+
+/* choices tell documents of the same command apart: those of one word, and strictly all of them */
+static bool same_words(const psdmp_document_node *root, const psdm_result_type *type, bool strictly) {
   for (int i = 0; i < type->count; i++) {
     const psdm_result_field *f = &type->field[i];
-    if (f->kind != PSDM_FIELD_choice || psdmp_result_optional(f) || strchr(f->shape, '|')) continue;
+    if (f->kind != PSDM_FIELD_choice || psdmp_result_optional(f) || (strchr(f->shape, '|') && !strictly)) continue;
     const psdmp_document_node *child = child_of(root, f->key);
-    if (!child || strcmp(child->text, f->shape) != 0) return false;
+    if (!child || !is_word(f->shape, child->text)) return false;
   }
   return true;
 }
 
 const psdm_result_type *psdmp_result_type_of(const psdmp_document_node *root, const psdm_result_type *const *types) {
   const psdmp_document_node *command = root->kind == PSDMP_DOCUMENT_MAP ? child_of(root, "command") : NULL;
-  for (int k = 0; command && types[k]; k++)
-    if (strcmp(types[k]->command, command->text) == 0 && same_words(root, types[k])) return types[k];
+  for (int strictly = 1; command && strictly >= 0; strictly--)
+    for (int k = 0; types[k]; k++)
+      if (strcmp(types[k]->command, command->text) == 0 && same_words(root, types[k], strictly)) return types[k];
   return NULL;
 }
 

@@ -1,5 +1,9 @@
 /* test_job.c: jobs from memory to memory: settings by name, robots and tables as arguments, rows as results, stops. */
+#define _XOPEN_SOURCE 700 /* mkstemp */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "jobs.h"
 
@@ -36,13 +40,7 @@ static void rows_are_kept(void **state) {
   assert_memory_equal(found->last.q, &rows.values[10 * rows.columns + 1], 2 * sizeof(double));
   assert_true(found->run.energy_balance < 1e-9);
   assert_false(psdm_job_rows_of(job, "log", &rows));
-  assert_null(psdm_job_result(job)); /* a simulation is no document */
   assert_string_equal(psdm_robot_name(psdm_job_robot_used(job)), psdm_robot_name(robot));
-  psdm_output *out;
-  assert_int_equal(psdm_output_memory(NULL, &out), PSDM_OK);
-  psdm_job_json(job, out);
-  assert_non_null(strstr(psdm_output_kept(out), "\"command\": \"simulate\""));
-  psdm_output_abort(&out);
   psdm_error error;
   assert_int_equal(psdm_job_run(job, &error), PSDM_E_ARGUMENT);
   assert_string_equal(error.text, "a job runs once");
@@ -110,6 +108,68 @@ static void a_stop_keeps_the_rows_so_far(void **state) {
   psdm_job_free(job);
 }
 
+/* the text of an answer, to be aborted with out */
+static const char *json_of(const psdm_result *answer, psdm_output **out) {
+  assert_non_null(answer);
+  assert_int_equal(psdm_output_memory(NULL, out), PSDM_OK);
+  psdm_result_write_json(answer, *out);
+  return psdm_output_kept(*out);
+}
+
+/* the answer's JSON, read from a file, is the same document again */
+static void check_document(const psdm_job *job, const psdm_result_type *type) {
+  char path[] = "/tmp/psdm-test-job-XXXXXX";
+  psdm_output *first, *second;
+  psdm_result *again;
+  psdm_error error = {0};
+  const char *text = json_of(psdm_job_result(job), &first);
+  int file = mkstemp(path);
+  assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text) && close(file) == 0);
+  assert_ptr_equal(psdm_job_result(job)->type, type);
+  if (psdm_result_read_json(path, psdm_results, NULL, &again, &error))
+    fail_msg("%s:%d %s", path, error.line, error.text);
+  assert_ptr_equal(again->type, type);
+  assert_string_equal(json_of(again, &second), text);
+  psdm_output_abort(&first);
+  psdm_output_abort(&second);
+  psdm_result_free(again);
+  unlink(path);
+}
+
+static void simulations_are_documents(void **state) {
+  (void)state;
+  psdm_job *job = job_of("simulate", NULL, robot);
+  set(job, "time", "0.5");
+  set(job, "control", "adaptive");
+  set(job, "reference", "sines");
+  set(job, "friction", "lugre");
+  assert_null(psdm_job_result(job));
+  run(job);
+  check_document(job, &psdm_simulate_result_type);
+  const psdm_simulate_result *r = (const psdm_simulate_result *)psdm_job_result(job);
+  const psdm_simulation *found = psdm_job_simulation(job);
+  assert_string_equal(r->end, "time");
+  assert_true(r->time == 0.5 && r->energy_balance == found->run.energy_balance &&
+              r->energy.kinetic == found->last.kinetic);
+  assert_memory_equal(r->final_state.q.item, found->last.q, 2 * sizeof(double));
+  assert_true(r->tracking && r->tracking->rms.item[0] == found->rms[0] && r->final_state.z.rows == 2);
+  assert_true(r->final_state.control.rows > 0 && r->settings.rows == 4);
+  psdm_job_free(job);
+
+  job = job_of("simulate", NULL, robot);
+  set(job, "inverse", "");
+  set(job, "reference", "quintic");
+  set(job, "to", "1");
+  set(job, "time", "1");
+  run(job);
+  check_document(job, &psdm_simulate_inverse_result_type);
+  const psdm_simulate_inverse_result *i = (const psdm_simulate_inverse_result *)psdm_job_result(job);
+  assert_true(i->begin == 0 && i->end == 1 && i->rows == 101);
+  /* the quintic from rest to rest is quickest halfway: 15/8 of its mean speed */
+  assert_float_equal(i->peak_speed.item[1], 1.875, 1e-9);
+  psdm_job_free(job);
+}
+
 /* each in the names of the caller */
 static void wrong_settings_are_named(void **state) {
   static const struct {
@@ -140,6 +200,7 @@ static void wrong_settings_are_named(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_kept), cmocka_unit_test(tables_come_from_memory),
                                      cmocka_unit_test(a_stop_keeps_the_rows_so_far),
+                                     cmocka_unit_test(simulations_are_documents),
                                      cmocka_unit_test(wrong_settings_are_named)};
   return cmocka_run_group_tests(tests, load, unload);
 }

@@ -29,6 +29,9 @@ valid reduce "$two" --error 0.01 --figures --table
 printf 'q1,q2\n0.1,0.2\n0.3,0.4\n' > q.csv
 valid eval "$two" gravity --in q.csv
 printf 't,q1,q2\n0,0,0\n1,0.5,0.3\n2,0.1,0.2\n' > way.csv
+valid simulate "$two" --time 0.1 --control adaptive --reference sines --friction lugre
+"$PSDM" simulate "$two" --inverse --reference quintic --to 1 --time 1 --json > inverse.json
+keeps_schema simulate_inverse inverse.json
 valid plan "$two" scale --trajectory way.csv --factor 0.5
 valid excite "$two" --for friction --out motion.csv
 valid excite "$two" --out motion.csv --wall 1

@@ -137,9 +137,7 @@ static void print(const psdm_job *job, const char *out, const char *log) {
 int cmd_simulate(int argc, char **argv) {
   static const char *const files[] = {"out", "log", NULL};
   psdm_job *job;
-  const char *path;
-  int code = tool_job(&simulate_line, argc, argv, &path, &job);
-  if (code < 0) code = tool_job_run(&simulate_line, job, path);
+  int code = tool_job_run(&simulate_line, argc, argv, &job);
   if (code < 0 && (code = tool_job_json(job)) == EXIT_OK) {
     if (tool_job_words(job, files)) print(job, tool_job_text(job, "out"), tool_job_text(job, "log"));
     code = psdm_job_good(job) ? EXIT_OK : EXIT_QUALITY;

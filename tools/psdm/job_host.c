@@ -6,6 +6,13 @@
 
 static progress bar;
 
+/* the progress line keeps the words */
+static void lack(const char *text) {
+  static char words[160];
+  if (text[0]) progress_lacking(NULL), snprintf(words, sizeof words, "%s", text);
+  progress_lacking(text[0] ? words : NULL);
+}
+
 static void tell(void *user, psdm_job_event event, const char *text) {
   (void)user;
   switch (event) {
@@ -25,6 +32,8 @@ static void tell(void *user, psdm_job_event event, const char *text) {
     case PSDM_JOB_FRAGILE:
       if (text[0]) tool_fragile(text);
       else tool_solid();
+      break;
+    case PSDM_JOB_LACKING: lack(text);
   }
 }
 
@@ -75,6 +84,10 @@ static psdm_job_host host(void) {
 }
 
 static int fail(const char *command, const psdm_error *error) {
+  if (error->status == PSDM_E_STOPPED && error->text[0]) {
+    tool_warn("interrupted: %s; nothing was written", error->text);
+    return EXIT_INTERRUPTED;
+  }
   return error->status == PSDM_E_SETTING ? tool_usage(command, "%s", error->text) : tool_fail(error);
 }
 
@@ -100,18 +113,27 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
 
 /* ---- jobs ---- */
 
-int tool_job(const command_line *line, int argc, char **argv, const char **arguments, psdm_job **job) {
+/* the robot, and what the job takes without a name */
+static psdm_status take_arguments(const command_line *line, const char *const *word, psdm_job *job, psdm_error *error) {
+  const psdm_setting *argument = psdm_job_arguments(line->command);
+  psdm_status status = PSDM_OK;
+  for (int k = 0; line->positional[k] && word[k] && !status; k++)
+    status = strcmp(line->positional[k], "ROBOT") == 0 ? psdm_job_file(job, word[k], error)
+                                                       : psdm_job_set(job, (argument++)->name, word[k], error);
+  return status;
+}
+
+int tool_job_run(const command_line *line, int argc, char **argv, psdm_job **job) {
+  enum { MOST = 8 };
+  const char *word[MOST];
   const psdm_job_host own = host();
   psdm_error error;
   if (psdm_job_new(line->command, &own, job, &error)) return tool_fail(&error);
-  return settings_parse(line, argc, argv, psdm_job_values(*job), arguments);
-}
-
-int tool_job_run(const command_line *line, psdm_job *job, const char *path) {
-  psdm_error error;
-  psdm_status status = psdm_job_file(job, path, &error);
-  if (!status) status = psdm_job_run(job, &error);
-  return status ? fail(line->command, &error) : -1;
+  int code = settings_parse(line, argc, argv, psdm_job_values(*job), word);
+  if (code >= 0) return code;
+  psdm_status status = take_arguments(line, word, *job, &error);
+  if (!status) status = psdm_job_run(*job, &error);
+  return status ? fail(line->command, &error) : ranks_helper() ? EXIT_OK : -1;
 }
 
 const char *tool_job_text(const psdm_job *job, const char *setting) {
@@ -145,10 +167,7 @@ int tool_job_json(const psdm_job *job) {
 int tool_job_command(const command_line *line, int argc, char **argv, const char *const *files,
                      int (*print)(const psdm_job *job)) {
   psdm_job *job;
-  const char *path;
-  int code = tool_job(line, argc, argv, &path, &job);
-  if (code < 0) code = tool_job_run(line, job, path);
-  if (code < 0 && ranks_helper()) code = EXIT_OK;
+  int code = tool_job_run(line, argc, argv, &job);
   if (code < 0) {
     code = tool_job_json(job);
     if (code == EXIT_OK && !stdout_taken(job, files)) code = print(job);

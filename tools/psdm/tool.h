@@ -112,9 +112,9 @@ int tool_load(const char *command, const char *path, const psdm_robot_settings *
 
 /* ---- a job of the library (psdm/job.h): job_host.c ---- */
 
-/* The job of a command, to be freed in any case, with its options. Returns -1 to go on, else an exit code. */
-int tool_job(const command_line *line, int argc, char **argv, const char **arguments, psdm_job **job);
-int tool_job_run(const command_line *line, psdm_job *job, const char *path); /* -1, else an exit code after an error */
+/* Runs the job of a command with its command line; the job is to be freed in any case. Returns -1 to go on with its
+ * answer, else an exit code. */
+int tool_job_run(const command_line *line, int argc, char **argv, psdm_job **job);
 const char *tool_job_text(const psdm_job *job, const char *setting);
 bool tool_job_flag(const psdm_job *job, const char *setting);
 int tool_job_json(const psdm_job *job); /* where --json asks for it; exit code */
