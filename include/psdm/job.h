@@ -31,11 +31,10 @@ typedef enum psdm_job_event {
   PSDM_JOB_CAUTION,   /* what is odd about a robot file */
   PSDM_JOB_WARNING,   /* what the caller should know */
   PSDM_JOB_STAGE,     /* what begins now: "simulating"; "": it has ended */
-  PSDM_JOB_LACKING,   /* what a stop in this stage lacks: "no result yet"; "": nothing */
+  PSDM_JOB_LACKING,   /* why a stop now leaves no result: "no result yet"; "": it leaves one */
   PSDM_JOB_STOPPABLE, /* from now on a stop ends the job with the best so far */
   PSDM_JOB_FINISHING, /* a stop changes nothing any more: the result is being written */
   PSDM_JOB_FRAGILE,   /* this library, which may end the program without memory, is at work; "": it has returned */
-  PSDM_JOB_LACKING,   /* a stop now leaves no result, and why; "": it leaves one */
 } psdm_job_event;
 
 /* What a caller offers a job. Zero-initialise: nothing is told, nothing stops. */

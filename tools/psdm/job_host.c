@@ -26,14 +26,12 @@ static void tell(void *user, psdm_job_event event, const char *text) {
       if (text[0]) bar = progress_start(text, 0);
       else progress_end(&bar);
       break;
-    case PSDM_JOB_LACKING: progress_lacking(text); break;
+    case PSDM_JOB_LACKING: lack(text); break;
     case PSDM_JOB_STOPPABLE: tool_listen(); break;
     case PSDM_JOB_FINISHING: tool_deaf(); break;
     case PSDM_JOB_FRAGILE:
       if (text[0]) tool_fragile(text);
       else tool_solid();
-      break;
-    case PSDM_JOB_LACKING: lack(text);
   }
 }
 
