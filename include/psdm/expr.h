@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "psdm/alloc.h"
+#include "psdm/robot.h"
 #include "psdm/status.h"
 
 #ifdef __cplusplus
@@ -41,7 +42,13 @@ typedef enum psdm_op {
   PSDM_OP_SIN,   /* of a, never negated */
   PSDM_OP_COS,
   PSDM_OP_SQRT,
-  PSDM_OP_SIGN /* -1, 0, 1 */
+  PSDM_OP_SIGN, /* -1, 0, 1 */
+  PSDM_OP_EXP,
+  PSDM_OP_TANH,
+  PSDM_OP_CLIP,    /* the nearest number from -1 to 1 */
+  PSDM_OP_POW,     /* |a|^b, b a constant; 0 where a is 0 and b is negative */
+  PSDM_OP_PAIR,    /* no value: two operands of an operation that has more than two */
+  PSDM_OP_BRISTLES /* psdm_bristles; a and b are pairs of pairs */
 } psdm_op;
 
 /* One node; operands are nodes with lower numbers. */
@@ -74,6 +81,16 @@ PSDM_API psdm_ref psdm_sin(psdm_graph *graph, psdm_ref a);
 PSDM_API psdm_ref psdm_cos(psdm_graph *graph, psdm_ref a);
 PSDM_API psdm_ref psdm_sqrt(psdm_graph *graph, psdm_ref a);
 PSDM_API psdm_ref psdm_sign(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_exp(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_tanh(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_clip(psdm_graph *graph, psdm_ref a);                 /* max(-1, min(1, a)) */
+PSDM_API psdm_ref psdm_abs(psdm_graph *graph, psdm_ref a);                  /* a sign(a) */
+PSDM_API psdm_ref psdm_pow(psdm_graph *graph, psdm_ref a, double exponent); /* |a|^exponent */
+
+/* Where LuGre's bristles that are bent by z stand after dt, while the velocity goes in a straight line from v0 to v1:
+ * psdm_lugre_follow (psdm/friction.h). It has no derivative. */
+PSDM_API psdm_ref psdm_bristles(psdm_graph *graph, const psdm_friction *friction, psdm_ref v0, psdm_ref v1, psdm_ref dt,
+                                psdm_ref z);
 
 static inline psdm_ref psdm_neg(psdm_ref a) { return a == PSDM_REF_NONE ? a : a ^ 1u; }
 static inline uint32_t psdm_ref_node(psdm_ref a) { return a >> 1; }
@@ -87,6 +104,7 @@ PSDM_API int psdm_is_const(const psdm_graph *graph, psdm_ref a, double *value);
 typedef struct psdm_cost {
   long mult, add, div, sqrt; /* divisions: reciprocals */
   long sincos;               /* distinct angles */
+  long calls;                /* exponentials, hyperbolic tangents, powers, steps of bristles */
   /* operations on the longest path, sin, cos, reciprocal and root counted as one each; signs are free */
   long depth;
   /* values that the schedule of psdm_graph_schedule(.., PSDM_ORDER_REGISTERS) keeps at most */
@@ -115,7 +133,8 @@ PSDM_API psdm_status psdm_graph_balance(psdm_graph *graph, psdm_ref *outputs, si
 /* ---- derivatives ---- */
 
 /* gradient[i] = d output / d input number inputs[i], by one sweep backwards; adds nodes. The sign's derivative
- * counts as zero. */
+ * counts as zero, as do that of clip at -1 and 1 and that of a power of |0|. PSDM_E_ARGUMENT where output depends on
+ * bristles. */
 PSDM_API psdm_status psdm_graph_gradient(psdm_graph *graph, psdm_ref output, const int *inputs, size_t count,
                                          psdm_ref *gradient);
 

@@ -251,17 +251,21 @@ static double at(const graph_run *g, psdm_ref r) {
   return psdm_ref_negated(r) ? -g->value[psdm_ref_node(r)] : g->value[psdm_ref_node(r)];
 }
 
-static double compute(const graph_run *g, const psdm_node *n, const double *input) {
-  switch (n->op) {
-    case PSDM_OP_CONST: return n->value;
-    case PSDM_OP_INPUT: return input[n->input];
-    case PSDM_OP_ADD: return at(g, n->a) + at(g, n->b);
-    case PSDM_OP_MUL: return at(g, n->a) * at(g, n->b);
-    case PSDM_OP_RECIP: return 1 / at(g, n->a);
-    case PSDM_OP_SIN: return sin(at(g, n->a));
-    case PSDM_OP_COS: return cos(at(g, n->a));
-    case PSDM_OP_SQRT: return sqrt(at(g, n->a));
-    default: return (at(g, n->a) > 0) - (at(g, n->a) < 0);
+static double bristles(const graph_run *g, const psdm_graph *graph, uint32_t node) {
+  psdm_ref operand[PSDMP_EXPR_BRISTLES];
+  double x[PSDMP_EXPR_BRISTLES];
+  psdmp_expr_bristles_operands(graph, node, operand);
+  for (int k = 0; k < PSDMP_EXPR_BRISTLES; k++) x[k] = at(g, operand[k]);
+  return psdmp_expr_bristles(x);
+}
+
+static double compute(const graph_run *g, const psdm_graph *graph, uint32_t node, const double *input) {
+  psdm_node n = psdm_graph_node(graph, node);
+  switch (n.op) {
+    case PSDM_OP_CONST: return n.value;
+    case PSDM_OP_INPUT: return input[n.input];
+    case PSDM_OP_BRISTLES: return bristles(g, graph, node);
+    default: return psdmp_expr_value(n.op, at(g, n.a), n.b == PSDM_REF_NONE ? 0 : at(g, n.b));
   }
 }
 
@@ -271,10 +275,8 @@ static void evaluate(const graph_run *g, const psdm_graph *graph, const double *
     psdm_graph_evaluate(graph, input, outputs, count, g->value, out);
     return;
   }
-  for (uint32_t k = 0, nodes = psdm_graph_size(graph); k < nodes; k++) {
-    psdm_node n = psdm_graph_node(graph, k);
-    g->value[k] = rounded(g, compute(g, &n, input));
-  }
+  for (uint32_t k = 0, nodes = psdm_graph_size(graph); k < nodes; k++)
+    g->value[k] = rounded(g, compute(g, graph, k, input));
   for (size_t i = 0; i < count; i++) out[i] = at(g, outputs[i]);
 }
 

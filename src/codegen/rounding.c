@@ -43,7 +43,7 @@ static double pass_on(sweep *s, uint32_t k, double adjoint) {
     /* libm and the inlined polynomials are right to about a unit in the last place, which is up to two roundings */
     case PSDM_OP_SIN: pass(s, n.a, adjoint * cos(value_of(s, n.a))); return 2;
     case PSDM_OP_COS: pass(s, n.a, -adjoint * sin(value_of(s, n.a))); return 2;
-    default: return 0; /* inputs are what they are, and signs are exact */
+    default: return 0; /* inputs are what they are, signs are exact, and friction is added later */
   }
 }
 

@@ -70,17 +70,24 @@ static void store(void *array, bool single, size_t at, double x) {
 
 #define VALUE(r) ((r)&1u ? -v[(r) >> 1] : v[(r) >> 1])
 
-static double compute(const psdmp_compile_step *s, const double *v) {
+/* its operands are two pairs of pairs, which are steps without a value */
+static double bristles(const psdmp_compile_step *step, const psdmp_compile_step *s, const double *v) {
+  double x[PSDMP_EXPR_BRISTLES];
+  for (int k = 0; k < PSDMP_EXPR_BRISTLES; k++) {
+    const psdmp_compile_step *half = &step[psdm_ref_node(k & 4 ? s->b : s->a)],
+                             *two = &step[psdm_ref_node(k & 2 ? half->b : half->a)];
+    x[k] = VALUE(k & 1 ? two->b : two->a);
+  }
+  return psdmp_expr_bristles(x);
+}
+
+static double compute(const psdmp_compile_step *step, const psdmp_compile_step *s, const double *v) {
   switch (s->op) {
     case PSDM_OP_CONST: return s->value;
     case PSDM_OP_ADD: return VALUE(s->a) + VALUE(s->b);
     case PSDM_OP_MUL: return VALUE(s->a) * VALUE(s->b);
-    case PSDM_OP_RECIP: return 1 / VALUE(s->a);
-    case PSDM_OP_SIN: return sin(VALUE(s->a));
-    case PSDM_OP_COS: return cos(VALUE(s->a));
-    case PSDM_OP_SQRT: return sqrt(VALUE(s->a));
-    case PSDM_OP_SIGN: return (VALUE(s->a) > 0) - (VALUE(s->a) < 0);
-    default: return 0; /* inputs are read elsewhere */
+    case PSDM_OP_BRISTLES: return bristles(step, s, v);
+    default: return psdmp_expr_value(s->op, VALUE(s->a), s->b == PSDM_REF_NONE ? 0 : VALUE(s->b));
   }
 }
 
@@ -90,7 +97,7 @@ void psdmp_compile_graph_run(const psdmp_compile_unit *u, bool single, size_t st
     const psdmp_compile_step *s = &u->step[k];
     if (s->op == PSDM_OP_INPUT)
       v[k] = read(arguments[s->a], single, u->argument[s->a].shared ? s->b : s->b * stride + i);
-    else v[k] = compute(s, v);
+    else v[k] = compute(u->step, s, v);
   }
   const psdm_ref *output = u->output;
   for (int r = 0; r < u->results; r++)

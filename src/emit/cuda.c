@@ -277,7 +277,7 @@ psdm_status psdmp_emit_cuda_device(psdmp_emit_writer *e, psdmp_base_arena *arena
     psdmp_emit_listing_needs(&l, &needs);
   }
   emit_head(e);
-  if (needs.sign) psdmp_emit_say(e, "$INLINE ` @sign(` x) { return (`)((x > 0) - (x < 0)); }\n\n");
+  psdmp_emit_functions(e, &needs, "$INLINE", "$OUTLINE");
   if (needs.angles && code->options.sincos == PSDM_SINCOS_POLYNOMIAL) emit_angle_helpers(e);
   for (int k = 0; k < code->programs; k++) {
     psdm_status status = emit_state(e, &code->program[k], arena);

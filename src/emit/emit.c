@@ -116,10 +116,6 @@ void psdmp_emit_arguments(psdmp_emit_writer *e, const psdmp_codegen_program *p) 
 
 /* ---- what becomes of each node ---- */
 
-static int arity(psdm_op op) {
-  return op == PSDM_OP_CONST || op == PSDM_OP_INPUT ? 0 : op == PSDM_OP_ADD || op == PSDM_OP_MUL ? 2 : 1;
-}
-
 static psdm_ref operand(const psdm_node *n, int k) { return k ? n->b : n->a; }
 
 static bool is_angle_function(psdm_op op) { return op == PSDM_OP_SIN || op == PSDM_OP_COS; }
@@ -132,7 +128,8 @@ static void count_uses(psdmp_emit_listing *l) {
     l->first_output[node] = (uint32_t)k + 1;
   }
   for (uint32_t k = l->nodes; k-- > 0;)
-    for (int i = 0; l->uses[k] && i < arity(l->node[k].op); i++) l->uses[psdm_ref_node(operand(&l->node[k], i))]++;
+    for (int i = 0; l->uses[k] && i < psdmp_expr_arity(l->node[k].op); i++)
+      l->uses[psdm_ref_node(operand(&l->node[k], i))]++;
 }
 
 /* what depends on sines, and what is the same for all states */
@@ -142,9 +139,9 @@ static void set_marks(psdmp_emit_listing *l) {
     l->shared[k] =
         n->op == PSDM_OP_CONST ||
         (n->op == PSDM_OP_INPUT && psdmp_emit_block_shared((psdmp_codegen_block)(n->input / PSDMP_CODEGEN_BLOCK)));
-    if (!arity(n->op)) continue;
+    if (!psdmp_expr_arity(n->op)) continue;
     l->shared[k] = !is_angle_function(n->op);
-    for (int i = 0; i < arity(n->op); i++) {
+    for (int i = 0; i < psdmp_expr_arity(n->op); i++) {
       uint32_t of = psdm_ref_node(operand(n, i));
       l->late[k] = l->late[k] || l->late[of] || is_angle_function(n->op);
       l->shared[k] = l->shared[k] && l->shared[of];
@@ -168,14 +165,15 @@ static void set_forms(psdmp_emit_listing *l) {
   for (uint32_t k = 0; k < l->nodes; k++) {
     const psdm_node *n = &l->node[k];
     bool early = is_angle_function(n->op) && !l->late[psdm_ref_node(n->a)];
-    l->form[k] = !l->uses[k]              ? PSDMP_EMIT_FORM_DEAD
-                 : !arity(n->op) || early ? PSDMP_EMIT_FORM_LEAF
-                                          : PSDMP_EMIT_FORM_NAMED;
+    l->form[k] = !l->uses[k]                         ? PSDMP_EMIT_FORM_DEAD
+                 : !psdmp_expr_arity(n->op) || early ? PSDMP_EMIT_FORM_LEAF
+                 : n->op == PSDM_OP_PAIR             ? PSDMP_EMIT_FORM_INLINE /* stands where its operation is called */
+                                                     : PSDMP_EMIT_FORM_NAMED;
     l->size[k] = l->form[k] == PSDMP_EMIT_FORM_NAMED;
   }
 }
 
-static bool is_call(psdm_op op) { return is_angle_function(op) || op == PSDM_OP_SQRT || op == PSDM_OP_SIGN; }
+static bool is_call(psdm_op op) { return psdmp_emit_call_name(op) != NULL; }
 
 /* whether operand x may stand inside u's expression */
 static bool may_inline(const psdmp_emit_listing *l, uint32_t u, uint32_t x) {
@@ -208,7 +206,7 @@ static void inline_neighbours(psdmp_emit_listing *l, uint32_t *position, uint32_
     position[u] = low[u] = at++;
     for (int i = 0; i < 4; i++) { /* the second operand, the first, and once more in the other order */
       int which = i == 0 || i == 3;
-      if (which >= arity(l->node[u].op)) continue;
+      if (which >= psdmp_expr_arity(l->node[u].op)) continue;
       uint32_t x = psdm_ref_node(operand(&l->node[u], which));
       if (!may_inline(l, u, x) || position[x] != low[u] - 1) continue;
       put_inside(l, u, x);
@@ -257,13 +255,9 @@ void psdmp_emit_listing_needs(const psdmp_emit_listing *l, psdmp_emit_needs *nee
   for (uint32_t k = 0; k < l->nodes; k++) {
     if (l->form[k] != PSDMP_EMIT_FORM_NAMED) continue;
     psdm_op op = l->node[k].op;
-    bool lanes = !l->shared[k];
-    needs->math = needs->math || op == PSDM_OP_SQRT || is_angle_function(op);
-    needs->sign = needs->sign || op == PSDM_OP_SIGN;
-    needs->lane_sqrt = needs->lane_sqrt || (lanes && op == PSDM_OP_SQRT);
-    needs->lane_sign = needs->lane_sign || (lanes && op == PSDM_OP_SIGN);
-    needs->lane_sin = needs->lane_sin || op == PSDM_OP_SIN;
-    needs->lane_cos = needs->lane_cos || op == PSDM_OP_COS;
+    if (!is_call(op)) continue;
+    needs->calls |= 1u << op;
+    if (!l->shared[k] || is_angle_function(op)) needs->lane_calls |= 1u << op;
   }
   needs->angles = needs->angles || l->angles > 0;
   for (uint32_t left = l->angles; left > 0; left -= left < (uint32_t)most ? left : (uint32_t)most)
@@ -366,6 +360,26 @@ void psdmp_emit_value(psdmp_emit_listing *l, psdm_ref ref, int level) {
   if (negated && level) psdm_output_text(l->e->out, ")");
 }
 
+/* an operand of a call; after: behind what differs between lanes */
+static void emit_operand(psdmp_emit_listing *l, psdm_ref operand, const char *after) {
+  psdmp_emit_value(l, operand, 0);
+  if (!l->shared[psdm_ref_node(operand)]) psdm_output_text(l->e->out, after);
+}
+
+void psdmp_emit_operands(psdmp_emit_listing *l, uint32_t k, const char *after) {
+  const psdm_node *n = &l->node[k];
+  psdm_ref operand[PSDMP_EXPR_BRISTLES] = {n->a, n->b};
+  int count = psdmp_expr_arity(n->op);
+  if (n->op == PSDM_OP_BRISTLES) {
+    psdmp_expr_bristles_operands(l->p->graph, k, operand);
+    count = PSDMP_EXPR_BRISTLES;
+  }
+  for (int i = 0; i < count; i++) {
+    if (i) psdm_output_text(l->e->out, ", ");
+    emit_operand(l, operand[i], after);
+  }
+}
+
 /* ---- statements ---- */
 
 /* inputs below node k that no statement has loaded yet */
@@ -376,7 +390,7 @@ static void emit_loads(psdmp_emit_listing *l, uint32_t k, bool top) {
     l->done[k] = true;
   }
   if (!top && l->form[k] != PSDMP_EMIT_FORM_INLINE) return;
-  for (int i = 0; i < arity(n->op); i++) emit_loads(l, psdm_ref_node(operand(n, i)), false);
+  for (int i = 0; i < psdmp_expr_arity(n->op); i++) emit_loads(l, psdm_ref_node(operand(n, i)), false);
 }
 
 static void find_result(const psdmp_codegen_program *p, uint32_t output, const char **name, int *index) {
@@ -421,7 +435,7 @@ static void emit_statement(psdmp_emit_listing *l, uint32_t k) {
 /* everything that an angle is made of; inlined operands come with their user */
 static void emit_before(psdmp_emit_listing *l, uint32_t k) {
   if (l->done[k]) return;
-  for (int i = 0; i < arity(l->node[k].op); i++) emit_before(l, psdm_ref_node(operand(&l->node[k], i)));
+  for (int i = 0; i < psdmp_expr_arity(l->node[k].op); i++) emit_before(l, psdm_ref_node(operand(&l->node[k], i)));
   emit_statement(l, k);
 }
 

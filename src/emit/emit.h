@@ -107,9 +107,9 @@ void psdmp_emit_angle_live(const psdmp_emit_listing *l, uint32_t angle, bool *si
 
 /* Statements of helpers that some functions need. */
 typedef struct psdmp_emit_needs {
-  bool math, sign; /* libm beside the angles; @sign */
-  bool lane_sqrt, lane_sign, lane_sin, lane_cos;
-  uint32_t widths; /* bit w: some function takes the sines of w angles at a time, w = 2, 4, 8, 16 */
+  unsigned calls;      /* bit 1 << psdm_op: operations that are calls, beside the angles */
+  unsigned lane_calls; /* those of them that vectors take */
+  uint32_t widths;     /* bit w: some function takes the sines of w angles at a time, w = 2, 4, 8, 16 */
   bool angles;
 } psdmp_emit_needs;
 void psdmp_emit_listing_needs(const psdmp_emit_listing *l, psdmp_emit_needs *needs);
@@ -117,11 +117,27 @@ void psdmp_emit_listing_needs(const psdmp_emit_listing *l, psdmp_emit_needs *nee
 /* How many lanes a group of so many angles takes, at most 8 doubles or 16 floats. */
 int psdmp_emit_group_width(const psdmp_emit_writer *e, uint32_t angles);
 
+/* ---- functions.c: operations that are calls ---- */
+
+/* "sqrt", of which "~" or a helper of the file's own is behind; NULL: has an operator */
+const char *psdmp_emit_call_name(psdm_op op);
+bool psdmp_emit_call_own(psdm_op op); /* not libm's */
+
+/* @sign and others; inlined, outlined: words before a function, as psdmp_emit_say takes them */
+void psdmp_emit_functions(psdmp_emit_writer *e, const psdmp_emit_needs *needs, const char *inlined,
+                          const char *outlined);
+void psdmp_emit_lane_exponentials(psdmp_emit_writer *e, const psdmp_emit_needs *needs);
+
+/* A call's operands between commas; after: text behind each that differs between lanes. */
+void psdmp_emit_operands(psdmp_emit_listing *l, uint32_t node, const char *after);
+
 /* ---- emit_sincos.c: sines and cosines as text ---- */
 
 extern const psdmp_emit_dialect psdmp_emit_dialect_c;
 
 void psdmp_emit_sincos(psdmp_emit_writer *e, const psdmp_emit_needs *needs); /* helpers of the scalar functions */
+/* "(c0 + z*c1) + w*((c2 + z*c3) + w*(c4 + z*c5))", w = z^2: pairs, so that few operations wait for each other */
+void psdmp_emit_polynomial(psdmp_emit_writer *e, const double *c, int terms);
 /* the kernel on vectors of a type */
 void psdmp_emit_turn(psdmp_emit_writer *e, const char *value, const char *bits, const char *name);
 double psdmp_emit_sincos_range(const psdmp_emit_writer *e); /* libm beyond */

@@ -44,19 +44,24 @@ static void emit_lane_sincos(psdmp_emit_writer *e, psdm_code_sincos how) {
   psdmp_emit_say(e, "    if (!(fabs~((*x)[i]) <= %s)) (*s)[i] = sin~((*x)[i]), (*c)[i] = cos~((*x)[i]);\n}\n\n", range);
 }
 
-static void emit_in_place(psdmp_emit_writer *e, const char *name, const char *call) {
-  psdmp_emit_say(
-      e, "static inline void @lane_%s(@lanes *x) {\n  for (int i = 0; i < $LANES; i++) (*x)[i] = %s((*x)[i]);\n}\n\n",
-      name, call);
+/* lane by lane; more: further operands, and what they are called with */
+static void emit_in_place(psdmp_emit_writer *e, psdm_op op, const char *more, const char *passed) {
+  bool own = psdmp_emit_call_own(op);
+  const char *name = psdmp_emit_call_name(op);
+  psdmp_emit_say(e,
+                 "static inline void @lane_%s(@lanes *x%s) {\n  for (int i = 0; i < $LANES; i++) (*x)[i] = "
+                 "%s%s%s((*x)[i]%s);\n}\n\n",
+                 name, more, own ? "@" : "", name, own ? "" : "~", passed);
 }
 
 void psdmp_emit_lanes_helpers(psdmp_emit_writer *e, const psdmp_emit_needs *needs) {
+  static const psdm_op alone[] = {PSDM_OP_SQRT, PSDM_OP_SIGN, PSDM_OP_SIN, PSDM_OP_COS, PSDM_OP_CLIP};
   emit_types(e);
   if (needs->angles) emit_lane_sincos(e, e->code->options.sincos);
-  if (needs->lane_sqrt) emit_in_place(e, "sqrt", "sqrt~");
-  if (needs->lane_sign) emit_in_place(e, "sign", "@sign");
-  if (needs->lane_sin) emit_in_place(e, "sin", "sin~");
-  if (needs->lane_cos) emit_in_place(e, "cos", "cos~");
+  for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
+    if (needs->lane_calls >> alone[k] & 1u) emit_in_place(e, alone[k], "", "");
+  if (needs->lane_calls >> PSDM_OP_POW & 1u) emit_in_place(e, PSDM_OP_POW, ", ` b", ", b");
+  psdmp_emit_lane_exponentials(e, needs);
   psdmp_emit_say(e, "#endif\n\n");
 }
 
@@ -104,14 +109,20 @@ static void lanes_angles(psdmp_emit_listing *l) {
 
 static void lanes_call(psdmp_emit_listing *l, uint32_t k) {
   psdm_op op = l->node[k].op;
-  const char *name = op == PSDM_OP_SQRT ? "sqrt" : op == PSDM_OP_SIGN ? "sign" : op == PSDM_OP_SIN ? "sin" : "cos";
   if (l->shared[k]) { /* one number for all lanes */
     psdmp_emit_dialect_c.call(l, k);
-    return;
+  } else if (op == PSDM_OP_BRISTLES) {
+    psdmp_emit_say(l->e, "  @lanes t%u;\n  for (int i = 0; i < $LANES; i++) t%u[i] = @bristle_step(", l->name[k],
+                   l->name[k]);
+    psdmp_emit_operands(l, k, "[i]");
+    psdm_output_text(l->e->out, ");\n");
+  } else {
+    psdmp_emit_say(l->e, "  @lanes t%u = ", l->name[k]);
+    psdmp_emit_value(l, l->node[k].a, 0);
+    psdmp_emit_say(l->e, ";\n  @lane_%s(&t%u", psdmp_emit_call_name(op), l->name[k]);
+    if (op == PSDM_OP_POW) psdm_output_text(l->e->out, ", "), psdmp_emit_value(l, l->node[k].b, 0);
+    psdm_output_text(l->e->out, ");\n");
   }
-  psdmp_emit_say(l->e, "  @lanes t%u = ", l->name[k]);
-  psdmp_emit_value(l, l->node[k].a, 0);
-  psdmp_emit_say(l->e, ";\n  @lane_%s(&t%u);\n", name, l->name[k]);
 }
 
 const psdmp_emit_dialect psdmp_emit_dialect_lanes = {"@lanes",   "const ",    true,         lanes_input,

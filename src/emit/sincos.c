@@ -43,8 +43,7 @@ static const precision *precision_of(const psdmp_emit_writer *e) { return e->sin
 
 double psdmp_emit_sincos_range(const psdmp_emit_writer *e) { return precision_of(e)->range; }
 
-/* "(c0 + z*c1) + w*((c2 + z*c3) + w*(c4 + z*c5))", w = z^2: pairs, so that few operations wait for each other */
-static void emit_polynomial(psdmp_emit_writer *e, const double *c, int terms) {
+void psdmp_emit_polynomial(psdmp_emit_writer *e, const double *c, int terms) {
   char a[40], b[40];
   for (int k = 0; k < terms; k += 2) {
     if (k) psdm_output_text(e->out, k + 2 < terms ? " + w*(" : " + w*");
@@ -63,10 +62,10 @@ static void emit_reduced(psdmp_emit_writer *e, const char *type, const char *x, 
   psdmp_emit_say(e, "  const %s r = ((%s - %s*%s) - %s*%s) - %s*%s, z = r*r, w = z*z;\n", type, x, k, part[0], k,
                  part[1], k, part[2]);
   psdmp_emit_say(e, "  const %s a = r + r*z*(", type);
-  emit_polynomial(e, p->sine, p->terms);
+  psdmp_emit_polynomial(e, p->sine, p->terms);
   psdmp_emit_say(e, ");\n  const %s b = %s - (%s*z - w*(", type, psdmp_emit_literal(e, 1, one),
                  psdmp_emit_literal(e, 0.5, half));
-  emit_polynomial(e, p->cosine, p->terms);
+  psdmp_emit_polynomial(e, p->cosine, p->terms);
   psdm_output_text(e->out, "));\n");
 }
 
@@ -133,7 +132,7 @@ static void emit_group(psdmp_emit_writer *e, int width) {
 void psdmp_emit_sincos(psdmp_emit_writer *e, const psdmp_emit_needs *needs) {
   const precision *p = precision_of(e);
   char range[40];
-  if (needs->sign) psdmp_emit_say(e, "static inline ` @sign(` x) { return (`)((x > 0) - (x < 0)); }\n\n");
+  psdmp_emit_functions(e, needs, "static inline", "static");
   if (!needs->angles || e->code->options.sincos != PSDM_SINCOS_POLYNOMIAL) return;
   psdmp_emit_say(e, "/* Sines and cosines: within %s for |x| <= %s; libm's beyond, and for infinities and\n",
                  p->accuracy, psdmp_emit_literal(e, p->range, range));
@@ -212,9 +211,10 @@ static void c_angles(psdmp_emit_listing *l) {
 
 static void c_call(psdmp_emit_listing *l, uint32_t k) {
   psdm_op op = l->node[k].op;
-  const char *name = op == PSDM_OP_SQRT ? "sqrt~" : op == PSDM_OP_SIGN ? "@sign" : op == PSDM_OP_SIN ? "sin~" : "cos~";
-  psdmp_emit_say(l->e, "  %s` t%u = %s(", l->dialect->constant, l->name[k], name);
-  psdmp_emit_value(l, l->node[k].a, 0);
+  bool own = psdmp_emit_call_own(op);
+  psdmp_emit_say(l->e, "  %s` t%u = %s%s%s(", l->dialect->constant, l->name[k], own ? "@" : "",
+                 psdmp_emit_call_name(op), own ? "" : "~");
+  psdmp_emit_operands(l, k, "");
   psdm_output_text(l->e->out, ");\n");
 }
 

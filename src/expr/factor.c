@@ -768,17 +768,10 @@ static psdm_status copy_nodes(const version *v, size_t count, psdm_graph *to, ps
   for (uint32_t k = 0; k < g->size && !to->status; k++) {
     const psdmp_expr_node *n = &g->node[k];
     if (!used[k]) continue;
-    switch ((psdm_op)n->op) {
-      case PSDM_OP_CONST: copy[k] = psdm_const(to, n->u.value); break;
-      case PSDM_OP_INPUT: copy[k] = psdm_input(to, n->u.input); break;
-      case PSDM_OP_ADD: copy[k] = psdm_add(to, COPY(n->u.of.a), COPY(n->u.of.b)); break;
-      case PSDM_OP_MUL: copy[k] = psdm_mul(to, COPY(n->u.of.a), COPY(n->u.of.b)); break;
-      case PSDM_OP_RECIP: copy[k] = psdm_recip(to, COPY(n->u.of.a)); break;
-      case PSDM_OP_SIN: copy[k] = psdm_sin(to, COPY(n->u.of.a)); break;
-      case PSDM_OP_COS: copy[k] = psdm_cos(to, COPY(n->u.of.a)); break;
-      case PSDM_OP_SQRT: copy[k] = psdm_sqrt(to, COPY(n->u.of.a)); break;
-      case PSDM_OP_SIGN: copy[k] = psdm_sign(to, COPY(n->u.of.a)); break;
-    }
+    int arity = psdmp_expr_arity((psdm_op)n->op);
+    if (n->op == PSDM_OP_CONST) copy[k] = psdm_const(to, n->u.value);
+    else if (n->op == PSDM_OP_INPUT) copy[k] = psdm_input(to, n->u.input);
+    else copy[k] = psdmp_expr_build(to, (psdm_op)n->op, COPY(n->u.of.a), arity > 1 ? COPY(n->u.of.b) : PSDM_REF_NONE);
   }
   for (size_t k = 0; k < count && !to->status; k++) outputs[k] = COPY(v->outputs[k]);
 #undef COPY

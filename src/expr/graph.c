@@ -7,12 +7,17 @@
 #include <math.h>
 #include <string.h>
 
+#include "psdm/friction.h"
+
 int psdmp_expr_arity(psdm_op op) {
   switch (op) {
     case PSDM_OP_CONST:
     case PSDM_OP_INPUT: return 0;
     case PSDM_OP_ADD:
-    case PSDM_OP_MUL: return 2;
+    case PSDM_OP_MUL:
+    case PSDM_OP_POW:
+    case PSDM_OP_PAIR:
+    case PSDM_OP_BRISTLES: return 2;
     default: return 1;
   }
 }
@@ -233,26 +238,84 @@ psdm_ref psdm_recip(psdm_graph *g, psdm_ref a) {
   return r == PSDM_REF_NONE ? r : r ^ (a & 1u);
 }
 
-/* an odd (or even) function of one operand */
-static psdm_ref unary(psdm_graph *g, psdm_op op, psdm_ref a, double (*of)(double), bool odd) {
+/* what happens to the sign of an operand */
+typedef enum parity { ODD, EVEN, NEITHER } parity;
+
+static psdm_ref unary(psdm_graph *g, psdm_op op, psdm_ref a, parity p) {
   double c;
   if (a == PSDM_REF_NONE) return a;
-  if (psdm_is_const(g, a, &c)) return psdm_const(g, of(c));
-  psdm_ref r = operation(g, op, a & ~1u, PSDM_REF_NONE);
-  return r == PSDM_REF_NONE || !odd ? r : r ^ (a & 1u);
+  if (psdm_is_const(g, a, &c)) return psdm_const(g, psdmp_expr_value(op, c, 0));
+  psdm_ref r = operation(g, op, p == NEITHER ? a : a & ~1u, PSDM_REF_NONE);
+  return r == PSDM_REF_NONE || p != ODD ? r : r ^ (a & 1u);
 }
 
-static double sign_of(double x) { return (x > 0) - (x < 0); }
+psdm_ref psdm_sin(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIN, a, ODD); }
+psdm_ref psdm_cos(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_COS, a, EVEN); }
+psdm_ref psdm_sign(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIGN, a, ODD); }
+psdm_ref psdm_sqrt(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SQRT, a, NEITHER); }
+psdm_ref psdm_exp(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_EXP, a, NEITHER); }
+psdm_ref psdm_tanh(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_TANH, a, ODD); }
+psdm_ref psdm_clip(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_CLIP, a, ODD); }
+psdm_ref psdm_abs(psdm_graph *g, psdm_ref a) { return psdm_mul(g, a, psdm_sign(g, a)); }
 
-psdm_ref psdm_sin(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIN, a, sin, true); }
-psdm_ref psdm_cos(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_COS, a, cos, false); }
-psdm_ref psdm_sign(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIGN, a, sign_of, true); }
-
-psdm_ref psdm_sqrt(psdm_graph *g, psdm_ref a) {
+psdm_ref psdm_pow(psdm_graph *g, psdm_ref a, double exponent) {
   double c;
   if (a == PSDM_REF_NONE) return a;
-  if (psdm_is_const(g, a, &c)) return psdm_const(g, sqrt(c));
-  return operation(g, PSDM_OP_SQRT, a, PSDM_REF_NONE);
+  if (psdm_is_const(g, a, &c)) return psdm_const(g, psdmp_expr_value(PSDM_OP_POW, c, exponent));
+  if (exponent == 0) return psdm_const(g, 1);
+  if (exponent == 1) return psdm_abs(g, a);
+  if (exponent == 2) return psdm_mul(g, a, a);
+  psdm_ref b = psdm_const(g, exponent);
+  return b == PSDM_REF_NONE ? b : operation(g, PSDM_OP_POW, a & ~1u, b);
+}
+
+/* ---- bristles: eight operands, as pairs of pairs ---- */
+
+static psdm_ref pair(psdm_graph *g, psdm_ref a, psdm_ref b) {
+  return a == PSDM_REF_NONE || b == PSDM_REF_NONE ? PSDM_REF_NONE : operation(g, PSDM_OP_PAIR, a, b);
+}
+
+psdm_ref psdm_bristles(psdm_graph *g, const psdm_friction *f, psdm_ref v0, psdm_ref v1, psdm_ref dt, psdm_ref z) {
+  psdm_ref motion = pair(g, pair(g, v0, v1), pair(g, dt, z));
+  psdm_ref numbers = pair(g, pair(g, psdm_const(g, f->coulomb), psdm_const(g, f->stat)),
+                          pair(g, psdm_const(g, f->stribeck), psdm_const(g, f->sigma0)));
+  return motion == PSDM_REF_NONE || numbers == PSDM_REF_NONE ? PSDM_REF_NONE
+                                                             : operation(g, PSDM_OP_BRISTLES, motion, numbers);
+}
+
+void psdmp_expr_bristles_operands(const psdm_graph *g, uint32_t node, psdm_ref operand[PSDMP_EXPR_BRISTLES]) {
+  const psdm_ref half[2] = {g->node[node].u.of.a, g->node[node].u.of.b};
+  for (int k = 0; k < PSDMP_EXPR_BRISTLES; k++) {
+    psdm_ref two = k & 2 ? psdmp_expr_b(g, half[k / 4]) : psdmp_expr_a(g, half[k / 4]);
+    operand[k] = k & 1 ? psdmp_expr_b(g, two) : psdmp_expr_a(g, two);
+  }
+}
+
+double psdmp_expr_bristles(const double x[PSDMP_EXPR_BRISTLES]) {
+  const psdm_friction f = {
+      .coulomb = x[4], .stat = x[5], .stribeck = x[6], .sigma0 = x[7], .exponent = 1, .given = true};
+  const double t[2] = {0, x[2]};
+  double z[2], tau[2];
+  psdm_lugre_follow(&f, x[3], 2, t, x, z, tau);
+  return z[1];
+}
+
+psdm_ref psdmp_expr_build(psdm_graph *g, psdm_op op, psdm_ref a, psdm_ref b) {
+  double exponent = NAN;
+  switch (op) {
+    case PSDM_OP_ADD: return psdm_add(g, a, b);
+    case PSDM_OP_MUL: return psdm_mul(g, a, b);
+    case PSDM_OP_RECIP: return psdm_recip(g, a);
+    case PSDM_OP_SIN: return psdm_sin(g, a);
+    case PSDM_OP_COS: return psdm_cos(g, a);
+    case PSDM_OP_SQRT: return psdm_sqrt(g, a);
+    case PSDM_OP_SIGN: return psdm_sign(g, a);
+    case PSDM_OP_EXP: return psdm_exp(g, a);
+    case PSDM_OP_TANH: return psdm_tanh(g, a);
+    case PSDM_OP_CLIP: return psdm_clip(g, a);
+    case PSDM_OP_POW: psdm_is_const(g, b, &exponent); return psdm_pow(g, a, exponent);
+    default: return a == PSDM_REF_NONE || b == PSDM_REF_NONE ? PSDM_REF_NONE : operation(g, op, a, b);
+  }
 }
 
 /* ---- cost ---- */
@@ -273,6 +336,10 @@ static void count_node(const psdmp_expr_node *k, psdm_cost *cost) {
     case PSDM_OP_MUL: cost->mult++; break;
     case PSDM_OP_RECIP: cost->div++; break;
     case PSDM_OP_SQRT: cost->sqrt++; break;
+    case PSDM_OP_EXP:
+    case PSDM_OP_TANH:
+    case PSDM_OP_POW:
+    case PSDM_OP_BRISTLES: cost->calls++; break;
     default: break;
   }
 }
@@ -316,23 +383,30 @@ psdm_status psdm_graph_cost(const psdm_graph *g, const psdm_ref *outputs, size_t
 
 /* ---- the plain evaluator ---- */
 
+#define VALUE(r) ((r)&1u ? -v[(r) >> 1] : v[(r) >> 1])
+
+static double bristles_at(const psdm_graph *g, uint32_t node, const double *v) {
+  psdm_ref operand[PSDMP_EXPR_BRISTLES];
+  double x[PSDMP_EXPR_BRISTLES];
+  psdmp_expr_bristles_operands(g, node, operand);
+  for (int k = 0; k < PSDMP_EXPR_BRISTLES; k++) x[k] = VALUE(operand[k]);
+  return psdmp_expr_bristles(x);
+}
+
 void psdm_graph_evaluate(const psdm_graph *g, const double *input, const psdm_ref *outputs, size_t count, double *v,
                          double *out) {
-#define VALUE(r) ((r)&1u ? -v[(r) >> 1] : v[(r) >> 1])
   for (uint32_t k = 0; k < g->size; k++) {
     const psdmp_expr_node *n = &g->node[k];
-    switch ((psdm_op)n->op) {
+    psdm_op op = (psdm_op)n->op;
+    switch (op) {
       case PSDM_OP_CONST: v[k] = n->u.value; break;
       case PSDM_OP_INPUT: v[k] = input[n->u.input]; break;
       case PSDM_OP_ADD: v[k] = VALUE(n->u.of.a) + VALUE(n->u.of.b); break;
       case PSDM_OP_MUL: v[k] = VALUE(n->u.of.a) * VALUE(n->u.of.b); break;
-      case PSDM_OP_RECIP: v[k] = 1 / VALUE(n->u.of.a); break;
-      case PSDM_OP_SIN: v[k] = sin(VALUE(n->u.of.a)); break;
-      case PSDM_OP_COS: v[k] = cos(VALUE(n->u.of.a)); break;
-      case PSDM_OP_SQRT: v[k] = sqrt(VALUE(n->u.of.a)); break;
-      case PSDM_OP_SIGN: v[k] = sign_of(VALUE(n->u.of.a)); break;
+      case PSDM_OP_BRISTLES: v[k] = bristles_at(g, k, v); break;
+      default: v[k] = psdmp_expr_value(op, VALUE(n->u.of.a), psdmp_expr_arity(op) > 1 ? VALUE(n->u.of.b) : 0);
     }
   }
   for (size_t k = 0; k < count; k++) out[k] = VALUE(outputs[k]);
-#undef VALUE
 }
+#undef VALUE

@@ -2,8 +2,7 @@
 #ifndef PSDMP_EXPR_GRAPH_PRIV_H
 #define PSDMP_EXPR_GRAPH_PRIV_H
 
-#include "base/base.h"
-#include "psdm/expr.h"
+#include "expr/expr.h"
 
 /* A node in 16 bytes; what a and b mean depends on op. */
 typedef struct psdmp_expr_node {
@@ -30,9 +29,6 @@ struct psdm_graph {
 static inline psdm_op psdmp_expr_op(const psdm_graph *g, psdm_ref r) { return (psdm_op)g->node[r >> 1].op; }
 static inline psdm_ref psdmp_expr_a(const psdm_graph *g, psdm_ref r) { return g->node[r >> 1].u.of.a; }
 static inline psdm_ref psdmp_expr_b(const psdm_graph *g, psdm_ref r) { return g->node[r >> 1].u.of.b; }
-
-/* How many operands op has: 0, 1, 2. */
-int psdmp_expr_arity(psdm_op op);
 
 /* Marks in used (size, zeroed by the caller) how often the outputs' live part uses each node; outputs count as uses. */
 void psdmp_expr_graph_uses(const psdm_graph *g, const psdm_ref *outputs, size_t count, uint32_t *used);

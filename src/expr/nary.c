@@ -240,18 +240,13 @@ static psdm_ref write_many(writer *w, const psdmp_expr_item *it) {
 }
 
 static psdm_ref write_item(writer *w, const psdmp_expr_item *it) {
-  psdm_ref a = PSDM_REF_NONE;
-  if (it->length) a = w->made[w->n->pool[it->first] >> 1] ^ (w->n->pool[it->first] & 1u);
-  switch ((psdm_op)it->op) {
-    case PSDM_OP_CONST: return psdm_const(w->g, it->value);
-    case PSDM_OP_INPUT: return psdm_input(w->g, it->input);
-    case PSDM_OP_RECIP: return psdm_recip(w->g, a);
-    case PSDM_OP_SIN: return psdm_sin(w->g, a);
-    case PSDM_OP_COS: return psdm_cos(w->g, a);
-    case PSDM_OP_SQRT: return psdm_sqrt(w->g, a);
-    case PSDM_OP_SIGN: return psdm_sign(w->g, a);
-    default: return write_many(w, it);
-  }
+  const uint32_t *operand = w->n->pool + it->first;
+  psdm_ref two[2] = {PSDM_REF_NONE, PSDM_REF_NONE};
+  if (it->op == PSDM_OP_ADD || it->op == PSDM_OP_MUL) return write_many(w, it);
+  if (it->op == PSDM_OP_CONST) return psdm_const(w->g, it->value);
+  if (it->op == PSDM_OP_INPUT) return psdm_input(w->g, it->input);
+  for (uint32_t k = 0; k < it->length; k++) two[k] = w->made[operand[k] >> 1] ^ (operand[k] & 1u);
+  return psdmp_expr_build(w->g, (psdm_op)it->op, two[0], two[1]);
 }
 
 /* an item after its operands; the stack holds what waits */

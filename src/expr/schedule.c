@@ -41,7 +41,12 @@ static uint32_t latency(psdm_op op) {
     case PSDM_OP_RECIP: return 13;
     case PSDM_OP_SQRT: return 15;
     case PSDM_OP_SIN:
-    case PSDM_OP_COS: return 20;
+    case PSDM_OP_COS:
+    case PSDM_OP_EXP:
+    case PSDM_OP_TANH: return 20;
+    case PSDM_OP_POW: return 40;
+    case PSDM_OP_PAIR: return 0;
+    case PSDM_OP_BRISTLES: return 400;
     default: return 4;
   }
 }

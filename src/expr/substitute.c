@@ -7,16 +7,7 @@ static psdm_ref rebuild(psdm_graph *g, uint32_t k, const psdm_ref *now) {
   psdm_ref a = n.a == PSDM_REF_NONE ? n.a : now[n.a >> 1], b = n.b == PSDM_REF_NONE ? n.b : now[n.b >> 1];
   if (a != PSDM_REF_NONE) a ^= n.a & 1u;
   if (b != PSDM_REF_NONE) b ^= n.b & 1u;
-  switch (n.op) {
-    case PSDM_OP_ADD: return psdm_add(g, a, b);
-    case PSDM_OP_MUL: return psdm_mul(g, a, b);
-    case PSDM_OP_RECIP: return psdm_recip(g, a);
-    case PSDM_OP_SIN: return psdm_sin(g, a);
-    case PSDM_OP_COS: return psdm_cos(g, a);
-    case PSDM_OP_SQRT: return psdm_sqrt(g, a);
-    case PSDM_OP_SIGN: return psdm_sign(g, a);
-    default: return 2 * k;
-  }
+  return psdmp_expr_build(g, n.op, a, b);
 }
 
 psdm_status psdm_graph_substitute(psdm_graph *g, const int *inputs, const psdm_ref *by, size_t count, psdm_ref *outputs,

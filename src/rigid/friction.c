@@ -12,6 +12,13 @@
 #include "psdm/rigid.h"
 #include "robot/robot.h"
 
+typedef double real;
+#define BRISTLE_FUNCTION static
+#define BRISTLE_NUMBER(x) x
+#define BRISTLE_LEVEL 1e-14
+#define BRISTLE_SHORT 1e-15
+#include "rigid/bristles_priv.h"
+
 static const struct {
   const char *name, *help;
 } kinds[PSDM_FRICTION_KINDS] = {
@@ -127,117 +134,16 @@ void psdm_lugre(const psdm_friction *f, double v, double z, double *z_rate, doub
 
 double psdm_lugre_steady(const psdm_friction *f, double v) { return has_bristles(f) ? most_bent(f, v) * sign(v) : 0; }
 
-/* from z to its end over an angle bent, in units of the bristles' own length; rounding may not carry it past the end */
-static double relax(double z, double end, double bent) {
-  double next = bent < 1 ? z - (end - z) * expm1(-bent) : end + (z - end) * exp(-bent);
-  return (z <= end && next > end) || (z >= end && next < end) ? end : next;
-}
-
 double psdm_lugre_step(const psdm_friction *f, double v, double z, double dt) {
   if (!has_bristles(f)) return 0;
-  return v == 0 || dt <= 0 ? z : relax(z, psdm_lugre_steady(f, v), fabs(v) * dt / most_bent(f, v));
+  return v == 0 || dt <= 0 ? z : bristle_relax(z, psdm_lugre_steady(f, v), fabs(v) * dt / most_bent(f, v));
 }
 
-/* ---- LuGre along a velocity that changes ----
- *
- * While v = v0 + a t keeps its sign, the distance x back from the end of the piece is the better clock: |dz/dx| = 1 -
- * |z| / g, and u = (v/vs)^2 is linear in x. What is left of a bend after the way x is then known in closed form,
- * e^-A(x) with
- *
- *   A(x) = integral of 1/g = sigma0 x / Fc (1 + ln(G(u) / G(u1)) / (u - u1)),   G(u) = Fc + (Fs - Fc) e^-u = sigma0
- *                                                                               g(v),   u1 at the end,
- *   z(end) = z(beginning) e^-A(X) + sign(v) times the integral of e^-A(x) from 0 to X.
- *
- * The integrand is analytic but where G = 0. In each panel of Gauss and Legendre's formula A grows by at most 4,
- * more where e^-A is small, and u changes by at most 1 or half the way to that zero: 1e-12 of the deflection. They
- * end where nothing is left of a bend (A > 36), and where G is Fc to the last digit (u > 38) they are long: a few
- * dozen at most, however much the velocity changes. */
-
-enum { NODES = 8 };
-static const double all_gone = 36, all_coulomb = 38;
-static const double nodes[NODES / 2] = {0.18343464249564980494, 0.52553240991632898582, 0.79666647741362673959,
-                                        0.96028985649753623168};
-static const double weights[NODES / 2] = {0.36268378337836198297, 0.31370664587788728734, 0.22238103445337447054,
-                                          0.10122853629037625915};
-
-/* a stretch of time in which the velocity keeps its sign */
-typedef struct piece {
-  double sigma0, coulomb, rise; /* Fc, Fs - Fc */
-  double length;                /* X */
-  double end, change;           /* u1; what u changes by with x, backwards */
-  double decay, dry;            /* e^-u1; G(u1) */
-  double zero;                  /* how far below u = 0 the zero of G lies; infinite where Fs > Fc */
-} piece;
-
-/* from speed to speed in time */
-static piece piece_of(const psdm_friction *f, double from, double to, double time) {
-  piece p = {.sigma0 = f->sigma0,
-             .coulomb = f->coulomb,
-             .rise = rise(f),
-             .length = (from + to) / 2 * time,
-             .end = square_ratio(f, to)};
-  p.change = p.rise != 0 ? 2 * (from - to) / time / f->stribeck / f->stribeck : 0;
-  p.zero = p.rise < 0 ? -log1p(-f->stat / f->coulomb) : INFINITY;
-  p.decay = exp(-p.end);
-  p.dry = p.coulomb + p.rise * p.decay;
-  return p;
-}
-
-/* whether G is the same over all of it, to the last digits */
-static bool is_level(const piece *p) {
-  double apart = p->change * p->length, least = fmax(fmin(p->end, p->end + apart), 0);
-  return p->rise == 0 || !isfinite(apart) || fabs(p->rise) * exp(-least) * fmin(fabs(apart), 1) < 1e-14 * p->coulomb;
-}
-
-/* A(x). G(u) - G(u1) without cancellation, and without overflow as u is never negative */
-static double bend(const piece *p, double x) {
-  double apart = p->change * x;
-  double grown =
-      apart > 0 ? p->rise * p->decay * expm1(-apart) : -p->rise * exp(-fmax(p->end + apart, 0)) * expm1(apart);
-  return p->sigma0 * x / p->coulomb * (1 + (apart == 0 ? -p->rise * p->decay / p->dry : log1p(grown / p->dry) / apart));
-}
-
-/* the length of the panel at x, where A is bent; steps that rounding would swallow are too short to matter */
-static double panel(const piece *p, double x, double bent) {
-  double u = fmax(p->end + p->change * x, 0), clear = (u + p->zero) / 2; /* u + zero is at least that in the panel */
-  double length = (4 + bent / 4) * p->coulomb * -expm1(-clear) / p->sigma0;
-  if (u < all_coulomb) length = fmin(length, fmin(clear, 1) / fabs(p->change));
-  else if (p->change < 0) length = fmin(length, fmax(u - all_coulomb, 1) / -p->change);
-  return fmin(fmax(length, 1e-15 * x), p->length - x);
-}
-
-/* integral of e^-A over all of it */
-static double bending(const piece *p) {
-  double sum = 0, bent = 0;
-  for (double x = 0, length; x < p->length && bent < all_gone; x += length, bent = bend(p, x)) {
-    double part = 0;
-    length = panel(p, x, bent);
-    for (int k = 0; k < NODES / 2; k++)
-      part += weights[k] *
-              (exp(-bend(p, x + length / 2 * (1 - nodes[k]))) + exp(-bend(p, x + length / 2 * (1 + nodes[k]))));
-    sum += part * length / 2;
-  }
-  return sum;
-}
-
-/* z after a piece, between speeds of one direction; no further bent than before or than friction bends it */
-static double slide(const psdm_friction *f, double direction, double from, double to, double time, double z) {
-  piece p = piece_of(f, from, to, time);
-  if (p.length == 0) return z;
-  if (!isfinite(p.length)) return NAN;
-  if (is_level(&p)) return relax(z, direction * p.dry / p.sigma0, p.sigma0 / p.dry * p.length);
-  double next = z * exp(-bend(&p, p.length)) + direction * bending(&p),
-         most = fmax(fabs(z), psdm_friction_most(f, PSDM_FRICTION_LUGRE) / f->sigma0);
-  return fabs(next) > most ? copysign(most, next) : next;
-}
+/* ---- LuGre along a velocity that changes ---- */
 
 /* one interval; where the velocity changes its sign, two pieces */
 static double follow(const psdm_friction *f, double v0, double v1, double dt, double z) {
-  if (!has_bristles(f)) return 0;
-  if (dt <= 0) return z;
-  if (sign(v0) * sign(v1) >= 0) return slide(f, sign(v0 + v1), fabs(v0), fabs(v1), dt, z);
-  double until = dt * (v0 / (v0 - v1));
-  return slide(f, sign(v1), 0, fabs(v1), dt - until, slide(f, sign(v0), fabs(v0), 0, until, z));
+  return has_bristles(f) ? bristle_step(v0, v1, dt, z, f->coulomb, f->stat, f->stribeck, f->sigma0) : 0;
 }
 
 void psdm_lugre_follow(const psdm_friction *f, double start, long count, const double *t, const double *v, double *z,

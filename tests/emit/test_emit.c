@@ -168,18 +168,32 @@ static psdm_ref random_value(rng *g, psdmp_codegen_program *p, const psdm_ref *p
   return rng_int(g, 0, 3) ? r : psdm_neg(r);
 }
 
-/* values stay tame: quotients and roots of 1 + x^2 only */
-static psdm_ref random_operation(rng *g, psdmp_codegen_program *p, const psdm_ref *pool, int count) {
+/* LuGre's bristles, from soft to stiff */
+static psdm_ref random_bristles(rng *g, psdm_graph *graph, psdm_ref v0, psdm_ref v1, psdm_ref dt) {
+  psdm_friction f = {.coulomb = rng_uniform(g, 0.5, 3),
+                     .stat = rng_uniform(g, 0.2, 5),
+                     .stribeck = rng_int(g, 0, 3) ? rng_uniform(g, 0.05, 1) : 0,
+                     .sigma0 = pow(10, rng_uniform(g, 0, 4))};
+  return psdm_bristles(graph, &f, v0, v1, dt, psdm_scale(graph, 1e-3, v0));
+}
+
+/* values stay tame: quotients and roots of 1 + x^2 only. exponentials: those whose vectors round otherwise too */
+static psdm_ref random_operation(rng *g, psdmp_codegen_program *p, const psdm_ref *pool, int count, bool exponentials) {
   psdm_graph *graph = p->graph;
   psdm_ref a = random_value(g, p, pool, count), b = random_value(g, p, pool, count);
   psdm_ref tame = psdm_add(graph, psdm_const(graph, 1), psdm_mul(graph, a, a));
-  switch (rng_int(g, 0, 19)) {
+  if (exponentials && rng_int(g, 0, 9) == 0)
+    return rng_int(g, 0, 1) ? psdm_tanh(graph, a) : psdm_exp(graph, psdm_neg(tame));
+  switch (rng_int(g, 0, 22)) {
     case 0: return psdm_recip(graph, tame);
     case 1: return psdm_sqrt(graph, tame);
     case 2: return psdm_sign(graph, a);
     case 3: return psdm_sin(graph, a);
     case 4: return psdm_cos(graph, b);
     case 5: return psdm_scale(graph, 0.25, a);
+    case 20: return psdm_clip(graph, a);
+    case 21: return psdm_pow(graph, a, rng_int(g, 0, 5) ? rng_uniform(g, 0, 1) : 0.5);
+    case 22: return random_bristles(g, graph, a, b, random_value(g, p, pool, count));
     case 6:
     case 7:
     case 8:
@@ -189,13 +203,13 @@ static psdm_ref random_operation(rng *g, psdmp_codegen_program *p, const psdm_re
   }
 }
 
-static void random_program(rng *g, psdmp_codegen_program *p, psdm_ref *output) {
+static void random_program(rng *g, psdmp_codegen_program *p, bool exponentials, psdm_ref *output) {
   psdm_ref pool[200];
   int count = 0, total = rng_int(g, 10, 150);
   for (int i = 0; i < INPUTS; i++) pool[count++] = input(p, PSDMP_CODEGEN_IN_Q, i);
   for (int i = 0; i < 3; i++) pool[count++] = input(p, PSDMP_CODEGEN_IN_THETA, i);
   pool[count++] = psdm_mul(p->graph, pool[4], pool[5]);
-  while (count < total) pool[count] = random_operation(g, p, pool, count), count++;
+  while (count < total) pool[count] = random_operation(g, p, pool, count, exponentials), count++;
   for (int i = 0; i < OUTPUTS; i++)
     output[i] = i < 2 ? pool[rng_int(g, 0, 7)] : i == 2 ? psdm_const(p->graph, -0.75) : random_value(g, p, pool, count);
   set_outputs(p, output, OUTPUTS);
@@ -251,10 +265,58 @@ static void test_graphs(void **unused) {
     b.code.options.target = k % 2 ? PSDM_CODE_SIMD : PSDM_CODE_C;
     b.code.options.throughput = k % 4 > 1;
     psdmp_codegen_program *p = add_program(&b, PSDM_CODE_POSE, "pose", INPUTS);
-    random_program(&g, p, output);
+    random_program(&g, p, k % 2 == 0, output);
     write_code(&b, false);
     graph_driver(&g, p, k % 2);
     assert_int_equal(run(k % 3 ? "-O1 -march=native -ffp-contract=off" : "-O2 -ffp-contract=off"), 0);
+    bench_close(&b);
+  }
+}
+
+/* ---- exponentials on vectors ---- */
+
+/* 10^6 numbers of every size, in units in the last place (float: beside the long double of the same number) */
+static void exponential_driver(bool single) {
+  FILE *f = driver(single);
+  fprintf(f,
+          "static double u(void) { static unsigned long long s = 1; s = s*6364136223846793005ULL + "
+          "1442695040888963407ULL; return (double)(s >> 11)*0x1p-53; }\n"
+          "int main(void) {\n  enum { K = 64 };\n  const real theta[3] = {0};\n  static real q[2*K], qd[2*K], "
+          "X[2*K];\n  double worst[2] = {0, 0};\n"
+          "  for (int n = 0; n < 16000; n++) {\n    for (int i = 0; i < K; i++) {\n"
+          "      const double x = pow(10, 12*u() - 10);\n      q[i] = (real)(n %% 3 ? -x : x < %s ? x : u());\n      "
+          "q[K + i] = (real)(u() < 0.5 ? -x : x);\n    }\n"
+          "    hand_pose_batch(K, theta, q, qd, X);\n    for (int i = 0; i < 2*K; i++) {\n"
+          "      const long double y = i < K ? expl((long double)q[i]) : tanhl((long double)q[i]);\n"
+          "      if (i < K && (double)y < %s) continue;\n"
+          "      const double unit = ldexp(1, ilogb((double)y) - %d), d = (double)fabsl((long double)X[i] - y)/unit;\n"
+          "      if (!(d <= worst[i/K])) worst[i/K] = d;\n    }\n  }\n"
+          "  printf(\"%s: exp %%.3g, tanh %%.3g units\\n\", worst[0], worst[1]);\n  int bad = !(worst[0] < 1.2) || "
+          "!(worst[1] < 3);\n"
+          "  const real odd[] = {0, -(real)1e30, -(real)INFINITY, (real)NAN};\n  for (int i = 0; i < K; i++) q[i] = "
+          "odd[i %% 4], q[K + i] = i < 32 ? odd[i %% 4] : -odd[i %% 4];\n"
+          "  hand_pose_batch(K, theta, q, qd, X);\n  for (int i = 0; i < K; i++) {\n    const int k = i %% 4;\n"
+          "    const double e = (double)X[i], t = (double)X[K + i], way = i < 32 ? 1 : -1;\n"
+          "    bad |= k == 0 ? !(e == 1 && t == 0) : k < 3 ? !(e >= 0 && e < 1e-37 && t == -way) : !(e != e && t != "
+          "t);\n  }\n  return bad;\n}\n",
+          single ? "80" : "700", single ? "1e-35" : "1e-300", single ? 23 : 52, single ? "float" : "double");
+  fclose(f);
+}
+
+static void test_exponentials(void **unused) {
+  (void)unused;
+  for (int k = 0; k < 4; k++) {
+    psdm_ref output[2];
+    bench b;
+    bench_open(&b);
+    b.code.options.target = PSDM_CODE_SIMD;
+    psdmp_codegen_program *p = add_program(&b, PSDM_CODE_POSE, "pose", 2);
+    output[0] = psdm_exp(p->graph, input(p, PSDMP_CODEGEN_IN_Q, 0));
+    output[1] = psdm_tanh(p->graph, input(p, PSDMP_CODEGEN_IN_Q, 1));
+    set_outputs(p, output, 2);
+    write_code(&b, k % 2);
+    exponential_driver(k % 2);
+    assert_int_equal(run(flag_sets[k / 2]), 0);
     bench_close(&b);
   }
 }
@@ -402,6 +464,7 @@ static int remove_folder(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_literals),      cmocka_unit_test(test_sincos),
                                      cmocka_unit_test(test_graphs),        cmocka_unit_test(test_hostile_names),
-                                     cmocka_unit_test(test_random_robots), cmocka_unit_test(test_failures)};
+                                     cmocka_unit_test(test_random_robots), cmocka_unit_test(test_failures),
+                                     cmocka_unit_test(test_exponentials)};
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -44,6 +44,39 @@ static void by_hand(void **state) {
   psdm_graph_free(g);
 }
 
+/* functions that friction is made of */
+static void friction_functions(void **state) {
+  (void)state;
+  psdm_graph *g;
+  const int inputs[1] = {0};
+  assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
+  psdm_ref x = psdm_input(g, 0), y = psdm_scale(g, -1.5, x);
+  psdm_ref f[] = {psdm_exp(g, y),       psdm_tanh(g, y), psdm_clip(g, y),
+                  psdm_pow(g, y, 0.4),  psdm_abs(g, y),  psdm_mul(g, psdm_pow(g, y, 0.4), psdm_sign(g, y)),
+                  psdm_pow(g, y, -1.25)};
+  for (int k = 0; k < 7; k++) {
+    psdm_ref d;
+    assert_int_equal(psdm_graph_gradient(g, f[k], inputs, 1, &d), PSDM_OK);
+    for (int n = 0; n < 40; n++) {
+      double at = -2 + 0.1 * n + 0.013, h = 1e-5, low = at - h, high = at + h;
+      double exact = value(g, d, &at), difference = (value(g, f[k], &high) - value(g, f[k], &low)) / (2 * h);
+      if (!(fabs(exact - difference) <= 1e-6 * (1 + pow(fabs(at), -3.25))))
+        fail_msg("function %d at %g: %.12g, differences %.12g", k, at, exact, difference);
+    }
+  }
+  /* where there is no slope, or an infinite one, it counts as zero */
+  const double zero = 0, edge[2] = {2. / 3, -2. / 3};
+  for (int k = 3; k < 7; k++) {
+    psdm_ref d;
+    assert_int_equal(psdm_graph_gradient(g, f[k], inputs, 1, &d), PSDM_OK);
+    assert_true(value(g, d, &zero) == 0);
+  }
+  psdm_ref d;
+  assert_int_equal(psdm_graph_gradient(g, f[2], inputs, 1, &d), PSDM_OK);
+  for (int k = 0; k < 2; k++) assert_true(value(g, f[2], &edge[k]) == (k ? 1 : -1) && value(g, d, &edge[k]) == 0);
+  psdm_graph_free(g);
+}
+
 /* a random expression: sums and products of sines, cosines and earlier values, each of moderate size */
 static psdm_ref random_expression(psdm_graph *g, rng *r) {
   psdm_ref pool[60];
@@ -118,7 +151,7 @@ static void substitution(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(random_gradients),
-                                     cmocka_unit_test(substitution)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(friction_functions),
+                                     cmocka_unit_test(random_gradients), cmocka_unit_test(substitution)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

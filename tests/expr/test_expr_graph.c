@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "psdm/expr.h"
+#include "psdm/friction.h"
 #include "support.h"
 
 typedef struct fixture {
@@ -78,6 +79,51 @@ static void test_functions(void **unused) {
   psdm_graph_cost(g, angles, 3, &cost);
   assert_int_equal(cost.sincos, 2);
   assert_int_equal(cost.depth, 1);
+  psdm_graph_free(g);
+}
+
+/* functions that friction is made of: signs, folding, what they are worth */
+static void test_friction_functions(void **unused) {
+  (void)unused;
+  fixture f = start();
+  psdm_graph *g = f.g;
+  const double input[8] = {0.3, -1.7, 2.2, 0, 0.002, 1e-4, 0.7, 1.9};
+  double scratch[256], value;
+  assert_int_equal(psdm_tanh(g, psdm_neg(f.x)), psdm_neg(psdm_tanh(g, f.x)));
+  assert_int_equal(psdm_clip(g, psdm_neg(f.x)), psdm_neg(psdm_clip(g, f.x)));
+  assert_int_equal(psdm_pow(g, psdm_neg(f.x), 0.4), psdm_pow(g, f.x, 0.4));
+  assert_int_not_equal(psdm_exp(g, psdm_neg(f.x)), psdm_exp(g, f.x));
+  assert_int_equal(psdm_pow(g, f.x, 0), psdm_const(g, 1));
+  assert_int_equal(psdm_pow(g, f.x, 1), psdm_abs(g, f.x));
+  assert_int_equal(psdm_pow(g, f.x, 2), psdm_mul(g, f.x, f.x));
+  assert_true(psdm_is_const(g, psdm_clip(g, psdm_const(g, -3)), &value) && value == -1);
+  assert_true(psdm_is_const(g, psdm_pow(g, psdm_const(g, 0), -2), &value) && value == 0);
+  psdm_friction friction = {
+      .coulomb = 2, .stat = 3, .stribeck = 0.1, .sigma0 = 1e4, .sigma1 = 5, .exponent = 1, .given = true};
+  psdm_ref out[] = {psdm_exp(g, psdm_neg(f.z)), psdm_tanh(g, f.y), psdm_clip(g, f.y),      psdm_clip(g, f.x),
+                    psdm_pow(g, f.y, 0.4),      psdm_abs(g, f.y),  psdm_pow(g, f.w, -0.5), PSDM_REF_NONE};
+  out[7] = psdm_bristles(g, &friction, psdm_neg(f.x), f.y, f.a, f.b);
+  const double t[2] = {0, input[4]}, v[2] = {-input[0], input[1]};
+  double z[2], tau[2], got[8];
+  psdm_lugre_follow(&friction, input[5], 2, t, v, z, tau);
+  const double want[8] = {exp(-2.2), tanh(-1.7), -1, 0.3, pow(1.7, 0.4), 1.7, 0, z[1]};
+  psdm_graph_evaluate(g, input, out, 8, scratch, got);
+  for (int k = 0; k < 8; k++) assert_true(got[k] == want[k]);
+  psdm_cost cost;
+  psdm_graph_cost(g, out, 8, &cost);
+  assert_int_equal(cost.calls, 5);
+  /* rewritten graphs keep them */
+  const int number = 0;
+  psdm_ref by = psdm_const(g, input[0]), sum = psdm_const(g, 0);
+  for (int k = 0; k < 8; k++) sum = psdm_add(g, sum, psdm_mul(g, psdm_add(g, f.c, out[k]), f.d));
+  psdm_graph_evaluate(g, input, &sum, 1, scratch, &value);
+  assert_int_equal(psdm_graph_factor(g, &sum, 1), PSDM_OK);
+  assert_int_equal(psdm_graph_balance(g, &sum, 1), PSDM_OK);
+  assert_int_equal(psdm_graph_substitute(g, &number, &by, 1, &sum, 1), PSDM_OK);
+  assert_true(psdm_graph_size(g) <= 256);
+  psdm_graph_evaluate(g, input, &sum, 1, scratch, got);
+  assert_true(fabs(got[0] - value) < 1e-13);
+  assert_int_equal(psdm_graph_gradient(g, out[7], &number, 1, &by), PSDM_E_ARGUMENT);
   psdm_graph_free(g);
 }
 
@@ -318,11 +364,18 @@ static void test_memory(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_folding),        cmocka_unit_test(test_functions),
-                                     cmocka_unit_test(test_sharing),        cmocka_unit_test(test_nothing_passes_on),
-                                     cmocka_unit_test(test_common_factors), cmocka_unit_test(test_constant_factors),
-                                     cmocka_unit_test(test_shared_pairs),   cmocka_unit_test(test_squares),
-                                     cmocka_unit_test(test_beside),         cmocka_unit_test(test_document),
-                                     cmocka_unit_test(test_balance),        cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_folding),
+                                     cmocka_unit_test(test_functions),
+                                     cmocka_unit_test(test_friction_functions),
+                                     cmocka_unit_test(test_sharing),
+                                     cmocka_unit_test(test_nothing_passes_on),
+                                     cmocka_unit_test(test_common_factors),
+                                     cmocka_unit_test(test_constant_factors),
+                                     cmocka_unit_test(test_shared_pairs),
+                                     cmocka_unit_test(test_squares),
+                                     cmocka_unit_test(test_beside),
+                                     cmocka_unit_test(test_document),
+                                     cmocka_unit_test(test_balance),
+                                     cmocka_unit_test(test_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
