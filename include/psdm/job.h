@@ -97,7 +97,8 @@ PSDM_API bool psdm_job_stopped(const psdm_job *job);                   /* it is 
 PSDM_API void psdm_job_json(const psdm_job *job, psdm_output *output); /* the result as one object */
 /* The same as a document of psdm/results.h: its type says which. NULL: a failed run, a rank that helped. */
 PSDM_API const psdm_result *psdm_job_result(const psdm_job *job);
-/* The robot as it was read, NULL before. */
+/* The robot's file, NULL where it was given; the robot as it was read, NULL before. */
+PSDM_API const char *psdm_job_robot_path(const psdm_job *job);
 PSDM_API const psdm_robot *psdm_job_robot_used(const psdm_job *job);
 
 typedef struct psdm_job_rows {

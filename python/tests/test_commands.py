@@ -84,10 +84,17 @@ def test_steps(two_link):
     np.testing.assert_allclose(found.theta[known], two_link.base_model.theta[known], rtol=0.02, atol=0.02)
 
 
-def test_excite(two_link):
+def test_excite(two_link, tmp_path):
     motion = two_link.excite(seconds=5, starts=1, evaluations=300, velocity=1.5)
     assert motion.good and np.max(np.abs(motion.qd)) <= 1.5 and motion.condition < motion["random"]["median"]
     np.testing.assert_allclose(two_link.inverse(motion.q, motion.qd, motion.qdd), motion.tau, atol=1e-9)
+    # the command's file has the same bits
+    path, out = tmp_path / "robot.yaml", tmp_path / "motion.csv"
+    path.write_text(two_link.to_yaml())
+    subprocess.run([psdm._tool.executable(), "excite", path, "--seconds", "5", "--starts", "1", "--evaluations", "300", "--velocity", "1.5", "--out", out], check=True,
+                   stdout=subprocess.DEVNULL)
+    rows = psdm._tool.read_csv(str(out))
+    assert list(rows) == list(motion.rows) and all(np.array_equal(rows[name], motion.rows[name]) for name in rows)
 
 
 def test_plan(two_link):
@@ -105,10 +112,16 @@ def test_plan_without_plugin(two_link, monkeypatch, tmp_path):
         two_link.plan("time", start=0, end=[1, 0.5], effort=[60, 20], velocity=3)
 
 
-def test_excite_without_nlopt(two_link, monkeypatch):
-    monkeypatch.setenv("PSDM_NLOPT", "/nowhere/libnlopt.so")
-    with pytest.raises(psdm.PsdmError, match="install libnlopt0"):
-        two_link.excite()
+def test_excite_without_nlopt():
+    program = """
+import psdm
+try:
+    psdm.Robot.shipped("two_link").excite()
+except psdm.PsdmError as error:
+    print(error.status, error)
+"""
+    said = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PSDM_NLOPT": "/nowhere/libnlopt.so"}, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert "PSDM_E_MISSING" in said and "install libnlopt0" in said
 
 
 def test_reduce(two_link):
@@ -156,6 +169,19 @@ print(run.good, run.interrupted, run.t.size > 1 and run.t[-1] < 1e7)
     assert interrupted(program, (tmp_path / "ready").exists) == ["False", "True", "True"]
 
 
+def test_excite_interrupt(tmp_path):
+    """A search ends with the best until then, which keeps all limits."""
+    program = f"""
+import pathlib
+def ready(doing, share):
+    if "condition number" in doing:
+        pathlib.Path({str(tmp_path / "ready")!r}).touch()
+motion = psdm.Robot.shipped("two_link").excite(seconds=5, starts=1000, evaluations=100000, wall=300, progress=ready)
+print(motion.good, motion["interrupted"], motion.interrupted, motion.t[-1], motion.worst <= 1)
+"""
+    assert interrupted(program, (tmp_path / "ready").exists) == ["False", "True", "True", "5.0", "True"]
+
+
 def test_progress(two_link):
     said: list[tuple[str, float | None]] = []
 
@@ -168,9 +194,11 @@ def test_progress(two_link):
     assert said[-1][0].endswith("s simulated") and 0 <= said[-1][1] < 1
     with pytest.raises(ZeroDivisionError):
         two_link.simulate(1e7, output=100, progress=lambda doing, share: 1 / 0)
+    motion = two_link.excite(seconds=5, starts=1000, evaluations=100000, wall=300, progress=lambda doing, share: "condition number" not in doing)
+    assert not motion.good and motion.interrupted and motion["stopped"] and motion.q.shape == (501, 2)
 
 
-def test_simulate_needs_no_other_process(two_link, monkeypatch):
+def test_jobs_need_no_other_process(two_link, monkeypatch):
     """Neither a child nor a file."""
     monkeypatch.setenv("PSDM", "/nowhere/psdm")
     monkeypatch.setattr(subprocess, "Popen", None)
@@ -178,6 +206,10 @@ def test_simulate_needs_no_other_process(two_link, monkeypatch):
     assert two_link.simulate(0.1, log=True).log["tau"].shape == (11, 2)
     with pytest.raises(psdm.PsdmError, match="contrl.*did you mean 'control'") as error:
         two_link.simulate(1, contrl="pd")
+    assert two_link.excite("gravity").tau.shape[1] == 2
+    with pytest.raises(psdm.PsdmError, match="^levels needs for friction$") as error:
+        two_link.excite(levels=3)
+    assert error.value.status == "PSDM_E_SETTING"
     assert error.value.status == "PSDM_E_SETTING"
 
 

@@ -1,13 +1,12 @@
 /* job.c: a job from its settings to its result: what the caller sees of it. */
 #include "job/job_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "job/state_priv.h"
 
-static const psdmp_job_kind *const kinds[] = {&psdmp_job_simulate_kind, &psdmp_job_inspect_kind, &psdmp_job_derive_kind,
-                                              &psdmp_job_params_kind};
+static const psdmp_job_kind *const kinds[] = {&psdmp_job_simulate_kind, &psdmp_job_excite_kind, &psdmp_job_inspect_kind,
+                                              &psdmp_job_derive_kind, &psdmp_job_params_kind};
 
 static const psdmp_job_kind *find_kind(const char *command) {
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -47,11 +46,11 @@ psdm_status psdm_job_new(const char *command, const psdm_job_host *host, psdm_jo
   const psdmp_job_kind *kind = find_kind(command);
   *out = NULL;
   if (!kind) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no job is called '%.40s'", command);
-  psdm_job *job = calloc(1, kind->bytes);
-  psdmp_job_state *state = calloc(1, sizeof *state);
+  psdm_job *job = psdmp_base_alloc(NULL, kind->bytes);
+  psdmp_job_state *state = psdmp_base_alloc(NULL, sizeof *state);
   if (!job || !state) {
-    free(job);
-    free(state);
+    psdmp_base_free(NULL, job);
+    psdmp_base_free(NULL, state);
     return psdmp_base_fail_status(error, PSDM_E_MEMORY);
   }
   job->kind = kind;
@@ -72,8 +71,8 @@ void psdm_job_free(psdm_job *job) {
   psdm_settings_free(arguments_of(job->kind), psdm_job_values(job));
   psdmp_job_state_free(job->state);
   psdm_robot_free(job->given);
-  free(job->state);
-  free(job);
+  psdmp_base_free(NULL, job->state);
+  psdmp_base_free(NULL, job);
 }
 
 /* ---- what goes in ---- */
@@ -183,6 +182,7 @@ bool psdm_job_good(const psdm_job *job) { return job->good; }
 bool psdm_job_stopped(const psdm_job *job) { return job->state->stopped; }
 
 const psdm_result *psdm_job_result(const psdm_job *job) { return job->answer; }
+const char *psdm_job_robot_path(const psdm_job *job) { return job->path; }
 const psdm_robot *psdm_job_robot_used(const psdm_job *job) { return job->state->robot; }
 
 void psdm_job_json(const psdm_job *job, psdm_output *output) {
@@ -203,6 +203,10 @@ const char *psdm_job_text_of(const psdm_job *job, const char *setting) {
 }
 
 /* ---- for the jobs ---- */
+
+void *psdmp_job_array(const psdm_job *job, size_t count, size_t size) {
+  return psdmp_base_arena_array(&job->state->arena, (ptrdiff_t)count, size);
+}
 
 psdm_status psdmp_job_answer(psdm_job *job, const psdm_result_type *type, psdmp_job_fill *fill) {
   psdm_error error;

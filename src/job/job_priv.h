@@ -21,8 +21,8 @@ typedef struct psdmp_job_kind {
   void (*free)(psdm_job *job); /* NULL: nothing is the command's own */
 } psdmp_job_kind;
 
-extern const psdmp_job_kind psdmp_job_simulate_kind, psdmp_job_inspect_kind, psdmp_job_derive_kind,
-    psdmp_job_params_kind;
+extern const psdmp_job_kind psdmp_job_simulate_kind, psdmp_job_excite_kind, psdmp_job_inspect_kind,
+    psdmp_job_derive_kind, psdmp_job_params_kind;
 
 struct psdm_job {
   const psdmp_job_kind *kind;
@@ -34,6 +34,9 @@ struct psdm_job {
   psdm_result *answer;           /* NULL: none yet */
   bool good;
 };
+
+/* zeroed, freed with the job; NULL when out of memory */
+void *psdmp_job_array(const psdm_job *job, size_t count, size_t size);
 
 /* ---- what goes wrong; all return the status ---- */
 

@@ -1,5 +1,4 @@
 /* rows.c: rows of numbers under names: to a file, into memory, or both. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "job/state_priv.h"
@@ -29,9 +28,8 @@ bool psdmp_job_state_keep(psdmp_job_state *state, const char *setting) {
 }
 
 static void empty(psdmp_job_kept *kept) {
-  for (int c = 0; c < kept->columns && kept->names; c++) free(kept->names[c]);
-  free(kept->names);
-  free(kept->values);
+  psdmp_base_free(NULL, kept->names);
+  psdmp_base_free(NULL, kept->values);
   psdm_output_abort(&kept->text);
   *kept = (psdmp_job_kept){.next = kept->next, .setting = kept->setting};
 }
@@ -52,26 +50,29 @@ static void name_of(const psdmp_job_group *group, int i, char name[64]) {
   else snprintf(name, 64, "%s", group->name);
 }
 
+/* the pointers, and behind them the names */
 static bool keep_names(psdmp_job_kept *kept, const psdmp_job_group *groups, int count) {
+  enum { NAME = 64 };
   int columns = 0;
   for (int g = 0; g < count; g++) columns += width_of(&groups[g]);
-  kept->names = calloc((size_t)columns, sizeof *kept->names);
+  kept->names = psdmp_base_alloc(NULL, (size_t)columns * (sizeof *kept->names + NAME));
   if (!kept->names) return false;
+  char *text = (char *)(kept->names + columns);
   kept->columns = columns;
   for (int g = 0, c = 0; g < count; g++)
-    for (int i = 0; i < width_of(&groups[g]); i++, c++) {
-      if (!(kept->names[c] = malloc(64))) return false;
-      name_of(&groups[g], i, kept->names[c]);
-    }
+    for (int i = 0; i < width_of(&groups[g]); i++, c++) name_of(&groups[g], i, kept->names[c] = text + c * NAME);
   return true;
 }
 
 static bool keep_row(psdmp_job_kept *kept, const psdmp_job_group *groups, int count) {
   if (!kept->names && !keep_names(kept, groups, count)) return false;
   if (kept->rows == kept->room) {
+    const size_t row = (size_t)kept->columns * sizeof(double);
     long room = 2 * kept->room + 256;
-    double *more = realloc(kept->values, (size_t)room * (size_t)kept->columns * sizeof *more);
+    double *more = psdmp_base_alloc_raw(NULL, (size_t)room * row);
     if (!more) return false;
+    if (kept->rows) memcpy(more, kept->values, (size_t)kept->rows * row);
+    psdmp_base_free(NULL, kept->values);
     kept->values = more;
     kept->room = room;
   }
@@ -109,7 +110,7 @@ psdm_status psdmp_job_rows_open(const psdm_job *job, const char *setting, const 
   psdm_error error;
   *sink = NULL;
   if (!path && !kept) return PSDM_OK;
-  psdmp_job_sink *s = calloc(1, sizeof *s);
+  psdmp_job_sink *s = psdmp_base_alloc(NULL, sizeof *s);
   if (!s) return psdmp_job_memory(job);
   s->kept = kept;
   if (kept) empty(kept);
@@ -117,7 +118,7 @@ psdm_status psdmp_job_rows_open(const psdm_job *job, const char *setting, const 
                        : job->host.open ? job->host.open(job->host.user, path, &s->out, &error)
                                         : psdm_output_open(path, NULL, &s->out, &error);
   if (status) {
-    free(s);
+    psdmp_base_free(NULL, s);
     return psdmp_job_fail(job, &error);
   }
   *sink = s;
@@ -155,7 +156,7 @@ psdm_status psdmp_job_rows_commit(const psdm_job *job, psdmp_job_sink **sink) {
   if (!*sink) return PSDM_OK;
   bool failed = (*sink)->failed;
   psdm_status status = close_file(job, &(*sink)->out, !failed, &error);
-  free(*sink);
+  psdmp_base_free(NULL, *sink);
   *sink = NULL;
   return status ? psdmp_job_fail(job, &error) : failed ? psdmp_job_memory(job) : PSDM_OK;
 }
@@ -187,6 +188,6 @@ psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const c
 void psdmp_job_rows_abort(const psdm_job *job, psdmp_job_sink **sink) {
   if (!*sink) return;
   close_file(job, &(*sink)->out, false, NULL);
-  free(*sink);
+  psdmp_base_free(NULL, *sink);
   *sink = NULL;
 }

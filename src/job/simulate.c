@@ -2,17 +2,9 @@
 #include "job/simulate_priv.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define SETTINGS_STRUCT psdmp_job_simulate_settings
 static const psdm_setting settings[] = {SIMULATE_SETTINGS(PSDM_SETTINGS_ROW){0}};
-
-void *psdmp_job_simulate_array(psdmp_job_simulate *j, size_t count, size_t size) {
-  if (j->array_count == SIMULATE_ARRAYS) return NULL;
-  void *memory = calloc(count ? count : 1, size);
-  if (memory) j->arrays[j->array_count++] = memory;
-  return memory;
-}
 
 static void clear(psdm_job *job) {
   psdmp_job_simulate *j = (psdmp_job_simulate *)job;
@@ -31,7 +23,6 @@ static void clear(psdm_job *job) {
   psdm_robot_free(j->believed_file);
   psdm_robot_free(j->stated);
   psdm_robot_free(j->file);
-  for (int i = 0; i < j->array_count; i++) free(j->arrays[i]);
 }
 
 /* ---- the answer ---- */

@@ -6,8 +6,8 @@ psdm_status psdmp_job_simulate_carry_prepare(psdmp_job_simulate *j) {
   psdmp_job_carried *c = &j->carried;
   size_t n = (size_t)j->n;
   if (!j->options.payloads) return PSDM_OK;
-  c->nothing = psdmp_job_simulate_array(j, (size_t)psdm_robot_parameter_count(j->robot), sizeof *c->nothing);
-  c->tau = psdmp_job_simulate_array(j, 4 * n, sizeof *c->tau);
+  c->nothing = psdmp_job_array(&j->job, (size_t)psdm_robot_parameter_count(j->robot), sizeof *c->nothing);
+  c->tau = psdmp_job_array(&j->job, 4 * n, sizeof *c->tau);
   if (!c->nothing || !c->tau || psdm_robot_clone(j->robot, NULL, &c->load) || psdm_work_new(c->load, NULL, &c->work))
     return psdmp_job_memory(&j->job);
   c->sum = c->tau + n, c->sum_motor = c->tau + 2 * n, c->current = c->tau + 3 * n;

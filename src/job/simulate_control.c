@@ -7,7 +7,7 @@
 static psdm_status take_list(psdmp_job_simulate *j, const char *option, const char *text, int count,
                              const double **to) {
   if (!text) return PSDM_OK;
-  double *value = psdmp_job_simulate_array(j, (size_t)count, sizeof *value);
+  double *value = psdmp_job_array(&j->job, (size_t)count, sizeof *value);
   *to = value;
   return value ? psdmp_job_numbers(&j->job, option, text, count, value) : psdmp_job_memory(&j->job);
 }
@@ -17,7 +17,7 @@ static psdm_status take_Q(psdmp_job_simulate *j, const double **to) {
   const char *comma = j->set.Q ? strchr(j->set.Q, ',') : NULL;
   bool pair = comma && !strchr(comma + 1, ',') && j->n > 1;
   if (!pair) return take_list(j, "Q", j->set.Q, 2 * j->n, to);
-  double two[2], *value = psdmp_job_simulate_array(j, 2 * (size_t)j->n, sizeof *value);
+  double two[2], *value = psdmp_job_array(&j->job, 2 * (size_t)j->n, sizeof *value);
   if (!value) return psdmp_job_memory(&j->job);
   psdm_status status = psdmp_job_numbers(&j->job, "Q", j->set.Q, 2, two);
   for (int i = 0; i < 2 * j->n; i++) value[i] = two[i >= j->n];
@@ -28,7 +28,7 @@ static psdm_status take_Q(psdmp_job_simulate *j, const double **to) {
 static psdm_status take_inputs(psdmp_job_simulate *j, const bool **to) {
   const char *at = j->set.inputs;
   if (!at) return PSDM_OK;
-  bool *input = psdmp_job_simulate_array(j, (size_t)j->n, sizeof *input);
+  bool *input = psdmp_job_array(&j->job, (size_t)j->n, sizeof *input);
   if (!input) return psdmp_job_memory(&j->job);
   *to = input;
   for (int last = 0;; at++) {

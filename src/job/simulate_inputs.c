@@ -79,7 +79,7 @@ static psdm_status read_row(psdmp_job_simulate *j, const initial *in) {
   for (int group = THETA; group <= THETAD && j->set.elastic; group++) {
     if (!in->has[group]) continue;
     double **to = group == THETA ? &j->theta : &j->thetad;
-    if (!(*to = psdmp_job_simulate_array(j, (size_t)j->n, sizeof **to))) return psdmp_job_memory(&j->job);
+    if (!(*to = psdmp_job_array(&j->job, (size_t)j->n, sizeof **to))) return psdmp_job_memory(&j->job);
     take(j, in, group, *to);
   }
   if (psdm_csv_row(in->csv, in->row, &more, &error)) return psdmp_job_fail(&j->job, &error);
@@ -88,9 +88,9 @@ static psdm_status read_row(psdmp_job_simulate *j, const initial *in) {
 
 static psdm_status read_initial(psdmp_job_simulate *j, initial *in) {
   int columns = psdm_csv_columns(in->csv);
-  in->row = psdmp_job_simulate_array(j, (size_t)columns, sizeof *in->row);
-  in->used = psdmp_job_simulate_array(j, (size_t)columns, sizeof *in->used);
-  int *places = psdmp_job_simulate_array(j, (size_t)GROUPS * (size_t)j->n, sizeof *places);
+  in->row = psdmp_job_array(&j->job, (size_t)columns, sizeof *in->row);
+  in->used = psdmp_job_array(&j->job, (size_t)columns, sizeof *in->used);
+  int *places = psdmp_job_array(&j->job, (size_t)GROUPS * (size_t)j->n, sizeof *places);
   if (!in->row || !in->used || !places) return psdmp_job_memory(&j->job);
   for (int group = 0; group < GROUPS; group++) in->place[group] = places + group * j->n;
   psdm_status status = match_columns(j, in);
@@ -100,8 +100,8 @@ static psdm_status read_initial(psdmp_job_simulate *j, initial *in) {
 psdm_status psdmp_job_simulate_initial(psdmp_job_simulate *j) {
   initial in = {0};
   psdm_error error;
-  j->q = psdmp_job_simulate_array(j, (size_t)j->n, sizeof *j->q);
-  j->qd = psdmp_job_simulate_array(j, (size_t)j->n, sizeof *j->qd);
+  j->q = psdmp_job_array(&j->job, (size_t)j->n, sizeof *j->q);
+  j->qd = psdmp_job_array(&j->job, (size_t)j->n, sizeof *j->qd);
   if (!j->q || !j->qd) return psdmp_job_memory(&j->job);
   if (!j->set.initial || j->start_on_reference) return PSDM_OK;
   psdmp_job_reads(&j->job, j->set.initial);
@@ -116,8 +116,8 @@ psdm_status psdmp_job_simulate_initial(psdmp_job_simulate *j) {
 static psdm_status load_torque(psdmp_job_simulate *j) {
   enum { NAME = 16 };
   psdm_error error;
-  const char **names = psdmp_job_simulate_array(j, (size_t)j->n + 1, sizeof *names);
-  char *text = psdmp_job_simulate_array(j, (size_t)j->n, NAME);
+  const char **names = psdmp_job_array(&j->job, (size_t)j->n + 1, sizeof *names);
+  char *text = psdmp_job_array(&j->job, (size_t)j->n, NAME);
   if (!names || !text) return psdmp_job_memory(&j->job);
   for (int i = 0; i < j->n; i++) {
     snprintf(text + i * NAME, NAME, "tau%d", i + 1);
@@ -175,7 +175,7 @@ static psdm_status load_payload(psdmp_job_simulate *j) {
   long rows = psdm_signal_rows(table);
   status =
       rows <= SIMULATE_PAYLOADS ? PSDM_OK : psdmp_job_wrong(&j->job, "\1payload: at most %d rows", SIMULATE_PAYLOADS);
-  if (!status && !(j->payload = psdmp_job_simulate_array(j, (size_t)rows, sizeof *j->payload)))
+  if (!status && !(j->payload = psdmp_job_array(&j->job, (size_t)rows, sizeof *j->payload)))
     status = psdmp_job_memory(&j->job);
   for (long k = 0; k < rows && !status; k++) {
     double body[10];

@@ -81,7 +81,7 @@ static bool take_row(void *user, const psdm_along_row *along) {
 psdm_status psdmp_job_simulate_inverse(psdmp_job_simulate *j) {
   const psdm_along_options options = {
       .friction = j->options.friction, .elastic = j->set.elastic, .output = j->row_period};
-  double *memory = psdmp_job_simulate_array(j, 3 * (size_t)j->n, sizeof *memory);
+  double *memory = psdmp_job_array(&j->job, 3 * (size_t)j->n, sizeof *memory);
   double begin = psdm_motion_begin(j->reference), end = psdm_motion_end(j->reference),
          until = j->set.time > 0 ? fmin(end, begin + j->set.time) : end;
   extremes e = {.j = j, .speed = memory, .torque = memory + j->n, .square = memory + 2 * j->n, .until = until};

@@ -19,10 +19,10 @@ static psdm_status prepare_joint(psdmp_job_simulate *j, const psdm_joint *joint)
 
 psdm_status psdmp_job_simulate_log_prepare(psdmp_job_simulate *j) {
   psdm_status status = PSDM_OK;
-  j->log_noise = psdmp_job_simulate_array(j, (size_t)j->n, sizeof *j->log_noise);
-  j->constant = psdmp_job_simulate_array(j, (size_t)j->n, sizeof *j->constant);
-  j->gear = psdmp_job_simulate_array(j, (size_t)j->n, sizeof *j->gear);
-  j->scratch = psdmp_job_simulate_array(j, 3 * (size_t)j->n, sizeof *j->scratch);
+  j->log_noise = psdmp_job_array(&j->job, (size_t)j->n, sizeof *j->log_noise);
+  j->constant = psdmp_job_array(&j->job, (size_t)j->n, sizeof *j->constant);
+  j->gear = psdmp_job_array(&j->job, (size_t)j->n, sizeof *j->gear);
+  j->scratch = psdmp_job_array(&j->job, 3 * (size_t)j->n, sizeof *j->scratch);
   j->log_random = (uint64_t)j->set.seed ^ 0x106u; /* a stream of its own */
   if (!j->log_noise || !j->constant || !j->gear || !j->scratch) return psdmp_job_memory(&j->job);
   for (int k = 0; k < psdm_robot_joints(j->robot) && !status; k++)

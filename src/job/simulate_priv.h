@@ -83,7 +83,7 @@ typedef enum psdmp_job_reference_kind {
   REFERENCE_KINDS
 } psdmp_job_reference_kind;
 
-enum { SIMULATE_ARRAYS = 64, SIMULATE_PAYLOADS = 4096 };
+enum { SIMULATE_PAYLOADS = 4096 };
 
 /* How well a controller followed, over the rows; (n) each. */
 typedef struct psdmp_job_tracking {
@@ -122,8 +122,6 @@ typedef struct psdmp_job_simulate {
   psdm_controller *controller;
   psdm_sim_options options;
   psdm_sim *sim;
-  void *arrays[SIMULATE_ARRAYS]; /* to be freed */
-  int array_count;
 
   psdmp_job_sink *out, *log;
   bool interrupted;
@@ -143,10 +141,6 @@ typedef struct psdmp_job_simulate {
   psdm_simulation answer;
 } psdmp_job_simulate;
 
-/* ---- simulate.c ---- */
-
-/* zeroed, freed with the job; NULL when out of memory */
-void *psdmp_job_simulate_array(psdmp_job_simulate *j, size_t count, size_t size);
 /* ---- the steps ---- */
 
 psdm_status psdmp_job_simulate_words(psdmp_job_simulate *j); /* simulate_check.c: names to numbers, contradictions */

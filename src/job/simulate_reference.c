@@ -34,7 +34,7 @@ static psdm_status hold(psdmp_job_simulate *j, const double *to) {
 /* centre + A sin(2 pi f t) */
 static psdm_status sines(psdmp_job_simulate *j, const double *centre, const double *amplitude) {
   psdm_error error;
-  double *frequency = psdmp_job_simulate_array(j, 2 * (size_t)j->n, sizeof *frequency), *phase = frequency + j->n;
+  double *frequency = psdmp_job_array(&j->job, 2 * (size_t)j->n, sizeof *frequency), *phase = frequency + j->n;
   if (!frequency) return psdmp_job_memory(&j->job);
   psdm_status status =
       psdmp_job_numbers(&j->job, "frequency", j->set.frequency ? j->set.frequency : "0.5", j->n, frequency);
@@ -82,9 +82,9 @@ static psdm_status fourier(psdmp_job_simulate *j, const double *centre, const do
   psdm_error error;
   int count = (int)j->set.harmonics;
   size_t size = (size_t)j->n * (size_t)count;
-  double *a = psdmp_job_simulate_array(j, size, sizeof *a), *b = psdmp_job_simulate_array(j, size, sizeof *b);
-  double *u = psdmp_job_simulate_array(j, 2 * (size_t)count, sizeof *u),
-         *x = psdmp_job_simulate_array(j, 2 * (size_t)j->n, sizeof *x), *most = x + j->n;
+  double *a = psdmp_job_array(&j->job, size, sizeof *a), *b = psdmp_job_array(&j->job, size, sizeof *b);
+  double *u = psdmp_job_array(&j->job, 2 * (size_t)count, sizeof *u),
+         *x = psdmp_job_array(&j->job, 2 * (size_t)j->n, sizeof *x), *most = x + j->n;
   uint64_t random = (uint64_t)j->set.seed ^ 0xf0u; /* not the stream of model_error */
   if (!a || !b || !u || !x) return psdmp_job_memory(&j->job);
   for (int i = 0; i < j->n; i++)
@@ -114,7 +114,7 @@ static psdm_status from_file(psdmp_job_simulate *j) {
 }
 
 static psdm_status make(psdmp_job_simulate *j) {
-  double *to = psdmp_job_simulate_array(j, 2 * (size_t)j->n, sizeof *to), *amplitude = to + j->n;
+  double *to = psdmp_job_array(&j->job, 2 * (size_t)j->n, sizeof *to), *amplitude = to + j->n;
   if (!to) return psdmp_job_memory(&j->job);
   memcpy(to, j->q, (size_t)j->n * sizeof *to);
   psdm_status status = j->set.to ? psdmp_job_numbers(&j->job, "to", j->set.to, j->n, to) : PSDM_OK;
@@ -136,7 +136,7 @@ psdm_status psdmp_job_simulate_reference(psdmp_job_simulate *j) {
   psdm_status status = make(j);
   if (status || !j->start_on_reference) return status;
   /* the robot begins where the motion does */
-  double *x = psdmp_job_simulate_array(j, 2 * (size_t)j->n, sizeof *x);
+  double *x = psdmp_job_array(&j->job, 2 * (size_t)j->n, sizeof *x);
   if (!x) return psdmp_job_memory(&j->job);
   j->start = psdm_motion_begin(j->reference);
   psdm_motion_at(j->reference, j->start, 2, x);

@@ -18,7 +18,7 @@ static psdm_status stated_value(const psdmp_job_simulate *j, const char *name, d
  * become 0 */
 static psdm_status fill_stated(psdmp_job_simulate *j, const psdm_model *model) {
   int count = psdm_robot_parameter_count(j->file), own;
-  double *pi = psdmp_job_simulate_array(j, (size_t)count, sizeof *pi);
+  double *pi = psdmp_job_array(&j->job, (size_t)count, sizeof *pi);
   if (!pi || psdm_robot_clone(j->file, NULL, &j->stated)) return psdmp_job_memory(&j->job);
   for (int k = 0; k < psdm_model_l(model); k++) {
     double value;
@@ -83,7 +83,7 @@ static void warn_friction(const psdmp_job_simulate *j) {
 /* scaling all parameters of a link keeps it physically possible */
 static psdm_status make_wrong(psdmp_job_simulate *j) {
   int count = psdm_robot_parameter_count(j->model), links = psdm_robot_links(j->model);
-  double *pi = psdmp_job_simulate_array(j, (size_t)count, sizeof *pi), factor = 1;
+  double *pi = psdmp_job_array(&j->job, (size_t)count, sizeof *pi), factor = 1;
   uint64_t random = (uint64_t)j->set.seed;
   if (!pi || psdm_robot_clone(j->model, NULL, &j->believed)) return psdmp_job_memory(&j->job);
   psdm_robot_parameters(j->model, pi);

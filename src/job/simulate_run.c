@@ -36,7 +36,7 @@ static bool is_followed(const psdmp_job_simulate *j) { return j->controller && j
 static psdm_status tracking_start(psdmp_job_simulate *j) {
   psdmp_job_tracking *t = &j->tracking;
   size_t n = (size_t)j->n;
-  double *memory = psdmp_job_simulate_array(j, 7 * n, sizeof *memory);
+  double *memory = psdmp_job_array(&j->job, 7 * n, sizeof *memory);
   if (!memory) return psdmp_job_memory(&j->job);
   *t = (psdmp_job_tracking){.sum = memory,
                             .late_sum = memory + n,
@@ -86,8 +86,8 @@ static psdm_status keep_start(psdmp_job_simulate *j) {
   psdm_sim_row now;
   psdm_sim_now(j->sim, &now);
   j->kept =
-      psdmp_job_simulate_array(j, 8 * (size_t)now.n + (size_t)now.joints + (size_t)now.control_states, sizeof *j->kept);
-  j->state_names = psdmp_job_simulate_array(j, (size_t)now.control_states, sizeof *j->state_names);
+      psdmp_job_array(&j->job, 8 * (size_t)now.n + (size_t)now.joints + (size_t)now.control_states, sizeof *j->kept);
+  j->state_names = psdmp_job_array(&j->job, (size_t)now.control_states, sizeof *j->state_names);
   if (!j->kept || !j->state_names) return psdmp_job_memory(&j->job);
   for (int i = 0; i < now.control_states; i++) j->state_names[i] = psdm_control_state_name(j->controller, i);
   keep(j, &now);

@@ -2,6 +2,7 @@
 #ifndef JOBS_H
 #define JOBS_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "support.h"
@@ -42,6 +43,27 @@ static inline void writes_its_document(const psdm_job *job) {
   assert_string_equal(psdm_output_kept(one), psdm_output_kept(other));
   psdm_output_abort(&one);
   psdm_output_abort(&other);
+}
+
+/* a setting with this value is refused with a text that begins like this; "\1" stands before names of settings, which
+ * are told as the caller knows them */
+static inline void expect_wrong(const psdm_robot *robot, const char *command, const char *name, const char *value,
+                                const char *text) {
+  for (int options = 0; options < 2; options++) {
+    psdm_error error = {0};
+    psdm_job *job = job_of(command, &(psdm_job_host){.options = options}, robot);
+    char expected[256] = "";
+    for (const char *c = text; *c; c++)
+      snprintf(expected + strlen(expected), sizeof expected - strlen(expected), *c == '\1' ? "%s" : "%.1s",
+               *c == '\1'             ? options ? "--" : ""
+               : *c == '_' && options ? "-"
+                                      : c);
+    psdm_status status = psdm_job_set(job, name, value, &error);
+    if (!status) status = psdm_job_run(job, &error);
+    assert_int_equal(status, PSDM_E_SETTING);
+    if (strncmp(error.text, expected, strlen(expected)) != 0) fail_msg("'%s' is not '%s'", error.text, expected);
+    psdm_job_free(job);
+  }
 }
 
 #endif

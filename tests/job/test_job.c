@@ -170,28 +170,14 @@ static void simulations_are_documents(void **state) {
   psdm_job_free(job);
 }
 
-/* each in the names of the caller */
 static void wrong_settings_are_named(void **state) {
-  static const struct {
-    const char *name, *value, *text;
-  } wrong[] = {{"contrl", "pd", "simulate has no setting 'contrl'; did you mean 'control'?"},
-               {"control", "lqrr", "control 'lqrr': did you mean 'lqr'? There are "},
-               {"time", "long", "time 'long': a number was expected, SECONDS"},
-               {"log_rate", "-1", "log_rate must not be negative"}};
   (void)state;
   psdm_error error;
-  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-    psdm_job *job = job_of("simulate", NULL, robot);
-    set(job, "output", "0.1");
-    psdm_status status = psdm_job_set(job, wrong[k].name, wrong[k].value, &error);
-    if (!status) status = psdm_job_run(job, &error);
-    assert_int_equal(status, PSDM_E_SETTING);
-    assert_memory_equal(error.text, wrong[k].text, strlen(wrong[k].text));
-    psdm_job_free(job);
-  }
-  psdm_job *job = job_of("simulate", &(psdm_job_host){.options = true}, robot);
-  set(job, "log_rate", "-1");
-  refuses(job, PSDM_E_SETTING, "--log-rate must not be negative");
+  psdm_job *job;
+  expect_wrong(robot, "simulate", "contrl", "pd", "simulate has no setting 'contrl'; did you mean 'control'?");
+  expect_wrong(robot, "simulate", "control", "lqrr", "\1control 'lqrr': did you mean 'lqr'? There are ");
+  expect_wrong(robot, "simulate", "time", "long", "\1time 'long': a number was expected, SECONDS");
+  expect_wrong(robot, "simulate", "log_rate", "-1", "\1log_rate must not be negative");
   assert_int_equal(psdm_job_new("simulte", NULL, &job, &error), PSDM_E_ARGUMENT);
   assert_null(job);
   assert_null(psdm_job_settings("simulte"));

@@ -1,15 +1,9 @@
-/* cmd_excite.c: psdm excite: motions that make a robot's parameters identifiable. */
-#include "cmd_excite.h"
-#include "ranks.h"
-
+/* cmd_excite.c: psdm excite: its command line; the quality of a motion, its margins to the limits, and the next
+ * commands. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define SETTINGS_STRUCT excite_settings
-static const psdm_setting settings[] = {{"for", PSDM_SETTING_text, offsetof(excite_settings, experiment), "inertia",
-                                         "inertia|gravity|friction|motor", "what the motion is for, see above"},
-                                        EXCITE_SETTINGS(PSDM_SETTINGS_ROW){0}};
+#include "tool.h"
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -35,128 +29,162 @@ static const char help[] =
                    "--log log.csv --log-rate 1000\n";
 #undef WORD_HELP
 
-const command_line excite_line = {"excite", settings, positional, help};
+const command_line excite_line = {"excite", NULL, positional, help};
 
-/* ---- small helpers for all files ---- */
-
-const psdm_joint *excite_joint(const excite_job *j, int q) {
-  int k = 0;
-  while (psdm_robot_joint(j->robot, k)->q != q) k++;
-  return psdm_robot_joint(j->robot, k);
+static void print_head(const psdm_job *job, const psdm_excite_result *r, psdm_step step) {
+  printf("%s: %s, %.6g s\n", tool_safe(r->robot), psdm_step_help(step), r->seconds);
+  if (step != PSDM_STEP_INERTIA) return;
+  printf("  %s, %s; %ld parameters to identify%s\n",
+         strcmp(r->shape, "sines") == 0 ? "a few sines per joint (eq. 22 of Lloyd, Irani, Ahmadi 2022)"
+                                        : "Fourier series (Swevers et al. 1997)",
+         strcmp(r->goal, "condition") == 0 ? "minimal condition number" : "maximal determinant", r->parameters,
+         tool_job_flag(job, "no_friction") ? "" : ", friction of the joints among them");
 }
 
-bool excite_words_wanted(const excite_job *j) {
-  return !j->set.json && !tool_quiet() && !(j->set.out && strcmp(j->set.out, "-") == 0);
+/* ---- limits ---- */
+
+static bool is_default(const char *from) { return strcmp(from, "default") == 0; }
+
+/* '*' where it is in neither option nor file */
+static const char *mark(const char *from) { return is_default(from) ? "*" : " "; }
+
+static void print_share(double value, double limit, const char *sign) {
+  if (isnan(value)) printf(" %9s", "-");
+  else printf(" %9.4g", value);
+  if (isfinite(limit)) printf(" of %-8.4g%s", limit, sign);
+  else printf(" %-12s", "");
 }
 
-static void excite_free(excite_job *j) {
-  psdm_excitation_free(j->result);
-  psdm_work_free(j->work, NULL);
-  psdm_robot_free(j->robot);
-  free(j->rows.t);
-  free(j->source);
-  free(j->memory);
+static void print_joint(const psdm_excite_joint *m, bool torques) {
+  const psdm_limits_from *limit = &m->limits;
+  printf("  %-16.16s %8.4g %8.4g in %8.4g%s%8.4g%s", tool_safe(m->name), m->lower + 0.0, m->upper + 0.0,
+         limit->lower + 0.0, mark(limit->lower_from), limit->upper + 0.0, mark(limit->upper_from));
+  print_share(m->velocity, limit->velocity, mark(limit->velocity_from));
+  print_share(m->acceleration, limit->acceleration, mark(limit->acceleration_from));
+  if (torques) print_share(m->effort, limit->effort, " ");
+  printf("\n");
 }
 
-/* ---- the best so far is always on disk: nothing is lost however the program ends ---- */
-
-/* every new best motion (by its goal, which may differ from the condition number) is checked and written, but this
- * takes at most a tenth of the time */
-static void save_better(void *user, const psdm_motion *best, double condition) {
-  excite_job *j = user;
-  double began = tool_now();
-  psdm_error error;
-  bool file = j->set.out && strcmp(j->set.out, "-") != 0;
-  if (!file || condition == j->saved || began < j->next_save) return;
-  bool kept = !excite_measure_motion(j, best, &error) && excite_keeps(j),
-       written = kept && excite_write(j, false) == EXIT_OK;
-  if (written) j->saved = condition;
-  j->next_save = kept && !written ? INFINITY : began + 10 * (tool_now() - began);
+static void print_joints(const psdm_excite_result *r) {
+  bool defaults = false;
+  printf("\n  %-16s %8s %8s    %8s %8s  %9s %12s %9s %12s", "joint", "q from", "to", "lowest", "highest", "|qd|", "",
+         "|qdd|", "");
+  if (r->torques) printf(" %9s", "|tau|");
+  printf("\n");
+  for (long i = 0; i < r->joints.rows; i++) {
+    const psdm_limits_from *limit = &r->joints.item[i].limits;
+    print_joint(&r->joints.item[i], r->torques);
+    defaults |= is_default(limit->lower_from) || is_default(limit->upper_from) || is_default(limit->velocity_from) ||
+                is_default(limit->acceleration_from);
+  }
+  if (defaults)
+    printf("  * not in the robot file: assumed; override with --lower, --upper, --velocity, --acceleration\n");
 }
 
-/* ---- the run ---- */
-
-static int load(excite_job *j) {
-  int code = tool_load("excite", j->path, PSDM_ROBOT_SETTINGS_OF(&j->set), &j->robot);
-  if (code >= 0) return code;
-  j->n = psdm_robot_n(j->robot);
-  if (strcmp(j->set.experiment, "motor") == 0) tool_default_link(j->robot, "--tip selects another");
-  j->torques = !psdm_robot_ready(j->robot, &j->unknown);
-  j->unknown.text[strcspn(j->unknown.text, ";")] = '\0'; /* the output is what other commands need */
-  for (int k = 0; k < psdm_robot_joints(j->robot); k++) j->friction |= psdm_robot_joint(j->robot, k)->friction.given;
-  return psdm_work_new(j->robot, NULL, &j->work) ? tool_no_memory("excite") : -1;
+static void print_limits(const psdm_job *job, const psdm_excite_result *r) {
+  psdm_error unknown;
+  print_joints(r);
+  if (r->torques)
+    printf("  torques %s\n", r->friction ? "with the file's steady friction" : "without friction: the file has none");
+  else if (psdm_robot_ready(psdm_job_robot_used(job), &unknown)) /* behind ";": what other commands need */
+    printf("  no torques: %.*s\n", (int)strcspn(unknown.text, ";"), unknown.text);
+  if (isfinite(r->verified.motion.gap)) printf("  smallest gap between links, or to the floor: %.4g m\n", r->gap);
+  else printf("  collisions are not checked: the robot file has no `collision:`\n");
+  printf("  verified at %ld points, and at %ld along the rows as a robot would interpolate them: at most %.2f %% of a "
+         "limit, %.2f %%\n",
+         r->verified.motion.points, r->verified.rows.points, 100 * r->verified.motion.worst,
+         100 * r->verified.rows.worst);
+  if (r->verified.file) printf("  file read back: %.2f %%\n", 100 * r->verified.file->worst);
 }
 
-/* fail on an unwritable file now, not after the search */
-static int try_file(const excite_job *j) {
-  psdm_output *out;
-  if (!j->set.out || strcmp(j->set.out, "-") == 0 || ranks_helper()) return -1;
-  int code = tool_open(j->set.out, &out);
-  if (code < 0) tool_abort(&out);
-  return code;
+/* ---- quality ---- */
+
+static void print_condition(const char *name, double found, double best, double median) {
+  printf("  %-34s %10.4g %16.4g %10.4g %20.3g %10.3g\n", name, found, best, median, best / found, median / found);
 }
 
-static int plan(excite_job *j) {
-  psdm_error error;
-  /* known in advance for inertia only */
-  const double period = j->set.seconds > 0 ? j->set.seconds : PSDM_EXCITE_SECONDS;
-  if (strcmp(j->set.experiment, "inertia") == 0 && excite_fits(j, j->set.periods * period, &error))
-    return tool_fail(&error);
-  j->bar = progress_start("searching", 0);
-  j->saved = INFINITY;
-  j->options.progress = progress_words;
-  j->options.progress_user = &j->bar;
-  j->options.better = save_better;
-  j->options.better_user = j;
-  j->options.ranks = ranks_all();
-  tool_listen();
-  psdm_status status = psdm_excite(j->robot, &j->options, NULL, &j->result, &error);
-  progress_end(&j->bar);
-  if (status) return tool_fail(&error);
-  if (ranks_helper()) return EXIT_OK;
-  j->interrupted = tool_interrupted();
-  tool_detail("%ld evaluations in %.3g s", j->result->evaluations, j->result->wall);
-  if (j->interrupted) tool_warn("interrupted: this is the best so far");
-  if (j->result->step == PSDM_STEP_INERTIA) tool_weak_axes(j->robot, j->result->condition);
-  tool_deaf();
-  return -1;
+static void print_quality(const psdm_excite_result *r) {
+  printf("\n  %-34s %10s %16s %10s %20s %10s\n", "condition number", "found", "random: best", "median",
+         "times better: best", "median");
+  print_condition("scaled, as in the fit", r->condition, r->random->best, r->random->median);
+  print_condition("unscaled (eq. 23)", r->condition_plain, r->random->plain_best, r->random->plain_median);
+  printf("  100 random motions, each as large as the limits allow\n");
+  long ended = 0, starts = r->starts.rows;
+  for (long k = 0; k < starts; k++) ended += isfinite(r->starts.item[k]) != 0;
+  printf("  %ld start%s%s", starts, starts == 1 ? "" : "s", ended ? " ended with" : ", none of which converged");
+  for (long k = 0; k < starts; k++)
+    if (isfinite(r->starts.item[k])) printf(" %.4g", r->starts.item[k]);
+  printf("; %ld evaluations, %.3g s%s\n", r->evaluations, r->wall_seconds,
+         r->stopped ? r->interrupted ? ", interrupted" : ", stopped by --wall" : "");
 }
 
-/* never write a motion that exceeds a limit, whatever the cause */
-static int verify(excite_job *j) {
-  psdm_error error;
-  if (excite_measure_motion(j, j->result->motion, &error)) return tool_fail(&error);
-  if (excite_keeps(j)) return -1;
-  if (j->planned.worst <= 1)
-    return tool_usage("excite", "--rate %g: between the rows a robot would reach %.6g of a limit; use a higher rate",
-                      j->set.rate, j->between.worst);
-  tool_warn("the motion reaches %.6g of a limit (smallest gap %.3g m): it is not written", j->planned.worst,
-            j->planned.gap);
-  return EXIT_QUALITY;
+/* ---- the parts of an experiment ---- */
+
+static void print_part(const psdm_excite_part_result *part) {
+  printf("  %10.4f %10.4f  %-16.16s", part->begin, part->end, part->joint ? tool_safe(part->joint) : "all");
+  if (part->amplitude > 0)
+    printf(" sine of %.3g rad at %.3g Hz, up to %.3g rad/s\n", part->amplitude, part->frequency,
+           part->amplitude * part->frequency * 2 * 3.14159265358979323846);
+  else printf(" %s\n", part->direction > 0 ? "there" : part->direction < 0 ? "back" : "there and back");
 }
 
-static int finish(excite_job *j) {
-  psdm_error error;
-  int code = j->set.out ? excite_write(j, true) : EXIT_OK;
-  if (code != EXIT_OK) return code;
-  if (j->set.out && excite_read_back(j, &error)) return tool_fail(&error);
-  if (j->set.json) code = excite_json(j);
-  if (excite_words_wanted(j)) excite_print(j);
-  return code;
+static void print_parts(const psdm_excite_result *r) {
+  if (r->parts.rows) printf("\n  %10s %10s  %s\n", "from, s", "to", "joint");
+  for (long k = 0; k < r->parts.rows; k++) print_part(&r->parts.item[k]);
+  for (long i = 0; i < r->joints.rows; i++)
+    if (r->joints.item[i].blind)
+      printf("  gravity never shows this mass at joint '%s': its torque constant cannot be identified this way, and "
+             "the joint is not swept\n",
+             tool_safe(r->joints.item[i].name));
+}
+
+/* ---- next commands ---- */
+
+static void print_use(const psdm_job *job, psdm_step step, const char *out) {
+  const char *robot = tool_safe(psdm_job_robot_path(job)), *log = psdm_step_name(step);
+  const double mass = *(const psdm_setting_number *)psdm_job_value(job, "mass"),
+               *com = ((const psdm_setting_vector *)psdm_job_value(job, "com"))->value;
+  printf("\n  let the robot follow %s, record t, q and currents or torques as fast as possible, then\n",
+         out ? tool_safe(out) : "it (--out FILE.csv)");
+  switch (step) {
+    case PSDM_STEP_MOTOR:
+      printf("    (once without and once with the mass, or with several)\n");
+      printf("    psdm calibrate %s --route steps --log motor:empty.csv motor:loaded.csv --weight "
+             "loaded.csv=%.6g,%.6g,%.6g,%.6g --out params.yaml\n",
+             robot, mass, com[0] + 0.0, com[1] + 0.0, com[2] + 0.0);
+      break;
+    case PSDM_STEP_INERTIA:
+      printf("    psdm calibrate %s --log log.csv --holdout 0.3 --out params.yaml                                   "
+             "all from this motion\n",
+             robot);
+      printf("    psdm calibrate %s --route steps --params params.yaml --log inertia:log.csv --out params.yaml      "
+             "after motor, gravity, friction\n",
+             robot);
+      break;
+    default:
+      printf("    psdm calibrate %s --route steps --params params.yaml --log %s:%s.csv --out params.yaml\n", robot, log,
+             log);
+  }
+}
+
+static void print(const psdm_job *job) {
+  const psdm_excite_result *r = (const psdm_excite_result *)psdm_job_result(job);
+  const char *out = tool_job_text(job, "out");
+  psdm_step step = PSDM_STEP_INERTIA;
+  psdm_step_find(r->for_, &step);
+  print_head(job, r, step);
+  print_limits(job, r);
+  if (step == PSDM_STEP_INERTIA) print_quality(r);
+  print_parts(r);
+  if (out) printf("\n  %ld rows in %s\n", r->rows, tool_safe(out));
+  print_use(job, step, out);
 }
 
 int cmd_excite(int argc, char **argv) {
-  excite_job *j = calloc(1, sizeof *j);
-  if (!j) return tool_no_memory("excite");
-  int code = settings_parse(&excite_line, argc, argv, &j->set, &j->path);
-  if (code < 0) code = excite_words(j);
-  if (code < 0) code = load(j);
-  if (code < 0) code = excite_limits(j);
-  if (code < 0) code = try_file(j);
-  if (code < 0) code = plan(j);
-  if (code < 0) code = verify(j);
-  if (code < 0) code = finish(j);
-  excite_free(j);
-  free(j);
+  static const char *const files[] = {"out", NULL};
+  psdm_job *job;
+  int code = tool_job_run(&excite_line, argc, argv, &job);
+  if (code < 0 && (code = tool_job_json(job)) == EXIT_OK && tool_job_words(job, files)) print(job);
+  psdm_job_free(job);
   return code;
 }

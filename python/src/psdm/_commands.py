@@ -129,18 +129,19 @@ class Commands:
             job.words += ["--weight", *weights] if weights else []
             return _calibration(job, predict)
 
-    def excite(self: Any, for_: str = "inertia", *, seconds: float = 0, **options: Any) -> Excitation:
-        """A motion for the robot to make while it is recorded, within all limits. Motions for inertia need NLopt on the system.
+    def excite(self: Any, for_: str = "inertia", *, seconds: float = 0, progress: Progress | None = None, **options: Any) -> Excitation:
+        """A motion for the robot to make while it is recorded, within all limits. Motions for inertia need NLopt on the system. ``progress`` is called with what is being done and
+        its share, and ends the search with the best so far where it returns False, as Ctrl-C does.
 
         >>> import psdm
         >>> motion = psdm.Robot.shipped("two_link").excite(seconds=5, starts=1, evaluations=200)
         >>> motion.q.shape, motion.worst <= 1
         ((501, 2), True)
         """
-        with self._job("excite", {"for": for_, "seconds": seconds, **options}) as job:
-            job.options["out"] = job.path("motion.csv")
-            data, code, said = job.run()
-            return Excitation(self, data, job.rows("motion.csv"), code, said, {".csv": job.text("motion.csv")})
+        job = _job.Job(self, "excite", {"for": for_, "seconds": seconds, **options}, progress)
+        job.keep("out")
+        job.run()
+        return Excitation(job.robot, job.data(), job.rows("out"), *_end(job))
 
     def simulate(self: Any, time: float = 0, *, initial: Any = None, reference: Any = None, log: bool = False,
                  progress: Progress | None = None, **options: Any) -> Simulation:

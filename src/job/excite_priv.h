@@ -1,18 +1,19 @@
-/* cmd_excite.h: shared by the files of psdm excite: settings, the data of one run, its stages. */
-#ifndef CMD_EXCITE_H
-#define CMD_EXCITE_H
+/* excite_priv.h: what the files of the job excite share: settings, the data of one run, its stages. */
+#ifndef PSDMP_JOB_EXCITE_PRIV_H
+#define PSDMP_JOB_EXCITE_PRIV_H
 
-#include "tool.h"
+#include "job/job_priv.h"
+#include "psdm/psdm.h"
 
-/* --for is declared separately: for is a keyword of C */
+/* for is declared separately: it is a keyword of C */
 #define EXCITE_SETTINGS(X)                                                                                            \
   X(number, seconds, "0", "SECONDS",                                                                                  \
     "length of a period (inertia; 0: 10), of the whole experiment (0: as long as needed)")                            \
   X(text, out, "", "FILE.csv",                                                                                        \
     "the motion: t, q1.., qd1.., qdd1.., and tau1.. if inertias are known; always holds the best so far")             \
   X(flag, json, "", "", "write one JSON object")                                                                      \
-  X(number, rate, "100", "HZ", "rows per second of --out")                                                            \
-  X(number, periods, "1", "COUNT", "inertia: consecutive periods in --out")                                           \
+  X(number, rate, "100", "HZ", "rows per second of \1out")                                                            \
+  X(number, periods, "1", "COUNT", "inertia: consecutive periods in \1out")                                           \
   X(text, shape, "fourier", "fourier|sines",                                                                          \
     "inertia: all harmonics of a period, or a few sines per joint at chosen harmonics")                               \
   X(text, goal, "condition", "condition|logdet",                                                                      \
@@ -41,74 +42,64 @@
   X(number, levels, "0", "COUNT", "friction: number of sine amplitudes; 0: 10")                                       \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct excite_settings {
-  psdm_setting_text experiment; /* --for */
+typedef struct psdmp_job_excite_settings {
+  psdm_setting_text experiment; /* for */
   EXCITE_SETTINGS(PSDM_SETTINGS_FIELD)
-} excite_settings;
+} psdmp_job_excite_settings;
 
 /* How close a motion comes to its limits; (n) each, in the job's memory. */
-typedef struct excite_measure {
+typedef struct psdmp_job_excite_measure {
   double *lower, *upper, *velocity, *acceleration, *effort;
   double gap, worst;
   long points;
-} excite_measure;
+} psdmp_job_excite_measure;
 
 /* The motion in rows, as in a file. */
-typedef struct excite_rows {
+typedef struct psdmp_job_excite_rows {
   long rows, room;                /* room: rows that memory is allocated for */
   double *t, *q, *qd, *qdd, *tau; /* (rows), (rows x n) */
-} excite_rows;
+} psdmp_job_excite_rows;
 
-/* All data of one run; excite_free releases it. */
-typedef struct excite_job {
-  excite_settings set;
-  const char *path;
-  psdm_robot *robot;
+/* All data of one run. */
+typedef struct psdmp_job_excite {
+  psdm_job job;
+  psdmp_job_excite_settings set;
   psdm_work *work;
   int n;
   bool torques, friction; /* inertias are known; the file has friction */
-  psdm_error unknown;     /* why there are no torques */
   psdm_excite_options options;
-  double *memory;                                           /* derived from the settings */
   double *lower, *upper, *velocity, *acceleration, *effort; /* (n) limits */
+  double *row;                                              /* (4 n) scratch */
   unsigned char *source;                                    /* (5 n) the source of each limit: LIMIT_... */
   psdm_excitation *result;
-  excite_rows rows;
+  psdmp_job_excite_rows rows;
   /* the motion itself; its rows as a robot would interpolate them; the file, read back */
-  excite_measure planned, between, read;
+  psdmp_job_excite_measure planned, between, read;
   bool read_back, interrupted;
   long saves;
-  /* the best so far */
-  progress bar;
-  double saved, next_save; /* condition number of the written motion; s */
-} excite_job;
+  double saved, next_save; /* the best so far: condition number of the written motion; s */
+} psdmp_job_excite;
 
 enum { LIMIT_LOWER, LIMIT_UPPER, LIMIT_VELOCITY, LIMIT_ACCELERATION, LIMIT_EFFORT, LIMITS };
 enum { LIMIT_OPTION, LIMIT_FILE, LIMIT_DEFAULT, LIMIT_NONE };
 
-const psdm_joint *excite_joint(const excite_job *j, int q);
-bool excite_words_wanted(const excite_job *j); /* standard output is free for a report */
+/* ---- excite_check.c ---- */
 
-/* ---- stages: -1 to go on, else an exit code ---- */
+psdm_status psdmp_job_excite_words(psdmp_job_excite *j);  /* settings that need no robot */
+psdm_status psdmp_job_excite_limits(psdmp_job_excite *j); /* those that do */
 
-int excite_words(excite_job *j);  /* cmd_excite_words.c: options that need no robot */
-int excite_limits(excite_job *j); /* those that do */
-
-/* ---- cmd_excite_rows.c ---- */
+/* ---- excite_rows.c ---- */
 
 /* The motion as rows; both are then measured on a fine grid. */
-psdm_status excite_measure_motion(excite_job *j, const psdm_motion *motion, psdm_error *error);
-bool excite_keeps(const excite_job *j); /* both respect every limit */
-/* writes the rows to --out, replaced only when complete: exit code; without asked an interrupt ends it */
-int excite_write(excite_job *j, bool asked);
+psdm_status psdmp_job_excite_measure_motion(psdmp_job_excite *j, const psdm_motion *motion, psdm_error *error);
+bool psdmp_job_excite_keeps(const psdmp_job_excite *j); /* both respect every limit */
+/* the rows to out, its file replaced only when complete; without asked an interrupt ends it */
+psdm_status psdmp_job_excite_write(psdmp_job_excite *j, bool asked);
 /* whether such a long motion fits in memory */
-psdm_status excite_fits(const excite_job *j, double seconds, psdm_error *error);
+psdm_status psdmp_job_excite_fits(const psdmp_job_excite *j, double seconds, psdm_error *error);
 /* measures the file's rows, if it can be read back */
-psdm_status excite_read_back(excite_job *j, psdm_error *error);
+psdm_status psdmp_job_excite_read_back(psdmp_job_excite *j);
 
-/* ---- reports ---- */
-
-void excite_print(const excite_job *j); /* cmd_excite_print.c */
-int excite_json(excite_job *j);         /* cmd_excite_json.c: exit code */
+void psdmp_job_excite_fill(psdm_job *job, psdm_result *head); /* excite_answer.c: a psdm_excite_result */
 
 #endif

@@ -1,83 +1,61 @@
-/* cmd_excite_words.c: names to numbers, incompatible options, and the limits of each joint. */
+/* excite_check.c: names to numbers, incompatible settings, and the limits of each joint. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cmd_excite.h"
+#include "job/excite_priv.h"
 
 /* ---- names ---- */
 
-static int unknown_word(const char *option, const char *text, const char *const *words, int count) {
-  char what[64];
-  snprintf(what, sizeof what, "--%s", option);
-  return tool_unknown("excite", what, text, words, (size_t)count);
-}
-
-static int find_step(excite_job *j) {
+static psdm_status find_step(psdmp_job_excite *j) {
   const char *words[PSDM_STEPS];
   for (int k = 0; k < PSDM_STEPS; k++) words[k] = psdm_step_name((psdm_step)k);
   return psdm_step_find(j->set.experiment, &j->options.step)
-             ? -1
-             : unknown_word("for", j->set.experiment, words, PSDM_STEPS);
+             ? PSDM_OK
+             : psdmp_job_unknown(&j->job, "for", j->set.experiment, words, PSDM_STEPS);
 }
 
-static int find_word(const char *option, const char *text, const char *const words[2], int *found) {
+static psdm_status find_word(psdmp_job_excite *j, const char *setting, const char *text, const char *const words[2],
+                             int *found) {
   for (*found = 0; *found < 2; ++*found)
-    if (strcmp(words[*found], text) == 0) return -1;
-  return unknown_word(option, text, words, 2);
+    if (strcmp(words[*found], text) == 0) return PSDM_OK;
+  return psdmp_job_unknown(&j->job, setting, text, words, 2);
 }
 
-static int find_shape(excite_job *j) {
+static psdm_status find_shape(psdmp_job_excite *j) {
   static const char *const shapes[] = {"fourier", "sines"}, *const goals[] = {"condition", "logdet"};
   int shape = 0, goal = 0;
-  int code = find_word("shape", j->set.shape, shapes, &shape);
-  if (code < 0) code = find_word("goal", j->set.goal, goals, &goal);
+  psdm_status status = find_word(j, "shape", j->set.shape, shapes, &shape);
+  if (!status) status = find_word(j, "goal", j->set.goal, goals, &goal);
   j->options.shape = shape ? PSDM_EXCITE_SINES : PSDM_EXCITE_FOURIER;
   j->options.goal = goal ? PSDM_EXCITE_LOGDET : PSDM_EXCITE_CONDITION;
-  return code;
+  return status;
 }
 
-/* ---- compatibility of options ---- */
+/* ---- what needs what ---- */
 
 #define BIT(step) (1u << PSDM_STEP_##step)
 
-static const struct rule {
-  const char *option;
-  unsigned steps;
-  const char *words;
-} rules[] = {
-    {"periods", BIT(INERTIA), "--for inertia"},
-    {"shape", BIT(INERTIA), "--for inertia"},
-    {"goal", BIT(INERTIA), "--for inertia"},
-    {"harmonics", BIT(INERTIA), "--for inertia"},
-    {"band", BIT(INERTIA), "--for inertia"},
-    {"no_friction", BIT(INERTIA), "--for inertia"},
-    {"starts", BIT(INERTIA), "--for inertia"},
-    {"evaluations", BIT(INERTIA), "--for inertia"},
-    {"threads", BIT(INERTIA), "--for inertia"},
-    {"wall", BIT(INERTIA), "--for inertia"},
-    {"mass", BIT(MOTOR), "--for motor"},
-    {"com", BIT(MOTOR), "--for motor"},
-    {"speed", BIT(MOTOR) | BIT(GRAVITY) | BIT(FRICTION), "--for motor, gravity or friction"},
-    {"levels", BIT(FRICTION), "--for friction"},
+static const psdmp_job_rule rules[] = {
+    {"periods", BIT(INERTIA), "\1for inertia"},
+    {"shape", BIT(INERTIA), "\1for inertia"},
+    {"goal", BIT(INERTIA), "\1for inertia"},
+    {"harmonics", BIT(INERTIA), "\1for inertia"},
+    {"band", BIT(INERTIA), "\1for inertia"},
+    {"no_friction", BIT(INERTIA), "\1for inertia"},
+    {"starts", BIT(INERTIA), "\1for inertia"},
+    {"evaluations", BIT(INERTIA), "\1for inertia"},
+    {"threads", BIT(INERTIA), "\1for inertia"},
+    {"wall", BIT(INERTIA), "\1for inertia"},
+    {"mass", BIT(MOTOR), "\1for motor"},
+    {"com", BIT(MOTOR), "\1for motor"},
+    {"speed", BIT(MOTOR) | BIT(GRAVITY) | BIT(FRICTION), "\1for motor, gravity or friction"},
+    {"levels", BIT(FRICTION), "\1for friction"},
 };
-
-static int check_rules(const excite_job *j) {
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-    char dashed[32];
-    snprintf(dashed, sizeof dashed, "%s", rules[i].option);
-    for (char *c = dashed; *c; c++)
-      if (*c == '_') *c = '-';
-    if (!(rules[i].steps & 1u << j->options.step) && settings_given(&excite_line, &j->set, rules[i].option))
-      return tool_usage("excite", "--%s needs %s", dashed, rules[i].words);
-  }
-  return -1;
-}
 
 /* ---- numbers ---- */
 
-static int check_numbers(const excite_job *j) {
-  const excite_settings *s = &j->set;
+static psdm_status check_numbers(const psdmp_job_excite *j) {
+  const psdmp_job_excite_settings *s = &j->set;
   const struct {
     const char *name;
     double value, least, most;
@@ -100,17 +78,17 @@ static int check_numbers(const excite_job *j) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     bool in = rows[i].value >= rows[i].least && rows[i].value <= rows[i].most;
     if (!in || (rows[i].whole && rows[i].value != floor(rows[i].value)))
-      return tool_usage("excite", "--%s: %s from %.16g to %.16g was expected", rows[i].name,
-                        rows[i].whole ? "an integer" : "a number", rows[i].least, rows[i].most);
+      return psdmp_job_wrong(&j->job, "\1%s: %s from %.16g to %.16g was expected", rows[i].name,
+                             rows[i].whole ? "an integer" : "a number", rows[i].least, rows[i].most);
   }
-  return -1;
+  return PSDM_OK;
 }
 
 /* 0 selects the library's defaults, and negative numbers mean 0 */
 static double or_none(double value) { return value > 0 ? value : -1; }
 
-static void take_numbers(excite_job *j) {
-  const excite_settings *s = &j->set;
+static void take_numbers(psdmp_job_excite *j) {
+  const psdmp_job_excite_settings *s = &j->set;
   psdm_excite_options *o = &j->options;
   o->seconds = s->seconds;
   o->margin = or_none(s->margin);
@@ -129,18 +107,18 @@ static void take_numbers(excite_job *j) {
   o->levels = (int)s->levels;
 }
 
-int excite_words(excite_job *j) {
-  int code = find_step(j);
-  if (code < 0) code = find_shape(j);
-  if (code < 0) code = check_rules(j);
-  if (code < 0) code = check_numbers(j);
-  if (code < 0 && j->set.json && j->set.out && strcmp(j->set.out, "-") == 0)
-    code = tool_usage("excite", "only one of --json and --out - can use standard output");
+psdm_status psdmp_job_excite_words(psdmp_job_excite *j) {
+  psdm_status status = find_step(j);
+  if (!status) status = find_shape(j);
+  if (!status) status = psdmp_job_check_rules(&j->job, rules, sizeof rules / sizeof *rules, j->options.step);
+  if (!status) status = check_numbers(j);
+  if (!status && j->set.json && j->set.out && strcmp(j->set.out, "-") == 0)
+    status = psdmp_job_wrong(&j->job, "only one of \1json and \1out - can use standard output");
   take_numbers(j);
-  return code;
+  return status;
 }
 
-/* ---- limits: from the option, the robot, or the defaults of psdm/excite.h ---- */
+/* ---- limits: from the setting, the robot, or the defaults of psdm/excite.h ---- */
 
 static double file_limit(const psdm_joint *joint, int which) {
   const double value[LIMITS] = {joint->limits.lower, joint->limits.upper, joint->limits.velocity,
@@ -153,9 +131,9 @@ static double default_limit(const psdm_joint *joint, int which) {
   return (joint->type == PSDM_PRISMATIC ? prismatic : revolute)[which];
 }
 
-static void take_limit(excite_job *j, int which, const double *given, double *to) {
+static void take_limit(psdmp_job_excite *j, int which, const double *given, double *to) {
   for (int i = 0; i < j->n; i++) {
-    const psdm_joint *joint = excite_joint(j, i);
+    const psdm_joint *joint = psdmp_job_joint(j->job.robot, i);
     unsigned char *source = &j->source[which * j->n + i];
     double own = file_limit(joint, which);
     *source = given ? LIMIT_OPTION : isfinite(own) ? LIMIT_FILE : which == LIMIT_EFFORT ? LIMIT_NONE : LIMIT_DEFAULT;
@@ -164,9 +142,9 @@ static void take_limit(excite_job *j, int which, const double *given, double *to
 }
 
 /* a limit on one side only: the default's width from there */
-static void widen(excite_job *j) {
+static void widen(psdmp_job_excite *j) {
   for (int i = 0; i < j->n; i++) {
-    const psdm_joint *joint = excite_joint(j, i);
+    const psdm_joint *joint = psdmp_job_joint(j->job.robot, i);
     double width = default_limit(joint, LIMIT_UPPER) - default_limit(joint, LIMIT_LOWER);
     bool low = j->source[LIMIT_LOWER * j->n + i] == LIMIT_DEFAULT,
          high = j->source[LIMIT_UPPER * j->n + i] == LIMIT_DEFAULT;
@@ -175,46 +153,48 @@ static void widen(excite_job *j) {
   }
 }
 
-static int check_limits(const excite_job *j) {
+static psdm_status check_limits(const psdmp_job_excite *j) {
   for (int i = 0; i < j->n; i++) {
-    const char *name = tool_safe(excite_joint(j, i)->name);
+    const char *name = psdmp_job_safe(&j->job, psdmp_job_joint(j->job.robot, i)->name);
     const double positive[] = {j->velocity[i], j->acceleration[i], j->effort[i]};
     static const char *const words[] = {"velocity", "acceleration", "effort"};
     if (!(j->upper[i] > j->lower[i]))
-      return tool_usage("excite", "joint '%s' cannot move between its lowest position %g and its highest %g", name,
-                        j->lower[i], j->upper[i]);
+      return psdmp_job_wrong(&j->job, "joint '%s' cannot move between its lowest position %g and its highest %g", name,
+                             j->lower[i], j->upper[i]);
     for (int k = 0; k < 3; k++)
       if (!(positive[k] > 0))
-        return tool_usage("excite", "joint '%s' cannot move: its largest %s is %g", name, words[k], positive[k]);
+        return psdmp_job_wrong(&j->job, "joint '%s' cannot move: its largest %s is %g", name, words[k], positive[k]);
   }
-  return -1;
+  return PSDM_OK;
 }
 
-int excite_limits(excite_job *j) {
+psdm_status psdmp_job_excite_limits(psdmp_job_excite *j) {
   size_t n = (size_t)j->n;
   const char *const text[LIMITS] = {j->set.lower, j->set.upper, j->set.velocity, j->set.acceleration, j->set.effort};
   static const char *const names[LIMITS] = {"lower", "upper", "velocity", "acceleration", "effort"};
   /* limits, three measures of five, and scratch */
-  j->memory = calloc((LIMITS + 3 * LIMITS + 1) * n, sizeof *j->memory);
-  j->source = calloc(LIMITS * n, 1);
-  if (!j->memory || !j->source) return tool_no_memory("excite");
+  double *at = psdmp_job_array(&j->job, (LIMITS + 3 * LIMITS + 4) * n, sizeof *at);
+  j->source = psdmp_job_array(&j->job, LIMITS * n, 1);
+  if (!at || !j->source) return psdmp_job_memory(&j->job);
   double **const limit[LIMITS] = {&j->lower, &j->upper, &j->velocity, &j->acceleration, &j->effort};
-  excite_measure *const measure[3] = {&j->planned, &j->between, &j->read};
-  double *at = j->memory, *given = at + 4 * LIMITS * n;
+  psdmp_job_excite_measure *const measure[3] = {&j->planned, &j->between, &j->read};
+  j->row = at + 4 * LIMITS * n;
   for (int k = 0; k < LIMITS; k++, at += n) *limit[k] = at;
   for (int m = 0; m < 3; m++, at += LIMITS * n) {
     measure[m]->lower = at, measure[m]->upper = at + n, measure[m]->velocity = at + 2 * n,
     measure[m]->acceleration = at + 3 * n, measure[m]->effort = at + 4 * n;
   }
   for (int k = 0; k < LIMITS; k++) {
-    int code = text[k] ? tool_numbers("excite", names[k], text[k], j->n, given) : -1;
-    if (code >= 0) return code;
-    take_limit(j, k, text[k] ? given : NULL, *limit[k]);
+    psdm_status status = text[k] ? psdmp_job_numbers(&j->job, names[k], text[k], j->n, j->row) : PSDM_OK;
+    if (status) return status;
+    take_limit(j, k, text[k] ? j->row : NULL, *limit[k]);
   }
   widen(j);
   psdm_excite_options *o = &j->options;
   o->lower = j->lower, o->upper = j->upper, o->velocity = j->velocity, o->acceleration = j->acceleration,
   o->effort = j->effort;
-  if (j->set.effort && !j->torques) tool_warn("--effort: torques are not checked: %s", j->unknown.text);
+  psdm_error unknown;
+  if (j->set.effort && psdm_robot_ready(j->job.robot, &unknown))
+    psdmp_job_warn(&j->job, "\1effort: torques are not checked: %.*s", (int)strcspn(unknown.text, ";"), unknown.text);
   return check_limits(j);
 }

@@ -1,17 +1,18 @@
-/* cmd_excite_json.c: a motion and what it is worth, as a document. */
+/* excite_answer.c: a motion and what it is worth, as a document. */
 #include <math.h>
 
-#include "cmd_excite.h"
+#include "job/excite_priv.h"
 
-static const psdm_excite_joint *joints_of(const excite_job *j, psdm_result *head) {
+static const psdm_excite_joint *joints_of(const psdmp_job_excite *j, psdm_result *head) {
   static const char *const from[] = {"option", "file", "default", "none"};
-  const excite_measure *m = &j->planned;
+  const psdmp_job_excite_measure *m = &j->planned;
   psdm_excite_joint *to = psdm_result_items(head, &psdm_excite_joint_type, j->n);
   for (int i = 0; to && i < j->n; i++) {
     const unsigned char *source = j->source + i;
+    const psdm_joint *joint = psdmp_job_joint(j->job.robot, i);
     int n = j->n;
-    to[i] = (psdm_excite_joint){.name = psdm_result_text(head, excite_joint(j, i)->name),
-                                .type = tool_joint_type(j->robot, i),
+    to[i] = (psdm_excite_joint){.name = psdm_result_text(head, joint->name),
+                                .type = joint->type == PSDM_PRISMATIC ? "prismatic" : "revolute",
                                 .lower = m->lower[i],
                                 .upper = m->upper[i],
                                 .velocity = m->velocity[i],
@@ -32,9 +33,11 @@ static const psdm_excite_joint *joints_of(const excite_job *j, psdm_result *head
   return to;
 }
 
-static psdm_verified verified(const excite_measure *m) { return (psdm_verified){m->points, m->worst, m->gap}; }
+static psdm_verified verified(const psdmp_job_excite_measure *m) {
+  return (psdm_verified){m->points, m->worst, m->gap};
+}
 
-static void put_quality(const excite_job *j, psdm_excite_result *r) {
+static void put_quality(const psdmp_job_excite *j, psdm_excite_result *r) {
   const psdm_excitation *e = j->result;
   if (e->step != PSDM_STEP_INERTIA) return;
   psdm_random_motions *random = psdm_result_items(&r->head, &psdm_random_motions_type, 2);
@@ -51,30 +54,27 @@ static void put_quality(const excite_job *j, psdm_excite_result *r) {
   r->random = &random[0], r->times_better = &random[1];
 }
 
-static void put_parts(const excite_job *j, psdm_excite_result *r) {
+static void put_parts(const psdmp_job_excite *j, psdm_excite_result *r) {
   const psdm_excitation *e = j->result;
   if (e->step == PSDM_STEP_INERTIA) return;
   psdm_excite_part_result *to = psdm_result_items(&r->head, &psdm_excite_part_result_type, e->parts);
   for (int k = 0; to && k < e->parts; k++) {
     const psdm_excite_part *part = &e->part[k];
     to[k].begin = part->begin, to[k].end = part->end;
-    to[k].joint = part->joint < 0 ? NULL : psdm_result_text(&r->head, excite_joint(j, part->joint)->name);
+    to[k].joint = part->joint < 0 ? NULL : psdm_result_text(&r->head, psdmp_job_joint(j->job.robot, part->joint)->name);
     to[k].direction = part->direction;
     if (e->step == PSDM_STEP_FRICTION) to[k].amplitude = part->amplitude, to[k].frequency = part->frequency;
   }
   PSDM_RESULT_SET(r->parts, to, e->parts);
 }
 
-int excite_json(excite_job *j) {
+void psdmp_job_excite_fill(psdm_job *job, psdm_result *head) {
+  psdmp_job_excite *j = (psdmp_job_excite *)job;
   const psdm_excitation *e = j->result;
-  const psdm_verified file = verified(&j->read);
-  psdm_result *head;
-  psdm_error error;
-  if (psdm_result_new(&psdm_excite_result_type, NULL, &head, &error)) return tool_fail(&error);
   psdm_excite_result *r = (psdm_excite_result *)head;
-  psdm_result_name_robot(head, j->robot, &r->robot, &r->fingerprint);
+  psdm_result_name_robot(head, j->job.robot, &r->robot, &r->fingerprint);
   r->n = j->n;
-  r->settings.item = settings_values(&excite_line, &j->set, head, &r->settings.rows);
+  r->settings.item = psdmp_job_settings(job, head, &r->settings.rows);
   r->for_ = psdm_step_name(e->step);
   r->seconds = e->seconds;
   r->rows = j->rows.rows;
@@ -84,11 +84,12 @@ int excite_json(excite_job *j) {
   r->worst = fmax(j->planned.worst, j->between.worst);
   r->verified.motion = verified(&j->planned);
   r->verified.rows = verified(&j->between);
-  if (j->read_back) r->verified.file = &file;
+  psdm_verified *file = j->read_back ? psdm_result_items(head, &psdm_verified_type, 1) : NULL;
+  if (file) *file = verified(&j->read);
+  r->verified.file = file;
   put_quality(j, r);
   put_parts(j, r);
   r->stopped = e->stopped, r->interrupted = j->interrupted;
   r->wall_seconds = e->wall;
   r->saves = j->saves;
-  return tool_answer(head);
 }

@@ -1,0 +1,66 @@
+/* test_job_shortage.c: memory runs out wherever a job takes some: settings, the robot, tables, the run, rows and
+ * documents that are kept. */
+#include "shortage.h"
+#include "jobs.h"
+
+static psdm_robot *robot; /* outlives all jobs */
+
+static int load(void **state) {
+  (void)state;
+  robot = load_shipped("two_link");
+  return 0;
+}
+
+static int unload(void **state) {
+  (void)state;
+  psdm_robot_free(robot);
+  return 0;
+}
+
+/* a command, settings in pairs, and what is kept, each list ending with NULL */
+typedef struct errand {
+  const char *command, *const *settings, *const *kept;
+} errand;
+
+static psdm_status take(psdm_job *job, const errand *e, psdm_error *error) {
+  psdm_status status = psdm_job_robot(job, robot, error);
+  for (int k = 0; e->settings[k] && !status; k += 2)
+    status = psdm_job_set(job, e->settings[k], e->settings[k + 1], error);
+  for (int k = 0; e->kept[k] && !status; k++) status = psdm_job_keep(job, e->kept[k], error);
+  return status;
+}
+
+static psdm_status try_job(const psdm_allocator *allocator, const void *what, psdm_error *error) {
+  const errand *e = what;
+  psdm_job *job;
+  (void)allocator;
+  psdm_status status = psdm_job_new(e->command, NULL, &job, error);
+  if (!status) status = take(job, e, error);
+  if (!status) status = psdm_job_run(job, error);
+  for (int k = 0; e->kept[k] && !status; k++) {
+    psdm_job_rows rows;
+    assert_true(psdm_job_rows_of(job, e->kept[k], &rows) || psdm_job_text_of(job, e->kept[k]));
+  }
+  psdm_job_free(job);
+  return status;
+}
+
+static void excite(void **state) {
+  (void)state;
+  static const char *const settings[] = {"for", "gravity", "seconds", "20", "rate", "20", "effort", "90", NULL},
+                           *const kept[] = {"out", NULL};
+  assert_true(shortage_everywhere("excite", try_job, &(errand){"excite", settings, kept}) > 10);
+}
+
+static void simulate(void **state) {
+  (void)state;
+  static const char *const settings[] = {"inverse", "",  "reference", "cubic", "to", "1,1",
+                                         "time",    "1", "output",    "0.1",   NULL},
+                           *const kept[] = {"out", "log", NULL};
+  assert_true(shortage_everywhere("simulate", try_job, &(errand){"simulate", settings, kept}) > 10);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(excite), cmocka_unit_test(simulate)};
+  return cmocka_run_group_tests(tests, load, unload);
+}
