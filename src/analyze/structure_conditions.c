@@ -1,6 +1,5 @@
 /* structure_conditions.c: linear forms of base parameters that must vanish, as few as say the same. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analyze/structure_priv.h"

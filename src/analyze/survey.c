@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "linalg/linalg.h"
 #ifdef _OPENMP

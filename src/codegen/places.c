@@ -1,6 +1,5 @@
 /* places.c: where links are, how fast they move per joint, and how high their masses lie. */
 #include <math.h>
-#include <string.h>
 
 #include "codegen/trace_priv.h"
 

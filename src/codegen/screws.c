@@ -2,7 +2,6 @@
  * that a unit of one standard parameter asks for is an entry of Y. Wrenches and screws meet in the user's link
  * frame, about its origin, where parameters are counted. */
 #include <math.h>
-#include <string.h>
 
 #include "codegen/trace_priv.h"
 

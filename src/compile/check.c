@@ -1,6 +1,5 @@
 /* check.c: what was compiled beside the library's recursions, before anyone calls it: compilers and caches are
  * others' work. */
-#include <string.h>
 
 #include "compile/compile.h"
 #include "codegen/codegen.h"

@@ -1,7 +1,6 @@
 /* graph.c: where there is no compiler: the operation graph, its live nodes renumbered once, one operation after the
  * other. */
 #include <math.h>
-#include <string.h>
 
 #include "compile/compile.h"
 

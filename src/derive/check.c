@@ -1,6 +1,5 @@
 /* check.c: models and base parameters against the recursions at random states. */
 #include <math.h>
-#include <string.h>
 
 #include "derive/collect_priv.h"
 #include "psdm/params.h"

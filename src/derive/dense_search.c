@@ -1,5 +1,4 @@
 /* dense_search.c: which monomials a class of functions may contain. */
-#include <string.h>
 
 #include "derive/dense_priv.h"
 

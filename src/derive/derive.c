@@ -1,6 +1,5 @@
 /* derive.c: from a robot to its model. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "derive/collect_priv.h"

@@ -18,7 +18,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { RATIO = 9 }; /* in place of a degree */

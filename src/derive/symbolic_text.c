@@ -1,7 +1,6 @@
 /* symbolic_text.c: formulas as people write them: parameters with the same coefficient share a bracket. */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "derive/symbolic_priv.h"

@@ -4,7 +4,6 @@
  * length is then enough, and the range is wider. One test for each state finds angles beyond it; those are left to
  * the library's sine, by a call early in the function, where few values are at hand, so that it costs an ordinary
  * state no register. */
-#include <stdio.h>
 
 #include "emit/cuda.h"
 

@@ -7,7 +7,6 @@
  * same functions as loops on the processor, which is how they are tested where there is no GPU. */
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "emit/cuda.h"
 

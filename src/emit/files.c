@@ -1,6 +1,4 @@
 /* files.c: PREFIX.h, PREFIX.c and the Makefile. */
-#include <stdio.h>
-#include <string.h>
 
 #include "emit/cuda.h"
 #include "emit/wrap_priv.h"

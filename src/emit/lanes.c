@@ -1,7 +1,6 @@
 /* lanes.c: the dialect of many states at a time: a value is a vector with one state in each lane, in the compiler's
  * own vector extensions. The last block of a batch overlaps the one before it; fewer states than lanes go through
  * the scalar function. */
-#include <stdio.h>
 
 #include "emit/emit.h"
 

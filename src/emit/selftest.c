@@ -2,7 +2,6 @@
  * the library's recursions, which share nothing with the generator, gave for them. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "emit/emit.h"
 #include "codegen/codegen.h"

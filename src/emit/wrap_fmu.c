@@ -4,8 +4,6 @@
  * All numbers of an instance are one array in blocks, and a value reference is an index into it. States are q and
  * qd, inputs tau (and a wrench), outputs q, qd and qdd. Co-simulation integrates by the classical Runge-Kutta
  * method, inputs held, in equal steps of at most internal_step. */
-#include <stdio.h>
-#include <string.h>
 
 #include "emit/wrap_priv.h"
 

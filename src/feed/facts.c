@@ -2,7 +2,6 @@
  * limits, whether qd is the rate of q, and how noisy torques are. What a verdict needs to name causes with their
  * lines. */
 #include <math.h>
-#include <string.h>
 
 #include "feed/feed_priv.h"
 #include "robot/robot.h"

@@ -5,7 +5,6 @@
  * that can be worked on apart from each other: those in memory one by one, those that are read some at a time. */
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "feed/feed_priv.h"

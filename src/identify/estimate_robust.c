@@ -2,7 +2,6 @@
  * Tukey's, for which far outliers do not count at all (Huber, Ronchetti 2009, chapter 7; Beaton, Tukey 1974). Scales
  * are median absolute residuals, so that outliers do not set them. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "identify/estimate_priv.h"

@@ -1,10 +1,8 @@
 /* result.c: the fit with the chosen columns, its quality, and its uncertainty. */
 #include "identify/result_priv.h"
 
-#include <float.h>
 #include <lapacke.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "identify/estimate_priv.h"

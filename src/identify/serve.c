@@ -1,5 +1,4 @@
 /* serve.c: work of other ranks for rank 0. */
-#include <string.h>
 
 #include "identify/identify.h"
 

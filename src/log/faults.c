@@ -1,6 +1,5 @@
 /* faults.c: faults of a log by kind: counted, with a sentence for the first few of each. */
 #include <stdio.h>
-#include <string.h>
 
 #include "log/log_priv.h"
 

@@ -1,5 +1,4 @@
 /* hdf5_io.c: logs in HDF5 files, MATLAB's version 7.3 among them, a block of samples at a time. */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* map.c: assigns the columns of a log to channels, by name or by number. */
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "log/log_priv.h"

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <matio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* the number types of MATLAB: class, C type */

@@ -2,7 +2,6 @@
  * parameters. */
 #include "psdm/model.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

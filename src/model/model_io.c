@@ -1,6 +1,5 @@
 /* model_io.c: the model as JSON. */
 #include <math.h>
-#include <string.h>
 
 #include "model/model.h"
 #include "robot/robot.h"

@@ -1,6 +1,5 @@
 /* motion_io.c: motions from CSV files. */
 #include <stdio.h>
-#include <string.h>
 
 #include "motion/motion_priv.h"
 

@@ -14,7 +14,6 @@
  * intervals matter. */
 #include <lapacke.h>
 #include <math.h>
-#include <string.h>
 
 #include "linalg/linalg.h"
 #include "motion/motion_priv.h"

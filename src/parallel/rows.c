@@ -1,6 +1,5 @@
 /* rows.c: many rows of numbers as text. Writing 17 digits takes longer than most functions that make them: threads
  * do it side by side, and the rows go out in order. */
-#include <string.h>
 
 #include "parallel/parallel.h"
 #include "psdm/output.h"

@@ -1,7 +1,6 @@
 /* read.c: a parameter file, checked key by key. */
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "document/document.h"

@@ -1,7 +1,6 @@
 /* write.c: what a calibration found, as YAML. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "parameters/parameters.h"
 

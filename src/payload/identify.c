@@ -1,6 +1,5 @@
 /* identify.c: identifies the load of a calibrated robot, from logs with it and preferably without it too. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "parameters/parameters.h"

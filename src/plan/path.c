@@ -1,7 +1,6 @@
 /* path.c: time-optimal parameterisation of a path by reachability analysis (Pham and Pham 2018). */
 #include "psdm/path.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

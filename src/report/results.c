@@ -1,7 +1,5 @@
 /* results.c: what a result is, and how its numbers are found. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/page_priv.h"

@@ -1,7 +1,5 @@
 /* section_analyze.c: what a robot's model depends on, what would decouple or balance it, bounds that hold
  * everywhere. */
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "report/section_parts_priv.h"

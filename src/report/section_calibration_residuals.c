@@ -1,7 +1,6 @@
 /* section_calibration_residuals.c: measured and predicted torque of one axis, and what is left between them: size,
  * frequency, what it hangs on. */
 #include <math.h>
-#include <string.h>
 
 #include "report/section_calibration_priv.h"
 #include "report/spectrum_priv.h"

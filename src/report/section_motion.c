@@ -1,6 +1,5 @@
 /* section_motion.c: plots of motions, by joint or all joints together, and bars of the limits that they use. */
 #include <math.h>
-#include <string.h>
 
 #include "report/section_parts_priv.h"
 

@@ -3,7 +3,6 @@
  *   outward  w, v; bias wrench of the velocities; acceleration c that the joint's own velocity adds
  *   inward   U = I S, D = S.U + Ia, u = tau - S.p;  I - U U^T/D and p + I c + U u/D pass to the parent
  *   outward  qdd = (u - U.a)/D */
-#include <string.h>
 
 #include "rigid/rigid.h"
 

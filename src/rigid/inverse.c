@@ -4,7 +4,6 @@
  *   inward   f_parent += R f,  n_parent += R n + p x R f;  tau = n_z or f_z
  *
  * Gravity enters as an upward acceleration of the base. */
-#include <string.h>
 
 #include "rigid/closed_priv.h"
 

@@ -1,5 +1,4 @@
 /* kinematics.c: poses, Jacobians and what follows from them: energy, external wrenches. */
-#include <math.h>
 #include <string.h>
 
 #include "rigid/closed_priv.h"

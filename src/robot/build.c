@@ -1,6 +1,5 @@
 /* build.c: from a robot file's spec to the canonical tree. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "linalg/linalg.h"

@@ -5,7 +5,6 @@
  * z. Mass on the axis of a revolute joint can be moved to the parent without effect: m, mz and the second
  * moment zz of every revolute body become zero, and whole arms have no mass. */
 #include <math.h>
-#include <string.h>
 
 #include "robot/robot.h"
 

@@ -3,7 +3,6 @@
 #include "robot/spec_priv.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "linalg/linalg.h"

@@ -1,6 +1,5 @@
 /* tables.c: the tables of the PSDM MATLAB toolbox (Lloyd, Irani, Ahmadi 2021): DH rows [a alpha d theta (type)
  * (sign)] and X rows [m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz (Im)]. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

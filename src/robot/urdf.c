@@ -4,7 +4,6 @@
 #include <libxml/tree.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "robot/names_priv.h"

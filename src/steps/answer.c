@@ -3,7 +3,6 @@
 #include <cblas.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "parameters/parameters.h"

@@ -9,7 +9,6 @@
  * stick, and of second order in between. Steps are finer where G changes within one. psdm_lugre_follow, which is
  * exact, is some ten times slower and has no derivatives; it is the twin in the tests. */
 #include <math.h>
-#include <string.h>
 
 #include "steps/lugre_priv.h"
 

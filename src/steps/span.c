@@ -5,7 +5,6 @@
  * is known, the rest follows it as far as the assumptions tie them together: theta = N N_k^+ theta_k + N Z y with
  * N_k Z = 0. Without assumptions N = 1: theta_k is constant and y is the rest. */
 #include <lapacke.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

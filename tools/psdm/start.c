@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* pthread_setattr_default_np */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
