@@ -455,13 +455,11 @@ static void judge_inertia(judge *j) {
 static double odd_friction(const psdm_calibration *c, int i, double v) {
   double sum = 0;
   for (int k = 0; k < c->columns[i]; k++) {
-    psdmp_parameters_column column = {c->column[i][k].kind, c->column[i][k].width, c->column[i][k].load};
-    psdmp_parameters_column_state state = {.any = false};
-    double there, back;
-    if (column.kind == PSDM_COLUMN_STOP) column.kind = PSDM_COLUMN_SIGN; /* where it slides */
-    psdmp_parameters_columns_at(&column, 1, 0, v, c->load[i], &state, &there);
-    psdmp_parameters_columns_at(&column, 1, 0, -v, c->load[i], &state, &back);
-    sum += c->column[i][k].gain * (there - back) / 2;
+    const psdmp_parameters_column column = {c->column[i][k].kind, c->column[i][k].width, c->column[i][k].load};
+    sum += c->column[i][k].gain *
+           (psdmp_parameters_column_steady(&column, v, c->load[i]) -
+            psdmp_parameters_column_steady(&column, -v, c->load[i])) /
+           2;
   }
   return sum;
 }

@@ -44,3 +44,12 @@ void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int coun
     if (column[k].load) value[k] *= column[k].load == 1 ? load : load * load;
   }
 }
+
+double psdmp_parameters_column_steady(const psdmp_parameters_column *column, double v, double load) {
+  psdmp_parameters_column plain = *column;
+  psdmp_parameters_column_state state = {.any = false};
+  double value;
+  if (plain.kind == PSDM_COLUMN_STOP) plain.kind = PSDM_COLUMN_SIGN;
+  psdmp_parameters_columns_at(&plain, 1, 0, v, load, &state, &value);
+  return value;
+}

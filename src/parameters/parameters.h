@@ -32,6 +32,8 @@ typedef struct psdmp_parameters_column_state {
 /* Values of columns at one row; load: |rigid torque| of the drive. */
 void psdmp_parameters_columns_at(const psdmp_parameters_column *column, int count, double x, double v, double load,
                                  psdmp_parameters_column_state *state, double *value);
+/* at position 0 and a speed that has been steady for long: a stop slides by then */
+double psdmp_parameters_column_steady(const psdmp_parameters_column *column, double v, double load);
 
 enum { PSDMP_PARAMETERS_COVARIANCE_MOST = 600 }; /* rows of a covariance that a file still holds */
 

@@ -82,6 +82,12 @@ void psdmp_report_page_text(psdmp_report_page *page, const char *text) {
   psdmp_report_html_text(page, text, strlen(text));
 }
 
+void psdmp_report_page_element(psdmp_report_page *page, const char *tag, const char *text, const char *end) {
+  psdmp_report_page_raw(page, tag);
+  psdmp_report_page_text(page, text);
+  psdmp_report_page_raw(page, end);
+}
+
 static void print(psdmp_report_page *page, const char *format, va_list args) {
   char text[2048];
   va_list again;
@@ -179,22 +185,15 @@ void psdmp_report_page_section(psdmp_report_page *page, const char *title, const
   page->headings = 0;
   snprintf(open, sizeof open, "<section id=\"s%d\">\n<h2>", ++page->sections);
   add_entry(page, title, 0);
-  psdmp_report_page_raw(page, open);
-  psdmp_report_page_text(page, title);
-  psdmp_report_page_raw(page, "</h2>\n");
-  if (!lead) return;
-  psdmp_report_page_raw(page, "<p class=\"lead\">");
-  psdmp_report_page_text(page, lead);
-  psdmp_report_page_raw(page, "</p>\n");
+  psdmp_report_page_element(page, open, title, "</h2>\n");
+  if (lead) psdmp_report_page_element(page, "<p class=\"lead\">", lead, "</p>\n");
 }
 
 void psdmp_report_page_heading(psdmp_report_page *page, const char *title) {
   char open[64];
   snprintf(open, sizeof open, "<h3 id=\"s%d-%d\">", page->sections, ++page->headings);
   add_entry(page, title, page->headings);
-  psdmp_report_page_raw(page, open);
-  psdmp_report_page_text(page, title);
-  psdmp_report_page_raw(page, "</h3>\n");
+  psdmp_report_page_element(page, open, title, "</h3>\n");
 }
 
 /* ---- tables ---- */
@@ -212,9 +211,8 @@ void psdmp_report_page_table(psdmp_report_page *page, const char *const *header,
   psdmp_report_page_raw(page,
                         "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table>\n<thead><tr>");
   for (int i = 0; i < columns; i++) {
-    psdmp_report_page_raw(page, is_numeric(page, i) ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">");
-    psdmp_report_page_text(page, header[i]);
-    psdmp_report_page_raw(page, "</th>");
+    psdmp_report_page_element(page, is_numeric(page, i) ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">",
+                              header[i], "</th>");
   }
   psdmp_report_page_raw(page, "</tr></thead>\n<tbody>");
 }
@@ -264,9 +262,7 @@ void psdmp_report_page_facts(psdmp_report_page *page) { psdmp_report_page_raw(pa
 
 void psdmp_report_page_fact(psdmp_report_page *page, const char *label, const char *format, ...) {
   va_list args;
-  psdmp_report_page_raw(page, "<div><dt>");
-  psdmp_report_page_text(page, label);
-  psdmp_report_page_raw(page, "</dt><dd>");
+  psdmp_report_page_element(page, "<div><dt>", label, "</dt><dd>");
   va_start(args, format);
   print(page, format, args);
   va_end(args);
@@ -291,9 +287,8 @@ void psdmp_report_page_plot(psdmp_report_page *page, const psdmp_report_plot *pl
   bool empty = false;
   psdmp_report_figure *figure = psdmp_report_plot_copy(page, plot, &empty);
   if (empty) {
-    psdmp_report_page_raw(page, "<p class=\"muted\">");
-    psdmp_report_page_text(page, plot->title ? plot->title : "plot");
-    psdmp_report_page_raw(page, ": there is nothing to draw.</p>\n");
+    psdmp_report_page_element(page, "<p class=\"muted\">", plot->title ? plot->title : "plot",
+                              ": there is nothing to draw.</p>\n");
   }
   if (!figure) return;
   figure->number = ++page->figures;

@@ -25,12 +25,16 @@ struct psdm_report {
 };
 
 /* the order of the sections on the page */
-static void (*const sections[])(psdmp_report_page *page, const psdmp_report_results *results) = {
-    psdmp_report_section_robot,   psdmp_report_section_model,   psdmp_report_section_calibration,
-    psdmp_report_section_payload, psdmp_report_section_excite,  psdmp_report_section_simulate,
-    psdmp_report_section_plan,    psdmp_report_section_analyze, psdmp_report_section_reduce,
-    psdmp_report_section_scaling, psdmp_report_section_bench,
-};
+static const struct {
+  psdmp_report_section *section;
+  const char *command; /* or one for each result of this */
+  psdmp_report_show *show;
+} sections[] = {{psdmp_report_section_robot, NULL, NULL},       {psdmp_report_section_model, NULL, NULL},
+                {psdmp_report_section_calibration, NULL, NULL}, {NULL, "payload", psdmp_report_show_payload},
+                {NULL, "excite", psdmp_report_show_excite},     {psdmp_report_section_simulate, NULL, NULL},
+                {NULL, "plan", psdmp_report_show_plan},         {psdmp_report_section_analyze, NULL, NULL},
+                {psdmp_report_section_reduce, NULL, NULL},      {psdmp_report_section_scaling, NULL, NULL},
+                {psdmp_report_section_bench, NULL, NULL}};
 
 /* ---- making and feeding it ---- */
 
@@ -121,10 +125,22 @@ static void title_of(const psdm_report *report, char *out, size_t size) {
   if (!names) snprintf(out, size, "Report");
 }
 
+static void show_each(psdmp_report_page *page, const psdmp_report_results *results, const char *command,
+                      psdmp_report_show *show) {
+  for (int k = 0; k < results->count; k++) {
+    psdmp_report_result *result = results->item[k];
+    if (!result->root || strcmp(result->command, command) != 0) continue;
+    result->used = true;
+    show(page, results, result);
+  }
+}
+
 void psdmp_report_page_compose(psdmp_report_page *page, const psdmp_report_results *results) {
   for (int i = 0; i < results->count; i++) results->item[i]->used = false;
   psdmp_report_rows_match(results);
-  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) sections[i](page, results);
+  for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+    if (sections[i].section) sections[i].section(page, results);
+    else show_each(page, results, sections[i].command, sections[i].show);
   psdmp_report_page_end(page);
 }
 

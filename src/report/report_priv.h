@@ -40,13 +40,19 @@ typedef struct psdmp_report_result {
 /* Whether two results are of one robot: the same name and, where both say, the same kinematics. */
 bool psdmp_report_result_same_robot(const psdmp_report_result *a, const psdmp_report_result *b);
 
-/* Tree access that forgives what is not there. path is "a.b.2.c" (names and counts from 0). */
-const psdmp_document_node *psdmp_report_result_node(const psdmp_document_node *from, const char *path);
-/* NAN when absent, null, or no number */
-double psdmp_report_result_number(const psdmp_document_node *from, const char *path);
-const char *psdmp_report_result_text(const psdmp_document_node *from, const char *path); /* "" when absent */
+/* Tree access that forgives what is not there. path, printed with what follows, is "a.b.2.c" (names and counts from
+ * 0). A number is NAN where it is absent, null, or none; a text is "" where it is absent. */
+const psdmp_document_node *psdmp_report_node(const psdmp_document_node *from, const char *path, ...) PSDM_PRINTF(2, 3);
+double psdmp_report_number(const psdmp_document_node *from, const char *path, ...) PSDM_PRINTF(2, 3);
+const char *psdmp_report_text(const psdmp_document_node *from, const char *path, ...) PSDM_PRINTF(2, 3);
+bool psdmp_report_truth(const psdmp_document_node *from, const char *path, ...)
+    PSDM_PRINTF(2, 3); /* true stands there */
+double psdmp_report_own_number(const psdmp_document_node *node);
+const char *psdmp_report_own_text(const psdmp_document_node *node);
+/* the first entry of a list; NULL: no list, or an empty one */
+const psdmp_document_node *psdmp_report_first(const psdmp_document_node *list);
 /* numbers of a list; returns how many */
-int psdmp_report_result_numbers(const psdmp_document_node *list, double *value, int most);
+int psdmp_report_numbers(const psdmp_document_node *list, double *value, int most);
 int psdmp_report_result_column(const psdmp_report_result *csv, const char *name); /* -1 when absent */
 
 /* ---- plots ---- */
@@ -94,6 +100,8 @@ void psdmp_report_page_raw(psdmp_report_page *page, const char *html);
 /* html as it is, up to 1023 bytes */
 void psdmp_report_page_markup(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
 void psdmp_report_page_text(psdmp_report_page *page, const char *text); /* escaped */
+/* text, escaped, between a tag and its end */
+void psdmp_report_page_element(psdmp_report_page *page, const char *tag, const char *text, const char *end);
 /* escaped after formatting */
 void psdmp_report_page_print(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
 void psdmp_report_page_paragraph(psdmp_report_page *page, const char *format, ...) PSDM_PRINTF(2, 3);
@@ -132,25 +140,24 @@ typedef struct psdmp_report_results {
   int count;
 } psdmp_report_results;
 
-/* inspect: sketch at a pose, joints, limits */
-void psdmp_report_section_robot(psdmp_report_page *page, const psdmp_report_results *results);
+typedef void psdmp_report_section(psdmp_report_page *page, const psdmp_report_results *results);
+
+psdmp_report_section psdmp_report_section_robot; /* inspect: sketch at a pose, joints, limits */
 /* derive, params: facts, classes, base parameters with formulas, values, error bars */
-void psdmp_report_section_model(psdmp_report_page *page, const psdmp_report_results *results);
+psdmp_report_section psdmp_report_section_model;
 /* calibrate, predict rows, parameter files: torques, residuals, spectra, friction, steps */
-void psdmp_report_section_calibration(psdmp_report_page *page, const psdmp_report_results *results);
-void psdmp_report_section_payload(psdmp_report_page *page, const psdmp_report_results *results);
-/* trajectory within its limits, figures of merit */
-void psdmp_report_section_excite(psdmp_report_page *page, const psdmp_report_results *results);
-/* motion, torques, energy */
-void psdmp_report_section_simulate(psdmp_report_page *page, const psdmp_report_results *results);
-void psdmp_report_section_plan(psdmp_report_page *page, const psdmp_report_results *results);
-/* structure, bounds; linearize's modes */
-void psdmp_report_section_analyze(psdmp_report_page *page, const psdmp_report_results *results);
-/* figures 2 and 7 of the PSDM paper */
-void psdmp_report_section_reduce(psdmp_report_page *page, const psdmp_report_results *results);
-/* its figures 4 to 6: times against n, from bench/ */
-void psdmp_report_section_scaling(psdmp_report_page *page, const psdmp_report_results *results);
-/* psdm bench, and bars with the peers from bench/peers */
-void psdmp_report_section_bench(psdmp_report_page *page, const psdmp_report_results *results);
+psdmp_report_section psdmp_report_section_calibration;
+psdmp_report_section psdmp_report_section_simulate; /* motion, torques, energy */
+psdmp_report_section psdmp_report_section_analyze;  /* structure, bounds; linearize's modes */
+psdmp_report_section psdmp_report_section_reduce;   /* figures 2 and 7 of the PSDM paper */
+psdmp_report_section psdmp_report_section_scaling;  /* its figures 4 to 6: times against n, from bench/ */
+psdmp_report_section psdmp_report_section_bench;    /* psdm bench, and bars with the peers from bench/peers */
+
+/* A section for one result of a command. */
+typedef void psdmp_report_show(psdmp_report_page *page, const psdmp_report_results *results,
+                               psdmp_report_result *result);
+
+psdmp_report_show psdmp_report_show_payload, psdmp_report_show_plan, psdmp_report_show_linearized;
+psdmp_report_show psdmp_report_show_excite; /* trajectory within its limits, figures of merit */
 
 #endif

@@ -1,8 +1,12 @@
 /* results.c: what a result is, and how its numbers are found. */
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/page_priv.h"
+#include "psdm/csv.h"
+#include "table/table.h"
 
 /* ---- looking into a tree ---- */
 
@@ -22,7 +26,11 @@ static const psdmp_document_node *child_counted(const psdmp_document_node *list,
   return child;
 }
 
-const psdmp_document_node *psdmp_report_result_node(const psdmp_document_node *from, const char *path) {
+/* path: "a.b.2.c" after printing */
+static const psdmp_document_node *look(const psdmp_document_node *from, const char *format, va_list args) {
+  char path[256];
+  int printed = vsnprintf(path, sizeof path, format, args);
+  if (printed < 0 || (size_t)printed >= sizeof path) return NULL;
   for (const char *at = path; from && *at;) {
     size_t length = strcspn(at, ".");
     from = from->kind == PSDMP_DOCUMENT_MAP    ? child_named(from, at, length)
@@ -34,8 +42,40 @@ const psdmp_document_node *psdmp_report_result_node(const psdmp_document_node *f
   return from;
 }
 
-/* a number as it stands; a quoted one is a word */
-static double number_of(const psdmp_document_node *node) {
+const psdmp_document_node *psdmp_report_node(const psdmp_document_node *from, const char *path, ...) {
+  va_list args;
+  va_start(args, path);
+  const psdmp_document_node *node = look(from, path, args);
+  va_end(args);
+  return node;
+}
+
+double psdmp_report_number(const psdmp_document_node *from, const char *path, ...) {
+  va_list args;
+  va_start(args, path);
+  double value = psdmp_report_own_number(look(from, path, args));
+  va_end(args);
+  return value;
+}
+
+const char *psdmp_report_text(const psdmp_document_node *from, const char *path, ...) {
+  va_list args;
+  va_start(args, path);
+  const char *text = psdmp_report_own_text(look(from, path, args));
+  va_end(args);
+  return text;
+}
+
+bool psdmp_report_truth(const psdmp_document_node *from, const char *path, ...) {
+  va_list args;
+  va_start(args, path);
+  bool truth = strcmp(psdmp_report_own_text(look(from, path, args)), "true") == 0;
+  va_end(args);
+  return truth;
+}
+
+/* a quoted number is a word */
+double psdmp_report_own_number(const psdmp_document_node *node) {
   double value;
   if (!node || node->kind != PSDMP_DOCUMENT_SCALAR || node->quoted ||
       !psdmp_base_parse_number(node->text, node->length, &value))
@@ -43,21 +83,19 @@ static double number_of(const psdmp_document_node *node) {
   return value;
 }
 
-double psdmp_report_result_number(const psdmp_document_node *from, const char *path) {
-  return number_of(psdmp_report_result_node(from, path));
-}
-
-const char *psdmp_report_result_text(const psdmp_document_node *from, const char *path) {
-  const psdmp_document_node *node = psdmp_report_result_node(from, path);
+const char *psdmp_report_own_text(const psdmp_document_node *node) {
   if (!node || node->kind != PSDMP_DOCUMENT_SCALAR || (!node->quoted && strcmp(node->text, "null") == 0)) return "";
   return node->text;
 }
 
-int psdmp_report_result_numbers(const psdmp_document_node *list, double *value, int most) {
+const psdmp_document_node *psdmp_report_first(const psdmp_document_node *list) {
+  return list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL;
+}
+
+int psdmp_report_numbers(const psdmp_document_node *list, double *value, int most) {
   int count = 0;
-  if (!list || list->kind != PSDMP_DOCUMENT_LIST) return 0;
-  for (const psdmp_document_node *child = list->child; child && count < most; child = child->next)
-    value[count++] = number_of(child);
+  for (const psdmp_document_node *child = psdmp_report_first(list); child && count < most; child = child->next)
+    value[count++] = psdmp_report_own_number(child);
   return count;
 }
 
@@ -73,7 +111,7 @@ int psdmp_report_result_column(const psdmp_report_result *csv, const char *name)
 static const char *robot_of(const psdmp_document_node *root) {
   static const char *const paths[] = {"name", "robot", "robot.name"};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-    const char *text = psdmp_report_result_text(root, paths[i]);
+    const char *text = psdmp_report_text(root, "%s", paths[i]);
     if (text[0]) return text;
   }
   return "";
@@ -108,13 +146,13 @@ static bool has_content(const psdmp_document_node *root) {
 
 static psdm_status take_tree(psdmp_report_result *result, bool braces, psdm_error *error) {
   const psdmp_document_node *root = result->root;
-  const char *format = psdmp_report_result_text(root, "format");
+  const char *format = psdmp_report_text(root, "format");
   if (root->kind != PSDMP_DOCUMENT_MAP)
     return psdmp_base_fail(error, PSDM_E_PARSE, result->path, root->line, root->column, "not a result: %s", expected);
   result->robot = robot_of(root);
-  result->fingerprint = psdmp_report_result_text(
-      root, psdmp_report_result_node(root, "fingerprint") ? "fingerprint" : "robot.kinematics");
-  result->command = psdmp_report_result_text(root, "command");
+  result->fingerprint =
+      psdmp_report_text(root, "%s", psdmp_report_node(root, "fingerprint") ? "fingerprint" : "robot.kinematics");
+  result->command = psdmp_report_text(root, "command");
   result->kind = braces ? PSDMP_REPORT_RESULT_JSON : PSDMP_REPORT_RESULT_YAML;
   if (result->command[0] && !has_content(root))
     return psdmp_base_fail(
@@ -126,7 +164,7 @@ static psdm_status take_tree(psdmp_report_result *result, bool braces, psdm_erro
     result->command = "parameters";
     return PSDM_OK;
   }
-  if (psdmp_report_result_node(root, "joints"))
+  if (psdmp_report_node(root, "joints"))
     return psdmp_base_fail(error, PSDM_E_ROBOT, result->path, root->line, root->column,
                            "a robot file, not a result; psdm inspect, derive and params --json make results of it");
   return psdmp_base_fail(error, PSDM_E_PARSE, result->path, root->line, root->column,
@@ -135,84 +173,40 @@ static psdm_status take_tree(psdmp_report_result *result, bool braces, psdm_erro
 
 /* ---- rows ---- */
 
-enum { MOST_COLUMNS = 4096 };
+/* text that psdm_csv reads */
+typedef struct source {
+  const char *at;
+  size_t left;
+} source;
 
-/* the line that begins at *at, without its end; *at moves to the next */
-static bool next_line(char **at, char *end, char **line, size_t *length, int *number) {
-  while (*at < end) {
-    char *stop = memchr(*at, '\n', (size_t)(end - *at));
-    *line = *at;
-    *length = (size_t)((stop ? stop : end) - *at);
-    *at = stop ? stop + 1 : end;
-    ++*number;
-    while (*length && ((*line)[*length - 1] == '\r' || (*line)[*length - 1] == ' ')) --*length;
-    if (*length && (*line)[0] != '#') return true;
-  }
-  return false;
+static ptrdiff_t read_text(void *user, char *buffer, size_t size) {
+  source *from = user;
+  size_t take = size < from->left ? size : from->left;
+  memcpy(buffer, from->at, take);
+  from->at += take, from->left -= take;
+  return (ptrdiff_t)take;
 }
 
-static void trim(const char **text, size_t *length) {
-  while (*length && (**text == ' ' || **text == '\t')) ++*text, --*length;
-  while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t')) --*length;
+/* a field that is no number: none, or the one column of words, where steps of a calibration are 0, 1, 2, 3 */
+static bool read_word(void *user, int column, const char *text, size_t length, double *value) {
+  static const char *const steps[] = {"motor", "gravity", "friction", "inertia"};
+  const psdmp_report_result *result = user;
+  *value = NAN;
+  for (int k = 0; k < 4 && strcmp(result->column[column], "step") == 0; k++)
+    if (strlen(steps[k]) == length && memcmp(steps[k], text, length) == 0) *value = k;
+  return !isnan(*value) || !length || (length == 3 && (!memcmp(text, "nan", 3) || !memcmp(text, "NaN", 3)));
 }
 
-/* the field at *line; false after the last */
-static bool next_field(const char **line, size_t *left, const char **field, size_t *length) {
-  if (!*line) return false;
-  const char *comma = memchr(*line, ',', *left);
-  *field = *line;
-  *length = comma ? (size_t)(comma - *line) : *left;
-  *left -= comma ? *length + 1 : *left;
-  *line = comma ? comma + 1 : NULL;
-  trim(field, length);
-  return true;
-}
-
-static psdm_status take_header(psdmp_base_arena *arena, psdmp_report_result *result, const char *line, size_t length,
-                               int number, psdm_error *error) {
-  const char *field, *at = line;
-  size_t size, left = length;
-  int columns = 1;
-  for (size_t i = 0; i < length; i++) columns += line[i] == ',';
-  if (columns > MOST_COLUMNS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, result->path, number, 0, "%d columns; at most %d are read", columns,
-                           MOST_COLUMNS);
-  const char **name = psdmp_base_arena_alloc(arena, (size_t)columns * sizeof *name);
-  for (int i = 0; name && next_field(&at, &left, &field, &size); i++)
-    if (!(name[i] = psdmp_base_arena_text(arena, field, size))) name = NULL;
-  if (!name) return psdmp_base_no_memory(result->path, error);
-  result->columns = columns;
+static psdm_status take_header(psdmp_base_arena *arena, psdmp_report_result *result, const psdm_csv *csv,
+                               psdm_error *error) {
+  result->columns = psdm_csv_columns(csv);
+  const char **name = PSDMP_BASE_NEW(arena, result->columns, const char *);
   result->column = name;
-  return PSDM_OK;
-}
-
-/* the one column of words: steps of a calibration are 0, 1, 2, 3; -1 for anything else */
-static double step_of(const char *text, size_t length) {
-  static const char *const names[] = {"motor", "gravity", "friction", "inertia"};
-  for (int k = 0; k < 4; k++)
-    if (strlen(names[k]) == length && memcmp(names[k], text, length) == 0) return k;
-  return -1;
-}
-
-static psdm_status take_row(psdmp_report_result *result, double *const *value, size_t row, const char *line,
-                            size_t length, int number, psdm_error *error) {
-  const char *field, *at = line;
-  size_t size, left = length;
-  int i = 0;
-  for (; i < result->columns && next_field(&at, &left, &field, &size); i++) {
-    char shown[60];
-    bool step = !strcmp(result->column[i], "step") && (value[i][row] = step_of(field, size)) >= 0;
-    bool absent = !size || (size == 3 && (memcmp(field, "nan", 3) == 0 || memcmp(field, "NaN", 3) == 0));
-    if (step) continue;
-    else if (absent) value[i][row] = NAN;
-    else if (!psdmp_base_parse_number(field, size, &value[i][row]))
-      return psdmp_base_fail(error, PSDM_E_PARSE, result->path, number, (int)(field - line) + 1, "'%s' is not a number",
-                             psdmp_base_quote(field, size, shown, sizeof shown));
+  for (int i = 0; name && i < result->columns; i++) {
+    const char *own = psdm_csv_name(csv, i);
+    name[i] = psdmp_base_arena_text(arena, own, strlen(own));
   }
-  if (i < result->columns || at)
-    return psdmp_base_fail(error, PSDM_E_PARSE, result->path, number, 0, "%s values than the %d columns of the header",
-                           at ? "more" : "fewer", result->columns);
-  return PSDM_OK;
+  return arena->failed ? psdmp_base_no_memory(result->path, error) : PSDM_OK;
 }
 
 static const char others[] = "JSON that a psdm command wrote with --json, a parameter file, a robot file";
@@ -235,17 +229,21 @@ static psdm_status name_rows(psdmp_report_result *result, int line, psdm_error *
   return PSDM_OK;
 }
 
-static psdm_status allocate_rows(psdmp_base_arena *arena, psdmp_report_result *result, size_t rows, double ***value,
-                                 psdm_error *error) {
+static psdm_status read_rows(psdmp_base_arena *arena, psdmp_report_result *result, psdm_csv *csv, size_t most,
+                             psdm_error *error) {
   size_t columns = (size_t)result->columns;
-  double **column = psdmp_base_arena_alloc(arena, columns * sizeof *column);
-  double *all = rows < SIZE_MAX / 8 / columns
-                    ? psdmp_base_arena_alloc_raw(arena, (rows ? rows : 1) * columns * sizeof *all)
-                    : NULL;
-  if (!column || !all) return psdmp_base_no_memory(result->path, error);
-  for (size_t i = 0; i < columns; i++) column[i] = all + i * rows;
-  result->value = *value = column;
-  return PSDM_OK;
+  double **value = PSDMP_BASE_NEW(arena, columns, double *), *row = PSDMP_BASE_NEW(arena, columns, double),
+         *all = most < SIZE_MAX / 8 / columns ? PSDMP_BASE_NEW_RAW(arena, most * columns, double) : NULL;
+  bool more = true;
+  if (!value || !row || !all) return psdmp_base_no_memory(result->path, error);
+  for (size_t i = 0; i < columns; i++) value[i] = all + i * most;
+  result->value = value;
+  for (;;) {
+    psdm_status status = psdmp_table_csv_row(csv, read_word, result, row, &more, error);
+    if (status || !more) return status;
+    for (size_t i = 0; i < columns; i++) value[i][result->rows] = row[i];
+    result->rows++;
+  }
 }
 
 /* some row has a time and a number beside it, of a size that can be drawn */
@@ -258,29 +256,24 @@ static bool any_number(const psdmp_report_result *result) {
   return false;
 }
 
-static psdm_status take_rows(psdmp_base_arena *arena, psdmp_report_result *result, char *text, size_t length,
+static psdm_status take_rows(psdmp_base_arena *arena, psdmp_report_result *result, const char *text, size_t length,
                              psdm_error *error) {
-  char *at = text, *end = text + length, *line;
-  size_t size = 0, rows = 0;
-  int number = 0;
-  double **value = NULL;
-  if (!next_line(&at, end, &line, &size, &number))
-    return psdmp_base_fail(error, PSDM_E_PARSE, result->path, 1, 1, "the file is empty");
-  psdm_status status = take_header(arena, result, line, size, number, error);
-  if (!status) status = name_rows(result, number, error);
-  char *first = at;
-  int header = number;
-  while (!status && next_line(&at, end, &line, &size, &number)) rows++;
-  if (!status) status = allocate_rows(arena, result, rows, &value, error);
+  source from = {text, length};
+  size_t most = 1;
+  for (size_t i = 0; i < length; i++) most += text[i] == '\n';
+  psdm_csv *csv;
+  psdm_status status = psdm_csv_open_source(read_text, &from, result->path, arena->allocator, &csv, error);
+  if (status) return status;
   result->kind = PSDMP_REPORT_RESULT_CSV;
-  result->robot = result->fingerprint = "";
-  for (at = first, number = header; !status && next_line(&at, end, &line, &size, &number);)
-    status = take_row(result, value, result->rows++, line, size, number, error);
+  status = take_header(arena, result, csv, error);
+  if (!status) status = name_rows(result, psdm_csv_header_line(csv), error);
+  if (!status) status = read_rows(arena, result, csv, most, error);
   if (!status && !any_number(result))
-    status = psdmp_base_fail(error, PSDM_E_PARSE, result->path, header, 0,
-                             rows ? "rows without content: none has a time and a number that can be drawn; finite "
-                                    "numbers below 1e100 were expected"
-                                  : "a header without rows: rows of numbers were expected below it");
+    status = psdmp_base_fail(error, PSDM_E_PARSE, result->path, psdm_csv_header_line(csv), 0,
+                             result->rows ? "rows without content: none has a time and a number that can be drawn; "
+                                            "finite numbers below 1e100 were expected"
+                                          : "a header without rows: rows of numbers were expected below it");
+  psdm_csv_close(csv);
   return status;
 }
 

@@ -4,23 +4,18 @@
 
 #include "report/section_parts_priv.h"
 
-/* section_analyze_modes.c */
-void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results,
-                                  psdmp_report_result *result);
-
 enum { MOST_SHOWN = 12 };
 
 /* ---- structure ---- */
 
 /* "m12(q2, q3)"; "0" when it is none */
 static const char *entry_text(psdmp_report_page *page, const psdmp_document_node *entry, const char *name) {
-  const psdmp_document_node *list = psdmp_report_result_node(entry, "depends");
+  const psdmp_document_node *joint = psdmp_report_first(psdmp_report_node(entry, "depends"));
   const char *text = name;
   int count = 0;
   if (!entry) return "";
   if (psdmp_report_truth(entry, "zero")) return "0";
-  for (const psdmp_document_node *joint = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL;
-       joint && count < 100; joint = joint->next, count++)
+  for (; joint && count < 100; joint = joint->next, count++)
     if (joint->kind == PSDMP_DOCUMENT_SCALAR)
       text = psdmp_report_words(page, "%s%sq%.8s", text, count ? ", " : "(", joint->text);
   return count ? psdmp_report_words(page, "%s)", text) : text;
@@ -28,7 +23,7 @@ static const char *entry_text(psdmp_report_page *page, const psdmp_document_node
 
 static void mass_table(psdmp_report_page *page, const psdmp_document_node *root, int n) {
   const char *header[MOST_SHOWN + 1] = {""};
-  if (!psdmp_report_result_node(root, "M")) return;
+  if (!psdmp_report_node(root, "M")) return;
   psdmp_report_page_heading(page, "Mass matrix: what each entry depends on");
   for (int i = 0; i < n; i++) header[i + 1] = psdmp_report_words(page, "%d", i + 1);
   psdmp_report_page_table(page, header, n + 1, "ttttttttttttt");
@@ -38,7 +33,7 @@ static void mass_table(psdmp_report_page *page, const psdmp_document_node *root,
     for (int k = 0; k < n; k++)
       psdmp_report_page_cell(
           page, "%s",
-          entry_text(page, psdmp_report_result_node(root, psdmp_report_words(page, "M.%d.%d", i, k)),
+          entry_text(page, psdmp_report_node(root, "M.%d.%d", i, k),
                      psdmp_report_words(page, n > 9 ? "m%d,%d" : "m%d%d", (i < k ? i : k) + 1, (i < k ? k : i) + 1)));
   }
   psdmp_report_page_table_end(page);
@@ -49,10 +44,9 @@ static const char *products(psdmp_report_page *page, const psdmp_document_node *
   enum { MOST = 60 };
   const char *text = "";
   int count = 0;
-  for (const psdmp_document_node *term = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; term;
-       term = term->next) {
+  for (const psdmp_document_node *term = psdmp_report_first(list); term; term = term->next) {
     double three[3];
-    if (psdmp_report_result_numbers(term, three, 3) != 3 || three[0] != axis + 1) continue;
+    if (psdmp_report_numbers(term, three, 3) != 3 || three[0] != axis + 1) continue;
     if (count++ >= MOST) continue;
     text = three[1] == three[2]
                ? psdmp_report_words(page, "%s%sqd%g\xC2\xB2", text, text[0] ? ", " : "", three[1])
@@ -64,16 +58,15 @@ static const char *products(psdmp_report_page *page, const psdmp_document_node *
 static void torque_table(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes,
                          int n) {
   static const char *const header[] = {"joint", "gravity", "velocity products"};
-  if (!psdmp_report_result_node(root, "g") && !psdmp_report_result_node(root, "c")) return;
+  if (!psdmp_report_node(root, "g") && !psdmp_report_node(root, "c")) return;
   psdmp_report_page_heading(page, "Gravity and velocity terms");
   psdmp_report_page_table(page, header, 3, "ttt");
   for (int i = 0; i < n; i++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
-    psdmp_report_page_cell(page, "%s",
-                           entry_text(page, psdmp_report_result_node(root, psdmp_report_words(page, "g.%d", i)),
-                                      psdmp_report_words(page, "g%d", i + 1)));
-    psdmp_report_page_cell(page, "%s", products(page, psdmp_report_result_node(root, "c"), i));
+    psdmp_report_page_cell(
+        page, "%s", entry_text(page, psdmp_report_node(root, "g.%d", i), psdmp_report_words(page, "g%d", i + 1)));
+    psdmp_report_page_cell(page, "%s", products(page, psdmp_report_node(root, "c"), i));
   }
   psdmp_report_page_table_end(page);
 }
@@ -85,27 +78,24 @@ static void conditions(psdmp_report_page *page, const psdmp_document_node *root)
               {"conditions.diagonal_mass", "The mass matrix is diagonal if"},
               {"conditions.no_gravity", "Masses balance gravity if"},
               {"conditions.springs", "Springs that balance gravity"}};
-  if (!psdmp_report_result_node(root, "conditions")) return;
+  if (!psdmp_report_node(root, "conditions")) return;
   psdmp_report_page_heading(page, "What would simplify it");
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-    const psdmp_document_node *sentences = psdmp_report_result_node(root, list[k].path);
-    if (!sentences || sentences->kind != PSDMP_DOCUMENT_LIST || !sentences->count) continue;
+    const psdmp_document_node *sentences = psdmp_report_node(root, "%s", list[k].path);
+    if (!psdmp_report_first(sentences)) continue;
     psdmp_report_page_paragraph(page, "%s:", list[k].heading);
     psdmp_report_sentences(page, sentences, NULL);
   }
 }
 
-static const char *yes(const psdmp_document_node *root, const char *path) {
-  return !psdmp_report_result_node(root, path) ? "" : psdmp_report_truth(root, path) ? "yes" : "no";
-}
-
 static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
+  static const psdmp_report_item list[] = {{"joints", "n", 6, NULL},
+                                           {"constant mass matrix", "constant_mass", PSDMP_REPORT_YES_NO, NULL},
+                                           {"diagonal mass matrix", "diagonal_mass", PSDMP_REPORT_YES_NO, NULL},
+                                           {"linear", "linear", PSDMP_REPORT_YES_NO, NULL},
+                                           {"masses", "masses", PSDMP_REPORT_WORDS, NULL}};
   psdmp_report_page_facts(page);
-  psdmp_report_fact_number(page, "joints", psdmp_report_result_number(root, "n"), 6, "");
-  psdmp_report_fact_text(page, "constant mass matrix", yes(root, "constant_mass"));
-  psdmp_report_fact_text(page, "diagonal mass matrix", yes(root, "diagonal_mass"));
-  psdmp_report_fact_text(page, "linear", yes(root, "linear"));
-  psdmp_report_fact_text(page, "masses", psdmp_report_result_text(root, "masses"));
+  psdmp_report_fact_list(page, root, PSDMP_REPORT_ITEMS(list));
   psdmp_report_page_facts_end(page);
 }
 
@@ -121,35 +111,24 @@ static const struct {
 
 enum { BOUNDS = sizeof bound_list / sizeof *bound_list };
 
-static const char *position_text(psdmp_report_page *page, const psdmp_document_node *list) {
-  enum { MOST = 8 };
-  double q[MOST];
-  int count = psdmp_report_result_numbers(list, q, MOST);
-  const char *text = "";
-  for (int i = 0; i < count; i++)
-    text = psdmp_report_words(page, "%s%s%s", text, i ? ", " : "", psdmp_report_words_number(page, q[i], 3));
-  return list && list->count > MOST ? psdmp_report_words(page, "%s, \xE2\x80\xA6", text) : text;
-}
-
 static void bounds(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"", "bound", "found", "at q"};
-  const psdmp_document_node *node = psdmp_report_result_node(root, "bounds");
+  const psdmp_document_node *node = psdmp_report_node(root, "bounds");
   double x[2][BOUNDS], y[2][BOUNDS];
   const char *tick[BOUNDS];
   if (!node) return;
   psdmp_report_page_heading(page, "Bounds for all positions");
   psdmp_report_page_table(page, header, 4, "tnnt");
   for (int k = 0; k < BOUNDS; k++) {
-    y[0][k] = psdmp_report_result_number(node, psdmp_report_words(page, "%s.bound", bound_list[k].key));
-    y[1][k] = psdmp_report_result_number(node, psdmp_report_words(page, "%s.found", bound_list[k].key));
+    y[0][k] = psdmp_report_number(node, "%s.bound", bound_list[k].key);
+    y[1][k] = psdmp_report_number(node, "%s.found", bound_list[k].key);
     x[0][k] = k - 0.2, x[1][k] = k + 0.2, tick[k] = bound_list[k].key;
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", bound_list[k].words);
     psdmp_report_page_cell_number(page, y[0][k], 5);
     psdmp_report_page_cell_number(page, y[1][k], 5);
-    psdmp_report_page_cell(
-        page, "%s",
-        position_text(page, psdmp_report_result_node(node, psdmp_report_words(page, "%s.q", bound_list[k].key))));
+    psdmp_report_page_cell(page, "%s",
+                           psdmp_report_words_vector(page, psdmp_report_node(node, "%s.q", bound_list[k].key), 3));
   }
   psdmp_report_page_table_end(page);
   psdmp_report_drawing d =
@@ -172,23 +151,18 @@ static const struct {
                    {"gravity", "gravity torque"}};
 
 static void samples(psdmp_report_page *page, const psdmp_document_node *root) {
-  static const char *const header[] = {"", "least", "half", "95 %", "99.9 %", "largest"};
-  static const char *const numbers[] = {"least", "half", "at_95", "at_999", "largest"};
-  double count = psdmp_report_result_number(root, "bounds.samples"),
-         beyond = psdmp_report_result_number(root, "bounds.beyond");
+  static const psdmp_report_item shares[] = {{"least", "least", 5, NULL},
+                                             {"half", "half", 5, NULL},
+                                             {"95 %", "at_95", 5, NULL},
+                                             {"99.9 %", "at_999", 5, NULL},
+                                             {"largest", "largest", 5, NULL}};
+  double count = psdmp_report_number(root, "bounds.samples"), beyond = psdmp_report_number(root, "bounds.beyond");
   if (!(count > 0)) return;
   psdmp_report_page_heading(page, psdmp_report_words(page, "At %.0f random positions", count));
-  psdmp_report_page_table(page, header, 6, "tnnnnn");
-  for (size_t k = 0; k < sizeof sample_list / sizeof *sample_list; k++) {
-    psdmp_report_page_row(page);
-    psdmp_report_page_cell(page, "%s", sample_list[k].words);
-    for (int i = 0; i < 5; i++)
-      psdmp_report_page_cell_number(
-          page,
-          psdmp_report_result_number(root,
-                                     psdmp_report_words(page, "bounds.%s.samples.%s", sample_list[k].key, numbers[i])),
-          5);
-  }
+  psdmp_report_table(page, "", PSDMP_REPORT_ITEMS(shares));
+  for (size_t k = 0; k < sizeof sample_list / sizeof *sample_list; k++)
+    psdmp_report_row(page, sample_list[k].words, psdmp_report_node(root, "bounds.%s.samples", sample_list[k].key),
+                     PSDMP_REPORT_ITEMS(shares));
   psdmp_report_page_table_end(page);
   if (beyond > 0)
     psdmp_report_page_paragraph(
@@ -199,15 +173,14 @@ static void samples(psdmp_report_page *page, const psdmp_document_node *root) {
 }
 
 static void path_facts(psdmp_report_page *page, const psdmp_document_node *root) {
-  if (!psdmp_report_result_node(root, "path")) return;
+  static const psdmp_report_item list[] = {{"positions", "path.positions", 9, NULL},
+                                           {"least manipulability", "path.least.manipulability", 4, NULL},
+                                           {"at", "path.least.t", 4, "s"},
+                                           {"largest manipulability", "path.most.manipulability", 4, NULL}};
+  if (!psdmp_report_node(root, "path")) return;
   psdmp_report_page_heading(page, "Along the path");
   psdmp_report_page_facts(page);
-  psdmp_report_fact_number(page, "positions", psdmp_report_result_number(root, "path.positions"), 9, "");
-  psdmp_report_fact_number(page, "least manipulability", psdmp_report_result_number(root, "path.least.manipulability"),
-                           4, "");
-  psdmp_report_fact_number(page, "at", psdmp_report_result_number(root, "path.least.t"), 4, "s");
-  psdmp_report_fact_number(page, "largest manipulability", psdmp_report_result_number(root, "path.most.manipulability"),
-                           4, "");
+  psdmp_report_fact_list(page, root, PSDMP_REPORT_ITEMS(list));
   psdmp_report_page_facts_end(page);
 }
 

@@ -5,9 +5,6 @@
 
 #include "report/section_parts_priv.h"
 
-void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results,
-                                  psdmp_report_result *result);
-
 enum { MOST_POINTS = 2000, MOST_MODES = 4000, MOST_TABLES = 4 };
 
 typedef struct modes {
@@ -17,11 +14,9 @@ typedef struct modes {
 
 /* eigenvalues of some list, added to those before */
 static void collect(const psdmp_document_node *list, modes *m) {
-  for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL;
-       mode && m->count < MOST_MODES; mode = mode->next) {
-    m->re[m->count] = psdmp_report_result_number(mode, "re");
-    m->im[m->count] = psdmp_report_result_number(mode, "im");
-    m->count++;
+  for (const psdmp_document_node *mode = psdmp_report_first(list); mode && m->count < MOST_MODES; mode = mode->next) {
+    m->re[m->count] = psdmp_report_number(mode, "re");
+    m->im[m->count++] = psdmp_report_number(mode, "im");
   }
 }
 
@@ -112,15 +107,15 @@ static void keep_slow(modes *m, double end) {
 }
 
 static void draw_modes(psdmp_report_page *page, const psdmp_document_node *root) {
-  bool sampled = psdmp_report_result_number(root, "dt") > 0;
-  const psdmp_document_node *points = psdmp_report_result_node(root, "points");
+  bool sampled = psdmp_report_number(root, "dt") > 0;
+  const psdmp_document_node *points = psdmp_report_node(root, "points");
   modes open, closed;
   int count = 0;
   if (!start(page, &open) || !start(page, &closed)) return;
-  for (const psdmp_document_node *point = points && points->kind == PSDMP_DOCUMENT_LIST ? points->child : NULL;
-       point && count < MOST_POINTS; point = point->next, count++) {
-    collect(psdmp_report_result_node(point, "eigenvalues"), &open);
-    collect(psdmp_report_result_node(point, "lqr.closed_loop"), &closed);
+  for (const psdmp_document_node *point = psdmp_report_first(points); point && count < MOST_POINTS;
+       point = point->next, count++) {
+    collect(psdmp_report_node(point, "eigenvalues"), &open);
+    collect(psdmp_report_node(point, "lqr.closed_loop"), &closed);
   }
   if (!open.count) return;
   draw_plane(page, sampled ? "Eigenvalues of the sampled model" : "Eigenvalues", sampled, &open, &closed);
@@ -132,38 +127,25 @@ static void draw_modes(psdmp_report_page *page, const psdmp_document_node *root)
   draw_plane(page, "Eigenvalues, the slow ones", sampled, &open, &closed);
 }
 
-static const char *vector_text(psdmp_report_page *page, const psdmp_document_node *list) {
-  enum { MOST = 8 };
-  double value[MOST];
-  int count = psdmp_report_result_numbers(list, value, MOST);
-  const char *text = "";
-  for (int i = 0; i < count; i++)
-    text = psdmp_report_words(page, "%s%s%s", text, i ? ", " : "", psdmp_report_words_number(page, value[i], 4));
-  return list && list->count > MOST ? psdmp_report_words(page, "%s, \xE2\x80\xA6", text) : text;
-}
-
 static void points_table(psdmp_report_page *page, const psdmp_document_node *points) {
   static const char *const header[] = {
       "point", "q", "stability", "controllable", "slowest mode (rad/s)", "fastest mode (rad/s)"};
+  static const psdmp_report_item words[] = {{"", "stability", PSDMP_REPORT_WORDS, NULL},
+                                            {"", "controllable", PSDMP_REPORT_YES_NO, NULL}};
   enum { MOST = 50 };
   int at = 0;
   psdmp_report_page_heading(page, "Points");
   psdmp_report_page_table(page, header, 6, "ntttnn");
   for (const psdmp_document_node *point = points->child; point && at < MOST; point = point->next, at++) {
-    const psdmp_document_node *list = psdmp_report_result_node(point, "eigenvalues");
+    const psdmp_document_node *mode = psdmp_report_first(psdmp_report_node(point, "eigenvalues"));
     double slow = NAN, fast = NAN;
-    for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode;
-         mode = mode->next)
-      slow = fmin(slow, psdmp_report_result_number(mode, "frequency")),
-      fast = fmax(fast, psdmp_report_result_number(mode, "frequency"));
+    for (; mode; mode = mode->next)
+      slow = fmin(slow, psdmp_report_number(mode, "frequency")),
+      fast = fmax(fast, psdmp_report_number(mode, "frequency"));
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%d", at + 1);
-    psdmp_report_page_cell(page, "%s", vector_text(page, psdmp_report_result_node(point, "q")));
-    psdmp_report_page_cell(page, "%s", psdmp_report_result_text(point, "stability"));
-    psdmp_report_page_cell(page, "%s",
-                           psdmp_report_result_node(point, "controllable")
-                               ? psdmp_report_truth(point, "controllable") ? "yes" : "no"
-                               : "");
+    psdmp_report_page_cell(page, "%s", psdmp_report_words_vector(page, psdmp_report_node(point, "q"), 4));
+    psdmp_report_cells(page, point, PSDMP_REPORT_ITEMS(words));
     psdmp_report_page_cell_number(page, slow, 4);
     psdmp_report_page_cell_number(page, fast, 4);
   }
@@ -172,17 +154,16 @@ static void points_table(psdmp_report_page *page, const psdmp_document_node *poi
 }
 
 static void mode_rows(psdmp_report_page *page, const psdmp_document_node *list, const char *loop) {
-  for (const psdmp_document_node *mode = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; mode;
-       mode = mode->next) {
-    double im = psdmp_report_result_number(mode, "im");
+  for (const psdmp_document_node *mode = psdmp_report_first(list); mode; mode = mode->next) {
+    double im = psdmp_report_number(mode, "im");
     if (im < 0) continue; /* its conjugate has been */
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", loop);
-    psdmp_report_page_cell(page, "%s%s%s", psdmp_report_words_number(page, psdmp_report_result_number(mode, "re"), 5),
+    psdmp_report_page_cell(page, "%s%s%s", psdmp_report_words_number(page, psdmp_report_number(mode, "re"), 5),
                            im > 0 ? " \xC2\xB1 " : "",
                            im > 0 ? psdmp_report_words(page, "%s i", psdmp_report_words_number(page, im, 5)) : "");
-    psdmp_report_page_cell_number(page, psdmp_report_result_number(mode, "frequency"), 4);
-    psdmp_report_page_cell_number(page, psdmp_report_result_number(mode, "damping"), 3);
+    psdmp_report_page_cell_number(page, psdmp_report_number(mode, "frequency"), 4);
+    psdmp_report_page_cell_number(page, psdmp_report_number(mode, "damping"), 3);
   }
 }
 
@@ -192,15 +173,15 @@ static void modes_tables(psdmp_report_page *page, const psdmp_document_node *poi
   for (const psdmp_document_node *point = points->child; point && at < MOST_TABLES; point = point->next, at++) {
     psdmp_report_page_heading(page, psdmp_report_words(page, "Modes of point %d", at + 1));
     psdmp_report_page_table(page, header, 4, "ttnn");
-    mode_rows(page, psdmp_report_result_node(point, "eigenvalues"), "open");
-    mode_rows(page, psdmp_report_result_node(point, "lqr.closed_loop"), "with the LQR gains");
+    mode_rows(page, psdmp_report_node(point, "eigenvalues"), "open");
+    mode_rows(page, psdmp_report_node(point, "lqr.closed_loop"), "with the LQR gains");
     psdmp_report_page_table_end(page);
   }
 }
 
 void psdmp_report_show_linearized(psdmp_report_page *page, const psdmp_report_results *results,
                                   psdmp_report_result *result) {
-  const psdmp_document_node *points = psdmp_report_result_node(result->root, "points");
+  const psdmp_document_node *points = psdmp_report_node(result->root, "points");
   psdmp_report_page_section(
       page, psdmp_report_title(page, results, result, "Linear models"),
       "The dynamics near a state, exact to first order: how it swings, whether it stays, what the motors can reach.");

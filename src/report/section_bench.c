@@ -12,24 +12,19 @@ static const char *const ways[WAYS] = {"generated code", "the same in batches", 
                                        "library's recursion"};
 
 static double operations(const psdmp_document_node *form) {
-  return psdmp_report_result_number(form, "mult") + psdmp_report_result_number(form, "add") +
-         psdmp_report_result_number(form, "div") + psdmp_report_result_number(form, "sqrt");
-}
-
-/* the first other form of a function that was measured */
-static const psdmp_document_node *other_of(const psdmp_document_node *function) {
-  return psdmp_report_result_node(function, "others.0");
+  return psdmp_report_number(form, "mult") + psdmp_report_number(form, "add") + psdmp_report_number(form, "div") +
+         psdmp_report_number(form, "sqrt");
 }
 
 static const psdmp_document_node *functions_of(const psdmp_document_node *root) {
-  const psdmp_document_node *functions = psdmp_report_result_node(root, "functions");
+  const psdmp_document_node *functions = psdmp_report_node(root, "functions");
   return functions && functions->kind == PSDMP_DOCUMENT_MAP ? functions->child : NULL;
 }
 
 static void show_facts(psdmp_report_page *page, const psdmp_document_node *root) {
-  const psdmp_document_node *inverse = psdmp_report_result_node(root, "functions.inverse");
-  double ns = psdmp_report_result_number(inverse, "ns"), batch = psdmp_report_result_number(inverse, "ns_batch"),
-         recursion = psdmp_report_result_number(root, "baseline.inverse.ns");
+  const psdmp_document_node *inverse = psdmp_report_node(root, "functions.inverse");
+  double ns = psdmp_report_number(inverse, "ns"), batch = psdmp_report_number(inverse, "ns_batch"),
+         recursion = psdmp_report_number(root, "baseline.inverse.ns");
   psdmp_report_page_facts(page);
   if (isfinite(ns))
     psdmp_report_page_fact(page, "inverse dynamics, one state", "%s ns", psdmp_report_words_number(page, ns, 3));
@@ -42,7 +37,7 @@ static void show_facts(psdmp_report_page *page, const psdmp_document_node *root)
     psdmp_report_page_fact(page, "times as fast as the recursion", "%s\xC3\x97",
                            psdmp_report_words_number(page, recursion / ns, 3));
   psdmp_report_page_fact(page, "worst difference from the recursions", "%s",
-                         psdmp_report_words_number(page, psdmp_report_result_number(root, "error"), 2));
+                         psdmp_report_words_number(page, psdmp_report_number(root, "error"), 2));
   psdmp_report_page_facts_end(page);
 }
 
@@ -53,8 +48,8 @@ static void plot_times(psdmp_report_page *page, const psdmp_document_node *root)
   *g = (psdmp_report_groups){
       .title = psdmp_report_words(
           page, "Time per call on %.100s, best of %.6g rounds",
-          psdmp_report_result_text(root, "processor")[0] ? psdmp_report_result_text(root, "processor") : "this machine",
-          psdmp_report_result_number(root, "repeat")),
+          psdmp_report_text(root, "processor")[0] ? psdmp_report_text(root, "processor") : "this machine",
+          psdmp_report_number(root, "repeat")),
       .unit = "ns per state",
       .label = "function",
       .kinds = WAYS};
@@ -62,25 +57,28 @@ static void plot_times(psdmp_report_page *page, const psdmp_document_node *root)
   for (const psdmp_document_node *f = functions_of(root); f && g->groups < PSDMP_REPORT_MOST_GROUPS; f = f->next) {
     int at = g->groups++;
     g->group[at] = f->key ? f->key : "";
-    g->value[CHOSEN][at] = psdmp_report_result_number(f, "ns");
-    g->value[BATCH][at] = psdmp_report_result_number(f, "ns_batch");
-    g->value[OTHER][at] = psdmp_report_result_number(other_of(f), "ns");
-    g->value[LIBRARY][at] = psdmp_report_result_number(f, "library_ns");
+    g->value[CHOSEN][at] = psdmp_report_number(f, "ns");
+    g->value[BATCH][at] = psdmp_report_number(f, "ns_batch");
+    g->value[OTHER][at] = psdmp_report_number(f, "others.0.ns");
+    g->value[LIBRARY][at] = psdmp_report_number(f, "library_ns");
   }
   psdmp_report_groups_plot(page, g);
 }
 
 static void form_row(psdmp_report_page *page, const char *name, const psdmp_document_node *form, double library) {
-  static const char *const counts[] = {"mult", "add", "div", "sqrt", "sincos", "depth", "bytes"};
-  psdmp_report_page_row(page);
-  psdmp_report_page_cell(page, "%s", name);
-  psdmp_report_page_cell(page, "%s", psdmp_report_result_text(form, "method"));
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    psdmp_report_page_cell(page, "%s", psdmp_report_words_number(page, psdmp_report_result_number(form, counts[i]), 9));
-  psdmp_report_page_cell_number(page, psdmp_report_result_number(form, "ns"), 4);
-  psdmp_report_page_cell_number(page, psdmp_report_result_number(form, "ns_batch"), 4);
+  static const psdmp_report_item counts[] = {{"", "method", PSDMP_REPORT_WORDS, NULL},
+                                             {"", "mult", PSDMP_REPORT_COUNT, NULL},
+                                             {"", "add", PSDMP_REPORT_COUNT, NULL},
+                                             {"", "div", PSDMP_REPORT_COUNT, NULL},
+                                             {"", "sqrt", PSDMP_REPORT_COUNT, NULL},
+                                             {"", "sincos", PSDMP_REPORT_COUNT, NULL},
+                                             {"", "depth", PSDMP_REPORT_COUNT, NULL},
+                                             {"", "bytes", PSDMP_REPORT_COUNT, NULL},
+                                             {"", "ns", 4, NULL},
+                                             {"", "ns_batch", 4, NULL}};
+  psdmp_report_row(page, name, form, PSDMP_REPORT_ITEMS(counts));
   psdmp_report_page_cell_number(page, library, 4);
-  psdmp_report_page_cell_number(page, psdmp_report_result_number(form, "error"), 2);
+  psdmp_report_page_cell_number(page, psdmp_report_number(form, "error"), 2);
 }
 
 static void table_of_forms(psdmp_report_page *page, const psdmp_document_node *root) {
@@ -89,10 +87,8 @@ static void table_of_forms(psdmp_report_page *page, const psdmp_document_node *r
                                        "ns in batches", "library, ns", "error"};
   psdmp_report_page_table(page, header, sizeof header / sizeof *header, "ttnnnnnnnnnnn");
   for (const psdmp_document_node *f = functions_of(root); f; f = f->next) {
-    const psdmp_document_node *others = psdmp_report_result_node(f, "others");
-    form_row(page, f->key ? f->key : "", f, psdmp_report_result_number(f, "library_ns"));
-    for (const psdmp_document_node *o = others && others->kind == PSDMP_DOCUMENT_LIST ? others->child : NULL; o;
-         o = o->next)
+    form_row(page, f->key ? f->key : "", f, psdmp_report_number(f, "library_ns"));
+    for (const psdmp_document_node *o = psdmp_report_first(psdmp_report_node(f, "others")); o; o = o->next)
       form_row(page, "", o, NAN);
   }
   psdmp_report_page_table_end(page);
@@ -107,7 +103,7 @@ static void show_bench(psdmp_report_page *page, const psdmp_report_results *resu
   psdmp_report_page_paragraph(page,
                               "Operations, nodes on the longest path, bytes of machine code, and times, the method "
                               "that psdm codegen takes first; compiled by %s.",
-                              psdmp_report_result_text(result->root, "compiler"));
+                              psdmp_report_text(result->root, "compiler"));
   table_of_forms(page, result->root);
 }
 

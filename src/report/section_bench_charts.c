@@ -6,28 +6,24 @@
 
 /* ---- words ---- */
 
-static bool is_true(const psdmp_document_node *from, const char *path) {
-  return strcmp(psdmp_report_result_text(from, path), "true") == 0;
-}
-
 void psdmp_report_bench_place(psdmp_report_page *page, const psdmp_document_node *root) {
-  const char *how = psdmp_report_result_text(root, "how"), *processor = psdmp_report_result_text(root, "processor"),
-             *date = psdmp_report_result_text(root, "date");
+  const char *how = psdmp_report_text(root, "how"), *processor = psdmp_report_text(root, "processor"),
+             *date = psdmp_report_text(root, "date");
   psdmp_report_page_raw(page, "<p class=\"muted\">");
   psdmp_report_page_print(page, "Measured on %s%s%s%s%s%s.", processor[0] ? processor : "an unnamed processor",
-                          date[0] ? ", " : "", date, is_true(root, "quick") ? ", a quick run" : "", how[0] ? ": " : "",
-                          how);
+                          date[0] ? ", " : "", date, psdmp_report_truth(root, "quick") ? ", a quick run" : "",
+                          how[0] ? ": " : "", how);
   psdmp_report_page_raw(page, "</p>\n");
 }
 
 void psdmp_report_bench_notes(psdmp_report_page *page, const psdmp_document_node *root) {
-  psdmp_report_notes(page, psdmp_report_result_node(root, "notes"));
-  psdmp_report_notes(page, psdmp_report_result_node(root, "skipped"));
+  psdmp_report_notes(page, psdmp_report_node(root, "notes"));
+  psdmp_report_notes(page, psdmp_report_node(root, "skipped"));
 }
 
 /* "Derivation time (as Figure 4 of the PSDM paper)" */
 static const char *chart_title(psdmp_report_page *page, const psdmp_document_node *chart) {
-  const char *title = psdmp_report_result_text(chart, "title"), *figure = psdmp_report_result_text(chart, "figure");
+  const char *title = psdmp_report_text(chart, "title"), *figure = psdmp_report_text(chart, "figure");
   return figure[0] ? psdmp_report_words(page, "%.300s (as %.60s of the PSDM paper)", title, figure) : title;
 }
 
@@ -69,60 +65,27 @@ static double floor_of(const psdmp_report_groups *g) {
   return least / 2;
 }
 
-/* one group: each kind a bar of its own with its name below */
-static void plot_single(psdmp_report_page *page, const psdmp_report_groups *g) {
-  psdmp_report_series series[PSDMP_REPORT_MOST_KINDS + 1];
-  const char *tick[PSDMP_REPORT_MOST_KINDS];
-  double x[PSDMP_REPORT_MOST_KINDS], least = floor_of(g);
-  for (int k = 0; k < g->kinds; k++) {
-    x[k] = k;
-    tick[k] = kind_title(page, g, k);
-    series[k] = (psdmp_report_series){
-        .kind = PSDMP_REPORT_BARS, .x = &x[k], .y = g->value[k], .count = 1, .colour = kind_colour(g, k)};
-  }
-  series[g->kinds] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE, .x = x, .y = &least, .count = 1, .colour = -1};
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = g->title,
-                                                    .x_label = g->group[0],
-                                                    .y_label = g->unit,
-                                                    .y_log = true,
-                                                    .tall = true,
-                                                    .tick = tick,
-                                                    .ticks = g->kinds,
-                                                    .series = series,
-                                                    .count = g->kinds + 1});
-}
-
-/* many groups: their names below, the kinds' in the key */
-static void plot_several(psdmp_report_page *page, const psdmp_report_groups *g) {
+/* one group: each kind a bar of its own with its name below; many: their names below, the kinds' in the key */
+void psdmp_report_groups_plot(psdmp_report_page *page, const psdmp_report_groups *g) {
   static const double filled = 0.84; /* of the distance from group to group */
-  psdmp_report_series series[PSDMP_REPORT_MOST_KINDS + 1];
+  const char *title[PSDMP_REPORT_MOST_KINDS];
+  bool single = g->groups == 1;
+  if (g->groups <= 0 || g->kinds <= 0) return;
   double least = floor_of(g),
          *x = psdmp_report_page_memory(page, sizeof(double) * (size_t)g->kinds * (size_t)g->groups);
   if (!x) return;
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, g->title, single ? g->group[0] : g->label, g->unit);
+  d.plot.y_log = d.plot.tall = true;
+  d.plot.tick = single ? title : g->group, d.plot.ticks = single ? g->kinds : g->groups;
   for (int k = 0; k < g->kinds; k++) {
     double *at = x + k * g->groups;
-    for (int i = 0; i < g->groups; i++) at[i] = i + (k - (g->kinds - 1) / 2.0) * filled / g->kinds;
-    series[k] = (psdmp_report_series){.kind = PSDMP_REPORT_BARS,
-                                      .title = kind_title(page, g, k),
-                                      .x = at,
-                                      .y = g->value[k],
-                                      .count = (size_t)g->groups,
-                                      .colour = kind_colour(g, k)};
+    title[k] = kind_title(page, g, k);
+    for (int i = 0; i < g->groups; i++) at[i] = single ? k : i + (k - (g->kinds - 1) / 2.0) * filled / g->kinds;
+    psdmp_report_draw_xy(&d, PSDMP_REPORT_BARS, single ? NULL : title[k], at, g->value[k], (size_t)g->groups,
+                         kind_colour(g, k));
   }
-  series[g->kinds] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE, .x = x, .y = &least, .count = 1, .colour = -1};
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = g->title,
-                                                    .x_label = g->label,
-                                                    .y_label = g->unit,
-                                                    .y_log = true,
-                                                    .tall = true,
-                                                    .tick = g->group,
-                                                    .ticks = g->groups,
-                                                    .series = series,
-                                                    .count = g->kinds + 1});
-}
-
-void psdmp_report_groups_plot(psdmp_report_page *page, const psdmp_report_groups *g) {
-  if (g->groups > 0 && g->kinds > 0) (g->groups == 1 ? plot_single : plot_several)(page, g);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, NULL, x, &least, 1, -1);
+  psdmp_report_draw(&d);
 }
 
 void psdmp_report_groups_table(psdmp_report_page *page, const psdmp_report_groups *g) {
@@ -150,22 +113,21 @@ void psdmp_report_groups_table(psdmp_report_page *page, const psdmp_report_group
 /* a benchmark's bars */
 static void draw_bars(psdmp_report_page *page, const psdmp_document_node *chart) {
   psdmp_report_groups *g = psdmp_report_page_memory(page, sizeof *g);
-  const psdmp_document_node *of = psdmp_report_result_node(chart, "of"),
-                            *series = psdmp_report_result_node(chart, "series");
-  if (!g || !of || of->kind != PSDMP_DOCUMENT_LIST || !series || series->kind != PSDMP_DOCUMENT_LIST) return;
+  const psdmp_document_node *name = psdmp_report_first(psdmp_report_node(chart, "of")),
+                            *kind = psdmp_report_first(psdmp_report_node(chart, "series"));
+  if (!g || !name || !kind) return;
   *g = (psdmp_report_groups){.title = chart_title(page, chart),
-                             .unit = psdmp_report_result_text(chart, "unit"),
-                             .label = psdmp_report_result_text(chart, "x")};
+                             .unit = psdmp_report_text(chart, "unit"),
+                             .label = psdmp_report_text(chart, "x")};
   if (!g->label[0]) g->label = "compared";
-  for (const psdmp_document_node *name = of->child; name && g->groups < PSDMP_REPORT_MOST_GROUPS; name = name->next)
-    g->group[g->groups++] = psdmp_report_result_text(name, "");
-  for (const psdmp_document_node *kind = series->child; kind && g->kinds < PSDMP_REPORT_MOST_KINDS; kind = kind->next) {
+  for (; name && g->groups < PSDMP_REPORT_MOST_GROUPS; name = name->next)
+    g->group[g->groups++] = psdmp_report_own_text(name);
+  for (; kind && g->kinds < PSDMP_REPORT_MOST_KINDS; kind = kind->next) {
     double *value = g->value[g->kinds];
-    for (int i = psdmp_report_result_numbers(psdmp_report_result_node(kind, "values"), value, g->groups); i < g->groups;
-         i++)
+    for (int i = psdmp_report_numbers(psdmp_report_node(kind, "values"), value, g->groups); i < g->groups; i++)
       value[i] = NAN;
-    g->published[g->kinds] = is_true(kind, "published");
-    g->kind[g->kinds++] = psdmp_report_result_text(kind, "name");
+    g->published[g->kinds] = psdmp_report_truth(kind, "published");
+    g->kind[g->kinds++] = psdmp_report_text(kind, "name");
   }
   psdmp_report_groups_plot(page, g);
   psdmp_report_page_raw(page, "<details><summary>Numbers</summary>\n");
@@ -186,7 +148,7 @@ typedef struct curves {
 
 static bool read_curve(psdmp_report_page *page, const psdmp_document_node *node, curves *c) {
   int k = c->count;
-  const psdmp_document_node *list = psdmp_report_result_node(node, "x");
+  const psdmp_document_node *list = psdmp_report_node(node, "x");
   int room = list && list->kind == PSDMP_DOCUMENT_LIST
                  ? list->count < PSDMP_REPORT_MOST_POINTS ? list->count : PSDMP_REPORT_MOST_POINTS
                  : 0;
@@ -194,11 +156,11 @@ static bool read_curve(psdmp_report_page *page, const psdmp_document_node *node,
   c->x[k] = psdmp_report_page_memory(page, sizeof(double) * (size_t)room);
   c->y[k] = psdmp_report_page_memory(page, sizeof(double) * (size_t)room);
   if (!c->x[k] || !c->y[k]) return false;
-  int given = psdmp_report_result_numbers(list, c->x[k], room),
-      known = psdmp_report_result_numbers(psdmp_report_result_node(node, "y"), c->y[k], room);
+  int given = psdmp_report_numbers(list, c->x[k], room),
+      known = psdmp_report_numbers(psdmp_report_node(node, "y"), c->y[k], room);
   c->points[k] = given < known ? given : known;
-  c->name[k] = psdmp_report_result_text(node, "name");
-  c->published[k] = is_true(node, "published");
+  c->name[k] = psdmp_report_text(node, "name");
+  c->published[k] = psdmp_report_truth(node, "published");
   c->count += c->points[k] > 0;
   return true;
 }
@@ -217,32 +179,21 @@ static int count_ticks(psdmp_report_page *page, const curves *c, const char *tic
 }
 
 static void plot_curves(psdmp_report_page *page, const psdmp_document_node *chart, const curves *c) {
-  psdmp_report_series series[2 * PSDMP_REPORT_MOST_KINDS];
   const char *tick[PSDMP_REPORT_MOST_GROUPS];
-  bool x_log = is_true(chart, "x_log");
-  int count = 0, ticks = x_log ? 0 : count_ticks(page, c, tick);
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, chart_title(page, chart), psdmp_report_text(chart, "x"),
+                                                   psdmp_report_text(chart, "y"));
+  d.plot.x_log = psdmp_report_truth(chart, "x_log"), d.plot.y_log = psdmp_report_truth(chart, "y_log");
+  d.plot.ticks = d.plot.x_log ? 0 : count_ticks(page, c, tick);
+  d.plot.tick = d.plot.ticks ? tick : NULL;
   for (int k = 0; k < c->count; k++) {
-    int colour = c->published[k] || k > 7 ? -1 : k;
-    psdmp_report_series s = {.kind = PSDMP_REPORT_LINE,
-                             .title = c->name[k],
-                             .x = c->x[k],
-                             .y = c->y[k],
-                             .count = (size_t)c->points[k],
-                             .colour = colour};
     /* published numbers and single ones are dots, measured ones a line with its dots */
-    if (!c->published[k] && c->points[k] > 1) series[count++] = s, s.title = NULL;
-    s.kind = PSDMP_REPORT_DOTS;
-    series[count++] = s;
+    bool line = !c->published[k] && c->points[k] > 1;
+    int colour = c->published[k] || k > 7 ? -1 : k;
+    if (line) psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, c->name[k], c->x[k], c->y[k], (size_t)c->points[k], colour);
+    psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, line ? NULL : c->name[k], c->x[k], c->y[k], (size_t)c->points[k],
+                         colour);
   }
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = chart_title(page, chart),
-                                                    .x_label = psdmp_report_result_text(chart, "x"),
-                                                    .y_label = psdmp_report_result_text(chart, "y"),
-                                                    .x_log = x_log,
-                                                    .y_log = is_true(chart, "y_log"),
-                                                    .tick = ticks ? tick : NULL,
-                                                    .ticks = ticks,
-                                                    .series = series,
-                                                    .count = count});
+  psdmp_report_draw(&d);
 }
 
 /* the next larger x of all curves; NAN: there is none */
@@ -261,11 +212,11 @@ static double y_at(const curves *c, int k, double x) {
 }
 
 static void table_of_curves(psdmp_report_page *page, const psdmp_document_node *chart, const curves *c) {
-  const char *header[PSDMP_REPORT_MOST_KINDS + 1] = {psdmp_report_result_text(chart, "x")};
+  const char *header[PSDMP_REPORT_MOST_KINDS + 1] = {psdmp_report_text(chart, "x")};
   char numeric[PSDMP_REPORT_MOST_KINDS + 2] = "n";
   for (int k = 0; k < c->count; k++) header[k + 1] = c->name[k], numeric[k + 1] = 'n';
   psdmp_report_page_raw(page, "<details><summary>Numbers</summary>\n");
-  psdmp_report_page_paragraph(page, "%s", psdmp_report_result_text(chart, "y"));
+  psdmp_report_page_paragraph(page, "%s", psdmp_report_text(chart, "y"));
   psdmp_report_page_table(page, header, c->count + 1, numeric);
   double x = next_x(c, NAN);
   for (int row = 0; isfinite(x) && row < PSDMP_REPORT_MOST_GROUPS; row++, x = next_x(c, x)) {
@@ -279,9 +230,8 @@ static void table_of_curves(psdmp_report_page *page, const psdmp_document_node *
 
 static void draw_curves(psdmp_report_page *page, const psdmp_document_node *chart) {
   curves c = {0};
-  const psdmp_document_node *series = psdmp_report_result_node(chart, "series");
-  for (const psdmp_document_node *s = series && series->kind == PSDMP_DOCUMENT_LIST ? series->child : NULL;
-       s && c.count < PSDMP_REPORT_MOST_KINDS; s = s->next)
+  const psdmp_document_node *s = psdmp_report_first(psdmp_report_node(chart, "series"));
+  for (; s && c.count < PSDMP_REPORT_MOST_KINDS; s = s->next)
     if (!read_curve(page, s, &c)) return;
   if (!c.count) return;
   plot_curves(page, chart, &c);
@@ -290,14 +240,8 @@ static void draw_curves(psdmp_report_page *page, const psdmp_document_node *char
 
 /* ---- a whole result ---- */
 
-static void draw_all(psdmp_report_page *page, const psdmp_document_node *list,
-                     void (*draw)(psdmp_report_page *page, const psdmp_document_node *chart)) {
-  for (const psdmp_document_node *chart = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; chart;
-       chart = chart->next)
-    draw(page, chart);
-}
-
 void psdmp_report_bench_charts(psdmp_report_page *page, const psdmp_document_node *root) {
-  draw_all(page, psdmp_report_result_node(root, "curves"), draw_curves);
-  draw_all(page, psdmp_report_result_node(root, "bars"), draw_bars);
+  const psdmp_document_node *chart = psdmp_report_first(psdmp_report_node(root, "curves"));
+  for (; chart; chart = chart->next) draw_curves(page, chart);
+  for (chart = psdmp_report_first(psdmp_report_node(root, "bars")); chart; chart = chart->next) draw_bars(page, chart);
 }

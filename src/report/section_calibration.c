@@ -38,7 +38,7 @@ static void draw_rows(const psdmp_report_fit_view *view) {
 /* ---- one calibration ---- */
 
 static void lead_of(const psdmp_report_fit_view *view, char *out, size_t size) {
-  const char *estimator = psdmp_report_result_text(view->root, "estimator");
+  const char *estimator = psdmp_report_text(view->root, "estimator");
   if (view->steps)
     snprintf(out, size,
              "Motors, gravity, friction and inertia one after the other, each from an experiment of its own.");
@@ -67,20 +67,15 @@ static void show(psdmp_report_fit_view *view, const char *title) {
 static psdmp_report_axes axes_of_file(psdmp_report_page *page, const psdmp_report_results *results,
                                       const psdmp_report_result *file) {
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, file);
-  const psdmp_document_node *speed = psdmp_report_result_node(file->root, "speed");
-  int n = speed && speed->kind == PSDMP_DOCUMENT_LIST && speed->count < PSDMP_REPORT_MOST_AXES ? speed->count : 0;
-  if (axes.n || !n || !(axes.axis = psdmp_report_page_memory(page, (size_t)n * sizeof *axes.axis))) return axes;
-  axes.n = n;
-  for (int i = 0; i < n; i++)
-    axes.axis[i] = (psdmp_report_axis){
-        .name = psdmp_report_words(page, "joint %d", i + 1), .lower = NAN, .upper = NAN, .most = {NAN, NAN, NAN, NAN}};
-  return axes;
+  const psdmp_document_node *speed = psdmp_report_node(file->root, "speed");
+  int n = psdmp_report_first(speed) && speed->count < PSDMP_REPORT_MOST_AXES ? speed->count : 0;
+  return axes.n || !n ? axes : psdmp_report_axes_new(page, n);
 }
 
 /* names of joints stand in the errors where the result has no list of its own */
 static void take_names(psdmp_report_fit_view *view) {
   for (int i = 0; i < view->axes.n; i++) {
-    const char *name = psdmp_report_result_text(view->root, psdmp_report_words(view->page, "train.joints.%d.name", i));
+    const char *name = psdmp_report_text(view->root, "train.joints.%d.name", i);
     if (name[0]) view->axes.axis[i].name = name;
   }
 }
@@ -103,7 +98,7 @@ static void show_result(psdmp_report_page *page, const psdmp_report_results *res
                         bool file) {
   psdmp_report_result *rows = file ? NULL : result->matched;
   psdmp_report_fit_view view = {.page = page, .result = result, .root = result->root, .rows = rows, .file = file};
-  view.steps = strcmp(psdmp_report_result_text(result->root, "route"), "steps") == 0;
+  view.steps = strcmp(psdmp_report_text(result->root, "route"), "steps") == 0;
   view.drives = psdmp_report_truth(result->root, "coupled_drives");
   view.axes = file ? axes_of_file(page, results, result) : psdmp_report_axes_of(page, results, result);
   take_names(&view);

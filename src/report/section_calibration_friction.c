@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "parameters/parameters.h"
 #include "report/section_calibration_priv.h"
 
 /* ---- reading ---- */
@@ -19,16 +20,15 @@ static const char *term_text(psdmp_report_page *page, const psdmp_report_frictio
 
 static void read_terms(const psdmp_report_fit_view *view, const psdmp_document_node *list,
                        psdmp_report_friction_view *out) {
-  if (!list || list->kind != PSDMP_DOCUMENT_LIST) return;
-  for (const psdmp_document_node *node = list->child; node && out->terms < PSDMP_REPORT_FRICTION_TERMS;
+  for (const psdmp_document_node *node = psdmp_report_first(list); node && out->terms < PSDMP_REPORT_FRICTION_TERMS;
        node = node->next) {
     psdmp_report_friction_term *term = &out->term[out->terms++];
-    double load = psdmp_report_result_number(node, "load");
-    *term = (psdmp_report_friction_term){.kind = psdmp_report_result_text(node, "column"),
-                                         .text = psdmp_report_result_text(node, "text"),
-                                         .width = psdmp_report_result_number(node, "width"),
-                                         .gain = psdmp_report_result_number(node, "gain"),
-                                         .sd = psdmp_report_result_number(node, "sd"),
+    double load = psdmp_report_number(node, "load");
+    *term = (psdmp_report_friction_term){.kind = psdmp_report_text(node, "column"),
+                                         .text = psdmp_report_text(node, "text"),
+                                         .width = psdmp_report_number(node, "width"),
+                                         .gain = psdmp_report_number(node, "gain"),
+                                         .sd = psdmp_report_number(node, "sd"),
                                          .load = load == 1 || load == 2 ? (int)load : 0};
     if (!term->text[0]) term->text = term_text(view->page, term);
   }
@@ -39,7 +39,7 @@ static bool read_covariance(const psdmp_document_node *matrix, int size, double 
   int row = 0;
   if (!matrix || matrix->kind != PSDMP_DOCUMENT_LIST || matrix->count != size) return false;
   for (const psdmp_document_node *node = matrix->child; node; node = node->next, row++) {
-    if (psdmp_report_result_numbers(node, out + row * size, size) != size) return false;
+    if (psdmp_report_numbers(node, out + row * size, size) != size) return false;
     for (int k = 0; k < size; k++)
       if (!isfinite(out[row * size + k])) return false;
   }
@@ -50,26 +50,24 @@ static bool read_lugre(const psdmp_report_fit_view *view, const psdmp_document_n
                        psdmp_report_friction_view *out) {
   bool any = false;
   for (int k = 0; k < PSDMP_REPORT_LUGRE; k++) {
-    out->lugre[k] = psdmp_report_result_number(drive, lugre_keys[k]);
-    out->sd[k] = psdmp_report_result_number(drive, view->file ? psdmp_report_words(view->page, "sd.%d", k)
-                                                              : psdmp_report_words(view->page, "sd.%s", lugre_keys[k]));
+    out->lugre[k] = psdmp_report_number(drive, "%s", lugre_keys[k]);
+    out->sd[k] =
+        view->file ? psdmp_report_number(drive, "sd.%d", k) : psdmp_report_number(drive, "sd.%s", lugre_keys[k]);
     any |= isfinite(out->lugre[k]);
   }
   return out->bristles = any;
 }
 
 bool psdmp_report_friction_read(const psdmp_report_fit_view *view, int axis, psdmp_report_friction_view *out) {
-  psdmp_report_page *page = view->page;
-  const psdmp_document_node *list =
-                                psdmp_report_result_node(view->root, view->file && view->steps ? "lugre" : "friction"),
-                            *drive = psdmp_report_result_node(list, psdmp_report_words(page, "%d", axis));
-  const psdmp_document_node *at = view->file ? view->root : drive;
+  const psdmp_document_node *drive =
+      psdmp_report_node(view->root, view->file && view->steps ? "lugre.%d" : "friction.%d", axis);
   *out = (psdmp_report_friction_view){
-      .speed = psdmp_report_result_number(at, view->file ? psdmp_report_words(page, "speed.%d", axis) : "speed")};
-  out->load = psdmp_report_result_number(at, view->file ? psdmp_report_words(page, "mean_load.%d", axis) : "mean_load");
+      .speed = view->file ? psdmp_report_number(view->root, "speed.%d", axis) : psdmp_report_number(drive, "speed"),
+      .load =
+          view->file ? psdmp_report_number(view->root, "mean_load.%d", axis) : psdmp_report_number(drive, "mean_load")};
   if (view->steps && !read_lugre(view, drive, out)) return false;
-  if (!view->steps) read_terms(view, view->file ? drive : psdmp_report_result_node(drive, "columns"), out);
-  out->correlated = !view->file && read_covariance(psdmp_report_result_node(drive, "covariance"),
+  if (!view->steps) read_terms(view, view->file ? drive : psdmp_report_node(drive, "columns"), out);
+  out->correlated = !view->file && read_covariance(psdmp_report_node(drive, "covariance"),
                                                    view->steps ? PSDMP_REPORT_LUGRE : out->terms, out->covariance);
   return out->bristles || out->terms;
 }
@@ -78,31 +76,16 @@ bool psdmp_report_friction_read(const psdmp_report_fit_view *view, int axis, psd
 
 static double sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 
-static double value_v(double v, double w) { return (void)w, v; }
-static double value_one(double v, double w) { return (void)v, (void)w, 1; }
-static double value_sign(double v, double w) { return (void)w, sign(v); }
-static double value_tanh(double v, double w) { return tanh(v / w); }
-static double value_stribeck(double v, double w) { return tanh(3 * v / w) * exp(-(v / w) * (v / w)); }
-static double value_power(double v, double w) { return pow(fabs(v), w) * sign(v); }
-static double value_absolute(double v, double w) { return (void)w, fabs(v); }
+static bool of_position(const char *kind) {
+  return strcmp(kind, "x") == 0 || strcmp(kind, "sin(w x)") == 0 || strcmp(kind, "cos(w x)") == 0;
+}
 
-/* a column's value once speed has been steady for long; a stop has given in by then. Those of the position are not
- * here: 0 */
+/* a column's value once speed has been steady for long. Those of the position are not here: 0 */
 static double term_value(const psdmp_report_friction_term *term, double v, double load) {
-  static const struct {
-    const char *kind;
-    double (*value)(double v, double w);
-  } table[] = {{"v", value_v},
-               {"1", value_one},
-               {"sign(v)", value_sign},
-               {"tanh(v/w)", value_tanh},
-               {"stop(x/w)", value_sign},
-               {"tanh(3v/w) exp(-(v/w)^2)", value_stribeck},
-               {"|v|^w sign(v)", value_power},
-               {"|v|", value_absolute}};
-  double factor = term->load ? pow(load, term->load) : 1;
-  for (size_t k = 0; k < sizeof table / sizeof *table; k++)
-    if (strcmp(term->kind, table[k].kind) == 0) return table[k].value(v, term->width) * factor;
+  for (int kind = 0; kind < PSDM_COLUMN_KINDS; kind++)
+    if (strcmp(term->kind, psdm_column_text((psdm_column_kind)kind)) == 0 && !of_position(term->kind))
+      return psdmp_parameters_column_steady(&(psdmp_parameters_column){(psdm_column_kind)kind, term->width, term->load},
+                                            v, load);
   return 0;
 }
 
@@ -275,10 +258,6 @@ static bool known(const psdmp_report_fit_view *view) {
   for (int i = 0; i < view->axes.n; i++)
     if (psdmp_report_friction_read(view, i, &f)) return true;
   return false;
-}
-
-static bool of_position(const char *kind) {
-  return strcmp(kind, "x") == 0 || strcmp(kind, "sin(w x)") == 0 || strcmp(kind, "cos(w x)") == 0;
 }
 
 /* true when some curve is drawn with a band that takes its numbers as independent */

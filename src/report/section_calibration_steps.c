@@ -12,21 +12,17 @@ static const char *const step_names[STEPS] = {"motor", "gravity", "friction", "i
 /* ---- tables ---- */
 
 static const psdmp_document_node *step_joint(const psdmp_report_fit_view *view, int step, int axis) {
-  return psdmp_report_result_node(view->root,
-                                  psdmp_report_words(view->page, "steps.%s.joints.%d", step_names[step], axis));
+  return psdmp_report_node(view->root, "steps.%s.joints.%d", step_names[step], axis);
 }
 
 /* constants stand in the motor step of JSON, and under motors in a file */
 static double motor_number(const psdmp_report_fit_view *view, int axis, const char *key) {
-  const psdmp_document_node *node =
-      view->file ? psdmp_report_result_node(view->root, psdmp_report_words(view->page, "motors.%d", axis))
-                 : step_joint(view, MOTOR, axis);
-  return psdmp_report_result_number(node, key);
+  return psdmp_report_number(view->root, view->file ? "motors.%d.%s" : "steps.motor.joints.%d.%s", axis, key);
 }
 
 static void motor_table(const psdmp_report_fit_view *view) {
   static const char *const header[] = {"joint", "torque constant", "sd", "sd, relative", "from", "R\xC2\xB2, held out"};
-  bool currents = strcmp(psdmp_report_result_text(view->root, "currents"), "true") == 0, any = false;
+  bool currents = psdmp_report_truth(view->root, "currents"), any = false;
   for (int i = 0; i < view->axes.n; i++) any |= isfinite(motor_number(view, i, "constant"));
   if (!any) return;
   psdmp_report_page_heading(view->page, "Motors");
@@ -38,8 +34,8 @@ static void motor_table(const psdmp_report_fit_view *view) {
     psdmp_report_page_cell_number(view->page, constant, 5);
     psdmp_report_page_cell_number(view->page, sd, 2);
     psdmp_report_page_cell(view->page, "%s", psdmp_report_words_percent(view->page, fabs(sd / constant)));
-    psdmp_report_page_cell(view->page, "%s", psdmp_report_result_text(step_joint(view, MOTOR, i), "from"));
-    psdmp_report_page_cell_number(view->page, psdmp_report_result_number(step_joint(view, MOTOR, i), "r2"), 5);
+    psdmp_report_page_cell(view->page, "%s", psdmp_report_text(step_joint(view, MOTOR, i), "from"));
+    psdmp_report_page_cell_number(view->page, psdmp_report_number(step_joint(view, MOTOR, i), "r2"), 5);
   }
   psdmp_report_page_table_end(view->page);
   psdmp_report_page_paragraph(
@@ -49,25 +45,24 @@ static void motor_table(const psdmp_report_fit_view *view) {
 }
 
 static bool is_done(const psdmp_report_fit_view *view, int step) {
-  return strcmp(psdmp_report_result_text(view->root, psdmp_report_words(view->page, "steps.%s.done", step_names[step])),
-                "true") == 0;
+  return psdmp_report_truth(view->root, "steps.%s.done", step_names[step]);
 }
 
 /* R2 of each step's own torque on its held-out rows, then of the whole model */
 static void accuracy_table(const psdmp_report_fit_view *view) {
   static const char *const header[] = {"joint",   "motor",       "gravity",           "friction",
                                        "inertia", "whole model", "whole model, RMSE", "unit"};
-  if (!psdmp_report_result_node(view->root, "all")) return;
+  if (!psdmp_report_node(view->root, "all")) return;
   psdmp_report_page_heading(view->page, "Accuracy of each step");
   psdmp_report_page_table(view->page, header, 8, "tnnnnnnt");
   for (int i = 0; i < view->axes.n; i++) {
-    const psdmp_document_node *all = psdmp_report_result_node(view->root, psdmp_report_words(view->page, "all.%d", i));
+    const psdmp_document_node *all = psdmp_report_node(view->root, "all.%d", i);
     psdmp_report_page_row(view->page);
     psdmp_report_page_cell(view->page, "%s", view->axes.axis[i].name);
     for (int step = 0; step < STEPS; step++)
-      psdmp_report_page_cell_number(view->page, psdmp_report_result_number(step_joint(view, step, i), "r2"), 4);
-    psdmp_report_page_cell_number(view->page, psdmp_report_result_number(all, "r2"), 4);
-    psdmp_report_page_cell_number(view->page, psdmp_report_result_number(all, "rmse"), 3);
+      psdmp_report_page_cell_number(view->page, psdmp_report_number(step_joint(view, step, i), "r2"), 4);
+    psdmp_report_page_cell_number(view->page, psdmp_report_number(all, "r2"), 4);
+    psdmp_report_page_cell_number(view->page, psdmp_report_number(all, "rmse"), 3);
     psdmp_report_page_cell(view->page, "%s", psdmp_report_unit(&view->axes.axis[i], PSDMP_REPORT_TORQUE));
   }
   psdmp_report_page_table_end(view->page);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report_priv.h"
+#include "report/section_parts_priv.h"
 
 enum { MOST_PARAMETERS = 1000 }; /* that are shown */
 
@@ -41,7 +41,7 @@ static psdmp_report_result *find(const psdmp_report_results *results, const char
 
 /* a list of parameters that has at least one */
 static const psdmp_document_node *list_at(const psdmp_report_result *r, const char *path, psdmp_document_kind kind) {
-  const psdmp_document_node *node = r ? psdmp_report_result_node(r->root, path) : NULL;
+  const psdmp_document_node *node = r ? psdmp_report_node(r->root, "%s", path) : NULL;
   return node && node->kind == kind && node->count ? node : NULL;
 }
 
@@ -52,17 +52,17 @@ static int by_name(const void *a, const void *b) {
 }
 
 static const char *name_of(const psdmp_document_node *parameter) {
-  const char *name = psdmp_report_result_text(parameter, "name");
+  const char *name = psdmp_report_text(parameter, "name");
   return name[0] || !parameter->key ? name : parameter->key;
 }
 
 /* the same sum of standard parameters, to rounding; a file that says none has its name only */
 static bool same_formula(const psdmp_document_node *a, const psdmp_document_node *b) {
-  const psdmp_document_node *x = psdmp_report_result_node(a, "formula"), *y = psdmp_report_result_node(b, "formula");
+  const psdmp_document_node *x = psdmp_report_node(a, "formula"), *y = psdmp_report_node(b, "formula");
   if (!x || !y || x->kind != PSDMP_DOCUMENT_MAP || y->kind != PSDMP_DOCUMENT_MAP) return true;
   if (x->count != y->count) return false;
   for (x = x->child, y = y->child; x && y; x = x->next, y = y->next) {
-    double u = psdmp_report_result_number(x, ""), v = psdmp_report_result_number(y, "");
+    double u = psdmp_report_own_number(x), v = psdmp_report_own_number(y);
     if (!x->key || !y->key || strcmp(x->key, y->key) != 0 || !(fabs(u - v) <= 1e-9 * (fabs(u) + fabs(v)))) return false;
   }
   return true;
@@ -85,8 +85,7 @@ static void find_known(psdmp_report_page *page, model *m) {
   if (m->apart) return;
   m->known = list ? psdmp_report_page_memory(page, (size_t)list->count * sizeof *m->known) : NULL;
   for (const psdmp_document_node *p = m->known ? list->child : NULL; p; p = p->next, m->knowns++)
-    m->known[m->knowns] =
-        (known){name_of(p), psdmp_report_result_number(p, "value"), psdmp_report_result_number(p, "sd"), m->knowns};
+    m->known[m->knowns] = (known){name_of(p), psdmp_report_number(p, "value"), psdmp_report_number(p, "sd"), m->knowns};
   if (m->knowns) qsort(m->known, m->knowns, sizeof *m->known, by_name);
 }
 
@@ -106,19 +105,20 @@ static void identified(const model *m, const char *name, double *value, double *
 /* ---- facts and classes ---- */
 
 static void put_facts(psdmp_report_page *page, const psdmp_document_node *derive) {
-  double n = psdmp_report_result_number(derive, "n"), p = psdmp_report_result_number(derive, "p"),
-         l = psdmp_report_result_number(derive, "l");
-  double seconds = psdmp_report_result_number(derive, "seconds"),
-         residual = psdmp_report_result_number(derive, "residual");
+  static const struct {
+    const char *label, *path, *format;
+  } list[] = {{"degrees of freedom, n", "n", "%.0f"},
+              {"functions of motion, p", "p", "%.0f"},
+              {"base parameters, l", "l", "%.0f"},
+              {"to derive it", "seconds", "%.3g s"},
+              {"largest difference to the Newton\u2013Euler recursion", "residual", "%.1e"}};
   psdmp_report_page_facts(page);
-  if (isfinite(n)) psdmp_report_page_fact(page, "degrees of freedom, n", "%.0f", n);
-  if (isfinite(p)) psdmp_report_page_fact(page, "functions of motion, p", "%.0f", p);
-  if (isfinite(l)) psdmp_report_page_fact(page, "base parameters, l", "%.0f", l);
-  if (isfinite(seconds))
-    psdmp_report_page_fact(page, "to derive it", seconds < 1 ? "%.3g ms" : "%.3g s",
-                           seconds < 1 ? 1000 * seconds : seconds);
-  if (isfinite(residual))
-    psdmp_report_page_fact(page, "largest difference to the Newton\u2013Euler recursion", "%.1e", residual);
+  for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+    double value = psdmp_report_number(derive, "%s", list[k].path);
+    bool quick = strcmp(list[k].path, "seconds") == 0 && value < 1;
+    if (quick) psdmp_report_page_fact(page, list[k].label, "%.3g ms", 1000 * value);
+    else if (isfinite(value)) psdmp_report_page_fact(page, list[k].label, list[k].format, value);
+  }
   psdmp_report_page_facts_end(page);
 }
 
@@ -143,29 +143,23 @@ static void add_class(classes *c, double size, const char *format, int joint) {
 
 static void add_classes(classes *c, const psdmp_document_node *list, const char *name) {
   int joint = 1;
-  if (!list || list->kind != PSDMP_DOCUMENT_LIST) return;
-  for (const psdmp_document_node *node = list->child; node; node = node->next)
-    add_class(c, psdmp_report_result_number(node, ""), name, joint++);
+  for (const psdmp_document_node *node = psdmp_report_first(list); node; node = node->next)
+    add_class(c, psdmp_report_own_number(node), name, joint++);
 }
 
 static void put_classes(psdmp_report_page *page, const psdmp_document_node *derive) {
   classes *c = psdmp_report_page_memory(page, sizeof *c);
   if (!c) return;
-  add_class(c, psdmp_report_result_number(derive, "classes.gravity"), "gravity", 0);
-  add_classes(c, psdmp_report_result_node(derive, "classes.acceleration"), "acceleration");
-  add_classes(c, psdmp_report_result_node(derive, "classes.centrifugal"), "centrifugal");
-  add_class(c, psdmp_report_result_number(derive, "classes.coriolis"), "Coriolis", 0);
+  add_class(c, psdmp_report_number(derive, "classes.gravity"), "gravity", 0);
+  add_classes(c, psdmp_report_node(derive, "classes.acceleration"), "acceleration");
+  add_classes(c, psdmp_report_node(derive, "classes.centrifugal"), "centrifugal");
+  add_class(c, psdmp_report_number(derive, "classes.coriolis"), "Coriolis", 0);
   if (!c->count) return;
-  psdmp_report_series bars = {.kind = PSDMP_REPORT_BARS, .x = c->x, .y = c->size, .count = (size_t)c->count};
-  psdmp_report_plot plot = {.title = "Functions by class",
-                            .x_label = "class of functions, joint",
-                            .y_label = "functions",
-                            .y_log = true,
-                            .tick = c->name,
-                            .ticks = c->count,
-                            .series = &bars,
-                            .count = 1};
-  psdmp_report_page_plot(page, &plot);
+  psdmp_report_drawing d =
+      psdmp_report_drawing_of(page, "Functions by class", "class of functions, joint", "functions");
+  d.plot.y_log = true, d.plot.tick = c->name, d.plot.ticks = c->count;
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_BARS, NULL, c->x, c->size, (size_t)c->count, 0);
+  psdmp_report_draw(&d);
 }
 
 /* ---- formulas ---- */
@@ -179,17 +173,17 @@ static void put_term(psdmp_report_page *page, bool first, double coefficient, co
 }
 
 static void put_formula(psdmp_report_page *page, const psdmp_document_node *parameter) {
-  const char *symbolic = psdmp_report_result_text(parameter, "symbolic");
-  const psdmp_document_node *formula = psdmp_report_result_node(parameter, "formula");
+  const char *symbolic = psdmp_report_text(parameter, "symbolic");
+  const psdmp_document_node *formula = psdmp_report_node(parameter, "formula");
   psdmp_report_page_cell_begin(page);
   psdmp_report_page_raw(page, "<code>");
   if (symbolic[0]) {
     psdmp_report_page_text(page, symbolic);
   } else if (formula && formula->kind == PSDMP_DOCUMENT_MAP) {
     for (const psdmp_document_node *term = formula->child; term; term = term->next)
-      put_term(page, term == formula->child, psdmp_report_result_number(term, ""), term->key ? term->key : "?");
+      put_term(page, term == formula->child, psdmp_report_own_number(term), term->key ? term->key : "?");
   } else {
-    psdmp_report_page_text(page, psdmp_report_result_text(parameter, "formula"));
+    psdmp_report_page_text(page, psdmp_report_text(parameter, "formula"));
   }
   psdmp_report_page_raw(page, "</code>");
   psdmp_report_page_cell_end(page);
@@ -219,7 +213,7 @@ static void put_row(psdmp_report_page *page, const model *m, const psdmp_documen
   psdmp_report_page_row(page);
   psdmp_report_page_cell(page, "%s", name);
   put_formula(page, parameter);
-  if (with_values) psdmp_report_page_cell_number(page, psdmp_report_result_number(parameter, "value"), 5);
+  if (with_values) psdmp_report_page_cell_number(page, psdmp_report_number(parameter, "value"), 5);
   if (!with_doubt) return;
   identified(m, name, &value, &sd);
   psdmp_report_page_cell_number(page, value, 5);
@@ -244,24 +238,17 @@ static void put_doubts(psdmp_report_page *page, const model *m, const psdmp_docu
     x[count] = (double)count;
     y[count++] = 100 * sd / fabs(value);
   }
-  double limit[] = {100};
-  psdmp_report_series series[] = {
-      {.kind = PSDMP_REPORT_BARS, .title = "standard deviation of the value", .x = x, .y = y, .count = count},
-      {.kind = PSDMP_REPORT_LEVEL, .title = "as large as the value itself", .y = limit, .count = 1, .colour = 1}};
-  psdmp_report_plot plot = {.title = "How well each base parameter is known",
-                            .x_label = "base parameter",
-                            .y_label = "standard deviation / value, %",
-                            .y_log = true,
-                            .tick = name,
-                            .ticks = (int)count,
-                            .series = series,
-                            .count = 2};
-  psdmp_report_page_plot(page, &plot);
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, "How well each base parameter is known", "base parameter",
+                                                   "standard deviation / value, %");
+  d.plot.y_log = true, d.plot.tick = name, d.plot.ticks = (int)count;
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_BARS, "standard deviation of the value", x, y, count, 0);
+  psdmp_report_draw_level(&d, "as large as the value itself", 100, 1);
+  psdmp_report_draw(&d);
 }
 
 static bool any_value(const psdmp_document_node *list) {
   for (const psdmp_document_node *p = list->child; p; p = p->next)
-    if (isfinite(psdmp_report_result_number(p, "value"))) return true;
+    if (isfinite(psdmp_report_number(p, "value"))) return true;
   return false;
 }
 
@@ -293,14 +280,14 @@ static void put_parameters(psdmp_report_page *page, const model *m, const psdmp_
 }
 
 static void put_names(psdmp_report_page *page, const psdmp_document_node *root, const char *path, const char *words) {
-  const psdmp_document_node *list = psdmp_report_result_node(root, path);
-  if (!list || list->kind != PSDMP_DOCUMENT_LIST || !list->count) return;
+  const psdmp_document_node *list = psdmp_report_node(root, "%s", path);
+  if (!psdmp_report_first(list)) return;
   psdmp_report_page_raw(page, "<details><summary>");
   psdmp_report_page_print(page, "%d %s", list->count, words);
   psdmp_report_page_raw(page, "</summary><p><code>");
   for (const psdmp_document_node *name = list->child; name; name = name->next) {
     if (name != list->child) psdmp_report_page_raw(page, ", ");
-    psdmp_report_page_text(page, psdmp_report_result_text(name, ""));
+    psdmp_report_page_text(page, psdmp_report_own_text(name));
   }
   psdmp_report_page_raw(page, "</code></p></details>\n");
 }

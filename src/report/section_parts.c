@@ -75,6 +75,16 @@ const char *psdmp_report_words_doubt(psdmp_report_page *page, double value, doub
   return psdmp_report_words(page, "%s%.*f(%g)", sign, place, fabs(value), digits);
 }
 
+const char *psdmp_report_words_vector(psdmp_report_page *page, const psdmp_document_node *list, int digits) {
+  enum { MOST = 8 };
+  double value[MOST];
+  int count = psdmp_report_numbers(list, value, MOST);
+  const char *text = "";
+  for (int i = 0; i < count; i++)
+    text = psdmp_report_words(page, "%s%s%s", text, i ? ", " : "", psdmp_report_words_number(page, value[i], digits));
+  return list && list->count > MOST ? psdmp_report_words(page, "%s, \xE2\x80\xA6", text) : text;
+}
+
 const char *psdmp_report_words_file(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : path;
@@ -92,10 +102,6 @@ const char *psdmp_report_title(psdmp_report_page *page, const psdmp_report_resul
                    : psdmp_report_words(page, "%s of %s", what, result->robot);
 }
 
-bool psdmp_report_truth(const psdmp_document_node *root, const char *path) {
-  return strcmp(psdmp_report_result_text(root, path), "true") == 0;
-}
-
 void psdmp_report_fact_number(psdmp_report_page *page, const char *label, double value, int digits, const char *unit) {
   if (isfinite(value))
     psdmp_report_page_fact(page, label, "%s%s%s", psdmp_report_words_number(page, value, digits),
@@ -110,41 +116,89 @@ void psdmp_report_fact_text(psdmp_report_page *page, const char *label, const ch
   if (text[0]) psdmp_report_page_fact(page, label, "%s", text);
 }
 
+/* "" when it is not known */
+static const char *item_text(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_item *item) {
+  const char *text = psdmp_report_text(root, "%s", item->path), *unit = item->unit ? item->unit : "";
+  double value = psdmp_report_number(root, "%s", item->path);
+  if (item->digits == PSDMP_REPORT_WORDS) return text;
+  if (item->digits == PSDMP_REPORT_YES_NO)
+    return !psdmp_report_node(root, "%s", item->path) ? "" : psdmp_report_truth(root, "%s", item->path) ? "yes" : "no";
+  if (!isfinite(value)) return "";
+  if (item->digits == PSDMP_REPORT_PERCENT) return psdmp_report_words_percent(page, value);
+  return psdmp_report_words(page, "%s%s%s", psdmp_report_words_number(page, value, item->digits > 0 ? item->digits : 9),
+                            unit[0] ? "\xC2\xA0" : "", unit);
+}
+
+void psdmp_report_fact_list(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_item *list,
+                            int count) {
+  for (int k = 0; k < count; k++) psdmp_report_fact_text(page, list[k].label, item_text(page, root, &list[k]));
+}
+
+void psdmp_report_named_list(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_item *list,
+                             int count) {
+  for (int k = 0; k < count; k++) psdmp_report_named_text(page, list[k].label, item_text(page, root, &list[k]));
+}
+
+void psdmp_report_table(psdmp_report_page *page, const char *first, const psdmp_report_item *list, int count) {
+  enum { MOST = 16 };
+  const char *header[MOST + 1] = {first};
+  char *numeric = psdmp_report_page_memory(page, MOST + 2);
+  if (!numeric) return;
+  numeric[0] = 't';
+  for (int k = 0; k < count; k++) {
+    header[k + 1] = list[k].label;
+    numeric[k + 1] = list[k].digits == PSDMP_REPORT_WORDS || list[k].digits == PSDMP_REPORT_YES_NO ? 't' : 'n';
+  }
+  psdmp_report_page_table(page, header, count + 1, numeric);
+}
+
+void psdmp_report_cells(psdmp_report_page *page, const psdmp_document_node *node, const psdmp_report_item *list,
+                        int count) {
+  for (int k = 0; k < count; k++) {
+    double value = psdmp_report_number(node, "%s", list[k].path);
+    if (list[k].digits > 0) psdmp_report_page_cell_number(page, value, list[k].digits);
+    else if (list[k].digits == PSDMP_REPORT_PERCENT)
+      psdmp_report_page_cell(page, "%s", psdmp_report_words_percent(page, value));
+    else if (list[k].digits == PSDMP_REPORT_COUNT || list[k].digits == PSDMP_REPORT_PLAIN)
+      psdmp_report_page_cell(page, "%s",
+                             psdmp_report_words_number(page, value, list[k].digits == PSDMP_REPORT_COUNT ? 9 : 3));
+    else psdmp_report_page_cell(page, "%s", item_text(page, node, &list[k]));
+  }
+}
+
+void psdmp_report_row(psdmp_report_page *page, const char *first, const psdmp_document_node *node,
+                      const psdmp_report_item *list, int count) {
+  psdmp_report_page_row(page);
+  psdmp_report_page_cell(page, "%s", first);
+  psdmp_report_cells(page, node, list, count);
+}
+
 static bool says_something(const psdmp_document_node *node) {
   return node->kind == PSDMP_DOCUMENT_SCALAR && node->text[0];
 }
 
 void psdmp_report_sentences(psdmp_report_page *page, const psdmp_document_node *list, const char *heading) {
   bool begun = false;
-  if (!list || list->kind != PSDMP_DOCUMENT_LIST) return;
-  for (const psdmp_document_node *child = list->child; child; child = child->next) {
+  for (const psdmp_document_node *child = psdmp_report_first(list); child; child = child->next) {
     if (!says_something(child)) continue;
     if (!begun && heading) psdmp_report_page_heading(page, heading);
     if (!begun) psdmp_report_page_raw(page, "<ul>\n");
     begun = true;
-    psdmp_report_page_raw(page, "<li>");
-    psdmp_report_page_text(page, child->text);
-    psdmp_report_page_raw(page, "</li>\n");
+    psdmp_report_page_element(page, "<li>", child->text, "</li>\n");
   }
   if (begun) psdmp_report_page_raw(page, "</ul>\n");
 }
 
 void psdmp_report_notes(psdmp_report_page *page, const psdmp_document_node *list) {
-  for (const psdmp_document_node *child = list && list->kind == PSDMP_DOCUMENT_LIST ? list->child : NULL; child;
-       child = child->next) {
-    if (!says_something(child)) continue;
-    psdmp_report_page_raw(page, "<p class=\"note\">");
-    psdmp_report_page_text(page, child->text);
-    psdmp_report_page_raw(page, "</p>\n");
-  }
+  for (const psdmp_document_node *child = psdmp_report_first(list); child; child = child->next)
+    if (says_something(child)) psdmp_report_page_element(page, "<p class=\"note\">", child->text, "</p>\n");
 }
 
-void psdmp_report_named_number(psdmp_report_page *page, const char *label, double value, int digits, const char *unit) {
-  if (!isfinite(value)) return;
+void psdmp_report_named_text(psdmp_report_page *page, const char *label, const char *text) {
+  if (!text[0]) return;
   psdmp_report_page_row(page);
   psdmp_report_page_cell(page, "%s", label);
-  psdmp_report_page_cell(page, "%s%s%s", psdmp_report_words_number(page, value, digits), unit[0] ? "\xC2\xA0" : "",
-                         unit);
+  psdmp_report_page_cell(page, "%s", text);
 }
 
 /* ---- axes ---- */
@@ -155,15 +209,15 @@ static const char *const limit_keys[PSDMP_REPORT_QUANTITIES] = {"", "velocity", 
 
 /* limits stand in the joint itself, or under "limits" where it has peaks of the same name */
 static void read_limits(const psdmp_document_node *joint, psdmp_report_axis *axis) {
-  const psdmp_document_node *own = psdmp_report_result_node(joint, "limits"), *from = own ? own : joint;
-  axis->lower = psdmp_report_result_number(from, "lower");
-  axis->upper = psdmp_report_result_number(from, "upper");
+  const psdmp_document_node *own = psdmp_report_node(joint, "limits"), *from = own ? own : joint;
+  axis->lower = psdmp_report_number(from, "lower");
+  axis->upper = psdmp_report_number(from, "upper");
   for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++)
-    axis->most[k] = psdmp_report_result_number(from, limit_keys[k]);
+    axis->most[k] = psdmp_report_number(from, "%s", limit_keys[k]);
 }
 
 static void read_axis(const psdmp_document_node *joint, psdmp_report_axis *axis) {
-  const char *name = psdmp_report_result_text(joint, "name"), *type = psdmp_report_result_text(joint, "type");
+  const char *name = psdmp_report_text(joint, "name"), *type = psdmp_report_text(joint, "type");
   if (name[0]) axis->name = name;
   if (type[0]) axis->sliding = strcmp(type, "prismatic") == 0;
   read_limits(joint, axis);
@@ -172,10 +226,9 @@ static void read_axis(const psdmp_document_node *joint, psdmp_report_axis *axis)
 /* a robot's list has its fixed and coupled joints too: "q" counts the independent ones from 1 */
 static void read_axes(const psdmp_document_node *list, psdmp_report_axes *axes) {
   int at = 0;
-  if (!list || list->kind != PSDMP_DOCUMENT_LIST) return;
-  for (const psdmp_document_node *joint = list->child; joint; joint = joint->next, at++) {
-    double q = psdmp_report_result_number(joint, "q");
-    bool counted = psdmp_report_result_node(joint, "q") != NULL;
+  for (const psdmp_document_node *joint = psdmp_report_first(list); joint; joint = joint->next, at++) {
+    double q = psdmp_report_number(joint, "q");
+    bool counted = psdmp_report_node(joint, "q") != NULL;
     int axis = counted ? (q >= 1 && q <= axes->n ? (int)q - 1 : -1) : at;
     if (axis >= 0 && axis < axes->n) read_axis(joint, &axes->axis[axis]);
   }
@@ -183,26 +236,30 @@ static void read_axes(const psdmp_document_node *list, psdmp_report_axes *axes) 
 
 static int count_axes(const psdmp_report_result *result) {
   if (result->kind == PSDMP_REPORT_RESULT_CSV) return psdmp_report_rows_axes(result, "q");
-  double n = psdmp_report_result_number(result->root, "n");
-  const psdmp_document_node *joints = psdmp_report_result_node(result->root, "joints");
+  double n = psdmp_report_number(result->root, "n");
+  const psdmp_document_node *joints = psdmp_report_node(result->root, "joints");
   if (!(n >= 0)) n = joints && joints->kind == PSDMP_DOCUMENT_LIST ? joints->count : 0;
   return n < PSDMP_REPORT_MOST_AXES ? (int)n : PSDMP_REPORT_MOST_AXES;
 }
 
-psdmp_report_axes psdmp_report_axes_of(psdmp_report_page *page, const psdmp_report_results *results,
-                                       const psdmp_report_result *result) {
-  psdmp_report_axes axes = {.n = count_axes(result)};
-  axes.axis = psdmp_report_page_memory(page, (size_t)(axes.n ? axes.n : 1) * sizeof *axes.axis);
+psdmp_report_axes psdmp_report_axes_new(psdmp_report_page *page, int n) {
+  psdmp_report_axes axes = {.n = n, .axis = psdmp_report_page_memory(page, (size_t)(n ? n : 1) * sizeof *axes.axis)};
   if (!axes.axis) return (psdmp_report_axes){0};
-  for (int i = 0; i < axes.n; i++)
+  for (int i = 0; i < n; i++)
     axes.axis[i] = (psdmp_report_axis){
         .name = psdmp_report_words(page, "joint %d", i + 1), .lower = NAN, .upper = NAN, .most = {NAN, NAN, NAN, NAN}};
+  return axes;
+}
+
+psdmp_report_axes psdmp_report_axes_of(psdmp_report_page *page, const psdmp_report_results *results,
+                                       const psdmp_report_result *result) {
+  psdmp_report_axes axes = psdmp_report_axes_new(page, count_axes(result));
   for (int k = 0; k < results->count && result->robot[0]; k++) {
     const psdmp_report_result *other = results->item[k];
     if (other->root && strcmp(other->command, "inspect") == 0 && psdmp_report_result_same_robot(other, result))
-      read_axes(psdmp_report_result_node(other->root, "joints"), &axes);
+      read_axes(psdmp_report_node(other->root, "joints"), &axes);
   }
-  if (result->root) read_axes(psdmp_report_result_node(result->root, "joints"), &axes);
+  if (result->root) read_axes(psdmp_report_node(result->root, "joints"), &axes);
   return axes;
 }
 

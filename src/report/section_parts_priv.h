@@ -13,6 +13,8 @@ const char *psdmp_report_words_number(psdmp_report_page *page, double value, int
 const char *psdmp_report_words_percent(psdmp_report_page *page, double share); /* 0.0123 as "1.23 %" */
 /* 6.0040(26): the sd in units of the last digits; without brackets where it is unknown */
 const char *psdmp_report_words_doubt(psdmp_report_page *page, double value, double sd);
+/* "1, 2, 3, …" of a list of numbers */
+const char *psdmp_report_words_vector(psdmp_report_page *page, const psdmp_document_node *list, int digits);
 const char *psdmp_report_words_file(const char *path); /* without its folders */
 
 /* "Simulation of arm", with the file's name where several results are of that kind and robot, or the robot is not
@@ -20,8 +22,33 @@ const char *psdmp_report_words_file(const char *path); /* without its folders */
 const char *psdmp_report_title(psdmp_report_page *page, const psdmp_report_results *results,
                                const psdmp_report_result *result, const char *what);
 
-/* "true" stands there. */
-bool psdmp_report_truth(const psdmp_document_node *root, const char *path);
+/* A figure of a result: its words, its place, how it is written, its unit (NULL: none). */
+typedef struct psdmp_report_item {
+  const char *label, *path;
+  int digits; /* or one of these */
+  const char *unit;
+} psdmp_report_item;
+enum {
+  PSDMP_REPORT_WORDS = 0,
+  PSDMP_REPORT_PERCENT = -1,
+  PSDMP_REPORT_COUNT = -2,
+  PSDMP_REPORT_YES_NO = -3,
+  PSDMP_REPORT_PLAIN = -4
+};
+#define PSDMP_REPORT_ITEMS(list) list, (int)(sizeof(list) / sizeof *(list))
+
+/* Facts, those that are known. */
+void psdmp_report_fact_list(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_item *list,
+                            int count);
+/* The head of a table whose first column is words, and a row of it: words and a node's figures. */
+void psdmp_report_table(psdmp_report_page *page, const char *first, const psdmp_report_item *list, int count);
+void psdmp_report_row(psdmp_report_page *page, const char *first, const psdmp_document_node *node,
+                      const psdmp_report_item *list, int count);
+void psdmp_report_cells(psdmp_report_page *page, const psdmp_document_node *node, const psdmp_report_item *list,
+                        int count);
+/* Rows of a table: words, and a number with its unit, those that are known. */
+void psdmp_report_named_list(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_item *list,
+                             int count);
 
 /* Facts that leave themselves out when they are not known. */
 void psdmp_report_fact_number(psdmp_report_page *page, const char *label, double value, int digits, const char *unit);
@@ -33,8 +60,8 @@ void psdmp_report_fact_text(psdmp_report_page *page, const char *label, const ch
 void psdmp_report_sentences(psdmp_report_page *page, const psdmp_document_node *list, const char *heading);
 void psdmp_report_notes(psdmp_report_page *page, const psdmp_document_node *list);
 
-/* A row of a table: a label and a number with a unit. */
-void psdmp_report_named_number(psdmp_report_page *page, const char *label, double value, int digits, const char *unit);
+/* A row of a table: a label and words; nothing when they are "". */
+void psdmp_report_named_text(psdmp_report_page *page, const char *label, const char *text);
 
 /* ---- axes: independent joints, q1 ... qn ---- */
 
@@ -65,6 +92,8 @@ enum { PSDMP_REPORT_MOST_AXES = 1000, PSDMP_REPORT_MOST_DRAWN = 12 };
  * that turn where neither knows. */
 psdmp_report_axes psdmp_report_axes_of(psdmp_report_page *page, const psdmp_report_results *results,
                                        const psdmp_report_result *result);
+/* joint 1, 2, ... that turn, without limits; none without memory */
+psdmp_report_axes psdmp_report_axes_new(psdmp_report_page *page, int n);
 /* how many have plots of their own; says so when not all */
 int psdmp_report_axes_drawn(psdmp_report_page *page, const psdmp_report_axes *axes);
 
@@ -106,7 +135,7 @@ double *psdmp_report_along(psdmp_report_page *page, const psdmp_report_timeline 
 
 /* ---- drawings: a plot put together piece by piece. Arrays must live until psdmp_report_draw. ---- */
 
-enum { PSDMP_REPORT_MOST_SERIES = 24 };
+enum { PSDMP_REPORT_MOST_SERIES = 32 };
 
 typedef struct psdmp_report_drawing {
   psdmp_report_page *page;

@@ -20,30 +20,26 @@ static void fact_with_sd(psdmp_report_page *page, const char *label, double valu
 static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const axes[] = {"x", "y", "z"};
   psdmp_report_page_facts(page);
-  fact_with_sd(page, "mass", psdmp_report_result_number(root, "load.mass"),
-               psdmp_report_result_number(root, "load.mass_sd"), "kg");
+  fact_with_sd(page, "mass", psdmp_report_number(root, "load.mass"), psdmp_report_number(root, "load.mass_sd"), "kg");
   for (int k = 0; k < 3; k++)
     fact_with_sd(page, psdmp_report_words(page, "centre of mass, %s", axes[k]),
-                 psdmp_report_result_number(root, psdmp_report_words(page, "load.com.%d", k)),
-                 psdmp_report_result_number(root, psdmp_report_words(page, "load.com_sd.%d", k)), "m");
-  psdmp_report_fact_percent(page, "error without the load", psdmp_report_result_number(root, "before.global_rel"));
-  psdmp_report_fact_percent(page, "error with it", psdmp_report_result_number(root, "after.global_rel"));
+                 psdmp_report_number(root, "load.com.%d", k), psdmp_report_number(root, "load.com_sd.%d", k), "m");
+  psdmp_report_fact_percent(page, "error without the load", psdmp_report_number(root, "before.global_rel"));
+  psdmp_report_fact_percent(page, "error with it", psdmp_report_number(root, "after.global_rel"));
   psdmp_report_page_facts_end(page);
 }
 
 static void inertia_table(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"about the centre of mass", "value (kg m\xC2\xB2)", "sd"};
   static const char *const pairs[] = {"xx", "xy", "xz", "yy", "yz", "zz"};
-  if (!psdmp_report_result_node(root, "load.inertia")) return;
+  if (!psdmp_report_node(root, "load.inertia")) return;
   psdmp_report_page_heading(page, "Inertia of the load");
   psdmp_report_page_table(page, header, 3, "tnn");
   for (int k = 0; k < 6; k++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "I%s", pairs[k]);
-    psdmp_report_page_cell_number(
-        page, psdmp_report_result_number(root, psdmp_report_words(page, "load.inertia.%s", pairs[k])), 4);
-    psdmp_report_page_cell_number(
-        page, psdmp_report_result_number(root, psdmp_report_words(page, "load.inertia_sd.%s", pairs[k])), 2);
+    psdmp_report_page_cell_number(page, psdmp_report_number(root, "load.inertia.%s", pairs[k]), 4);
+    psdmp_report_page_cell_number(page, psdmp_report_number(root, "load.inertia_sd.%s", pairs[k]), 2);
   }
   psdmp_report_page_table_end(page);
 }
@@ -51,21 +47,17 @@ static void inertia_table(psdmp_report_page *page, const psdmp_document_node *ro
 /* error bars of all ten in units of their own size would hide what is not known: a table says it better */
 static void pi_table(psdmp_report_page *page, const psdmp_document_node *root) {
   static const char *const header[] = {"about the link's frame", "value", "sd", "unit", "share of the prior"};
-  if (!psdmp_report_result_node(root, "pi")) return;
+  if (!psdmp_report_node(root, "pi")) return;
   psdmp_report_page_heading(page, "Standard parameters of the load");
   psdmp_report_page_table(page, header, 5, "tnntn");
   for (int k = 0; k < 10; k++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", pi_names[k]);
-    psdmp_report_page_cell_number(page,
-                                  psdmp_report_result_number(root, psdmp_report_words(page, "pi.%s", pi_names[k])), 4);
-    psdmp_report_page_cell_number(
-        page, psdmp_report_result_number(root, psdmp_report_words(page, "pi_sd.%s", pi_names[k])), 2);
+    psdmp_report_page_cell_number(page, psdmp_report_number(root, "pi.%s", pi_names[k]), 4);
+    psdmp_report_page_cell_number(page, psdmp_report_number(root, "pi_sd.%s", pi_names[k]), 2);
     psdmp_report_page_cell(page, "%s", pi_unit(k));
-    psdmp_report_page_cell(
-        page, "%s",
-        psdmp_report_words_percent(
-            page, psdmp_report_result_number(root, psdmp_report_words(page, "prior_share.%s", pi_names[k]))));
+    psdmp_report_page_cell(page, "%s",
+                           psdmp_report_words_percent(page, psdmp_report_number(root, "prior_share.%s", pi_names[k])));
   }
   psdmp_report_page_table_end(page);
 }
@@ -77,15 +69,14 @@ static void errors(psdmp_report_page *page, const psdmp_document_node *root, con
       "joint", "RMSE without", "RMSE with the load", "R\xC2\xB2 without", "R\xC2\xB2 with the load", "unit"};
   static const char *const keys[] = {"before.joints.%d.rmse", "after.joints.%d.rmse", "before.joints.%d.r2",
                                      "after.joints.%d.r2"};
-  if (!psdmp_report_result_node(root, "before.joints")) return;
+  if (!psdmp_report_node(root, "before.joints")) return;
   psdmp_report_page_heading(page, "Torque errors without and with the load");
   psdmp_report_page_table(page, header, 6, "tnnnnt");
   for (int i = 0; i < axes->n; i++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
     for (int k = 0; k < 4; k++)
-      psdmp_report_page_cell_number(page, psdmp_report_result_number(root, psdmp_report_words(page, keys[k], i)),
-                                    k < 2 ? 3 : 4);
+      psdmp_report_page_cell_number(page, psdmp_report_number(root, keys[k], i), k < 2 ? 3 : 4);
     psdmp_report_page_cell(page, "%s", psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_TORQUE));
   }
   psdmp_report_page_table_end(page);
@@ -93,20 +84,15 @@ static void errors(psdmp_report_page *page, const psdmp_document_node *root, con
 
 /* base parameters that the load changes */
 static void theta_table(psdmp_report_page *page, const psdmp_document_node *root) {
-  static const char *const header[] = {"base parameter", "empty", "with the load", "sd"};
-  const psdmp_document_node *list = psdmp_report_result_node(root, "theta");
-  if (!list || list->kind != PSDMP_DOCUMENT_LIST || !list->count) return;
+  static const psdmp_report_item columns[] = {
+      {"empty", "empty", 5, NULL}, {"with the load", "loaded", 5, NULL}, {"sd", "loaded_sd", 2, NULL}};
+  const psdmp_document_node *row = psdmp_report_first(psdmp_report_node(root, "theta"));
+  if (!row) return;
   psdmp_report_page_raw(page, "<details><summary>Base parameters that the load changes</summary>\n");
-  psdmp_report_page_table(page, header, 4, "tnnn");
-  for (const psdmp_document_node *row = list->child; row; row = row->next) {
-    double empty = psdmp_report_result_number(row, "empty"), loaded = psdmp_report_result_number(row, "loaded");
-    if (empty == loaded) continue;
-    psdmp_report_page_row(page);
-    psdmp_report_page_cell(page, "%s", psdmp_report_result_text(row, "name"));
-    psdmp_report_page_cell_number(page, empty, 5);
-    psdmp_report_page_cell_number(page, loaded, 5);
-    psdmp_report_page_cell_number(page, psdmp_report_result_number(row, "loaded_sd"), 2);
-  }
+  psdmp_report_table(page, "base parameter", PSDMP_REPORT_ITEMS(columns));
+  for (; row; row = row->next)
+    if (psdmp_report_number(row, "empty") != psdmp_report_number(row, "loaded"))
+      psdmp_report_row(page, psdmp_report_text(row, "name"), row, PSDMP_REPORT_ITEMS(columns));
   psdmp_report_page_table_end(page);
   psdmp_report_page_raw(page, "</details>\n");
 }
@@ -131,6 +117,10 @@ static void shade_empty(psdmp_report_drawing *d, const psdmp_report_result *rows
 }
 
 static void torques(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
+  static const struct {
+    const char *title, *group;
+    int colour;
+  } lines[] = {{"measured", "tau", 1}, {"predicted, empty", "empty", -1}, {"predicted, with the load", "with", 0}};
   psdmp_report_timeline line;
   if (!psdmp_report_timeline_of(page, rows, &line)) return;
   psdmp_report_page_heading(page, "Torque without and with the load");
@@ -143,40 +133,31 @@ static void torques(psdmp_report_page *page, const psdmp_report_result *rows, co
         psdmp_report_words(page, "%s (%s)", what, psdmp_report_unit(axis, PSDMP_REPORT_TORQUE)));
     d.plot.zoom = true;
     shade_empty(&d, rows, &line, i);
-    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "measured", line.t,
-                         psdmp_report_along(page, &line, psdmp_report_rows_group(rows, "tau", i)), line.points, 1);
-    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "predicted, empty", line.t,
-                         psdmp_report_along(page, &line, psdmp_report_rows_group(rows, "empty", i)), line.points, -1);
-    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "predicted, with the load", line.t,
-                         psdmp_report_along(page, &line, psdmp_report_rows_group(rows, "with", i)), line.points, 0);
+    for (int k = 0; k < 3; k++)
+      psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, lines[k].title, line.t,
+                           psdmp_report_along(page, &line, psdmp_report_rows_group(rows, lines[k].group, i)),
+                           line.points, lines[k].colour);
     psdmp_report_draw(&d);
   }
 }
 
 /* ---- the section ---- */
 
-static void show(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
+void psdmp_report_show_payload(psdmp_report_page *page, const psdmp_report_results *results,
+                               psdmp_report_result *result) {
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, result);
   psdmp_report_result *rows = result->matched;
-  const char *link = psdmp_report_result_text(result->root, "link");
+  const char *link = psdmp_report_text(result->root, "link");
   psdmp_report_page_section(page, psdmp_report_title(page, results, result, "Load"),
                             psdmp_report_words(page, "What the robot carries%s%s, with one standard deviation.",
                                                link[0] ? " on " : "", link));
   facts(page, result->root);
-  psdmp_report_notes(page, psdmp_report_result_node(result->root, "remarks"));
+  psdmp_report_notes(page, psdmp_report_node(result->root, "remarks"));
   errors(page, result->root, &axes);
   if (rows) torques(page, rows, &axes);
   if (rows) rows->used = true;
   inertia_table(page, result->root);
   pi_table(page, result->root);
   theta_table(page, result->root);
-  psdmp_report_sentences(page, psdmp_report_result_node(result->root, "fault_lines"), "Faults of the logs");
-}
-
-void psdmp_report_section_payload(psdmp_report_page *page, const psdmp_report_results *results) {
-  for (int k = 0; k < results->count; k++) {
-    if (!results->item[k]->root || strcmp(results->item[k]->command, "payload")) continue;
-    results->item[k]->used = true;
-    show(page, results, results->item[k]);
-  }
+  psdmp_report_sentences(page, psdmp_report_node(result->root, "fault_lines"), "Faults of the logs");
 }

@@ -13,26 +13,25 @@ static const char *what_of(const psdmp_document_node *root) {
               {"energy", "The motion with the least squared torques"},
               {"scale", "A trajectory, slower or quicker"}};
   for (size_t k = 0; k < sizeof list / sizeof *list; k++)
-    if (strcmp(psdmp_report_result_text(root, "what"), list[k].key) == 0) return list[k].words;
+    if (strcmp(psdmp_report_text(root, "what"), list[k].key) == 0) return list[k].words;
   return "A motion";
 }
 
 static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
+  static const psdmp_report_item list[] = {{"duration", "seconds", 5, "s"},
+                                           {"most of any limit", "limit_used", PSDMP_REPORT_PERCENT, NULL},
+                                           {"integral of squared torques", "energy", 4, "N\xC2\xB2m\xC2\xB2s"},
+                                           {"factor of time", "factor", 4, NULL},
+                                           {"limited by", "limited_by", PSDMP_REPORT_WORDS, NULL},
+                                           {"duration of the first guess", "guess_seconds", 4, "s"},
+                                           {"iterations", "iterations", 6, NULL},
+                                           {"took", "wall", 3, "s"}};
   psdmp_report_page_facts(page);
-  psdmp_report_fact_number(page, "duration", psdmp_report_result_number(root, "seconds"), 5, "s");
-  psdmp_report_fact_percent(page, "most of any limit", psdmp_report_result_number(root, "limit_used"));
-  psdmp_report_fact_number(page, "integral of squared torques", psdmp_report_result_number(root, "energy"), 4,
-                           "N\xC2\xB2m\xC2\xB2s");
-  psdmp_report_fact_number(page, "factor of time", psdmp_report_result_number(root, "factor"), 4, "");
-  psdmp_report_fact_text(page, "limited by", psdmp_report_result_text(root, "limited_by"));
-  psdmp_report_fact_number(page, "duration of the first guess", psdmp_report_result_number(root, "guess_seconds"), 4,
-                           "s");
-  psdmp_report_fact_number(page, "iterations", psdmp_report_result_number(root, "iterations"), 6, "");
-  psdmp_report_fact_number(page, "took", psdmp_report_result_number(root, "wall"), 3, "s");
+  psdmp_report_fact_list(page, root, PSDMP_REPORT_ITEMS(list));
   psdmp_report_page_facts_end(page);
-  if (psdmp_report_result_text(root, "solver")[0])
-    psdmp_report_page_paragraph(page, "Solver: %s.", psdmp_report_result_text(root, "solver"));
-  if (psdmp_report_result_node(root, "converged") && !psdmp_report_truth(root, "converged"))
+  if (psdmp_report_text(root, "solver")[0])
+    psdmp_report_page_paragraph(page, "Solver: %s.", psdmp_report_text(root, "solver"));
+  if (psdmp_report_node(root, "converged") && !psdmp_report_truth(root, "converged"))
     psdmp_report_page_paragraph(page, "The search did not converge: this is the best motion until then.");
 }
 
@@ -52,7 +51,7 @@ static void limits(psdmp_report_page *page, const psdmp_report_result *result, c
   static const char *const header[] = {"joint", "peak velocity", "limit", "peak acceleration",
                                        "limit", "peak torque",   "limit"};
   double *share = psdmp_report_page_memory(page, (size_t)(axes->n * PSDMP_REPORT_QUANTITIES + 1) * sizeof *share);
-  if (!share || !psdmp_report_result_node(result->root, peak_keys[PSDMP_REPORT_VELOCITY])) return;
+  if (!share || !psdmp_report_node(result->root, "%s", peak_keys[PSDMP_REPORT_VELOCITY])) return;
   psdmp_report_page_heading(page, "Limits");
   psdmp_report_page_table(page, header, 7, "tnnnnnn");
   for (int i = 0; i < axes->n; i++) {
@@ -61,7 +60,7 @@ static void limits(psdmp_report_page *page, const psdmp_report_result *result, c
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
     for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++) {
-      peak[k] = psdmp_report_result_number(result->root, psdmp_report_words(page, "%s.%d", peak_keys[k], i));
+      peak[k] = psdmp_report_number(result->root, "%s.%d", peak_keys[k], i);
       psdmp_report_page_cell_number(page, peak[k], 4);
       psdmp_report_page_cell_number(page, axes->axis[i].most[k], 4);
     }
@@ -107,34 +106,36 @@ static void limits_over_time(psdmp_report_page *page, const psdmp_report_result 
 
 /* ---- along a path ---- */
 
+static void plot_along(psdmp_report_page *page, const char *title, const char *y_label, const char *name,
+                       const double *s, const double *y, int count, double level) {
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, title, "path parameter s", y_label);
+  d.plot.zoom = true;
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, name, s, y, (size_t)count, 0);
+  psdmp_report_draw_level(&d, "limit", level, 1);
+  psdmp_report_draw(&d);
+}
+
 static void path_speed(psdmp_report_page *page, const psdmp_document_node *root) {
   enum { MOST = 4000 };
-  const psdmp_document_node *path = psdmp_report_result_node(root, "path");
+  const psdmp_document_node *path = psdmp_report_node(root, "path");
   double *s = psdmp_report_page_memory(page, 3 * MOST * sizeof *s);
   if (!path || !s) return;
   double *speed = s + MOST, *usage = speed + MOST;
-  int count = psdmp_report_result_numbers(psdmp_report_result_node(path, "s"), s, MOST),
-      speeds = psdmp_report_result_numbers(psdmp_report_result_node(path, "speed"), speed, MOST);
-  int usages = psdmp_report_result_numbers(psdmp_report_result_node(path, "usage"), usage, MOST);
+  int count = psdmp_report_numbers(psdmp_report_node(path, "s"), s, MOST),
+      speeds = psdmp_report_numbers(psdmp_report_node(path, "speed"), speed, MOST),
+      usages = psdmp_report_numbers(psdmp_report_node(path, "usage"), usage, MOST);
   if (count < 2 || speeds != count) return;
   psdmp_report_page_heading(page, "Speed along the path");
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, "Speed along the path", "path parameter s", "ds/dt (1/s)");
-  d.plot.zoom = true;
-  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "ds/dt", s, speed, (size_t)count, 0);
-  psdmp_report_draw(&d);
-  if (usages != count) return;
-  for (int k = 0; k < count; k++) usage[k] *= 100;
-  d = psdmp_report_drawing_of(page, "How much of some limit is used along the path", "path parameter s",
-                              "largest share of a limit (%)");
-  d.plot.zoom = true;
-  psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, "largest share", s, usage, (size_t)count, 0);
-  psdmp_report_draw_level(&d, "limit", 100, 1);
-  psdmp_report_draw(&d);
+  plot_along(page, "Speed along the path", "ds/dt (1/s)", "ds/dt", s, speed, count, NAN);
+  for (int k = 0; k < usages; k++) usage[k] *= 100;
+  if (usages == count)
+    plot_along(page, "How much of some limit is used along the path", "largest share of a limit (%)", "largest share",
+               s, usage, count, 100);
 }
 
 /* ---- the section ---- */
 
-static void show(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
+void psdmp_report_show_plan(psdmp_report_page *page, const psdmp_report_results *results, psdmp_report_result *result) {
   psdmp_report_axes axes = psdmp_report_axes_of(page, results, result);
   psdmp_report_result *rows = result->matched;
   psdmp_report_page_section(
@@ -149,12 +150,4 @@ static void show(psdmp_report_page *page, const psdmp_report_results *results, p
     rows->used = true;
   }
   path_speed(page, result->root);
-}
-
-void psdmp_report_section_plan(psdmp_report_page *page, const psdmp_report_results *results) {
-  for (int k = 0; k < results->count; k++) {
-    if (!results->item[k]->root || strcmp(results->item[k]->command, "plan")) continue;
-    results->item[k]->used = true;
-    show(page, results, results->item[k]);
-  }
 }

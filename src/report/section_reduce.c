@@ -8,13 +8,16 @@
 enum { MOST_BINS = 256, MOST_SIZES = 64, MOST_PROFILES = 4 };
 
 static double operations(const psdmp_document_node *root, const char *form) {
-  const psdmp_document_node *node = psdmp_report_result_node(root, form);
-  return psdmp_report_result_number(node, "mult") + psdmp_report_result_number(node, "add") +
-         psdmp_report_result_number(node, "div");
+  return psdmp_report_number(root, "%s.mult", form) + psdmp_report_number(root, "%s.add", form) +
+         psdmp_report_number(root, "%s.div", form);
 }
 
 static void count_cell(psdmp_report_page *page, double count) {
   psdmp_report_page_cell(page, "%s", psdmp_report_words_number(page, count, 9));
+}
+
+static const char *counted(psdmp_report_page *page, const psdmp_document_node *root, const char *path) {
+  return psdmp_report_words_number(page, psdmp_report_number(root, "%s", path), 9);
 }
 
 static const char *share(psdmp_report_page *page, double part) {
@@ -24,44 +27,39 @@ static const char *share(psdmp_report_page *page, double part) {
 /* ---- the answer ---- */
 
 static void show_facts(psdmp_report_page *page, const psdmp_document_node *root) {
-  bool reached = strcmp(psdmp_report_result_text(root, "reached"), "true") == 0;
+  bool reached = psdmp_report_truth(root, "reached");
   psdmp_report_page_facts(page);
-  psdmp_report_page_fact(page, "functions kept", "%s of %s",
-                         psdmp_report_words_number(page, psdmp_report_result_number(root, "p"), 9),
-                         psdmp_report_words_number(page, psdmp_report_result_number(root, "p_before"), 9));
-  psdmp_report_page_fact(page, "base parameters kept", "%s of %s",
-                         psdmp_report_words_number(page, psdmp_report_result_number(root, "l"), 9),
-                         psdmp_report_words_number(page, psdmp_report_result_number(root, "l_before"), 9));
-  psdmp_report_page_fact(page,
-                         psdmp_report_words(page, "error in %s of the states%s",
-                                            share(page, psdmp_report_result_number(root, "confidence")),
-                                            reached ? "" : ", which is more than was asked for"),
-                         "%s", share(page, psdmp_report_result_number(root, "error")));
+  psdmp_report_page_fact(page, "functions kept", "%s of %s", counted(page, root, "p"), counted(page, root, "p_before"));
+  psdmp_report_page_fact(page, "base parameters kept", "%s of %s", counted(page, root, "l"),
+                         counted(page, root, "l_before"));
+  psdmp_report_page_fact(
+      page,
+      psdmp_report_words(page, "error in %s of the states%s", share(page, psdmp_report_number(root, "confidence")),
+                         reached ? "" : ", which is more than was asked for"),
+      "%s", share(page, psdmp_report_number(root, "error")));
   psdmp_report_page_fact(page, "operations", "%s", psdmp_report_words_number(page, operations(root, "reduced"), 9));
   psdmp_report_page_facts_end(page);
-  bool wins = strcmp(psdmp_report_result_text(root, "wins"), "reduced") == 0;
+  bool wins = strcmp(psdmp_report_text(root, "wins"), "reduced") == 0;
   psdmp_report_page_paragraph(
       page,
       "The %s profile, error asked for %s, verified at %s states: half of them are within %s, 99.9 %% within %s. %s",
-      psdmp_report_result_text(root, "profile"), share(page, psdmp_report_result_number(root, "error_wanted")),
-      psdmp_report_words_number(page, psdmp_report_result_number(root, "samples"), 9),
-      share(page, psdmp_report_result_number(root, "error_half")),
-      share(page, psdmp_report_result_number(root, "error_999")),
+      psdmp_report_text(root, "profile"), share(page, psdmp_report_number(root, "error_wanted")),
+      counted(page, root, "samples"), share(page, psdmp_report_number(root, "error_half")),
+      share(page, psdmp_report_number(root, "error_999")),
       wins ? "The reduced model has fewer operations than the exact recursion."
            : "The exact recursion has fewer operations, and no error.");
 }
 
 static void table_of_operations(psdmp_report_page *page, const psdmp_document_node *root) {
-  static const char *const form[] = {"full", "reduced", "recursion"},
-                           *const name[] = {"full closed form", "reduced", "exact recursion"},
-                           *const count[] = {"mult", "add", "div"};
+  static const char *const form[] = {"full", "reduced", "recursion"}, *const name[] = {"full closed form", "reduced",
+                                                                                       "exact recursion"};
   static const char *const header[] = {"", "mult", "add", "div", "in all", "of the full closed form"};
+  static const psdmp_report_item counts[] = {{"", "mult", PSDMP_REPORT_COUNT, NULL},
+                                             {"", "add", PSDMP_REPORT_COUNT, NULL},
+                                             {"", "div", PSDMP_REPORT_COUNT, NULL}};
   psdmp_report_page_table(page, header, 6, "tnnnnn");
   for (int k = 0; k < 3; k++) {
-    psdmp_report_page_row(page);
-    psdmp_report_page_cell(page, "%s", name[k]);
-    for (int i = 0; i < 3; i++)
-      count_cell(page, psdmp_report_result_number(psdmp_report_result_node(root, form[k]), count[i]));
+    psdmp_report_row(page, name[k], psdmp_report_node(root, "%s", form[k]), PSDMP_REPORT_ITEMS(counts));
     count_cell(page, operations(root, form[k]));
     psdmp_report_page_cell(page, "%s", share(page, operations(root, form[k]) / operations(root, "full")));
   }
@@ -81,25 +79,16 @@ static size_t outline(int edges, double *count, int counts) {
 static void plot_contributions(psdmp_report_page *page, const psdmp_document_node *figure) {
   static const char *const which[] = {"median", "maximum"};
   double edge[MOST_BINS + 1], count[2][MOST_BINS + 1];
-  psdmp_report_series series[2];
-  int drawn = 0, edges = psdmp_report_result_numbers(psdmp_report_result_node(figure, "contributions.log10_edges"),
-                                                     edge, MOST_BINS + 1);
+  int edges = psdmp_report_numbers(psdmp_report_node(figure, "contributions.log10_edges"), edge, MOST_BINS + 1);
+  psdmp_report_drawing d = psdmp_report_drawing_of(
+      page,
+      psdmp_report_words(page, "Contributions of the functions, %.40s profile", psdmp_report_text(figure, "profile")),
+      "log10 of the share of the torque", "functions");
   for (int k = 0; k < 2; k++) {
-    int counts = psdmp_report_result_numbers(
-        psdmp_report_result_node(psdmp_report_result_node(figure, "contributions"), which[k]), count[k], MOST_BINS);
-    size_t points = outline(edges, count[k], counts);
-    if (points)
-      series[drawn++] = (psdmp_report_series){
-          .kind = PSDMP_REPORT_STEPS, .title = which[k], .x = edge, .y = count[k], .count = points, .colour = k};
+    int counts = psdmp_report_numbers(psdmp_report_node(figure, "contributions.%s", which[k]), count[k], MOST_BINS);
+    psdmp_report_draw_xy(&d, PSDMP_REPORT_STEPS, which[k], edge, count[k], outline(edges, count[k], counts), k);
   }
-  if (drawn)
-    psdmp_report_page_plot(
-        page, &(psdmp_report_plot){.title = psdmp_report_words(page, "Contributions of the functions, %.40s profile",
-                                                               psdmp_report_result_text(figure, "profile")),
-                                   .x_label = "log10 of the share of the torque",
-                                   .y_label = "functions",
-                                   .series = series,
-                                   .count = drawn});
+  psdmp_report_draw(&d);
 }
 
 /* ---- figure 7 ---- */
@@ -112,14 +101,13 @@ typedef struct tradeoff {
 } tradeoff;
 
 static void read_tradeoff(const psdmp_document_node *figure, tradeoff *t) {
-  const psdmp_document_node *sizes = psdmp_report_result_node(figure, "sizes");
-  *t = (tradeoff){.profile = psdmp_report_result_text(figure, "profile")};
-  for (const psdmp_document_node *s = sizes && sizes->kind == PSDMP_DOCUMENT_LIST ? sizes->child : NULL;
-       s && t->count < MOST_SIZES; s = s->next) {
-    t->less[t->count] = psdmp_report_result_number(s, "left_out_percent");
-    t->digits[0][t->count] = psdmp_report_result_number(s, "digits_95");
-    t->digits[1][t->count] = psdmp_report_result_number(s, "digits_999");
-    t->operations[t->count++] = psdmp_report_result_number(s, "operations");
+  const psdmp_document_node *s = psdmp_report_first(psdmp_report_node(figure, "sizes"));
+  *t = (tradeoff){.profile = psdmp_report_text(figure, "profile")};
+  for (; s && t->count < MOST_SIZES; s = s->next) {
+    t->less[t->count] = psdmp_report_number(s, "left_out_percent");
+    t->digits[0][t->count] = psdmp_report_number(s, "digits_95");
+    t->digits[1][t->count] = psdmp_report_number(s, "digits_999");
+    t->operations[t->count++] = psdmp_report_number(s, "operations");
   }
 }
 
@@ -130,12 +118,11 @@ typedef struct choice {
 } choice;
 
 static choice choice_of(psdmp_report_page *page, const psdmp_document_node *root) {
-  return (choice){
-      .title = psdmp_report_words(page, "chosen: %.40s profile, %s", psdmp_report_result_text(root, "profile"),
-                                  share(page, psdmp_report_result_number(root, "confidence"))),
-      .less = 100 * (1 - psdmp_report_result_number(root, "p") / psdmp_report_result_number(root, "p_before")),
-      .digits = psdmp_report_result_number(root, "digits"),
-      .operations = operations(root, "reduced")};
+  return (choice){.title = psdmp_report_words(page, "chosen: %.40s profile, %s", psdmp_report_text(root, "profile"),
+                                              share(page, psdmp_report_number(root, "confidence"))),
+                  .less = 100 * (1 - psdmp_report_number(root, "p") / psdmp_report_number(root, "p_before")),
+                  .digits = psdmp_report_number(root, "digits"),
+                  .operations = operations(root, "reduced")};
 }
 
 /* the full model is right to rounding; a point there would flatten all others */
@@ -143,92 +130,52 @@ static const double most_digits = 8;
 
 static void plot_digits(psdmp_report_page *page, tradeoff *t, int profiles, const choice *chosen) {
   static const char *const confidence[] = {"95 %", "99.9 %"};
-  psdmp_report_series series[2 * MOST_PROFILES + 1];
-  int count = 0;
+  psdmp_report_drawing d =
+      psdmp_report_drawing_of(page, "Accuracy against size", "functions left out [%]", "correct digits");
   for (int k = 0; k < profiles; k++)
     for (int c = 0; c < 2; c++) {
       for (size_t i = 0; i < t[k].count; i++)
         if (!(t[k].digits[c][i] <= most_digits)) t[k].digits[c][i] = NAN;
-      series[count++] =
-          (psdmp_report_series){.kind = PSDMP_REPORT_LINE,
-                                .title = psdmp_report_words(page, "%.40s, %s", t[k].profile, confidence[c]),
-                                .x = t[k].less,
-                                .y = t[k].digits[c],
-                                .count = t[k].count,
-                                .colour = 2 * k + c};
+      psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, psdmp_report_words(page, "%.40s, %s", t[k].profile, confidence[c]),
+                           t[k].less, t[k].digits[c], t[k].count, 2 * k + c);
     }
-  series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_DOTS,
-                                          .title = chosen->title,
-                                          .x = &chosen->less,
-                                          .y = &chosen->digits,
-                                          .count = 1,
-                                          .colour = 7};
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = "Accuracy against size",
-                                                    .x_label = "functions left out [%]",
-                                                    .y_label = "correct digits",
-                                                    .series = series,
-                                                    .count = count});
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, chosen->title, &chosen->less, &chosen->digits, 1, 7);
+  psdmp_report_draw(&d);
 }
 
 static void plot_operations(psdmp_report_page *page, const psdmp_document_node *root, const tradeoff *t, int profiles,
                             const choice *chosen) {
-  psdmp_report_series series[MOST_PROFILES + 3];
-  double full = operations(root, "full"), recursion = operations(root, "recursion");
-  int count = 0;
+  psdmp_report_drawing d =
+      psdmp_report_drawing_of(page, "Operations against size", "functions left out [%]", "multiplications + additions");
   for (int k = 0; k < profiles; k++)
-    series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_LINE,
-                                            .title = t[k].profile,
-                                            .x = t[k].less,
-                                            .y = t[k].operations,
-                                            .count = t[k].count,
-                                            .colour = 2 * k};
-  series[count++] = (psdmp_report_series){.kind = PSDMP_REPORT_DOTS,
-                                          .title = chosen->title,
-                                          .x = &chosen->less,
-                                          .y = &chosen->operations,
-                                          .count = 1,
-                                          .colour = 7};
-  if (isfinite(full))
-    series[count++] = (psdmp_report_series){
-        .kind = PSDMP_REPORT_LEVEL, .title = "full closed form", .y = &full, .count = 1, .colour = -1};
-  if (isfinite(recursion))
-    series[count++] = (psdmp_report_series){
-        .kind = PSDMP_REPORT_LEVEL, .title = "exact recursion", .y = &recursion, .count = 1, .colour = 5};
-  psdmp_report_page_plot(page, &(psdmp_report_plot){.title = "Operations against size",
-                                                    .x_label = "functions left out [%]",
-                                                    .y_label = "multiplications + additions",
-                                                    .series = series,
-                                                    .count = count});
+    psdmp_report_draw_xy(&d, PSDMP_REPORT_LINE, t[k].profile, t[k].less, t[k].operations, t[k].count, 2 * k);
+  psdmp_report_draw_xy(&d, PSDMP_REPORT_DOTS, chosen->title, &chosen->less, &chosen->operations, 1, 7);
+  psdmp_report_draw_level(&d, "full closed form", operations(root, "full"), -1);
+  psdmp_report_draw_level(&d, "exact recursion", operations(root, "recursion"), 5);
+  psdmp_report_draw(&d);
 }
 
 static void table_of_sizes(psdmp_report_page *page, const psdmp_document_node *figures) {
-  static const char *const header[] = {"profile",     "functions",     "left out, %",
-                                       "error, 95 %", "error, 99.9 %", "operations"},
-                           *const key[] = {"functions", "left_out_percent", "error_95", "error_999", "operations"};
+  static const psdmp_report_item columns[] = {{"functions", "functions", PSDMP_REPORT_COUNT, NULL},
+                                              {"left out, %", "left_out_percent", PSDMP_REPORT_PLAIN, NULL},
+                                              {"error, 95 %", "error_95", PSDMP_REPORT_PLAIN, NULL},
+                                              {"error, 99.9 %", "error_999", PSDMP_REPORT_PLAIN, NULL},
+                                              {"operations", "operations", PSDMP_REPORT_COUNT, NULL}};
   psdmp_report_page_raw(page, "<details><summary>Numbers</summary>\n");
-  psdmp_report_page_table(page, header, 6, "tnnnnn");
-  for (const psdmp_document_node *f = figures->child; f; f = f->next) {
-    const psdmp_document_node *sizes = psdmp_report_result_node(f, "sizes");
-    for (const psdmp_document_node *s = sizes && sizes->kind == PSDMP_DOCUMENT_LIST ? sizes->child : NULL; s;
-         s = s->next) {
-      psdmp_report_page_row(page);
-      psdmp_report_page_cell(page, "%s", psdmp_report_result_text(f, "profile"));
-      for (int i = 0; i < 5; i++)
-        psdmp_report_page_cell(
-            page, "%s",
-            psdmp_report_words_number(page, psdmp_report_result_number(s, key[i]), i == 0 || i == 4 ? 9 : 3));
-    }
-  }
+  psdmp_report_table(page, "profile", PSDMP_REPORT_ITEMS(columns));
+  for (const psdmp_document_node *f = figures->child; f; f = f->next)
+    for (const psdmp_document_node *s = psdmp_report_first(psdmp_report_node(f, "sizes")); s; s = s->next)
+      psdmp_report_row(page, psdmp_report_text(f, "profile"), s, PSDMP_REPORT_ITEMS(columns));
   psdmp_report_page_table_end(page);
   psdmp_report_page_raw(page, "</details>\n");
 }
 
 static void show_figures(psdmp_report_page *page, const psdmp_document_node *root) {
-  const psdmp_document_node *figures = psdmp_report_result_node(root, "figures");
+  const psdmp_document_node *figures = psdmp_report_node(root, "figures");
   tradeoff *t = psdmp_report_page_memory(page, MOST_PROFILES * sizeof *t);
   int profiles = 0;
   if (!t) return;
-  if (!figures || figures->kind != PSDMP_DOCUMENT_LIST || !figures->child) {
+  if (!psdmp_report_first(figures)) {
     psdmp_report_page_paragraph(
         page, "psdm reduce --figures --json has the functions' contributions and the trade-off, too.");
     return;
@@ -258,18 +205,18 @@ static void table_of_digits(psdmp_report_page *page, const psdmp_document_node *
   static const char *const header[] = {"error asked for", "profile",    "confidence",
                                        "functions",       "operations", "of the full closed form",
                                        "of the recursion"};
-  const psdmp_document_node *table = psdmp_report_result_node(root, "table");
-  if (!table || table->kind != PSDMP_DOCUMENT_LIST || !table->child) return;
+  const psdmp_document_node *c = psdmp_report_first(psdmp_report_node(root, "table"));
+  if (!c) return;
   psdmp_report_page_paragraph(
       page, "The smallest models for two and three digits (as Table 3 of the PSDM paper, in operations):");
   psdmp_report_page_table(page, header, 7, "nttnnnn");
-  for (const psdmp_document_node *c = table->child; c; c = c->next) {
-    double count = psdmp_report_result_number(c, "operations");
+  for (; c; c = c->next) {
+    double count = psdmp_report_number(c, "operations");
     psdmp_report_page_row(page);
-    psdmp_report_page_cell(page, "%s", share(page, psdmp_report_result_number(c, "error_wanted")));
-    psdmp_report_page_cell(page, "%s", psdmp_report_result_text(c, "profile"));
-    psdmp_report_page_cell(page, "%s", share(page, psdmp_report_result_number(c, "confidence")));
-    count_cell(page, psdmp_report_result_number(c, "functions"));
+    psdmp_report_page_cell(page, "%s", share(page, psdmp_report_number(c, "error_wanted")));
+    psdmp_report_page_cell(page, "%s", psdmp_report_text(c, "profile"));
+    psdmp_report_page_cell(page, "%s", share(page, psdmp_report_number(c, "confidence")));
+    count_cell(page, psdmp_report_number(c, "functions"));
     count_cell(page, count);
     psdmp_report_page_cell(page, "%s", share(page, count / operations(root, "full")));
     psdmp_report_page_cell(page, "%s", share(page, count / operations(root, "recursion")));
@@ -286,7 +233,7 @@ void psdmp_report_section_reduce(psdmp_report_page *page, const psdmp_report_res
       psdmp_report_page_section(page, "Smaller models",
                                 "What can be left out of the model at a stated error, and what that is worth.");
     begun = result->used = true;
-    bool forward = strcmp(psdmp_report_result_text(result->root, "forward"), "true") == 0;
+    bool forward = psdmp_report_truth(result->root, "forward");
     psdmp_report_page_heading(
         page, psdmp_report_title(page, results, result, forward ? "Reduced forward dynamics" : "Reduced model"));
     show_facts(page, result->root);

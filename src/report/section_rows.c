@@ -36,7 +36,7 @@ static bool could_be(const psdmp_report_result *csv, int writer) {
 
 /* as many axes and rows as the result says */
 static bool fits(const psdmp_report_result *json, const psdmp_report_result *csv, int writer) {
-  double n = psdmp_report_result_number(json->root, "n"), rows = psdmp_report_result_number(json->root, "rows");
+  double n = psdmp_report_number(json->root, "n"), rows = psdmp_report_number(json->root, "rows");
   bool axes = psdmp_report_result_column(csv, "drive") >= 0 ||
               psdmp_report_rows_axes(csv, "q") == (int)(n >= 0 && n <= PSDMP_REPORT_MOST_AXES ? n : -1);
   return could_be(csv, writer) && axes && (!writers[writer].counted || rows == (double)csv->rows);
@@ -51,7 +51,7 @@ typedef enum likeness { OTHER, ALONE, SAME_NAME, SAME_FOLDER, SAME_PATH } likene
 static likeness likeness_of(const psdmp_report_result *json, const psdmp_report_result *csv) {
   int writer = writer_of(json);
   if (writer == WRITERS || !fits(json, csv, writer)) return OTHER;
-  const char *path = psdmp_report_result_text(json->root, writers[writer].setting);
+  const char *path = psdmp_report_text(json->root, "%s", writers[writer].setting);
   if (!path[0]) return ALONE;
   if (strcmp(path, csv->path) == 0) return SAME_PATH;
   if (strcmp(psdmp_report_words_file(path), psdmp_report_words_file(csv->path)) != 0) return ALONE;

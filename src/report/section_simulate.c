@@ -7,25 +7,21 @@
 /* ---- figures ---- */
 
 static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
+  static const psdmp_report_item list[] = {{"simulated", "time", 5, "s"},
+                                           {"ended", "end_text", PSDMP_REPORT_WORDS, NULL},
+                                           {"control", "control", PSDMP_REPORT_WORDS, NULL},
+                                           {"times real time", "speed", 3, NULL},
+                                           {"energy not accounted for, of the largest", "energy_balance", 2, NULL},
+                                           {"integrator", "integrator", PSDMP_REPORT_WORDS, NULL},
+                                           {"evaluations", "evaluations", 9, NULL}};
   psdmp_report_page_facts(page);
-  psdmp_report_fact_number(page, "simulated", psdmp_report_result_number(root, "time"), 5, "s");
-  psdmp_report_fact_text(page, "ended", psdmp_report_result_text(root, "end_text"));
-  psdmp_report_fact_text(page, "control", psdmp_report_result_text(root, "control"));
-  psdmp_report_fact_number(page, "times real time", psdmp_report_result_number(root, "speed"), 3, "");
-  psdmp_report_fact_number(page, "energy not accounted for, of the largest",
-                           psdmp_report_result_number(root, "energy_balance"), 2, "");
-  psdmp_report_fact_text(page, "integrator", psdmp_report_result_text(root, "integrator"));
-  psdmp_report_fact_number(page, "evaluations", psdmp_report_result_number(root, "evaluations"), 9, "");
+  psdmp_report_fact_list(page, root, PSDMP_REPORT_ITEMS(list));
   psdmp_report_page_facts_end(page);
-}
-
-static double listed(psdmp_report_page *page, const psdmp_document_node *root, const char *path, int axis) {
-  return psdmp_report_result_number(root, psdmp_report_words(page, "%s.%d", path, axis));
 }
 
 static void final_state(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes) {
   static const char *const header[] = {"joint", "position", "velocity", "acceleration", "torque"};
-  if (!psdmp_report_result_node(root, "final_state")) return;
+  if (!psdmp_report_node(root, "final_state")) return;
   psdmp_report_page_heading(page, "Final state");
   psdmp_report_page_table(page, header, 5, "tnnnn");
   for (int i = 0; i < axes->n; i++) {
@@ -34,8 +30,7 @@ static void final_state(psdmp_report_page *page, const psdmp_document_node *root
     for (int k = 0; k < PSDMP_REPORT_QUANTITIES; k++)
       psdmp_report_page_cell(
           page, "%s %s",
-          psdmp_report_words_number(
-              page, listed(page, root, psdmp_report_words(page, "final_state.%s", psdmp_report_group[k]), i), 5),
+          psdmp_report_words_number(page, psdmp_report_number(root, "final_state.%s.%d", psdmp_report_group[k], i), 5),
           psdmp_report_unit(&axes->axis[i], k));
   }
   psdmp_report_page_table_end(page);
@@ -46,14 +41,15 @@ static void final_state(psdmp_report_page *page, const psdmp_document_node *root
 static void tracking(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows,
                      const psdmp_report_axes *axes) {
   static const char *const header[] = {"joint", "rms", "rms, last quarter", "peak", "at the end", "unit"};
-  static const char *const keys[] = {"tracking.rms", "tracking.rms_last_quarter", "tracking.peak", "tracking.final"};
-  if (!psdmp_report_result_node(root, "tracking")) return;
+  static const char *const keys[] = {"rms", "rms_last_quarter", "peak", "final"};
+  if (!psdmp_report_node(root, "tracking")) return;
   psdmp_report_page_heading(page, "Error of the controller");
   psdmp_report_page_table(page, header, 6, "tnnnnt");
   for (int i = 0; i < axes->n; i++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
-    for (int k = 0; k < 4; k++) psdmp_report_page_cell_number(page, listed(page, root, keys[k], i), 3);
+    for (int k = 0; k < 4; k++)
+      psdmp_report_page_cell_number(page, psdmp_report_number(root, "tracking.%s.%d", keys[k], i), 3);
     psdmp_report_page_cell(page, "%s", psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_POSITION));
   }
   psdmp_report_page_table_end(page);
@@ -124,28 +120,27 @@ static void energy_table(psdmp_report_page *page, const psdmp_document_node *roo
                                {"energy.dissipated", "dissipated"},
                                {"energy.external", "by the wrench"},
                                {"energy.payload", "by changes of load"}};
-  if (!psdmp_report_result_node(root, "energy")) return;
+  if (!psdmp_report_node(root, "energy")) return;
   psdmp_report_page_table(page, header, 2, "tn");
   for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-    double value = psdmp_report_result_number(root, list[k].column);
+    double value = psdmp_report_number(root, "%s", list[k].column);
     if (k > 1 && value == 0) continue;
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", list[k].title);
     psdmp_report_page_cell_number(page, value, 6);
   }
   psdmp_report_page_table_end(page);
-  double supplied = psdmp_report_result_number(root, "energy.supplied"),
-         dissipated = psdmp_report_result_number(root, "energy.dissipated");
+  double supplied = psdmp_report_number(root, "energy.supplied"),
+         dissipated = psdmp_report_number(root, "energy.dissipated");
   if (supplied == 0 && dissipated == 0)
     psdmp_report_page_paragraph(
         page, "Nothing drives or brakes it: the total drifts by at most %s of the peak kinetic energy.",
-        psdmp_report_words_number(page, psdmp_report_result_number(root, "energy_drift"), 2));
+        psdmp_report_words_number(page, psdmp_report_number(root, "energy_drift"), 2));
 }
 
 static void events(psdmp_report_page *page, const psdmp_document_node *root) {
-  double reversals = psdmp_report_result_number(root, "events.reversals"),
-         sticks = psdmp_report_result_number(root, "events.sticks"),
-         limits = psdmp_report_result_number(root, "events.limits");
+  double reversals = psdmp_report_number(root, "events.reversals"), sticks = psdmp_report_number(root, "events.sticks"),
+         limits = psdmp_report_number(root, "events.limits");
   if (!(reversals + sticks + limits > 0)) return;
   psdmp_report_page_paragraph(page, "Events: %s changes of direction, %s times a joint came to rest, %s stops hit.",
                               psdmp_report_words_number(page, reversals, 9), psdmp_report_words_number(page, sticks, 9),
@@ -155,16 +150,19 @@ static void events(psdmp_report_page *page, const psdmp_document_node *root) {
 /* torques that a given motion takes: peaks in place of a final state */
 static void inverse_table(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_axes *axes) {
   static const char *const header[] = {"joint", "peak speed", "peak torque", "rms torque"};
-  if (!psdmp_report_result_node(root, "peak_torque")) return;
+  if (!psdmp_report_node(root, "peak_torque")) return;
   psdmp_report_page_table(page, header, 4, "tnnn");
   for (int i = 0; i < axes->n; i++) {
     psdmp_report_page_row(page);
     psdmp_report_page_cell(page, "%s", axes->axis[i].name);
-    psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, "peak_speed", i), 4),
+    psdmp_report_page_cell(page, "%s %s",
+                           psdmp_report_words_number(page, psdmp_report_number(root, "peak_speed.%d", i), 4),
                            psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_VELOCITY));
-    psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, "peak_torque", i), 4),
+    psdmp_report_page_cell(page, "%s %s",
+                           psdmp_report_words_number(page, psdmp_report_number(root, "peak_torque.%d", i), 4),
                            psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_TORQUE));
-    psdmp_report_page_cell(page, "%s %s", psdmp_report_words_number(page, listed(page, root, "rms_torque", i), 4),
+    psdmp_report_page_cell(page, "%s %s",
+                           psdmp_report_words_number(page, psdmp_report_number(root, "rms_torque.%d", i), 4),
                            psdmp_report_unit(&axes->axis[i], PSDMP_REPORT_TORQUE));
   }
   psdmp_report_page_table_end(page);
@@ -181,12 +179,12 @@ static void motion(psdmp_report_page *page, const psdmp_report_result *rows, con
 }
 
 /* what a quantity of an axis reaches: in the rows, else at the end, else as a peak; false when unknown */
-static bool reached(psdmp_report_page *page, const psdmp_document_node *root, const psdmp_report_result *rows, int axis,
-                    int quantity, double range[2]) {
+static bool reached(const psdmp_document_node *root, const psdmp_report_result *rows, int axis, int quantity,
+                    double range[2]) {
   const double *value = rows ? psdmp_report_rows_group(rows, psdmp_report_group[quantity], axis) : NULL;
-  double last = listed(page, root, psdmp_report_words(page, "final_state.%s", psdmp_report_group[quantity]), axis),
-         peak = quantity == PSDMP_REPORT_VELOCITY ? listed(page, root, "peak_speed", axis)
-                : quantity == PSDMP_REPORT_TORQUE ? listed(page, root, "peak_torque", axis)
+  double last = psdmp_report_number(root, "final_state.%s.%d", psdmp_report_group[quantity], axis),
+         peak = quantity == PSDMP_REPORT_VELOCITY ? psdmp_report_number(root, "peak_speed.%d", axis)
+                : quantity == PSDMP_REPORT_TORQUE ? psdmp_report_number(root, "peak_torque.%d", axis)
                                                   : NAN;
   range[0] = fmin(last, -peak), range[1] = fmax(last, peak);
   for (size_t k = 0; value && k < rows->rows; k++)
@@ -217,8 +215,7 @@ static void beyond_limits(psdmp_report_page *page, const psdmp_document_node *ro
   for (int i = 0; i < axes->n && count <= MOST; i++)
     for (int quantity = 0; quantity < PSDMP_REPORT_QUANTITIES && count <= MOST; quantity++) {
       double range[2];
-      const char *words =
-          reached(page, root, rows, i, quantity, range) ? excess(page, &axes->axis[i], quantity, range) : "";
+      const char *words = reached(root, rows, i, quantity, range) ? excess(page, &axes->axis[i], quantity, range) : "";
       if (!words[0]) continue;
       psdmp_report_page_raw(page, count++ ? "; " : "<p class=\"note\">Beyond the robot's limits: ");
       psdmp_report_page_text(page, count > MOST ? "and more" : words);
@@ -248,7 +245,7 @@ static void show(psdmp_report_page *page, const psdmp_report_results *results, p
   }
   events(page, result->root);
   tracking(page, result->root, rows, &axes);
-  if (psdmp_report_result_node(result->root, "energy") || (rows && psdmp_report_rows_column(rows, "T")))
+  if (psdmp_report_node(result->root, "energy") || (rows && psdmp_report_rows_column(rows, "T")))
     psdmp_report_page_heading(page, "Energy");
   if (rows) energy_plots(page, rows);
   energy_table(page, result->root);
@@ -266,7 +263,7 @@ static void show_rows(psdmp_report_page *page, const psdmp_report_results *resul
 static bool says_anything(const psdmp_report_result *result) {
   static const char *const parts[] = {"time", "final_state", "energy", "tracking", "peak_torque"};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-    if (psdmp_report_result_node(result->root, parts[k])) return true;
+    if (psdmp_report_node(result->root, "%s", parts[k])) return true;
   return result->matched != NULL;
 }
 

@@ -44,7 +44,7 @@ typedef struct piece {
 
 static bool read_vector(const psdmp_document_node *from, const char *path, double v[3]) {
   double got[3];
-  if (psdmp_report_result_numbers(psdmp_report_result_node(from, path), got, 3) != 3) return false;
+  if (psdmp_report_numbers(psdmp_report_node(from, "%s", path), got, 3) != 3) return false;
   for (int i = 0; i < 3; i++) {
     if (!(fabs(got[i]) < 1e6)) return false;
     v[i] = got[i];
@@ -57,14 +57,14 @@ static int find_body(const robot *r, double number) { return number >= 1 && numb
 
 static bool read_body(robot *r, const psdmp_document_node *joint) {
   body *b = &r->body[r->count];
-  const char *type = psdmp_report_result_text(joint, "type");
-  *b = (body){.name = psdmp_report_result_text(joint, "name"),
+  const char *type = psdmp_report_text(joint, "type");
+  *b = (body){.name = psdmp_report_text(joint, "name"),
               .type = type[0] == 'p'   ? 'p'
                       : type[0] == 'f' ? 'f'
                                        : 'r',
-              .mass = psdmp_report_result_number(joint, "at.mass"),
+              .mass = psdmp_report_number(joint, "at.mass"),
               .leaf = true};
-  b->parent = find_body(r, psdmp_report_result_number(joint, "at.carried_by"));
+  b->parent = find_body(r, psdmp_report_number(joint, "at.carried_by"));
   if (!read_vector(joint, "at.point", b->point) || !read_vector(joint, "at.axis", b->axis) ||
       !read_vector(joint, "at.link", b->link))
     return false;
@@ -85,7 +85,7 @@ static void include(robot *r, const double point[3]) {
 }
 
 static bool read_robot(const psdmp_report_result *result, robot *r) {
-  const psdmp_document_node *joints = psdmp_report_result_node(result->root, "joints");
+  const psdmp_document_node *joints = psdmp_report_node(result->root, "joints");
   memset(r, 0, sizeof *r);
   if (!joints || joints->kind != PSDMP_DOCUMENT_LIST) return false;
   for (const psdmp_document_node *joint = joints->child; joint && r->count < MOST_JOINTS; joint = joint->next)

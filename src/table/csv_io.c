@@ -152,6 +152,11 @@ static psdm_status memory_row(psdm_csv *csv, double *values, bool *more, psdm_er
 }
 
 psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *error) {
+  return psdmp_table_csv_row(csv, NULL, NULL, values, more, error);
+}
+
+psdm_status psdmp_table_csv_row(psdm_csv *csv, psdmp_table_word word, void *user, double *values, bool *more,
+                                psdm_error *error) {
   char *line;
   size_t length;
   *more = false;
@@ -164,7 +169,7 @@ psdm_status psdm_csv_row(psdm_csv *csv, double *values, bool *more, psdm_error *
       return psdmp_base_fail(error, PSDM_E_PARSE, csv->file, csv->line, (int)strlen(line) + 1,
                              "%d values; the header on line %d names %d columns", i, csv->header_line, csv->columns);
     const char *field = psdmp_table_take_field(&at, ',', &length);
-    if (!psdmp_base_parse_number(field, length, &values[i]))
+    if (!psdmp_base_parse_number(field, length, &values[i]) && !(word && word(user, i, field, length, &values[i])))
       return fail_field(csv, (int)(field - line) + 1, i, field, length, error);
   }
   if (at)

@@ -33,4 +33,11 @@ psdmp_table_line psdmp_table_lines_next(psdmp_table_lines *lines, char **text, s
  * separator that stands between quotes separates nothing. The separator ' ' stands for any run of blanks. */
 const char *psdmp_table_take_field(char **at, char separator, size_t *length);
 
+/* Reads a field that is no number: false where it is wrong. */
+typedef bool (*psdmp_table_word)(void *user, int column, const char *text, size_t length, double *value);
+
+/* psdm_csv_row with such a reader; NULL: numbers alone. */
+psdm_status psdmp_table_csv_row(psdm_csv *csv, psdmp_table_word word, void *user, double *values, bool *more,
+                                psdm_error *error);
+
 #endif

@@ -226,7 +226,7 @@ refuse words.txt 'hello\n' 3 "words.txt:1:1: not a result"
 refuse object.json '{"n": 1}' 3 'object.json:1:1: not a result, it has no "command"'
 refuse broken.json '{"command": "derive", [' 3 "broken.json:1:"
 refuse columns.csv 'a,b\n1,2\n' 3 "columns.csv:1:1: the columns are of no known result"
-refuse row.csv 't,q1\n0,1\n1,?\n' 3 "row.csv:3:3: '?' is not a number"
+refuse row.csv 't,q1\n0,1\n1,?\n' 3 "row.csv:3:3: column 'q1' has '?'; a finite decimal number was expected"
 refuse binary.json '\000\001\002' 3 "was expected (a NUL byte"
 refuse page.html '<!doctype html><p>words</p>' 3 "page.html:1:1: not a result: JSON that a psdm command wrote with --json"
 refuse empty.json '{"command": "simulate"}' 3 "empty.json:1:1: a result without content"

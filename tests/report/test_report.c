@@ -163,9 +163,9 @@ static void test_refusals(void **state) {
   expect_refusal("[1, 2]", PSDM_E_PARSE, "result:1:1: not a result");
   expect_refusal("{\"command\": \"derive\", \"n\": [1, 2}", PSDM_E_PARSE, "result:1:");
   expect_refusal("a,b\n1,2\n", PSDM_E_PARSE, "result:1:1: the columns are of no known result");
-  expect_refusal("t,q1\n0,1\n1,x\n", PSDM_E_PARSE, "result:3:3: 'x' is not a number");
-  expect_refusal("t,q1\n0\n", PSDM_E_PARSE, "result:2: fewer values than the 2 columns");
-  expect_refusal("t,q1\n0,1,2\n", PSDM_E_PARSE, "result:2: more values than the 2 columns");
+  expect_refusal("t,q1\n0,1\n1,x\n", PSDM_E_PARSE, "result:3:3: column 'q1' has 'x'; a finite decimal number was expected");
+  expect_refusal("t,q1\n0\n", PSDM_E_PARSE, "result:2:2: 1 values; the header on line 1 names 2 columns");
+  expect_refusal("t,q1\n0,1,2\n", PSDM_E_PARSE, "result:2:5: more values than the 2 columns that the header on line 1 names");
   expect_refusal("name: arm\njoints: []\n", PSDM_E_ROBOT, "a robot file, not a result");
   expect_refusal("<?xml version='1.0'?><robot/>", PSDM_E_ROBOT, "a robot file");
   /* what was expected is said, whatever it is */
@@ -191,14 +191,14 @@ static void test_result_values(void **state) {
   assert_int_equal(parse("{\"command\": \"x\", \"a\": {\"b\": [1, {\"c\": -2.5e-3}, \"3\", null, 4]}}", &arena, &tree,
                          sentence, sizeof sentence),
                    PSDM_OK);
-  assert_true(psdmp_report_result_number(tree->root, "a.b.1.c") == -2.5e-3);
-  assert_true(isnan(psdmp_report_result_number(tree->root, "a.b.2")) &&
-              isnan(psdmp_report_result_number(tree->root, "a.b.3")) &&
-              isnan(psdmp_report_result_number(tree->root, "a.b.9")) &&
-              isnan(psdmp_report_result_number(tree->root, "a.x.y")));
-  assert_string_equal(psdmp_report_result_text(tree->root, "a.b.2"), "3");
-  assert_string_equal(psdmp_report_result_text(tree->root, "a.b.3"), "");
-  assert_int_equal(psdmp_report_result_numbers(psdmp_report_result_node(tree->root, "a.b"), list, 4), 4);
+  assert_true(psdmp_report_number(tree->root, "a.b.1.c") == -2.5e-3);
+  assert_true(isnan(psdmp_report_number(tree->root, "a.b.2")) &&
+              isnan(psdmp_report_number(tree->root, "a.b.3")) &&
+              isnan(psdmp_report_number(tree->root, "a.b.9")) &&
+              isnan(psdmp_report_number(tree->root, "a.x.y")));
+  assert_string_equal(psdmp_report_text(tree->root, "a.b.2"), "3");
+  assert_string_equal(psdmp_report_text(tree->root, "a.b.3"), "");
+  assert_int_equal(psdmp_report_numbers(psdmp_report_node(tree->root, "a.b"), list, 4), 4);
   assert_true(list[0] == 1 && isnan(list[1]) && isnan(list[3]));
   assert_int_equal(parse("t,q1,q2\n0,1,2\n1,,3\n2,nan,4\n", &arena, &rows, sentence, sizeof sentence), PSDM_OK);
   assert_int_equal(rows->rows, 3);

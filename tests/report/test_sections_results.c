@@ -177,17 +177,6 @@ static psdmp_report_result *result_of(psdmp_base_arena *arena, const char *path,
   return result;
 }
 
-static void all_sections(psdmp_report_page *page, const psdmp_report_results *results) {
-  psdmp_report_rows_match(results);
-  psdmp_report_section_calibration(page, results);
-  psdmp_report_section_payload(page, results);
-  psdmp_report_section_excite(page, results);
-  psdmp_report_section_simulate(page, results);
-  psdmp_report_section_plan(page, results);
-  psdmp_report_section_analyze(page, results);
-  psdmp_report_page_end(page);
-}
-
 /* ---- numbers and plots of whole results ---- */
 
 static void collect(psdmp_base_arena *arena, rng *g, int rows, bool hostile, psdmp_report_result **item) {
@@ -260,7 +249,7 @@ static void test_whole_results(void **state) {
   collect(&arena, &g, 120, false, item);
   /* rows are matched by their names; the excited and planned motions have as many as they say only when they are
    * named */
-  all_sections(&page, &(psdmp_report_results){item, ALL});
+  psdmp_report_page_compose(&page, &(psdmp_report_results){item, ALL});
   assert_int_equal(page.status, PSDM_OK);
   for (size_t k = 0; k < sizeof words / sizeof *words; k++)
     if (!strstr(page.text, words[k])) fail_msg("the page lacks '%s'", words[k]);
@@ -367,7 +356,7 @@ static void test_mutated(void **state) {
       psdmp_report_result *keep = item[k];
       item[k] = item[other], item[other] = keep;
     }
-    all_sections(&page, &(psdmp_report_results){item, count});
+    psdmp_report_page_compose(&page, &(psdmp_report_results){item, count});
     assert_int_equal(page.status, PSDM_OK);
     expect_whole(&page);
     shown += page.sections;
@@ -389,7 +378,7 @@ static void test_memory(void **state) {
     counting c;
     counting_init(&c, n);
     psdmp_report_page page = {.arena = {.allocator = &c.allocator}};
-    all_sections(&page, &(psdmp_report_results){item, ALL});
+    psdmp_report_page_compose(&page, &(psdmp_report_results){item, ALL});
     bool reached = c.calls >= n;
     assert_int_equal(page.status, reached ? PSDM_E_MEMORY : PSDM_OK);
     psdmp_report_page_free(&page);
