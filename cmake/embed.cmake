@@ -1,8 +1,10 @@
-# psdm_embed(NAME FILE SOURCE): a text file as a C array NAME, terminated, in SOURCE; made again when the file changes.
-function(psdm_embed name file source)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-  file(READ ${file} bytes HEX)
+# psdm_embed(SOURCES NAME FILE): a text file as a C array NAME, terminated; its source is appended to the list SOURCES, and made again when the file changes.
+function(psdm_embed sources name file)
+  set(made ${PROJECT_BINARY_DIR}/texts/${name}.c)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${file})
+  file(READ ${PROJECT_SOURCE_DIR}/${file} bytes HEX)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
   string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
-  file(CONFIGURE OUTPUT ${source} CONTENT "extern const char ${name}[];\nconst char ${name}[] = {\n${bytes}0};\n" @ONLY)
+  file(CONFIGURE OUTPUT ${made} CONTENT "extern const char ${name}[];\nconst char ${name}[] = {\n${bytes}0};\n" @ONLY)
+  set(${sources} ${${sources}} ${made} PARENT_SCOPE)
 endfunction()

@@ -71,6 +71,35 @@ bool psdmp_compile_cache_store(int folder, const char *key, const psdmp_compile_
 /* A file of ours, whole. PSDM_E_IO when it cannot be read. */
 psdm_status psdmp_compile_object_read(int fd, size_t length, psdmp_base_arena *arena, psdmp_compile_object *object);
 
+/* ---- one compilation: build_io.c ---- */
+
+/* files of the private folder: texts, of which the last is compiled and has the key in it, then these */
+enum { PSDMP_COMPILE_TEXTS = 3, PSDMP_COMPILE_OBJECT = PSDMP_COMPILE_TEXTS, PSDMP_COMPILE_LOG };
+
+/* Initialise with the first part set, cache and object.fd -1, the arena's allocator, and the command. */
+typedef struct psdmp_compile_build {
+  const char *const *names;    /* of the files, and their prefix, as psdmp_compile_private_make takes them */
+  const char *prefix, *option; /* option: as psdmp_compile_cache_open takes it */
+  char *library, *reason;      /* a word behind the text, NULL: none; room for a sentence */
+  size_t room;
+  void *user;
+  /* one text; key "": it is only hashed */
+  psdm_status (*write)(void *user, int text, const char *key, struct psdm_output *out, psdmp_base_arena *arena);
+  psdm_status (*load)(void *user, const psdmp_compile_object *object, const char *key, psdm_error *error);
+  psdm_error *error;
+  psdmp_base_arena arena;
+  psdmp_compile_command command;
+
+  char folder[512], key[65]; /* folder "": none */
+  int cache;                 /* -1: none */
+  psdmp_compile_object object;
+  psdmp_compile_private files;
+  bool cached, stored; /* the object was, and is, in the cache */
+} psdmp_compile_build;
+
+psdm_status psdmp_compile_build_run(psdmp_compile_build *build);
+void psdmp_compile_build_end(psdmp_compile_build *build); /* whatever it has come to */
+
 /* ---- the functions: compile_graph.c, compile_load_io.c, compile_check.c ---- */
 
 /* One operation on values numbered as the steps are; INPUT: argument a, number b. */
@@ -128,8 +157,10 @@ psdm_status psdmp_compile_load(const psdm_code *code, const psdmp_compile_object
  * psdmp_codegen_tolerance. */
 psdm_status psdmp_compile_compiled_check(const psdm_code *code, const psdm_compiled *compiled, psdm_error *error);
 
-/* Only maps it: for dlsym and dlclose. fd: to be closed after that. NULL when it cannot be. */
-void *psdmp_compile_object_open(const psdmp_compile_object *object, int *fd, psdm_error *error);
+/* Maps it, for dlsym and dlclose. right: whether it is what was compiled. fd: to be closed after that. NULL when it
+ * cannot be. */
+void *psdmp_compile_object_open(const psdmp_compile_object *object, bool (*right)(void *library, void *user),
+                                void *user, int *fd, psdm_error *error);
 
 /* Size of a symbol in an ELF object of this machine's kind; 0 when it is not there. */
 size_t psdmp_compile_symbol_bytes(const psdmp_compile_object *object, const char *name);

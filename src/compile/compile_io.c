@@ -1,39 +1,26 @@
 /* compile_io.c: generated code into this process: text in a private folder, the cache asked, else the compiler; the
  * graph where that fails. */
-#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
 #include <ctype.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "document/document.h"
 #include "compile/compile.h"
 #include "emit/emit.h"
-#include "psdm/version.h"
 
 /* -fvisibility: a function of the host with the same name must not be taken for ours */
 static const char standard_flags[] = "-std=c99 -O3 -march=native -ffp-contract=fast -fno-math-errno -fno-trapping-math "
                                      "-fPIC -shared -fvisibility=protected";
 
 /* files of the private folder; a - is in no prefix */
-typedef enum file_kind { HEADER, SOURCE, UNIT, OBJECT, LOG, FILES } file_kind;
-static const char *const file_name[FILES] = {"%s.h", "%s.c", "unit-%s.c", "unit-%s.so", "log-%s"};
+enum { HEADER, SOURCE, UNIT };
+static const char *const file_name[PSDMP_COMPILE_PRIVATE_FILES] = {"%s.h", "%s.c", "unit-%s.c", "unit-%s.so", "log-%s"};
 
 /* One compilation under way. */
 typedef struct job {
   const psdm_code *code;
-  const psdm_compile_options *options;
   psdm_compiled *result;
-  psdmp_base_arena arena;
-  psdmp_compile_command command;
-  char folder[512]; /* "": none */
-  int cache;        /* -1: none */
-  psdmp_compile_object object;
-  psdmp_compile_private files;
-  psdm_error *error;
 } job;
 
 /* ---- text ---- */
@@ -60,113 +47,23 @@ static void emit_unit(psdmp_emit_writer *e, const char *key) {
   emit_calls(e);
 }
 
-static psdm_status write_file(job *j, file_kind kind, const char *key) {
-  const psdm_code_options *o = &j->code->options;
-  psdmp_emit_writer e = {
-      .code = j->code, .prefix = o->prefix, .single = o->real_float, .real = o->real_float ? "float" : "double"};
+static psdm_status write_text(void *user, int text, const char *key, psdm_output *out, psdmp_base_arena *arena) {
+  const psdm_code *code = ((job *)user)->code;
+  const psdm_code_options *o = &code->options;
+  psdmp_emit_writer e = {.out = out,
+                         .code = code,
+                         .prefix = o->prefix,
+                         .single = o->real_float,
+                         .real = o->real_float ? "float" : "double"};
   snprintf(e.upper, sizeof e.upper, "%s", e.prefix);
   for (char *c = e.upper; *c; c++) *c = (char)toupper((unsigned char)*c);
-  psdm_status status = psdm_output_open(j->files.file[kind], j->arena.allocator, &e.out, j->error);
-  if (status) return status;
-  psdm_output_passing(e.out);
-  if (kind == HEADER) psdmp_emit_header(&e);
-  else if (kind == SOURCE) status = psdmp_emit_source(&e, &j->arena);
+  if (text == SOURCE) return psdmp_emit_source(&e, arena);
+  if (text == HEADER) psdmp_emit_header(&e);
   else emit_unit(&e, key);
-  if (!status) return psdm_output_commit(&e.out, j->error);
-  psdm_output_abort(&e.out);
-  return psdmp_base_fail(j->error, status, NULL, 0, 0, "%s while writing code", psdm_status_text(status));
-}
-
-/* ---- the key: everything that the object depends on ---- */
-
-static psdm_status hash_file(job *j, file_kind kind, psdmp_base_sha256 *hash) {
-  enum { MOST_TEXT = 1 << 28 };
-  char *text;
-  size_t length;
-  psdm_status status = psdmp_document_file_read(j->files.file[kind], MOST_TEXT, &j->arena, &text, &length, j->error);
-  if (!status) psdmp_base_sha256_part(hash, text, length);
-  return status;
-}
-
-static psdm_status set_key(job *j) {
-  psdmp_base_sha256 hash;
-  unsigned char digest[PSDMP_BASE_SHA256_BYTES];
-  psdm_status status = PSDM_OK;
-  psdmp_base_sha256_start(&hash);
-  psdmp_base_sha256_part(&hash, PSDM_VERSION, strlen(PSDM_VERSION));
-  psdmp_compile_compiler_identity(&j->command, &hash);
-  for (int kind = HEADER; kind <= UNIT && !status; kind++) status = hash_file(j, (file_kind)kind, &hash);
-  psdmp_base_sha256_end(&hash, digest);
-  for (int i = 0; i < PSDMP_BASE_SHA256_BYTES; i++) snprintf(j->result->info.key + 2 * i, 3, "%02x", digest[i]);
-  return status;
+  return PSDM_OK;
 }
 
 /* ---- the steps ---- */
-
-/* compiler, its words and the text; the names of the files, which differ from run to run, are no part of the key */
-static psdm_status prepare(job *j) {
-  psdm_status status = psdmp_compile_compiler_find(j->options, &j->arena, &j->command, j->error);
-  if (status) return status;
-  snprintf(j->result->info.compiler, sizeof j->result->info.compiler, "%s", j->command.path);
-  status = psdmp_compile_command_add(&j->command, standard_flags, &j->arena, j->error);
-  if (!status && j->options->flags)
-    status = psdmp_compile_command_add(&j->command, j->options->flags, &j->arena, j->error);
-  if (!status)
-    status = psdmp_compile_private_make(&j->files, j->folder, sizeof j->folder, file_name, j->code->options.prefix,
-                                        j->error);
-  if (!status) status = write_file(j, HEADER, NULL);
-  if (!status) status = write_file(j, SOURCE, NULL);
-  if (!status) status = write_file(j, UNIT, "");
-  if (!status) status = set_key(j);
-  return status;
-}
-
-static psdm_status read_cache(job *j) {
-  psdm_compile_info *info = &j->result->info;
-  j->cache = psdmp_compile_cache_open(j->options->cache, info->reason, sizeof info->reason);
-  if (j->cache < 0) return PSDM_OK;
-  psdm_status status =
-      psdmp_compile_cache_read(j->cache, info->key, &j->arena, &j->object, info->reason, sizeof info->reason);
-  info->cached = info->stored = !status && j->object.fd >= 0;
-  return status ? psdmp_base_no_memory("", j->error) : PSDM_OK;
-}
-
-static psdm_status read_object(job *j, const char *path) {
-  struct stat info;
-  j->object.fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (j->object.fd < 0 || fstat(j->object.fd, &info))
-    return psdmp_base_fail(j->error, PSDM_E_COMPILER, j->command.path, 0, 0, "the compiler made no object");
-  psdm_status status = psdmp_compile_object_read(j->object.fd, (size_t)info.st_size, &j->arena, &j->object);
-  return status ? psdmp_base_fail(j->error, status, NULL, 0, 0, "%s while reading what was compiled",
-                                  psdm_status_text(status))
-                : PSDM_OK;
-}
-
-static psdm_status compile(job *j) {
-  psdmp_compile_command *c = &j->command;
-  if (c->words + 4 > PSDMP_COMPILE_WORDS)
-    return psdmp_base_fail(j->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
-  c->word[c->words++] = "-o";
-  c->word[c->words++] = j->files.file[OBJECT];
-  c->word[c->words++] = j->files.file[UNIT];
-  c->word[c->words++] = "-lm";
-  c->word[c->words] = NULL;
-  psdm_status status = write_file(j, UNIT, j->result->info.key);
-  if (!status) status = psdmp_compile_compiler_run(c, j->files.file[LOG], &j->arena, j->error);
-  if (!status) status = read_object(j, j->files.file[OBJECT]);
-  return status;
-}
-
-static void store(job *j) {
-  psdm_compile_info *info = &j->result->info;
-  if (j->cache >= 0)
-    info->stored = psdmp_compile_cache_store(j->cache, info->key, &j->object, info->reason, sizeof info->reason);
-}
-
-static void close_object(job *j) {
-  if (j->object.fd >= 0) close(j->object.fd);
-  j->object.fd = -1;
-}
 
 static void unload(psdm_compiled *c) {
   if (c->library) dlclose(c->library);
@@ -183,49 +80,43 @@ static void unload(psdm_compiled *c) {
 }
 
 /* loaded and right, or not loaded */
-static psdm_status load(job *j) {
+static psdm_status load(void *user, const psdmp_compile_object *object, const char *key, psdm_error *error) {
+  job *j = user;
   psdm_compiled *c = j->result;
-  psdm_status status = psdmp_compile_load(j->code, &j->object, c, j->error);
+  memcpy(c->info.key, key, sizeof c->info.key);
+  psdm_status status = psdmp_compile_load(j->code, object, c, error);
   if (status) return status;
-  status = psdmp_compile_compiled_check(j->code, c, j->error);
+  status = psdmp_compile_compiled_check(j->code, c, error);
   if (status) unload(c);
   return status;
 }
 
-/* from the cache, or, where that does not load, anew */
-static psdm_status obtain(job *j) {
-  psdm_compiled *c = j->result;
-  psdm_status status = prepare(j);
-  if (!status) status = read_cache(j);
-  if (status) return status;
-  if (j->object.fd >= 0 && load(j) == PSDM_OK) return PSDM_OK;
-  c->info.cached = c->info.stored = false;
-  close_object(j);
-  status = compile(j);
-  if (!status) status = load(j);
-  if (!status) store(j);
-  return status;
-}
-
-static void clean(job *j) {
-  close_object(j);
-  if (j->cache >= 0) close(j->cache);
-  psdmp_compile_private_remove(&j->files, j->folder);
-  psdmp_base_arena_free(&j->arena);
-}
-
 static psdm_status make_native(const psdm_code *code, const psdm_compile_options *options, psdm_compiled *c,
                                psdm_error *error) {
-  job j = {.code = code,
-           .options = options,
-           .result = c,
-           .arena = {.allocator = c->arena.allocator},
-           .cache = -1,
-           .object = {.fd = -1},
-           .error = error};
-  psdm_status status = obtain(&j);
-  clean(&j);
-  c->info.native = !status;
+  static char mathematics[] = "-lm";
+  psdm_compile_info *info = &c->info;
+  job j = {code, c};
+  psdmp_compile_build b = {.names = file_name,
+                           .prefix = code->options.prefix,
+                           .option = options->cache,
+                           .library = mathematics,
+                           .reason = info->reason,
+                           .room = sizeof info->reason,
+                           .user = &j,
+                           .write = write_text,
+                           .load = load,
+                           .error = error,
+                           .arena = {.allocator = c->arena.allocator},
+                           .cache = -1,
+                           .object = {.fd = -1}};
+  psdm_status status = psdmp_compile_compiler_find(options, &b.arena, &b.command, error);
+  if (!status) snprintf(info->compiler, sizeof info->compiler, "%s", b.command.path);
+  if (!status) status = psdmp_compile_command_add(&b.command, standard_flags, &b.arena, error);
+  if (!status && options->flags) status = psdmp_compile_command_add(&b.command, options->flags, &b.arena, error);
+  if (!status) status = psdmp_compile_build_run(&b);
+  memcpy(info->key, b.key, sizeof info->key);
+  info->cached = b.cached, info->stored = b.stored, info->native = !status;
+  psdmp_compile_build_end(&b);
   return status;
 }
 

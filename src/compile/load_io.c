@@ -107,11 +107,21 @@ static bool find_unit(const psdmp_codegen_program *p, const char *prefix, const 
 
 /* loaders know objects by name: one with our descriptor's name, left by others, would be taken for ours but for its
  * key */
-static bool find_units(const psdm_code *code, const psdmp_compile_object *o, psdm_compiled *c) {
-  const char *prefix = code->options.prefix, *key = function(c->library, prefix, "%s_unit_%s", "key");
-  if (!key || strcmp(key, c->info.key) != 0) return false;
-  for (int k = 0; k < code->programs; k++)
-    if (!find_unit(&code->program[k], prefix, o, c)) return false;
+typedef struct finding {
+  const psdm_code *code;
+  const psdmp_compile_object *object;
+  psdm_compiled *compiled;
+} finding;
+
+/* loaders know objects by name: one with our descriptor's name, left by others, would be taken for ours but for its
+ * key */
+static bool find_units(void *library, void *user) {
+  const finding *f = user;
+  const char *prefix = f->code->options.prefix, *key = function(library, prefix, "%s_unit_%s", "key");
+  if (!key || strcmp(key, f->compiled->info.key) != 0) return false;
+  f->compiled->library = library;
+  for (int k = 0; k < f->code->programs; k++)
+    if (!find_unit(&f->code->program[k], prefix, f->object, f->compiled)) return false;
   return true;
 }
 
@@ -127,38 +137,27 @@ static void *map(int fd, psdm_error *error) {
   return library;
 }
 
-void *psdmp_compile_object_open(const psdmp_compile_object *object, int *fd, psdm_error *error) {
+void *psdmp_compile_object_open(const psdmp_compile_object *object, bool (*right)(void *library, void *user),
+                                void *user, int *fd, psdm_error *error) {
   psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: no file in memory");
   for (int k = 0; k < 2; k++) {
     *fd = k ? fcntl(object->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : memory_file(object);
     void *library = map(*fd, error);
-    if (library) return library;
+    if (library && right(library, user)) return library;
+    if (library) {
+      psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0,
+                      "the object that was loaded is not the one that was compiled");
+      dlclose(library);
+    }
     if (*fd >= 0) close(*fd);
   }
   *fd = -1;
   return NULL;
 }
 
-static bool try_load(const psdm_code *code, const psdmp_compile_object *o, int fd, psdm_compiled *c,
-                     psdm_error *error) {
-  c->library = map(fd, error);
-  if (!c->library) return false;
-  if (find_units(code, o, c)) return true;
-  psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object that was loaded is not the one that was compiled");
-  dlclose(c->library);
-  c->library = NULL;
-  return false;
-}
-
 psdm_status psdmp_compile_load(const psdm_code *code, const psdmp_compile_object *object, psdm_compiled *c,
                                psdm_error *error) {
-  psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the object cannot be loaded: no file in memory");
-  c->fd = memory_file(object);
-  if (try_load(code, object, c->fd, c, error)) return PSDM_OK;
-  if (c->fd >= 0) close(c->fd);
-  c->fd = fcntl(object->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  if (try_load(code, object, c->fd, c, error)) return PSDM_OK;
-  if (c->fd >= 0) close(c->fd);
-  c->fd = -1;
-  return PSDM_E_COMPILER;
+  finding f = {code, object, c};
+  c->library = psdmp_compile_object_open(object, find_units, &f, &c->fd, error);
+  return c->library ? PSDM_OK : PSDM_E_COMPILER;
 }
