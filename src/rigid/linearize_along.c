@@ -293,6 +293,7 @@ psdm_status psdm_linear_inverse_along(const psdm_robot *r, psdm_linear *l, const
                                       double *dtau) {
   psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
+  if (r->closure) return psdmp_rigid_closed_along(r, l, q, qd, qdd, dq, dqd, dqdd, dtau);
   const double *tree_qd;
   start(r, l, q, qd, qdd, &(psdm_direction){dq, dqd, dqdd}, l->tree, &tree_qd);
   psdmp_rigid_restrict(r, l->tree, dtau);
@@ -304,7 +305,7 @@ psdm_status psdm_linear_inverse_along(const psdm_robot *r, psdm_linear *l, const
 psdm_status psdm_linear_inverse_second(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
                                        const double *qdd, const psdm_direction *first, const psdm_direction *second,
                                        double *d2tau) {
-  psdm_status status = psdmp_rigid_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check_open(r);
   if (status) return status;
   const double *tree_qd;
   start(r, l, q, qd, qdd, first, l->tree, &tree_qd);
@@ -319,7 +320,7 @@ psdm_status psdm_linear_inverse_second(const psdm_robot *r, psdm_linear *l, cons
 psdm_status psdm_linearize_inverse_second(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
                                           const double *qdd, const psdm_direction *direction, double *d_dtau_dq,
                                           double *d_dtau_dqd, double *dM) {
-  psdm_status status = psdmp_rigid_linear_check(r);
+  psdm_status status = psdmp_rigid_linear_check_open(r);
   if (status) return status;
   double *const out[3] = {d_dtau_dq, d_dtau_dqd, dM}, *unit = l->vector, *column = l->vector + r->n;
   const double *tree_qd;

@@ -370,6 +370,7 @@ psdm_status psdm_linearize_inverse(const psdm_robot *r, psdm_linear *l, const do
                                    const double *qdd, double *dtau_dq, double *dtau_dqd, double *M) {
   psdm_status status = psdmp_rigid_linear_check(r);
   if (status) return status;
+  if (r->closure) return psdmp_rigid_closed_linearize(r, l, q, qd, qdd, dtau_dq, dtau_dqd, M);
   size_t bytes = sizeof *M * (size_t)r->n * (size_t)r->n;
   if (dtau_dq) memset(dtau_dq, 0, bytes);
   if (dtau_dqd) memset(dtau_dqd, 0, bytes);

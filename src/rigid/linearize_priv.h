@@ -66,16 +66,25 @@ struct psdm_linear {
   double *vector;               /* (3 n) */
   double *M, *A, *B;            /* (n x n) */
   int *mark;                    /* (bodies) */
+  /* closed loops: the open tree's scratch, its matrices (N x N), columns (N) and what is left of the gaps (2 e) */
+  struct psdm_linear *open;
+  double *tree_B, *tree_A, *tree_M, *column[4], *equations;
 };
 
 /* PSDM_OK when the robot can be linearized. */
 static inline psdm_status psdmp_rigid_linear_check(const psdm_robot *r) {
-  if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
-  return r->closure ? PSDM_E_ROBOT : PSDM_OK;
+  return psdmp_rigid_ready(r) ? PSDM_OK : PSDM_E_MISSING;
 }
 
-/* Whether the tree is the whole truth: no coupling, no drive through a transmission. */
-static inline bool psdmp_rigid_linear_plain(const psdm_robot *r) { return !r->coupled && !r->drive_mass; }
+/* The same for what is not known through closed loops. */
+static inline psdm_status psdmp_rigid_linear_check_open(const psdm_robot *r) {
+  return r->closure ? PSDM_E_ROBOT : psdmp_rigid_linear_check(r);
+}
+
+/* Whether the tree is the whole truth: no loops, no coupling, no drive through a transmission. */
+static inline bool psdmp_rigid_linear_plain(const psdm_robot *r) {
+  return !r->closure && !r->coupled && !r->drive_mass;
+}
 
 /* The independent joint of a body of a plain robot. */
 static inline int psdmp_rigid_joint_of(const psdm_robot *r, int b) { return r->direct ? b : r->g_col[r->g_row[b]]; }
@@ -85,6 +94,14 @@ void psdmp_rigid_spatial_set(const psdm_robot *r, psdm_linear *l, const double *
 
 /* After it: f, inertia and Mb of all that each joint carries, X and Xb. */
 void psdmp_rigid_spatial_gather(const psdm_robot *r, psdm_linear *l);
+
+/* ---- closed_linear.c ---- */
+
+psdm_status psdmp_rigid_closed_linearize(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                         const double *qdd, double *dtau_dq, double *dtau_dqd, double *M);
+psdm_status psdmp_rigid_closed_along(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
+                                     const double *qdd, const double *dq, const double *dqd, const double *dqdd,
+                                     double *dtau);
 
 /* ---- six-vectors; out never overlaps in ---- */
 

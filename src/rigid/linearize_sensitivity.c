@@ -78,6 +78,7 @@ psdm_status psdm_sensitivity_inverse(const psdm_robot *r, psdm_linear *l, const 
                                      const double *qd, const double *qdd, double *dtau_dp) {
   int columns = psdm_sensitivity_columns(r, p), width = columns - p->motions;
   psdm_status status = psdmp_rigid_linear_check(r);
+  if (!status && p->motions) status = psdmp_rigid_linear_check_open(r);
   for (int m = 0; m < p->motions && !status; m++)
     if (!moves(r, &p->motion[m])) status = PSDM_E_ARGUMENT;
   if (!status && p->standard) status = psdm_regressor_standard(r, l->work, q, qd, qdd, dtau_dp);

@@ -3,7 +3,18 @@
 
 #include "rigid/linearize_priv.h"
 
-static psdm_linear *lay_out(const psdm_robot *r, void *memory, size_t *bytes, void **work) {
+/* the open tree's scratch at *open */
+static void lay_out_closed(const psdmp_robot_closure *closure, psdmp_rigid_carver *c, psdm_linear *at, void **open) {
+  size_t N = (size_t)closure->tree->n, e = 3 * (size_t)closure->loops;
+  at->tree_B = psdmp_rigid_carve(c, N * N, sizeof(double));
+  at->tree_A = psdmp_rigid_carve(c, N * N, sizeof(double));
+  at->tree_M = psdmp_rigid_carve(c, N * N, sizeof(double));
+  for (int i = 0; i < 4; i++) at->column[i] = psdmp_rigid_carve(c, N, sizeof(double));
+  at->equations = psdmp_rigid_carve(c, 2 * e, sizeof(double));
+  *open = psdmp_rigid_carve(c, psdm_linear_bytes(closure->tree), 1);
+}
+
+static psdm_linear *lay_out(const psdm_robot *r, void *memory, size_t *bytes, void **work, void **open) {
   psdmp_rigid_carver c = {memory, 0};
   size_t bodies = (size_t)r->bodies, n = (size_t)r->n;
   psdm_linear *l = psdmp_rigid_carve(&c, 1, sizeof *l), count = {0};
@@ -23,14 +34,16 @@ static psdm_linear *lay_out(const psdm_robot *r, void *memory, size_t *bytes, vo
   at->B = psdmp_rigid_carve(&c, n * n, sizeof(double));
   at->mark = psdmp_rigid_carve(&c, bodies, sizeof(int));
   *work = psdmp_rigid_carve(&c, psdm_work_bytes(r), 1);
+  *open = NULL;
+  if (r->closure) lay_out_closed(r->closure, &c, at, open);
   *bytes = c.used;
   return l;
 }
 
 size_t psdm_linear_bytes(const psdm_robot *r) {
   size_t bytes;
-  void *work;
-  lay_out(r, NULL, &bytes, &work);
+  void *work, *open;
+  lay_out(r, NULL, &bytes, &work, &open);
   return bytes;
 }
 
@@ -48,12 +61,14 @@ static void mark_family(const psdm_robot *r, psdm_linear *l) {
 
 psdm_status psdm_linear_init(const psdm_robot *r, void *memory, size_t bytes, psdm_linear **linear) {
   size_t need = psdm_linear_bytes(r);
-  void *work;
+  void *work, *open;
   *linear = NULL;
   if (!memory || bytes < need || (uintptr_t)memory % _Alignof(max_align_t)) return PSDM_E_ARGUMENT;
   memset(memory, 0, need);
-  psdm_linear *l = lay_out(r, memory, &need, &work);
+  psdm_linear *l = lay_out(r, memory, &need, &work, &open);
   psdm_status status = psdm_work_init(r, work, psdm_work_bytes(r), &l->work);
+  if (!status && r->closure)
+    status = psdm_linear_init(r->closure->tree, open, psdm_linear_bytes(r->closure->tree), &l->open);
   if (status) return status;
   mark_family(r, l);
   *linear = l;

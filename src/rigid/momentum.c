@@ -46,7 +46,7 @@ static void gather(const psdm_robot *r, psdmp_rigid_motion *motion, const double
 
 psdm_status psdm_momentum(const psdm_robot *r, psdm_work *work, const double *q, const double *qd, double *p,
                           double *dT_dq) {
-  if (r->closure) return PSDM_E_ROBOT;
+  if (r->closure) return psdmp_rigid_closed_momentum(r, work, q, qd, p, dT_dq);
   if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   const double *tree_qd = psdmp_rigid_expand_rate(r, qd, work->qd);
   psdmp_rigid_motion *motion = work->motion;

@@ -13,6 +13,7 @@ static psdmp_rigid_closed_work *lay_out_closed(const psdm_robot *r, psdmp_rigid_
          bytes;
   psdmp_rigid_closed_work *w = psdmp_rigid_carve(c, 1, sizeof *w), count;
   psdmp_rigid_closed_work *at = w ? w : &count;
+  at->home = psdmp_rigid_carve(c, N, sizeof(double));
   at->q = psdmp_rigid_carve(c, N, sizeof(double));
   at->qd = psdmp_rigid_carve(c, N, sizeof(double));
   at->qdd = psdmp_rigid_carve(c, N, sizeof(double));
@@ -20,12 +21,13 @@ static psdmp_rigid_closed_work *lay_out_closed(const psdm_robot *r, psdmp_rigid_
   at->G = psdmp_rigid_carve(c, N * n, sizeof(double));
   at->G_rate = psdmp_rigid_carve(c, N * n, sizeof(double));
   at->A = psdmp_rigid_carve(c, e * N, sizeof(double));
-  at->A_rate = psdmp_rigid_carve(c, e * N, sizeof(double));
   at->Q = psdmp_rigid_carve(c, e * m, sizeof(double));
   at->R = psdmp_rigid_carve(c, m * m, sizeof(double));
   at->Q_before = psdmp_rigid_carve(c, e * m, sizeof(double));
   at->turn = psdmp_rigid_carve(c, m * m, sizeof(double));
   at->gap = psdmp_rigid_carve(c, e, sizeof(double));
+  at->force = psdmp_rigid_carve(c, e, sizeof(double));
+  for (int k = 0; k < 3; k++) at->along[k] = psdmp_rigid_carve(c, (size_t)tree->bodies, sizeof(double));
   at->J = psdmp_rigid_carve(c, 6 * N, sizeof(double));
   at->J_rate = psdmp_rigid_carve(c, 6 * N, sizeof(double));
   at->M = psdmp_rigid_carve(c, N * N, sizeof(double));

@@ -305,56 +305,6 @@ static psdm_status check_fixed(const psdmp_robot_spec *spec, psdm_error *error) 
   return PSDM_OK;
 }
 
-/* ---- closed loops: the robot becomes its own tree, and the new robot has no passive joints ---- */
-
-static psdm_status close_loops(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
-  psdmp_base_arena *arena = &r->arena;
-  if (!spec->loops) return PSDM_OK;
-  if (r->transmission)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column,
-                           "closed loops do not go with gears or a transmission");
-  psdm_robot *tree = PSDMP_BASE_NEW(arena, 1, psdm_robot);
-  psdmp_robot_closure *c = PSDMP_BASE_NEW(arena, 1, psdmp_robot_closure);
-  psdm_joint *joint = PSDMP_BASE_NEW(arena, r->joints, psdm_joint);
-  if (!tree || !c || !joint) return psdmp_base_no_memory(spec->file, error);
-  *tree = *r;
-  tree->arena = (psdmp_base_arena){.allocator = r->arena.allocator};
-  *c = (psdmp_robot_closure){.tree = tree,
-                             .loops = spec->loops,
-                             .loop = spec->loop,
-                             .passive = PSDMP_BASE_NEW(arena, r->n, int),
-                             .home = PSDMP_BASE_NEW(arena, r->n, double),
-                             .start = PSDMP_BASE_NEW(arena, r->n, double),
-                             .independent = PSDMP_BASE_NEW(arena, r->n, int)};
-  if (!c->passive || !c->home || !c->start || !c->independent) return psdmp_base_no_memory(spec->file, error);
-  memcpy(joint, r->joint, (size_t)r->joints * sizeof *joint);
-  int n = 0;
-  for (int j = 0; j < r->joints; j++) {
-    int q = joint[j].q;
-    if (q < 0) continue;
-    joint[j].passive = spec->joint[j].passive;
-    if (joint[j].passive) {
-      c->passive[c->passives] = q;
-      c->start[c->passives++] = spec->joint[j].start;
-    } else {
-      c->independent[n] = q;
-      c->home[n] = spec->joint[j].start;
-    }
-    joint[j].q = joint[j].passive ? -1 : n++;
-  }
-  if (c->passives > 3 * c->loops)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column,
-                           "%d passive joints for %d loops; a loop moves three at most", c->passives, c->loops);
-  if (!n)
-    return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->loops_line, spec->loops_column,
-                           "every joint is passive; at least one must be independent");
-  r->joint = joint;
-  r->closure = c;
-  r->n = n;
-  r->direct = false;
-  return PSDM_OK;
-}
-
 /* ---- warnings: unused or unusual input ---- */
 
 static psdm_status check_thetas(psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
@@ -414,7 +364,7 @@ psdm_status psdmp_robot_build(psdmp_robot_spec *spec, psdm_robot *r, psdm_error 
   if (spec->collision && !psdmp_robot_collision_watch(r, &r->arena, spec->collision))
     return psdmp_base_no_memory(spec->file, error);
   r->collision = spec->collision;
-  status = close_loops(spec, r, error);
+  status = psdmp_robot_close_loops(spec, r, error);
   if (status) return status;
   status = check_thetas(spec, r, error);
   if (!status) status = check_friction(spec, r, error);

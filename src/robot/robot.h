@@ -111,6 +111,8 @@ typedef struct psdmp_robot_closure {
   /* (n), (passives) a nearly closed position: every other is reached from it, so it selects the branch */
   double *home, *start;
   int *independent; /* (n) index of each independent joint among the tree's q */
+  double size;      /* the longest way around a loop */
+  double *unit;     /* (n of the tree) 1 for joints that turn, size for those that slide */
 } psdmp_robot_closure;
 
 struct psdm_robot {
@@ -191,6 +193,9 @@ void psdmp_robot_place(psdm_robot *robot);
  * False: out of memory. */
 bool psdmp_robot_copy(const psdm_robot *robot, psdmp_base_arena *arena, psdm_robot *copy);
 void psdmp_robot_set_lengths(psdm_robot *copy, const double *lengths);
+
+/* The size of the loops and the units of the joints, after lengths or points changed. */
+void psdmp_robot_measure_loops(psdmp_robot_closure *closure);
 
 const psdm_joint *psdmp_robot_joint_of(const psdm_robot *robot, int q); /* the joint of each q; NULL: none */
 

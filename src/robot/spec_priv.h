@@ -122,6 +122,9 @@ void psdmp_robot_spec_joint_init(psdmp_robot_spec_joint *joint);
 psdm_status psdmp_robot_spec_check_link(psdmp_robot_spec *spec, psdmp_base_arena *arena, const char *link_name,
                                         const double pi[10]);
 
+/* Where the file has loops, the robot becomes its own open tree, and the new robot has no passive joints. */
+psdm_status psdmp_robot_close_loops(const psdmp_robot_spec *spec, psdm_robot *robot, psdm_error *error);
+
 /* The canonical robot. robot->arena is already set and owns what spec points to. */
 psdm_status psdmp_robot_build(psdmp_robot_spec *spec, psdm_robot *robot, psdm_error *error);
 

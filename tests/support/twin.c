@@ -149,6 +149,34 @@ void twin_inverse(const twin *t, const cld *q, const cld *qd, const cld *qdd, cl
     }
 }
 
+void twin_point_motion(const twin *t, const twin_point *point, const cld *q, const cld *qd, const cld *qdd,
+                       cld *place_of, cld *acceleration, cld *J) {
+  body b[TWIN_MOST], base = {.T = origin(t->base)};
+  for (int j = 0; j < t->joints; j++) {
+    const twin_row *row = &t->row[j];
+    const body *parent = row->parent < 0 ? &base : &b[row->parent];
+    cld k = row->coupled ? row->factor : 1, c = row->coupled ? row->offset : 0;
+    place(t, row, parent, k * q[row->q] + c, &b[j]);
+    move(row, parent, k * qd[row->q], k * qdd[row->q], &b[j]);
+  }
+  const body *on = point->joint < 0 ? &base : &b[point->joint];
+  cld at[3], o[3];
+  for (int i = 0; i < 3; i++) {
+    at[i] = o[i] = on->T.a[i][3];
+    for (int k = 0; k < 3; k++) at[i] += on->T.a[i][k] * point->at[k];
+  }
+  if (place_of) memcpy(place_of, at, sizeof at);
+  if (acceleration) accelerate(on->w, on->dw, on->a, o, at, acceleration);
+  for (int i = 0; J && i < 3 * t->n; i++) J[i] = 0;
+  for (int j = point->joint; J && j >= 0; j = t->row[j].parent) {
+    cld arm[3], column[3] = {0};
+    for (int i = 0; i < 3; i++) arm[i] = at[i] - b[j].at[i];
+    if (t->row[j].prismatic) memcpy(column, b[j].z, sizeof column);
+    else cross_add(b[j].z, arm, 1, column);
+    for (int i = 0; i < 3; i++) J[i * t->n + t->row[j].q] += (t->row[j].coupled ? t->row[j].factor : 1) * column[i];
+  }
+}
+
 void twin_linearize(const twin *t, const double *q, const double *qd, const double *qdd, long double *B, long double *A,
                     long double *M) {
   const long double step = 1e-40L;

@@ -37,6 +37,17 @@ psdm_robot *twin_robot(const twin *t, char *buf, size_t size);
 
 void twin_inverse(const twin *t, const cld *q, const cld *qd, const cld *qdd, cld *tau);
 
+/* A point of the link behind a joint, -1: of the base's frame. */
+typedef struct twin_point {
+  int joint;
+  double at[3];
+} twin_point;
+
+/* Where a point is (3), its acceleration in a motion (3) and the derivative of its position by q (3 x n), row-major;
+ * each may be NULL. */
+void twin_point_motion(const twin *t, const twin_point *point, const cld *q, const cld *qd, const cld *qdd, cld *place,
+                       cld *acceleration, cld *J);
+
 /* Derivatives of twin_inverse by complex steps: B = dtau/dq, A = dtau/dqd, M = dtau/dqdd, row-major. */
 void twin_linearize(const twin *t, const double *q, const double *qd, const double *qdd, long double *B, long double *A,
                     long double *M);
