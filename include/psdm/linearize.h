@@ -11,9 +11,9 @@
  * here allocates, prints or keeps state between calls. Vectors have length n = psdm_robot_n, matrices are row-major;
  * row i column j of dtau_dq is d tau_i / d q_j. Outputs never overlap inputs. Matrices that are not wanted may be NULL.
  *
- * Every function returns PSDM_E_MISSING when some inertia is unknown, PSDM_E_ROBOT for a robot with closed loops
- * (linear couplings are not loops), and those that solve for qdd PSDM_E_SINGULAR when the mass matrix is not
- * positive definite. */
+ * Every function returns PSDM_E_MISSING when some inertia is unknown, and those that solve for qdd PSDM_E_SINGULAR when
+ * the mass matrix is not positive definite. Closed loops: first derivatives are exact through the loops, PSDM_E_LOOP
+ * where these do not close; second derivatives and sensitivities to small motions are PSDM_E_ROBOT. */
 #ifndef PSDM_LINEARIZE_H
 #define PSDM_LINEARIZE_H
 
@@ -25,8 +25,7 @@ extern "C" {
 
 typedef struct psdm_linear psdm_linear;
 
-/* Scratch in the caller's memory: ask for the size, bring memory aligned like malloc's, place it. Closed loops: as
- * for others. */
+/* Scratch in the caller's memory: ask for the size, bring memory aligned like malloc's, place it. */
 PSDM_API size_t psdm_linear_bytes(const psdm_robot *robot);
 PSDM_API psdm_status psdm_linear_init(const psdm_robot *robot, void *memory, size_t bytes, psdm_linear **linear);
 

@@ -53,8 +53,7 @@ typedef struct psdm_observer_options {
 PSDM_API size_t psdm_observer_bytes(const psdm_robot *robot);
 
 /* The robot must outlive it. Memory aligned like malloc's. PSDM_E_ARGUMENT with options out of range, PSDM_E_MISSING
- * where inertias, or numbers of a friction model, are unknown, PSDM_E_ROBOT with closed loops. Where the robot's
- * parameters change (psdm_robot_set_parameters: a load is taken up), restart. */
+ * where inertias, or numbers of a friction model, are unknown. Where the robot's parameters change (psdm_robot_set_parameters: a load is taken up), restart. */
 PSDM_API psdm_status psdm_observer_init(const psdm_robot *robot, const psdm_observer_options *options, void *memory,
                                         size_t bytes, psdm_observer **observer);
 

@@ -60,7 +60,7 @@ PSDM_API psdm_status psdm_energy(const psdm_robot *robot, psdm_work *work, const
                                  double *kinetic, double *potential);
 
 /* Generalised momentum p = M qd (n) and the gradient of the kinetic energy dT/dq = C^T qd (n), O(n); either may be
- * NULL. Closed loops: PSDM_E_ROBOT. */
+ * NULL. */
 PSDM_API psdm_status psdm_momentum(const psdm_robot *robot, psdm_work *work, const double *q, const double *qd,
                                    double *p, double *dT_dq);
 

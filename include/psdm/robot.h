@@ -108,6 +108,9 @@ PSDM_API const double *psdm_robot_gravity(const psdm_robot *robot); /* (3), base
 PSDM_API bool psdm_robot_coupled(const psdm_robot *robot);          /* some joint follows others */
 PSDM_API int psdm_robot_loops(const psdm_robot *robot);             /* closed loops */
 
+/* A position (n) that exists: zeros; with closed loops the one that the file begins with. */
+PSDM_API void psdm_robot_home(const psdm_robot *robot, double *q);
+
 /* q_tree = G q + c over the moving joints in file order: G row-major (links x n), c (links). Either may be NULL.
  * Rows of passive joints, which follow q by a closed loop, are NAN. */
 PSDM_API void psdm_robot_coupling(const psdm_robot *robot, double *G, double *c);

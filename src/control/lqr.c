@@ -226,8 +226,6 @@ static psdm_status place(psdm_controller *c, const psdm_control_options *o, psdm
 
 psdm_status psdmp_control_regulator_design(psdm_controller *c, const psdm_control_options *o, psdm_error *error) {
   psdmp_control_regulator *g = &c->regulator;
-  if (psdm_robot_loops(c->model))
-    return psdmp_base_fail(error, PSDM_E_ROBOT, NULL, 0, 0, "lqr: robots with closed loops have no linear model here");
   psdm_status status = set_grid(c, o, error);
   if (!status) status = place(c, o, error);
   if (status) return status;

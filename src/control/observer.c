@@ -71,7 +71,6 @@ psdm_status psdm_observer_init(const psdm_robot *r, const psdm_observer_options 
   if (!memory || bytes < need || (uintptr_t)memory % _Alignof(max_align_t) ||
       !psdmp_control_observer_acceptable(r->n, options))
     return PSDM_E_ARGUMENT;
-  if (r->closure) return PSDM_E_ROBOT;
   if (!psdmp_rigid_ready(r)) return PSDM_E_MISSING;
   memset(memory, 0, need);
   psdm_observer *o = lay_out(r, memory, &need);

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "linalg/linalg.h"
 #include "psdm/statespace.h"
+#include "rigid/rigid.h"
 
 /* One search; arrays have n numbers, matrices n x n. */
 typedef struct search {
@@ -48,13 +49,15 @@ static void lay_out(search *s, double *at) {
   s->words = lapack_words(s->n);
 }
 
-/* rest = u - g(q); its largest entry in *size */
+/* rest = u - g(q); its largest entry in *size, infinite where a loop does not close */
 static psdm_status rest_of(search *s, const double *q, double *rest, double *size) {
   psdm_status status = psdm_gravity(s->robot, s->work, q, rest);
+  *size = INFINITY;
+  if (status) return status == PSDM_E_LOOP ? PSDM_OK : status;
   s->size = fmax(s->size, psdmp_linalg_largest(s->n, rest));
   for (int i = 0; i < s->n; i++) rest[i] = s->u[i] - rest[i];
   *size = psdmp_linalg_largest(s->n, rest);
-  return status;
+  return PSDM_OK;
 }
 
 static double length(int n, const double *x) {
@@ -84,7 +87,7 @@ static psdm_status descend(search *s, psdm_equilibrium_info *info, double *size)
   static const double at_rest[PSDM_MAX_JOINTS];
   double damping = 1e-3;
   psdm_status status = rest_of(s, s->q, s->rest, size);
-  for (int step = 0; step < STEPS && !status && *size > tolerance * s->size; step++) {
+  for (int step = 0; step < STEPS && !status && isfinite(*size) && *size > tolerance * s->size; step++) {
     double left, slope;
     status = psdm_linearize_inverse(s->robot, s->linear, s->q, at_rest, at_rest, s->G, NULL, NULL);
     slope = psdmp_linalg_largest((long)s->n * s->n, s->G);
@@ -94,7 +97,7 @@ static psdm_status descend(search *s, psdm_equilibrium_info *info, double *size)
     for (int i = 0; i < s->n; i++) s->next[i] = s->q[i] + s->step[i];
     status = rest_of(s, s->next, s->rest_next, &left);
     /* what helps is kept and the damping forgotten; else a shorter step */
-    if (!status && length(s->n, s->rest_next) < length(s->n, s->rest)) {
+    if (!status && isfinite(left) && length(s->n, s->rest_next) < length(s->n, s->rest)) {
       memcpy(s->q, s->next, sizeof *s->q * (size_t)s->n);
       memcpy(s->rest, s->rest_next, sizeof *s->rest * (size_t)s->n);
       *size = left;
@@ -108,7 +111,7 @@ static psdm_status descend(search *s, psdm_equilibrium_info *info, double *size)
 }
 
 /* anywhere within the limits; joints without limits within half a turn or half a metre */
-static void random_start(const psdm_robot *r, uint64_t *state, double *q) {
+static void random_start(const psdm_robot *r, psdm_work *work, uint64_t *state, double *q) {
   for (int k = 0; k < psdm_robot_joints(r); k++) {
     const psdm_joint *joint = psdm_robot_joint(r, k);
     bool slides = joint->type == PSDM_PRISMATIC;
@@ -120,6 +123,7 @@ static void random_start(const psdm_robot *r, uint64_t *state, double *q) {
     if (!(low <= high)) low = high = isfinite(joint->limits.lower) ? joint->limits.lower : joint->limits.upper;
     q[joint->q] = psdmp_base_random(state, low, high);
   }
+  psdmp_rigid_pull_home(r, work, q);
 }
 
 /* how many directions of G count */
@@ -145,12 +149,13 @@ psdm_status psdm_equilibrium_find(const psdm_robot *r, psdm_work *work, psdm_lin
   s.size = psdmp_linalg_largest(s.n, u);
   if (!isfinite(s.size) || (o->start && !isfinite(psdmp_linalg_largest(s.n, o->start)))) return PSDM_E_ARGUMENT;
   lay_out(&s, scratch);
+  psdm_robot_home(r, q);
   psdm_status status = PSDM_OK;
   while (info->starts < starts && !info->found && !status) {
     double left = INFINITY;
-    if (info->starts) random_start(r, &state, s.q);
+    if (info->starts) random_start(r, work, &state, s.q);
     else if (o->start) memcpy(s.q, o->start, sizeof *s.q * (size_t)s.n);
-    else memset(s.q, 0, sizeof *s.q * (size_t)s.n);
+    else psdm_robot_home(r, s.q);
     info->starts++;
     status = descend(&s, info, &left);
     if (left < least) memcpy(q, s.q, sizeof *q * (size_t)s.n), least = left;

@@ -209,6 +209,15 @@ psdm_status psdmp_rigid_closed_wrench(const psdm_robot *r, psdm_work *work, cons
 
 /* ---- the loops themselves ---- */
 
+bool psdmp_rigid_pull_home(const psdm_robot *r, psdm_work *work, double *q) {
+  enum { HALVINGS = 30 };
+  for (int k = 0; r->closure && psdmp_rigid_closed_position(r, work->closed, q); k++) {
+    if (k == HALVINGS) return false;
+    for (int i = 0; i < r->n; i++) q[i] = r->closure->home[i] + 0.5 * (q[i] - r->closure->home[i]);
+  }
+  return true;
+}
+
 const psdm_robot *psdm_robot_tree(const psdm_robot *r) { return r->closure ? r->closure->tree : NULL; }
 int psdm_loop_equations(const psdm_robot *r) { return r->closure ? 3 * r->closure->loops : 0; }
 int psdm_loop_passives(const psdm_robot *r) { return r->closure ? r->closure->passives : 0; }

@@ -56,6 +56,9 @@ void psdmp_rigid_set_world(const psdm_robot *r, psdm_work *w, const double *q);
 /* The same with positions counted from the first joint: differences of them do not lose by where the robot stands. */
 void psdmp_rigid_set_arms(const psdm_robot *r, psdm_work *w, const double *q);
 
+/* Pulls q straight towards home by halves until the loops close there; false when they never do. True at once without loops. */
+bool psdmp_rigid_pull_home(const psdm_robot *r, psdm_work *w, double *q);
+
 /* False when some inertia or drive is unknown. */
 static inline bool psdmp_rigid_ready(const psdm_robot *r) { return r->unknown_link < 0 && r->unknown_drive < 0; }
 

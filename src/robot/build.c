@@ -224,22 +224,38 @@ static psdm_status couple_joints(const psdmp_robot_spec *spec, psdm_robot *r, ps
 
 /* ---- motors ---- */
 
+/* the file's matrix at the independent joints' places */
+static void fill_transmission(const psdmp_robot_spec *spec, psdm_robot *r, int motors) {
+  int row = 0, column;
+  for (int i = 0; i < spec->joints; i++) {
+    int q = r->joint[i].q;
+    if (q < 0) continue;
+    r->transmission[q * r->n + q] = 1;
+    if (spec->joint[i].passive || !spec->transmission) continue;
+    column = 0;
+    for (int j = 0; j < spec->joints; j++)
+      if (r->joint[j].q >= 0 && !spec->joint[j].passive)
+        r->transmission[q * r->n + r->joint[j].q] = spec->transmission[row * motors + column++];
+    row++;
+  }
+}
+
 static psdm_status build_transmission(const psdmp_robot_spec *spec, psdm_robot *r, psdm_error *error) {
   int n = r->n;
   bool gears = false;
   for (int j = 0; j < r->joints; j++) gears |= r->joint[j].q >= 0 && r->joint[j].gear != 1;
   if (!spec->transmission && !gears) return PSDM_OK;
-  if (spec->transmission && spec->transmission_rows != n)
+  int motors = 0; /* joints that loops move have none, and rows of the identity */
+  for (int j = 0; j < spec->joints; j++) motors += r->joint[j].q >= 0 && !spec->joint[j].passive;
+  if (spec->transmission && spec->transmission_rows != motors)
     return psdmp_base_fail(error, PSDM_E_ROBOT, spec->file, spec->transmission_line, spec->transmission_column,
                            "transmission has %d rows; one for each of the %d independent joints was expected",
-                           spec->transmission_rows, n);
+                           spec->transmission_rows, motors);
   r->transmission = PSDMP_BASE_NEW(&r->arena, n * n, double);
   r->transmission_inv = PSDMP_BASE_NEW(&r->arena, n * n, double);
   double *copy = PSDMP_BASE_NEW(&r->arena, n * n, double);
   if (!r->transmission || !r->transmission_inv || !copy) return psdmp_base_no_memory(spec->file, error);
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      r->transmission[i * n + j] = spec->transmission ? spec->transmission[i * n + j] : i == j;
+  fill_transmission(spec, r, motors);
   for (int j = 0; j < r->joints; j++)
     if (r->joint[j].q >= 0)
       for (int i = 0; i < n; i++) r->transmission[i * n + r->joint[j].q] /= r->joint[j].gear;

@@ -58,17 +58,17 @@ static psdm_status check_paths(const psdmp_robot_spec *spec, const psdmp_robot_c
   return PSDM_OK;
 }
 
-/* the gears of the independent joints; those of the tree are none */
-static psdm_status keep_gears(const psdmp_robot_spec *spec, psdm_robot *r, int N, psdm_error *error) {
+/* the transmission between the motors and the independent joints; the tree has none */
+static psdm_status keep_transmission(const psdmp_robot_spec *spec, psdm_robot *r, int N, psdm_error *error) {
   if (!r->transmission) return PSDM_OK;
-  if (spec->transmission) return refuse(spec, error, "closed loops do not go with a transmission; gears do");
   double *T = PSDMP_BASE_NEW(&r->arena, r->n * r->n, double), *inverse = PSDMP_BASE_NEW(&r->arena, r->n * r->n, double);
   if (!T || !inverse) return psdmp_base_no_memory(spec->file, error);
-  for (int i = 0; i < r->n; i++) {
-    int at = r->closure->independent[i];
-    T[i * r->n + i] = r->transmission[at * N + at];
-    inverse[i * r->n + i] = r->transmission_inv[at * N + at];
-  }
+  const int *at = r->closure->independent;
+  for (int i = 0; i < r->n; i++)
+    for (int j = 0; j < r->n; j++) {
+      T[i * r->n + j] = r->transmission[at[i] * N + at[j]];
+      inverse[i * r->n + j] = r->transmission_inv[at[i] * N + at[j]];
+    }
   r->transmission = T;
   r->transmission_inv = inverse;
   return PSDM_OK;
@@ -129,5 +129,5 @@ psdm_status psdmp_robot_close_loops(const psdmp_robot_spec *spec, psdm_robot *r,
   r->direct = false;
   psdmp_robot_measure_loops(c);
   psdm_status status = check_paths(spec, c, &r->arena, error);
-  return status ? status : keep_gears(spec, r, N, error);
+  return status ? status : keep_transmission(spec, r, N, error);
 }

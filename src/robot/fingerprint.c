@@ -18,6 +18,18 @@ static void mix_numbers(uint64_t *hash, const double *x, int count) {
   for (int i = 0; i < count; i++) mix_number(hash, x[i]);
 }
 
+/* which joints are passive, which points meet, and the position that selects the branch */
+static void mix_loops(uint64_t *hash, const psdm_robot *r) {
+  const psdmp_robot_closure *c = r->closure;
+  if (!c) return;
+  for (int l = 0; l < c->loops; l++)
+    for (int side = 0; side < 2; side++)
+      mix(hash, c->loop[l].joint[side]), mix_numbers(hash, c->loop[l].point[side], 3);
+  for (int k = 0; k < c->passives; k++) mix(hash, c->passive[k]);
+  mix_numbers(hash, c->start, c->passives);
+  mix_numbers(hash, c->home, r->n);
+}
+
 uint64_t psdm_robot_fingerprint(const psdm_robot *r) {
   uint64_t hash = 0xCBF29CE484222325u;
   psdm_body body;
@@ -33,6 +45,7 @@ uint64_t psdm_robot_fingerprint(const psdm_robot *r) {
   }
   for (int d = 0; d < r->drives; d++) mix(&hash, r->drive[d].index);
   if (r->transmission) mix_numbers(&hash, r->transmission, r->n * r->n);
+  mix_loops(&hash, r);
   return hash;
 }
 

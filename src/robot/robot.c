@@ -202,6 +202,10 @@ const double *psdm_robot_gravity(const psdm_robot *r) { return r->gravity; }
 bool psdm_robot_coupled(const psdm_robot *r) { return r->coupled; }
 int psdm_robot_loops(const psdm_robot *r) { return r->closure ? r->closure->loops : 0; }
 
+void psdm_robot_home(const psdm_robot *r, double *q) {
+  for (int i = 0; i < r->n; i++) q[i] = r->closure ? r->closure->home[i] : 0;
+}
+
 /* the tree's rows, with its independent joints as columns; rows that depend on a passive joint are not constant */
 static void closed_coupling(const psdm_robot *r, double *G, double *c) {
   const psdm_robot *tree = r->closure->tree;

@@ -371,9 +371,6 @@ static void test_refusals(void **unused) {
   robot = parse_robot("{name: r, convention: dh, joints: [{name: a, a: 1}, {name: b, a: 1}]}");
   assert_int_equal(try_options(robot, &plain), PSDM_E_MISSING);
   psdm_robot_free(robot);
-  robot = load_shipped("five_bar");
-  assert_int_equal(try_options(robot, &plain), PSDM_E_ROBOT);
-  psdm_robot_free(robot);
   robot = parse_robot("{name: r, convention: dh, joints: [{name: a, a: 1, friction: {coulomb: 2, viscous: 1}}], links: "
                       "[{mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]}");
   assert_int_equal(try_options(robot, &plain), PSDM_OK);

@@ -179,11 +179,6 @@ static void test_refusals(void **unused) {
   assert_int_equal(psdm_momentum(robot, work, q, q, p, NULL), PSDM_E_MISSING);
   psdm_work_free(work, NULL);
   psdm_robot_free(robot);
-  robot = load_shipped("five_bar");
-  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
-  assert_int_equal(psdm_momentum(robot, work, q, q, p, NULL), PSDM_E_ROBOT);
-  psdm_work_free(work, NULL);
-  psdm_robot_free(robot);
 }
 
 int main(void) {

@@ -203,6 +203,68 @@ static void test_parallelogram_both_ways(void **unused) {
   psdm_robot_free(closed);
 }
 
+/* Random four-bars through all angles of the crank: where they close on the file's side of the line between crank end
+ * and ground pivot, without a dead point on the way, the answer is the meeting point of two circles; everywhere else,
+ * the dead points included, it is PSDM_E_LOOP and never a number. */
+static void test_dead_points(void **unused) {
+  (void)unused;
+  rng g = rng_start("four-bars at their dead points");
+  int refused = 0, answered = 0;
+  for (int k = 0; k < 40; k++) {
+    double crank = rng_uniform(&g, 0.2, 1), ground = rng_uniform(&g, 0.5, 1.2), rod = rng_uniform(&g, 0.5, 1.2),
+           lever = rng_uniform(&g, 0.5, 1.2), home = rng_uniform(&g, -3, 3);
+    double reach = hypot(ground - crank * cos(home), crank * sin(home));
+    if (reach > 0.95 * (rod + lever) || reach < 1.05 * fabs(rod - lever) + 0.05) continue;
+    /* at home: the lever's angle from the line to the crank's end, and the rod's from the crank */
+    double line = atan2(crank * sin(home), crank * cos(home) - ground),
+           at = line + acos((reach * reach + lever * lever - rod * rod) / (2 * reach * lever)),
+           x = ground + lever * cos(at) - crank * cos(home), y = lever * sin(at) - crank * sin(home);
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: crank}, {name: rod, a: %.17g}, {name: "
+             "lever, parent: base, a: %.17g}], links: [{name: c, mass: 1}, {name: r, mass: 1}, {name: l, mass: 1}],"
+             "loops: [{links: [r, l], points: [[%.17g, 0, 0], [%.17g, 0, 0]], joints: [rod, lever], start: [%.4f, "
+             "%.4f], at: {crank: %.17g}}]}",
+             crank, ground, rod, lever, atan2(y, x) - home, at, home);
+    psdm_robot *robot = parse_robot(text);
+    psdm_work *work;
+    assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+    for (int side = -1; side <= 1; side += 2) {
+      bool blocked = false;
+      for (int step = 0; step < 700; step++) {
+        double q = home + side * step * 0.009, tau, pose[12];
+        double f = hypot(ground - crank * cos(q), crank * sin(q)), spare = fmin(rod + lever - f, f - fabs(rod - lever));
+        blocked |= spare <= 0;
+        psdm_status status = psdm_gravity(robot, work, &q, &tau);
+        if (blocked) assert_int_equal(status, PSDM_E_LOOP);
+        else if (spare > 1e-6) assert_int_equal(status, PSDM_OK);
+        refused += status != PSDM_OK, answered += !status;
+        if (status) continue;
+        assert_int_equal(psdm_pose(robot, work, &q, 2, pose), PSDM_OK);
+        double turn = atan2(crank * sin(q), crank * cos(q) - ground),
+               angle = turn + acos((f * f + lever * lever - rod * rod) / (2 * f * lever));
+        assert_true(isfinite(tau) && hypot(pose[3] - cos(angle), pose[6] - sin(angle)) < 1e-12 / sqrt(fmin(spare, 1)));
+      }
+    }
+    psdm_work_free(work, NULL);
+    psdm_robot_free(robot);
+  }
+  assert_true(refused > 1000 && answered > 10000);
+  /* the crank ends of the five-bar meet: its couplers may turn freely */
+  psdm_robot *robot = load_shipped("five_bar");
+  psdm_work *work;
+  double q[2] = {acos(0.6), acos(-0.6)}, out[6 * N], none[2] = {0};
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  assert_int_equal(psdm_gravity(robot, work, q, out), PSDM_E_LOOP);
+  assert_int_equal(psdm_mass(robot, work, q, out), PSDM_E_LOOP);
+  assert_int_equal(psdm_inverse(robot, work, q, none, none, out), PSDM_E_LOOP);
+  assert_int_equal(psdm_forward(robot, work, q, none, none, out), PSDM_E_LOOP);
+  q[0] = NAN;
+  assert_int_equal(psdm_gravity(robot, work, q, out), PSDM_E_LOOP);
+  psdm_work_free(work, NULL);
+  psdm_robot_free(robot);
+}
+
 /* where the links are too short, the answer says so */
 static void test_open_loop(void **unused) {
   (void)unused;
@@ -221,9 +283,9 @@ static void test_open_loop(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_geometry),  cmocka_unit_test(test_dynamics),
-      cmocka_unit_test(test_jacobians), cmocka_unit_test(test_parallelogram_both_ways),
-      cmocka_unit_test(test_open_loop),
+      cmocka_unit_test(test_geometry),    cmocka_unit_test(test_dynamics),
+      cmocka_unit_test(test_jacobians),   cmocka_unit_test(test_parallelogram_both_ways),
+      cmocka_unit_test(test_dead_points), cmocka_unit_test(test_open_loop),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,8 @@ static void loops_that_are_wrong(void **state) {
        "joint 'b' is fixed, coupled, geared or in another loop already"},
       {LOOP, "loops:\n  - {links: [link2, link4], joints: [a, b, c, d]}\n",
        "4 passive joints for 1 loops; a loop moves three at most"},
+      {LOOP "  - {name: e, parent: b, a: 0.1}\n", "loops:\n  - {links: [link2, link4], joints: [b, e]}\n",
+       "joint 'e' is passive, but no loop leads through it"},
       {LOOP, "loops:\n  - {links: [link2, link4], joints: [a, b]}\n  - {links: [link2, link4], joints: [c, d]}\n",
        "every joint is passive; at least one must be independent"},
       {DH "  - {name: a}\n  - {name: b, gear: 2}\n  - {name: c, type: fixed}\n  - {name: d, couple: {a: 1}}\n",

@@ -282,6 +282,7 @@ loop_twin loop_twin_random(rng *g, int joints, int loops, bool planar) {
       if (!t.passive[j]) t.independent[t.n++] = j;
     cld home[TWIN_MOST];
     for (int j = 0; j < t.tree.n; j++) home[j] = t.home[j];
+    if (!t.passive[0] && !t.passive[1] && t.tree.n > 1 && rng_int(g, 0, 1)) t.tree.mix = rng_uniform(g, -1, 1);
     if (tied && t.n && least_share(&t, home) > REGULAR) return t;
   }
 }
@@ -296,9 +297,12 @@ static int joint_of(const loop_twin *t, int q) {
 }
 
 char *loop_twin_write(const loop_twin *t, char *buf, size_t size) {
-  twin_write(&t->tree, buf, size);
+  twin tree = t->tree;
+  tree.mix = 0;
+  twin_write(&tree, buf, size);
   size_t used = strlen(buf);
   FILE *f = fmemopen(buf + used, size - used, "w");
+  if (t->tree.mix != 0) twin_write_transmission(f, &t->tree, t->n);
   fprintf(f, "loops:\n");
   for (int l = 0; l < t->loops; l++) {
     const twin_point *a = &t->end[l][0], *b = &t->end[l][1];

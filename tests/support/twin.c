@@ -290,10 +290,10 @@ static void write_joint(FILE *f, const twin *t, int j) {
   fprintf(f, "}\n");
 }
 
-static void write_transmission(FILE *f, const twin *t) {
+void twin_write_transmission(FILE *f, const twin *t, int n) {
   fprintf(f, "transmission: [");
-  for (int i = 0; i < t->n; i++)
-    for (int j = 0; j < t->n; j++)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
       fprintf(f, "%s%.17g%s",
               j   ? ", "
               : i ? ", ["
@@ -301,7 +301,7 @@ static void write_transmission(FILE *f, const twin *t) {
               i == j             ? 1
               : i == 1 && j == 0 ? t->mix
                                  : 0,
-              j == t->n - 1 ? "]" : "");
+              j == n - 1 ? "]" : "");
   fprintf(f, "]\n");
 }
 
@@ -312,7 +312,7 @@ char *twin_write(const twin *t, char *buf, size_t size) {
   fprintf(f, "base: {xyz: [%.17g, %.17g, %.17g], rpy: [%.17g, %.17g, %.17g]}\njoints:\n", o[0], o[1], o[2], o[3], o[4],
           o[5]);
   for (int j = 0; j < t->joints; j++) write_joint(f, t, j);
-  if (t->mix != 0) write_transmission(f, t);
+  if (t->mix != 0) twin_write_transmission(f, t, t->n);
   fprintf(f, "links:\n");
   for (int j = 0; j < t->joints; j++) {
     const twin_row *w = &t->row[j];

@@ -5,6 +5,7 @@
 #define TWIN_H
 
 #include <complex.h>
+#include <stdio.h>
 
 #include "support.h"
 
@@ -34,6 +35,7 @@ twin twin_random(rng *g, int joints_max, bool may_couple, bool may_mix);
 /* The robot file that says the same, and the robot. Returns buf. */
 char *twin_write(const twin *t, char *buf, size_t size);
 psdm_robot *twin_robot(const twin *t, char *buf, size_t size);
+void twin_write_transmission(FILE *f, const twin *t, int n); /* for a file with so many independent joints */
 
 void twin_inverse(const twin *t, const cld *q, const cld *qd, const cld *qdd, cld *tau);
 

@@ -172,13 +172,6 @@ static int derive_model(job *j) {
 
 static bool linearizes(psdm_function f) { return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD; }
 
-static int check_linear(const job *j) {
-  return psdm_robot_loops(j->robot)
-             ? tool_fail(
-                   &(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"})
-             : -1;
-}
-
 static int set_options(job *j) {
   psdm_error error;
   psdm_function f = j->function;
@@ -199,10 +192,6 @@ static int set_options(job *j) {
   if (j->set.wrench) {
     if (f != PSDM_F_INVERSE && f != PSDM_F_FORWARD) return tool_usage("eval", "--wrench needs inverse or forward");
     int code = take_wrenches(j);
-    if (code >= 0) return code;
-  }
-  if (linearizes(f)) {
-    int code = check_linear(j);
     if (code >= 0) return code;
   }
   bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE;

@@ -741,9 +741,6 @@ static int run(job *j) {
 static int prepare(job *j) {
   psdm_error error;
   if (psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
-  if (psdm_robot_loops(j->robot))
-    return tool_fail(
-        &(psdm_error){.status = PSDM_E_ROBOT, .text = "a robot with closed loops cannot be linearized yet"});
   j->n = psdm_robot_n(j->robot);
   j->states = 2 * j->n;
   int code = tool_regular(j->robot);

@@ -19,6 +19,14 @@ psdm_status psdmp_rigid_closed_inverse(const psdm_robot *, psdm_work *, const co
 }
 psdm_status psdmp_rigid_closed_gravity(const psdm_robot *, psdm_work *, const counted *, counted *) { abort(); }
 psdm_status psdmp_rigid_closed_mass(const psdm_robot *, psdm_work *, const counted *, counted *) { abort(); }
+psdm_status psdmp_rigid_closed_linearize(const psdm_robot *, psdm_linear *, const counted *, const counted *,
+                                         const counted *, counted *, counted *, counted *) {
+  abort();
+}
+psdm_status psdmp_rigid_closed_along(const psdm_robot *, psdm_linear *, const counted *, const counted *,
+                                     const counted *, const counted *, const counted *, const counted *, counted *) {
+  abort();
+}
 
 enum { MOST = 64 };
 
