@@ -42,7 +42,7 @@ typedef struct log_rows {
 static void base_of(log_rows *g) {
   psdm_model *model;
   psdm_error error;
-  if (psdm_params_derive(g->robot, NULL, NULL, &model, NULL, &error)) stop("base parameters", &error);
+  if (psdm_base_parameters_derive(g->robot, NULL, NULL, &model, NULL, &error)) stop("base parameters", &error);
   g->n = psdm_robot_n(g->robot), g->S = psdm_robot_parameter_count(g->robot), g->l = psdm_model_l(model),
   g->W = g->l + OWN * g->n;
   g->kept = need((size_t)g->l * sizeof *g->kept);

@@ -101,6 +101,12 @@ PSDM_API const char *psdm_code_wrap_help(psdm_code_wrap wrap);
  * that the robot does not know. */
 PSDM_API psdm_status psdm_code_build(const psdm_robot *robot, const psdm_code_options *options,
                                      const psdm_allocator *allocator, psdm_code **code, psdm_error *error);
+
+/* Code of a model as it is, by the expanded method; the model is copied. A self-test compares with the model, not
+ * with the robot. As psdm_code_build otherwise. */
+PSDM_API psdm_status psdm_code_build_model(const psdm_robot *robot, const psdm_model *model,
+                                           const psdm_code_options *options, const psdm_allocator *allocator,
+                                           psdm_code **code, psdm_error *error);
 PSDM_API void psdm_code_free(psdm_code *code); /* accepts NULL */
 
 /* What each function cost and how it was built: psdm_code_count functions, in the order of the enum. */

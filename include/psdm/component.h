@@ -14,6 +14,10 @@ PSDM_API const char *psdm_version(void);
 /* Name and version of the index-th library it is linked with or, for NLopt, opens at run time; NULL behind the last. */
 PSDM_API const char *psdm_component(int index, const char **version);
 
+/* The threads of a call whose options say 0: as OMP_NUM_THREADS or the processors that this process may use say; 1
+ * without OpenMP. */
+PSDM_API int psdm_threads(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,8 +2,8 @@
  *
  *   psdm_graph *g;
  *   psdm_graph_new(NULL, &g);
- *   psdm_ref x = psdm_input(g, 0), s = psdm_sin(g, x), c = psdm_cos(g, x);
- *   psdm_ref y = psdm_add(g, psdm_mul(g, s, s), psdm_mul(g, c, s));
+ *   psdm_ref x = psdm_graph_input(g, 0), s = psdm_graph_sin(g, x), c = psdm_graph_cos(g, x);
+ *   psdm_ref y = psdm_graph_add(g, psdm_graph_mul(g, s, s), psdm_graph_mul(g, c, s));
  *
  * Every operation goes through its constructor, which folds constants, x*0, x*1, x+0, x-x and powers, normalises signs
  * and the order of operands, and returns the node that is there already when the same value was built before
@@ -48,7 +48,7 @@ typedef enum psdm_op {
   PSDM_OP_CLIP,    /* the nearest number from -1 to 1 */
   PSDM_OP_POW,     /* |a|^b, b a constant; 0 where a is 0 and b is negative */
   PSDM_OP_PAIR,    /* no value: two operands of an operation that has more than two */
-  PSDM_OP_BRISTLES /* psdm_bristles; a and b are pairs of pairs */
+  PSDM_OP_BRISTLES /* psdm_graph_bristles; a and b are pairs of pairs */
 } psdm_op;
 
 /* One node; operands are nodes with lower numbers. */
@@ -69,35 +69,35 @@ PSDM_API psdm_node psdm_graph_node(const psdm_graph *graph, uint32_t node);
 
 /* ---- constructors ---- */
 
-PSDM_API psdm_ref psdm_const(psdm_graph *graph, double value);
-PSDM_API psdm_ref psdm_input(psdm_graph *graph, int number);
-PSDM_API psdm_ref psdm_add(psdm_graph *graph, psdm_ref a, psdm_ref b);
-PSDM_API psdm_ref psdm_sub(psdm_graph *graph, psdm_ref a, psdm_ref b);
-PSDM_API psdm_ref psdm_mul(psdm_graph *graph, psdm_ref a, psdm_ref b);
-PSDM_API psdm_ref psdm_scale(psdm_graph *graph, double factor, psdm_ref a);
-PSDM_API psdm_ref psdm_power(psdm_graph *graph, psdm_ref a, int exponent); /* exponent >= 0, by squaring */
-PSDM_API psdm_ref psdm_recip(psdm_graph *graph, psdm_ref a);
-PSDM_API psdm_ref psdm_sin(psdm_graph *graph, psdm_ref a);
-PSDM_API psdm_ref psdm_cos(psdm_graph *graph, psdm_ref a);
-PSDM_API psdm_ref psdm_sqrt(psdm_graph *graph, psdm_ref a);
-PSDM_API psdm_ref psdm_sign(psdm_graph *graph, psdm_ref a);
-PSDM_API psdm_ref psdm_exp(psdm_graph *graph, psdm_ref a);
-PSDM_API psdm_ref psdm_tanh(psdm_graph *graph, psdm_ref a);
-PSDM_API psdm_ref psdm_clip(psdm_graph *graph, psdm_ref a);                 /* max(-1, min(1, a)) */
-PSDM_API psdm_ref psdm_abs(psdm_graph *graph, psdm_ref a);                  /* a sign(a) */
-PSDM_API psdm_ref psdm_pow(psdm_graph *graph, psdm_ref a, double exponent); /* |a|^exponent */
+PSDM_API psdm_ref psdm_graph_const(psdm_graph *graph, double value);
+PSDM_API psdm_ref psdm_graph_input(psdm_graph *graph, int number);
+PSDM_API psdm_ref psdm_graph_add(psdm_graph *graph, psdm_ref a, psdm_ref b);
+PSDM_API psdm_ref psdm_graph_sub(psdm_graph *graph, psdm_ref a, psdm_ref b);
+PSDM_API psdm_ref psdm_graph_mul(psdm_graph *graph, psdm_ref a, psdm_ref b);
+PSDM_API psdm_ref psdm_graph_scale(psdm_graph *graph, double factor, psdm_ref a);
+PSDM_API psdm_ref psdm_graph_power(psdm_graph *graph, psdm_ref a, int exponent); /* exponent >= 0, by squaring */
+PSDM_API psdm_ref psdm_graph_recip(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_graph_sin(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_graph_cos(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_graph_sqrt(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_graph_sign(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_graph_exp(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_graph_tanh(psdm_graph *graph, psdm_ref a);
+PSDM_API psdm_ref psdm_graph_clip(psdm_graph *graph, psdm_ref a);                 /* max(-1, min(1, a)) */
+PSDM_API psdm_ref psdm_graph_abs(psdm_graph *graph, psdm_ref a);                  /* a sign(a) */
+PSDM_API psdm_ref psdm_graph_pow(psdm_graph *graph, psdm_ref a, double exponent); /* |a|^exponent */
 
 /* Where LuGre's bristles that are bent by z stand after dt, while the velocity goes in a straight line from v0 to v1:
  * psdm_lugre_follow (psdm/friction.h). It has no derivative. */
-PSDM_API psdm_ref psdm_bristles(psdm_graph *graph, const psdm_friction *friction, psdm_ref v0, psdm_ref v1, psdm_ref dt,
-                                psdm_ref z);
+PSDM_API psdm_ref psdm_graph_bristles(psdm_graph *graph, const psdm_friction *friction, psdm_ref v0, psdm_ref v1,
+                                      psdm_ref dt, psdm_ref z);
 
-static inline psdm_ref psdm_neg(psdm_ref a) { return a == PSDM_REF_NONE ? a : a ^ 1u; }
+static inline psdm_ref psdm_ref_neg(psdm_ref a) { return a == PSDM_REF_NONE ? a : a ^ 1u; }
 static inline uint32_t psdm_ref_node(psdm_ref a) { return a >> 1; }
 static inline int psdm_ref_negated(psdm_ref a) { return (int)(a & 1u); }
 
 /* Whether a is a constant, and which. */
-PSDM_API int psdm_is_const(const psdm_graph *graph, psdm_ref a, double *value);
+PSDM_API int psdm_graph_is_const(const psdm_graph *graph, psdm_ref a, double *value);
 
 /* ---- what outputs cost: only what they reach counts ---- */
 

@@ -69,6 +69,16 @@ PSDM_API double psdm_lugre_steady(const psdm_friction *friction, double v);
 PSDM_API void psdm_lugre_follow(const psdm_friction *friction, double start, long count, const double *t,
                                 const double *v, double *z, double *tau);
 
+/* ---- of a whole robot, by its file ---- */
+
+/* Friction torque at each independent joint at velocity qd; zero where the robot gives none. */
+PSDM_API void psdm_friction_torque(const psdm_robot *robot, const double *qd, double *tau);
+
+/* d friction torque / d qd at each independent joint, (n); zero where the robot gives no friction. At rest dry
+ * friction jumps and powers below one are infinitely steep: neither has a linear model, and what is smooth is all
+ * there is. */
+PSDM_API void psdm_friction_slope(const psdm_robot *robot, const double *qd, double *slope);
+
 #ifdef __cplusplus
 }
 #endif

@@ -88,22 +88,6 @@ PSDM_API void psdm_parameters_friction(const psdm_parameters *parameters, int dr
  * need not be possible. No other thread may use the robot meanwhile. */
 PSDM_API psdm_status psdm_parameters_apply(const psdm_parameters *parameters, psdm_robot *robot, psdm_error *error);
 
-/* ---- torques along a motion, friction with its memory included ---- */
-
-typedef struct psdm_predictor psdm_predictor;
-
-/* The parameters and the robot must outlive it. Allocates; free with psdm_predictor_free. */
-PSDM_API psdm_status psdm_predictor_new(const psdm_parameters *parameters, const psdm_robot *robot,
-                                        const psdm_allocator *allocator, psdm_predictor **predictor, psdm_error *error);
-PSDM_API void psdm_predictor_free(psdm_predictor *predictor);  /* accepts NULL */
-PSDM_API void psdm_predictor_begin(psdm_predictor *predictor); /* a new segment: friction forgets */
-/* Hz of the rows to come, for bristles (LuGre); begins as the parameters' rate */
-PSDM_API void psdm_predictor_rate(psdm_predictor *predictor, double rate);
-
-/* Joint torques (n) at the next row, and the part of them that is friction (nullable). Does not allocate. */
-PSDM_API psdm_status psdm_predictor_step(psdm_predictor *predictor, const double *q, const double *qd,
-                                         const double *qdd, double *tau, double *friction);
-
 #ifdef __cplusplus
 }
 #endif

@@ -25,8 +25,8 @@ PSDM_API void psdm_load_to_standard(const psdm_load *load, double pi[10]);
 /* false where the mass is not positive: com and inertia are NAN then. */
 PSDM_API bool psdm_load_from_standard(const double pi[10], psdm_load *load);
 
-/* L (base x 10) of the base parameters of this model (of this robot) for a load on the link behind `joint` or
- * PSDM_TIP. The link may be a fixed one, and its frame is then the load's. PSDM_E_ARGUMENT when the
+/* L (base x 10) of the base parameters of this model (of this robot) for a load on the link behind `joint`.
+ * The link may be a fixed one, and its frame is then the load's. PSDM_E_ARGUMENT when the
  * model's parameters are not formulas of standard parameters (basis echelon, assumptions that the load breaks).
  * Allocates and frees. */
 PSDM_API psdm_status psdm_payload_map(const psdm_robot *robot, const psdm_model *model, int joint, double *L,

@@ -6,8 +6,8 @@
  * compiled with older headers therefore works with a newer library.
  *
  * Links and joints. Functions take the index of a joint in the file's order, counted from 0, and mean the link behind
- * it. Options name a link as text, or the joint before it; NULL is the tip (psdm_robot_default_link). PSDM_TIP says the
- * same to functions that ask which link carries a load.
+ * it. Options name a link as text, or the joint before it; NULL is the tip (psdm_robot_default_link). A number below 0
+ * stands for the base or for "none" where a struct says so, and is refused where a link is asked for.
  *
  * Progress and stops: psdm_progress in psdm/status.h. */
 #ifndef PSDM_H
@@ -16,6 +16,7 @@
 #include "psdm/alloc.h"
 #include "psdm/along.h"
 #include "psdm/analyze.h"
+#include "psdm/base_parameters.h"
 #include "psdm/calibrate.h"
 #include "psdm/cartesian.h"
 #include "psdm/codegen.h"
@@ -32,6 +33,7 @@
 #include "psdm/job.h"
 #include "psdm/linearize.h"
 #include "psdm/log.h"
+#include "psdm/loop.h"
 #include "psdm/matrices.h"
 #include "psdm/model.h"
 #include "psdm/motion.h"
@@ -40,9 +42,9 @@
 #include "psdm/optimal.h"
 #include "psdm/output.h"
 #include "psdm/parameters.h"
-#include "psdm/params.h"
 #include "psdm/path.h"
 #include "psdm/payload.h"
+#include "psdm/predictor.h"
 #include "psdm/ranks.h"
 #include "psdm/reduce.h"
 #include "psdm/report.h"
@@ -55,6 +57,7 @@
 #include "psdm/statespace.h"
 #include "psdm/status.h"
 #include "psdm/steps.h"
+#include "psdm/symbolic.h"
 #include "psdm/text.h"
 #include "psdm/version.h"
 

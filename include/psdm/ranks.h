@@ -41,10 +41,6 @@ typedef struct psdm_ranks {
  * with others that MPI cannot find (PSDM_RANKS=on lets MPI try where this can only be feared). Once in a program. */
 PSDM_API psdm_status psdm_ranks_open(psdm_ranks **ranks, psdm_error *error);
 
-/* The threads of a call whose options say 0: as OMP_NUM_THREADS or the processors that this process may use say; 1
- * without OpenMP. */
-PSDM_API int psdm_threads(void);
-
 /* Whether the plug-in is there and loads: its file, and MPI's name and version in brackets. PSDM_E_MISSING: the
  * folders that were looked into, or what the loader said. MPI does not begin. */
 PSDM_API psdm_status psdm_ranks_library(char *where, size_t size);

@@ -14,7 +14,6 @@
 #ifndef PSDM_REDUCE_H
 #define PSDM_REDUCE_H
 
-#include "psdm/codegen.h"
 #include "psdm/model.h"
 #include "psdm/ranks.h"
 
@@ -105,12 +104,6 @@ PSDM_API psdm_status psdm_reducer_keep(psdm_reducer *reducer, long functions, ps
  * psdm_model_free. info may be NULL. */
 PSDM_API psdm_status psdm_reducer_reduce(psdm_reducer *reducer, double error_wanted, double confidence,
                                          psdm_model **reduced, psdm_reduce_info *info, psdm_error *error);
-
-/* Code of a model as it is, by the expanded method; the model is copied. A self-test compares with the model, not
- * with the robot. As psdm_code_build otherwise. */
-PSDM_API psdm_status psdm_code_build_model(const psdm_robot *robot, const psdm_model *model,
-                                           const psdm_code_options *options, const psdm_allocator *allocator,
-                                           psdm_code **code, psdm_error *error);
 
 #ifdef __cplusplus
 }

@@ -9,9 +9,10 @@
 #ifndef PSDM_RESULTS_H
 #define PSDM_RESULTS_H
 
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "psdm/result.h"
 #include "psdm/statespace.h"
+#include "psdm/symbolic.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -179,8 +180,8 @@ PSDM_RESULT_DOCUMENT(psdm_params_result, PSDM_PARAMS_RESULT)
 /* Of a derived model, with formulas where symbolic is not NULL; or of sampled parameters, which were found with
  * these options, with those of least norm where minimal. One of model and params is NULL. Allocates. */
 PSDM_API psdm_status psdm_params_result_new(const psdm_robot *robot, const psdm_model *model,
-                                            const psdm_symbolic *symbolic, const psdm_params *params,
-                                            const psdm_params_options *options, bool minimal,
+                                            const psdm_symbolic *symbolic, const psdm_base_parameters *params,
+                                            const psdm_base_parameters_options *options, bool minimal,
                                             const psdm_allocator *allocator, psdm_params_result **result,
                                             psdm_error *error);
 

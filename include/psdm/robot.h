@@ -107,6 +107,8 @@ PSDM_API int psdm_robot_drives(const psdm_robot *robot);            /* drive ine
 PSDM_API const double *psdm_robot_gravity(const psdm_robot *robot); /* (3), base frame */
 PSDM_API bool psdm_robot_coupled(const psdm_robot *robot);          /* some joint follows others */
 PSDM_API int psdm_robot_loops(const psdm_robot *robot);             /* closed loops */
+/* the robot with its loops cut open; NULL when it has none */
+PSDM_API const psdm_robot *psdm_robot_tree(const psdm_robot *robot);
 
 /* A position (n) that exists: zeros; with closed loops the one that the file begins with. */
 PSDM_API void psdm_robot_home(const psdm_robot *robot, double *q);
@@ -170,7 +172,6 @@ PSDM_API bool psdm_robot_moves(const psdm_robot *robot, int joint);
  * joints move, the last in the file. chosen (nullable): there was a choice, because several chains are as long or
  * another link is the last in the file. */
 PSDM_API int psdm_robot_default_link(const psdm_robot *robot, bool *chosen);
-enum { PSDM_TIP = -1 }; /* stands for it where a function says so */
 
 /* ---- standard parameters: 10 per moving link, then the drive inertias ---- */
 

@@ -68,10 +68,10 @@ PSDM_API bool psdm_at_limit_find(const char *name, psdm_at_limit *at_limit);
 
 /* From time t on the default link (psdm_robot_default_link) carries this body (all zero: none); its velocity fits
  * the link's, whatever that takes. */
-typedef struct psdm_payload {
+typedef struct psdm_sim_payload {
   double t;
   double pi[10]; /* standard parameters about that link's frame */
-} psdm_payload;
+} psdm_sim_payload;
 
 /* Zero-initialise for the defaults: free motion. Arrays and objects must outlive the simulator. */
 typedef struct psdm_sim_options {
@@ -91,7 +91,7 @@ typedef struct psdm_sim_options {
   const psdm_signal *wrench;
   const char *wrench_link; /* NULL: psdm_robot_default_link */
   int payloads;            /* in ascending t */
-  const psdm_payload *payload;
+  const psdm_sim_payload *payload;
 
   psdm_controller *controller; /* NULL: no torque */
   double period;               /* s between the controller's samples, torque held in between; 0: continuous */

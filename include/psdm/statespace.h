@@ -27,11 +27,6 @@ PSDM_API psdm_status psdm_second_order(const psdm_robot *robot, psdm_linear *lin
 PSDM_API psdm_status psdm_state_space(const psdm_robot *robot, psdm_linear *linear, const double *q, const double *qd,
                                       const double *qdd, double *A, double *B);
 
-/* d friction torque / d qd at each independent joint, (n); zero where the robot gives no friction. At rest dry
- * friction jumps and powers below one are infinitely steep: neither has a linear model, and what is smooth is all
- * there is. */
-PSDM_API void psdm_friction_slope(const psdm_robot *robot, const double *qd, double *slope);
-
 /* Adds dampings to a model: C2 += diag(slope), and A's lower right block -= M^-1 diag(slope) with M^-1 from B (2n x
  * n). C2 may be NULL, and A with B. */
 PSDM_API void psdm_damp(int n, const double *slope, double *C2, double *A, const double *B);

@@ -8,7 +8,7 @@
 #include "codegen/codegen.h"
 #include "codegen/trial.h"
 #include "model/model.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "psdm/reduce.h"
 #include "psdm/rigid.h"
 #include "robot/robot.h"
@@ -349,7 +349,7 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
   if (o->gravity_argument) r = &any;
   if (functions) status = psdm_model_derive(r, NULL, allocator, &code->model, NULL, error);
   if (status && status != PSDM_E_MEMORY && o->method != PSDM_CODE_EXPANDED)
-    status = psdm_params_derive(r, NULL, allocator, &code->model, NULL, error);
+    status = psdm_base_parameters_derive(r, NULL, allocator, &code->model, NULL, error);
   return status;
 }
 

@@ -61,7 +61,7 @@ typedef struct psdmp_codegen_program {
 /* ---- the two ways to build a function's graph: both fill every field of program but cost, from a clean program
  * ---- */
 
-/* base: the base parameters (psdm_params_derive is enough); its theta is what theta means as an argument. theta (l):
+/* base: the base parameters (psdm_base_parameters_derive is enough); its theta is what theta means as an argument. theta (l):
  * values to bake, may be NULL when they are an argument or the function has none. plain: inertias move only along
  * what each joint alone leaves free, which is exact, and not by the base parameters' formulas, which may have lost
  * digits. */

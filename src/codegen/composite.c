@@ -142,7 +142,7 @@ void psdmp_codegen_mass_matrix(psdmp_codegen_trace *t, psdm_ref *M) {
 static void factorise(psdmp_codegen_trace *t, psdm_ref *M, psdm_ref *inverse) {
   int n = t->chain->n;
   for (int k = n - 1; k >= 0; k--) {
-    inverse[k] = psdm_recip(t->g, M[k * n + k]);
+    inverse[k] = psdm_graph_recip(t->g, M[k * n + k]);
     for (int i = k - 1; i >= 0; i--) {
       psdm_ref a = MUL(M[k * n + i], inverse[k]);
       for (int j = i; j >= 0; j--) M[i * n + j] = SUB(M[i * n + j], MUL(a, M[k * n + j]));

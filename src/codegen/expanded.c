@@ -15,23 +15,23 @@ static int triangle(int n, int i, int a) { return i <= a ? i * n - i * (i - 1) /
 static void solve(psdm_graph *g, int n, psdm_ref *M, psdm_ref *b) {
   psdm_ref D[MOST_JOINTS];
   for (int k = n - 1; k >= 0; k--) {
-    D[k] = psdm_recip(g, M[triangle(n, k, k)]);
+    D[k] = psdm_graph_recip(g, M[triangle(n, k, k)]);
     for (int i = k - 1; i >= 0; i--) {
-      psdm_ref a = psdm_mul(g, M[triangle(n, i, k)], D[k]);
+      psdm_ref a = psdm_graph_mul(g, M[triangle(n, i, k)], D[k]);
       for (int j = 0; j <= i; j++)
-        M[triangle(n, i, j)] = psdm_sub(g, M[triangle(n, i, j)], psdm_mul(g, a, M[triangle(n, j, k)]));
-      b[i] = psdm_sub(g, b[i], psdm_mul(g, a, b[k]));
+        M[triangle(n, i, j)] = psdm_graph_sub(g, M[triangle(n, i, j)], psdm_graph_mul(g, a, M[triangle(n, j, k)]));
+      b[i] = psdm_graph_sub(g, b[i], psdm_graph_mul(g, a, b[k]));
     }
   }
   for (int i = 0; i < n; i++) {
-    for (int j = 0; j < i; j++) b[i] = psdm_sub(g, b[i], psdm_mul(g, M[triangle(n, i, j)], b[j]));
-    b[i] = psdm_mul(g, D[i], b[i]);
+    for (int j = 0; j < i; j++) b[i] = psdm_graph_sub(g, b[i], psdm_graph_mul(g, M[triangle(n, i, j)], b[j]));
+    b[i] = psdm_graph_mul(g, D[i], b[i]);
   }
 }
 
 static void finish_forward(psdm_graph *g, int n, psdm_ref *value, psdm_ref *qdd) {
   for (int i = 0; i < n; i++)
-    qdd[i] = psdm_sub(g, psdm_input(g, PSDMP_CODEGEN_IN_TAU * PSDMP_CODEGEN_BLOCK + i), value[i]);
+    qdd[i] = psdm_graph_sub(g, psdm_graph_input(g, PSDMP_CODEGEN_IN_TAU * PSDMP_CODEGEN_BLOCK + i), value[i]);
   solve(g, n, value + n, qdd);
 }
 
@@ -44,18 +44,18 @@ static void finish_mass(int n, const psdm_ref *value, psdm_ref *M) {
 static void finish_regressor(psdm_graph *g, const psdm_model *m, const psdm_code_options *o, const psdm_ref *value,
                              psdm_ref *Y) {
   int n = m->n, l = m->l, columns = l + (o->friction_columns ? 2 * n : 0) + (o->drive_columns ? n : 0);
-  psdm_ref zero = psdm_const(g, 0);
+  psdm_ref zero = psdm_graph_const(g, 0);
   for (int i = 0; i < n; i++) {
     psdm_ref *row = Y + i * columns, *extra = row + l;
-    psdm_ref qd = psdm_input(g, PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + i);
+    psdm_ref qd = psdm_graph_input(g, PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + i);
     memcpy(row, value + i * l, (size_t)l * sizeof *row);
     for (int j = l; j < columns; j++) row[j] = zero;
     if (o->friction_columns) {
-      extra[i] = psdm_sign(g, qd);
+      extra[i] = psdm_graph_sign(g, qd);
       extra[n + i] = qd;
       extra += 2 * n;
     }
-    if (o->drive_columns) extra[i] = psdm_input(g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i);
+    if (o->drive_columns) extra[i] = psdm_graph_input(g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i);
   }
 }
 
@@ -72,7 +72,7 @@ static psdm_status finish_energy(const psdm_robot *robot, const psdm_model *m, c
     psdm_work_free(work, allocator);
   }
   energy[0] = value[0];
-  energy[1] = psdm_add(g, psdm_const(g, potential), value[1]);
+  energy[1] = psdm_graph_add(g, psdm_graph_const(g, potential), value[1]);
   return status ? psdmp_base_fail(error, status, NULL, 0, 0, "%s", psdm_status_text(status)) : PSDM_OK;
 }
 

@@ -464,7 +464,7 @@ static int by_ref(const void *a, const void *b) {
 static size_t tidy_terms(scaled *term, size_t count) {
   size_t kept = 0;
   for (size_t i = 0; i < count; i++)
-    if (psdm_ref_negated(term[i].ref)) term[i] = (scaled){psdm_neg(term[i].ref), -term[i].scale};
+    if (psdm_ref_negated(term[i].ref)) term[i] = (scaled){psdm_ref_neg(term[i].ref), -term[i].scale};
   qsort(term, count, sizeof *term, by_ref);
   for (size_t i = 0, end; i < count; i = end) {
     scaled sum = term[i];
@@ -497,12 +497,13 @@ static double common_scale(const scaled *term, size_t count) {
 static scaled sum_terms(emitter *e, size_t count) {
   scaled *term = e->term;
   count = tidy_terms(term, count);
-  if (count == 0) return (scaled){psdm_const(e->graph, 0), 0};
+  if (count == 0) return (scaled){psdm_graph_const(e->graph, 0), 0};
   if (count == 1 && e->gauge) return term[0];
   double scale = e->gauge ? common_scale(term, count) : 1;
-  psdm_ref sum = psdm_const(e->graph, 0);
+  psdm_ref sum = psdm_graph_const(e->graph, 0);
   for (size_t i = 0; i < count; i++)
-    sum = psdm_add(e->graph, sum, psdm_scale(e->graph, known_constant(e, term[i].scale / scale), term[i].ref));
+    sum = psdm_graph_add(e->graph, sum,
+                         psdm_graph_scale(e->graph, known_constant(e, term[i].scale / scale), term[i].ref));
   return (scaled){sum, scale};
 }
 
@@ -521,8 +522,8 @@ static void emit_level(emitter *e, const level *l, const psdm_ref *option, const
     for (uint32_t t = l->split_start[p]; t < l->split_start[p + 1]; t++) {
       const scaled *k = &kid[l->split[t].kid];
       double factor = k->scale * l->split[t].factor;
-      psdm_ref ref = e->gauge ? k->ref : psdm_scale(e->graph, known_constant(e, factor), k->ref);
-      e->term[count++] = (scaled){psdm_mul(e->graph, option[l->split[t].option], ref), e->gauge ? factor : 1};
+      psdm_ref ref = e->gauge ? k->ref : psdm_graph_scale(e->graph, known_constant(e, factor), k->ref);
+      e->term[count++] = (scaled){psdm_graph_mul(e->graph, option[l->split[t].option], ref), e->gauge ? factor : 1};
     }
     parent[p] = sum_terms(e, count);
   }
@@ -555,7 +556,7 @@ static uint32_t longest_sum(const nest *n) {
 static bool emit(nest *n, const psdmp_codegen_variables *v, psdm_graph *g, psdm_ref *out) {
   emitter e = {.graph = g, .gauge = n->how->gauge, .arena = n->arena};
   int length = n->how->length;
-  scaled constant = {psdm_const(g, 1), 1}, *value = &constant;
+  scaled constant = {psdm_graph_const(g, 1), 1}, *value = &constant;
   e.term = PSDMP_BASE_NEW_RAW(n->arena, longest_sum(n), scaled);
   if (!e.term) return false;
   for (int k = length - 1; k >= 0; k--) {
@@ -568,15 +569,15 @@ static bool emit(nest *n, const psdmp_codegen_variables *v, psdm_graph *g, psdm_
     value = parent;
   }
   for (uint32_t i = 0; i < n->sums->outputs; i++)
-    out[i] = psdm_scale(g, known_constant(&e, value[i].scale), value[i].ref);
+    out[i] = psdm_graph_scale(g, known_constant(&e, value[i].scale), value[i].ref);
   /* without room for its constants the code would be another */
   return !n->arena->failed && psdm_graph_status(g) == PSDM_OK;
 }
 
 /* polynomials without any variable are numbers */
 static bool emit_numbers(const psdmp_codegen_sums *s, psdm_graph *g, psdm_ref *out) {
-  for (uint32_t i = 0; i < s->outputs; i++) out[i] = psdm_const(g, 0);
-  for (size_t t = 0; t < s->terms; t++) out[s->term[t].output] = psdm_const(g, s->term[t].value);
+  for (uint32_t i = 0; i < s->outputs; i++) out[i] = psdm_graph_const(g, 0);
+  for (size_t t = 0; t < s->terms; t++) out[s->term[t].output] = psdm_graph_const(g, s->term[t].value);
   return psdm_graph_status(g) == PSDM_OK;
 }
 

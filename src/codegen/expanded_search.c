@@ -33,7 +33,7 @@ static bool option_values(const search *s, psdm_graph *g, const double *input, p
   psdm_graph_clear(g);
   for (int mode = 0; mode < s->sums->modes; mode++)
     for (int o = 0; o < s->sums->options[mode]; o++, at++)
-      option[at] = s->sums->used[mode] ? psdmp_codegen_mode_value(s->v, g, mode, o) : psdm_const(g, 1);
+      option[at] = s->sums->used[mode] ? psdmp_codegen_mode_value(s->v, g, mode, o) : psdm_graph_const(g, 1);
   double *scratch = psdmp_base_alloc_raw(s->allocator, ((size_t)psdm_graph_size(g) + 1) * sizeof *scratch);
   bool ok = scratch && psdm_graph_status(g) == PSDM_OK;
   if (ok) psdm_graph_evaluate(g, input, option, options, scratch, value);

@@ -260,31 +260,33 @@ bool psdmp_codegen_polynomials(const psdm_model *m, psdm_code_function function,
 /* ---- variables ---- */
 
 static psdm_ref joint_value(const psdmp_codegen_variables *v, psdm_graph *g, int j, int digit) {
-  psdm_ref q = psdm_input(g, PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + j);
-  if (v->model->prismatic[j]) return psdm_power(g, q, digit);
-  psdm_ref sine = v->caller ? psdm_input(g, PSDMP_CODEGEN_IN_SINE * PSDMP_CODEGEN_BLOCK + j) : psdm_sin(g, q);
-  psdm_ref cosine = v->caller ? psdm_input(g, PSDMP_CODEGEN_IN_COSINE * PSDMP_CODEGEN_BLOCK + j) : psdm_cos(g, q);
-  psdm_ref value = digit % 2 ? sine : psdm_const(g, 1);
-  for (int k = 0; k < digit / 2; k++) value = psdm_mul(g, value, cosine);
+  psdm_ref q = psdm_graph_input(g, PSDMP_CODEGEN_IN_Q * PSDMP_CODEGEN_BLOCK + j);
+  if (v->model->prismatic[j]) return psdm_graph_power(g, q, digit);
+  psdm_ref sine =
+      v->caller ? psdm_graph_input(g, PSDMP_CODEGEN_IN_SINE * PSDMP_CODEGEN_BLOCK + j) : psdm_graph_sin(g, q);
+  psdm_ref cosine =
+      v->caller ? psdm_graph_input(g, PSDMP_CODEGEN_IN_COSINE * PSDMP_CODEGEN_BLOCK + j) : psdm_graph_cos(g, q);
+  psdm_ref value = digit % 2 ? sine : psdm_graph_const(g, 1);
+  for (int k = 0; k < digit / 2; k++) value = psdm_graph_mul(g, value, cosine);
   return value;
 }
 
 static psdm_ref rate_value(psdm_graph *g, int j, int option) {
-  psdm_ref qd = psdm_input(g, PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + j);
+  psdm_ref qd = psdm_graph_input(g, PSDMP_CODEGEN_IN_QD * PSDMP_CODEGEN_BLOCK + j);
   switch (option) {
-    case PSDMP_CODEGEN_RATE_NONE: return psdm_const(g, 1);
+    case PSDMP_CODEGEN_RATE_NONE: return psdm_graph_const(g, 1);
     case PSDMP_CODEGEN_RATE_QD: return qd;
-    case PSDMP_CODEGEN_RATE_QD2: return psdm_mul(g, qd, qd);
-    default: return psdm_input(g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + j);
+    case PSDMP_CODEGEN_RATE_QD2: return psdm_graph_mul(g, qd, qd);
+    default: return psdm_graph_input(g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + j);
   }
 }
 
 static psdm_ref class_value(const psdm_model *m, psdm_graph *g, int option) {
   int first, second;
   psdm_model_class_rates(m, option, &first, &second);
-  if (first < 0) return psdm_const(g, 1);
+  if (first < 0) return psdm_graph_const(g, 1);
   if (second < 0) return rate_value(g, first, PSDMP_CODEGEN_RATE_QDD);
-  return psdm_mul(g, rate_value(g, first, PSDMP_CODEGEN_RATE_QD), rate_value(g, second, PSDMP_CODEGEN_RATE_QD));
+  return psdm_graph_mul(g, rate_value(g, first, PSDMP_CODEGEN_RATE_QD), rate_value(g, second, PSDMP_CODEGEN_RATE_QD));
 }
 
 psdm_ref psdmp_codegen_mode_value(const psdmp_codegen_variables *v, psdm_graph *g, int mode, int option) {
@@ -292,6 +294,6 @@ psdm_ref psdmp_codegen_mode_value(const psdmp_codegen_variables *v, psdm_graph *
   if (mode < n) return joint_value(v, g, mode, option);
   if (mode < 2 * n) return rate_value(g, mode - n, option);
   if (mode == 2 * n) return class_value(v->model, g, option);
-  return v->theta ? psdm_const(g, v->theta[option])
-                  : psdm_input(g, PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + option);
+  return v->theta ? psdm_graph_const(g, v->theta[option])
+                  : psdm_graph_input(g, PSDMP_CODEGEN_IN_THETA * PSDMP_CODEGEN_BLOCK + option);
 }

@@ -8,7 +8,7 @@
 
 #include "codegen/chain_priv.h"
 #include "codegen/trial.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "psdm/rigid.h"
 
 /* ---- what is the same for every choice ---- */
@@ -168,7 +168,7 @@ static psdm_status find_nulls(const psdm_robot *r, bool any_gravity, psdmp_base_
   psdm_model *all = NULL;
   psdmp_base_arena scratch = {.allocator = arena->allocator};
   free.assumptions = 0; /* its numbers need not hold them */
-  psdm_status status = psdm_params_derive(&free, NULL, arena->allocator, &all, NULL, error);
+  psdm_status status = psdm_base_parameters_derive(&free, NULL, arena->allocator, &all, NULL, error);
   if (status && status != PSDM_E_ACCURACY) return status;
   /* one direction of gravity does not show all that coupled joints can tell apart */
   bool good = all && !(any_gravity && r->coupled);

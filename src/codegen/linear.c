@@ -11,7 +11,7 @@
 
 #include "codegen/trace_priv.h"
 
-#define TWICE(x) psdm_add(t->g, x, x)
+#define TWICE(x) psdm_graph_add(t->g, x, x)
 
 enum { X, Y, Z };
 
@@ -423,7 +423,7 @@ static void gradient_at(psdmp_codegen_trace *t, const psdm_ref *qdd, psdm_ref *r
   psdm_ref held[PSDMP_CODEGEN_CODE_JOINTS];
   for (int i = 0; i < n; i++) {
     inputs[i] = PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i;
-    held[i] = psdm_input(t->g, inputs[i]);
+    held[i] = psdm_graph_input(t->g, inputs[i]);
   }
   t->qdd = held;
   torques(t, PSDMP_CODEGEN_IN_QDD, room, room + t->chain->bodies);
@@ -492,10 +492,10 @@ void psdmp_codegen_linearize_stages(psdmp_codegen_trace *t, bool composite, psdm
   psdm_ref *dq = room + 3 * N * N + 3 * N, *dqd = dq + n * n, *M = dqd + n * n, held[PSDMP_CODEGEN_CODE_JOINTS];
   first_stage(t, room, M, early);
   /* from here on they are given */
-  for (int i = 0; i < n; i++) held[i] = psdm_input(t->g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i);
+  for (int i = 0; i < n; i++) held[i] = psdm_graph_input(t->g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + i);
   for (int i = 0; i < n; i++)
     for (int j = i; j < n; j++)
-      M[i * n + j] = M[j * n + i] = psdm_input(t->g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + at++);
+      M[i * n + j] = M[j * n + i] = psdm_graph_input(t->g, PSDMP_CODEGEN_IN_QDD * PSDMP_CODEGEN_BLOCK + at++);
   t->qdd = held;
   if (composite) {
     composite_matrices(t, PSDMP_CODEGEN_IN_QDD, room, dq, dqd, NULL);

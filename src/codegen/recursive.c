@@ -63,7 +63,7 @@ static void torques(search *s, psdmp_codegen_block rate, psdmp_codegen_block acc
 static void drive(search *s, psdm_ref *out) {
   torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_COUNT, true, out);
   for (int i = 0; i < s->robot->n; i++)
-    out[i] = psdm_sub(s->trace.g, psdmp_codegen_argument(&s->trace, PSDMP_CODEGEN_IN_TAU, i), out[i]);
+    out[i] = psdm_graph_sub(s->trace.g, psdmp_codegen_argument(&s->trace, PSDMP_CODEGEN_IN_TAU, i), out[i]);
 }
 
 /* T = 1/2 qd . (M qd): momenta are the torques of accelerations qd without velocity or gravity */
@@ -72,8 +72,9 @@ static void energies(search *s, psdm_ref *out) {
   torques(s, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_QD, false, s->more);
   out[0] = t->zero;
   for (int i = 0; i < s->robot->n; i++)
-    out[0] = psdm_add(t->g, out[0], psdm_mul(t->g, psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QD, i), s->more[i]));
-  out[0] = psdm_scale(t->g, 0.5, out[0]);
+    out[0] = psdm_graph_add(t->g, out[0],
+                            psdm_graph_mul(t->g, psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QD, i), s->more[i]));
+  out[0] = psdm_graph_scale(t->g, 0.5, out[0]);
   out[1] = psdmp_codegen_potential(t);
 }
 

@@ -282,7 +282,7 @@ static void drive_entries(psdmp_codegen_trace *t, const psdm_model *base, int co
   }
   for (int i = 0; i < n && t->options->friction_columns; i++) {
     psdm_ref rate = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_QD, i);
-    Y[(long)i * columns + at + i] = psdm_sign(t->g, rate);
+    Y[(long)i * columns + at + i] = psdm_graph_sign(t->g, rate);
     Y[(long)i * columns + at + n + i] = rate;
   }
   at += t->options->friction_columns ? 2 * n : 0;

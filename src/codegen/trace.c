@@ -7,7 +7,7 @@
 psdm_ref psdmp_codegen_argument(psdmp_codegen_trace *t, psdmp_codegen_block block, int index) {
   if (block == PSDMP_CODEGEN_IN_QDD && t->qdd) return t->qdd[index];
   if (block >= PSDMP_CODEGEN_IN_COUNT || index >= t->program->length[block]) return t->zero;
-  return psdm_input(t->g, (int)block * PSDMP_CODEGEN_BLOCK + index);
+  return psdm_graph_input(t->g, (int)block * PSDMP_CODEGEN_BLOCK + index);
 }
 
 psdm_ref psdmp_codegen_form_of(psdmp_codegen_trace *t, psdmp_codegen_block block, const double *form, bool constant) {
@@ -39,7 +39,7 @@ static bool trig_given(psdmp_codegen_trace *t, const double *form, psdm_ref *s, 
     for (int k = 0; k < (int)fabs(form[i]); k++) {
       psdm_ref si = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_SINE, i),
                ci = psdmp_codegen_argument(t, PSDMP_CODEGEN_IN_COSINE, i);
-      join(t, s, c, form[i] < 0 ? psdm_neg(si) : si, ci);
+      join(t, s, c, form[i] < 0 ? psdm_ref_neg(si) : si, ci);
     }
   psdmp_robot_pose rest = psdmp_robot_pose_rotation(2, form[n]);
   join(t, s, c, NUM(rest.R[3]), NUM(rest.R[0]));
@@ -61,12 +61,12 @@ void psdmp_codegen_trig(psdmp_codegen_trace *t, const double *form, psdm_ref *s,
   double turns = rint(form[n] / quarter), rest = form[n] - turns * quarter;
   if (fabs(rest) < PSDMP_CODEGEN_PARALLEL) rest = 0;
   psdm_ref angle = ADD(psdmp_codegen_form_of(t, PSDMP_CODEGEN_IN_Q, form, false), NUM(rest));
-  *s = psdm_sin(t->g, angle);
-  *c = psdm_cos(t->g, angle);
+  *s = psdm_graph_sin(t->g, angle);
+  *c = psdm_graph_cos(t->g, angle);
   for (int k = ((int)fmod(turns, 4) + 4) % 4; k > 0; k--) {
     psdm_ref old = *s;
     *s = *c;
-    *c = psdm_neg(old);
+    *c = psdm_ref_neg(old);
   }
 }
 
@@ -139,9 +139,9 @@ void psdmp_codegen_inertia_in(psdmp_codegen_trace *t, int b, const double *frame
   for (int i = 0; i <= t->chain->n; i++) same &= form[i] == 0;
   if (same) return;
   bool tensor = t->choice->gene[b][PSDMP_CODEGEN_GENE_TENSOR]; /* whose product of inertia has the other sign */
-  if (tensor) s[PSDMP_CODEGEN_SXY] = psdm_neg(s[PSDMP_CODEGEN_SXY]);
+  if (tensor) s[PSDMP_CODEGEN_SXY] = psdm_ref_neg(s[PSDMP_CODEGEN_SXY]);
   psdmp_codegen_turn_inertia(t, form, s);
-  if (tensor) s[PSDMP_CODEGEN_SXY] = psdm_neg(s[PSDMP_CODEGEN_SXY]);
+  if (tensor) s[PSDMP_CODEGEN_SXY] = psdm_ref_neg(s[PSDMP_CODEGEN_SXY]);
 }
 
 /* ---- start ---- */

@@ -47,11 +47,11 @@ typedef struct psdmp_codegen_trace {
 } psdmp_codegen_trace;
 
 /* Shorthand of every file that traces: t is the trace. */
-#define ADD(a, b) psdm_add(t->g, a, b)
-#define SUB(a, b) psdm_sub(t->g, a, b)
-#define MUL(a, b) psdm_mul(t->g, a, b)
-#define NUM(x) psdm_const(t->g, x)
-#define NEG(x) psdm_neg(x)
+#define ADD(a, b) psdm_graph_add(t->g, a, b)
+#define SUB(a, b) psdm_graph_sub(t->g, a, b)
+#define MUL(a, b) psdm_graph_mul(t->g, a, b)
+#define NUM(x) psdm_graph_const(t->g, x)
+#define NEG(x) psdm_ref_neg(x)
 
 /* ---- trace.c ---- */
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "psdm/eval.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "control/control_priv.h"
 
 /* ---- regressors ---- */
@@ -95,7 +95,7 @@ static psdm_status open_chain(psdm_controller *c, const double *pi, psdm_error *
   const psdm_allocator *allocator = c->arena.allocator;
   psdm_status status = psdm_robot_assumptions(c->model)
                            ? psdm_model_derive(c->model, NULL, allocator, &a->model, NULL, error)
-                           : psdm_params_derive(c->model, NULL, allocator, &a->model, NULL, error);
+                           : psdm_base_parameters_derive(c->model, NULL, allocator, &a->model, NULL, error);
   if (status) return status;
   if (!place(c, psdm_model_l(a->model), psdm_eval_scratch(c->model, a->model)))
     return psdmp_control_fail(c, PSDM_E_MEMORY, error);
@@ -106,16 +106,16 @@ static psdm_status open_chain(psdm_controller *c, const double *pi, psdm_error *
 
 /* by numbers: closed loops have no structure that is known beforehand */
 static psdm_status closed_loops(psdm_controller *c, const double *pi, psdm_error *error) {
-  psdm_params *params;
+  psdm_base_parameters *params;
   if (psdm_robot_assumptions(c->model))
     return psdmp_base_fail(error, PSDM_E_ROBOT, NULL, 0, 0,
                            "adaptive control of a robot with closed loops takes no assumptions");
-  psdm_status status = psdm_params_solve(c->model, NULL, c->arena.allocator, &params, error);
+  psdm_status status = psdm_base_parameters_solve(c->model, NULL, c->arena.allocator, &params, error);
   if (status) return status;
   bool placed = place(c, params->rank, (size_t)c->n * (size_t)params->standard);
   for (int j = 0; j < params->rank && placed; j++) c->adaptation.column[j] = params->column[params->kept[j]];
-  if (placed) psdm_params_theta(params, pi, c->adaptation.start);
-  psdm_params_free(params);
+  if (placed) psdm_base_parameters_theta(params, pi, c->adaptation.start);
+  psdm_base_parameters_free(params);
   return placed ? set_names(c, error) : psdmp_control_fail(c, PSDM_E_MEMORY, error);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "control/control_priv.h"
+#include "psdm/friction.h"
 
 typedef psdm_status (*law)(psdm_controller *c, const psdm_control_input *in, const double *states, double *tau,
                            double *rates);

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "derive/collect_priv.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "psdm/rigid.h"
 
 static psdm_status failed(const psdm_robot *r, psdm_status status, psdm_error *error) {

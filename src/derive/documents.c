@@ -1,5 +1,6 @@
 /* documents.c: models and base parameters as documents. */
 #include "psdm/results.h"
+#include "psdm/symbolic.h"
 
 PSDM_RESULT_TYPE(psdm_class_sizes, PSDM_CLASS_SIZES, NULL, "Functions of each class")
 PSDM_RESULT_TYPE(psdm_derive_result, PSDM_DERIVE_RESULT, "derive", "A model in closed form and how good it is")
@@ -56,13 +57,13 @@ typedef struct view {
   psdm_params_result *r;
   const psdm_robot *robot;
   const psdm_model *model;
-  const psdm_params *params;
+  const psdm_base_parameters *params;
   const psdm_symbolic *symbolic;
   int l, standard;
 } view;
 
 static psdm_parameter_fate fate_of(const view *v, int k) {
-  return v->model ? psdm_model_fate(v->model, k) : psdm_params_fate(v->params, k);
+  return v->model ? psdm_model_fate(v->model, k) : psdm_base_parameters_fate(v->params, k);
 }
 
 static const char *name_of(const view *v, int k) {
@@ -77,7 +78,7 @@ static bool term_at(const view *v, int j, int at, int *parameter, double *x) {
     *x = psdm_model_base_term(v->model, j, at, parameter);
     return true;
   }
-  const psdm_params *p = v->params;
+  const psdm_base_parameters *p = v->params;
   int others = p->columns - p->rank;
   if (at > others) return false;
   *x = at == 0 ? 1 : p->beta[(long)j * others + at - 1];
@@ -109,7 +110,7 @@ static const psdm_word *fate_names(const view *v, psdm_parameter_fate fate, long
 }
 
 static void fill_decision(const view *v) {
-  const psdm_params *p = v->params;
+  const psdm_base_parameters *p = v->params;
   psdm_params_result *r = v->r;
   psdm_rank_decisions *decisions = psdm_result_items(&r->head, &psdm_rank_decisions_type, 1);
   psdm_rank_row *row = psdm_result_items(&r->head, &psdm_rank_row_type, p->columns);
@@ -135,7 +136,7 @@ static void fill_lengths(const view *v) {
 static void fill_minimal(const view *v, const double *pi, double *minimal) {
   int count = v->params->columns;
   psdm_named_number *number = psdm_result_memory(&v->r->head, count, sizeof *number);
-  psdm_params_minimal(v->params, pi, minimal);
+  psdm_base_parameters_minimal(v->params, pi, minimal);
   for (int i = 0; number && i < count; i++)
     number[i] = (psdm_named_number){name_of(v, v->params->column[i]), minimal[v->params->column[i]]};
   PSDM_RESULT_SET(v->r->minimal_norm, number, count);
@@ -149,7 +150,7 @@ static void fill(const view *v, bool minimal) {
   double *theta = pi + v->standard;
   psdm_robot_parameters(v->robot, pi);
   if (v->model) psdm_model_theta(v->model, pi, theta);
-  else psdm_params_theta(v->params, pi, theta);
+  else psdm_base_parameters_theta(v->params, pi, theta);
   r->l = v->l;
   for (int j = 0; j < v->l; j++) fill_base(v, j, theta[j], &base[j]);
   PSDM_RESULT_SET(r->base_parameters, base, v->l);
@@ -163,8 +164,9 @@ static void fill(const view *v, bool minimal) {
 }
 
 psdm_status psdm_params_result_new(const psdm_robot *robot, const psdm_model *model, const psdm_symbolic *symbolic,
-                                   const psdm_params *params, const psdm_params_options *options, bool minimal,
-                                   const psdm_allocator *allocator, psdm_params_result **made, psdm_error *error) {
+                                   const psdm_base_parameters *params, const psdm_base_parameters_options *options,
+                                   bool minimal, const psdm_allocator *allocator, psdm_params_result **made,
+                                   psdm_error *error) {
   static const char *const sampled[] = {"d", "d0", "h"};
   psdm_result *head;
   *made = NULL;

@@ -3,7 +3,7 @@
 #define PSDMP_DERIVE_SYMBOLIC_H
 
 #include "derive/collect_priv.h"
-#include "psdm/params.h"
+#include "psdm/symbolic.h"
 
 /* c, c L_i (second -1) or c L_i L_k; first -1: a number; divided by L_under unless that is -1. */
 typedef struct psdmp_derive_monomial {

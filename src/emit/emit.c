@@ -311,7 +311,7 @@ static void emit_operation(psdmp_emit_listing *l, const psdm_node *n, bool negat
   char one[40];
   switch (n->op) {
     case PSDM_OP_ADD: /* -(a - b) = b - a */
-      psdmp_emit_value(l, negated ? psdm_neg(n->b) : n->a, 0);
+      psdmp_emit_value(l, negated ? psdm_ref_neg(n->b) : n->a, 0);
       psdm_output_text(out, negated || psdm_ref_negated(n->b) ? " - " : " + ");
       psdmp_emit_value(l, negated ? n->a : n->b & ~1u, 1);
       break;

@@ -46,7 +46,8 @@ static block result_block(const psdm_code *code, const psdmp_codegen_program *p,
 
 static bool is_zero(const block *b, int row, int column) {
   double value;
-  return b->from && psdm_is_const(b->from->graph, b->from->output[b->first + row * b->columns + column], &value) &&
+  return b->from &&
+         psdm_graph_is_const(b->from->graph, b->from->output[b->first + row * b->columns + column], &value) &&
          value == 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/model.h"
+#include "psdm/friction.h"
 #include "psdm/statespace.h"
 #include "robot/robot.h"
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "excite/experiment_priv.h"
+#include "psdm/friction.h"
 
 /* m above the clearance that planned motions keep, so that a search along them ends */
 static const double slack = 5e-4;

@@ -769,8 +769,8 @@ static psdm_status copy_nodes(const version *v, size_t count, psdm_graph *to, ps
     const psdmp_expr_node *n = &g->node[k];
     if (!used[k]) continue;
     int arity = psdmp_expr_arity((psdm_op)n->op);
-    if (n->op == PSDM_OP_CONST) copy[k] = psdm_const(to, n->u.value);
-    else if (n->op == PSDM_OP_INPUT) copy[k] = psdm_input(to, n->u.input);
+    if (n->op == PSDM_OP_CONST) copy[k] = psdm_graph_const(to, n->u.value);
+    else if (n->op == PSDM_OP_INPUT) copy[k] = psdm_graph_input(to, n->u.input);
     else copy[k] = psdmp_expr_build(to, (psdm_op)n->op, COPY(n->u.of.a), arity > 1 ? COPY(n->u.of.b) : PSDM_REF_NONE);
   }
   for (size_t k = 0; k < count && !to->status; k++) outputs[k] = COPY(v->outputs[k]);

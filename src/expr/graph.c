@@ -129,20 +129,20 @@ psdm_node psdm_graph_node(const psdm_graph *g, uint32_t node) {
 
 /* ---- constructors ---- */
 
-psdm_ref psdm_const(psdm_graph *g, double value) {
+psdm_ref psdm_graph_const(psdm_graph *g, double value) {
   psdmp_expr_node fresh = {.u.value = fabs(value)};
   psdm_ref r = intern(g, PSDM_OP_CONST, fresh);
   return r == PSDM_REF_NONE || !(value < 0) ? r : r ^ 1u;
 }
 
-psdm_ref psdm_input(psdm_graph *g, int number) {
+psdm_ref psdm_graph_input(psdm_graph *g, int number) {
   psdmp_expr_node fresh;
   memset(&fresh, 0, sizeof fresh);
   fresh.u.input = number;
   return intern(g, PSDM_OP_INPUT, fresh);
 }
 
-int psdm_is_const(const psdm_graph *g, psdm_ref a, double *value) {
+int psdm_graph_is_const(const psdm_graph *g, psdm_ref a, double *value) {
   if (a == PSDM_REF_NONE || psdmp_expr_op(g, a) != PSDM_OP_CONST) return 0;
   if (value) *value = a & 1u ? -g->node[a >> 1].u.value : g->node[a >> 1].u.value;
   return 1;
@@ -150,7 +150,7 @@ int psdm_is_const(const psdm_graph *g, psdm_ref a, double *value) {
 
 /* a constant and what is left of a product or sum with one; the constant is always the first operand */
 static bool leading_const(const psdm_graph *g, psdm_ref r, psdm_op op, double *value, psdm_ref *rest) {
-  if (psdmp_expr_op(g, r) != op || !psdm_is_const(g, psdmp_expr_a(g, r), value)) return false;
+  if (psdmp_expr_op(g, r) != op || !psdm_graph_is_const(g, psdmp_expr_a(g, r), value)) return false;
   *rest = psdmp_expr_b(g, r);
   return true;
 }
@@ -168,10 +168,10 @@ static psdm_ref add_const(psdm_graph *g, double c, psdm_ref b) {
   psdm_ref sum = PSDM_REF_NONE;
   if (!leading_const(g, b, PSDM_OP_ADD, &d, &rest)) return sum;
   double sign = b & 1u ? -1 : 1;
-  return psdm_add(g, psdm_const(g, c + sign * d), rest ^ (b & 1u));
+  return psdm_graph_add(g, psdm_graph_const(g, c + sign * d), rest ^ (b & 1u));
 }
 
-psdm_ref psdm_add(psdm_graph *g, psdm_ref a, psdm_ref b) {
+psdm_ref psdm_graph_add(psdm_graph *g, psdm_ref a, psdm_ref b) {
   double x, y;
   if (a == PSDM_REF_NONE || b == PSDM_REF_NONE) return PSDM_REF_NONE;
   if (!comes_before(g, a, b)) {
@@ -179,36 +179,38 @@ psdm_ref psdm_add(psdm_graph *g, psdm_ref a, psdm_ref b) {
     a = b;
     b = swap;
   }
-  if (psdm_is_const(g, a, &x)) {
+  if (psdm_graph_is_const(g, a, &x)) {
     if (x == 0) return b;
-    if (psdm_is_const(g, b, &y)) return psdm_const(g, x + y);
+    if (psdm_graph_is_const(g, b, &y)) return psdm_graph_const(g, x + y);
     psdm_ref folded = add_const(g, x, b);
     if (folded != PSDM_REF_NONE || g->status) return folded;
   }
-  if (a == (b ^ 1u)) return psdm_const(g, 0);
+  if (a == (b ^ 1u)) return psdm_graph_const(g, 0);
   /* the first operand is positive */
   psdm_ref sum = operation(g, PSDM_OP_ADD, a & ~1u, b ^ (a & 1u));
   return sum == PSDM_REF_NONE ? sum : sum ^ (a & 1u);
 }
 
-psdm_ref psdm_sub(psdm_graph *g, psdm_ref a, psdm_ref b) { return psdm_add(g, a, psdm_neg(b)); }
+psdm_ref psdm_graph_sub(psdm_graph *g, psdm_ref a, psdm_ref b) { return psdm_graph_add(g, a, psdm_ref_neg(b)); }
 
-psdm_ref psdm_scale(psdm_graph *g, double factor, psdm_ref a) { return psdm_mul(g, psdm_const(g, factor), a); }
+psdm_ref psdm_graph_scale(psdm_graph *g, double factor, psdm_ref a) {
+  return psdm_graph_mul(g, psdm_graph_const(g, factor), a);
+}
 
 /* c x: zero, one and two are no products, and constants of x join c */
 static psdm_ref mul_const(psdm_graph *g, psdm_ref a, psdm_ref b) {
   double c = g->node[a >> 1].u.value, d;
   psdm_ref rest;
-  if (psdm_is_const(g, b, &d)) return psdm_const(g, c * d);
+  if (psdm_graph_is_const(g, b, &d)) return psdm_graph_const(g, c * d);
   if (c == 0) return a;
   if (c == 1) return b;
-  if (leading_const(g, b, PSDM_OP_MUL, &d, &rest)) return psdm_mul(g, psdm_const(g, c * d), rest);
+  if (leading_const(g, b, PSDM_OP_MUL, &d, &rest)) return psdm_graph_mul(g, psdm_graph_const(g, c * d), rest);
   if (psdmp_expr_op(g, b) == PSDM_OP_ADD && psdmp_expr_a(g, b) == psdmp_expr_b(g, b))
-    return psdm_mul(g, psdm_const(g, 2 * c), psdmp_expr_a(g, b));
-  return c == 2 ? psdm_add(g, b, b) : operation(g, PSDM_OP_MUL, a, b);
+    return psdm_graph_mul(g, psdm_graph_const(g, 2 * c), psdmp_expr_a(g, b));
+  return c == 2 ? psdm_graph_add(g, b, b) : operation(g, PSDM_OP_MUL, a, b);
 }
 
-psdm_ref psdm_mul(psdm_graph *g, psdm_ref a, psdm_ref b) {
+psdm_ref psdm_graph_mul(psdm_graph *g, psdm_ref a, psdm_ref b) {
   if (a == PSDM_REF_NONE || b == PSDM_REF_NONE) return PSDM_REF_NONE;
   uint32_t sign = (a ^ b) & 1u;
   a &= ~1u;
@@ -220,19 +222,19 @@ psdm_ref psdm_mul(psdm_graph *g, psdm_ref a, psdm_ref b) {
   }
   psdm_ref product = psdmp_expr_op(g, a) == PSDM_OP_CONST ? mul_const(g, a, b) : operation(g, PSDM_OP_MUL, a, b);
   if (product == PSDM_REF_NONE) return product;
-  return psdm_is_const(g, product, NULL) && g->node[product >> 1].u.value == 0 ? product & ~1u : product ^ sign;
+  return psdm_graph_is_const(g, product, NULL) && g->node[product >> 1].u.value == 0 ? product & ~1u : product ^ sign;
 }
 
-psdm_ref psdm_power(psdm_graph *g, psdm_ref a, int exponent) {
-  if (exponent <= 0) return psdm_const(g, 1);
-  psdm_ref half = psdm_power(g, a, exponent / 2), square = psdm_mul(g, half, half);
-  return exponent % 2 ? psdm_mul(g, square, a) : square;
+psdm_ref psdm_graph_power(psdm_graph *g, psdm_ref a, int exponent) {
+  if (exponent <= 0) return psdm_graph_const(g, 1);
+  psdm_ref half = psdm_graph_power(g, a, exponent / 2), square = psdm_graph_mul(g, half, half);
+  return exponent % 2 ? psdm_graph_mul(g, square, a) : square;
 }
 
-psdm_ref psdm_recip(psdm_graph *g, psdm_ref a) {
+psdm_ref psdm_graph_recip(psdm_graph *g, psdm_ref a) {
   double c;
   if (a == PSDM_REF_NONE) return a;
-  if (psdm_is_const(g, a, &c)) return psdm_const(g, 1 / c);
+  if (psdm_graph_is_const(g, a, &c)) return psdm_graph_const(g, 1 / c);
   if (psdmp_expr_op(g, a) == PSDM_OP_RECIP) return psdmp_expr_a(g, a) ^ (a & 1u);
   psdm_ref r = operation(g, PSDM_OP_RECIP, a & ~1u, PSDM_REF_NONE);
   return r == PSDM_REF_NONE ? r : r ^ (a & 1u);
@@ -244,28 +246,28 @@ typedef enum parity { ODD, EVEN, NEITHER } parity;
 static psdm_ref unary(psdm_graph *g, psdm_op op, psdm_ref a, parity p) {
   double c;
   if (a == PSDM_REF_NONE) return a;
-  if (psdm_is_const(g, a, &c)) return psdm_const(g, psdmp_expr_value(op, c, 0));
+  if (psdm_graph_is_const(g, a, &c)) return psdm_graph_const(g, psdmp_expr_value(op, c, 0));
   psdm_ref r = operation(g, op, p == NEITHER ? a : a & ~1u, PSDM_REF_NONE);
   return r == PSDM_REF_NONE || p != ODD ? r : r ^ (a & 1u);
 }
 
-psdm_ref psdm_sin(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIN, a, ODD); }
-psdm_ref psdm_cos(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_COS, a, EVEN); }
-psdm_ref psdm_sign(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIGN, a, ODD); }
-psdm_ref psdm_sqrt(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SQRT, a, NEITHER); }
-psdm_ref psdm_exp(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_EXP, a, NEITHER); }
-psdm_ref psdm_tanh(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_TANH, a, ODD); }
-psdm_ref psdm_clip(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_CLIP, a, ODD); }
-psdm_ref psdm_abs(psdm_graph *g, psdm_ref a) { return psdm_mul(g, a, psdm_sign(g, a)); }
+psdm_ref psdm_graph_sin(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIN, a, ODD); }
+psdm_ref psdm_graph_cos(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_COS, a, EVEN); }
+psdm_ref psdm_graph_sign(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SIGN, a, ODD); }
+psdm_ref psdm_graph_sqrt(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_SQRT, a, NEITHER); }
+psdm_ref psdm_graph_exp(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_EXP, a, NEITHER); }
+psdm_ref psdm_graph_tanh(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_TANH, a, ODD); }
+psdm_ref psdm_graph_clip(psdm_graph *g, psdm_ref a) { return unary(g, PSDM_OP_CLIP, a, ODD); }
+psdm_ref psdm_graph_abs(psdm_graph *g, psdm_ref a) { return psdm_graph_mul(g, a, psdm_graph_sign(g, a)); }
 
-psdm_ref psdm_pow(psdm_graph *g, psdm_ref a, double exponent) {
+psdm_ref psdm_graph_pow(psdm_graph *g, psdm_ref a, double exponent) {
   double c;
   if (a == PSDM_REF_NONE) return a;
-  if (psdm_is_const(g, a, &c)) return psdm_const(g, psdmp_expr_value(PSDM_OP_POW, c, exponent));
-  if (exponent == 0) return psdm_const(g, 1);
-  if (exponent == 1) return psdm_abs(g, a);
-  if (exponent == 2) return psdm_mul(g, a, a);
-  psdm_ref b = psdm_const(g, exponent);
+  if (psdm_graph_is_const(g, a, &c)) return psdm_graph_const(g, psdmp_expr_value(PSDM_OP_POW, c, exponent));
+  if (exponent == 0) return psdm_graph_const(g, 1);
+  if (exponent == 1) return psdm_graph_abs(g, a);
+  if (exponent == 2) return psdm_graph_mul(g, a, a);
+  psdm_ref b = psdm_graph_const(g, exponent);
   return b == PSDM_REF_NONE ? b : operation(g, PSDM_OP_POW, a & ~1u, b);
 }
 
@@ -275,10 +277,10 @@ static psdm_ref pair(psdm_graph *g, psdm_ref a, psdm_ref b) {
   return a == PSDM_REF_NONE || b == PSDM_REF_NONE ? PSDM_REF_NONE : operation(g, PSDM_OP_PAIR, a, b);
 }
 
-psdm_ref psdm_bristles(psdm_graph *g, const psdm_friction *f, psdm_ref v0, psdm_ref v1, psdm_ref dt, psdm_ref z) {
+psdm_ref psdm_graph_bristles(psdm_graph *g, const psdm_friction *f, psdm_ref v0, psdm_ref v1, psdm_ref dt, psdm_ref z) {
   psdm_ref motion = pair(g, pair(g, v0, v1), pair(g, dt, z));
-  psdm_ref numbers = pair(g, pair(g, psdm_const(g, f->coulomb), psdm_const(g, f->stat)),
-                          pair(g, psdm_const(g, f->stribeck), psdm_const(g, f->sigma0)));
+  psdm_ref numbers = pair(g, pair(g, psdm_graph_const(g, f->coulomb), psdm_graph_const(g, f->stat)),
+                          pair(g, psdm_graph_const(g, f->stribeck), psdm_graph_const(g, f->sigma0)));
   return motion == PSDM_REF_NONE || numbers == PSDM_REF_NONE ? PSDM_REF_NONE
                                                              : operation(g, PSDM_OP_BRISTLES, motion, numbers);
 }
@@ -303,17 +305,17 @@ double psdmp_expr_bristles(const double x[PSDMP_EXPR_BRISTLES]) {
 psdm_ref psdmp_expr_build(psdm_graph *g, psdm_op op, psdm_ref a, psdm_ref b) {
   double exponent = NAN;
   switch (op) {
-    case PSDM_OP_ADD: return psdm_add(g, a, b);
-    case PSDM_OP_MUL: return psdm_mul(g, a, b);
-    case PSDM_OP_RECIP: return psdm_recip(g, a);
-    case PSDM_OP_SIN: return psdm_sin(g, a);
-    case PSDM_OP_COS: return psdm_cos(g, a);
-    case PSDM_OP_SQRT: return psdm_sqrt(g, a);
-    case PSDM_OP_SIGN: return psdm_sign(g, a);
-    case PSDM_OP_EXP: return psdm_exp(g, a);
-    case PSDM_OP_TANH: return psdm_tanh(g, a);
-    case PSDM_OP_CLIP: return psdm_clip(g, a);
-    case PSDM_OP_POW: psdm_is_const(g, b, &exponent); return psdm_pow(g, a, exponent);
+    case PSDM_OP_ADD: return psdm_graph_add(g, a, b);
+    case PSDM_OP_MUL: return psdm_graph_mul(g, a, b);
+    case PSDM_OP_RECIP: return psdm_graph_recip(g, a);
+    case PSDM_OP_SIN: return psdm_graph_sin(g, a);
+    case PSDM_OP_COS: return psdm_graph_cos(g, a);
+    case PSDM_OP_SQRT: return psdm_graph_sqrt(g, a);
+    case PSDM_OP_SIGN: return psdm_graph_sign(g, a);
+    case PSDM_OP_EXP: return psdm_graph_exp(g, a);
+    case PSDM_OP_TANH: return psdm_graph_tanh(g, a);
+    case PSDM_OP_CLIP: return psdm_graph_clip(g, a);
+    case PSDM_OP_POW: psdm_graph_is_const(g, b, &exponent); return psdm_graph_pow(g, a, exponent);
     default: return a == PSDM_REF_NONE || b == PSDM_REF_NONE ? PSDM_REF_NONE : operation(g, op, a, b);
   }
 }

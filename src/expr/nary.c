@@ -219,7 +219,7 @@ static uint64_t arrival(const writer *w, psdm_ref r) {
 static psdm_ref combine(writer *w, psdm_op op, uint32_t size) {
   while (size > 1) {
     psdm_ref a = (psdm_ref)psdmp_expr_heap_pop(w->heap, &size), b = (psdm_ref)psdmp_expr_heap_pop(w->heap, &size);
-    psdm_ref both = op == PSDM_OP_ADD ? psdm_add(w->g, a, b) : psdm_mul(w->g, a, b);
+    psdm_ref both = op == PSDM_OP_ADD ? psdm_graph_add(w->g, a, b) : psdm_graph_mul(w->g, a, b);
     if (both == PSDM_REF_NONE || !know_depths(w)) return PSDM_REF_NONE;
     psdmp_expr_heap_push(w->heap, &size, arrival(w, both));
   }
@@ -228,7 +228,7 @@ static psdm_ref combine(writer *w, psdm_op op, uint32_t size) {
 
 static psdm_ref write_many(writer *w, const psdmp_expr_item *it) {
   uint32_t size = 0;
-  if (!it->length) return psdm_const(w->g, it->op == PSDM_OP_MUL);
+  if (!it->length) return psdm_graph_const(w->g, it->op == PSDM_OP_MUL);
   if (!know_depths(w) || !psdmp_expr_reserve(w->n->allocator, &w->heap, &w->heap_room, it->length, sizeof *w->heap))
     return PSDM_REF_NONE;
   for (uint32_t k = 0; k < it->length; k++) {
@@ -243,8 +243,8 @@ static psdm_ref write_item(writer *w, const psdmp_expr_item *it) {
   const uint32_t *operand = w->n->pool + it->first;
   psdm_ref two[2] = {PSDM_REF_NONE, PSDM_REF_NONE};
   if (it->op == PSDM_OP_ADD || it->op == PSDM_OP_MUL) return write_many(w, it);
-  if (it->op == PSDM_OP_CONST) return psdm_const(w->g, it->value);
-  if (it->op == PSDM_OP_INPUT) return psdm_input(w->g, it->input);
+  if (it->op == PSDM_OP_CONST) return psdm_graph_const(w->g, it->value);
+  if (it->op == PSDM_OP_INPUT) return psdm_graph_input(w->g, it->input);
   for (uint32_t k = 0; k < it->length; k++) two[k] = w->made[operand[k] >> 1] ^ (operand[k] & 1u);
   return psdmp_expr_build(w->g, (psdm_op)it->op, two[0], two[1]);
 }

@@ -19,7 +19,7 @@ psdm_status psdm_graph_substitute(psdm_graph *g, const int *inputs, const psdm_r
   psdm_status status = now && used ? PSDM_OK : PSDM_E_MEMORY;
   for (uint32_t k = 0; k < size && !status; k++) now[k] = 2 * k;
   for (size_t i = 0; i < count && !status; i++) {
-    psdm_ref input = psdm_input(g, inputs[i]);
+    psdm_ref input = psdm_graph_input(g, inputs[i]);
     if (input != PSDM_REF_NONE && input >> 1 < size) now[input >> 1] = by[i];
   }
   if (!status) psdmp_expr_graph_uses(g, outputs, output_count, used);

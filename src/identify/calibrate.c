@@ -8,7 +8,7 @@
 #include "identify/identify.h"
 #include "identify/result_priv.h"
 #include "linalg/linalg.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "robot/robot.h"
 
 /* ---- small helpers ---- */

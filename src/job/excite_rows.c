@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "job/excite_priv.h"
+#include "psdm/friction.h"
 
 static double seconds_of(const psdmp_job_excite *j, const psdm_motion *motion) {
   return j->set.periods * (psdm_motion_end(motion) - psdm_motion_begin(motion));

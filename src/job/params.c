@@ -4,6 +4,7 @@
 
 #include "job/job_priv.h"
 #include "psdm/results.h"
+#include "psdm/symbolic.h"
 
 #define PARAMS_SETTINGS(X)                                                                                      \
   X(flag, symbolic, "", "", "formulas in symbols for the link lengths (a3, d3, ...), not their values")         \
@@ -29,7 +30,7 @@ typedef struct params {
   int model, solver;
   psdm_derive_options assume;
   psdm_model *derived;
-  psdm_params *sampled;
+  psdm_base_parameters *sampled;
   psdm_symbolic *symbolic;
 } params;
 
@@ -64,7 +65,7 @@ static psdm_status find_symbols(params *j) {
 
 /* two groups lie ten digits apart or more, unless axes are nearly parallel or lengths nearly zero */
 static void warn_doubt(const params *j) {
-  const psdm_params *p = j->sampled;
+  const psdm_base_parameters *p = j->sampled;
   double gap = fmin(fmin(p->gap[0], p->gap[1]), p->gap[2]);
   if (p->ranks[0] != p->ranks[2])
     psdmp_job_warn(&j->job, "rank %d by T and %d by sigma: the samples are inconclusive; use \1model exact",
@@ -80,14 +81,14 @@ static psdm_status find(params *j) {
   psdm_job *job = &j->job;
   psdm_params_result *made;
   psdm_error error;
-  psdm_params_options options = {.sampling = j->model ? (psdm_sampling)(j->model - 1) : PSDM_SAMPLE_D,
-                                 .solver = (psdm_solver)j->solver,
-                                 .no_scaling = j->set.no_scaling,
-                                 .assume_count = j->assume.assume_count,
-                                 .assume = j->assume.assume};
+  psdm_base_parameters_options options = {.sampling = j->model ? (psdm_sampling)(j->model - 1) : PSDM_SAMPLE_D,
+                                          .solver = (psdm_solver)j->solver,
+                                          .no_scaling = j->set.no_scaling,
+                                          .assume_count = j->assume.assume_count,
+                                          .assume = j->assume.assume};
   psdmp_job_tell(job, PSDM_JOB_STAGE, j->model ? "sampling and decomposing" : "deriving");
-  psdm_status status = j->model ? psdm_params_solve(job->robot, &options, NULL, &j->sampled, &error)
-                                : psdm_params_derive(job->robot, &j->assume, NULL, &j->derived, NULL, &error);
+  psdm_status status = j->model ? psdm_base_parameters_solve(job->robot, &options, NULL, &j->sampled, &error)
+                                : psdm_base_parameters_derive(job->robot, &j->assume, NULL, &j->derived, NULL, &error);
   psdmp_job_event(job, PSDM_JOB_STAGE);
   if (status) return psdmp_job_fail(job, &error);
   if (j->sampled) warn_doubt(j);
@@ -145,7 +146,7 @@ static psdm_status run(psdm_job *job) {
 static void release(psdm_job *job) {
   params *j = (params *)job;
   psdm_symbolic_free(j->symbolic);
-  psdm_params_free(j->sampled);
+  psdm_base_parameters_free(j->sampled);
   psdm_model_free(j->derived);
 }
 

@@ -117,7 +117,7 @@ typedef struct psdmp_job_simulate {
   double *q, *qd, *theta, *thetad; /* (n) where it starts; the last two NULL: springs at rest */
   psdm_motion *reference;
   psdm_signal *torque, *wrench;
-  psdm_payload *payload;
+  psdm_sim_payload *payload;
   psdmp_job_carried carried;
   psdm_controller *controller;
   psdm_sim_options options;

@@ -1,5 +1,6 @@
 /* threads.c: how many threads. */
 #include "parallel/parallel.h"
+#include "psdm/component.h"
 
 #ifdef _OPENMP
 #include <omp.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "parameters/parameters.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "robot/robot.h"
 
 psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model,
@@ -13,7 +13,7 @@ psdm_status psdmp_parameters_model(const psdm_robot *robot, const psdm_allocator
   static const psdm_derive_options physical = {.rank_tolerance = PSDMP_PARAMETERS_PHYSICAL_RANK};
   psdm_robot bare = *robot;
   bare.assumptions = 0;
-  return psdm_params_derive(&bare, &physical, allocator, model, info, error);
+  return psdm_base_parameters_derive(&bare, &physical, allocator, model, info, error);
 }
 
 psdm_status psdm_parameters_model(const psdm_robot *robot, const psdm_allocator *allocator, psdm_model **model,

@@ -5,6 +5,7 @@
 #include "parameters/parameters.h"
 #include "robot/robot.h"
 #include "psdm/friction.h"
+#include "psdm/predictor.h"
 #include "psdm/rigid.h"
 
 struct psdm_predictor {

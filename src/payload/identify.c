@@ -248,7 +248,7 @@ static bool settled(const psdm_payload_answer *a, const double before[10]) {
 static psdm_status find(psdmp_payload *p, const psdm_allocator *allocator, psdm_error *error) {
   int joint;
   psdm_status status = psdmp_robot_named_or_fail(p->robot, p->options->link, &joint, error);
-  if (!status) status = psdmp_payload_mount_find(p->robot, p->options->link ? joint : PSDM_TIP, &p->mount, error);
+  if (!status) status = psdmp_payload_mount_find(p->robot, joint, &p->mount, error);
   if (!status) status = set_logs(p, error);
   if (!status) status = set_run(p, allocator, error);
   if (status) return status;

@@ -71,9 +71,8 @@ void psdmp_payload_load_doubt(const psdm_load *load, const double V[100], double
 psdm_status psdmp_payload_mount_find(const psdm_robot *robot, int joint, psdmp_payload_mount *mount,
                                      psdm_error *error) {
   const psdm_robot *r = robot->closure ? robot->closure->tree : robot;
-  if (joint < PSDM_TIP || joint >= r->joints)
+  if (joint < 0 || joint >= r->joints)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "there is no joint of the number %d", joint);
-  if (joint == PSDM_TIP) joint = psdm_robot_default_link(r, NULL);
   const psdmp_robot_link *link = &r->link[joint];
   char name[80];
   psdmp_base_quote(link->name, strlen(link->name), name, sizeof name);

@@ -24,6 +24,7 @@
 #include "identify/identify.h"
 #include "linalg/linalg.h"
 #include "psdm/payload.h"
+#include "psdm/predictor.h"
 
 /* ---- payload.c ---- */
 

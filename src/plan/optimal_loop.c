@@ -19,6 +19,7 @@
 
 #include "linalg/linalg.h"
 #include "plan/optimal_priv.h"
+#include "psdm/loop.h"
 
 enum { MOST_STEPS = 20 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "rigid/closed_priv.h"
+#include "psdm/loop.h"
 
 /* out (columns of G wide) = row G */
 static void row_times_G(const psdm_robot *r, const double *G, const double *row, double *out) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/sim_priv.h"
+#include "psdm/loop.h"
 
 /* a joint is let go when it is held by this much more than friction can, so that it surely moves on */
 static const double margin = 1e-9;

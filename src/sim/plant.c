@@ -4,6 +4,7 @@
 
 #include "linalg/linalg.h"
 #include "sim/sim_priv.h"
+#include "psdm/loop.h"
 
 /* ---- views of the state ---- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/sim_priv.h"
+#include "psdm/loop.h"
 
 /* ---- the controller's samples ---- */
 

@@ -1,5 +1,6 @@
 /* sim.c: making and placing a simulator. */
 #include "psdm/sim.h"
+#include "psdm/loop.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -47,7 +47,8 @@ static psdm_status pick(search *s) {
 
 static void spoil_program(psdmp_codegen_program *p) {
   static const double factor[] = {1, 1 + 1e-6, NAN, HUGE_VAL};
-  if (picking.spoil) p->output[0] = psdm_mul(p->graph, psdm_const(p->graph, factor[picking.spoil]), p->output[0]);
+  if (picking.spoil)
+    p->output[0] = psdm_graph_mul(p->graph, psdm_graph_const(p->graph, factor[picking.spoil]), p->output[0]);
 }
 
 psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta,

@@ -342,7 +342,7 @@ static void test_wrong_objects_are_refused(void **unused) {
                       NULL, &code, &error),
       PSDM_OK);
   psdmp_codegen_program *p = &code->program[0];
-  p->output[0] = psdm_scale(p->graph, 1 + 1e-6, p->output[0]);
+  p->output[0] = psdm_graph_scale(p->graph, 1 + 1e-6, p->output[0]);
   psdm_status status =
       psdm_compile(code, &(psdm_compile_options){.native = true, .cache = ""}, NULL, &compiled, &error);
   assert_int_equal(status, PSDM_E_COMPILER);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "psdm/codegen.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "psdm/reduce.h"
 #include "support.h"
 
@@ -48,7 +48,7 @@ static void code(void **state) {
   expect(psdm_code_build_model(robot, model, NULL, NULL, &found, &error), PSDM_E_ROBOT, &error,
          "the model has 1 joints", 0);
   psdm_model_free(model);
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &base, NULL, NULL), PSDM_OK); /* without functions */
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &base, NULL, NULL), PSDM_OK); /* without functions */
   expect(psdm_code_build_model(robot, base, NULL, NULL, &found, &error), PSDM_E_ARGUMENT, &error,
          "the model has no functions", 0);
   psdm_model_free(base);
@@ -67,7 +67,7 @@ static void reduction(void **state) {
   psdm_model *model, *other, *base, *reduced;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   assert_int_equal(psdm_model_derive(one, NULL, NULL, &other, NULL, NULL), PSDM_OK);
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &base, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &base, NULL, NULL), PSDM_OK);
   const struct {
     const psdm_model *model;
     psdm_reduce_options o;

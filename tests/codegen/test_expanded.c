@@ -345,9 +345,10 @@ static void test_bounds(void **unused) {
   psdm_graph *g;
   double input[1] = {0.5}, out[3], bound[3];
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
-  psdm_ref x = psdm_input(g, 0), c = psdm_const(g, 1e4), sum = psdm_add(g, x, c), product = psdm_mul(g, x, sum);
-  psdm_ref outputs[3] = {psdm_sub(g, psdm_add(g, product, psdm_sin(g, x)), product), psdm_mul(g, sum, sum),
-                         psdm_recip(g, sum)};
+  psdm_ref x = psdm_graph_input(g, 0), c = psdm_graph_const(g, 1e4), sum = psdm_graph_add(g, x, c),
+           product = psdm_graph_mul(g, x, sum);
+  psdm_ref outputs[3] = {psdm_graph_sub(g, psdm_graph_add(g, product, psdm_graph_sin(g, x)), product),
+                         psdm_graph_mul(g, sum, sum), psdm_graph_recip(g, sum)};
   assert_true(psdmp_codegen_rounding_at(g, input, outputs, 3, NULL, out, bound));
   double s = 10000.5, total = 0.5 * s + sin(0.5);
   assert_true(out[1] == s * s && fabs(out[0] - sin(0.5)) <= 0x1p-52 * total);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "support.h"
+#include "psdm/friction.h"
 
 /* samples before and behind a contact; ms; states that the doubt is looked at */
 enum { N = 6, TERMS = 3, LEAD = 80, WATCH = 100, PROMISED = 20, STATES = 1500 };

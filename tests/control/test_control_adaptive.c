@@ -179,7 +179,7 @@ static void test_states(void **unused) {
   psdm_model *model;
   psdm_error error;
   double pi[MOST_PARAMETERS], theta[MOST_PARAMETERS], start[MOST_PARAMETERS];
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   psdm_robot_parameters(robot, pi);
   psdm_model_theta(model, pi, theta);
   psdm_controller *c = adaptive(robot, NULL, NULL);
@@ -238,7 +238,7 @@ static plant wrong_by_fifth(rng *g, psdm_control_options options) {
   plant p = {.robot = load_shipped("kuka_kr6")};
   double pi[MOST_PARAMETERS], start[L6];
   assert_int_equal(psdm_work_new(p.robot, NULL, &p.work), PSDM_OK);
-  assert_int_equal(psdm_params_derive(p.robot, NULL, NULL, &p.base, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(p.robot, NULL, NULL, &p.base, NULL, NULL), PSDM_OK);
   assert_int_equal(psdm_model_l(p.base), L6);
   psdm_robot_parameters(p.robot, pi);
   psdm_model_theta(p.base, pi, p.truth);

@@ -9,6 +9,7 @@
 
 #include "derive/collect_priv.h"
 #include "support.h"
+#include "psdm/symbolic.h"
 
 static psdm_model *derive(const psdm_robot *robot, const psdm_derive_options *options, psdm_derive_info *info) {
   psdm_model *model;
@@ -454,7 +455,7 @@ static void test_all_takers_match(void **unused) {
                            : taker == 1 ? psdm_code_build_model(r, m, &expanded, NULL, &code, &error)
                            : taker == 2 ? psdm_structure_new(r, m, true, NULL, &structure, &error)
                            : taker == 3 ? psdm_symbolic_derive(r, m, NULL, NULL, &symbolic, &error)
-                                        : psdm_payload_map(r, m, -1, L, &error);
+                                        : psdm_payload_map(r, m, psdm_robot_default_link(r, NULL), L, &error);
       if (status != (right ? PSDM_OK : PSDM_E_ROBOT))
         fail_msg("taker %d, %s robot: %s", taker, right ? "its own" : "another", error.text);
       if (!right) assert_non_null(strstr(error.text, "the model was made for robot"));

@@ -82,32 +82,32 @@ static void refusals(void **state) {
       "assumption 'Ixx3 = 0': 'NAME = 0' or 'NAME = NAME' was expected, NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz "
       "Ia with a link number");
   /* what samples and structure do not take */
-  psdm_robot *loop = load_shipped("five_bar"), *hundred = chain(PSDM_PARAMS_JOINTS),
-             *beyond = chain(PSDM_PARAMS_JOINTS + 1),
+  psdm_robot *loop = load_shipped("five_bar"), *hundred = chain(PSDM_BASE_PARAMETERS_JOINTS),
+             *beyond = chain(PSDM_BASE_PARAMETERS_JOINTS + 1),
              *huge = parse_robot("convention: dh\njoints: [{a: 1e200}, {a: 1e200, alpha: pi/2}]\n");
   psdm_robot *follower = parse_robot("convention: dh\njoints: [{name: a, a: 1}, {name: b, a: 1, couple: {a: 1}}]\n");
-  psdm_params *p;
+  psdm_base_parameters *p;
   expect_refusal(psdm_model_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT,
                  "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' finds its "
                  "base parameters");
-  expect_refusal(psdm_params_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT,
+  expect_refusal(psdm_base_parameters_derive(loop, NULL, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT,
                  "a robot with closed loops has no structure in sines and cosines; sample it: --model d, d0 or h");
-  assert_int_equal(psdm_params_derive(hundred, NULL, NULL, &m, NULL, &error), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(hundred, NULL, NULL, &m, NULL, &error), PSDM_OK);
   psdm_model_free(m);
-  expect_refusal(psdm_params_derive(beyond, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT,
+  expect_refusal(psdm_base_parameters_derive(beyond, NULL, NULL, &m, NULL, &error), &error, PSDM_E_LIMIT,
                  "101 moving joints; base parameters are found for at most 100");
-  expect_refusal(psdm_params_solve(beyond, NULL, NULL, &p, &error), &error, PSDM_E_LIMIT,
+  expect_refusal(psdm_base_parameters_solve(beyond, NULL, NULL, &p, &error), &error, PSDM_E_LIMIT,
                  "101 moving joints; base parameters are sampled for at most 100");
-  expect_refusal(psdm_params_solve(huge, NULL, NULL, &p, &error), &error, PSDM_E_ROBOT,
+  expect_refusal(psdm_base_parameters_solve(huge, NULL, NULL, &p, &error), &error, PSDM_E_ROBOT,
                  "the robot's lengths are too large to sample its dynamics");
   for (int k = 0; k < 4; k++) {
-    const psdm_params_options nonsense = {.sampling = (psdm_sampling)(k == 0   ? -1
-                                                                      : k == 1 ? PSDM_SAMPLE_H + 1
-                                                                               : 0),
-                                          .solver = (psdm_solver)(k == 2   ? -1
-                                                                  : k == 3 ? PSDM_SOLVER_SVD + 1
-                                                                           : 0)};
-    expect_refusal(psdm_params_solve(two, &nonsense, NULL, &p, &error), &error, PSDM_E_ARGUMENT,
+    const psdm_base_parameters_options nonsense = {.sampling = (psdm_sampling)(k == 0   ? -1
+                                                                               : k == 1 ? PSDM_SAMPLE_H + 1
+                                                                                        : 0),
+                                                   .solver = (psdm_solver)(k == 2   ? -1
+                                                                           : k == 3 ? PSDM_SOLVER_SVD + 1
+                                                                                    : 0)};
+    expect_refusal(psdm_base_parameters_solve(two, &nonsense, NULL, &p, &error), &error, PSDM_E_ARGUMENT,
                    "no such model or solver");
   }
   expect_refusal(psdm_model_derive(follower, &dense, NULL, &m, NULL, &error), &error, PSDM_E_ROBOT,
@@ -477,7 +477,7 @@ static void expect_left(const psdm_robot *r, const tied *t) {
   psdm_derive_info info;
   psdm_model *m = derive(r, &o, &info), *base;
   assert_true(info.residual < 1e-13);
-  assert_int_equal(psdm_params_derive(r, &o, NULL, &base, &info, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(r, &o, NULL, &base, &info, NULL), PSDM_OK);
   assert_true(info.residual < 1e-13 && base->l == m->l && base->combined == combines && m->combined == combines);
   for (int j = 0; j < m->l; j++) assert_int_equal(m->base[j].parameter, base->base[j].parameter);
   psdm_model_free(base);
@@ -625,17 +625,17 @@ static void samples_of_nearly_parallel_axes(void **state) {
              angle, -angle);
     psdm_robot *r = parse_unsnapped(text);
     for (int k = 0; k < 6; k++) {
-      const psdm_params_options o = {
+      const psdm_base_parameters_options o = {
           .no_scaling = true, .solver = (psdm_solver)(k % 2), .sampling = (psdm_sampling)(k / 2)};
-      psdm_params *p;
+      psdm_base_parameters *p;
       psdm_error error;
-      if (psdm_params_solve(r, &o, NULL, &p, &error))
+      if (psdm_base_parameters_solve(r, &o, NULL, &p, &error))
         fail_msg("%g, solver %d, model %d: %s", angle, k % 2, k / 2, error.text);
       assert_true(p->rank >= 7 && p->rank <= 11 && p->rank == p->ranks[k % 2 ? 2 : 0]);
       for (int i = 0; i < p->rank; i++)
         for (int e = 0; e < p->columns - p->rank; e++)
           assert_true(p->kept[i] != p->dropped[e] && isfinite(p->beta[i * (p->columns - p->rank) + e]));
-      psdm_params_free(p);
+      psdm_base_parameters_free(p);
     }
     psdm_robot_free(r);
   }
@@ -698,7 +698,7 @@ static void fingerprints(void **state) {
     psdm_model *m;
     psdm_error error;
     assert_int_equal(functions ? psdm_model_derive(r[0], NULL, NULL, &m, NULL, &error)
-                               : psdm_params_derive(r[0], NULL, NULL, &m, NULL, &error),
+                               : psdm_base_parameters_derive(r[0], NULL, NULL, &m, NULL, &error),
                      PSDM_OK);
     for (int k = 0; k < 4; k++) assert_int_equal(psdm_model_match(m, r[k], &error), k ? PSDM_E_ROBOT : PSDM_OK);
     assert_true(m->n == 2 && m->classes == 6 && m->standard == 20 && m->links == 2 &&

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fenced.h"
+#include "psdm/symbolic.h"
 
 static const char plain[] = "convention: dh\njoints: [{a: 0.5, drive_inertia: 0.2}, {type: prismatic, a: 0.3, alpha: "
                             "0.4, drive_inertia: unknown}]\n";
@@ -19,7 +20,7 @@ typedef struct route {
   psdm_status (*run)(const psdm_robot *robot, const struct route *route, const psdm_allocator *allocator,
                      psdm_error *error);
   psdm_derive_options derive;
-  psdm_params_options params;
+  psdm_base_parameters_options params;
 } route;
 
 static psdm_status run_derive(const psdm_robot *r, const route *of, const psdm_allocator *a, psdm_error *error) {
@@ -32,17 +33,17 @@ static psdm_status run_derive(const psdm_robot *r, const route *of, const psdm_a
 
 static psdm_status run_structure(const psdm_robot *r, const route *of, const psdm_allocator *a, psdm_error *error) {
   psdm_model *m;
-  psdm_status status = psdm_params_derive(r, &of->derive, a, &m, NULL, error);
+  psdm_status status = psdm_base_parameters_derive(r, &of->derive, a, &m, NULL, error);
   assert_true(!status == (m != NULL));
   psdm_model_free(m);
   return status;
 }
 
 static psdm_status run_samples(const psdm_robot *r, const route *of, const psdm_allocator *a, psdm_error *error) {
-  psdm_params *p;
-  psdm_status status = psdm_params_solve(r, &of->params, a, &p, error);
+  psdm_base_parameters *p;
+  psdm_status status = psdm_base_parameters_solve(r, &of->params, a, &p, error);
   assert_true(!status == (p != NULL));
-  psdm_params_free(p);
+  psdm_base_parameters_free(p);
   return status;
 }
 
@@ -51,7 +52,7 @@ static psdm_status run_symbols(const psdm_robot *r, const route *of, const psdm_
   psdm_symbolic *s;
   const psdm_symbolic_options o = {
       .assume_count = of->derive.assume_count, .assume = of->derive.assume, .rename_count = 1, .rename = names};
-  assert_int_equal(psdm_params_derive(r, &of->derive, NULL, &m, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(r, &of->derive, NULL, &m, NULL, NULL), PSDM_OK);
   psdm_status status = psdm_symbolic_derive(r, m, &o, a, &s, error);
   assert_true(!status == (s != NULL));
   psdm_symbolic_free(s);

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
+#include "psdm/symbolic.h"
 #include "shortage.h"
 
 typedef struct wish {
@@ -26,7 +27,7 @@ static psdm_status try_derive(const psdm_allocator *allocator, const void *what,
 static psdm_status try_base(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   const wish *w = what;
   psdm_model *model = (psdm_model *)&model;
-  psdm_status status = psdm_params_derive(w->robot, &w->options, allocator, &model, NULL, error);
+  psdm_status status = psdm_base_parameters_derive(w->robot, &w->options, allocator, &model, NULL, error);
   if (status) assert_null(model);
   psdm_model_free(model);
   return status;
@@ -63,11 +64,11 @@ static psdm_status try_numeric(const psdm_allocator *allocator, const void *what
   psdm_status status = PSDM_OK;
   for (psdm_sampling sampling = PSDM_SAMPLE_D; sampling <= PSDM_SAMPLE_H && !status; sampling++)
     for (psdm_solver solver = PSDM_SOLVER_QR; solver <= PSDM_SOLVER_SVD && !status; solver++) {
-      psdm_params *params = (psdm_params *)&params;
-      status = psdm_params_solve(what, &(psdm_params_options){.sampling = sampling, .solver = solver}, allocator,
-                                 &params, error);
+      psdm_base_parameters *params = (psdm_base_parameters *)&params;
+      status = psdm_base_parameters_solve(what, &(psdm_base_parameters_options){.sampling = sampling, .solver = solver},
+                                          allocator, &params, error);
       if (status) assert_null(params);
-      psdm_params_free(params);
+      psdm_base_parameters_free(params);
     }
   return status;
 }

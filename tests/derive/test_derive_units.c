@@ -104,7 +104,7 @@ static void other_units(void **state) {
     psdm_derive_info ours, theirs;
     psdm_model *m = derive(r, o, &ours), *base, *other;
     assert_true(ours.residual <= 1e-13 && ours.kept > 1e3 * ours.dropped && ours.rank_kept > 1e3 * ours.rank_dropped);
-    assert_int_equal(psdm_params_derive(r, o, NULL, &base, NULL, NULL), PSDM_OK);
+    assert_int_equal(psdm_base_parameters_derive(r, o, NULL, &base, NULL, NULL), PSDM_OK);
     for (size_t k = 0; k < sizeof powers / sizeof *powers; k++) {
       psdm_robot *s = make(seed, ldexp(1, powers[k]), coupled);
       other = derive(s, o, &theirs);
@@ -113,7 +113,7 @@ static void other_units(void **state) {
       expect_same(theirs.rank_kept, ours.rank_kept, o || coupled, "rank_kept", i);
       if (!o && !coupled) assert_true(ours.rank_dropped == theirs.rank_dropped);
       psdm_model_free(other);
-      assert_int_equal(psdm_params_derive(s, o, NULL, &other, &theirs, NULL), PSDM_OK);
+      assert_int_equal(psdm_base_parameters_derive(s, o, NULL, &other, &theirs, NULL), PSDM_OK);
       expect_scaled(r, base, other, powers[k], o || coupled);
       assert_true(theirs.residual <= 1e-13);
       psdm_model_free(other);
@@ -396,8 +396,9 @@ static void rank_tolerance(void **state) {
   psdm_derive_info exact, rough;
   assert_int_equal(psdm_robot_parse(text, strlen(text), "nearly", &keep, NULL, &r, NULL), PSDM_OK);
   psdm_model *m = derive(r, NULL, &exact), *few;
-  assert_int_equal(psdm_params_derive(r, &(psdm_derive_options){.rank_tolerance = 1e-3}, NULL, &few, &rough, NULL),
-                   PSDM_OK);
+  assert_int_equal(
+      psdm_base_parameters_derive(r, &(psdm_derive_options){.rank_tolerance = 1e-3}, NULL, &few, &rough, NULL),
+      PSDM_OK);
   assert_true(few->l < m->l && exact.rank_kept < 1e-3 && rough.rank_kept > 1e-3 && rough.rank_dropped < 1e-3 &&
               rough.rank_dropped > 1e-9);
   assert_true(exact.residual < 1e-13 && rough.residual > 1e-9 && rough.residual < 1e-3);

@@ -77,7 +77,7 @@ static void study(const kind *k, int robots) {
   for (int i = 0; i < robots; i++) {
     psdm_robot *r = make(&g, k);
     psdm_model *m;
-    psdm_params *p;
+    psdm_base_parameters *p;
     psdm_derive_info info;
     psdm_error error;
     if (!r) continue;
@@ -90,14 +90,15 @@ static void study(const kind *k, int robots) {
     worst = fmax(worst, info.residual);
     share = fmax(share, largest_share(r, m));
     psdm_model_free(m);
-    if (psdm_params_derive(r, NULL, NULL, &m, &info, &error)) fail_msg("%s, robot %d: %s", k->name, i, error.text);
+    if (psdm_base_parameters_derive(r, NULL, NULL, &m, &info, &error))
+      fail_msg("%s, robot %d: %s", k->name, i, error.text);
     base = fmax(base, info.residual);
     psdm_model_free(m);
     /* samples see less than the structure: what they cannot tell is refused, never wrong */
-    status = psdm_params_solve(r, &(psdm_params_options){.no_scaling = true}, NULL, &p, &error);
+    status = psdm_base_parameters_solve(r, &(psdm_base_parameters_options){.no_scaling = true}, NULL, &p, &error);
     if (status && status != PSDM_E_ACCURACY) fail_msg("%s, robot %d, by samples: %s", k->name, i, error.text);
     refused += status == PSDM_E_ACCURACY;
-    if (!status) psdm_params_free(p);
+    if (!status) psdm_base_parameters_free(p);
     const psdm_derive_options rows = {.basis = PSDM_BASIS_ECHELON};
     status = psdm_model_derive(r, &rows, NULL, &m, &info, &error);
     if (!status) echelon = fmax(echelon, info.residual), psdm_model_free(m);
@@ -173,7 +174,7 @@ static void followers(void **state) {
     psdm_derive_info info;
     if (psdm_robot_parse(text, strlen(text), "followers", &(psdm_robot_options){.no_snap = true}, NULL, &r, &error))
       fail_msg("%s\n%s", error.text, text);
-    if (psdm_params_derive(r, NULL, NULL, &m, &info, &error)) fail_msg("%s\n%s", error.text, text);
+    if (psdm_base_parameters_derive(r, NULL, NULL, &m, &info, &error)) fail_msg("%s\n%s", error.text, text);
     printf("followers %zu: l %d, residual %.1e\n", i, psdm_model_l(m), info.residual);
     assert_true(info.residual <= 1e-12);
     psdm_model_free(m);

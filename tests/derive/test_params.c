@@ -12,17 +12,17 @@
 
 static const char *const sampling_name[] = {"d", "d0", "h"}, *const solver_name[] = {"qr", "svd"};
 
-static psdm_params *solve_samples(const psdm_robot *r, int sampling, int solver, bool no_scaling) {
-  psdm_params *p;
+static psdm_base_parameters *solve_samples(const psdm_robot *r, int sampling, int solver, bool no_scaling) {
+  psdm_base_parameters *p;
   psdm_error error;
   char text[900];
-  const psdm_params_options o = {
+  const psdm_base_parameters_options o = {
       .sampling = (psdm_sampling)sampling, .solver = (psdm_solver)solver, .no_scaling = no_scaling};
-  if (psdm_params_solve(r, &o, NULL, &p, &error)) fail_msg("%s", psdm_error_format(&error, text, sizeof text));
+  if (psdm_base_parameters_solve(r, &o, NULL, &p, &error)) fail_msg("%s", psdm_error_format(&error, text, sizeof text));
   return p;
 }
 
-static psdm_params *solve(const psdm_robot *r, int sampling, int solver) {
+static psdm_base_parameters *solve(const psdm_robot *r, int sampling, int solver) {
   return solve_samples(r, sampling, solver, false);
 }
 
@@ -30,7 +30,8 @@ static psdm_model *derive(const psdm_robot *r) {
   psdm_model *m;
   psdm_error error;
   char text[900];
-  if (psdm_params_derive(r, NULL, NULL, &m, NULL, &error)) fail_msg("%s", psdm_error_format(&error, text, sizeof text));
+  if (psdm_base_parameters_derive(r, NULL, NULL, &m, NULL, &error))
+    fail_msg("%s", psdm_error_format(&error, text, sizeof text));
   return m;
 }
 
@@ -52,7 +53,7 @@ static int parameter(const psdm_robot *r, const char *name) {
 }
 
 /* base parameter j's coefficients over all standard parameters */
-static void row_of_params(const psdm_params *p, int j, double *row) {
+static void row_of_params(const psdm_base_parameters *p, int j, double *row) {
   int e = p->columns - p->rank;
   memset(row, 0, sizeof *row * (size_t)p->standard);
   row[p->column[p->kept[j]]] = 1;
@@ -194,7 +195,7 @@ static void gautier_by_numbers(void **state) {
   psdm_robot_parameters(r, pi);
   for (int model = 0; model < 3; model++)
     for (int solver = 0; solver < 2; solver++) {
-      psdm_params *p = solve(r, model, solver);
+      psdm_base_parameters *p = solve(r, model, solver);
       assert_int_equal(p->standard, 66);
       assert_int_equal(p->columns, 55);
       assert_int_equal(p->rank, 40);
@@ -204,18 +205,18 @@ static void gautier_by_numbers(void **state) {
       }
       assert_true(p->spread < 1e4 && p->spread_random > 10 * p->spread);
       int fates[4] = {0};
-      for (int k = 0; k < 66; k++) fates[psdm_params_fate(p, k)]++;
+      for (int k = 0; k < 66; k++) fates[psdm_base_parameters_fate(p, k)]++;
       assert_int_equal(fates[PSDM_FATE_NO_EFFECT], 11);
       assert_int_equal(fates[PSDM_FATE_REGROUPED], 15);
       assert_int_equal(fates[PSDM_FATE_GROUPED_INTO], 17);
       assert_int_equal(fates[PSDM_FATE_UNCHANGED], 23);
       for (int i = 0; i < COUNT(eliminated); i++)
-        assert_int_equal(psdm_params_fate(p, parameter(r, eliminated[i])), PSDM_FATE_NO_EFFECT);
+        assert_int_equal(psdm_base_parameters_fate(p, parameter(r, eliminated[i])), PSDM_FATE_NO_EFFECT);
       for (int i = 0; i < COUNT(regrouped); i++) {
         psdm_robot_parameter_name(r, p->column[p->dropped[i]], name, sizeof name);
         assert_string_equal(name, regrouped[i]);
       }
-      psdm_params_theta(p, pi, theta);
+      psdm_base_parameters_theta(p, pi, theta);
       for (int j = 0; j < 40; j++) {
         assert_string_equal(psdm_robot_parameter_name(r, p->column[p->kept[j]], name, sizeof name), table[j].name);
         assert_float_equal(theta[j], table[j].value, 5.1e-5);
@@ -224,13 +225,13 @@ static void gautier_by_numbers(void **state) {
       }
       /* V2 N: zero for the parameters that nothing is regrouped with */
       for (int i = 0; i < 55; i++)
-        assert_int_equal(fabs(p->V2N[i]) < 1e-10, psdm_params_fate(p, p->column[i]) == PSDM_FATE_UNCHANGED);
+        assert_int_equal(fabs(p->V2N[i]) < 1e-10, psdm_base_parameters_fate(p, p->column[i]) == PSDM_FATE_UNCHANGED);
       /* what the diagonals are: descending, and R's zeros where a parameter goes */
       for (int i = 1; i < 55; i++)
         assert_true(fabs(p->T[i]) <= fabs(p->T[i - 1]) * (1 + 1e-9) && p->sigma[i] <= p->sigma[i - 1]);
       for (int i = 0; i < 55; i++)
-        assert_int_equal(fabs(p->R[i]) <= p->tau[1], psdm_params_fate(p, p->column[i]) == PSDM_FATE_REGROUPED);
-      psdm_params_free(p);
+        assert_int_equal(fabs(p->R[i]) <= p->tau[1], psdm_base_parameters_fate(p, p->column[i]) == PSDM_FATE_REGROUPED);
+      psdm_base_parameters_free(p);
     }
   psdm_robot_free(r);
 }
@@ -264,8 +265,8 @@ static void minimal_norm(void **state) {
   rng g = rng_start("minimal_norm");
   psdm_robot_parameters(r, pi);
   assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
-  psdm_params *p = solve(r, PSDM_SAMPLE_H, PSDM_SOLVER_SVD);
-  psdm_params_minimal(p, pi, least);
+  psdm_base_parameters *p = solve(r, PSDM_SAMPLE_H, PSDM_SOLVER_SVD);
+  psdm_base_parameters_minimal(p, pi, least);
   for (int k = 0; k < 66; k++) norm += least[k] * least[k], before += pi[k] * pi[k];
   assert_true(norm < before);
   for (int t = 0; t < 20; t++) { /* the same torques */
@@ -278,7 +279,7 @@ static void minimal_norm(void **state) {
       assert_float_equal(difference, 0, 1e-10);
     }
   }
-  psdm_params_free(p);
+  psdm_base_parameters_free(p);
   psdm_work_free(work, NULL);
   psdm_robot_free(r);
 }
@@ -324,19 +325,19 @@ static void check_agreement(const psdm_robot *r, const psdm_model *m, bool no_sc
   }
   for (int model = 0; model < 3; model++)
     for (int solver = 0; solver < 2; solver++) {
-      psdm_params *p = solve_samples(r, model, solver, no_scaling);
+      psdm_base_parameters *p = solve_samples(r, model, solver, no_scaling);
       if (p->rank != l || p->ranks[0] != l || p->ranks[1] != l || p->ranks[2] != l)
         fail_msg("model %s by %s: l %d (T %d, R %d, sigma %d), exact %d; gaps %g %g %g", sampling_name[model],
                  solver_name[solver], p->rank, p->ranks[0], p->ranks[1], p->ranks[2], l, p->gap[0], p->gap[1],
                  p->gap[2]);
       for (int k = 0; k < S && largest < 1e4; k++)
-        if (psdm_params_fate(p, k) != psdm_model_fate(m, k))
+        if (psdm_base_parameters_fate(p, k) != psdm_model_fate(m, k))
           fail_msg("model %s by %s: fate of parameter %d", sampling_name[model], solver_name[solver], k);
-      psdm_params_theta(p, pi, theta);
+      psdm_base_parameters_theta(p, pi, theta);
       double worst = max_difference(theta, exact, l) / fmax(1, max_absolute(exact, l));
       if (!(worst <= tolerance))
         fail_msg("model %s by %s: theta differs by %g", sampling_name[model], solver_name[solver], worst);
-      psdm_params_free(p);
+      psdm_base_parameters_free(p);
     }
   free(pi), free(exact), free(theta);
 }
@@ -363,16 +364,16 @@ static void closed_loops(void **state) {
   psdm_model *m;
   double pi[41], first[41], theta[41];
   int rank = rank_of_regressor(r, &g);
-  assert_int_equal(psdm_params_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_E_ROBOT);
+  assert_int_equal(psdm_base_parameters_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_E_ROBOT);
   assert_int_equal(psdm_robot_parameter_count(r), 41);
   psdm_robot_parameters(r, pi);
   for (int model = 0; model < 3; model++)
     for (int solver = 0; solver < 2; solver++) {
-      psdm_params *p = solve(r, model, solver);
+      psdm_base_parameters *p = solve(r, model, solver);
       assert_int_equal(p->rank, rank);
-      psdm_params_theta(p, pi, model + solver ? theta : first);
+      psdm_base_parameters_theta(p, pi, model + solver ? theta : first);
       if (model + solver) assert_true(max_difference(theta, first, rank) < 1e-9);
-      psdm_params_free(p);
+      psdm_base_parameters_free(p);
     }
   psdm_robot_free(r);
 }
@@ -441,14 +442,14 @@ static void unknown_inertias(void **state) {
   psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {a: 0.5, drive_inertia: unknown}\n  - {a: 0.4}\n");
   psdm_model *m = derive(r);
   psdm_symbolic *s = symbols(r, m, 0, NULL);
-  psdm_params *p = solve(r, PSDM_SAMPLE_D, PSDM_SOLVER_QR);
+  psdm_base_parameters *p = solve(r, PSDM_SAMPLE_D, PSDM_SOLVER_QR);
   double pi[21], theta[21];
   assert_int_equal(p->rank, psdm_model_l(m));
   assert_string_equal(psdm_symbolic_text(s, 0, PSDM_FORMULA_TEXT), "ZZ1 + Ia1 + 2*a1*mx1 + a1^2*(m1 + m2)");
   psdm_robot_parameters(r, pi);
-  psdm_params_theta(p, pi, theta);
+  psdm_base_parameters_theta(p, pi, theta);
   for (int j = 0; j < p->rank; j++) assert_true(isnan(theta[j]));
-  psdm_params_free(p);
+  psdm_base_parameters_free(p);
   psdm_symbolic_free(s);
   psdm_model_free(m);
   psdm_robot_free(r);
@@ -456,9 +457,9 @@ static void unknown_inertias(void **state) {
 
 static void refused(const char *text, int status) {
   psdm_robot *r = parse_robot(text);
-  psdm_params *p = (psdm_params *)&p;
+  psdm_base_parameters *p = (psdm_base_parameters *)&p;
   psdm_error error;
-  assert_int_equal(psdm_params_solve(r, NULL, NULL, &p, &error), status);
+  assert_int_equal(psdm_base_parameters_solve(r, NULL, NULL, &p, &error), status);
   assert_null(p);
   assert_int_equal(error.status, status);
   psdm_robot_free(r);
@@ -467,7 +468,7 @@ static void refused(const char *text, int status) {
 static void hostile(void **state) {
   (void)state;
   char *text = malloc(20000), *at = text;
-  psdm_params *p;
+  psdm_base_parameters *p;
   psdm_error error;
   refused("convention: dh\njoints:\n  - {a: 1e200}\n  - {a: 1e200, alpha: pi/2}\n", PSDM_E_ROBOT);
   at += sprintf(at, "convention: dh\njoints:\n");
@@ -481,14 +482,15 @@ static void hostile(void **state) {
     assert_int_equal(p->rank, 1);
     assert_int_equal(p->columns, 1);
     assert_true(isinf(p->gap[0]));
-    psdm_params_free(p);
+    psdm_base_parameters_free(p);
   }
-  const psdm_params_options nonsense = {.sampling = (psdm_sampling)7};
-  assert_int_equal(psdm_params_solve(r, &nonsense, NULL, &p, &error), PSDM_E_ARGUMENT);
+  const psdm_base_parameters_options nonsense = {.sampling = (psdm_sampling)7};
+  assert_int_equal(psdm_base_parameters_solve(r, &nonsense, NULL, &p, &error), PSDM_E_ARGUMENT);
   const char *const nobody[] = {"Ixx9 = 0"};
-  assert_int_equal(psdm_params_solve(r, &(psdm_params_options){.assume_count = 1, .assume = nobody}, NULL, &p, &error),
+  assert_int_equal(psdm_base_parameters_solve(r, &(psdm_base_parameters_options){.assume_count = 1, .assume = nobody},
+                                              NULL, &p, &error),
                    PSDM_E_PARSE);
-  psdm_params_free(NULL);
+  psdm_base_parameters_free(NULL);
   psdm_symbolic_free(NULL);
   psdm_robot_free(r);
 }
@@ -500,18 +502,18 @@ static void assumptions(void **state) {
   psdm_robot *r = load_shipped("puma560");
   psdm_model *m;
   const psdm_derive_options o = {.assume_count = COUNT(assume), .assume = assume};
-  assert_int_equal(psdm_params_derive(r, &o, NULL, &m, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(r, &o, NULL, &m, NULL, NULL), PSDM_OK);
   for (int model = 0; model < 3; model++)
     for (int solver = 0; solver < 2; solver++) {
-      psdm_params *p;
-      const psdm_params_options po = {.sampling = (psdm_sampling)model,
-                                      .solver = (psdm_solver)solver,
-                                      .assume_count = COUNT(assume),
-                                      .assume = assume};
-      assert_int_equal(psdm_params_solve(r, &po, NULL, &p, NULL), PSDM_OK);
+      psdm_base_parameters *p;
+      const psdm_base_parameters_options po = {.sampling = (psdm_sampling)model,
+                                               .solver = (psdm_solver)solver,
+                                               .assume_count = COUNT(assume),
+                                               .assume = assume};
+      assert_int_equal(psdm_base_parameters_solve(r, &po, NULL, &p, NULL), PSDM_OK);
       assert_int_equal(p->rank, psdm_model_l(m));
-      for (int k = 0; k < 66; k++) assert_int_equal(psdm_params_fate(p, k), psdm_model_fate(m, k));
-      psdm_params_free(p);
+      for (int k = 0; k < 66; k++) assert_int_equal(psdm_base_parameters_fate(p, k), psdm_model_fate(m, k));
+      psdm_base_parameters_free(p);
     }
   psdm_model_free(m);
   psdm_robot_free(r);
@@ -528,18 +530,19 @@ static void memory_runs_out(void **state) {
       counting c;
       psdm_error error;
       psdm_model *m = NULL, *mine;
-      psdm_params *p = NULL;
+      psdm_base_parameters *p = NULL;
       psdm_symbolic *s = NULL;
       psdm_status status;
       counting_init(&c, n);
-      assert_int_equal(psdm_params_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
+      assert_int_equal(psdm_base_parameters_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
       if (kind == 0) {
-        status = psdm_params_derive(r, NULL, &c.allocator, &mine, NULL, &error);
+        status = psdm_base_parameters_derive(r, NULL, &c.allocator, &mine, NULL, &error);
         psdm_model_free(mine);
       } else if (kind == 1) {
-        status = psdm_params_solve(r, &(psdm_params_options){.sampling = PSDM_SAMPLE_D0, .no_scaling = true},
-                                   &c.allocator, &p, &error);
-        psdm_params_free(p);
+        status = psdm_base_parameters_solve(
+            r, &(psdm_base_parameters_options){.sampling = PSDM_SAMPLE_D0, .no_scaling = true}, &c.allocator, &p,
+            &error);
+        psdm_base_parameters_free(p);
       } else {
         status = psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = 1, .rename = rename}, &c.allocator,
                                       &s, &error);

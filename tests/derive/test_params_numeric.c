@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "derive/params_numeric_priv.h"
+#include "derive/base_numeric_priv.h"
 #include "psdm/rigid.h"
 #include "support.h"
 
@@ -208,7 +208,7 @@ static double gap(const double *x, int count, int b) {
   return b > 0 && b < count && sorted[b] != 0 ? sorted[b - 1] / sorted[b] : INFINITY;
 }
 
-static void expect_diagonals(const psdm_params *p, const psdmp_derive_samples *w) {
+static void expect_diagonals(const psdm_base_parameters *p, const psdmp_derive_samples *w) {
   double left[STANDARD], biggest = p->sigma[0];
   int c = p->columns, above[3] = {0, 0, 0};
   lengths_left(w, true, 0, left);
@@ -233,7 +233,7 @@ static void expect_diagonals(const psdm_params *p, const psdmp_derive_samples *w
 
 /* |W v| = sigma, W v orthogonal to the others and of all of W; V2 N has the length of N and no part in V1, and no
  * column of W has a part in it */
-static void expect_vectors(const psdm_params *p, const psdmp_derive_samples *w) {
+static void expect_vectors(const psdm_base_parameters *p, const psdmp_derive_samples *w) {
   int c = p->columns, r = w->rows, b = p->rank;
   double squares = 0, all = 0, random = 0, length = 0;
   uint64_t seed = 9;
@@ -263,7 +263,7 @@ static void expect_vectors(const psdm_params *p, const psdmp_derive_samples *w) 
 }
 
 /* every column that goes is its shares of those that stay; fates, sums and the least norm follow */
-static void expect_shares(const psdm_params *p, const psdmp_derive_samples *w) {
+static void expect_shares(const psdm_base_parameters *p, const psdmp_derive_samples *w) {
   int c = p->columns, r = w->rows, b = p->rank, e = c - b, at[2] = {0, 0}, in[STANDARD] = {0}, kept[STANDARD] = {0},
       own[STANDARD] = {0};
   double pi[STANDARD] = {0}, theta[STANDARD], least[STANDARD], size = max_absolute(w->W, r * c);
@@ -273,7 +273,7 @@ static void expect_shares(const psdm_params *p, const psdmp_derive_samples *w) {
     assert_true((at[0] < b && p->kept[at[0]] == k) != (at[1] < e && p->dropped[at[1]] == k));
     at[at[0] < b && p->kept[at[0]] == k ? 0 : 1]++;
   }
-  psdm_params_theta(p, pi, theta);
+  psdm_base_parameters_theta(p, pi, theta);
   for (int j = 0; j < b; j++) {
     double sum = pi[p->column[p->kept[j]]];
     for (int k = 0; k < e; k++) {
@@ -295,14 +295,14 @@ static void expect_shares(const psdm_params *p, const psdmp_derive_samples *w) {
     }
   }
   for (int k = 0; k < p->standard; k++)
-    assert_int_equal(psdm_params_fate(p, k), in[k]          ? PSDM_FATE_REGROUPED
-                                             : kept[k] == 2 ? PSDM_FATE_GROUPED_INTO
-                                             : kept[k]      ? PSDM_FATE_UNCHANGED
-                                                            : PSDM_FATE_NO_EFFECT);
-  assert_true(psdm_params_fate(p, -1) == PSDM_FATE_NO_EFFECT &&
-              psdm_params_fate(p, p->standard) == PSDM_FATE_NO_EFFECT);
+    assert_int_equal(psdm_base_parameters_fate(p, k), in[k]          ? PSDM_FATE_REGROUPED
+                                                      : kept[k] == 2 ? PSDM_FATE_GROUPED_INTO
+                                                      : kept[k]      ? PSDM_FATE_UNCHANGED
+                                                                     : PSDM_FATE_NO_EFFECT);
+  assert_true(psdm_base_parameters_fate(p, -1) == PSDM_FATE_NO_EFFECT &&
+              psdm_base_parameters_fate(p, p->standard) == PSDM_FATE_NO_EFFECT);
   /* least norm: the same torques, nothing along V2 */
-  psdm_params_minimal(p, pi, least);
+  psdm_base_parameters_minimal(p, pi, least);
   double along = 0, off = 0;
   for (int k = 0; k < c; k++) along += least[p->column[k]] / w->unit[k] * p->V2N[k];
   for (int i = 0; i < r; i++) {
@@ -361,10 +361,10 @@ static void samples_and_factors(void **state) {
         psdm_robot *r = robot_of(&subjects[k]);
         psdm_error error;
         const psdm_derive_options assume = {.assume_count = subjects[k].assume_count, .assume = subjects[k].assume};
-        psdm_params_options o = {.sampling = (psdm_sampling)kind,
-                                 .no_scaling = !scaling,
-                                 .assume_count = subjects[k].assume_count,
-                                 .assume = subjects[k].assume};
+        psdm_base_parameters_options o = {.sampling = (psdm_sampling)kind,
+                                          .no_scaling = !scaling,
+                                          .assume_count = subjects[k].assume_count,
+                                          .assume = subjects[k].assume};
         if (psdm_robot_n(r) > 3 && (kind != PSDM_SAMPLE_D0 || !scaling)) { /* one of nine joints is enough */
           psdm_robot_free(r);
           continue;
@@ -397,9 +397,9 @@ static void samples_and_factors(void **state) {
         expect(w.spread_random, t.spread[0], 1e-6 * t.spread[0], "random spread", kind);
         expect(w.spread, t.spread[1], 1e-6 * t.spread[1], "spread", kind);
         for (int solver = 0; solver < 2; solver++) {
-          psdm_params *p;
+          psdm_base_parameters *p;
           o.solver = (psdm_solver)solver;
-          if (psdm_params_solve(r, &o, NULL, &p, &error)) fail_msg("%s", error.text);
+          if (psdm_base_parameters_solve(r, &o, NULL, &p, &error)) fail_msg("%s", error.text);
           assert_true(p->standard == t.S && p->rows == w.rows && p->columns == w.columns &&
                       p->rank == p->ranks[solver ? 2 : 0]);
           assert_true(p->spread == w.spread && p->spread_random == w.spread_random);
@@ -407,7 +407,7 @@ static void samples_and_factors(void **state) {
           expect_diagonals(p, &w);
           expect_vectors(p, &w);
           expect_shares(p, &w);
-          psdm_params_free(p);
+          psdm_base_parameters_free(p);
         }
         psdm_work_free(t.work, NULL);
         psdmp_base_arena_free(&t.arena);
@@ -422,10 +422,10 @@ static void too_little_memory(void **state) {
   const psdm_robot_options little = {.memory = 20000};
   const char text[] = "convention: dh\njoints: [{a: 1}, {a: 1, alpha: pi/2}, {a: 1}]\n";
   psdm_robot *r;
-  psdm_params *p;
+  psdm_base_parameters *p;
   psdm_error error;
   assert_int_equal(psdm_robot_parse(text, sizeof text - 1, "small", &little, NULL, &r, &error), PSDM_OK);
-  assert_int_equal(psdm_params_solve(r, NULL, NULL, &p, &error), PSDM_E_LIMIT);
+  assert_int_equal(psdm_base_parameters_solve(r, NULL, NULL, &p, &error), PSDM_E_LIMIT);
   assert_null(p);
   /* 22 samples of three rows, 30 columns, 17 times */
   assert_non_null(strstr(error.text, "the matrix of samples needs about 269 kB"));

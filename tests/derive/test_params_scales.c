@@ -69,7 +69,7 @@ static void slides_that_turn(void **state) {
     psdm_model *model;
     double pi[STANDARD], theta[STANDARD];
     int kept[STANDARD];
-    assert_int_equal(psdm_params_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+    assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
     psdm_robot_parameters(robot, pi);
     psdm_model_theta(model, pi, theta);
     for (int j = 0; j < psdm_model_l(model); j++) psdm_model_base_term(model, j, 0, &kept[j]);
@@ -99,12 +99,12 @@ static void weights_hide_nothing(void **state) {
   int refused = 0;
   for (int sampling = 0; sampling < 3; sampling++)
     for (int solver = 0; solver < 2; solver++) {
-      const psdm_params_options o = {.sampling = (psdm_sampling)sampling, .solver = (psdm_solver)solver};
-      psdm_params *p;
+      const psdm_base_parameters_options o = {.sampling = (psdm_sampling)sampling, .solver = (psdm_solver)solver};
+      psdm_base_parameters *p;
       psdm_error error;
       double pi[STANDARD], theta[STANDARD];
       int kept[STANDARD];
-      psdm_status status = psdm_params_solve(robot, &o, NULL, &p, &error);
+      psdm_status status = psdm_base_parameters_solve(robot, &o, NULL, &p, &error);
       if (status) {
         assert_int_equal(status, PSDM_E_ACCURACY);
         assert_non_null(strstr(error.text, "reproduce the torques of the recursion only to"));
@@ -112,7 +112,7 @@ static void weights_hide_nothing(void **state) {
         continue;
       }
       psdm_robot_parameters(robot, pi);
-      psdm_params_theta(p, pi, theta);
+      psdm_base_parameters_theta(p, pi, theta);
       for (int j = 0; j < p->rank; j++) kept[j] = p->column[p->kept[j]];
       for (double slide = 1e-3; slide < 1e3; slide *= 10)
         for (double rate = 0.1; rate < 100; rate *= 3) {
@@ -121,7 +121,7 @@ static void weights_hide_nothing(void **state) {
             fail_msg("sampling %d, solver %d, slides of %g m, %g rad/s: %g of the largest torque", sampling, solver,
                      slide, rate, off);
         }
-      psdm_params_free(p);
+      psdm_base_parameters_free(p);
     }
   print_message("%d of 6 refused\n", refused);
   psdm_robot_free(robot);

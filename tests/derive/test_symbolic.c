@@ -22,7 +22,7 @@ static subject begin(psdm_robot *robot, int assume_count, const char *const *ass
   psdm_error error;
   const psdm_derive_options derive = {.assume_count = assume_count, .assume = assume};
   const psdm_symbolic_options symbolic = {.assume_count = assume_count, .assume = assume};
-  if (psdm_params_derive(robot, &derive, NULL, &s.model, NULL, &error) ||
+  if (psdm_base_parameters_derive(robot, &derive, NULL, &s.model, NULL, &error) ||
       psdm_symbolic_derive(robot, s.model, &symbolic, NULL, &s.symbolic, &error))
     fail_msg("%s", error.text);
   return s;
@@ -179,7 +179,7 @@ static void formulas_at_fresh_lengths(void **state) {
         lengths[k] = x[place_of(t, psdm_symbolic_length(s.symbolic, k, NULL))];
       psdm_robot *robot = from_templet(t, x);
       psdm_model *there;
-      assert_int_equal(psdm_params_derive(robot, NULL, NULL, &there, NULL, NULL), PSDM_OK);
+      assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &there, NULL, NULL), PSDM_OK);
       assert_int_equal(psdm_model_l(there), psdm_model_l(s.model));
       for (int j = 0; j < psdm_model_l(s.model); j++) {
         if (!psdm_symbolic_holds(s.symbolic, j))
@@ -371,7 +371,7 @@ static void names(void **state) {
   psdm_model *m;
   psdm_symbolic *s;
   psdm_error error;
-  assert_int_equal(psdm_params_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
   if (psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = COUNT(rename), .rename = rename}, NULL, &s,
                            &error))
     fail_msg("%s", error.text);
@@ -397,7 +397,7 @@ static void refusals(void **state) {
   psdm_robot *most = parse_robot(text);
   text_put(&w, "  - {type: prismatic, alpha: pi/2}\n");
   psdm_robot *more = parse_robot(text);
-  assert_int_equal(psdm_params_derive(most, NULL, NULL, &m, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(most, NULL, NULL, &m, NULL, NULL), PSDM_OK);
   assert_int_equal(psdm_symbolic_derive(most, m, NULL, NULL, &s, &error), PSDM_OK);
   psdm_symbolic_free(s);
   s = (psdm_symbolic *)&s;
@@ -445,7 +445,7 @@ static void bad_names(void **state) {
       {"a3=d3", "name 'a3=d3': this is the name of another length"}};
   psdm_robot *r = load_shipped("puma560");
   psdm_model *m;
-  assert_int_equal(psdm_params_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
   for (int i = 0; i < COUNT(cases); i++) {
     psdm_symbolic *s = (psdm_symbolic *)&s;
     psdm_error error;

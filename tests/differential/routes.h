@@ -17,7 +17,7 @@ enum { ROUNDING = 4 };
  *          codegen/recursive.c).
  * EXACT    what is below 1e-13 in units of the reach counts as rounding (derive/base_recursion.c, expand.c).
  * DENSE    the same with 1e-10, of samples (derive/dense.c).
- * SAMPLED  the same with 1e-9 (derive/params_numeric.c). */
+ * SAMPLED  the same with 1e-9 (derive/base_numeric.c). */
 #define LOSS_PLAIN 1.0
 #define LOSS_FORWARD 4.0
 #define LOSS_CODE 10.0

@@ -91,7 +91,7 @@ static void judge_regressor(subject *s, verdict *v, int k, const double *Y, int 
 static int base_values(subject *s, double *theta) {
   psdm_model *model;
   double pi[11 * MOST];
-  if (psdm_params_derive(s->robot, NULL, NULL, &model, NULL, NULL)) return -1;
+  if (psdm_base_parameters_derive(s->robot, NULL, NULL, &model, NULL, NULL)) return -1;
   int l = psdm_model_l(model);
   psdm_robot_parameters(s->robot, pi);
   psdm_model_theta(model, pi, theta);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "routes.h"
 
 static void refused(verdict *v, psdm_status status, const psdm_error *error) {
@@ -138,7 +138,7 @@ void route_params(subject *s, verdict *v) {
   psdm_model *model;
   psdm_error error;
   base b;
-  psdm_status status = psdm_params_derive(s->robot, NULL, NULL, &model, NULL, &error);
+  psdm_status status = psdm_base_parameters_derive(s->robot, NULL, NULL, &model, NULL, &error);
   if (status) {
     refused(v, status, &error);
     return;
@@ -154,12 +154,12 @@ void route_params(subject *s, verdict *v) {
 
 /* by samples of any kind and either solver; the least standard parameters have the same torques, too */
 void route_numeric(subject *s, verdict *v) {
-  const psdm_params_options options = {.sampling = (psdm_sampling)rng_int(&s->g, 0, 2),
-                                       .solver = (psdm_solver)rng_int(&s->g, 0, 1)};
-  psdm_params *params;
+  const psdm_base_parameters_options options = {.sampling = (psdm_sampling)rng_int(&s->g, 0, 2),
+                                                .solver = (psdm_solver)rng_int(&s->g, 0, 1)};
+  psdm_base_parameters *params;
   psdm_error error;
   base b;
-  psdm_status status = psdm_params_solve(s->robot, &options, NULL, &params, &error);
+  psdm_status status = psdm_base_parameters_solve(s->robot, &options, NULL, &params, &error);
   if (status) {
     refused(v, status, &error);
     return;
@@ -167,8 +167,8 @@ void route_numeric(subject *s, verdict *v) {
   draw_other(s, &b);
   b.l = params->rank;
   for (int j = 0; j < b.l; j++) b.kept[j] = params->column[params->kept[j]];
-  psdm_params_theta(params, b.pi, b.theta);
-  psdm_params_theta(params, b.other_pi, b.other);
+  psdm_base_parameters_theta(params, b.pi, b.theta);
+  psdm_base_parameters_theta(params, b.other_pi, b.other);
   judge_base(s, v, &b);
-  psdm_params_free(params);
+  psdm_base_parameters_free(params);
 }

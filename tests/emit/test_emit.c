@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "emit/emit.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "support.h"
 
 static char folder[] = "/tmp/psdm_emit_XXXXXX";
@@ -26,7 +26,7 @@ static void bench_open(bench *b) {
   b->robot = load_shipped("two_link");
   b->code.robot = b->robot;
   b->code.options.prefix = "hand";
-  assert_int_equal(psdm_params_derive(b->robot, NULL, NULL, &b->code.model, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(b->robot, NULL, NULL, &b->code.model, NULL, NULL), PSDM_OK);
 }
 
 static void bench_close(bench *b) {
@@ -47,7 +47,7 @@ static psdmp_codegen_program *add_program(bench *b, psdm_code_function function,
 }
 
 static psdm_ref input(psdmp_codegen_program *p, psdmp_codegen_block block, int index) {
-  return psdm_input(p->graph, (int)block * PSDMP_CODEGEN_BLOCK + index);
+  return psdm_graph_input(p->graph, (int)block * PSDMP_CODEGEN_BLOCK + index);
 }
 
 static void set_outputs(psdmp_codegen_program *p, psdm_ref *output, int count) {
@@ -145,8 +145,8 @@ static void test_sincos(void **unused) {
     bench_open(&b);
     psdmp_codegen_program *p = add_program(&b, PSDM_CODE_POSE, "pose", n);
     for (int i = 0; i < n; i++) {
-      output[i] = psdm_sin(p->graph, input(p, PSDMP_CODEGEN_IN_Q, i));
-      output[n + i] = psdm_cos(p->graph, input(p, PSDMP_CODEGEN_IN_Q, i));
+      output[i] = psdm_graph_sin(p->graph, input(p, PSDMP_CODEGEN_IN_Q, i));
+      output[n + i] = psdm_graph_cos(p->graph, input(p, PSDMP_CODEGEN_IN_Q, i));
     }
     set_outputs(p, output, 2 * n);
     write_code(&b, k % 2);
@@ -163,9 +163,9 @@ static void test_sincos(void **unused) {
 enum { INPUTS = 4, OUTPUTS = 12, STATES = 5 };
 
 static psdm_ref random_value(rng *g, psdmp_codegen_program *p, const psdm_ref *pool, int count) {
-  if (rng_int(g, 0, 9) == 0) return psdm_const(p->graph, rng_uniform(g, -2, 2));
+  if (rng_int(g, 0, 9) == 0) return psdm_graph_const(p->graph, rng_uniform(g, -2, 2));
   psdm_ref r = pool[rng_int(g, count > 12 ? count - 12 : 0, count - 1)];
-  return rng_int(g, 0, 3) ? r : psdm_neg(r);
+  return rng_int(g, 0, 3) ? r : psdm_ref_neg(r);
 }
 
 /* LuGre's bristles, from soft to stiff */
@@ -174,32 +174,32 @@ static psdm_ref random_bristles(rng *g, psdm_graph *graph, psdm_ref v0, psdm_ref
                      .stat = rng_uniform(g, 0.2, 5),
                      .stribeck = rng_int(g, 0, 3) ? rng_uniform(g, 0.05, 1) : 0,
                      .sigma0 = pow(10, rng_uniform(g, 0, 4))};
-  return psdm_bristles(graph, &f, v0, v1, dt, psdm_scale(graph, 1e-3, v0));
+  return psdm_graph_bristles(graph, &f, v0, v1, dt, psdm_graph_scale(graph, 1e-3, v0));
 }
 
 /* values stay tame: quotients and roots of 1 + x^2 only. exponentials: those whose vectors round otherwise too */
 static psdm_ref random_operation(rng *g, psdmp_codegen_program *p, const psdm_ref *pool, int count, bool exponentials) {
   psdm_graph *graph = p->graph;
   psdm_ref a = random_value(g, p, pool, count), b = random_value(g, p, pool, count);
-  psdm_ref tame = psdm_add(graph, psdm_const(graph, 1), psdm_mul(graph, a, a));
+  psdm_ref tame = psdm_graph_add(graph, psdm_graph_const(graph, 1), psdm_graph_mul(graph, a, a));
   if (exponentials && rng_int(g, 0, 9) == 0)
-    return rng_int(g, 0, 1) ? psdm_tanh(graph, a) : psdm_exp(graph, psdm_neg(tame));
+    return rng_int(g, 0, 1) ? psdm_graph_tanh(graph, a) : psdm_graph_exp(graph, psdm_ref_neg(tame));
   switch (rng_int(g, 0, 22)) {
-    case 0: return psdm_recip(graph, tame);
-    case 1: return psdm_sqrt(graph, tame);
-    case 2: return psdm_sign(graph, a);
-    case 3: return psdm_sin(graph, a);
-    case 4: return psdm_cos(graph, b);
-    case 5: return psdm_scale(graph, 0.25, a);
-    case 20: return psdm_clip(graph, a);
-    case 21: return psdm_pow(graph, a, rng_int(g, 0, 5) ? rng_uniform(g, 0, 1) : 0.5);
+    case 0: return psdm_graph_recip(graph, tame);
+    case 1: return psdm_graph_sqrt(graph, tame);
+    case 2: return psdm_graph_sign(graph, a);
+    case 3: return psdm_graph_sin(graph, a);
+    case 4: return psdm_graph_cos(graph, b);
+    case 5: return psdm_graph_scale(graph, 0.25, a);
+    case 20: return psdm_graph_clip(graph, a);
+    case 21: return psdm_graph_pow(graph, a, rng_int(g, 0, 5) ? rng_uniform(g, 0, 1) : 0.5);
     case 22: return random_bristles(g, graph, a, b, random_value(g, p, pool, count));
     case 6:
     case 7:
     case 8:
     case 9:
-    case 10: return psdm_mul(graph, psdm_scale(graph, 0.5, a), b);
-    default: return psdm_add(graph, a, b);
+    case 10: return psdm_graph_mul(graph, psdm_graph_scale(graph, 0.5, a), b);
+    default: return psdm_graph_add(graph, a, b);
   }
 }
 
@@ -208,10 +208,12 @@ static void random_program(rng *g, psdmp_codegen_program *p, bool exponentials, 
   int count = 0, total = rng_int(g, 10, 150);
   for (int i = 0; i < INPUTS; i++) pool[count++] = input(p, PSDMP_CODEGEN_IN_Q, i);
   for (int i = 0; i < 3; i++) pool[count++] = input(p, PSDMP_CODEGEN_IN_THETA, i);
-  pool[count++] = psdm_mul(p->graph, pool[4], pool[5]);
+  pool[count++] = psdm_graph_mul(p->graph, pool[4], pool[5]);
   while (count < total) pool[count] = random_operation(g, p, pool, count, exponentials), count++;
   for (int i = 0; i < OUTPUTS; i++)
-    output[i] = i < 2 ? pool[rng_int(g, 0, 7)] : i == 2 ? psdm_const(p->graph, -0.75) : random_value(g, p, pool, count);
+    output[i] = i < 2    ? pool[rng_int(g, 0, 7)]
+                : i == 2 ? psdm_graph_const(p->graph, -0.75)
+                         : random_value(g, p, pool, count);
   set_outputs(p, output, OUTPUTS);
 }
 
@@ -311,8 +313,8 @@ static void test_exponentials(void **unused) {
     bench_open(&b);
     b.code.options.target = PSDM_CODE_SIMD;
     psdmp_codegen_program *p = add_program(&b, PSDM_CODE_POSE, "pose", 2);
-    output[0] = psdm_exp(p->graph, input(p, PSDMP_CODEGEN_IN_Q, 0));
-    output[1] = psdm_tanh(p->graph, input(p, PSDMP_CODEGEN_IN_Q, 1));
+    output[0] = psdm_graph_exp(p->graph, input(p, PSDMP_CODEGEN_IN_Q, 0));
+    output[1] = psdm_graph_tanh(p->graph, input(p, PSDMP_CODEGEN_IN_Q, 1));
     set_outputs(p, output, 2);
     write_code(&b, k % 2);
     exponential_driver(k % 2);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support.h"
+#include "psdm/friction.h"
 
 static void test_names(void **unused) {
   (void)unused;

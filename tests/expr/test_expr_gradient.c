@@ -24,12 +24,12 @@ static void by_hand(void **state) {
   const double x[2] = {0.7, -1.3};
   psdm_ref d[2];
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
-  psdm_ref a = psdm_input(g, 0), b = psdm_input(g, 1);
+  psdm_ref a = psdm_graph_input(g, 0), b = psdm_graph_input(g, 1);
   /* -sin(a) b + 1 / (a b) + sqrt(a) cos(a - b) + sign(b) a */
-  psdm_ref f = psdm_neg(psdm_mul(g, psdm_sin(g, a), b));
-  f = psdm_add(g, f, psdm_recip(g, psdm_mul(g, a, b)));
-  f = psdm_add(g, f, psdm_mul(g, psdm_sqrt(g, a), psdm_cos(g, psdm_sub(g, a, b))));
-  f = psdm_add(g, f, psdm_mul(g, psdm_sign(g, b), a));
+  psdm_ref f = psdm_ref_neg(psdm_graph_mul(g, psdm_graph_sin(g, a), b));
+  f = psdm_graph_add(g, f, psdm_graph_recip(g, psdm_graph_mul(g, a, b)));
+  f = psdm_graph_add(g, f, psdm_graph_mul(g, psdm_graph_sqrt(g, a), psdm_graph_cos(g, psdm_graph_sub(g, a, b))));
+  f = psdm_graph_add(g, f, psdm_graph_mul(g, psdm_graph_sign(g, b), a));
   assert_int_equal(psdm_graph_gradient(g, f, inputs, 2, d), PSDM_OK);
   double A = x[0], B = x[1];
   double da = -cos(A) * B - 1 / (A * A * B) + cos(A - B) / (2 * sqrt(A)) - sqrt(A) * sin(A - B) - 1;
@@ -38,9 +38,9 @@ static void by_hand(void **state) {
   assert_true(fabs(value(g, d[1], x) - db) < 1e-14);
   /* of the negated output, and of an input that does not appear */
   const int other[2] = {1, 7};
-  assert_int_equal(psdm_graph_gradient(g, psdm_neg(f), other, 2, d), PSDM_OK);
+  assert_int_equal(psdm_graph_gradient(g, psdm_ref_neg(f), other, 2, d), PSDM_OK);
   assert_true(fabs(value(g, d[0], x) + db) < 1e-14);
-  assert_true(psdm_is_const(g, d[1], NULL));
+  assert_true(psdm_graph_is_const(g, d[1], NULL));
   psdm_graph_free(g);
 }
 
@@ -50,10 +50,11 @@ static void friction_functions(void **state) {
   psdm_graph *g;
   const int inputs[1] = {0};
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
-  psdm_ref x = psdm_input(g, 0), y = psdm_scale(g, -1.5, x);
-  psdm_ref f[] = {psdm_exp(g, y),       psdm_tanh(g, y), psdm_clip(g, y),
-                  psdm_pow(g, y, 0.4),  psdm_abs(g, y),  psdm_mul(g, psdm_pow(g, y, 0.4), psdm_sign(g, y)),
-                  psdm_pow(g, y, -1.25)};
+  psdm_ref x = psdm_graph_input(g, 0), y = psdm_graph_scale(g, -1.5, x);
+  psdm_ref f[] = {psdm_graph_exp(g, y),       psdm_graph_tanh(g, y),
+                  psdm_graph_clip(g, y),      psdm_graph_pow(g, y, 0.4),
+                  psdm_graph_abs(g, y),       psdm_graph_mul(g, psdm_graph_pow(g, y, 0.4), psdm_graph_sign(g, y)),
+                  psdm_graph_pow(g, y, -1.25)};
   for (int k = 0; k < 7; k++) {
     psdm_ref d;
     assert_int_equal(psdm_graph_gradient(g, f[k], inputs, 1, &d), PSDM_OK);
@@ -81,19 +82,19 @@ static void friction_functions(void **state) {
 static psdm_ref random_expression(psdm_graph *g, rng *r) {
   psdm_ref pool[60];
   int count = 0;
-  while (count < INPUTS) pool[count] = psdm_input(g, count), count++;
+  while (count < INPUTS) pool[count] = psdm_graph_input(g, count), count++;
   while (count < 60) {
     psdm_ref a = pool[rng_int(r, 0, count - 1)], b = pool[rng_int(r, 0, count - 1)];
-    if (rng_int(r, 0, 1)) a = psdm_neg(a);
+    if (rng_int(r, 0, 1)) a = psdm_ref_neg(a);
     int kind = rng_int(r, 0, 4);
-    pool[count++] = kind == 0   ? psdm_sin(g, a)
-                    : kind == 1 ? psdm_cos(g, a)
-                    : kind == 2 ? psdm_mul(g, psdm_sin(g, a), b)
-                    : kind == 3 ? psdm_sin(g, psdm_add(g, a, b))
-                                : psdm_scale(g, rng_uniform(r, -1, 1), a);
+    pool[count++] = kind == 0   ? psdm_graph_sin(g, a)
+                    : kind == 1 ? psdm_graph_cos(g, a)
+                    : kind == 2 ? psdm_graph_mul(g, psdm_graph_sin(g, a), b)
+                    : kind == 3 ? psdm_graph_sin(g, psdm_graph_add(g, a, b))
+                                : psdm_graph_scale(g, rng_uniform(r, -1, 1), a);
   }
   psdm_ref sum = pool[59];
-  for (int k = 50; k < 59; k++) sum = psdm_add(g, sum, pool[k]);
+  for (int k = 50; k < 59; k++) sum = psdm_graph_add(g, sum, pool[k]);
   return sum;
 }
 
@@ -136,8 +137,9 @@ static void substitution(void **state) {
     psdm_graph *g;
     const int inputs[2] = {1, 3};
     assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
-    psdm_ref f = random_expression(g, &r), out[2] = {f, psdm_neg(f)};
-    psdm_ref by[2] = {psdm_sin(g, psdm_input(g, 0)), psdm_neg(psdm_mul(g, psdm_input(g, 2), psdm_input(g, 4)))};
+    psdm_ref f = random_expression(g, &r), out[2] = {f, psdm_ref_neg(f)};
+    psdm_ref by[2] = {psdm_graph_sin(g, psdm_graph_input(g, 0)),
+                      psdm_ref_neg(psdm_graph_mul(g, psdm_graph_input(g, 2), psdm_graph_input(g, 4)))};
     double x[INPUTS], y[INPUTS];
     for (int i = 0; i < INPUTS; i++) x[i] = y[i] = rng_uniform(&r, -1, 1);
     y[1] = sin(x[0]);

@@ -16,7 +16,7 @@ static fixture start(void) {
   fixture f;
   assert_int_equal(psdm_graph_new(NULL, &f.g), PSDM_OK);
   psdm_ref *names[] = {&f.x, &f.y, &f.z, &f.w, &f.a, &f.b, &f.c, &f.d};
-  for (int k = 0; k < 8; k++) *names[k] = psdm_input(f.g, k);
+  for (int k = 0; k < 8; k++) *names[k] = psdm_graph_input(f.g, k);
   return f;
 }
 
@@ -33,28 +33,28 @@ static void test_folding(void **unused) {
   (void)unused;
   fixture f = start();
   psdm_graph *g = f.g;
-  psdm_ref x = f.x, y = f.y, zero = psdm_const(g, 0), one = psdm_const(g, 1), two = psdm_const(g, 2);
-  assert_int_equal(psdm_mul(g, x, zero), zero);
-  assert_int_equal(psdm_mul(g, psdm_neg(x), zero), zero);
-  assert_int_equal(psdm_mul(g, x, one), x);
-  assert_int_equal(psdm_mul(g, x, psdm_const(g, -1)), psdm_neg(x));
-  assert_int_equal(psdm_add(g, x, zero), x);
-  assert_int_equal(psdm_sub(g, zero, x), psdm_neg(x));
-  assert_int_equal(psdm_sub(g, x, x), zero);
-  assert_int_equal(psdm_add(g, psdm_neg(x), x), zero);
-  assert_int_equal(psdm_scale(g, 3, psdm_scale(g, 0.5, x)), psdm_scale(g, 1.5, x));
-  assert_int_equal(psdm_scale(g, 0.5, psdm_scale(g, 2, x)), x);
-  assert_int_equal(psdm_mul(g, two, x), psdm_add(g, x, x));
-  assert_int_equal(psdm_mul(g, psdm_neg(x), y), psdm_neg(psdm_mul(g, x, y)));
-  assert_int_equal(psdm_mul(g, psdm_neg(x), psdm_neg(y)), psdm_mul(g, x, y));
-  assert_int_equal(psdm_add(g, one, psdm_add(g, two, x)), psdm_add(g, psdm_const(g, 3), x));
-  assert_int_equal(psdm_power(g, x, 0), one);
-  assert_int_equal(psdm_power(g, x, 1), x);
-  assert_int_equal(psdm_power(g, x, 2), psdm_mul(g, x, x));
-  assert_int_equal(psdm_power(g, psdm_neg(x), 3), psdm_neg(psdm_power(g, x, 3)));
-  assert_int_equal(psdm_recip(g, psdm_recip(g, x)), x);
-  assert_int_equal(psdm_recip(g, psdm_neg(x)), psdm_neg(psdm_recip(g, x)));
-  psdm_ref doubled = psdm_scale(g, 2, x), fourth = psdm_power(g, x, 4);
+  psdm_ref x = f.x, y = f.y, zero = psdm_graph_const(g, 0), one = psdm_graph_const(g, 1), two = psdm_graph_const(g, 2);
+  assert_int_equal(psdm_graph_mul(g, x, zero), zero);
+  assert_int_equal(psdm_graph_mul(g, psdm_ref_neg(x), zero), zero);
+  assert_int_equal(psdm_graph_mul(g, x, one), x);
+  assert_int_equal(psdm_graph_mul(g, x, psdm_graph_const(g, -1)), psdm_ref_neg(x));
+  assert_int_equal(psdm_graph_add(g, x, zero), x);
+  assert_int_equal(psdm_graph_sub(g, zero, x), psdm_ref_neg(x));
+  assert_int_equal(psdm_graph_sub(g, x, x), zero);
+  assert_int_equal(psdm_graph_add(g, psdm_ref_neg(x), x), zero);
+  assert_int_equal(psdm_graph_scale(g, 3, psdm_graph_scale(g, 0.5, x)), psdm_graph_scale(g, 1.5, x));
+  assert_int_equal(psdm_graph_scale(g, 0.5, psdm_graph_scale(g, 2, x)), x);
+  assert_int_equal(psdm_graph_mul(g, two, x), psdm_graph_add(g, x, x));
+  assert_int_equal(psdm_graph_mul(g, psdm_ref_neg(x), y), psdm_ref_neg(psdm_graph_mul(g, x, y)));
+  assert_int_equal(psdm_graph_mul(g, psdm_ref_neg(x), psdm_ref_neg(y)), psdm_graph_mul(g, x, y));
+  assert_int_equal(psdm_graph_add(g, one, psdm_graph_add(g, two, x)), psdm_graph_add(g, psdm_graph_const(g, 3), x));
+  assert_int_equal(psdm_graph_power(g, x, 0), one);
+  assert_int_equal(psdm_graph_power(g, x, 1), x);
+  assert_int_equal(psdm_graph_power(g, x, 2), psdm_graph_mul(g, x, x));
+  assert_int_equal(psdm_graph_power(g, psdm_ref_neg(x), 3), psdm_ref_neg(psdm_graph_power(g, x, 3)));
+  assert_int_equal(psdm_graph_recip(g, psdm_graph_recip(g, x)), x);
+  assert_int_equal(psdm_graph_recip(g, psdm_ref_neg(x)), psdm_ref_neg(psdm_graph_recip(g, x)));
+  psdm_ref doubled = psdm_graph_scale(g, 2, x), fourth = psdm_graph_power(g, x, 4);
   expect_cost(g, &doubled, 1, 0, 1);
   expect_cost(g, &fourth, 1, 2, 0);
   psdm_graph_free(g);
@@ -65,16 +65,16 @@ static void test_functions(void **unused) {
   fixture f = start();
   psdm_graph *g = f.g;
   double value;
-  assert_int_equal(psdm_sin(g, psdm_neg(f.x)), psdm_neg(psdm_sin(g, f.x)));
-  assert_int_equal(psdm_cos(g, psdm_neg(f.x)), psdm_cos(g, f.x));
-  assert_int_equal(psdm_sign(g, psdm_neg(f.x)), psdm_neg(psdm_sign(g, f.x)));
-  assert_true(psdm_is_const(g, psdm_sqrt(g, psdm_const(g, 9)), &value) && value == 3);
-  assert_true(psdm_is_const(g, psdm_recip(g, psdm_const(g, -4)), &value) && value == -0.25);
-  assert_true(psdm_is_const(g, psdm_cos(g, psdm_const(g, 0)), &value) && value == 1);
-  assert_false(psdm_is_const(g, f.x, &value));
+  assert_int_equal(psdm_graph_sin(g, psdm_ref_neg(f.x)), psdm_ref_neg(psdm_graph_sin(g, f.x)));
+  assert_int_equal(psdm_graph_cos(g, psdm_ref_neg(f.x)), psdm_graph_cos(g, f.x));
+  assert_int_equal(psdm_graph_sign(g, psdm_ref_neg(f.x)), psdm_ref_neg(psdm_graph_sign(g, f.x)));
+  assert_true(psdm_graph_is_const(g, psdm_graph_sqrt(g, psdm_graph_const(g, 9)), &value) && value == 3);
+  assert_true(psdm_graph_is_const(g, psdm_graph_recip(g, psdm_graph_const(g, -4)), &value) && value == -0.25);
+  assert_true(psdm_graph_is_const(g, psdm_graph_cos(g, psdm_graph_const(g, 0)), &value) && value == 1);
+  assert_false(psdm_graph_is_const(g, f.x, &value));
   /* the root of -x is not the root of x */
-  assert_int_not_equal(psdm_sqrt(g, psdm_neg(f.x)), psdm_sqrt(g, f.x));
-  psdm_ref angles[3] = {psdm_sin(g, f.x), psdm_cos(g, f.x), psdm_cos(g, f.y)};
+  assert_int_not_equal(psdm_graph_sqrt(g, psdm_ref_neg(f.x)), psdm_graph_sqrt(g, f.x));
+  psdm_ref angles[3] = {psdm_graph_sin(g, f.x), psdm_graph_cos(g, f.x), psdm_graph_cos(g, f.y)};
   psdm_cost cost;
   psdm_graph_cost(g, angles, 3, &cost);
   assert_int_equal(cost.sincos, 2);
@@ -89,20 +89,26 @@ static void test_friction_functions(void **unused) {
   psdm_graph *g = f.g;
   const double input[8] = {0.3, -1.7, 2.2, 0, 0.002, 1e-4, 0.7, 1.9};
   double scratch[256], value;
-  assert_int_equal(psdm_tanh(g, psdm_neg(f.x)), psdm_neg(psdm_tanh(g, f.x)));
-  assert_int_equal(psdm_clip(g, psdm_neg(f.x)), psdm_neg(psdm_clip(g, f.x)));
-  assert_int_equal(psdm_pow(g, psdm_neg(f.x), 0.4), psdm_pow(g, f.x, 0.4));
-  assert_int_not_equal(psdm_exp(g, psdm_neg(f.x)), psdm_exp(g, f.x));
-  assert_int_equal(psdm_pow(g, f.x, 0), psdm_const(g, 1));
-  assert_int_equal(psdm_pow(g, f.x, 1), psdm_abs(g, f.x));
-  assert_int_equal(psdm_pow(g, f.x, 2), psdm_mul(g, f.x, f.x));
-  assert_true(psdm_is_const(g, psdm_clip(g, psdm_const(g, -3)), &value) && value == -1);
-  assert_true(psdm_is_const(g, psdm_pow(g, psdm_const(g, 0), -2), &value) && value == 0);
+  assert_int_equal(psdm_graph_tanh(g, psdm_ref_neg(f.x)), psdm_ref_neg(psdm_graph_tanh(g, f.x)));
+  assert_int_equal(psdm_graph_clip(g, psdm_ref_neg(f.x)), psdm_ref_neg(psdm_graph_clip(g, f.x)));
+  assert_int_equal(psdm_graph_pow(g, psdm_ref_neg(f.x), 0.4), psdm_graph_pow(g, f.x, 0.4));
+  assert_int_not_equal(psdm_graph_exp(g, psdm_ref_neg(f.x)), psdm_graph_exp(g, f.x));
+  assert_int_equal(psdm_graph_pow(g, f.x, 0), psdm_graph_const(g, 1));
+  assert_int_equal(psdm_graph_pow(g, f.x, 1), psdm_graph_abs(g, f.x));
+  assert_int_equal(psdm_graph_pow(g, f.x, 2), psdm_graph_mul(g, f.x, f.x));
+  assert_true(psdm_graph_is_const(g, psdm_graph_clip(g, psdm_graph_const(g, -3)), &value) && value == -1);
+  assert_true(psdm_graph_is_const(g, psdm_graph_pow(g, psdm_graph_const(g, 0), -2), &value) && value == 0);
   psdm_friction friction = {
       .coulomb = 2, .stat = 3, .stribeck = 0.1, .sigma0 = 1e4, .sigma1 = 5, .exponent = 1, .given = true};
-  psdm_ref out[] = {psdm_exp(g, psdm_neg(f.z)), psdm_tanh(g, f.y), psdm_clip(g, f.y),      psdm_clip(g, f.x),
-                    psdm_pow(g, f.y, 0.4),      psdm_abs(g, f.y),  psdm_pow(g, f.w, -0.5), PSDM_REF_NONE};
-  out[7] = psdm_bristles(g, &friction, psdm_neg(f.x), f.y, f.a, f.b);
+  psdm_ref out[] = {psdm_graph_exp(g, psdm_ref_neg(f.z)),
+                    psdm_graph_tanh(g, f.y),
+                    psdm_graph_clip(g, f.y),
+                    psdm_graph_clip(g, f.x),
+                    psdm_graph_pow(g, f.y, 0.4),
+                    psdm_graph_abs(g, f.y),
+                    psdm_graph_pow(g, f.w, -0.5),
+                    PSDM_REF_NONE};
+  out[7] = psdm_graph_bristles(g, &friction, psdm_ref_neg(f.x), f.y, f.a, f.b);
   const double t[2] = {0, input[4]}, v[2] = {-input[0], input[1]};
   double z[2], tau[2], got[8];
   psdm_lugre_follow(&friction, input[5], 2, t, v, z, tau);
@@ -114,8 +120,8 @@ static void test_friction_functions(void **unused) {
   assert_int_equal(cost.calls, 5);
   /* rewritten graphs keep them */
   const int number = 0;
-  psdm_ref by = psdm_const(g, input[0]), sum = psdm_const(g, 0);
-  for (int k = 0; k < 8; k++) sum = psdm_add(g, sum, psdm_mul(g, psdm_add(g, f.c, out[k]), f.d));
+  psdm_ref by = psdm_graph_const(g, input[0]), sum = psdm_graph_const(g, 0);
+  for (int k = 0; k < 8; k++) sum = psdm_graph_add(g, sum, psdm_graph_mul(g, psdm_graph_add(g, f.c, out[k]), f.d));
   psdm_graph_evaluate(g, input, &sum, 1, scratch, &value);
   assert_int_equal(psdm_graph_factor(g, &sum, 1), PSDM_OK);
   assert_int_equal(psdm_graph_balance(g, &sum, 1), PSDM_OK);
@@ -131,16 +137,16 @@ static void test_sharing(void **unused) {
   (void)unused;
   fixture f = start();
   psdm_graph *g = f.g;
-  assert_int_equal(psdm_add(g, f.x, f.y), psdm_add(g, f.y, f.x));
-  assert_int_equal(psdm_mul(g, f.x, f.y), psdm_mul(g, f.y, f.x));
-  assert_int_equal(psdm_sub(g, f.x, f.y), psdm_neg(psdm_sub(g, f.y, f.x)));
-  assert_int_equal(psdm_input(g, 3), f.w);
+  assert_int_equal(psdm_graph_add(g, f.x, f.y), psdm_graph_add(g, f.y, f.x));
+  assert_int_equal(psdm_graph_mul(g, f.x, f.y), psdm_graph_mul(g, f.y, f.x));
+  assert_int_equal(psdm_graph_sub(g, f.x, f.y), psdm_ref_neg(psdm_graph_sub(g, f.y, f.x)));
+  assert_int_equal(psdm_graph_input(g, 3), f.w);
   uint32_t size = psdm_graph_size(g);
-  psdm_add(g, f.y, f.x);
+  psdm_graph_add(g, f.y, f.x);
   assert_int_equal(psdm_graph_size(g), size);
   psdm_graph_clear(g);
   assert_int_equal(psdm_graph_size(g), 0);
-  assert_int_equal(psdm_ref_node(psdm_input(g, 0)), 0);
+  assert_int_equal(psdm_ref_node(psdm_graph_input(g, 0)), 0);
   psdm_graph_free(g);
 }
 
@@ -148,10 +154,10 @@ static void test_nothing_passes_on(void **unused) {
   (void)unused;
   fixture f = start();
   psdm_ref none = PSDM_REF_NONE;
-  assert_int_equal(psdm_add(f.g, f.x, none), none);
-  assert_int_equal(psdm_mul(f.g, none, f.x), none);
-  assert_int_equal(psdm_sin(f.g, none), none);
-  assert_int_equal(psdm_neg(none), none);
+  assert_int_equal(psdm_graph_add(f.g, f.x, none), none);
+  assert_int_equal(psdm_graph_mul(f.g, none, f.x), none);
+  assert_int_equal(psdm_graph_sin(f.g, none), none);
+  assert_int_equal(psdm_ref_neg(none), none);
   psdm_cost cost;
   assert_int_equal(psdm_graph_cost(f.g, &none, 1, &cost), PSDM_E_ARGUMENT);
   assert_int_equal(psdm_graph_factor(f.g, &none, 1), PSDM_E_ARGUMENT);
@@ -178,9 +184,9 @@ static void test_common_factors(void **unused) {
   (void)unused;
   fixture f = start();
   psdm_graph *g = f.g;
-#define M(p, q) psdm_mul(g, p, q)
-#define A(p, q) psdm_add(g, p, q)
-#define S(p, q) psdm_sub(g, p, q)
+#define M(p, q) psdm_graph_mul(g, p, q)
+#define A(p, q) psdm_graph_add(g, p, q)
+#define S(p, q) psdm_graph_sub(g, p, q)
   psdm_ref out[4];
   out[0] = A(M(f.a, f.b), M(f.a, f.c));
   expect_factored(g, out, 1, 1, 1);
@@ -204,15 +210,15 @@ static void test_constant_factors(void **unused) {
   fixture f = start();
   psdm_graph *g = f.g;
   psdm_ref out[2];
-  out[0] = S(psdm_scale(g, 0.37, f.a), psdm_scale(g, 0.37, f.b));
+  out[0] = S(psdm_graph_scale(g, 0.37, f.a), psdm_graph_scale(g, 0.37, f.b));
   expect_factored(g, out, 1, 1, 1);
-  out[0] = A(psdm_scale(g, 0.37, f.a), psdm_scale(g, 1.5, f.a));
+  out[0] = A(psdm_graph_scale(g, 0.37, f.a), psdm_graph_scale(g, 1.5, f.a));
   expect_factored(g, out, 1, 1, 0);
-  out[0] = A(psdm_scale(g, 0.37, f.a), f.a);
+  out[0] = A(psdm_graph_scale(g, 0.37, f.a), f.a);
   expect_factored(g, out, 1, 1, 0);
-  out[0] = A(psdm_scale(g, 2, f.a), psdm_scale(g, 2, f.b));
+  out[0] = A(psdm_graph_scale(g, 2, f.a), psdm_graph_scale(g, 2, f.b));
   expect_factored(g, out, 1, 0, 2);
-  out[0] = A(M(f.x, psdm_scale(g, 2, f.a)), M(f.y, psdm_scale(g, 2, f.b)));
+  out[0] = A(M(f.x, psdm_graph_scale(g, 2, f.a)), M(f.y, psdm_graph_scale(g, 2, f.b)));
   expect_factored(g, out, 1, 2, 2);
   psdm_graph_free(g);
 }
@@ -224,7 +230,7 @@ static void test_shared_pairs(void **unused) {
   psdm_ref out[3];
   /* x - y + z and w + y - x */
   out[0] = A(f.x, S(f.z, f.y));
-  out[1] = A(A(f.y, f.w), psdm_neg(f.x));
+  out[1] = A(A(f.y, f.w), psdm_ref_neg(f.x));
   expect_factored(g, out, 2, 0, 3);
   out[0] = M(f.a, M(f.b, f.c));
   out[1] = M(f.a, M(f.b, f.d));
@@ -275,8 +281,8 @@ static void test_document(void **unused) {
   (void)unused;
   psdm_graph *g;
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
-  psdm_ref a = psdm_input(g, 0), b = psdm_input(g, 1), c = psdm_input(g, 2);
-  psdm_ref y = psdm_sub(g, psdm_mul(g, a, b), psdm_mul(g, c, b));
+  psdm_ref a = psdm_graph_input(g, 0), b = psdm_graph_input(g, 1), c = psdm_graph_input(g, 2);
+  psdm_ref y = psdm_graph_sub(g, psdm_graph_mul(g, a, b), psdm_graph_mul(g, c, b));
   psdm_cost cost;
   psdm_graph_cost(g, &y, 1, &cost);
   assert_true(cost.mult == 2 && cost.add == 1 && cost.depth == 2);
@@ -306,7 +312,7 @@ static void test_balance(void **unused) {
   assert_int_equal(cost.add, 7);
   assert_int_equal(cost.mult, 7);
   /* the late operand goes in last: ((x + y) + z) + f(w) has depth 3 where (f(w) + x) + ... has 4 */
-  psdm_ref late = A(A(A(psdm_sin(g, psdm_sin(g, f.w)), f.x), f.y), f.z);
+  psdm_ref late = A(A(A(psdm_graph_sin(g, psdm_graph_sin(g, f.w)), f.x), f.y), f.z);
   assert_int_equal(psdm_graph_balance(g, &late, 1), PSDM_OK);
   psdm_graph_cost(g, &late, 1, &cost);
   assert_int_equal(cost.depth, 3);
@@ -331,13 +337,13 @@ static psdm_status work(const psdm_allocator *allocator) {
   if (status) return status;
   rng r = {42};
   for (int k = 0; k < INPUTS; k++)
-    v[2 * k] = psdm_sin(g, psdm_input(g, k)), v[2 * k + 1] = psdm_cos(g, psdm_input(g, k));
+    v[2 * k] = psdm_graph_sin(g, psdm_graph_input(g, k)), v[2 * k + 1] = psdm_graph_cos(g, psdm_graph_input(g, k));
   for (int k = 0; k < OUTPUTS; k++) {
-    out[k] = psdm_const(g, 0);
+    out[k] = psdm_graph_const(g, 0);
     for (int t = 0; t < TERMS; t++) {
-      psdm_ref term = psdm_const(g, rng_int(&r, 0, 4) ? 1 : 0.3);
-      for (int i = rng_int(&r, 1, 5); i > 0; i--) term = psdm_mul(g, term, v[rng_int(&r, 0, 2 * INPUTS - 1)]);
-      out[k] = rng_int(&r, 0, 1) ? psdm_sub(g, out[k], term) : psdm_add(g, out[k], term);
+      psdm_ref term = psdm_graph_const(g, rng_int(&r, 0, 4) ? 1 : 0.3);
+      for (int i = rng_int(&r, 1, 5); i > 0; i--) term = psdm_graph_mul(g, term, v[rng_int(&r, 0, 2 * INPUTS - 1)]);
+      out[k] = rng_int(&r, 0, 1) ? psdm_graph_sub(g, out[k], term) : psdm_graph_add(g, out[k], term);
     }
   }
   status = psdm_graph_status(g);

@@ -47,13 +47,14 @@ static long double error_of(const expression *e, const value *a) { return gamma_
 static value plus(expression *e, const value *a, const value *b, bool minus) {
   e->operations++;
   return (value){minus ? a->v - b->v : a->v + b->v, a->m + b->m, a->d + b->d,
-                 minus ? psdm_sub(e->g, a->ref, b->ref) : psdm_add(e->g, a->ref, b->ref), a->inverse || b->inverse};
+                 minus ? psdm_graph_sub(e->g, a->ref, b->ref) : psdm_graph_add(e->g, a->ref, b->ref),
+                 a->inverse || b->inverse};
 }
 
 static value times(expression *e, const value *a, const value *b) {
   e->operations++;
-  return (value){a->v * b->v, a->m * b->m, a->d * b->m + a->m * b->d + a->d * b->d, psdm_mul(e->g, a->ref, b->ref),
-                 a->inverse || b->inverse};
+  return (value){a->v * b->v, a->m * b->m, a->d * b->m + a->m * b->d + a->d * b->d,
+                 psdm_graph_mul(e->g, a->ref, b->ref), a->inverse || b->inverse};
 }
 
 /* an atom again: its value, and what the error of its argument does to it; the library function's own error is below
@@ -66,11 +67,13 @@ static value atom(long double v, long double error, psdm_ref ref, bool inverse) 
 static value function_of(expression *e, const value *a, int which) {
   long double error = error_of(e, a), low = fabsl(a->v) - error;
   e->operations++;
-  if (which == 0) return atom(sinl(a->v), error, psdm_sin(e->g, a->ref), a->inverse);
-  if (which == 1 || low < 0.05L) return atom(cosl(a->v), error, psdm_cos(e->g, a->ref), a->inverse);
-  if (which == 2 && !a->inverse) return atom(1 / a->v, error / (low * fabsl(a->v)), psdm_recip(e->g, a->ref), true);
-  if (which == 3 && a->v > 0) return atom(sqrtl(a->v), error / (2 * sqrtl(low)), psdm_sqrt(e->g, a->ref), a->inverse);
-  return atom(a->v > 0 ? 1 : -1, 0, psdm_sign(e->g, a->ref), a->inverse);
+  if (which == 0) return atom(sinl(a->v), error, psdm_graph_sin(e->g, a->ref), a->inverse);
+  if (which == 1 || low < 0.05L) return atom(cosl(a->v), error, psdm_graph_cos(e->g, a->ref), a->inverse);
+  if (which == 2 && !a->inverse)
+    return atom(1 / a->v, error / (low * fabsl(a->v)), psdm_graph_recip(e->g, a->ref), true);
+  if (which == 3 && a->v > 0)
+    return atom(sqrtl(a->v), error / (2 * sqrtl(low)), psdm_graph_sqrt(e->g, a->ref), a->inverse);
+  return atom(a->v > 0 ? 1 : -1, 0, psdm_graph_sign(e->g, a->ref), a->inverse);
 }
 
 static void keep(expression *e, value fresh) {
@@ -83,7 +86,7 @@ static void keep(expression *e, value fresh) {
 static value constant(expression *e, rng *r) {
   static const double some[] = {0, 1, -1, 2, -2, 0.5, 3, 0.37, -1.25};
   double c = some[rng_int(r, 0, 8)];
-  return (value){c, fabs(c), 0, psdm_const(e->g, c), false};
+  return (value){c, fabs(c), 0, psdm_graph_const(e->g, c), false};
 }
 
 static const value *any(const expression *e, rng *r) { return &e->value[rng_int(r, 0, e->count - 1)]; }
@@ -133,7 +136,7 @@ static void make(expression *e, rng *r) {
   assert_int_equal(psdm_graph_new(NULL, &e->g), PSDM_OK);
   for (int k = 0; k < INPUTS; k++) {
     e->input[k] = rng_uniform(r, -2, 2);
-    keep(e, (value){e->input[k], fabs(e->input[k]), 0, psdm_input(e->g, k), false});
+    keep(e, (value){e->input[k], fabs(e->input[k]), 0, psdm_graph_input(e->g, k), false});
   }
   for (int k = 0; k < 3; k++) keep(e, function_of(e, &e->value[k], k % 2));
   for (int steps = rng_int(r, 3, 60); steps > 0; steps--) grow(e, r);
@@ -339,9 +342,9 @@ static void test_long_chain(void **unused) {
   psdm_graph *g;
   psdm_cost cost;
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
-  psdm_ref x = psdm_input(g, 0), y = x;
+  psdm_ref x = psdm_graph_input(g, 0), y = x;
   for (int k = 0; k < LINKS; k++)
-    y = psdm_mul(g, psdm_add(g, psdm_const(g, 1.0 / (k + 3)), y), psdm_input(g, 1 + k % 3));
+    y = psdm_graph_mul(g, psdm_graph_add(g, psdm_graph_const(g, 1.0 / (k + 3)), y), psdm_graph_input(g, 1 + k % 3));
   uint32_t *order = malloc(4 * LINKS * sizeof *order);
   size_t length;
   long peak;
@@ -368,9 +371,10 @@ static void test_tree(void **unused) {
   size_t length;
   long peak;
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
-  for (int k = 0; k < LEAVES; k++) level[k] = psdm_mul(g, psdm_input(g, 2 * k), psdm_input(g, 2 * k + 1));
+  for (int k = 0; k < LEAVES; k++)
+    level[k] = psdm_graph_mul(g, psdm_graph_input(g, 2 * k), psdm_graph_input(g, 2 * k + 1));
   for (int width = LEAVES / 2; width; width /= 2)
-    for (int k = 0; k < width; k++) level[k] = psdm_add(g, level[2 * k], level[2 * k + 1]);
+    for (int k = 0; k < width; k++) level[k] = psdm_graph_add(g, level[2 * k], level[2 * k + 1]);
   uint32_t *order = malloc(psdm_graph_size(g) * sizeof *order);
   assert_non_null(order);
   assert_int_equal(psdm_graph_schedule(g, level, 1, PSDM_ORDER_BUILT, 0, order, &length, &peak), PSDM_OK);

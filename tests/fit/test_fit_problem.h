@@ -122,7 +122,7 @@ static inline void ball(double mass, double radius, double pi[10]) {
 /* K and the standard parameter that each base parameter is named by */
 static inline void base_of(const psdm_robot *robot, int *base, double **K, int kept[BASE_MOST]) {
   psdm_model *model;
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   int standard = psdm_robot_parameter_count(robot);
   *base = psdm_model_l(model);
   *K = calloc((size_t)(*base * standard), sizeof **K);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "psdm/collision.h"
+#include "psdm/friction.h"
 #include "psdm/rigid.h"
 #include "written.h"
 

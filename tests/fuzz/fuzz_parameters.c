@@ -7,6 +7,7 @@
 #include "exercise.h"
 #include "psdm/friction.h"
 #include "psdm/parameters.h"
+#include "psdm/predictor.h"
 #include "written.h"
 
 static const char arm[] =

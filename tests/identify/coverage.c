@@ -122,7 +122,7 @@ static int cover(bool denso, psdm_estimator estimator, int seeds, long rows, dou
         bare = clone = parse_robot(body);
       }
       true_theta(bare, pi, theta);
-      assert_int_equal(psdm_params_derive(bare, NULL, NULL, &model, NULL, &error), PSDM_OK);
+      assert_int_equal(psdm_base_parameters_derive(bare, NULL, NULL, &model, NULL, &error), PSDM_OK);
       for (int j = 0; j < l; j++) names[j] = strdup(psdm_model_base_name(model, j));
       psdm_model_free(model);
       psdm_robot_free(clone);

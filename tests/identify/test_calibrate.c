@@ -136,7 +136,7 @@ static void factors_are_the_whole_matrix(void **state) {
   psdm_calibration *c = calibrate(robot, &o);
   int n = c->n, l = c->base, W = l + 3 * n;
   psdm_model *model;
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   int *kept = malloc((size_t)l * sizeof *kept);
   for (int j = 0; j < l; j++) psdm_model_base_term(model, j, 0, &kept[j]);
   stacked s = {.robot = robot, .kept = kept, .room = 3000, .n = n, .l = l, .S = c->standard, .W = W};

@@ -3,7 +3,7 @@
 #include "test_calibrate_log.h"
 
 #include "identify/identify.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 
 static const char two_links[] =
     "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  "
@@ -33,7 +33,7 @@ static void make_run(psdmp_identify_run *r, const psdm_robot *robot, const psdm_
   psdm_error error;
   *r = (psdmp_identify_run){
       .robot = robot, .options = o, .n = N, .S = psdm_robot_parameter_count(robot), .still = 0.05, .finishing = true};
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r->model, NULL, &error), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &r->model, NULL, &error), PSDM_OK);
   assert_int_equal(psdm_work_new(robot, NULL, &r->work), PSDM_OK);
   if (psdmp_feed_open(robot, o, NULL, &r->feed, &error)) fail_msg("%s", error.text);
   r->l = psdm_model_l(r->model);

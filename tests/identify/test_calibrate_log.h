@@ -160,7 +160,7 @@ static inline void write_log(const char *path, const truth *w, rng *g) {
 static inline void true_theta(const psdm_robot *robot, const double *pi, double *theta) {
   psdm_model *model;
   psdm_error error;
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
   for (int j = 0; j < psdm_model_l(model); j++) {
     theta[j] = 0;
     for (int k = 0; k < psdm_model_base_terms(model, j); k++) {

@@ -6,7 +6,7 @@
 
 #include "identify/estimate_priv.h"
 #include "linalg/linalg.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "fenced.h"
 
 static double *numbers(size_t count) {
@@ -37,7 +37,7 @@ static void test_energy(void **unused) {
                                   .drives = round % 5 != 0};
     psdm_robot *robot = parse_robot(random_robot_text(&g, &kinds, text, sizeof text));
     psdmp_identify_run r = {.robot = robot, .n = psdm_robot_n(robot), .S = psdm_robot_parameter_count(robot)};
-    assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
+    assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
     assert_int_equal(psdm_work_new(robot, NULL, &r.work), PSDM_OK);
     r.l = psdm_model_l(r.model);
     r.kept = calloc((size_t)r.l + 1, sizeof *r.kept);

@@ -201,7 +201,7 @@ static void robust_solves_its_equations(void **unused) {
   psdm_calibration *c = calibrate(robot, path, PSDM_ESTIMATOR_ROBUST, PSDM_KINEMATICS_ACCELERATION, INFINITY);
   score s = {.c = c, .robot = robot, .W = c->base + 3 * c->n};
   psdm_model *model;
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   for (int j = 0; j < c->base; j++) psdm_model_base_term(model, j, 0, &s.kept[j]);
   assert_int_equal(psdm_work_new(robot, NULL, &s.work), PSDM_OK);
   assert_int_equal(psdm_calibration_predict(c, add_score, &s, NULL), PSDM_OK);

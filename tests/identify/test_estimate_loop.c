@@ -10,7 +10,7 @@
 #include "identify/estimate_priv.h"
 #include "fenced.h"
 #include "psdm/motion.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 
 enum {
   N = 3,
@@ -154,7 +154,7 @@ static void scene_of(scene *s, psdm_robot *robot, long rows, rng *g) {
   memcpy(s->theta, s->standard, sizeof s->theta);
   for (int j = 0; j < s->run.l; j++) s->kept[j] = j;
   if (n <= N) {
-    assert_int_equal(psdm_params_derive(robot, NULL, NULL, &s->run.model, NULL, NULL), PSDM_OK);
+    assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &s->run.model, NULL, NULL), PSDM_OK);
     s->run.l = psdm_model_l(s->run.model);
     assert_true(s->run.l < s->run.S);
     for (int j = 0; j < s->run.l; j++) psdm_model_base_term(s->run.model, j, 0, &s->kept[j]);

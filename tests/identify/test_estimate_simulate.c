@@ -3,7 +3,7 @@
 #include "test_calibrate_log.h"
 
 #include "identify/estimate_priv.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "psdm/sim.h"
 
 /* one stretch of a log, as prepared and as simulated */
@@ -95,7 +95,7 @@ static void same_motion(void **unused) {
                             .centre = centre,
                             .band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = INFINITY, .wide = INFINITY},
                             .reason = reason};
-    assert_int_equal(psdm_params_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
+    assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &r.model, NULL, NULL), PSDM_OK);
     r.l = psdm_model_l(r.model);
     for (int j = 0; j < r.l; j++) psdm_model_base_term(r.model, j, 0, &kept[j]);
     assert_int_equal(psdmp_feed_open(robot, &o, NULL, &r.feed, &error), PSDM_OK);

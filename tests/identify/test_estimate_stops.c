@@ -7,7 +7,7 @@
 
 #include "identify/estimate_priv.h"
 #include "fenced.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 
 enum { N = 2, ROWS = 60, EDGE = 10 };
 
@@ -76,7 +76,7 @@ static void scene_new(scene *s) {
                                 .tempo = 5,
                                 .band = {.kinematics = PSDM_KINEMATICS_POSITION, .cutoff = INFINITY, .wide = INFINITY},
                                 .theta_load = s->load};
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &s->run.model, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &s->run.model, NULL, NULL), PSDM_OK);
   assert_int_equal(psdm_work_new(robot, NULL, &s->run.work), PSDM_OK);
   s->run.l = psdm_model_l(s->run.model);
   for (int j = 0; j < s->run.l; j++) psdm_model_base_term(s->run.model, j, 0, &s->kept[j]), s->load[j] = 1;

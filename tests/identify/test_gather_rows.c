@@ -5,7 +5,7 @@
 #include "../parallel/calibrate_spread.h"
 
 #include "identify/estimate_priv.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 
 enum { N = 2, ROWS = 420, BLOCK = PSDMP_IDENTIFY_BLOCKS };
 

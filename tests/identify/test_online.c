@@ -7,7 +7,7 @@
 
 #include "linalg/linalg.h"
 #include "psdm/online.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "support.h"
 
 /* equations kept for the batch answer */
@@ -170,7 +170,7 @@ static void test_kr6(void **unused) {
   psdm_model *m;
   psdm_work *work;
   difference worst = {0};
-  assert_int_equal(psdm_params_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
   assert_int_equal(psdm_work_new(r, NULL, &work), PSDM_OK);
   int n = psdm_robot_n(r), S = psdm_robot_parameter_count(r), l = psdm_model_l(m);
   double *pi = numbers((size_t)S), *Y = numbers((size_t)(n * S)), *theta = numbers((size_t)l), sigma_share = 0.01,

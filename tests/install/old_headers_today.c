@@ -16,7 +16,7 @@
   X(psdm_log_options, 120) \
   X(psdm_observer_options, 152) \
   X(psdm_optimal_options, 216) \
-  X(psdm_params_options, 88) \
+  X(psdm_base_parameters_options, 88) \
   X(psdm_path_options, 120) \
   X(psdm_payload_options, 256) \
   X(psdm_reduce_options, 176) \

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "jobs.h"
+#include "psdm/friction.h"
 
 static psdm_robot *robot; /* outlives all jobs */
 

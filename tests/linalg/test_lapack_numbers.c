@@ -5,7 +5,7 @@
 #include "unsolved.h"
 #include "psdm/analyze.h"
 #include "psdm/cartesian.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 #include "psdm/statespace.h"
 
 /* ---- linear systems: a cart with a pendulum's numbers ---- */
@@ -47,7 +47,7 @@ static void linear_systems(void **state) {
 
 static psdm_status try_params(const psdm_allocator *allocator, const void *what, psdm_error *error) {
   psdm_model *model = (psdm_model *)&model;
-  psdm_status status = psdm_params_derive(what, NULL, allocator, &model, NULL, error);
+  psdm_status status = psdm_base_parameters_derive(what, NULL, allocator, &model, NULL, error);
   if (status) assert_null(model);
   if (!status) assert_true(psdm_model_l(model) == 6);
   psdm_model_free(model);

@@ -18,7 +18,7 @@ static void every_function(void **state) {
   psdm_error error;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
   double *scratch = malloc(psdm_eval_scratch(robot, model) * sizeof *scratch);
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
     const psdm_eval_options o = {.model = f == PSDM_F_REGRESSOR ? model : NULL, .scratch = scratch, .linear = linear};
@@ -98,7 +98,7 @@ static void refusals_and_memory(void **state) {
   /* another robot's model */
   psdm_robot *other = load_shipped("puma560");
   psdm_model *model;
-  assert_int_equal(psdm_params_derive(other, NULL, NULL, &model, NULL, NULL), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(other, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   const psdm_eval_options options = {.model = model};
   assert_int_equal(psdm_batch_new(robot, PSDM_F_REGRESSOR, &options, 1, NULL, &batch, &error), PSDM_E_ROBOT);
   assert_null(batch);

@@ -5,6 +5,7 @@
 
 #include "parallel/parallel.h"
 #include "ranks_by_fork.h"
+#include "psdm/component.h"
 
 /* ---- the tree ---- */
 

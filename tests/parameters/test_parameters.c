@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "test_parameters_text.h"
+#include "psdm/predictor.h"
 
 /* ---- parameters of our own making ---- */
 
@@ -174,7 +175,7 @@ static void test_assumptions(void **state) {
   made *m = make(&g, bare, false, false);
   psdm_model *assumed;
   psdm_error error;
-  assert_int_equal(psdm_params_derive(robot, NULL, NULL, &assumed, NULL, &error), PSDM_OK);
+  assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &assumed, NULL, &error), PSDM_OK);
   assert_true(psdm_model_l(assumed) < m->p.base);
   char *text = written(&m->p);
   psdm_parameters *p = parsed(text, robot);

@@ -4,6 +4,7 @@
 #include "../payload/test_payload_file.h"
 
 #include "nodes.h"
+#include "psdm/predictor.h"
 
 typedef struct tally {
   const psdm_robot *robot;

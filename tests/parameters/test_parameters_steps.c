@@ -2,6 +2,7 @@
  * refusals, memory. */
 #define _XOPEN_SOURCE 700
 #include "psdm/friction.h"
+#include "psdm/predictor.h"
 #include "test_parameters_text.h"
 
 /* ---- an arm calibrated in steps, of our own making ---- */

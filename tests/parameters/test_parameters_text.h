@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support.h"
+#include "psdm/predictor.h"
 
 enum { MOST = 8, MOST_STANDARD = 11 * MOST, MOST_COLUMNS = 7, TEXT = 1 << 20 };
 

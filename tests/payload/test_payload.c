@@ -10,6 +10,7 @@
 #include "payload/payload_priv.h"
 #include "test_payload_file.h"
 #include "twin.h"
+#include "psdm/predictor.h"
 
 enum { MOST = 16 };
 
@@ -255,7 +256,7 @@ static void golden_arm(void **state) {
     psdm_model *model;
     assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, &error), PSDM_OK);
     assert_int_equal(psdm_model_l(model), 6);
-    if (psdm_payload_map(robot, model, -1, L, &error)) fail_msg("%s", error.text);
+    if (psdm_payload_map(robot, model, psdm_robot_default_link(robot, NULL), L, &error)) fail_msg("%s", error.text);
     psdm_robot_parameters(robot, all);
     psdm_model_theta(model, all, theta);
     psdm_payload_update(6, L, pi, theta, loaded);
@@ -264,7 +265,8 @@ static void golden_arm(void **state) {
     for (int trial = 0; trial < 6; trial++) { /* torques: without, by theta, by the robot that carries it */
       double q[2], qd[2], qdd[2], by_hand[2], found[2], scratch[512];
       random_states(&g, 2, q, qd, qdd);
-      if (trial == 3 && psdm_payload_attach(robot, -1, pi, &error)) fail_msg("%s", error.text);
+      if (trial == 3 && psdm_payload_attach(robot, psdm_robot_default_link(robot, NULL), pi, &error))
+        fail_msg("%s", error.text);
       arm_torque(r.a[0], 9.81, trial < 3 ? empty : with, q, qd, qdd, by_hand);
       inverse(robot, q, qd, qdd, found);
       worst_torque = fmax(worst_torque, max_difference(by_hand, found, 2) / fmax(1, max_absolute(by_hand, 2)));
@@ -297,7 +299,8 @@ static void links_by_name(void **state) {
   psdm_load_to_standard(&at_hand, pi);
   psdm_load_to_standard(&at_right, moved);
   assert_int_equal(psdm_robot_default_link(tree, NULL), psdm_robot_find(tree, "hand"));
-  assert_int_equal(psdm_payload_attach(tree, -1, pi, &error), PSDM_OK); /* the hand, as everywhere */
+  assert_int_equal(psdm_payload_attach(tree, psdm_robot_default_link(tree, NULL), pi, &error),
+                   PSDM_OK); /* the hand, as everywhere */
   assert_int_equal(psdm_payload_attach(other, psdm_robot_find(other, "right"), moved, &error), PSDM_OK);
   inverse(tree, q, qd, qdd, tau);
   inverse(other, q, qd, qdd, same);
@@ -305,12 +308,12 @@ static void links_by_name(void **state) {
   assert_true(max_difference(tau, plain, 3) > 0.1);
   assert_true(tau[1] == plain[1]); /* the other arm does not feel it */
   assert_int_equal(psdm_payload_attach(tree, 4, pi, &error), PSDM_E_ARGUMENT);
-  assert_int_equal(psdm_payload_attach(tree, -2, pi, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_payload_attach(tree, psdm_robot_find(tree, "hnad"), pi, &error), PSDM_E_ARGUMENT);
   psdm_robot_free(tree);
   psdm_robot_free(other);
 
   psdm_robot *unknown = parse_robot("name: u\nconvention: dh\njoints:\n  - {name: A, a: 0.3}\n");
-  assert_int_equal(psdm_payload_attach(unknown, -1, pi, &error), PSDM_E_MISSING);
+  assert_int_equal(psdm_payload_attach(unknown, psdm_robot_default_link(unknown, NULL), pi, &error), PSDM_E_MISSING);
   assert_non_null(strstr(error.text, "is unknown"));
   psdm_robot_free(unknown);
 }
@@ -323,9 +326,9 @@ static void maps_that_do_not_hold(void **state) {
   psdm_robot *robot = load_shipped("two_link"), *other = load_shipped("fanuc_sr6ia");
   const psdm_derive_options echelon = {.basis = PSDM_BASIS_ECHELON};
   assert_int_equal(psdm_model_derive(robot, &echelon, NULL, &model, NULL, &error), PSDM_OK);
-  assert_int_equal(psdm_payload_map(robot, model, -1, L, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_payload_map(robot, model, psdm_robot_default_link(robot, NULL), L, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "standard basis"));
-  assert_int_equal(psdm_payload_map(other, model, -1, L, &error), PSDM_E_ROBOT);
+  assert_int_equal(psdm_payload_map(other, model, psdm_robot_default_link(other, NULL), L, &error), PSDM_E_ROBOT);
   assert_non_null(strstr(error.text, "the model has 2 joints"));
   psdm_model_free(model);
   const char *const lies[] = {"ry2 = 0"}; /* a load beside the axis is not of that kind */
@@ -333,10 +336,10 @@ static void maps_that_do_not_hold(void **state) {
   psdm_robot *planar = parse_robot(
       "name: p\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: A, a: 0.5}\n  - {name: B, a: 0.4}\n");
   assert_int_equal(psdm_model_derive(planar, &assumed, NULL, &model, NULL, &error), PSDM_OK);
-  assert_int_equal(psdm_payload_map(planar, model, -1, L, &error), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_payload_map(planar, model, psdm_robot_default_link(planar, NULL), L, &error), PSDM_E_ARGUMENT);
   psdm_model_free(model);
   assert_int_equal(psdm_model_derive(planar, NULL, NULL, &model, NULL, &error), PSDM_OK);
-  assert_int_equal(psdm_payload_map(planar, model, -1, L, &error), PSDM_OK);
+  assert_int_equal(psdm_payload_map(planar, model, psdm_robot_default_link(planar, NULL), L, &error), PSDM_OK);
   psdm_model_free(model);
   psdm_robot_free(planar);
   psdm_robot_free(robot);
@@ -376,11 +379,12 @@ static void loaded_parameters(void **state) {
     psdm_load body = random_load(&g);
     psdm_load_to_standard(&body, load);
     for (int k = 0; k < 10; k++) C[11 * k] = 1e-4;
-    if (psdm_payload_parameters(robot, empty, -1, load, C, NULL, &loaded, &error)) fail_msg("%s", error.text);
+    if (psdm_payload_parameters(robot, empty, psdm_robot_default_link(robot, NULL), load, C, NULL, &loaded, &error))
+      fail_msg("%s", error.text);
     assert_true(loaded->base == empty->base && loaded->n == n && (loaded->pi != NULL) == full && loaded->covariance);
     assert_int_equal(psdm_robot_clone(robot, NULL, &alone), PSDM_OK);
     psdm_robot_set_parameters(alone, none);
-    assert_int_equal(psdm_payload_attach(alone, -1, load, &error), PSDM_OK);
+    assert_int_equal(psdm_payload_attach(alone, psdm_robot_default_link(alone, NULL), load, &error), PSDM_OK);
 
     /* written and read again it is the same, to the last bit */
     char path[] = "/tmp/psdm_payload_XXXXXX";
@@ -446,7 +450,9 @@ static void wrong_parameters(void **state) {
   const char *path = "none.csv";
   const psdm_payload_options o = {.files = 1, .path = &path}, no_log = {.files = 0},
                              odd = {.files = 1, .path = &path, .cutoff = -1};
-  assert_int_equal(psdm_payload_parameters(other, p, -1, pi, NULL, NULL, &loaded, &error), PSDM_E_ROBOT);
+  assert_int_equal(
+      psdm_payload_parameters(other, p, psdm_robot_default_link(other, NULL), pi, NULL, NULL, &loaded, &error),
+      PSDM_E_ROBOT);
   assert_int_equal(psdm_payload_identify(other, p, &o, NULL, &answer, &error), PSDM_E_ROBOT);
   assert_non_null(strstr(error.text, "other kinematics"));
   assert_int_equal(psdm_payload_identify(robot, p, &no_log, NULL, &answer, &error), PSDM_E_ARGUMENT);
@@ -478,7 +484,8 @@ static void memory_runs_out(void **state) {
   for (at = 1; status && at < 1000; at++) {
     counting c;
     counting_init(&c, at);
-    status = psdm_payload_parameters(robot, p, -1, load, C, &c.allocator, &loaded, &error);
+    status =
+        psdm_payload_parameters(robot, p, psdm_robot_default_link(robot, NULL), load, C, &c.allocator, &loaded, &error);
     assert_true(status == PSDM_OK || status == PSDM_E_MEMORY);
     if (!status) psdm_parameters_free(loaded);
     assert_int_equal(c.live, 0);

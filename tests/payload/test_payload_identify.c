@@ -2,6 +2,7 @@
  * motion does not show, drift, model error, memory. */
 #include "../identify/test_calibrate_log.h"
 #include "test_payload_file.h"
+#include "psdm/predictor.h"
 
 /* six joints whose last link feels everything; a flange carries the load */
 static const char arm_text[] =
@@ -33,7 +34,7 @@ static void loaded_pi(const psdm_robot *robot, const psdm_load *load, double *pi
   double own[10];
   psdm_load_to_standard(load, own);
   assert_int_equal(psdm_robot_clone(robot, NULL, &clone), PSDM_OK);
-  if (psdm_payload_attach(clone, -1, own, &error)) fail_msg("%s", error.text);
+  if (psdm_payload_attach(clone, psdm_robot_default_link(clone, NULL), own, &error)) fail_msg("%s", error.text);
   psdm_robot_parameters(clone, pi);
   psdm_robot_free(clone);
 }
@@ -134,7 +135,9 @@ static void exact_without_noise(void **state) {
                                  .covariance = kinds[k].covariance};
     psdm_parameters *p = parse_parameters(robot, parameter_text(&file, text, sizeof text)), *loaded;
     psdm_load_to_standard(&load, own);
-    assert_int_equal(psdm_payload_parameters(robot, p, -1, own, NULL, NULL, &loaded, &error), PSDM_OK);
+    assert_int_equal(
+        psdm_payload_parameters(robot, p, psdm_robot_default_link(robot, NULL), own, NULL, NULL, &loaded, &error),
+        PSDM_OK);
     tones m = tones_of(&g, &(truth){.robot = robot, .reach = 0.8}),
           other = kinds[k].empty ? tones_of(&g, &(truth){.robot = robot, .reach = 0.8}) : m;
     write_predicted(log_path(with), loaded, robot, &m, 500, 0, &g);
@@ -181,7 +184,8 @@ static void exact_after_steps(void **state) {
     psdm_robot_parameters(robot, pi);
     psdm_load_to_standard(&load, own);
     psdm_parameters *p = parse_parameters(robot, steps_text(robot, pi, kind % 2, text, sizeof text)), *loaded;
-    if (psdm_payload_parameters(robot, p, -1, own, NULL, NULL, &loaded, &error)) fail_msg("%s", error.text);
+    if (psdm_payload_parameters(robot, p, psdm_robot_default_link(robot, NULL), own, NULL, NULL, &loaded, &error))
+      fail_msg("%s", error.text);
     assert_true(loaded->lugre && loaded->torque_constant && loaded->lugre[1].coulomb == p->lugre[1].coulomb &&
                 loaded->steps == p->steps);
     tones m = tones_of(&g, &(truth){.robot = robot, .reach = 0.8});
@@ -397,7 +401,9 @@ static void planar_arm(void **state) {
   psdm_error error;
   char path[64];
   const char *with = path;
-  assert_int_equal(psdm_payload_parameters(robot, p, -1, own, NULL, NULL, &loaded, &error), PSDM_OK);
+  assert_int_equal(
+      psdm_payload_parameters(robot, p, psdm_robot_default_link(robot, NULL), own, NULL, NULL, &loaded, &error),
+      PSDM_OK);
   tones m = tones_of(&g, &(truth){.robot = robot});
   write_predicted(log_path(path), loaded, robot, &m, 1500, 0.001, &g);
   for (int plain = 0; plain < 2; plain++) {

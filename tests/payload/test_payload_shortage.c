@@ -4,6 +4,7 @@
 #include "test_payload_file.h"
 
 #include "psdm/excite.h"
+#include "psdm/predictor.h"
 #include "shortage.h"
 
 /* ---- parameters and loads ---- */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "loop_twin.h"
+#include "psdm/loop.h"
 
 enum { ROBOTS = 40, MOST = TWIN_MOST, SQUARE = MOST * MOST };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support.h"
+#include "psdm/friction.h"
 
 enum { ARM = 6 };
 

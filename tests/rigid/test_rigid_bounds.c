@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "support.h"
+#include "psdm/loop.h"
+#include "psdm/friction.h"
 
 enum { ROBOTS = 40, MOST = 24, GUARD = 4 };
 

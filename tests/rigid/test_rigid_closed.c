@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support.h"
+#include "psdm/friction.h"
 
 static const double g0 = 9.81;
 

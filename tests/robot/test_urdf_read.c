@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "support.h"
+#include "psdm/friction.h"
 
 enum { MOST = 16 };
 

@@ -109,7 +109,8 @@ static void test_singular_without_load(void **unused) {
               {0, 0.5, 0, 1, "t = 0.5"}, {-1, 0.5, 0.6, 1, "t = 0.5"}};
   for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
     /* a body, and then nothing again */
-    psdm_payload loads[2] = {{.t = runs[k].first, .pi = {1, 0.1, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1}}, {.t = runs[k].second}};
+    psdm_sim_payload loads[2] = {{.t = runs[k].first, .pi = {1, 0.1, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1}},
+                                 {.t = runs[k].second}};
     const psdm_sim_options options = {
         .payloads = 2, .payload = loads, .integrator = PSDM_INTEGRATOR_RK4, .step = 0.01, .no_code = k % 2};
     const double zero[2] = {0};
@@ -134,7 +135,7 @@ static void test_runs_are_one(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
   for (int i = 0; i < 2; i++) set_friction(robot, i, 0.5, 0.8, 0.1, 0.2);
-  psdm_payload loads[2] = {{.t = 0.2, .pi = {1, 0.1, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1}}, {.t = 0.6}};
+  psdm_sim_payload loads[2] = {{.t = 0.2, .pi = {1, 0.1, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1}}, {.t = 0.6}};
   psdm_controller *pd;
   assert_int_equal(psdm_control_new(PSDM_CONTROL_PD_GRAVITY, robot, NULL, NULL, NULL, &pd, NULL), PSDM_OK);
   double q[2] = {0.5, -0.3}, zero[2] = {0};
@@ -221,7 +222,7 @@ static void test_refusals(void **unused) {
   double t = 0, value = 1;
   assert_int_equal(psdm_control_new(PSDM_CONTROL_PD, other, NULL, NULL, NULL, &six, NULL), PSDM_OK);
   assert_int_equal(psdm_signal_table(1, 1, &t, &value, true, NULL, &narrow, NULL), PSDM_OK);
-  const psdm_payload late[2] = {{.t = 1}, {.t = 0.5}}, broken = {.t = 1, .pi = {NAN}};
+  const psdm_sim_payload late[2] = {{.t = 1}, {.t = 0.5}}, broken = {.t = 1, .pi = {NAN}};
   const struct {
     psdm_sim_options options;
     const char *says;

@@ -39,7 +39,7 @@ static psdm_robot *arm(bool fixed, bool loaded) {
 
 static void check_payload(bool fixed, psdm_integrator integrator, bool no_code) {
   psdm_robot *empty = arm(fixed, false), *full = arm(fixed, true);
-  psdm_payload loads[2] = {{.t = 0.31}, {.t = 0.72}};
+  psdm_sim_payload loads[2] = {{.t = 0.31}, {.t = 0.72}};
   standard_load(loads[0].pi);
   psdm_sim_options options = {.integrator = integrator, .no_code = no_code, .payloads = 2, .payload = loads};
   const psdm_sim_options plain = {.integrator = integrator, .no_code = true};
@@ -92,7 +92,7 @@ static void test_payload_breaks_away(void **unused) {
   (void)unused;
   psdm_robot *robot = slider(2, 1, "");
   set_friction(robot, 0, 3, 3, 0, 0);
-  const psdm_payload load = {.t = 0.5, .pi = {3, 0, 0, 0, 1, 0, 0, 1, 0, 1}};
+  const psdm_sim_payload load = {.t = 0.5, .pi = {3, 0, 0, 0, 1, 0, 0, 1, 0, 1}};
   const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_RK4,
                                     .friction = PSDM_FRICTION_COULOMB,
                                     .no_code = true,

@@ -1,6 +1,7 @@
 /* Closed loops: the five-bar's accelerations against two other ways to them, its energy and its gaps, and friction
  * and stops in a loop. */
 #include "sim_support.h"
+#include "psdm/loop.h"
 
 extern void dgesv_(const int *n, const int *columns, double *A, const int *lda, int *pivots, double *b, const int *ldb,
                    int *info);

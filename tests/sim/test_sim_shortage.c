@@ -84,7 +84,7 @@ static psdm_status try_scene(const psdm_allocator *allocator, const void *what, 
 static void controllers_and_simulators(void **state) {
   (void)state;
   psdm_robot *arm = parse_robot(springs), *loop = load_shipped("five_bar");
-  static const psdm_payload load = {.t = 0.005, .pi = {1}};
+  static const psdm_sim_payload load = {.t = 0.005, .pi = {1}};
   psdm_signal *wrench;
   assert_int_equal(psdm_signal_table(6, 4, T, W, false, NULL, &wrench, NULL), PSDM_OK);
   for (int kind = 0; kind < PSDM_CONTROL_KINDS; kind++)

@@ -54,7 +54,7 @@ int bench_open(const psdm_robot *robot, bench *b) {
   if (psdm_robot_loops(robot))
     return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT,
                                    .text = "a robot with closed loops has no straight-line code to measure"});
-  if (psdm_robot_ready(robot, &error) || psdm_params_derive(robot, NULL, NULL, &b->model, NULL, &error))
+  if (psdm_robot_ready(robot, &error) || psdm_base_parameters_derive(robot, NULL, NULL, &b->model, NULL, &error))
     return tool_fail(&error);
   if (psdm_work_new(robot, NULL, &b->work) || psdm_linear_new(robot, NULL, &b->linear)) return out_of_memory();
   b->state = calloc(4 * n * BENCH_STATES + 1, sizeof(double));

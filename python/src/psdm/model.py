@@ -252,7 +252,7 @@ def derive(robot: Robot, method: str, basis: str, assume: Sequence[str]) -> Mode
 def params(robot: Robot, symbolic: bool, assume: Sequence[str]) -> Parameters:
     options, keep = _options(assume)
     model, info, error = ffi.new("psdm_model **"), ffi.new("psdm_derive_info *"), new_error()
-    check(lib.psdm_params_derive(robot._pointer, options, ffi.NULL, model, info, error), error)
+    check(lib.psdm_base_parameters_derive(robot._pointer, options, ffi.NULL, model, info, error), error)
     pointer = ffi.gc(model[0], lib.psdm_model_free)
     formulas = None
     if symbolic:

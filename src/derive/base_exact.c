@@ -1,9 +1,9 @@
-/* params_exact.c: base parameters from the structure, without the functions of the model. */
+/* base_exact.c: base parameters from the structure, without the functions of the model. */
 #include <math.h>
 #include <string.h>
 
 #include "derive/collect_priv.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 
 /* a model that has no functions */
 static bool shape(const psdm_robot *r, psdm_model *m) {
@@ -51,17 +51,19 @@ static psdm_status find(const psdm_robot *r, const psdm_derive_options *options,
   return status;
 }
 
-psdm_status psdm_params_derive(const psdm_robot *r, const psdm_derive_options *options, const psdm_allocator *allocator,
-                               psdm_model **model, psdm_derive_info *out, psdm_error *error) {
+psdm_status psdm_base_parameters_derive(const psdm_robot *r, const psdm_derive_options *options,
+                                        const psdm_allocator *allocator, psdm_model **model, psdm_derive_info *out,
+                                        psdm_error *error) {
   psdm_derive_info info = {0};
   *model = NULL;
   if (r->closure)
     return psdmp_base_fail(
         error, PSDM_E_ROBOT, r->file, 0, 0,
         "a robot with closed loops has no structure in sines and cosines; sample it: --model d, d0 or h");
-  if (r->bodies > PSDM_PARAMS_JOINTS)
+  if (r->bodies > PSDM_BASE_PARAMETERS_JOINTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
-                           "%d moving joints; base parameters are found for at most %d", r->bodies, PSDM_PARAMS_JOINTS);
+                           "%d moving joints; base parameters are found for at most %d", r->bodies,
+                           PSDM_BASE_PARAMETERS_JOINTS);
   psdm_model *m = psdmp_base_alloc(allocator, sizeof *m);
   if (!m) return psdmp_base_no_memory(r->file, error);
   m->arena.allocator = allocator;

@@ -1,6 +1,6 @@
-/* params_numeric.c: base parameters from the columns of W, by QR and by SVD (M. Gautier, Numerical calculation of
+/* base_numeric.c: base parameters from the columns of W, by QR and by SVD (M. Gautier, Numerical calculation of
  * the base inertial parameters of robots, Journal of Robotic Systems 8(4), 1991). Equation numbers are the paper's. */
-#include "derive/params_numeric_priv.h"
+#include "derive/base_numeric_priv.h"
 #include "linalg/linalg.h"
 
 #include <float.h>
@@ -10,7 +10,7 @@
 
 /* what is handed out, and the memory behind it */
 typedef struct holder {
-  psdm_params params;
+  psdm_base_parameters params;
   psdmp_base_arena arena;
   int *kept, *dropped; /* the same arrays, to write */
   double *T, *R, *sigma, *V2N, *V1, *beta;
@@ -77,7 +77,7 @@ static void diagonal_of_R(int r, int c, double *A, double nothing, double *R) {
 }
 
 static bool factorise(holder *h, matrix *m, psdmp_base_arena *scratch) {
-  psdm_params *p = &h->params;
+  psdm_base_parameters *p = &h->params;
   double *A = copy_of(scratch, m), *B = copy_of(scratch, m), *C = copy_of(scratch, m),
          *sorted = PSDMP_BASE_NEW(scratch, m->c, double);
   m->V = PSDMP_BASE_NEW(scratch, (long)m->c * m->c, double);
@@ -227,7 +227,7 @@ static void clean_beta(holder *h) {
 }
 
 static void set_fates(holder *h) {
-  const psdm_params *p = &h->params;
+  const psdm_base_parameters *p = &h->params;
   int e = p->columns - p->rank;
   memset(h->fate, PSDM_FATE_NO_EFFECT, (size_t)p->standard);
   for (int k = 0; k < e; k++) h->fate[p->column[h->dropped[k]]] = PSDM_FATE_REGROUPED;
@@ -240,7 +240,7 @@ static void set_fates(holder *h) {
 
 /* room for the answer: c columns are known, the rank is not */
 static bool make_room(holder *h, int c) {
-  psdm_params *p = &h->params;
+  psdm_base_parameters *p = &h->params;
   psdmp_base_arena *arena = &h->arena;
   p->T = h->T = PSDMP_BASE_NEW(arena, c, double);
   p->R = h->R = PSDMP_BASE_NEW(arena, c, double);
@@ -255,9 +255,9 @@ static bool make_room(holder *h, int c) {
   return h->unit && p->T && p->R && p->sigma && p->V2N && p->V1 && p->kept && p->dropped && p->beta && h->fate;
 }
 
-static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, const psdmp_derive_samples *samples,
-                  psdmp_base_arena *scratch) {
-  psdm_params *p = &h->params;
+static bool solve(const psdm_robot *r, holder *h, const psdm_base_parameters_options *o,
+                  const psdmp_derive_samples *samples, psdmp_base_arena *scratch) {
+  psdm_base_parameters *p = &h->params;
   bool found = false;
   matrix m = {.r = samples->rows, .c = samples->columns, .W = samples->W};
   bool *keep = PSDMP_BASE_NEW(scratch, m.c, bool);
@@ -278,15 +278,17 @@ static bool solve(const psdm_robot *r, holder *h, const psdm_params_options *o, 
   return true;
 }
 
-static void theta_of(const void *answer, const double *pi, double *theta) { psdm_params_theta(answer, pi, theta); }
+static void theta_of(const void *answer, const double *pi, double *theta) {
+  psdm_base_parameters_theta(answer, pi, theta);
+}
 static int parameter_of(const void *answer, int j) {
-  const psdm_params *p = answer;
+  const psdm_base_parameters *p = answer;
   return p->column[p->kept[j]];
 }
 
 /* the regressor's kept columns times theta, against the whole of it */
-static psdm_status check(const psdm_robot *r, const psdm_params_options *o, holder *h, psdmp_base_arena *scratch,
-                         psdm_error *error) {
+static psdm_status check(const psdm_robot *r, const psdm_base_parameters_options *o, holder *h,
+                         psdmp_base_arena *scratch, psdm_error *error) {
   const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};
   psdmp_derive_restriction assumed;
   double residual;
@@ -302,16 +304,16 @@ static psdm_status check(const psdm_robot *r, const psdm_params_options *o, hold
   return status ? status : psdmp_derive_check_answer(r, &of, h->arena.allocator, &residual, error);
 }
 
-psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *options, const psdm_allocator *allocator,
-                              psdm_params **out, psdm_error *error) {
-  static const psdm_params_options defaults = {0};
-  const psdm_params_options *o = options ? options : &defaults;
+psdm_status psdm_base_parameters_solve(const psdm_robot *r, const psdm_base_parameters_options *options,
+                                       const psdm_allocator *allocator, psdm_base_parameters **out, psdm_error *error) {
+  static const psdm_base_parameters_options defaults = {0};
+  const psdm_base_parameters_options *o = options ? options : &defaults;
   *out = NULL;
   if (psdmp_linalg_blas_room(error)) return PSDM_E_MEMORY;
-  if (r->bodies > PSDM_PARAMS_JOINTS)
+  if (r->bodies > PSDM_BASE_PARAMETERS_JOINTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
                            "%d moving joints; base parameters are sampled for at most %d", r->bodies,
-                           PSDM_PARAMS_JOINTS);
+                           PSDM_BASE_PARAMETERS_JOINTS);
   if ((int)o->sampling < 0 || o->sampling > PSDM_SAMPLE_H || (int)o->solver < 0 || o->solver > PSDM_SOLVER_SVD)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "no such model or solver");
   holder *h = psdmp_base_alloc(allocator, sizeof *h);
@@ -319,17 +321,17 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
   h->arena.allocator = allocator;
   psdmp_base_arena scratch = {.allocator = allocator};
   psdmp_derive_samples samples;
-  psdm_params *p = &h->params;
+  psdm_base_parameters *p = &h->params;
   psdm_status status = psdmp_derive_samples_take(r, o, &scratch, &samples, error);
   if (!status) {
     int *column = PSDMP_BASE_NEW(&h->arena, samples.columns, int);
     if (column) memcpy(column, samples.column, sizeof *column * (size_t)samples.columns);
-    *p = (psdm_params){.standard = psdm_robot_parameter_count(r),
-                       .rows = samples.rows,
-                       .columns = samples.columns,
-                       .column = column,
-                       .spread_random = samples.spread_random,
-                       .spread = samples.spread};
+    *p = (psdm_base_parameters){.standard = psdm_robot_parameter_count(r),
+                                .rows = samples.rows,
+                                .columns = samples.columns,
+                                .column = column,
+                                .spread_random = samples.spread_random,
+                                .spread = samples.spread};
     if (!column || !solve(r, h, o, &samples, &scratch))
       status = h->arena.failed || scratch.failed
                    ? psdmp_base_no_memory(r->file, error)
@@ -338,12 +340,12 @@ psdm_status psdm_params_solve(const psdm_robot *r, const psdm_params_options *op
   }
   if (!status) status = check(r, o, h, &scratch, error);
   psdmp_base_arena_free(&scratch);
-  if (status) psdm_params_free(p);
+  if (status) psdm_base_parameters_free(p);
   else *out = p;
   return status;
 }
 
-void psdm_params_free(psdm_params *params) {
+void psdm_base_parameters_free(psdm_base_parameters *params) {
   if (!params) return;
   holder *h = (holder *)(void *)params; /* params is its first member */
   const psdm_allocator *allocator = h->arena.allocator;
@@ -351,12 +353,12 @@ void psdm_params_free(psdm_params *params) {
   psdmp_base_free(allocator, h);
 }
 
-psdm_parameter_fate psdm_params_fate(const psdm_params *params, int k) {
+psdm_parameter_fate psdm_base_parameters_fate(const psdm_base_parameters *params, int k) {
   const holder *h = (const holder *)(const void *)params;
   return k >= 0 && k < params->standard ? (psdm_parameter_fate)h->fate[k] : PSDM_FATE_NO_EFFECT;
 }
 
-void psdm_params_theta(const psdm_params *p, const double *pi, double *theta) {
+void psdm_base_parameters_theta(const psdm_base_parameters *p, const double *pi, double *theta) {
   int e = p->columns - p->rank;
   for (int i = 0; i < p->rank; i++) {
     theta[i] = pi[p->column[p->kept[i]]];
@@ -365,7 +367,7 @@ void psdm_params_theta(const psdm_params *p, const double *pi, double *theta) {
   }
 }
 
-void psdm_params_minimal(const psdm_params *p, const double *pi, double *XM) {
+void psdm_base_parameters_minimal(const psdm_base_parameters *p, const double *pi, double *XM) {
   const double *unit = ((const holder *)(const void *)p)->unit; /* V1 is in units of the reach */
   memset(XM, 0, sizeof *XM * (size_t)p->standard);
   for (int b = 0; b < p->rank; b++) {

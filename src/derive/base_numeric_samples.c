@@ -1,4 +1,4 @@
-/* params_numeric_samples.c: the matrix W of samples (Gautier 1991, eq. (6), (9), (12)), and samples that scale it well.
+/* base_numeric_samples.c: the matrix W of samples (Gautier 1991, eq. (6), (9), (12)), and samples that scale it well.
  *
  * The error of an entry of W is proportional to its size, so a good W has entries of one size: the paper searches
  * for samples that reduce S = max|W_ij| / min|W_ij|, row by row, and so does this, by accepting random steps that
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "derive/params_numeric_priv.h"
+#include "derive/base_numeric_priv.h"
 #include "psdm/rigid.h"
 
 enum { MAX_STATE = 4 }; /* vectors of length n in one sample */
@@ -116,7 +116,7 @@ static void set_scales(sampler *s, double reach) {
     if (r->joint[j].q >= 0 && r->joint[j].type == PSDM_PRISMATIC) s->force[r->joint[j].q] = 1;
 }
 
-static psdm_status start(sampler *s, const psdm_robot *r, const psdm_params_options *o,
+static psdm_status start(sampler *s, const psdm_robot *r, const psdm_base_parameters_options *o,
                          const psdmp_derive_restriction *assumed, psdmp_base_arena *arena, psdm_error *error) {
   *s = (sampler){.robot = r, .kind = o->sampling, .assumed = assumed, .S = psdm_robot_parameter_count(r), .n = r->n};
   s->height = s->kind == PSDM_SAMPLE_H ? 1 : r->n;
@@ -249,8 +249,8 @@ static bool assemble(const sampler *s, const draw *d, const pattern *p, psdmp_ba
   return true;
 }
 
-static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_base_arena *arena, psdmp_derive_samples *out,
-                        psdm_error *error) {
+static psdm_status take(sampler *s, const psdm_base_parameters_options *o, psdmp_base_arena *arena,
+                        psdmp_derive_samples *out, psdm_error *error) {
   /* twice as many rows as columns: then QR without pivoting has room for the noise of the columns that it leaves out */
   draw d = {.samples = (2 * s->S + s->height - 1) / s->height + 2};
   pattern p = {.entries = s->height * s->S};
@@ -280,8 +280,8 @@ static psdm_status take(sampler *s, const psdm_params_options *o, psdmp_base_are
   return assemble(s, &d, &p, arena, out) ? PSDM_OK : psdmp_base_no_memory(s->robot->file, error);
 }
 
-psdm_status psdmp_derive_samples_take(const psdm_robot *r, const psdm_params_options *o, psdmp_base_arena *arena,
-                                      psdmp_derive_samples *out, psdm_error *error) {
+psdm_status psdmp_derive_samples_take(const psdm_robot *r, const psdm_base_parameters_options *o,
+                                      psdmp_base_arena *arena, psdmp_derive_samples *out, psdm_error *error) {
   const psdm_derive_options assume = {.assume_count = o->assume_count, .assume = o->assume};
   psdmp_derive_restriction assumed;
   sampler s = {0};

@@ -1,9 +1,9 @@
-/* params_numeric_priv.h: samples of a model as a matrix, and its factorisations. Private to the library. */
-#ifndef PSDMP_DERIVE_PARAMS_NUMERIC_H
-#define PSDMP_DERIVE_PARAMS_NUMERIC_H
+/* base_numeric_priv.h: samples of a model as a matrix, and its factorisations. Private to the library. */
+#ifndef PSDMP_DERIVE_BASE_NUMERIC_H
+#define PSDMP_DERIVE_BASE_NUMERIC_H
 
 #include "derive/collect_priv.h"
-#include "psdm/params.h"
+#include "psdm/base_parameters.h"
 
 /* ---- samples ---- */
 
@@ -16,7 +16,7 @@ typedef struct psdmp_derive_samples {
   double spread_random, spread;
 } psdmp_derive_samples;
 
-psdm_status psdmp_derive_samples_take(const psdm_robot *robot, const psdm_params_options *options,
+psdm_status psdmp_derive_samples_take(const psdm_robot *robot, const psdm_base_parameters_options *options,
                                       psdmp_base_arena *arena, psdmp_derive_samples *out, psdm_error *error);
 
 /* ---- LAPACK, column-major; scratch comes from the arena. False: out of memory or no convergence ---- */

@@ -1,7 +1,7 @@
-/* params_numeric_lapack.c: the factorisations of LAPACK, with memory from our arenas. */
+/* base_numeric_lapack.c: the factorisations of LAPACK, with memory from our arenas. */
 #include <lapacke.h>
 
-#include "derive/params_numeric_priv.h"
+#include "derive/base_numeric_priv.h"
 
 bool psdmp_derive_lapack_qr(psdmp_base_arena *arena, int rows, int columns, double *A) {
   double size = 0, *tau = PSDMP_BASE_NEW(arena, columns, double);
