@@ -206,7 +206,7 @@ typedef struct psdm_calibration {
   const double *theta_load;           /* (base) the fit whose rigid torque is f; NULL: no load yet */
   psdm_kinematics kinematics;         /* what was chosen, */
   double cutoff, delay, lambda, rest; /* Hz (infinite: none), s, nats, share */
-  int stride;                         /* every so many-th row was used */
+  int stride;                         /* every n-th row was used */
   double rate;                        /* Hz of the log's clock */
   char reasons[8][160];               /* why, a sentence each; "" behind the last */
   psdm_part_fit train[PSDM_FIT_PARTS], heldout[PSDM_FIT_PARTS];
@@ -227,7 +227,7 @@ typedef struct psdm_calibration {
   long parts_stale, parts_damaged; /* of other logs, settings or versions: left alone; not whole: made again */
   double seconds;
   psdm_verdict verdict; /* the worst of the findings; good without any */
-  bool judged_heldout;  /* by the held-out rows; else by the folds, each met by a fit to the others */
+  bool judged_heldout;  /* by the held-out rows; else by the folds, each predicted by a fit to the others */
   double judged_rel;    /* |error| / |tau| of that, rows in motion */
   /* the same of a constant per joint, and (folds) of plain least squares: theta, viscous, Coulomb, constant; NAN
    * where unknown */

@@ -73,7 +73,7 @@ PSDM_API psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optima
                                       const psdm_allocator *allocator, psdm_optimal **optimal, psdm_error *error);
 PSDM_API void psdm_optimal_free(psdm_optimal *optimal); /* accepts NULL */
 
-/* PSDM_OK when IPOPT's plug-in is to be had, and the file that it is in; else PSDM_E_MISSING, and the folders that
+/* PSDM_OK when IPOPT's plug-in is available, and its file; else PSDM_E_MISSING, and the folders that
  * it was looked for in, or why it does not load. */
 PSDM_API psdm_status psdm_optimal_solver(char *where, size_t size);
 

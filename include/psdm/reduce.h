@@ -68,7 +68,7 @@ typedef struct psdm_reduce_info {
   double error_half; /* at one half */
   double error_most; /* at 0.999 */
   long samples;      /* verifying states */
-  bool reached;      /* the error asked for is met */
+  bool reached;      /* the requested error is met */
   double seconds;
   bool stopped; /* by progress: the best so far, verified over at most 100000 states, not the smallest */
 } psdm_reduce_info;

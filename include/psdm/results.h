@@ -254,7 +254,7 @@ PSDM_RESULT_RECORD(psdm_fitted_friction, PSDM_FITTED_FRICTION)
   X(S, number, delay, , , "s", "by which torques are late")                                    \
   X(S, number, lambda, , , "nats", "weight of the prior")                                      \
   X(S, number, rest, , , "", "rows slower than this share of a joint's speed are at rest")     \
-  X(S, integer, stride, , , "", "every so many-th row was used")                               \
+  X(S, integer, stride, , , "", "every n-th row was used")                                     \
   X(S, boolean, prior_from_kinematics, , , "", "the prior is cylinders along the links")       \
   X(S, number, prior_mass, , , "kg", "of that prior")
 PSDM_RESULT_RECORD(psdm_calibrate_choices, PSDM_CALIBRATE_CHOICES)

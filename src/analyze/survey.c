@@ -306,7 +306,7 @@ static psdm_status help(void *user, int work, psdmp_parallel_bytes *request, psd
   PSDMP_PARALLEL_GET(request, aim.limit);
   aim.progress = NULL;
   if (work != SURVEY || request->failed)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 asks rank %d for something else than samples",
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 sent rank %d a request that is not for samples",
                            aim.ranks->rank);
   psdmp_parallel_spread spread = spread_of(&run);
   return psdmp_parallel_spread_serve(&spread, answer, error);

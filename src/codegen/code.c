@@ -284,7 +284,7 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   /* other states hide a GPU's latency, and registers are what it runs out of */
   if (o->target == PSDM_CODE_CUDA) o->throughput = true;
   if (o->functions >> PSDM_CODE_FUNCTIONS)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a function that there is not");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "unknown function");
   unsigned asked = o->functions;
   if (psdmp_codegen_wrap_options(o, error)) return PSDM_E_ARGUMENT;
   /* what wrappers add follows from what is there; an FMU is nothing without accelerations */
@@ -396,7 +396,7 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
   if (status) {
     code->omitted = wanted;
     o->functions &= ~wanted;
-    snprintf(text, sizeof text, "left out: ");
+    snprintf(text, sizeof text, "omitted: ");
     for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
       if (wanted >> f & 1)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[10] ? ", " : "", shapes[f].name);
@@ -483,7 +483,7 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
     if (status == PSDM_E_SINGULAR && code->options.optional >> f & 1) {
       code->omitted |= 1u << f;
       status =
-          add_note(code, "left out: %s; %s", shapes[f].name, why.text) ? psdmp_base_no_memory(r->file, &why) : PSDM_OK;
+          add_note(code, "omitted: %s; %s", shapes[f].name, why.text) ? psdmp_base_no_memory(r->file, &why) : PSDM_OK;
     }
     if (status && error) *error = why;
   }

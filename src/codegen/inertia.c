@@ -194,7 +194,7 @@ psdm_status psdmp_codegen_freedom_set(const psdm_robot *r, const psdm_model *bas
   if (argument && base->combined)
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, r->file, 0, 0,
-        "under these assumptions base parameters are no standard ones: theta as an argument needs --method expanded");
+        "under these assumptions base parameters are not standard ones: theta as an argument needs --method expanded");
   if (plain) build_nulls(r, f);
   else status = find_nulls(r, any_gravity, arena, f, error);
   if (status) return status;

@@ -21,15 +21,14 @@ static void add(psdm_code_options *o, bool when, psdm_code_function f) {
 }
 
 psdm_status psdmp_codegen_wrap_options(psdm_code_options *o, psdm_error *error) {
-  if (o->wraps >> PSDM_CODE_WRAPS)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "a wrapper that there is not");
+  if (o->wraps >> PSDM_CODE_WRAPS) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "unknown wrapper");
   if (!o->wraps) return PSDM_OK;
   if (o->real_float)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
                            "CasADi and FMUs know numbers of type double only: no float with a wrapper");
   if (o->sincos == PSDM_SINCOS_CALLER)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
-                           "a wrapper gives no sines and cosines: let the code take them itself");
+                           "a wrapper cannot pass sines and cosines: let the code compute them");
   if (o->target != PSDM_CODE_C && o->target != PSDM_CODE_SIMD)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "wrappers are of C code: target c or simd");
   /* derivatives of what is there; without a wrench, which they do not know */

@@ -59,7 +59,7 @@ static psdm_status read_object(psdmp_compile_build *b) {
   struct stat info;
   b->object.fd = open(b->files.file[PSDMP_COMPILE_OBJECT], O_RDONLY | O_CLOEXEC);
   if (b->object.fd < 0 || fstat(b->object.fd, &info))
-    return psdmp_base_fail(b->error, PSDM_E_COMPILER, b->command.path, 0, 0, "the compiler made no object");
+    return psdmp_base_fail(b->error, PSDM_E_COMPILER, b->command.path, 0, 0, "the compiler wrote no object");
   psdm_status status = psdmp_compile_object_read(b->object.fd, (size_t)info.st_size, &b->arena, &b->object);
   return status ? psdmp_base_fail(b->error, status, NULL, 0, 0, "%s while reading what was compiled",
                                   psdm_status_text(status))
@@ -69,7 +69,7 @@ static psdm_status read_object(psdmp_compile_build *b) {
 static psdm_status compile(psdmp_compile_build *b) {
   psdmp_compile_command *c = &b->command;
   if (c->words + 4 > PSDMP_COMPILE_WORDS)
-    return psdmp_base_fail(b->error, PSDM_E_COMPILER, NULL, 0, 0, "too many words for the compiler");
+    return psdmp_base_fail(b->error, PSDM_E_COMPILER, NULL, 0, 0, "the compiler command has too many words");
   c->word[c->words++] = "-o";
   c->word[c->words++] = b->files.file[PSDMP_COMPILE_OBJECT];
   c->word[c->words++] = b->files.file[PSDMP_COMPILE_TEXTS - 1];

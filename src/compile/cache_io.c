@@ -60,7 +60,7 @@ int psdmp_compile_cache_open(const char *option, char *reason, size_t size) {
   make_folders(path);
   int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   const char *why =
-      folder < 0 ? (errno == ELOOP || errno == ENOTDIR ? "it is a link, or no folder" : strerror(errno)) : NULL;
+      folder < 0 ? (errno == ELOOP || errno == ENOTDIR ? "it is a link, or not a folder" : strerror(errno)) : NULL;
   if (!why) why = fstat(folder, &info) ? strerror(errno) : distrust(&info);
   if (!why) return folder;
   snprintf(reason, size, "the cache '%s' is not used: %s", psdmp_base_quote(path, length, shown, sizeof shown), why);
@@ -93,9 +93,9 @@ psdm_status psdmp_compile_object_read(int fd, size_t length, psdmp_base_arena *a
 }
 
 static const char *distrust_file(const struct stat *info) {
-  if (!S_ISREG(info->st_mode)) return "it is no plain file";
+  if (!S_ISREG(info->st_mode)) return "it is not a regular file";
   if (info->st_nlink != 1) return "it has other names";
-  if (info->st_size <= TRAILER || info->st_size > MOST) return "it is not whole";
+  if (info->st_size <= TRAILER || info->st_size > MOST) return "it is incomplete";
   return distrust(info);
 }
 
@@ -120,7 +120,7 @@ psdm_status psdmp_compile_cache_read(int folder, const char *key, psdmp_base_are
   if (!why) {
     psdm_status status = psdmp_compile_object_read(object->fd, (size_t)info.st_size, arena, object);
     if (!status && sealed(key, object)) return PSDM_OK;
-    why = status ? psdm_status_text(status) : "its content is not what was stored";
+    why = status ? psdm_status_text(status) : "its content has changed since it was stored";
     if (status == PSDM_E_MEMORY) reason = NULL;
   }
   if (object->fd >= 0) close(object->fd);

@@ -1,4 +1,4 @@
-/* graph.c: where there is no compiler: the operation graph, its live nodes renumbered once, one operation after the
+/* graph.c: where no compiler is installed: the operation graph, its live nodes renumbered once, one operation after the
  * other. */
 #include <math.h>
 

@@ -43,7 +43,7 @@ psdm_status psdmp_compile_command_add(psdmp_compile_command *command, const char
   for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
     size_t length = strcspn(text, " \t\n");
     if (command->words == PSDMP_COMPILE_WORDS)
-      return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "more than %d words for the compiler",
+      return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "the compiler command has more than %d words",
                              PSDMP_COMPILE_WORDS);
     char *word = psdmp_base_arena_text(arena, text, length);
     if (!word) return psdmp_base_no_memory("", error);
@@ -62,11 +62,11 @@ psdm_status psdmp_compile_compiler_find(const psdm_compile_options *options, psd
   psdm_status status = psdmp_compile_command_add(command, text, arena, error);
   if (status) return status;
   if (!command->words)
-    return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "'%s' is no compiler's name",
+    return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "'%s' is not a valid compiler name",
                            psdmp_base_quote(text, strlen(text), shown, sizeof shown));
   if (!find_program(command->word[0], path))
     return psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0,
-                           "no C compiler: '%s' was not found, or may not be run; set CC to one",
+                           "no C compiler: '%s' was not found or cannot be run; set CC",
                            psdmp_base_quote(command->word[0], strlen(command->word[0]), shown, sizeof shown));
   command->path = psdmp_base_arena_text(arena, path, strlen(path));
   return command->path ? PSDM_OK : psdmp_base_no_memory("", error);
@@ -140,7 +140,7 @@ psdm_status psdmp_compile_compiler_run(const psdmp_compile_command *command, con
   const char *line = first_line(log, arena);
   psdmp_base_quote(line, strlen(line), shown, sizeof shown);
   if (WIFSIGNALED(state))
-    return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "the compiler was ended by signal %d: %s",
+    return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "the compiler was killed by signal %d: %s",
                            WTERMSIG(state), shown);
   return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "the compiler failed (%d): %s",
                          WEXITSTATUS(state), shown);

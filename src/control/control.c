@@ -191,7 +191,7 @@ static psdm_status check_options(psdm_control_kind kind, int n, const psdm_contr
 
 static psdm_status check(psdm_control_kind kind, const psdm_robot *model, const psdm_motion *reference,
                          const psdm_control_options *o, psdm_error *error) {
-  if (!known(kind)) return refuse(error, "there is no such controller");
+  if (!known(kind)) return refuse(error, "unknown controller");
   if (!model) return refuse(error, "a controller needs a model of the robot");
   int n = psdm_robot_n(model);
   if (reference && psdm_motion_n(reference) != n)

@@ -196,7 +196,7 @@ static psdm_status draw_one(const sampler *s, uint64_t *seed, double *x, double 
     status = evaluate(s, x, rows);
     if (!status) return PSDM_OK;
   }
-  return psdmp_base_fail(error, status, s->robot->file, 0, 0, "no sample in 500 random states: %s",
+  return psdmp_base_fail(error, status, s->robot->file, 0, 0, "no usable sample in 500 random states: %s",
                          psdm_status_text(status));
 }
 

@@ -194,11 +194,12 @@ psdm_status psdmp_derive_check_answer(const psdm_robot *r, const psdmp_derive_ch
   psdmp_base_arena_free(&arena);
   double most = PSDM_MODEL_ACCURACY / MARGIN + of->regrouped;
   if (!status && !(worst <= most))
-    return psdmp_base_fail(error, PSDM_E_ACCURACY, r->file, 0, 0,
-                           "%s reproduce the torques of the recursion only to %.2g of the largest (at most %g is "
-                           "accepted): the robot's lengths or angles are too "
-                           "far apart in size for a closed form",
-                           of->what, worst, most);
+    return psdmp_base_fail(
+        error, PSDM_E_ACCURACY, r->file, 0, 0,
+        "%s reproduce the torques of the recursion only to within %.2g of the largest (at most %g is "
+        "accepted): the robot's lengths or angles are too "
+        "far apart in size for a closed form",
+        of->what, worst, most);
   return status;
 }
 

@@ -94,7 +94,7 @@ static psdm_status finish(run *p, psdm_status status, psdm_error *error) {
     return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' ended with exit code %d", text,
                            WEXITSTATUS(code));
   if (!status && WIFSIGNALED(code))
-    return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' was ended by signal %d", text, WTERMSIG(code));
+    return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "sampler '%s' was killed by signal %d", text, WTERMSIG(code));
   return status;
 }
 

@@ -413,7 +413,8 @@ static psdm_status rename_length(const psdm_robot *r, psdm_symbolic *out, const 
   int own = -1;
   for (int i = 0; i < out->lengths; i++) {
     if (strlen(out->name[i]) == length && memcmp(out->name[i], text, length) == 0) own = i;
-    else if (strcmp(out->name[i], to + 1) == 0) return bad_name(text, "this is the name of another length", error);
+    else if (strcmp(out->name[i], to + 1) == 0)
+      return bad_name(text, "this is already the name of another length", error);
   }
   if (own < 0) return PSDM_OK;
   out->name[own] = psdmp_base_arena_text(&out->arena, to + 1, strlen(to + 1));
@@ -428,7 +429,7 @@ static psdm_status rename_lengths(const psdm_robot *r, psdm_symbolic *out, const
     size_t length = strcspn(o->rename[i], "=") + 1;
     for (int k = 0; k < i; k++)
       if (strncmp(o->rename[k], o->rename[i], length) == 0)
-        return bad_name(o->rename[i], "this length has a new name already", error);
+        return bad_name(o->rename[i], "this length is already renamed", error);
     status = rename_length(r, out, o->rename[i], error);
   }
   return status;

@@ -97,8 +97,8 @@ static psdm_status open_container(doc_state *s, const yaml_event_t *event, psdmp
 static psdm_status refuse_anchor(doc_state *s, const yaml_event_t *event, const yaml_char_t *anchor,
                                  const yaml_char_t *tag) {
   if (anchor)
-    return fail_at(s, PSDM_E_PARSE, &event->start_mark, "anchors (&name) are not accepted; write the value out");
-  if (tag) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "tags (!name) are not accepted; write the plain value");
+    return fail_at(s, PSDM_E_PARSE, &event->start_mark, "anchors (&name) are not supported; write the value out");
+  if (tag) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "tags (!name) are not supported; write the plain value");
   return PSDM_OK;
 }
 
@@ -108,10 +108,11 @@ static psdm_status take_event(doc_state *s, const yaml_event_t *event, int *docu
     return fail_at(s, PSDM_E_LIMIT, &event->start_mark, "more than 524288 values");
   switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-      if ((*documents)++) return fail_at(s, PSDM_E_PARSE, &event->start_mark, "a second document; one robot per file");
+      if ((*documents)++)
+        return fail_at(s, PSDM_E_PARSE, &event->start_mark, "a second document; one robot per file was expected");
       return PSDM_OK;
     case YAML_ALIAS_EVENT:
-      return fail_at(s, PSDM_E_PARSE, &event->start_mark, "aliases (*name) are not accepted; write the value out");
+      return fail_at(s, PSDM_E_PARSE, &event->start_mark, "aliases (*name) are not supported; write the value out");
     case YAML_SCALAR_EVENT:
       status = refuse_anchor(s, event, event->data.scalar.anchor, event->data.scalar.tag);
       return status ? status : take_scalar(s, event);

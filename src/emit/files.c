@@ -14,8 +14,8 @@ static const char *const block_docs[PSDMP_CODEGEN_IN_COUNT] = {
     [PSDMP_CODEGEN_IN_PAYLOAD] =
         "a body on the link, about that link's frame: m mx my mz XX XY XZ YY YZ ZZ; kg, kg m, kg m^2",
     [PSDMP_CODEGEN_IN_WRENCH] = "force and moment on the link, at its frame's origin, base frame; N, N m",
-    [PSDMP_CODEGEN_IN_SINE] = "sin q; where a joint slides it is not read",
-    [PSDMP_CODEGEN_IN_COSINE] = "cos q; where a joint slides it is not read",
+    [PSDMP_CODEGEN_IN_SINE] = "sin q; not read for prismatic joints",
+    [PSDMP_CODEGEN_IN_COSINE] = "cos q; not read for prismatic joints",
     [PSDMP_CODEGEN_IN_Q] = "positions; rad, m where a joint slides",
     [PSDMP_CODEGEN_IN_QD] = "velocities; rad/s, m/s",
     [PSDMP_CODEGEN_IN_QDD] = "accelerations; rad/s^2, m/s^2",

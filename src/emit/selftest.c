@@ -271,7 +271,7 @@ static void emit_main(psdmp_emit_writer *e) {
   for (int k = 0; k < e->code->programs && simd; k++)
     psdmp_emit_say(e, "  wrong += test_%s_batch(BATCH);\n", e->code->program[k].name);
   if (cuda)
-    psdmp_emit_say(e, "  if (!@cuda_devices()) {\n    printf(\"SKIPPED: no GPU that CUDA can use is here; the "
+    psdmp_emit_say(e, "  if (!@cuda_devices()) {\n    printf(\"SKIPPED: no GPU that CUDA can use was found; the "
                       "functions of single states were tested\\n\");\n    return wrong ? 1 : 77;\n  }\n");
   for (int k = 0; k < e->code->programs && cuda; k++)
     psdmp_emit_say(e, "  wrong += test_%s_batch(BATCH);\n  wrong += test_%s_batch(37);\n", e->code->program[k].name,

@@ -31,7 +31,7 @@ static psdm_status make_directory(const char *directory, psdm_error *error) {
   struct stat info;
   size_t length = strlen(directory);
   if (!length || length >= sizeof path)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, directory, 0, 0, "is no name for a directory");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, directory, 0, 0, "invalid directory name");
   memcpy(path, directory, length + 1);
   for (char *c = path + 1; *c; c++) {
     if (*c != '/') continue;

@@ -121,7 +121,7 @@ static psdm_status check_gaps(psdmp_excite_track *track) {
     psdmp_base_quote(link_name(r, b), strlen(link_name(r, b)), second, sizeof second);
     return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, r->file, 0, 0,
                            "capsules %d and %d, of links '%s' and '%s', are too near to each other in every pose that "
-                           "was tried; 'apart' in the robot file leaves out a pair",
+                           "was tried; 'apart' in the robot file exempts a pair",
                            a + 1, b + 1, first, second);
   }
   return PSDM_OK;
@@ -171,7 +171,7 @@ psdm_status psdmp_excite_experiment(const psdm_robot *robot, const psdm_excite_o
       case PSDM_STEP_MOTOR: status = psdmp_excite_experiment_motor(&track, arena, out); break;
       case PSDM_STEP_GRAVITY: status = psdmp_excite_experiment_gravity(&track); break;
       case PSDM_STEP_FRICTION: status = psdmp_excite_experiment_friction(&track); break;
-      default: status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this step has no experiment by rule");
+      default: status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "this step has no standard experiment");
     }
   if (track.no_memory) status = psdmp_base_no_memory("", error); /* whatever was said because of it */
   if (track.too_long)

@@ -68,7 +68,7 @@ static psdm_status set_speeds(jog *j) {
     j->h = fmax(j->h, 3 * v / (0.4 * l->acceleration[i]));
   }
   if (half / j->h > MOST_SLOTS)
-    return psdmp_base_fail(j->track->error, PSDM_E_LIMIT, "", 0, 0, "a jog of %g s; at most %.0f s are planned",
+    return psdmp_base_fail(j->track->error, PSDM_E_LIMIT, "", 0, 0, "a jog of %g s; at most %.0f s are possible",
                            2 * half, 2 * MOST_SLOTS * j->h);
   j->slots = (int)(half / j->h);
   if (j->slots < 2 * LEAST_STEPS)

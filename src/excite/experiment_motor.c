@@ -227,7 +227,7 @@ psdm_status psdmp_excite_experiment_motor(psdmp_excite_track *track, psdmp_base_
   out->blind_joints = blind;
   if (!find_blind(track, blind, scratch, largest))
     return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0,
-                           "gravity shows a mass on the last link at no joint");
+                           "no joint's gravity torque depends on a mass on the last link");
   double share = track->options->speed > 0 ? track->options->speed : default_share, wanted = track->options->seconds,
          cruising;
   psdm_status status = sweep_all(track, blind, share, views, scratch, &cruising);
@@ -237,7 +237,7 @@ psdm_status psdmp_excite_experiment_motor(psdmp_excite_track *track, psdmp_base_
     if (fabs(psdmp_excite_track_time(track) - wanted) < 1e-3 * wanted) break;
     if (!(faster > 0) || share * faster > 1)
       return psdmp_base_fail(track->error, PSDM_E_ARGUMENT, "", 0, 0,
-                             "sweeps of %d joints do not fit into %g s; at the highest speed they take about %.0f s",
+                             "sweeps of %d joints do not fit into %g s; they take about %.0f s at top speed",
                              track->parts / 2, wanted, rest + cruising * share);
     share *= faster;
     status = sweep_all(track, blind, share, views, scratch, &cruising);

@@ -276,7 +276,7 @@ static void search_once(start *o, long evaluations, bool global) {
   if (status)
     give_up(
         o, status,
-        status == PSDM_E_MEMORY ? "out of memory" : "NLopt refuses the search: its bounds or counts are not numbers");
+        status == PSDM_E_MEMORY ? "out of memory" : "NLopt rejects the search: its bounds or counts are not finite");
 }
 
 /* the better of so many random motions, harmonics and all: beginning of the global search */
@@ -528,7 +528,7 @@ static psdm_status hear(search *s, start *all, int rank, psdm_error *error) {
   for (long k = first; k < last && !status && !answer.failed && k >= 0 && k < s->starts; k++)
     get_start(&all[k], &answer);
   if (!status && answer.failed)
-    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank %d searches for something else than rank 0", rank);
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank %d runs another search than rank 0", rank);
   if (!status && stop) atomic_store(&s->stop, true);
   atomic_fetch_add(&s->evaluations, evaluations);
   psdmp_parallel_bytes_free(&answer);
@@ -566,7 +566,7 @@ static psdm_status finish(search *s, start *all, psdmp_excite_found *found, psdm
   if (!best && found->stopped && psdmp_base_clock() - s->began > s->wall)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no motion was found within %g s of wall time", s->wall);
   if (!best && found->stopped)
-    return psdmp_base_fail(error, PSDM_E_STOPPED, "", 0, 0, "stopped before a first motion was found");
+    return psdmp_base_fail(error, PSDM_E_STOPPED, "", 0, 0, "stopped before the first motion was found");
   if (!best)
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, "", 0, 0,

@@ -117,7 +117,7 @@ static psdm_status make_key(psdmp_feed_checkpoint *c, const psdm_robot *robot, c
     if (table) hash_table(table, &hash);
     else if (!psdmp_feed_file_identity(o->path[k], &hash))
       return psdmp_base_fail(error, PSDM_E_IO, o->path[k], 0, 0,
-                             "is no file that can be read and known again, and a checkpoint was asked for");
+                             "cannot be reread and recognised, which a checkpoint needs");
   }
   psdmp_base_sha256_end(&hash, c->key);
   return PSDM_OK;

@@ -169,7 +169,7 @@ static psdm_status check_file(const psdmp_feed *f, int file, psdm_error *error) 
   if (g->status) return g->status;
   if (!(g->interval > 0))
     return psdmp_base_fail(error, PSDM_E_PARSE, name, 0, 0,
-                           "it has no clock: two rows or more, at different times, were expected");
+                           "it has no usable times: two or more rows at different times were expected");
   if (fabs(g->interval - first) > 0.02 * first)
     return psdmp_base_fail(
         error, PSDM_E_PARSE, name, 0, 0,
@@ -294,7 +294,7 @@ psdm_status psdmp_feed_serve_scan(psdmp_feed *f, psdmp_parallel_bytes *request, 
   if (!rank) return psdmp_base_no_memory("", error);
   psdmp_parallel_bytes_get(request, rank, (size_t)f->files * sizeof *rank);
   if (request->failed || request->at != request->used)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 has other logs than rank %d", f->ranks->rank);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 and rank %d have different logs", f->ranks->rank);
   psdm_status status = scan_share(f, rank, error);
   if (!status) put_files(f, rank, f->ranks->rank, answer);
   return status;

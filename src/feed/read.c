@@ -36,7 +36,7 @@ static psdm_status open_file(psdmp_feed_reader *r, int file, psdm_error *error) 
   r->log = NULL;
   r->file = -1;
   if (f->file[file].once)
-    return psdmp_base_fail(error, PSDM_E_IO, f->file[file].path, 0, 0, "is a pipe and cannot be read a second time");
+    return psdmp_base_fail(error, PSDM_E_IO, f->file[file].path, 0, 0, "is a pipe and cannot be read twice");
   psdm_status status = psdmp_log_open(f->file[file].path, f->robot, &f->log, f->allocator, &r->log, error);
   if (status) return status;
   psdmp_feed_columns_free(&r->rows, f->allocator);
@@ -139,7 +139,7 @@ psdm_status psdmp_feed_reader_rows(psdmp_feed_reader *r, int file, long from, lo
     if (!status && !got.count) {
       status = use_windows(&g, true, error);
       if (!status && g.next < to)
-        status = psdmp_base_fail(error, PSDM_E_IO, psdm_log_file(r->log), 0, 0, "has changed while it was read");
+        status = psdmp_base_fail(error, PSDM_E_IO, psdm_log_file(r->log), 0, 0, "changed while it was read");
       break;
     }
     if (!status) status = take(&g, &got, row, error);

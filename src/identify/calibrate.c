@@ -25,7 +25,7 @@ static psdm_status not_done(const psdmp_identify_run *r, psdm_error *error) {
   if (!r->singular) return psdmp_base_no_memory("", error);
   return psdmp_base_fail(
       error, PSDM_E_ACCURACY, r->robot->file, 0, 0,
-      "the base parameters cannot be told apart in double precision: the prior's weights are singular");
+      "the base parameters cannot be distinguished in double precision: the prior's weights are singular");
 }
 
 static void because(psdmp_identify_run *r, const char *format, ...) {
@@ -51,8 +51,7 @@ static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *
   if (!psdm_estimator_name(o->estimator) || !psdm_kinematics_name(o->kinematics))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "an option of the calibration is out of its range");
   if (!(o->holdout >= 0 && o->holdout < 0.95))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0,
-                           "the share that is held out must be at least 0 and below 0.95");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the held-out share must be at least 0 and below 0.95");
   if (o->holdout_block != 0 && (!(o->holdout_block > 0) || o->holdout_every < 2))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0,
                            "held-out blocks need a length above zero, and at most every second one");
@@ -65,10 +64,9 @@ static psdm_status check(const psdm_robot *robot, const psdm_calibrate_options *
   if (o->decimate < 0 || o->decimate > 1 << 20)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "rows are decimated by a factor from 1 to %d", 1 << 20);
   if (o->decimate > 1 && psdmp_identify_result_walks(o->estimator))
-    return psdmp_base_fail(
-        error, PSDM_E_ARGUMENT, file, 0, 0,
-        "the estimator '%s' goes through the rows of the log one by one and cannot have them decimated",
-        psdm_estimator_name(o->estimator));
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0,
+                           "the estimator '%s' uses the rows of the log one by one and cannot use decimated rows",
+                           psdm_estimator_name(o->estimator));
   if (o->delay_given && !(fabs(o->delay) <= 1))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0,
                            "the torques' delay must be at most a second either way");
@@ -99,7 +97,7 @@ static psdm_status set_model(psdmp_identify_run *r, psdm_error *error) {
   if (info.rank_dropped > 1e-12)
     because(r,
             "what gives less than %.2g of the torque is regrouped (at most %.2g here): axes that are nearly aligned "
-            "cannot be told from aligned ones",
+            "cannot be distinguished from aligned ones",
             PSDMP_PARAMETERS_PHYSICAL_RANK, info.rank_dropped);
   r->links = psdm_robot_links(r->robot);
   r->drives = psdm_robot_drives(r->robot);
@@ -156,7 +154,7 @@ static psdm_status set_prior(psdmp_identify_run *r, const psdmp_identify_factors
     /* no mass explains the torques: assume a robot of ten kilograms */
     r->prior_mass = r->prior_scale > 0 ? r->prior_scale : 10;
     for (int k = 0; k < 10 * r->links; k++) r->prior[k] *= r->prior_mass;
-    because(r, "prior: cylinders between the joints, %.3g kg in all, the mass that the torques ask for", r->prior_mass);
+    because(r, "prior: cylinders between the joints, %.3g kg in all, the mass that the torques imply", r->prior_mass);
   }
   for (int d = 10 * r->links; d < r->S; d++)
     if (!(r->prior[d] > 0)) r->prior[d] = 0;
@@ -428,19 +426,20 @@ static psdm_status choose_all(psdmp_identify_run *r, psdm_error *error) {
 static void say_why(psdmp_identify_run *r) {
   char cutoff[32] = "no filter";
   if (isfinite(r->band.cutoff)) psdmp_base_print(cutoff, sizeof cutoff, "%g Hz", r->band.cutoff);
-  if (r->options->cutoff > 0) because(r, "filter: %s, as asked", cutoff);
+  if (r->options->cutoff > 0) because(r, "filter: %s, as requested", cutoff);
   else
     because(r, "filter: %s, the lowest that explains the torque within 0.5 %% of the best, derivatives from %s", cutoff,
             psdm_kinematics_name(r->band.kinematics));
   if (r->options->decimate > 1)
-    because(r,
-            "decimation: regressor, friction and torque of all rows by one low pass, then every %d-th, %g Hz, as asked",
-            r->options->decimate, 1 / r->interval / r->options->decimate);
+    because(
+        r,
+        "decimation: regressor, friction and torque of all rows by one low pass, then every %d-th, %g Hz, as requested",
+        r->options->decimate, 1 / r->interval / r->options->decimate);
   if (r->options->springs)
-    because(r, "springs: x, and sin x, cos x of joints that turn, are columns of every drive, as asked");
+    because(r, "springs: x, and sin x, cos x of joints that turn, are columns of every drive, as requested");
   if (r->options->rest == 0)
     because(r, "rest: rows slower than %g %% of a joint's speed are %s", 100 * r->still,
-            r->rest > 0 ? "not fitted" : "fitted as well: motion is met better by over 0.5 %");
+            r->rest > 0 ? "not fitted" : "fitted too: the motion is predicted better by over 0.5 %");
   if (r->band.delay != 0 && !r->options->delay_given)
     because(r, "delay: torques are %g ms late; cross-validated error falls by over 1 %% when they are moved",
             1e3 * r->band.delay);

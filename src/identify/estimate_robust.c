@@ -130,7 +130,7 @@ psdm_status psdmp_identify_estimate_robust(psdmp_identify_run *r, psdmp_identify
   if (!status && r->reasons < 8)
     psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0],
                      "robust: %.2g %% of the torques are outliers that hardly count%s",
-                     100 * b.numbers[OUT] / fmax(b.numbers[ROWS], 1), b.settled ? "" : "; weights have not settled");
+                     100 * b.numbers[OUT] / fmax(b.numbers[ROWS], 1), b.settled ? "" : "; weights have not converged");
   psdmp_linalg_blocks_free(&b.blocks);
   psdmp_base_arena_free(&arena);
   return status;

@@ -195,10 +195,10 @@ void psdmp_identify_simulation_say(const psdmp_identify_simulation *s, double ch
   psdmp_identify_run *r = s->run;
   if (!s->moved && r->reasons < 8)
     snprintf(r->reason[r->reasons++], sizeof r->reason[0],
-             "simulated: the last robot that can move; the estimate has no positive definite mass matrix");
+             "simulated: the last robot that can move; the estimate's mass matrix is not positive definite");
   if (s->moved && change > 0 && r->reasons < 8)
     psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0],
-                     "simulated: not settled, the last round changed a parameter by %.2g of its standard deviation",
+                     "simulated: not converged, the last round changed a parameter by %.2g of its standard deviation",
                      change);
 }
 

@@ -612,7 +612,7 @@ psdm_status psdmp_identify_result_make(psdmp_identify_run *r, psdm_calibration *
   if (!status && (!answer || !prepare_fit(&g))) status = psdmp_base_no_memory("", error);
   if (!status && g.blocks < 2)
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, psdm_robot_name(r->robot), 0, 0,
-                             "too few rows are left to fit: the log is too short, or joints hardly move in it");
+                             "not enough rows are left to fit: the log is too short, or joints hardly move in it");
   if (!status) status = fit_all(&g, estimator, answer, error);
   free_fit(&g);
   if (status) return status;

@@ -30,7 +30,7 @@ static psdm_status work(void *user, int kind, psdmp_parallel_bytes *request, psd
     case PSDMP_IDENTIFY_WORK_EVALUATE: return psdmp_identify_serve_evaluate(r, request, answer, error);
     case PSDMP_IDENTIFY_WORK_PASS: return psdmp_identify_serve_pass(r, request, answer, error);
     default:
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 is of another version than rank %d",
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "rank 0 and rank %d run different versions",
                              r->options->ranks->rank);
   }
 }

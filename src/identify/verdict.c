@@ -138,7 +138,7 @@ static void set_judged(judge *j) {
   const psdm_part_fit *held = &c->heldout[PSDM_FIT_MOVING];
   double own = 0, plain = 0, square = 0;
   c->judged_heldout = held->rows > 0;
-  j->of = c->judged_heldout ? "held-out rows" : "parts of the log, each met by a fit to the others";
+  j->of = c->judged_heldout ? "held-out rows" : "parts of the log, each predicted by a fit to the others";
   for (int i = 0; i < j->run->n; i++) {
     const psdmp_identify_folds *f = &j->a->cross[i];
     j->joint[i] = c->judged_heldout ? of_joint(&held->joint[i]) : (judged){f->own, f->square, f->constant, f->count};
@@ -196,7 +196,8 @@ static void judge_joint(judge *j, int i) {
          name_of(j, i), 100 * rel);
   else
     find(j, rel > 0.6 && gap > 0.8 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "joint",
-         "joint %s: error of %.0f %% of its torque, a constant would leave %.0f %%: sign, unit or channel of q%d or "
+         "joint %s: error of %.0f %% of its torque; with a constant torque it would be %.0f %%: sign, unit or channel "
+         "of q%d or "
          "tau%d?",
          name_of(j, i), 100 * rel, 100 * share(j->joint[i].constant, j->joint[i].square), i + 1, i + 1);
 }
@@ -208,15 +209,16 @@ static void judge_plain(judge *j) {
   bool impossible = c->pi && c->cost_ratio > 4; /* of squares; right logs have up to 3 */
   if (ratio > 1.1 && c->cross_rel > 0.01)
     find(j, impossible && ratio > 2 && c->cross_rel > 0.05 ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "plain",
-         "parts of the log, each met by a fit to the others: error of %.3g %%, plain least squares leaves %.3g %%: %s",
+         "parts of the log, each predicted by a fit to the others: error of %.3g %%; with plain least squares it is "
+         "%.3g %%: %s",
          100 * c->cross_rel, 100 * c->plain,
          impossible ? "no possible bodies explain the torques as well: kinematics, gravity, units or signs may be wrong"
-                    : "other motions may be met better by --estimator ols --plain-friction");
+                    : "other motions may be predicted better with --estimator ols --plain-friction");
   for (int i = 0; i < j->run->n && ratio <= 1.1; i++) {
     const psdmp_identify_folds *f = &j->a->cross[i];
     double own = share(f->own, f->square), plain = share(f->plain, f->square);
     if (own > 1.25 * plain && own > 0.05)
-      find(j, PSDM_VERDICT_USABLE, "plain", "joint %s: error of %.1f %%, plain least squares leaves %.1f %%",
+      find(j, PSDM_VERDICT_USABLE, "plain", "joint %s: error of %.1f %%; with plain least squares it is %.1f %%",
            name_of(j, i), 100 * own, 100 * plain);
   }
 }
@@ -274,8 +276,7 @@ static void judge_faults(judge *j) {
     if (!text) break;
     if (!strstr(text, " stays at ")) continue;
     find(j, PSDM_VERDICT_USABLE, "sensor",
-         "%ld stretches of channels that stand still or stay at their extreme were not fitted; the first: %s", stuck,
-         text);
+         "%ld stretches with a frozen or saturated channel were not fitted; the first: %s", stuck, text);
     break;
   }
   if (c->faults[PSDM_FAULT_BACK] > 3 || c->faults[PSDM_FAULT_BACK] * 200 > c->rows)
@@ -370,7 +371,7 @@ static void judge_clock(judge *j) {
   if (interval >= 0.5)
     find(j, PSDM_VERDICT_POOR, "clock", "rows are %.4g s apart; motion needs at least ten a second%s", interval,
          interval >= 1 ? ": t looks like milliseconds" : "");
-  if (interval < 1e-5) find(j, PSDM_VERDICT_POOR, "clock", "rows are %.4g s apart: t is no time in seconds", interval);
+  if (interval < 1e-5) find(j, PSDM_VERDICT_POOR, "clock", "rows are %.4g s apart: t is not in seconds", interval);
 }
 
 /* ---- rules on the identified numbers ---- */
@@ -406,8 +407,8 @@ static void judge_mass(judge *j) {
   bool behind = moments_alike(j) < -0.1;
   if (r->prior_scale < 0)
     find(j, behind ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass",
-         "the torques would ask for a negative mass%s: the sign of all torques, or gravity, may be the opposite",
-         behind ? ", or for centres of mass behind their joints" : "");
+         "the torques imply a negative mass%s: all torques, or gravity, may have the wrong sign",
+         behind ? ", or centres of mass behind their joints" : "");
   /* the file's inertias may be unphysical and no prior; its masses are used in any case */
   bool known = psdm_robot_ready(r->robot, NULL) == PSDM_OK;
   double own = 0;
@@ -422,13 +423,12 @@ static void judge_mass(judge *j) {
   /* masses in the file are more reliable */
   if (!(reach > 0) || !(mass > 0) || r->prior_scale < 0 || !r->prior_kinematics || (known && own > 0)) return;
   if (mass > heaviest * cube)
-    find(
-        j, PSDM_VERDICT_POOR, "mass",
-        "the torques ask for a robot of %.4g kg with a reach of %.3g m; at most %.3g kg were expected: torques in mNm?",
-        mass, reach, heaviest * cube);
+    find(j, PSDM_VERDICT_POOR, "mass",
+         "the torques imply a robot of %.4g kg with a reach of %.3g m; at most %.3g kg were expected: torques in mNm?",
+         mass, reach, heaviest * cube);
   if (mass < lightest * cube)
     find(j, mass < 0.1 * lightest * cube ? PSDM_VERDICT_POOR : PSDM_VERDICT_USABLE, "mass",
-         "the torques ask for a robot of %.3g kg with a reach of %.3g m; at least %.3g kg were expected: torques in "
+         "the torques imply a robot of %.3g kg with a reach of %.3g m; at least %.3g kg were expected: torques in "
          "kNm, or currents?",
          mass, reach, lightest * cube);
 }
@@ -514,7 +514,8 @@ static void judge_coverage(judge *j) {
 static void judge_choices(judge *j) {
   const psdmp_identify_run *r = j->run;
   if (j->out->stopped)
-    find(j, PSDM_VERDICT_USABLE, "stopped", "the run was interrupted: choices that were not made have their defaults");
+    find(j, PSDM_VERDICT_USABLE, "stopped",
+         "the run was interrupted: choices that were not reached keep their defaults");
   if (r->delay_end)
     find(j, PSDM_VERDICT_POOR, "delay",
          "torques are %.0f ms late or more, the longest delay that was tried: are torques and positions of the same "

@@ -45,7 +45,7 @@ const void *psdm_job_value(const psdm_job *job, const char *name) {
 psdm_status psdm_job_new(const char *command, const psdm_job_host *host, psdm_job **out, psdm_error *error) {
   const psdmp_job_kind *kind = find_kind(command);
   *out = NULL;
-  if (!kind) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no job is called '%.40s'", command);
+  if (!kind) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "unknown job '%.40s'", command);
   psdm_job *job = psdmp_base_alloc(NULL, kind->bytes);
   psdmp_job_state *state = psdmp_base_alloc(NULL, sizeof *state);
   if (!job || !state) {

@@ -52,8 +52,8 @@ void psdmp_job_weak_axes(const psdm_job *job, const psdm_robot *robot, double co
     double off = off_axis(robot, body, &name);
     if (!(off > least && off < most)) continue;
     if (used + 1 < sizeof names)
-      used += (size_t)snprintf(names + used, sizeof names - used, "%s'%.60s' (%.2g rad)", count ? ", " : "",
-                               psdmp_job_safe(job, name), off);
+      used += (size_t)psdmp_base_print(names + used, sizeof names - used, "%s'%.60s' (%.2g rad)", count ? ", " : "",
+                                       psdmp_job_safe(job, name), off);
     if (used >= sizeof names) used = sizeof names - 1;
     largest = fmax(largest, off);
     count++;

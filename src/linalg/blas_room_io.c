@@ -1,5 +1,5 @@
 /* blas_room_io.c: whether OpenBLAS can have its buffer. It maps 128 MB at its first use, keeps them, and asks for
- * ever where they are not to be had. */
+ * ever where they are unavailable. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <lapacke.h>
 #include <stdatomic.h>

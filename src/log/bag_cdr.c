@@ -83,7 +83,7 @@ bool psdmp_log_joint_state_read(const unsigned char *data, size_t length, const 
   *state = (psdmp_log_joint_state){.data = data};
   if (length < 4) return refuse(sentence, "the message is shorter than its encoding's four bytes");
   if (memcmp(data, zstd, 4) == 0)
-    return refuse(sentence, "the message is compressed by itself (zstd); record without compression_mode: message");
+    return refuse(sentence, "the messages are compressed one by one (zstd); record without compression_mode: message");
   if (data[0] != 0 || data[1] > 1) return refuse(sentence, "the message is not in plain CDR");
   reader r = {data, length, 4, data[1] == 0, true};
   state->big = r.big;

@@ -135,7 +135,7 @@ static psdm_status list_files(bag_log *log, const char *path, psdm_error *error)
   if (folder) closedir(folder);
   if (!status && !log->count && packed)
     status = psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0,
-                             "its files are compressed as a whole; unpack them first, by zstd -d");
+                             "its files are compressed as a whole; unpack them first with zstd -d");
   if (!status) qsort(log->files, (size_t)log->count, sizeof *log->files, by_number);
   return status;
 }
@@ -150,7 +150,7 @@ static psdm_status open_current(bag_log *log, psdm_error *error) {
   if (!stream) return psdmp_base_fail(error, PSDM_E_IO, file->path, 0, 0, "cannot be opened: %s", strerror(why));
   if (!psdmp_log_is_bag(begin, got))
     return psdmp_base_fail(error, PSDM_E_PARSE, file->path, 0, 0,
-                           "is neither an SQLite nor an MCAP file; a bag of ROS 2 was expected");
+                           "is neither an SQLite nor an MCAP file; a ROS 2 bag was expected");
   return (begin[0] == mcap_magic[0] ? psdmp_log_bag_mcap_open : psdmp_log_bag_sqlite_open)(
       file->path, file->path, file->size, log->allocator, &log->bag, error);
 }
@@ -220,7 +220,7 @@ static void take_numbers(bag_log *log, const psdmp_log_joint_state *state, psdmp
     if (!log->has[kind]) continue;
     if (!is_whole(log, state, kind)) {
       spoil(row, PSDM_FAULT_SHORT);
-      snprintf(row->sentence, sizeof row->sentence, "%s has %lu numbers, too few for its joints", kind_names[kind],
+      snprintf(row->sentence, sizeof row->sentence, "%s has %lu numbers, not enough for its joints", kind_names[kind],
                (unsigned long)state->count[kind]);
       return;
     }

@@ -29,7 +29,7 @@ static psdm_status fail_base(const sqlite_bag *bag, psdm_error *error) {
   char quoted[160];
   const char *why = bag->base ? sqlite3_errmsg(bag->base) : "out of memory";
   return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0,
-                         "cannot be read as a bag of ROS 2 (tables topics and messages): %s",
+                         "cannot be read as a ROS 2 bag (tables topics and messages): %s",
                          psdmp_base_quote(why, strlen(why), quoted, sizeof quoted));
 }
 

@@ -92,7 +92,7 @@ static bool check_time(psdm_log *log, double t, long line, bool *regular) {
   }
   if (interval == 0) {
     psdmp_base_format_short(t, now);
-    psdmp_log_fault_add(&log->faults, PSDM_FAULT_REPEATED, line, "t is %s, as in the row before", now);
+    psdmp_log_fault_add(&log->faults, PSDM_FAULT_REPEATED, line, "t is %s, the same as in the previous row", now);
     return false;
   }
   *regular = fabs(interval - log->interval) <= JITTER_PART * log->interval && interval <= log->jump * log->interval;
@@ -105,11 +105,12 @@ static bool check_time(psdm_log *log, double t, long line, bool *regular) {
     log->segment++;
   } else if (interval > log->jump * log->interval) {
     psdmp_base_format_short(interval, now);
-    psdmp_log_fault_add(&log->faults, PSDM_FAULT_JUMP, line, "%s s since the row before; %s s is usual", now, usual);
+    psdmp_log_fault_add(&log->faults, PSDM_FAULT_JUMP, line, "%s s after the previous row; %s s is usual", now, usual);
     log->segment++;
   } else {
     psdmp_base_format_short(interval, now);
-    psdmp_log_fault_add(&log->faults, PSDM_FAULT_JITTER, line, "%s s since the row before; %s s is usual", now, usual);
+    psdmp_log_fault_add(&log->faults, PSDM_FAULT_JITTER, line, "%s s after the previous row; %s s is usual", now,
+                        usual);
   }
   return true;
 }
@@ -193,8 +194,7 @@ static psdm_status take_row(psdm_log *log, bool *got, psdm_error *error) {
     }
     if (too_large(log, values, row.line)) continue;
     if (row.comma && !log->faults.count[PSDM_FAULT_COMMA])
-      psdmp_log_fault_add(&log->faults, PSDM_FAULT_COMMA, row.line,
-                          "numbers have decimal commas; they are read as 1.5 is");
+      psdmp_log_fault_add(&log->faults, PSDM_FAULT_COMMA, row.line, "numbers have decimal commas: 1,5 is read as 1.5");
     if (!log->map.clock) values[0] = (double)row.index / log->rate;
     s->line[s->used] = row.line;
     s->place[s->used] = row.place;
@@ -415,14 +415,13 @@ static psdm_status refill(psdm_log *log, const psdmp_log_bookmark *b, psdm_error
     log->last_t = row_at(log, s->used)[0];
     s->used++;
   }
-  return s->used == b->used ? PSDM_OK
-                            : psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "has changed while it was read");
+  return s->used == b->used ? PSDM_OK : psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "changed while it was read");
 }
 
 psdm_status psdmp_log_go_to(psdm_log *log, const psdmp_log_bookmark *b, psdm_error *error) {
   psdmp_log_store *s = &log->store;
   if (!log->source.seek || b->used > s->room || b->bytes != bookmark_bytes(log))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a bookmark of another log was given");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "the bookmark belongs to another log");
   psdm_status status = log->source.seek(log->source.self, b->place, b->line, b->index, error);
   if (status) return status;
   forget_rows(log);
@@ -452,7 +451,7 @@ static psdm_status check_rate(const psdm_log *log, psdm_error *error) {
   psdmp_base_format_short(log->rate, given);
   psdmp_base_format_short(1 / log->interval, own);
   return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0,
-                         "a rate of %s Hz was given, but the log's own clock has %s Hz; a rate is for logs without t",
+                         "the given rate is %s Hz, but the log's own clock has %s Hz; a rate is for logs without t",
                          given, own);
 }
 
@@ -470,7 +469,7 @@ static psdm_status check_options(const psdm_log_options *o, int n, const char *f
                              j + 1);
   if (o->rate > 0 && isfinite(o->rate) && (o->rate < SLOWEST_RATE || o->rate > FASTEST_RATE)) {
     psdmp_base_format_short(o->rate, number);
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a rate of %s Hz; logs of robots have 0.001 to 1e6",
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a rate of %s Hz; 0.001 to 1e6 Hz were expected",
                            number);
   }
   if (!(o->rate >= 0) || !isfinite(o->rate))
@@ -588,7 +587,7 @@ psdm_status psdmp_log_begin(psdm_log *log, psdm_error *error) {
   if (!status && log->end && !log->store.used && !psdm_log_faults(log, PSDM_FAULT_GARBAGE) &&
       !psdm_log_faults(log, PSDM_FAULT_SHORT) && !psdm_log_faults(log, PSDM_FAULT_NAN))
     status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, log->source.header_line, 0,
-                             "no row behind the header; at least one was expected");
+                             "no row after the header; at least one was expected");
   return status ? status : check_rate(log, error);
 }
 

@@ -65,8 +65,8 @@ static psdm_status find_names(maker *m) {
   if (!s->names)
     return psdmp_base_fail(
         m->error, PSDM_E_PARSE, m->file, 0, 0,
-        "numbers without a header row of names; it must be said which column is what, as in t=1,q=2:%d,tau=%d:%d",
-        m->n + 1, m->n + 2, 2 * m->n + 1);
+        "numbers without a header row of names; say which column is what, as in t=1,q=2:%d,tau=%d:%d", m->n + 1,
+        m->n + 2, 2 * m->n + 1);
   for (int c = 0; c < s->columns; c++) {
     int *slot = slot_of(m, s->names[c], strlen(s->names[c]));
     if (!slot) continue;
@@ -103,9 +103,9 @@ static psdm_status give_column(maker *m, const char *item, size_t length, int *s
     snprintf(why, sizeof why, "is beyond the last of %d columns", m->source->columns);
     return fail_columns(m, item, length, why);
   }
-  if (*slot >= 0) return fail_columns(m, item, length, "says again what was said before");
+  if (*slot >= 0) return fail_columns(m, item, length, "is set again after it was set");
   if (m->used[column - 1]) {
-    snprintf(why, sizeof why, "takes column %d a second time", column);
+    snprintf(why, sizeof why, "uses column %d twice", column);
     return fail_columns(m, item, length, why);
   }
   *slot = column - 1;
@@ -178,7 +178,7 @@ static psdm_status choose(const maker *m, bool ignore_extra, psdmp_log_map *map,
     if (!there) continue;
     if (map->has[group->kind] && !ignore_extra)
       return psdmp_base_fail(m->error, PSDM_E_PARSE, m->file, m->source->header_line, 0,
-                             "%s1.. and %s1.. are both there; --ignore-extra skips the second",
+                             "both %s1.. and %s1.. are present; --ignore-extra skips the second",
                              map->group[group->kind]->name, group->name);
     if (map->has[group->kind]) continue;
     map->has[group->kind] = true;

@@ -227,14 +227,14 @@ static psdm_status take_chunk(mcap_bag *bag, slice s, psdmp_log_bag_event *event
   slice compression = take_text(&s), packed = take_slice(&s, take_number(&s, 8));
   bag->inside = (slice){NULL, 0, true};
   if (!packed.good || size > LARGEST) {
-    damage(event, sentence, "the chunk that ends at byte %lld is damaged; its messages are left out", bag->at);
+    damage(event, sentence, "the chunk that ends at byte %lld is damaged; its messages are omitted", bag->at);
     return PSDM_OK;
   }
   psdm_status status = expand(bag, &packed, &compression, (size_t)size, &good, error);
   if (status) return status;
   if (!good || !sum_is_right(&bag->inside, sum)) {
     bag->inside = (slice){NULL, 0, true};
-    damage(event, sentence, "the chunk that ends at byte %lld is damaged; its messages are left out", bag->at);
+    damage(event, sentence, "the chunk that ends at byte %lld is damaged; its messages are omitted", bag->at);
   }
   return PSDM_OK;
 }
@@ -250,7 +250,7 @@ static psdm_status next_record(mcap_bag *bag, unsigned *op, slice *content, psdm
   if (bag->size - bag->at < RECORD || fread(head, 1, RECORD, bag->stream) != RECORD) {
     if (ferror(bag->stream))
       return psdmp_base_fail(error, PSDM_E_IO, bag->file, 0, 0, "cannot be read: %s", strerror(errno));
-    damage(event, sentence, "the file ends early, at byte %lld: it was not closed", bag->at);
+    damage(event, sentence, "the file is truncated at byte %lld: it was not closed", bag->at);
     return PSDM_OK;
   }
   slice s = {head, RECORD, true};
@@ -284,7 +284,7 @@ static psdm_status next_inside(mcap_bag *bag, psdmp_log_bag_event *event, psdmp_
   slice content = take_slice(&bag->inside, take_number(&bag->inside, 8));
   if (content.good) return take_record(bag, op, content, event, message, error);
   bag->inside = (slice){NULL, 0, true};
-  damage(event, sentence, "the chunk that ends at byte %lld is cut; what is left of it cannot be read", bag->at);
+  damage(event, sentence, "the chunk that ends at byte %lld is truncated and cannot be read", bag->at);
   return PSDM_OK;
 }
 

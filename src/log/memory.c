@@ -68,7 +68,7 @@ static psdm_status seek_memory(void *self, long long place, long line, long inde
   memory_log *log = self;
   (void)line, (void)index;
   if (place < 0 || place > log->table->rows)
-    return psdmp_base_fail(error, PSDM_E_IO, log->table->name, 0, 0, "has changed while it was read");
+    return psdmp_base_fail(error, PSDM_E_IO, log->table->name, 0, 0, "changed while it was read");
   log->at = (long)place;
   return PSDM_OK;
 }

@@ -199,7 +199,7 @@ static psdm_status seek_table(void *self, long long place, long line, long index
   psdmp_log_table *table = self;
   (void)line, (void)index;
   if (place < 0 || (unsigned long long)place > table->samples)
-    return psdmp_base_fail(error, PSDM_E_IO, table->file, 0, 0, "has changed while it was read");
+    return psdmp_base_fail(error, PSDM_E_IO, table->file, 0, 0, "changed while it was read");
   table->at = (size_t)place;
   table->first = table->loaded = 0;
   return PSDM_OK;

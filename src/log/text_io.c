@@ -65,7 +65,7 @@ static psdm_status fail_read(const text_log *log, psdm_error *error) {
   int state = log->gunzip ? psdmp_log_gunzip_state(log->gunzip) : 0;
   if (state == PSDMP_LOG_GUNZIP_DAMAGED)
     return psdmp_base_fail(error, PSDM_E_IO, log->file, line, 0,
-                           "the compressed data is damaged; nothing that was read from it can be trusted");
+                           "the compressed data is damaged; none of it can be trusted");
   if (state == PSDMP_LOG_GUNZIP_MISSING)
     return psdmp_base_lacks(log->file, "compressed logs need", "zlib", "zlib1g-dev", error);
   if (why == ENOMEM) return psdmp_base_no_memory(log->file, error);
@@ -206,12 +206,12 @@ static psdm_status read_head(text_log *log, bool numbered, psdm_error *error) {
     number = log->lines.line < INT_MAX ? (int)log->lines.line : INT_MAX;
     if (kind == PSDMP_TABLE_LINE_FAILED) status = fail_read(log, error);
     else if (kind == PSDMP_TABLE_LINE_END)
-      status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0,
-                               log->lines.bytes ? "there is nothing but comments in it; a log was expected"
-                                                : "the file is empty; a log was expected");
+      status = psdmp_base_fail(
+          error, PSDM_E_PARSE, log->file, 0, 0,
+          log->lines.bytes ? "it contains only comments; a log was expected" : "the file is empty; a log was expected");
     else if (kind != PSDMP_TABLE_LINE_TEXT)
       status = psdmp_base_fail(error, PSDM_E_PARSE, log->file, number, 0,
-                               "this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
+                               "not a log: it is neither text, gzip, MATLAB (5 or 7.3), HDF5 nor a ROS 2 bag");
     else if (line[strspn(line, " \t")] && !is_comment(line)) {
       status = first_line(log, line, comment, numbered, error);
       more = false;
@@ -256,7 +256,7 @@ static void parse_row(const text_log *log, char *line, double *values, psdmp_log
   snprintf(row->sentence, sizeof row->sentence, "%d field%s; %d were expected%s", count, count == 1 ? "" : "s",
            log->columns,
            log->separator == ',' && 2 * count > 3 * log->columns
-               ? " (decimal commas cannot be told from those between fields: separate fields by semicolons)"
+               ? " (decimal commas look like field separators: separate fields by semicolons)"
                : "");
 }
 
@@ -271,7 +271,7 @@ static void reach_end(text_log *log, psdmp_log_row *row) {
   if (row->end) return;
   log->told = true;
   row->line = log->lines.line + 1;
-  spoil_line(row, "the compressed file ends early, before its stream does");
+  spoil_line(row, "the compressed file is truncated: its stream does not end");
 }
 
 /* a line cut off within a number would still look like a row */
@@ -297,7 +297,7 @@ static psdm_status next(void *self, double *values, psdmp_log_row *row, psdm_err
     else if (kind == PSDMP_TABLE_LINE_LONG)
       snprintf(row->sentence, sizeof row->sentence, "longer than %d bytes", PSDM_CSV_LINE),
           spoil(row, PSDM_FAULT_GARBAGE);
-    else if (cut_off(log)) spoil_line(row, "the compressed file ends early, in the middle of this row");
+    else if (cut_off(log)) spoil_line(row, "the compressed file is truncated in the middle of this row");
     else parse_row(log, line, values, row);
     log->index += !row->end;
     return PSDM_OK;
@@ -319,7 +319,7 @@ static psdm_status rewind_text(void *self, psdm_error *error) {
   char *line;
   size_t length;
   if (!log->regular || lseek(log->fd, 0, SEEK_SET) != 0)
-    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "is a pipe and cannot be read a second time");
+    return psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "is a pipe and cannot be read twice");
   log->peeked = log->given = 0;
   psdmp_log_gunzip_restart(log->gunzip);
   log->lines = (psdmp_table_lines){.read = psdmp_log_gunzip_read, .user = log->gunzip, .buffer = log->lines.buffer};
@@ -463,7 +463,7 @@ psdm_status psdmp_log_source_open(const psdmp_log_request *request, psdmp_log_so
     status = psdmp_base_fail(error, PSDM_E_IO, log->file, 0, 0, "a %s cannot be read from a pipe",
                              binary == psdmp_log_bag_open ? "bag of ROS 2" : "MATLAB or HDF5 file");
   if (!status && request->topic && binary != psdmp_log_bag_open)
-    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a topic was named, and this is no bag of ROS 2");
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0, "a topic was named, but this is not a ROS 2 bag");
   if (!status && !binary) status = open_text(log, request, source, error);
   if (status || binary) close_text(log);
   if (!status && binary) status = binary(request, source, error);

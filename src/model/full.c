@@ -196,7 +196,7 @@ psdm_status psdm_model_full(const psdm_model *m, const double *theta, const doub
   double norm = INFINITY, scale = 1;
   if (!set_up(&p, &arena)) status = psdmp_base_no_memory("", error);
   else if (!consistent(&p))
-    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prior is not physically consistent itself");
+    status = psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the prior itself is not physically consistent");
   for (int j = 0; j < m->l; j++) scale = fmax(scale, fabs(theta[j]));
   /* quadratic near the end; a far prior takes some hundred damped steps, and what cannot be had stops shrinking */
   double landmark = INFINITY;

@@ -48,7 +48,7 @@ static psdm_status read_shape(reader *r) {
   char found[80];
   const psdmp_document_node *name = member(r->root, "name"), *names = list(r, "standard_parameters", -1);
   if (!name || name->kind != PSDMP_DOCUMENT_SCALAR)
-    return refuse(r, r->root, "no 'name'; a model that psdm derive exported was expected");
+    return refuse(r, r->root, "no 'name'; a model exported by psdm derive was expected");
   if (!whole(member(r->root, "n"), 64, &n) || !n || !whole(member(r->root, "p"), PSDMP_DOCUMENT_DOC_NODES, &p) ||
       !whole(member(r->root, "l"), 11 * PSDM_MAX_JOINTS, &l) ||
       !whole(member(r->root, "links"), PSDM_MAX_JOINTS, &links) || !number(member(r->root, "gravity"), &m->gravity) ||
@@ -174,7 +174,8 @@ static psdm_status read_functions(reader *r) {
   for (const psdmp_document_node *at = E->child; at; at = at->next, f++) {
     exponents(at, n, e);
     int k = class_of(e, n);
-    if (k < last) return refuse(r, at, "functions must stand by class: gravity, accelerations, centrifugal, Coriolis");
+    if (k < last)
+      return refuse(r, at, "functions must be ordered by class: gravity, accelerations, centrifugal, Coriolis");
     while (last < k) m->class_start[++last] = f;
     for (int j = 0; j < n; j++) {
       int turned = 2 * e[2 * n + j] + e[n + j];

@@ -44,7 +44,7 @@ static psdm_status fail_order(const psdm_csv *csv, double t, double before, psdm
   psdmp_base_format_short(t, now);
   psdmp_base_format_short(before, then);
   return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0,
-                         "t is %s after %s in the row before; times must ascend", now, then);
+                         "t is %s after %s in the previous row; times must increase", now, then);
 }
 
 static psdm_status read_rows(psdm_csv *csv, int t_place, const int *place, double *row, const psdm_allocator *allocator,
@@ -74,7 +74,7 @@ psdm_status psdmp_motion_timetable_read(psdm_csv *csv, int t_place, int columns,
                : psdmp_base_no_memory(psdm_csv_file(csv), error);
   if (!status && !table->rows)
     status = psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0,
-                             "no row behind the header; at least one was expected");
+                             "no row after the header; at least one was expected");
   psdmp_base_free(allocator, row);
   if (status) {
     psdmp_base_free(allocator, table->memory);

@@ -128,7 +128,7 @@ static psdm_status check_sum(int n, int terms, const double *centre, double dura
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%d joints of %d terms; at least 1 and 0 were expected", n,
                            terms);
   if (!(duration > 0) || !isfinite(duration))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "duration %g s; a positive, finite one was expected",
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "duration %g s; a positive, finite number was expected",
                            duration);
   return all_finite(centre, (size_t)n) ? PSDM_OK
                                        : fail(error, PSDM_E_ARGUMENT, "the centre of a motion must be finite");
@@ -180,7 +180,7 @@ psdm_status psdm_motion_fourier(int n, int harmonics, double period, const doubl
   if (status) return status;
   size_t count = (size_t)n * (size_t)harmonics;
   if (!(period > 0) || !isfinite(period))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "period %g s; a positive, finite one was expected",
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "period %g s; a positive, finite number was expected",
                            period);
   if (!all_finite(a, count) || !all_finite(b, count))
     return fail(error, PSDM_E_ARGUMENT, "the coefficients of a motion must be finite");

@@ -44,7 +44,7 @@ static psdm_status find_columns(const psdm_csv *csv, int n, bool ignore_extra, l
   }
   if (found[2] && !found[1])
     return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_header_line(csv), 0,
-                           "columns qdd1.. stand without qd1..");
+                           "columns qdd1.. need qd1..");
   at->groups = 1 + found[1] + found[2];
   snprintf(expected, sizeof expected, "t, q, qd, qdd, each 1 to %d", n);
   return ignore_extra ? PSDM_OK : psdmp_motion_csv_refuse_extra(csv, at->used, expected, error);

@@ -24,7 +24,7 @@ psdm_status psdm_signal_table(int columns, long rows, const double *t, const dou
                            "a table of %ld rows of %d columns; at least one of each was expected", rows, columns);
   long unsorted = psdmp_motion_row_unsorted(rows, t);
   if (unsorted >= 0)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the row before",
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the previous row",
                            unsorted + 1);
   for (long i = 0; i < rows * columns; i++)
     if (!isfinite(values[i]))

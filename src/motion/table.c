@@ -98,8 +98,7 @@ psdm_status psdmp_motion_spline(psdm_motion *m, const psdm_allocator *allocator,
     if (LAPACKE_dgbsv_work(LAPACK_COL_MAJOR, (lapack_int)unknowns, BAND, BAND, m->n, band, HEIGHT, pivots, right,
                            (lapack_int)unknowns) ||
         !take_solution(m, right, unknowns))
-      status =
-          fail(error, PSDM_E_ARGUMENT, "no spline goes through these points: the times between them differ too much");
+      status = fail(error, PSDM_E_ARGUMENT, "no spline fits these points: the times between them differ too much");
   }
   psdmp_base_free(allocator, band);
   psdmp_base_free(allocator, right);
@@ -132,7 +131,7 @@ static psdm_status check_table(int n, long rows, const double *t, const double *
   if (x[2] && !x[1]) return fail(error, PSDM_E_ARGUMENT, "qdd is given without qd");
   long unsorted = psdmp_motion_row_unsorted(rows, t);
   if (unsorted >= 0)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the row before",
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "t of row %ld is not above that of the previous row",
                            unsorted + 1);
   for (int k = 0; k < 3; k++)
     for (long i = 0; x[k] && i < rows * n; i++)

@@ -14,7 +14,7 @@ static const psdmp_plugin_name mpi = {.file = "psdm_mpi.so",
                                       .symbol = "psdm_mpi",
                                       .key = PSDMP_PARALLEL_RANKS_KEY,
                                       .absent =
-                                          "several ranks were started, and the plug-in psdm_mpi.so is not there: "
+                                          "several ranks were started, but the plug-in psdm_mpi.so is missing: "
                                           "install libopenmpi-dev and build again, or name its folder in PSDM_PLUGINS; "
                                           "PSDM_RANKS=off lets each of them work alone"};
 

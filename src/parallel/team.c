@@ -45,7 +45,7 @@ static bool give_bytes(psdm_ranks *r, unsigned char *bytes, size_t count) {
 }
 
 static psdm_status lost(int rank, psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "rank %d cannot be reached any more", rank);
+  return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "the connection to rank %d is lost", rank);
 }
 
 /* ---- rank 0 ---- */
@@ -160,7 +160,7 @@ static psdm_status refuse(void *user, int work, psdmp_parallel_bytes *request, p
 void psdm_ranks_close(psdm_ranks *r, const char *failure) {
   if (!r) return;
   char text[480];
-  snprintf(text, sizeof text, "rank %d: %.440s", r->rank, failure ? failure : "it was done before rank 0 was");
+  snprintf(text, sizeof text, "rank %d: %.440s", r->rank, failure ? failure : "it finished before rank 0");
   question q = {.work = OVER};
   if (r->rank == 0) r->broadcast(r->self, &q, sizeof q);
   while (r->rank > 0 && !r->over) psdmp_parallel_team_serve(r, refuse, text, NULL, NULL);

@@ -55,7 +55,7 @@ static psdm_status take(const reader *r, const psdmp_document_node *node, const 
       return refuse(r, &here, "unknown key '%s' in %s%s%s%s", name, what, near ? "; did you mean '" : "",
                     near ? near : "", near ? "'?" : "");
     }
-    if (found[i]) return refuse(r, &here, "key '%s' stands twice in %s", name, what);
+    if (found[i]) return refuse(r, &here, "duplicate key '%s' in %s", name, what);
     found[i] = at;
   }
   for (int i = 0; i < needed; i++)
@@ -168,9 +168,9 @@ static psdm_status read_theta(const reader *r, const psdmp_document_node *node) 
     char name[64];
     psdmp_base_quote(at->key, strlen(at->key), name, sizeof name);
     if (psdmp_robot_standard_find(r->robot, at->key) < 0)
-      return refuse(r, &here, "'%s' is no parameter of robot '%s'", name, psdm_robot_name(r->robot));
+      return refuse(r, &here, "'%s' is not a parameter of robot '%s'", name, psdm_robot_name(r->robot));
     for (int j = 0; j < r->p->base; j++)
-      if (strcmp(theta[j].name, at->key) == 0) return refuse(r, &here, "base parameter '%s' stands twice", name);
+      if (strcmp(theta[j].name, at->key) == 0) return refuse(r, &here, "duplicate base parameter '%s'", name);
     if (!(e->name = psdmp_base_arena_text(r->arena, at->key, strlen(at->key))))
       return psdmp_base_no_memory(r->file, r->error);
     psdm_status status = read_estimate(r, at, e);
@@ -325,7 +325,7 @@ static psdm_status read_steps(const reader *r, const psdmp_document_node *node) 
     psdm_step step;
     if (at->kind != PSDMP_DOCUMENT_SCALAR || !psdm_step_find(at->text, &step))
       return expected(r, at, "motor, gravity, friction or inertia");
-    if (r->p->steps >> step & 1) return refuse(r, at, "step '%s' stands twice", at->text);
+    if (r->p->steps >> step & 1) return refuse(r, at, "duplicate step '%s'", at->text);
     r->p->steps |= 1u << step;
   }
   return PSDM_OK;
@@ -380,7 +380,7 @@ static psdm_status read_lugre(const reader *r, const psdmp_document_node *node) 
   p->columns = PSDMP_BASE_NEW(r->arena, p->n, int);
   if (!lugre || !sd || !column || !p->columns) return psdmp_base_no_memory(r->file, r->error);
   if (node->kind != PSDMP_DOCUMENT_LIST || node->count != p->n)
-    return refuse(r, node, "lugre needs the friction of each of %d drives", p->n);
+    return refuse(r, node, "lugre needs the friction of each of the %d drives", p->n);
   psdm_status status = PSDM_OK;
   int i = 0;
   for (const psdmp_document_node *at = node->child; at && !status; at = at->next, i++)

@@ -312,12 +312,12 @@ static void tell_unseen(psdmp_payload *p) {
   if (unseen)
     psdmp_payload_remark(
         p, "the motion hardly shows %s: %s", text,
-        p->options->unconstrained ? "no number is known there" : "these are the compact body's, not the log's");
+        p->options->unconstrained ? "no value is known there" : "these belong to the compact body, not to the log");
 }
 
 static void tell_impossible(psdmp_payload *p) {
   if (!psdmp_fit_pseudo_positive(p->answer.pi))
-    psdmp_payload_remark(p, "no body has these numbers: %s",
+    psdmp_payload_remark(p, "no physical body has these numbers: %s",
                          p->answer.pi[0] > 0 ? "its inertia is impossible" : "its mass is not above zero");
 }
 
@@ -366,7 +366,7 @@ static bool make(fitting *f, psdmp_base_arena *arena) {
 }
 
 static psdm_status singular(psdm_error *error) {
-  return psdmp_base_fail(error, PSDM_E_SINGULAR, "", 0, 0, "the load and its doubt cannot be told from these rows");
+  return psdmp_base_fail(error, PSDM_E_SINGULAR, "", 0, 0, "these rows do not determine the load and its uncertainty");
 }
 
 /* plain first: its uncertainty decides which of its numbers place the prior body */
@@ -392,7 +392,7 @@ psdm_status psdmp_payload_fit(psdmp_payload *p, psdm_error *error) {
   for (int b = 0; b < PSDMP_IDENTIFY_BLOCKS; b++) blocks += has_rows(p, b);
   if (!p->rows || blocks < 2)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
-                           "too few rows are left to fit: the logs are too short, or joints hardly move in them");
+                           "not enough rows are left to fit: the logs are too short, or joints hardly move in them");
   psdm_status status = make(&f, &arena) ? fit(&f, error) : psdmp_base_no_memory("", error);
   p->remarks = 0;
   memset(p->answer.remark, 0, sizeof p->answer.remark);

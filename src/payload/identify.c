@@ -110,11 +110,12 @@ static void say_doubt(psdmp_payload *p) {
   const psdm_parameters *e = p->empty;
   if (e->covariance) return;
   if (p->doubted)
-    psdmp_payload_remark(p, "the parameter file has no covariance: its standard deviations stand in for it (psdm "
+    psdmp_payload_remark(p, "the parameter file has no covariance: its standard deviations are used instead (psdm "
                             "calibrate --covariance keeps it)");
   else
-    psdmp_payload_remark(p, "the parameter file has no covariance: the doubt of the calibrated parameters is not in "
-                            "the standard deviations (psdm calibrate --covariance, or logs without the load)");
+    psdmp_payload_remark(
+        p, "the parameter file has no covariance: the uncertainty of the calibrated parameters is not part of "
+           "the standard deviations (psdm calibrate --covariance, or logs without the load)");
 }
 
 /* ---- torques of the logs with the load, without and with it ---- */
@@ -184,8 +185,8 @@ static psdm_status evaluate(psdmp_payload *p, evaluation *e, psdm_error *error) 
 static void tell_fit(psdmp_payload *p) {
   const double much = 0.2; /* of the torque; a calibrated arm leaves a few percent */
   if (p->answer.global_after > 0.99 * p->answer.global_before && p->options->empty_files)
-    psdmp_payload_remark(
-        p, "the load makes the torques no better: is there one, or are the logs with it and without it exchanged?");
+    psdmp_payload_remark(p, "the load does not explain the torques any better: is there a load, or are the logs with "
+                            "and without it swapped?");
   if (p->answer.global_after > much)
     psdmp_payload_remark(p,
                          "%.0f %% of the torque is not met with the load: these logs and parameters are not of one "

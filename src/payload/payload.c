@@ -72,7 +72,7 @@ psdm_status psdmp_payload_mount_find(const psdm_robot *robot, int joint, psdmp_p
                                      psdm_error *error) {
   const psdm_robot *r = robot->closure ? robot->closure->tree : robot;
   if (joint < 0 || joint >= r->joints)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "there is no joint of the number %d", joint);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0, "there is no joint number %d", joint);
   const psdmp_robot_link *link = &r->link[joint];
   char name[80];
   psdmp_base_quote(link->name, strlen(link->name), name, sizeof name);

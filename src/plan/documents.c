@@ -1,5 +1,5 @@
 /* documents.c: the types of a planned motion as a document. */
 #include "psdm/results.h"
 
-PSDM_RESULT_TYPE(psdm_path_profile, PSDM_PATH_PROFILE, NULL, "The way along a path")
+PSDM_RESULT_TYPE(psdm_path_profile, PSDM_PATH_PROFILE, NULL, "The path parameter along a path")
 PSDM_RESULT_TYPE(psdm_plan_result, PSDM_PLAN_RESULT, "plan", "A motion, or a path in time")

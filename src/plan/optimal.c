@@ -81,7 +81,7 @@ static double *numbers(psdmp_base_arena *arena, size_t count) {
 static psdm_status check_options(job *j) {
   psdm_optimal_options *o = &j->options;
   if (!o->from || !o->to) return refuse(j, "both ends of the motion are needed");
-  if ((unsigned)o->friction >= PSDM_FRICTION_KINDS) return refuse(j, "no friction model has this number");
+  if ((unsigned)o->friction >= PSDM_FRICTION_KINDS) return refuse(j, "unknown friction model");
   const double numbers_given[] = {o->time, o->energy, o->duration, o->longest, o->tolerance, o->wall};
   for (size_t k = 0; k < sizeof numbers_given / sizeof *numbers_given; k++)
     if (!(numbers_given[k] >= 0) || !isfinite(numbers_given[k]))
@@ -92,12 +92,12 @@ static psdm_status check_options(job *j) {
   if (o->iterations < 0) return refuse(j, "a negative number of iterations");
   if (o->time == 0 && o->energy == 0) o->time = 1;
   if (o->time == 0 && o->duration == 0)
-    return refuse(j, "only energy counts: the motion would take for ever; a duration is needed");
+    return refuse(j, "only energy counts, so the motion would take forever; give a duration");
   if (o->guess && psdm_motion_n(o->guess) != j->n)
-    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "a guess of %d joints; the robot has %d",
+    return psdmp_base_fail(j->error, PSDM_E_ARGUMENT, "", 0, 0, "an initial guess of %d joints; the robot has %d",
                            psdm_motion_n(o->guess), j->n);
   if (o->guess && !(psdm_motion_end(o->guess) > psdm_motion_begin(o->guess)))
-    return refuse(j, "the guess has no duration");
+    return refuse(j, "the initial guess has no duration");
   for (int i = 0; i < j->n; i++)
     if (!isfinite(o->from[i]) || !isfinite(o->to[i])) return refuse(j, "the ends of the motion must be finite");
   return PSDM_OK;
@@ -435,11 +435,11 @@ static psdm_status solve_round(job *j, psdmp_plan_solver_answer *verdict, psdm_m
     return psdmp_base_fail(j->error, status, "", 0, 0, "out of memory: IPOPT could not do its work");
   if (status) return psdmp_base_fail(j->error, status, "", 0, 0, "%s", verdict->words);
   j->iterations -= verdict->iterations;
-  if (w.late) snprintf(verdict->words, sizeof verdict->words, "the time is used up");
+  if (w.late) snprintf(verdict->words, sizeof verdict->words, "the time limit was reached");
   if (w.still >= STILL) {
     verdict->converged = true;
     verdict->stopped = false;
-    snprintf(verdict->words, sizeof verdict->words, "solved, as exactly as rounding lets it");
+    snprintf(verdict->words, sizeof verdict->words, "solved to rounding");
   }
   return to_motion(j, &w.program, x, motion);
 }

@@ -7,7 +7,7 @@ static const psdmp_plugin_name ipopt = {
     .symbol = "psdm_solver",
     .key = PSDMP_PLAN_SOLVER_KEY,
     .alone = true,
-    .absent = "optimal motions need IPOPT, and its plug-in psdm_ipopt.so is not there: install coinor-libipopt-dev and "
+    .absent = "optimal motions need IPOPT, but its plug-in psdm_ipopt.so is missing: install coinor-libipopt-dev and "
               "build again, or name its folder in PSDM_PLUGINS"};
 
 psdm_status psdm_optimal_solver(char *where, size_t size) { return psdmp_plugin_where(&ipopt, where, size); }

@@ -165,8 +165,7 @@ static psdm_status backward(job *j) {
   double u;
   long last = j->points - 1;
   j->low[last] = j->high[last] = j->options.end * j->options.end;
-  if (j->high[last] > fastest(j, last))
-    return fail_at(j, last, "the speed that is asked for at the end is above a velocity limit");
+  if (j->high[last] > fastest(j, last)) return fail_at(j, last, "the requested final speed is above a velocity limit");
   for (long k = last - 1; k >= 0; k--) {
     int count = interval_lines(j, k);
     double most = fastest(j, k);
@@ -190,8 +189,7 @@ static bool quickest(job *j, long k, double x, double *u) {
 static psdm_status forward(job *j) {
   double x = j->options.begin * j->options.begin;
   if (x > j->high[0] * (1 + 1e-9) || x < j->low[0] * (1 - 1e-9))
-    return fail_at(j, 0,
-                   "the path cannot be left behind within its limits at the speed that is asked for at the beginning");
+    return fail_at(j, 0, "the initial speed is too high to stay within the limits along the path");
   for (long k = 0; k + 1 < j->points; k++) {
     x = fmin(fmax(x, j->low[k]), j->high[k]);
     /* rounding may put x a hair outside: then a little slower */

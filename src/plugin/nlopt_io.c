@@ -67,7 +67,7 @@ psdm_status psdmp_plugin_nlopt_missing(psdm_error *error, const char *what) {
   const char *given = secure_getenv("PSDM_NLOPT");
   bool named = given && *given;
   return psdmp_base_fail(error, PSDM_E_MISSING, "", 0, 0,
-                         "%s need NLopt, and %s is not there: install libnlopt0, or name the file in PSDM_NLOPT", what,
+                         "%s need NLopt, but %s is missing: install libnlopt0, or name the file in PSDM_NLOPT", what,
                          named ? "what PSDM_NLOPT names" : "libnlopt.so.0");
 }
 

@@ -64,7 +64,7 @@ static const psdmp_plugin *try_folder(const psdmp_plugin_name *w, const char *fo
     remember(s, path, true);
     return plugin;
   }
-  if (!said) said = "it is of another version";
+  if (!said) said = "it belongs to another version";
   psdmp_base_quote(said, strlen(said), s->why, sizeof s->why);
   if (library) dlclose(library);
   return NULL;

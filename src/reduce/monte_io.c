@@ -64,7 +64,7 @@ static psdm_status find_compiler(psdmp_compile_build *b, const char *compiler) {
   psdm_status status = psdmp_compile_compiler_find(&options, &b->arena, &b->command, b->error);
   if (status == PSDM_E_COMPILER)
     return psdmp_base_fail(b->error, PSDM_E_COMPILER, NULL, 0, 0,
-                           "a GPU needs CUDA's compiler: '%s' was not found; set NVCC to it",
+                           "a GPU needs CUDA's compiler: '%s' was not found; set NVCC",
                            psdmp_base_quote(options.compiler, strlen(options.compiler), shown, sizeof shown));
   return status ? status
                 : psdmp_compile_command_add(&b->command, is_cuda(b->command.path) ? cuda_flags : plain_flags, &b->arena,
@@ -139,7 +139,7 @@ psdm_status psdmp_reduce_monte_new(const psdm_robot *robot, const psdmp_reduce_m
   if (!status) status = build(&j, compiler, error);
   psdm_code_free(j.code);
   if (!status && m->devices() <= 0)
-    status = psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "no GPU that CUDA can use is here");
+    status = psdmp_base_fail(error, PSDM_E_COMPILER, NULL, 0, 0, "no GPU that CUDA can use was found");
   if (status) {
     psdmp_reduce_monte_free(m);
     return status;

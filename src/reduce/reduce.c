@@ -127,7 +127,7 @@ static double error_at(const psdm_reducer *r, long total, double confidence) {
 /* theta + the step that least squares asks for; a step in a direction that the kept functions hardly see stays small */
 static void solve_step(psdm_reducer *r) {
   int l = r->model->l;
-  const double ridge = 1e-10; /* of a column's own size: parameters that cannot be told apart keep their values */
+  const double ridge = 1e-10; /* of a column's own size: parameters that cannot be distinguished keep their values */
   for (int j = 0; j < l; j++) r->unit[j] = r->G[j * l + j] > 0 ? 1 / sqrt(r->G[j * l + j]) : 0;
   for (int j = 0; j < l; j++) {
     for (int c = 0; c <= j; c++) r->G[j * l + c] *= r->unit[j] * r->unit[c];

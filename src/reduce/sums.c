@@ -511,7 +511,7 @@ static psdm_status work(void *user, int kind, psdmp_parallel_bytes *request, psd
   }
   if (kind == FORGET) return PSDM_OK;
   if (!known || kind > NORMAL)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "rank 0 reduces another model than rank %d",
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "rank 0 and rank %d reduce different models",
                            h->options->ranks->rank);
   return sum_share(*known, kind, request, answer, error);
 }
@@ -520,7 +520,7 @@ psdm_status psdm_reducer_help(const psdm_robot *robot, const psdm_model *model, 
                               const psdm_allocator *allocator, psdm_error *error) {
   helper h = {.robot = robot, .model = model, .options = options, .allocator = allocator};
   if (!psdmp_parallel_team_member(options->ranks))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "only ranks other than 0 can help");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "rank 0 cannot be a helper");
   psdm_status status = psdm_model_match(model, robot, error);
   if (!status) status = psdmp_parallel_team_serve(options->ranks, work, &h, allocator, error);
   for (int k = 0; k < MOST_REDUCERS; k++) psdm_reducer_free(h.known[k].r);

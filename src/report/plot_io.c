@@ -62,7 +62,7 @@ static psdm_status script_of(painter *s, const psdmp_report_figure *from, int *s
   }
   if (!whole)
     status = psdmp_base_fail(error, text.status ? text.status : PSDM_E_IO, s->program, 0, 0,
-                             text.status ? "out of memory" : "no script can be written for it: %s", strerror(errno));
+                             text.status ? "out of memory" : "its script cannot be written: %s", strerror(errno));
   if (whole) lseek(file, 0, SEEK_SET);
   if (!whole && file >= 0) close(file);
   psdmp_report_page_free(&text);
@@ -189,15 +189,15 @@ static psdm_status draw_all(painter *s, char *missing, size_t size, psdm_error *
     close(script);
     if (failure) {
       s->absent = true;
-      snprintf(missing, size, "plots are missing: '%.100s' cannot be run (%s); Debian's package gnuplot-nox has it",
+      snprintf(missing, size, "plots are omitted: '%.100s' cannot be run (%s); install Debian's package gnuplot-nox",
                s->program, strerror(failure));
       return PSDM_OK;
     }
     if (s->got.status) return psdmp_base_fail(error, s->got.status, s->program, 0, 0, "out of memory");
     if (end == HUNG)
-      psdmp_base_print(missing, size, "'%.100s' draws nothing for %.0f seconds and was ended", s->program, PATIENCE);
+      psdmp_base_print(missing, size, "'%.100s' drew nothing for %.0f seconds and was stopped", s->program, PATIENCE);
     if (end == UNREADABLE)
-      snprintf(missing, size, "what '%.100s' draws cannot be read: %s", s->program, strerror(s->unreadable));
+      snprintf(missing, size, "the output of '%.100s' cannot be read: %s", s->program, strerror(s->unreadable));
     if (end == STOPPED && s->done < s->page->figures) snprintf(missing, size, "drawing was stopped");
     if (end != ENDED) return PSDM_OK;
     if (s->done < s->page->figures) s->done++, failures++;
@@ -236,7 +236,7 @@ psdm_status psdmp_report_plot_draw(psdmp_report_page *page, const char *gnuplot,
   if (lost && !s.absent) {
     char why[256];
     snprintf(why, sizeof why, "%s", missing);
-    if (!why[0]) snprintf(why, sizeof why, "'%.100s' could not draw them", s.program);
+    if (!why[0]) snprintf(why, sizeof why, "'%.100s' failed to draw them", s.program);
     snprintf(missing, size, "%d of %d plots are missing: %s", lost, page->figures, why);
   }
   return status;

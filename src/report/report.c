@@ -70,8 +70,7 @@ static psdm_status add(psdm_report *report, const char *path, const psdm_result 
   psdmp_base_arena arena = {.allocator = report->allocator};
   psdm_output *out = NULL;
   if (report->count == MOST_RESULTS)
-    return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "one result too many: at most %d make a page",
-                           MOST_RESULTS);
+    return psdmp_base_fail(error, PSDM_E_LIMIT, path, 0, 0, "too many results: a page holds at most %d", MOST_RESULTS);
   psdmp_report_result **to = &report->item[report->count];
   psdm_status status =
       from ? psdm_output_memory(report->allocator, &out) : psdmp_report_result_read(&arena, path, to, error);

@@ -157,7 +157,7 @@ static psdm_status take_tree(psdmp_report_result *result, bool braces, psdm_erro
   if (result->command[0] && !has_content(root))
     return psdmp_base_fail(
         error, PSDM_E_PARSE, result->path, root->line, root->column,
-        "a result without content: all that the command writes with --json was expected, not its name alone");
+        "a result without content: the complete output of --json was expected, not the command's name alone");
   if (result->command[0]) return PSDM_OK;
   if (strncmp(format, "psdm-parameters", strlen("psdm-parameters")) == 0) {
     result->kind = PSDMP_REPORT_RESULT_YAML;

@@ -147,7 +147,7 @@ void psdmp_report_fit_choices(const psdmp_report_fit_view *view) {
                                            {"weight of the prior, \xCE\xBB", "choices.lambda", 4, "nats"},
                                            {"mass of the prior", "choices.prior_mass", 4, "kg"},
                                            {"rows count as at rest below", "choices.rest", 3, "of a joint's speed"},
-                                           {"every so many-th row", "choices.stride", 4, NULL},
+                                           {"every n-th row", "choices.stride", 4, NULL},
                                            {"held out", "settings.holdout", PSDMP_REPORT_WORDS, NULL}};
   psdmp_report_page *page = view->page;
   bool none =
@@ -209,7 +209,7 @@ void psdmp_report_fit_worth(const psdmp_report_fit_view *view) {
       {"condition of the scaled regressor", "condition", 4, NULL}};
   psdmp_report_page *page = view->page;
   if (!psdmp_report_node(view->root, "cost_ratio") && !psdmp_report_node(view->root, "folds")) return;
-  psdmp_report_page_heading(page, "What the fit is worth");
+  psdmp_report_page_heading(page, "How good the fit is");
   psdmp_report_page_table(page, header, 2, "tt");
   psdmp_report_named_list(page, view->root, PSDMP_REPORT_ITEMS(list));
   psdmp_report_page_table_end(page);
@@ -238,12 +238,12 @@ static void verdict(const psdmp_report_fit_view *view) {
 
 void psdmp_report_fit_remarks(const psdmp_report_fit_view *view) {
   if (psdmp_report_truth(view->root, "stopped"))
-    psdmp_report_page_paragraph(view->page, "The run was interrupted: this is the best result until then.");
+    psdmp_report_page_paragraph(view->page, "The run was interrupted: this is the best result so far.");
   verdict(view);
   if (psdmp_report_truth(view->root, "verdict.asked")) {
     bool good = psdmp_report_truth(view->root, "verdict.good");
     psdmp_report_page_element(view->page, good ? "<p class=\"good\">" : "<p class=\"bad\">",
-                              good ? "The asked accuracy is met." : "The asked accuracy is not met:", "</p>\n");
+                              good ? "The requested accuracy is met." : "The requested accuracy is not met:", "</p>\n");
     psdmp_report_notes(view->page, psdmp_report_node(view->root, "verdict.failures"));
   }
   psdmp_report_notes(view->page, psdmp_report_node(view->root, "doubts"));

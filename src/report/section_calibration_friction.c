@@ -231,7 +231,7 @@ static void terms_table(const psdmp_report_fit_view *view) {
   }
   psdmp_report_page_table_end(view->page);
   psdmp_report_page_paragraph(view->page, "Friction is the sum of gain times column: v the speed, x the position, f "
-                                          "the drive's own rigid torque; stop(x/w) turns over within a way w.");
+                                          "the drive's own rigid torque; stop(x/w) changes sign within a distance w.");
 }
 
 static void lugre_table(const psdmp_report_fit_view *view) {
@@ -285,12 +285,13 @@ void psdmp_report_fit_friction(const psdmp_report_fit_view *view) {
         view->page, "Dots are rows in which the joint accelerates by less than half its usual acceleration.");
   if (view->rows && view->steps)
     psdmp_report_page_paragraph(view->page, "Dots are rows of the friction experiment, gravity and inertia taken off; "
-                                            "where speed turns over, bristles bend before they slide.");
+                                            "where the speed changes sign, bristles bend before they slide.");
   if (independent)
     psdmp_report_page_paragraph(view->page, "The result has no covariance of friction: the bands take standard "
                                             "deviations as independent, which makes them too wide as a rule.");
   if (left_out) psdmp_report_page_paragraph(view->page, "Columns of the position are not in the curves.");
-  if (view->drives) psdmp_report_page_paragraph(view->page, "Friction of the drives, in front of the transmission.");
+  if (view->drives)
+    psdmp_report_page_paragraph(view->page, "Friction of the drives, on the motor side of the transmission.");
   if (view->steps) lugre_table(view);
   else terms_table(view);
 }

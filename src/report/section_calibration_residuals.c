@@ -250,7 +250,7 @@ void psdmp_report_residual_sections(psdmp_report_page *page, const psdmp_report_
        "Welch's estimate, Hann windows that overlap by half. What rises above a flat floor is model error or a "
        "resonance, not noise.",
        psdmp_report_draw_spectrum},
-      {"Residuals: what they hang on",
+      {"Residuals: what they depend on",
        "A mean that is not zero at some speed or torque is friction or inertia that the model does not have.",
        psdmp_report_draw_scatter},
   };

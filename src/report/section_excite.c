@@ -122,7 +122,7 @@ void psdmp_report_show_excite(psdmp_report_page *page, const psdmp_report_result
                                                step[0] ? ": it shows " : "", step));
   facts(page, result->root);
   if (psdmp_report_truth(result->root, "stopped") || psdmp_report_truth(result->root, "interrupted"))
-    psdmp_report_page_paragraph(page, "The search was interrupted: this is the best motion until then.");
+    psdmp_report_page_paragraph(page, "The search was interrupted: this is the best motion so far.");
   limits(page, result, &axes);
   if (rows) {
     psdmp_report_page_heading(page, "The motion");

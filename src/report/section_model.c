@@ -201,8 +201,8 @@ static void put_whisker(psdmp_report_page *page, double value, double sd) {
                              "class=\"zero\" d=\"M50 0V16\"/><path class=\"bar\" d=\"M%.1f 8H%.1fM%.1f 4V12M%.1f "
                              "4V12\"/><circle cx=\"%.1f\" cy=\"8\" r=\"3\"/></svg>",
                              fabs(value) > 2 * sd ? "" : " weak",
-                             fabs(value) > 2 * sd ? "differs from zero" : "cannot be told from zero", at - half,
-                             at + half, at - half, at + half, at);
+                             fabs(value) > 2 * sd ? "differs from zero" : "cannot be distinguished from zero",
+                             at - half, at + half, at - half, at + half, at);
   psdmp_report_page_cell_end(page);
 }
 

@@ -32,7 +32,7 @@ static void facts(psdmp_report_page *page, const psdmp_document_node *root) {
   if (psdmp_report_text(root, "solver")[0])
     psdmp_report_page_paragraph(page, "Solver: %s.", psdmp_report_text(root, "solver"));
   if (psdmp_report_node(root, "converged") && !psdmp_report_truth(root, "converged"))
-    psdmp_report_page_paragraph(page, "The search did not converge: this is the best motion until then.");
+    psdmp_report_page_paragraph(page, "The search did not converge: this is the best motion found.");
 }
 
 /* ---- limits ---- */

@@ -42,7 +42,7 @@ static void show_facts(psdmp_report_page *page, const psdmp_document_node *root)
   bool wins = strcmp(psdmp_report_text(root, "wins"), "reduced") == 0;
   psdmp_report_page_paragraph(
       page,
-      "The %s profile, error asked for %s, verified at %s states: half of them are within %s, 99.9 %% within %s. %s",
+      "The %s profile, requested error %s, verified at %s states: half of them are within %s, 99.9 %% within %s. %s",
       psdmp_report_text(root, "profile"), share(page, psdmp_report_number(root, "error_wanted")),
       counted(page, root, "samples"), share(page, psdmp_report_number(root, "error_half")),
       share(page, psdmp_report_number(root, "error_999")),
@@ -202,7 +202,7 @@ static void show_figures(psdmp_report_page *page, const psdmp_document_node *roo
 /* ---- table 3 ---- */
 
 static void table_of_digits(psdmp_report_page *page, const psdmp_document_node *root) {
-  static const char *const header[] = {"error asked for", "profile",    "confidence",
+  static const char *const header[] = {"requested error", "profile",    "confidence",
                                        "functions",       "operations", "of the full closed form",
                                        "of the recursion"};
   const psdmp_document_node *c = psdmp_report_first(psdmp_report_node(root, "table"));

@@ -71,7 +71,7 @@ static double offset(const psdm_friction *f, psdm_friction_kind kind) {
 
 /* a joint without friction needs nothing; numbers that are not numbers fail every test here */
 const char *psdm_friction_lacks(const psdm_friction *f, psdm_friction_kind kind) {
-  if (!known(kind)) return "there is no such model of friction";
+  if (!known(kind)) return "unknown friction model";
   if (!f->given || kind == PSDM_FRICTION_NONE) return NULL;
   if (!isfinite(f->viscous) || !isfinite(f->offset)) return "viscous or offset is not a number";
   if (kind >= PSDM_FRICTION_COULOMB && !(f->coulomb >= 0 && isfinite(f->coulomb))) return "coulomb is negative";

@@ -29,7 +29,7 @@ static psdm_status sort_joints(const psdmp_robot_spec *spec, psdmp_base_arena *a
     }
   }
   for (int j = 0; j < spec->joints; j++)
-    if (!done[j]) return fail_joint(spec, j, error, "its parents form a cycle that never reaches the base");
+    if (!done[j]) return fail_joint(spec, j, error, "its parents form a cycle");
   return PSDM_OK;
 }
 
@@ -186,7 +186,7 @@ static psdm_status expand_joints(const psdmp_robot_spec *spec, psdm_robot *r, ex
   }
   for (int j = 0; j < spec->joints; j++)
     if (!e[j].row && spec->joint[j].type != PSDM_FIXED)
-      return fail_joint(spec, j, error, "what it follows leads back to itself");
+      return fail_joint(spec, j, error, "it follows itself through other joints");
   return PSDM_OK;
 }
 

@@ -116,7 +116,7 @@ static psdm_status check_couples(const cutter *c, const bool *keep, const char *
   for (int j = 0; j < spec->joints; j++)
     for (int i = 0; keep[j] && i < spec->joint[j].couples; i++)
       if (!keep[spec->joint[j].couple[i].joint])
-        return refuse(c, option, spec->joint[j].name, "this joint follows one that is left out; keep or lock that one");
+        return refuse(c, option, spec->joint[j].name, "this joint follows one that is removed; keep or lock that one");
   return PSDM_OK;
 }
 
@@ -147,8 +147,7 @@ static psdm_status compact_collision(const cutter *c, const int *to, int base_jo
   collision->aparts = aparts;
   if (base_joint < 0 || !collision->floor) return PSDM_OK;
   collision->floor = false;
-  return psdmp_robot_list_add(&c->spec->notes, c->arena,
-                              "the floor stands still in the file's base frame and is left out")
+  return psdmp_robot_list_add(&c->spec->notes, c->arena, "the floor is fixed in the file's base frame and is omitted")
              ? psdmp_base_no_memory(c->spec->file, c->error)
              : PSDM_OK;
 }
@@ -178,7 +177,7 @@ static psdm_status compact(const cutter *c, const bool *keep, int base_joint) {
   }
   spec->tool_on = spec->has_tool ? to[spec->tool_on] : 0;
   if (dropped &&
-      psdmp_robot_list_add(&spec->notes, c->arena, "%d joint%s left out", dropped, dropped == 1 ? " is" : "s are"))
+      psdmp_robot_list_add(&spec->notes, c->arena, "%d joint%s omitted", dropped, dropped == 1 ? " is" : "s are"))
     return psdmp_base_no_memory(c->spec->file, c->error);
   return PSDM_OK;
 }
@@ -228,8 +227,8 @@ static psdm_status renumber_assumptions(const cutter *c, const char **old_links,
   for (int i = 0; i < spec->assumptions; i++) {
     psdmp_robot_assumption a = spec->assumption[i];
     bool gone = to[a.link] < 0 || (a.second_kind >= 0 && to[a.second_link] < 0);
-    if (gone && psdmp_robot_list_add(&spec->notes, c->arena,
-                                     "assumption %d is dropped: its link does not move any more", i + 1))
+    if (gone &&
+        psdmp_robot_list_add(&spec->notes, c->arena, "assumption %d is dropped: its link no longer moves", i + 1))
       return psdmp_base_no_memory(c->spec->file, c->error);
     if (gone) continue;
     a.link = to[a.link];
@@ -277,8 +276,8 @@ psdm_status psdmp_robot_spec_restrict(psdmp_robot_spec *spec, const psdm_robot_o
   if (!status && o->root) status = take_root(&c, o->root);
   if (!status && o->tip) status = take_tip(&c, o->tip);
   if (status) return status;
-  if (spec->thetas && psdmp_robot_list_add(&spec->notes, arena,
-                                           "the file's theta does not apply to a part of the robot and is dropped"))
+  if (spec->thetas &&
+      psdmp_robot_list_add(&spec->notes, arena, "the file's theta does not apply to part of the robot and is dropped"))
     return psdmp_base_no_memory(c.spec->file, c.error);
   spec->thetas = 0;
   return spec->assumptions ? renumber_assumptions(&c, links, count) : PSDM_OK;

@@ -366,7 +366,7 @@ static bool passed_over(const char *name) {
 /* the first few by name, the rest as a count: a file may hold millions */
 static psdm_status note_stranger(reader *r, const xmlNode *node, int *strangers) {
   if (has_prefix(node) || passed_over((const char *)node->name) || (*strangers)++ >= MOST_STRANGERS) return PSDM_OK;
-  return psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was passed over",
+  return psdmp_robot_list_add(&r->spec->notes, r->arena, "line %d: <%s> is not an element of URDF and was ignored",
                               line_of(node), quote((const char *)node->name).text)
              ? psdmp_base_no_memory(r->file, r->error)
              : PSDM_OK;
@@ -382,7 +382,7 @@ static psdm_status look_over(reader *r, const xmlNode *root, urdf *u) {
     if (note_stranger(r, at, &strangers)) return PSDM_E_MEMORY;
   }
   if (strangers > MOST_STRANGERS &&
-      psdmp_robot_list_add(&r->spec->notes, r->arena, "%d more elements are not of URDF and were passed over",
+      psdmp_robot_list_add(&r->spec->notes, r->arena, "%d more elements are not part of URDF and were ignored",
                            strangers - MOST_STRANGERS))
     return psdmp_base_no_memory(r->file, r->error);
   if (u->links > PSDMP_ROBOT_MAX_LINKS || u->joints > PSDMP_ROBOT_MAX_LINKS)
@@ -404,11 +404,11 @@ static psdm_status index_names(reader *r, urdf *u) {
   int first, twin = psdmp_robot_names_twin(&u->link_names, &first);
   if (twin >= 0)
     return psdmp_base_fail(r->error, PSDM_E_PARSE, r->file, u->link[twin].line, 0,
-                           "link name '%s' stands twice (first on line %d)", quote(links[twin]).text,
+                           "link name '%s' is a duplicate (first on line %d)", quote(links[twin]).text,
                            u->link[first].line);
   twin = psdmp_robot_names_twin(&u->joint_names, &first);
   if (twin >= 0)
-    return refuse(r, u->joint[twin].node, "joint name '%s' stands twice (first on line %d)", quote(joints[twin]).text,
+    return refuse(r, u->joint[twin].node, "joint name '%s' is a duplicate (first on line %d)", quote(joints[twin]).text,
                   line_of(u->joint[first].node));
   return PSDM_OK;
 }
@@ -418,8 +418,9 @@ static psdm_status find_end(reader *r, const urdf *u, const joint_node *joint, c
   *link = psdmp_robot_names_find(&u->link_names, name);
   if (*link >= 0) return PSDM_OK;
   const char *near = psdmp_robot_names_nearest(&u->link_names, name);
-  return refuse(r, joint->node, "joint '%s': its %s '%s' is no link of this file%s%s%s", quote(joint->name).text, which,
-                quote(name).text, near ? "; did you mean '" : "", near ? quote(near).text : "", near ? "'?" : "");
+  return refuse(r, joint->node, "joint '%s': its %s '%s' is not a link of this file%s%s%s", quote(joint->name).text,
+                which, quote(name).text, near ? "; did you mean '" : "", near ? quote(near).text : "",
+                near ? "'?" : "");
 }
 
 static psdm_status connect(reader *r, urdf *u) {
@@ -480,7 +481,7 @@ static psdm_status read_robot(reader *r, const xmlNode *root) {
   urdf u = {0};
   psdmp_robot_spec *spec = r->spec;
   if (!root || !is_element(root, "robot"))
-    return refuse(r, root, "the outermost element is <%s>; <robot> was expected",
+    return refuse(r, root, "the root element is <%s>; <robot> was expected",
                   root ? quote((const char *)root->name).text : "");
   psdm_status status = attribute(r, root, "name", &spec->name);
   if (!status && spec->name) status = check_name(r, root, spec->name);
@@ -577,10 +578,10 @@ static psdm_status pass_over_declaration(reader *r, const char **text, size_t le
   *text = copy;
   psdm_status status =
       odd ? psdmp_robot_list_add(&r->spec->notes, r->arena,
-                                 "line %d: there is no XML version %s; the file is read as version 1.0", line,
+                                 "line %d: unknown XML version %s; the file is read as version 1.0", line,
                                  psdmp_base_quote(version, size, shown, sizeof shown))
           : psdmp_robot_list_add(&r->spec->notes, r->arena,
-                                 "line %d: an XML declaration belongs at the very beginning; it is passed over", line);
+                                 "line %d: an XML declaration belongs at the very beginning; it is ignored", line);
   return status ? psdmp_base_no_memory(r->file, r->error) : PSDM_OK;
 }
 
@@ -599,7 +600,7 @@ static void stop_at_dtd(void *context, const xmlChar *name, const xmlChar *exter
   watch *w = parser->_private;
   if (!w->status)
     w->status = psdmp_base_fail(w->r->error, PSDM_E_PARSE, w->r->file, parser->input ? parser->input->line : 0, 0,
-                                "a document type declaration (<!DOCTYPE>) is not accepted");
+                                "a document type declaration (<!DOCTYPE>) is not supported");
   xmlStopParser(parser);
 }
 

@@ -533,7 +533,7 @@ static const char *joint_loss(const psdm_robot *r, int j, int *index) {
     const char *what;
   } losses[] = {
       {joint->drive >= 0, "a drive inertia"},
-      {joint->q < 0 && r->g_row[b + 1] - r->g_row[b] != 1, "a coupling to more or less than one joint"},
+      {joint->q < 0 && r->g_row[b + 1] - r->g_row[b] != 1, "a coupling to exactly one joint was expected"},
       {isfinite(pi[0]) && !has_body(pi), "first moments without a mass"},
       {f->given && (f->exponent != 1 || f->stribeck > 0 || f->offset != 0 || f->sigma0 != 0 || f->sigma1 != 0),
        "friction beyond viscous and Coulomb"},

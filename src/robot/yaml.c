@@ -172,7 +172,7 @@ static psdm_status read_map(reader *r, const psdmp_document_node *node, const ch
     size_t i = 0;
     while (i < count && strcmp(fields[i].key, at->key) != 0) i++;
     if (i == count) return unknown_key(r, at, what, fields, count);
-    if (*seen & (1u << i)) return refuse(r, at->key_line, at->key_column, "key '%s' stands twice in %s", at->key, what);
+    if (*seen & (1u << i)) return refuse(r, at->key_line, at->key_column, "duplicate key '%s' in %s", at->key, what);
     *seen |= 1u << i;
     psdm_status status = fields[i].read(r, at, (char *)target + fields[i].offset);
     if (status) return status;
@@ -342,7 +342,7 @@ static psdm_status resolve_parent(reader *r, const psdmp_document_node *node, in
   if (status) return status;
   *parent = find_joint(r, name, true);
   if (*parent >= 0 && strcmp(name, "base") == 0)
-    return refuse(r, node->line, node->column, "'base' is also the name of a joint or link; rename that one");
+    return refuse(r, node->line, node->column, "'base' is also the name of a joint or link; rename it");
   return *parent == -2 ? no_such_joint(r, node->line, node->column, name, node->key ? node->key : "links") : PSDM_OK;
 }
 
@@ -357,7 +357,7 @@ static psdm_status resolve_couple(reader *r, const psdmp_document_node *node, ps
     int other = find_joint(r, at->key, false);
     if (strcmp(at->key, "offset") == 0) {
       if (other >= 0)
-        return refuse(r, at->key_line, at->key_column, "'offset' is also the name of a joint; rename that joint");
+        return refuse(r, at->key_line, at->key_column, "'offset' is also the name of a joint; rename the joint");
       status = read_quantity(r, at, &joint->couple_offset);
       if (status) return status;
       continue;
@@ -420,7 +420,7 @@ static psdm_status index_names(reader *r) {
   const char *text = joint < 0 ? twin->link_name : twin->name;
   psdmp_base_quote(text, strlen(text), name, sizeof name);
   return refuse(r, joint < 0 ? twin->link_line : twin->line, joint < 0 ? twin->link_column : twin->column,
-                "%s name '%s' stands twice (first on line %d)", joint < 0 ? "link" : "joint", name,
+                "%s name '%s' is a duplicate (first on line %d)", joint < 0 ? "link" : "joint", name,
                 joint < 0 ? before->link_line : before->line);
 }
 
@@ -567,7 +567,7 @@ static psdm_status read_theta(reader *r, const psdmp_document_node *node) {
   for (const psdmp_document_node *at = node->child; at; at = at->next) {
     for (int i = 0; i < spec->thetas; i++)
       if (strcmp(spec->theta[i].name, at->key) == 0)
-        return refuse(r, at->key_line, at->key_column, "base parameter stands twice");
+        return refuse(r, at->key_line, at->key_column, "duplicate base parameter");
     psdm_status status = read_number(r, at, &spec->theta[spec->thetas].value);
     if (status) return status;
     spec->theta[spec->thetas].line = at->key_line;

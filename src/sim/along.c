@@ -57,7 +57,7 @@ static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const
 
 static psdm_status check_options(const job *j, psdm_error *error) {
   if ((unsigned)j->options.friction >= PSDM_FRICTION_KINDS)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "no friction model has this number");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "unknown friction model");
   if (!(j->options.output >= 0) || !isfinite(j->options.output))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%g s between rows; a positive number was expected",
                            j->options.output);

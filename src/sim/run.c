@@ -250,7 +250,7 @@ static bool advance(run *r, double t, bool hard) {
   r->idle = reached(before, s->t) ? r->idle + 1 : 0;
   if (!status && r->idle > MOST_IDLE) {
     status = PSDM_E_LIMIT;
-    snprintf(text, sizeof text, "friction and stops change without end, and time does not go on");
+    snprintf(text, sizeof text, "friction and stops switch endlessly, and time does not advance");
   }
   if ((status || hit < 0) && diverged(r)) return false;
   if (status) {

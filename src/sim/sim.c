@@ -73,17 +73,17 @@ static psdm_status check_options(const psdm_sim *s, psdm_error *error) {
   if (!psdm_integrator_name(o->integrator) || !psdm_friction_name(o->friction) || !psdm_at_limit_name(o->at_limit))
     return refuse(s, error, "an option of the simulation is out of its range");
   if (!psdm_integrator_available(o->integrator))
-    return refuse(s, error, "variable steps need SUNDIALS, which this build lacks: take rk4 or euler");
+    return refuse(s, error, "variable steps need SUNDIALS, which this build lacks: use rk4 or euler");
   if (!fine(o->step) || !fine(o->tolerance) || !fine(o->output) || !fine(o->period) || !fine(o->quantum) ||
       !fine(o->noise) || !fine(o->wall_limit) || !fine(o->speed_limit))
     return refuse(s, error, "steps, periods, tolerances and limits must not be negative");
-  if (o->tolerance > 0.1) return refuse(s, error, "a tolerance above 0.1 means nothing");
+  if (o->tolerance > 0.1) return refuse(s, error, "a tolerance above 0.1 is meaningless");
   if (!fine(o->restitution) || o->restitution > 1)
     return refuse(s, error, "the restitution is a share between 0 and 1");
   if ((o->quantum > 0 || o->noise > 0) && !(o->period > 0))
     return refuse(s, error, "encoder steps and noise need a sampled controller (period)");
   if (o->controller && psdm_control_n(o->controller) != s->n)
-    return refuse(s, error, "the controller is made for another number of joints");
+    return refuse(s, error, "the controller has another number of joints");
   if (o->wrench && psdm_signal_columns(o->wrench) != 6) return refuse(s, error, "a wrench has six columns");
   int joint;
   if (psdmp_robot_named_or_fail(s->robot, o->wrench_link, &joint, error)) return PSDM_E_ARGUMENT;
@@ -381,7 +381,7 @@ static psdm_status check_start(const psdm_sim *s, double t, const double *q, con
     if (!isfinite(q[i]) || !isfinite(qd[i]) || !isfinite(t))
       return refuse(s, error, "the state at the beginning is not finite");
     if ((s->stops || s->ends) && (q[i] < j->lower || q[i] > j->upper))
-      return refuse_joint(s, i, PSDM_E_ARGUMENT, error, "it begins beyond its limits");
+      return refuse_joint(s, i, PSDM_E_ARGUMENT, error, "it starts outside its limits");
   }
   return PSDM_OK;
 }

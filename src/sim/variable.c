@@ -164,7 +164,7 @@ psdm_status psdmp_sim_variable_new(psdm_sim *s, psdm_error *error) {
   if (code == CV_MEM_FAIL)
     return psdmp_base_fail(error, PSDM_E_MEMORY, "", 0, 0, "SUNDIALS could not be started: out of memory");
   return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0,
-                         "SUNDIALS could not be started: CVODE answers %d to its settings", code);
+                         "SUNDIALS could not be started: CVODE rejects its settings (%d)", code);
 }
 
 void psdmp_sim_variable_free(psdmp_sim_cvode *v) {

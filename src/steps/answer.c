@@ -96,14 +96,14 @@ static psdm_status check(const psdm_robot *robot, const psdm_steps_options *o, p
   const char *file = robot->file;
   if (o->logs < 1 || !o->log) return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "at least one log is needed");
   if (!(o->holdout < 0.95))
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the share that is held out must be below 0.95");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "the held-out share must be below 0.95");
   for (int k = 0; k < PSDM_STEPS; k++)
     if (!(o->cutoff[k] >= 0))
       return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "a cutoff must not be negative");
   for (int k = 0; k < o->logs; k++) {
     const psdm_steps_log *log = &o->log[k];
     if ((int)log->step < 0 || log->step >= PSDM_STEPS || !log->path)
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "log %d is of no step", k + 1);
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, file, 0, 0, "log %d belongs to no step", k + 1);
     if (!(log->mass >= 0) || !isfinite(log->mass) || !isfinite(log->com[0] + log->com[1] + log->com[2]))
       return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->path, 0, 0,
                              "its known mass must be a finite number of kg, not negative, with a finite centre");

@@ -140,7 +140,8 @@ static void take_torques(psdmp_steps *s) {
     s->x[d] = 1;
     s->constant_from[d] = PSDM_FROM_FILE;
   }
-  psdmp_steps_remark(s, "logs have torques, not currents: torque constants are factors of them, 1 where no mass shows");
+  psdmp_steps_remark(
+      s, "logs have torques, not currents: torque constants are factors of them, 1 where no mass determines them");
 }
 
 static psdm_status check_currents(psdmp_steps *s, const psdmp_feed *feed, int files, const char *first,

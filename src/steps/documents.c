@@ -8,6 +8,6 @@ PSDM_RESULT_TYPE(psdm_step_parameter, PSDM_STEP_PARAMETER, NULL, "A base paramet
 PSDM_RESULT_TYPE(psdm_lugre_numbers, PSDM_LUGRE_NUMBERS, NULL, "Friction of a drive in eight numbers")
 PSDM_RESULT_TYPE(psdm_step_friction_result, PSDM_STEP_FRICTION_RESULT, NULL, "Friction of a drive")
 PSDM_RESULT_TYPE(psdm_step_log, PSDM_STEP_LOG, NULL, "A log")
-PSDM_RESULT_TYPE(psdm_steps_verdict, PSDM_STEPS_VERDICT, NULL, "What the answer is worth")
+PSDM_RESULT_TYPE(psdm_steps_verdict, PSDM_STEPS_VERDICT, NULL, "How good the answer is")
 PSDM_RESULT_TYPE(psdm_calibrate_steps_result, PSDM_CALIBRATE_STEPS_RESULT, "calibrate",
                  "Inertias and friction from logs, step by step")

@@ -380,9 +380,9 @@ static psdm_status try_drive(friction *f, psdmp_steps_judge *judge, const char *
   *why = status ? NULL : obstacle(f);
   if (!status && *why)
     psdmp_steps_remark(s, "friction of '%.60s' is not fitted: %s%s", psdmp_steps_drive(s, f->drive), *why,
-                       s->friction[f->drive].given ? "; what was known is kept" : "");
+                       s->friction[f->drive].given ? "; the known value is kept" : "");
   if (!status && f->left_out)
-    psdmp_steps_remark(s, "friction of '%.60s': of its poses %d are fitted; %d stretches in others are left out",
+    psdmp_steps_remark(s, "friction of '%.60s': %d poses are fitted; %d stretches in other poses are omitted",
                        psdmp_steps_drive(s, f->drive), f->poses, f->left_out);
   if (!status && !*why) status = fit_drive(f, error);
   if (!status && !*why) status = judge_drive(f, judge, error);
@@ -408,7 +408,7 @@ psdm_status psdmp_steps_friction(psdmp_steps *s, psdmp_base_arena *arena, psdm_e
   if (status) return status;
   if (!done)
     return psdmp_base_fail(error, PSDM_E_MISSING, s->options.log[f.records.record[0].log].path, 0, 0,
-                           "friction of no drive can be fitted: of the last one, %s", why ? why : "there is none");
+                           "friction cannot be fitted for any drive: of the last one, %s", why ? why : "there is none");
   psdmp_steps_judge_end(&judge, s->fit + 2 * step * s->n, s->fit + (2 * step + 1) * s->n);
   for (int d = 0; d < s->n; d++) s->sigma[step * s->n + d] = s->fit[2 * step * s->n + d].rmse;
   return PSDM_OK;

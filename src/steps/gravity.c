@@ -210,9 +210,9 @@ static void say_lost(gravity *g, const bool *shown) {
   }
   if (!missing) return;
   psdmp_steps_names(s, g->lost, true, names, sizeof names);
-  psdmp_steps_remark(s, "gravity: the paths do not tell %s apart%s", names,
+  psdmp_steps_remark(s, "gravity: the paths do not distinguish %s%s", names,
                      kept == missing ? "; earlier values are kept"
-                     : kept          ? "; where there are earlier values they are kept"
+                     : kept          ? "; earlier values are kept where there are any"
                                      : "");
 }
 
@@ -241,7 +241,7 @@ psdm_status psdmp_steps_gravity(psdmp_steps *s, psdmp_base_arena *arena, psdm_er
                            2 * g.records.rest);
   status = psdmp_steps_split_first(s, g.first, arena, &split, error);
   if (!status) status = keep_seen(&g, &split, shown, error);
-  if (!status && !split.own) psdmp_steps_remark(s, "gravity shows no parameter of this robot");
+  if (!status && !split.own) psdmp_steps_remark(s, "gravity depends on no parameter of this robot");
   if (!status && split.own) status = solve(&g, &split, &a, error);
   if (!status && split.own) status = keep(&g, &a, shown, error);
   if (status) return status;

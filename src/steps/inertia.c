@@ -202,11 +202,11 @@ static void say_before(const inertia *g) {
   psdmp_steps *s = g->s;
   for (int d = 0; d < s->n; d++)
     if (!isfinite(s->x[d]))
-      psdmp_steps_remark(s, "inertia: torque constant of '%.60s' is not known: its rows are left out",
+      psdmp_steps_remark(s, "inertia: torque constant of '%.60s' is not known: its rows are omitted",
                          psdmp_steps_drive(s, d));
     else if (!s->friction[d].given)
       psdmp_steps_remark(s, "inertia: friction of '%.60s' is not known%s", psdmp_steps_drive(s, d),
-                         g->fit[d] ? " and taken for none" : ": its rows are left out");
+                         g->fit[d] ? " and taken as missing" : ": its rows are omitted");
 }
 
 static void say_lost(inertia *g, const psdmp_steps_linear_answer *a) {
@@ -214,7 +214,7 @@ static void say_lost(inertia *g, const psdmp_steps_linear_answer *a) {
   bool any = false;
   for (int j = 0; j < g->s->l; j++) any |= !a->shown[j];
   if (any)
-    psdmp_steps_remark(g->s, "inertia: the motion does not tell %s apart",
+    psdmp_steps_remark(g->s, "inertia: the motion does not distinguish %s",
                        psdmp_steps_names(g->s, a->shown, false, names, sizeof names));
 }
 

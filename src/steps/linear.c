@@ -204,7 +204,7 @@ static psdm_status scatter(const problem *p, double *V, psdmp_base_arena *arena,
   if (!design || !side || !P || !g || !H || !mean || !pivot) return psdmp_base_no_memory("", error);
   for (int b = 0; b < PSDMP_STEPS_STEP_BLOCKS; b++)
     blocks += block_of(p, b, design, side, P, g + (long)blocks * rank, H + (long)blocks * rank * rank);
-  if (blocks < 2) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "too few rows are left to fit");
+  if (blocks < 2) return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "not enough rows are left to fit");
   for (int b = 0; b < blocks; b++) cblas_daxpy(rank, 1.0 / blocks, g + (long)b * rank, 1, mean, 1);
   for (int b = 0; b < blocks; b++) {
     double *Hb = H + (long)b * rank * rank, *gb = g + (long)b * rank, keep = 1 - 1 / (2.0 * blocks);

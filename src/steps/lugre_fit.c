@@ -67,7 +67,7 @@ psdm_status psdmp_steps_lugre_open(int pieces, const psdmp_steps_lugre_piece *pi
   size_t scratch = 0;
   count_rows(w, &scratch);
   if (w->used < 2 * UNKNOWNS)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld rows are too few for friction", w->used);
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, "", 0, 0, "%ld rows are not enough for friction", w->used);
   if (w->used > INT_MAX / UNKNOWNS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, "", 0, 0, "%ld rows are too many for friction", w->used);
   w->columns = psdmp_base_arena_alloc_raw(&w->arena, (size_t)w->rows * WITH_DERIVATIVES * sizeof *w->columns);

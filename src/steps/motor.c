@@ -204,8 +204,7 @@ static psdm_status common_range(const motor *m, const sweep *pose, double *low, 
         return refuse(m, w, "is swept there and back at different speeds: friction does not cancel", error);
   }
   if (!(high - *low > 0.1 * widest))
-    return refuse(m, pose, "is swept over ranges that have little in common, with and without a mass, there and back",
-                  error);
+    return refuse(m, pose, "is swept over ranges that hardly overlap, with and without a mass, there and back", error);
   double wish = (high - *low) / (slowest / m->records.rate * m->records.stride);
   *count = wish > MOST_POINTS ? MOST_POINTS : wish < LEAST_POINTS ? LEAST_POINTS : (long)wish;
   *step = (high - *low) / (double)(*count - 1);
@@ -315,7 +314,7 @@ static psdm_status both_ways(const motor *m, const sweep *pose, int log, double 
   if ((*found > 0) == (returning > 0)) return PSDM_OK;
   sweep named = *pose;
   named.log = log;
-  return refuse(m, &named, "is swept in one direction only; there and back was expected", error);
+  return refuse(m, &named, "is swept in one direction only; both directions were expected", error);
 }
 
 /* all logs of one pose */
@@ -378,10 +377,10 @@ static psdm_status collect(motor *m, psdm_error *error) {
                            "the motor step needs the same sweeps %s a known mass, too", bare ? "with" : "without");
   for (int k = 0; k < m->sweeps; k++)
     if (mass_of(m, &m->sweep[k]) > 0 && bare_of(m, &m->sweep[k]) < 0)
-      return refuse(
-          m, &m->sweep[k],
-          "is swept with a mass in a pose in which no log has it without: the others must stand within 0.001 rad",
-          error);
+      return refuse(m, &m->sweep[k],
+                    "is swept with a mass in a pose that no log without the mass has: the other joints must agree "
+                    "within 0.001 rad",
+                    error);
   /* each pose once, at its first sweep without a mass, where a mass was there too */
   for (int k = 0; k < m->sweeps && !status; k++) {
     if (bare_of(m, &m->sweep[k]) != k) continue;
@@ -430,12 +429,12 @@ static slope fit_drive(const motor *m, int drive) {
 
 /* unobservable constants keep the file's value, with a remark, or an earlier run's, without one */
 static void say_unobservable(psdmp_steps *s, int drive, bool swept) {
-  const char *why = swept ? "no mass shows at it" : "it is not swept", *name = psdmp_steps_drive(s, drive);
+  const char *why = swept ? "no mass has an effect on it" : "it is not swept", *name = psdmp_steps_drive(s, drive);
   if (s->constant_from[drive] == PSDM_FROM_NOTHING)
-    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s) and not known: its rows are left out", name,
+    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s) and not known: its rows are omitted", name,
                        why);
   if (s->constant_from[drive] == PSDM_FROM_FILE)
-    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s): %.6g is taken without doubt", name, why,
+    psdmp_steps_remark(s, "torque constant of '%.60s' is unobservable (%s): %.6g is taken as exact", name, why,
                        s->x[drive]);
 }
 
@@ -472,9 +471,10 @@ static psdm_status fit(motor *m, psdm_error *error) {
     rows += f.rows;
   }
   if (!rows)
-    return psdmp_base_fail(error, PSDM_E_ARGUMENT, s->options.log[m->records.record[0].log].path, 0, 0,
-                           "no torque constant shows: sweeps of one joint at a time, there and back at constant speed, "
-                           "with and without a mass, were expected");
+    return psdmp_base_fail(
+        error, PSDM_E_ARGUMENT, s->options.log[m->records.record[0].log].path, 0, 0,
+        "no torque constant can be found: sweeps of one joint at a time, there and back at constant speed, "
+        "with and without a mass, were expected");
   s->p.step[PSDM_STEP_MOTOR].rows = rows;
   s->p.step[PSDM_STEP_MOTOR].condition = 1; /* one unknown in each drive's equations */
   return PSDM_OK;

@@ -197,7 +197,7 @@ static psdm_status check(psdmp_steps *s, const tally *sum, psdm_error *error) {
           "there is no moment T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
     if (sum->used[k] < 0.5 * sum->moving[k])
       psdmp_steps_remark(
-          s, "gravity: only %.0f %% of the motion in %.80s is run back along its path; the rest is not used",
+          s, "gravity: only %.0f %% of the motion in %.80s returns along its own path; the rest is not used",
           100 * sum->used[k] / sum->moving[k], log->path);
   }
   return PSDM_OK;

@@ -34,7 +34,7 @@ static bool has_logs(const psdmp_steps *s, int step) {
 static void doubt_later(psdmp_steps *s, int step) {
   for (int k = step + 1; k < PSDM_STEPS; k++)
     if (s->p.step[k].from_before && !has_logs(s, k))
-      psdmp_steps_remark(s, "%s was found by an earlier run, with what the step %s said then: run it again",
+      psdmp_steps_remark(s, "%s was found by an earlier run that used an older result of the step %s: run it again",
                          psdm_step_name((psdm_step)k), psdm_step_name((psdm_step)step));
 }
 

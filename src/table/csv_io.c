@@ -76,7 +76,7 @@ static int by_name(const void *a, const void *b) {
   return order ? order : x->index - y->index;
 }
 
-/* a name that stands twice makes every lookup a guess; the first repetition in the file is the one that is told */
+/* duplicate names make lookups ambiguous; the first repetition in the file is reported */
 static psdm_status refuse_twins(const psdm_csv *csv, heading *headings, psdm_error *error) {
   const heading *twin = NULL;
   qsort(headings, (size_t)csv->columns, sizeof *headings, by_name);

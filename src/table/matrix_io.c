@@ -49,7 +49,7 @@ static psdm_status read_text(const char *path, psdmp_base_arena *arena, psdmp_ta
     m->rows++;
     used += found;
   }
-  return m->rows ? PSDM_OK : psdmp_base_fail(error, PSDM_E_PARSE, path, 0, 0, "no numbers; a table was expected");
+  return m->rows ? PSDM_OK : psdmp_base_fail(error, PSDM_E_PARSE, path, 0, 0, "found no numbers; a table was expected");
 }
 
 bool psdmp_table_matrix_fits(size_t rows, size_t columns, size_t bytes_each, unsigned long long held) {

@@ -24,7 +24,7 @@ for robot in kuka_kr6 kuka_lbr7; do
   # 255 registers hold all but a few numbers of seven joints
   awk '/spill/ { n++; if ($5 > 256 || $9 > 256) bad = 1 } END { exit bad || !n }' survey || wrong "$robot: registers are spilled: $(cat survey kernels)"
   if [ "$code" = 2 ]; then
-    grep -q "no GPU that CUDA can use is here" err || wrong "$robot: without a GPU"
+    grep -q "no GPU that CUDA can use was found" err || wrong "$robot: without a GPU"
     gpu=
   else
     expect_code 0 "$robot on the GPU"

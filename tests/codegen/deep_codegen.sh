@@ -16,7 +16,7 @@ one() {
   echo "options: $*" > "$folder.log"
   if ! "$PSDM" codegen "$robot" --out "$folder" --prefix arm --effort 10 "$@" >> "$folder.log" 2>&1; then
     # what has no closed form, or no theta under its assumptions, is told apart from what failed
-    if grep -qE 'a closed form (needs|in sines)|under these assumptions base parameters are no standard ones|other base parameters for other gravity' "$folder.log"; then
+    if grep -qE 'a closed form (needs|in sines)|under these assumptions base parameters are not standard ones|other base parameters for other gravity' "$folder.log"; then
       mv "$folder.log" "$folder.refused"
       return
     fi

@@ -121,7 +121,7 @@ static void code_leaves_them_out(void **state) {
   assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_OK);
   assert_int_equal(psdm_code_omitted(code), forward);
   assert_int_equal(psdm_code_count(code), PSDM_CODE_POSE);
-  assert_non_null(strstr(psdm_code_note(code, 0), "left out: forward; joint 'wrist'"));
+  assert_non_null(strstr(psdm_code_note(code, 0), "omitted: forward; joint 'wrist'"));
   psdm_code_free(code);
   /* asked for by name: refused; a load or base parameters as arguments may give inertia */
   options.functions = forward | 1u << PSDM_CODE_INVERSE;

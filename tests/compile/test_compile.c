@@ -305,9 +305,9 @@ static void bad_compilers(void **state) {
     const char *compiler, *words;
   } cases[] = {{"/nonexistent/cc", "'/nonexistent/cc' was not found"},
                {"no-such-compiler -m64", "'no-such-compiler' was not found"},
-               {" ", "no compiler's name"},
+               {" ", "not a valid compiler name"},
                {liar, "cannot be loaded"},
-               {silent, "made no object"},
+               {silent, "wrote no object"},
                {loud, "the compiler failed (3): error: \\x1b[31mno"}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdm_compiled *c = compile(code, (psdm_compile_options){.compiler = cases[k].compiler});
@@ -429,7 +429,7 @@ static void hostile_folder(void **state) {
   cached_compile(&k, false, false, "it is a link");
   snprintf(k.path, sizeof k.path, "%s/file", folder);
   write_text(k.path, "", 0600);
-  cached_compile(&k, false, false, "it is a link, or no folder");
+  cached_compile(&k, false, false, "it is a link, or not a folder");
   snprintf(k.path, sizeof k.path, "%s/foreign", folder);
   if (geteuid() == 0) {
     mkdir(k.path, 0700);
@@ -463,16 +463,16 @@ static void hostile_file(void **state) {
   assert_int_equal(info.st_mode & 0777, 0600);
   snprintf(moved, sizeof moved, "%s.moved", k.file);
   for (int what = 0; what < 9; what++) {
-    const char *words = "its content is not what was stored";
+    const char *words = "its content has changed since it was stored";
     if (what == 0) overwrite(k.file, 5000, SEEK_SET); /* in the code */
     if (what == 1) overwrite(k.file, -1, SEEK_END);   /* in the hash */
     if (what == 2) assert_int_equal(truncate(k.file, info.st_size / 2), 0);
-    if (what == 3) assert_int_equal(truncate(k.file, 0), 0), words = "it is not whole";
+    if (what == 3) assert_int_equal(truncate(k.file, 0), 0), words = "it is incomplete";
     if (what == 4) chmod(k.file, 0620), words = "others may write to it";
     if (what == 5) assert_int_equal(link(k.file, moved), 0), words = "it has other names";
     if (what == 6)
       assert_int_equal(rename(k.file, moved), 0), assert_int_equal(symlink(moved, k.file), 0), words = "it is a link";
-    if (what == 7) unlink(k.file), assert_int_equal(mkfifo(k.file, 0600), 0), words = "it is no plain file";
+    if (what == 7) unlink(k.file), assert_int_equal(mkfifo(k.file, 0600), 0), words = "it is not a regular file";
     if (what == 8 && geteuid() != 0) continue;
     if (what == 8) assert_int_equal(chown(k.file, 12345, 12345), 0), words = "belongs to another user";
     cached_compile(&k, false, true, words);
@@ -496,7 +496,7 @@ static void swapped_file(void **state) {
   cached_compile(&k, false, true, "");
   assert_string_not_equal(other, k.file);
   assert_int_equal(rename(other, k.file), 0);
-  cached_compile(&k, false, true, "its content is not what was stored");
+  cached_compile(&k, false, true, "its content has changed since it was stored");
   cached_free(&k);
 }
 

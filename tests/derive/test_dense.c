@@ -353,7 +353,7 @@ static void test_command(void **unused) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     expect_failure(robot, (psdm_derive_options){.sampler_command = bad[i].command}, bad[i].status, bad[i].words);
   strcat(command, "; kill -9 $$"); /* a whole answer, but no good end */
-  expect_failure(robot, (psdm_derive_options){.sampler_command = command}, PSDM_E_IO, "was ended by signal 9");
+  expect_failure(robot, (psdm_derive_options){.sampler_command = command}, PSDM_E_IO, "was killed by signal 9");
   psdm_robot_free(robot);
 }
 

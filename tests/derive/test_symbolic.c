@@ -438,11 +438,11 @@ static void bad_names(void **state) {
       {"=L", "name '=L': the robot has no such length, or it is zero"},
       {"a3=m1", "name 'a3=m1': this is the name of a standard parameter"},
       {"a3=Ia6", "name 'a3=Ia6': this is the name of a standard parameter"},
-      {"d4=a3", "name 'd4=a3': this is the name of another length"},
+      {"d4=a3", "name 'd4=a3': this is already the name of another length"},
       {"a3=3x", "name 'a3=3x': 'LENGTH=NAME' was expected, NAME made of letters, digits and _"},
       {"a9=L", "name 'a9=L': the robot has no such length, or it is zero"},
       {"a3=mz3", "name 'a3=mz3': this is the name of a standard parameter"},
-      {"a3=d3", "name 'a3=d3': this is the name of another length"}};
+      {"a3=d3", "name 'a3=d3': this is already the name of another length"}};
   psdm_robot *r = load_shipped("puma560");
   psdm_model *m;
   assert_int_equal(psdm_base_parameters_derive(r, NULL, NULL, &m, NULL, NULL), PSDM_OK);
@@ -461,7 +461,7 @@ static void bad_names(void **state) {
   assert_int_equal(psdm_symbolic_derive(r, m, &(psdm_symbolic_options){.rename_count = COUNT(twice), .rename = twice},
                                         NULL, &s, &error),
                    PSDM_E_PARSE);
-  assert_string_equal(error.text, "name 'a3=L': this length has a new name already");
+  assert_string_equal(error.text, "name 'a3=L': this length is already renamed");
   psdm_model_free(m);
   psdm_robot_free(r);
 }

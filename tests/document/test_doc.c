@@ -152,22 +152,22 @@ static void refusals_say_where(void **state) {
       {TEXT("- a\nb: 1\n"), PSDM_E_PARSE, "doc.yaml:2:1: malformed YAML: did not find expected '-' indicator"},
       {TEXT("%YAML 7.0\n---\na: 1\n"), PSDM_E_PARSE, "doc.yaml:1:1: malformed YAML: found incompatible YAML document"},
       /* anchors, aliases, tags */
-      {TEXT("a: &x 1\n"), PSDM_E_PARSE, "doc.yaml:1:4: anchors (&name) are not accepted; write the value out"},
-      {TEXT("a:\n  &x {b: 1}\n"), PSDM_E_PARSE, "doc.yaml:2:3: anchors (&name) are not accepted; write the value out"},
-      {TEXT("- &x [1]\n"), PSDM_E_PARSE, "doc.yaml:1:3: anchors (&name) are not accepted; write the value out"},
-      {TEXT("&k key: 1\n"), PSDM_E_PARSE, "doc.yaml:1:1: anchors (&name) are not accepted; write the value out"},
-      {TEXT("a: *x\n"), PSDM_E_PARSE, "doc.yaml:1:4: aliases (*name) are not accepted; write the value out"},
-      {TEXT("*x : 1\n"), PSDM_E_PARSE, "doc.yaml:1:1: aliases (*name) are not accepted; write the value out"},
+      {TEXT("a: &x 1\n"), PSDM_E_PARSE, "doc.yaml:1:4: anchors (&name) are not supported; write the value out"},
+      {TEXT("a:\n  &x {b: 1}\n"), PSDM_E_PARSE, "doc.yaml:2:3: anchors (&name) are not supported; write the value out"},
+      {TEXT("- &x [1]\n"), PSDM_E_PARSE, "doc.yaml:1:3: anchors (&name) are not supported; write the value out"},
+      {TEXT("&k key: 1\n"), PSDM_E_PARSE, "doc.yaml:1:1: anchors (&name) are not supported; write the value out"},
+      {TEXT("a: *x\n"), PSDM_E_PARSE, "doc.yaml:1:4: aliases (*name) are not supported; write the value out"},
+      {TEXT("*x : 1\n"), PSDM_E_PARSE, "doc.yaml:1:1: aliases (*name) are not supported; write the value out"},
       {TEXT("a: !!python/object/apply:os.system [id]\n"), PSDM_E_PARSE,
-       "doc.yaml:1:4: tags (!name) are not accepted; write the plain value"},
-      {TEXT("a: !!str 1\n"), PSDM_E_PARSE, "doc.yaml:1:4: tags (!name) are not accepted; write the plain value"},
-      {TEXT("--- !robot\na: 1\n"), PSDM_E_PARSE, "doc.yaml:1:5: tags (!name) are not accepted; write the plain value"},
+       "doc.yaml:1:4: tags (!name) are not supported; write the plain value"},
+      {TEXT("a: !!str 1\n"), PSDM_E_PARSE, "doc.yaml:1:4: tags (!name) are not supported; write the plain value"},
+      {TEXT("--- !robot\na: 1\n"), PSDM_E_PARSE, "doc.yaml:1:5: tags (!name) are not supported; write the plain value"},
       /* keys that are not text */
       {TEXT("? [a, b]\n: 1\n"), PSDM_E_PARSE, "doc.yaml:1:3: a key must be plain text"},
       {TEXT("{{a: 1}: 2}"), PSDM_E_PARSE, "doc.yaml:1:2: a key must be plain text"},
       /* more than one document */
-      {TEXT("a: 1\n---\na: 1\n"), PSDM_E_PARSE, "doc.yaml:2:1: a second document; one robot per file"},
-      {TEXT("---\na: 1\n...\n---\n"), PSDM_E_PARSE, "doc.yaml:4:1: a second document; one robot per file"},
+      {TEXT("a: 1\n---\na: 1\n"), PSDM_E_PARSE, "doc.yaml:2:1: a second document; one robot per file was expected"},
+      {TEXT("---\na: 1\n...\n---\n"), PSDM_E_PARSE, "doc.yaml:4:1: a second document; one robot per file was expected"},
       /* NUL: as a byte, and as an escape */
       {TEXT("a: 1\nb: \0002\n"), PSDM_E_PARSE, "doc.yaml:2:4: a NUL byte; this is not a text file"},
       {TEXT("\0"), PSDM_E_PARSE, "doc.yaml:1:1: a NUL byte; this is not a text file"},
@@ -239,10 +239,10 @@ static void billion_laughs(void **state) {
     for (int k = 0; k < 9; k++) at += sprintf(at, "*a%d%s", i - 1, k < 8 ? ", " : "]\n");
   }
   outcome o = parse(text, strlen(text));
-  assert_string_equal(o.sentence, "doc.yaml:1:5: anchors (&name) are not accepted; write the value out");
+  assert_string_equal(o.sentence, "doc.yaml:1:5: anchors (&name) are not supported; write the value out");
   /* the same without a definition in sight */
   o = parse("a: [*b, *b, *b]\n", 16);
-  assert_string_equal(o.sentence, "doc.yaml:1:5: aliases (*name) are not accepted; write the value out");
+  assert_string_equal(o.sentence, "doc.yaml:1:5: aliases (*name) are not supported; write the value out");
 }
 
 static void many_values(void **state) {
@@ -252,7 +252,7 @@ static void many_values(void **state) {
   expect("- 1\n", PSDMP_DOCUMENT_DOC_NODES - 2, "", PSDM_E_LIMIT, "doc.yaml:524286:3: more than 524288 values");
   expect("- {}\n", PSDMP_DOCUMENT_DOC_NODES, "", PSDM_E_LIMIT, NULL);
   expect("k: v\n", PSDMP_DOCUMENT_DOC_NODES, "", PSDM_E_LIMIT, NULL);
-  expect("---\n", 100000, "a", PSDM_E_PARSE, "doc.yaml:2:1: a second document; one robot per file");
+  expect("---\n", 100000, "a", PSDM_E_PARSE, "doc.yaml:2:1: a second document; one robot per file was expected");
 }
 
 static void long_texts(void **state) {

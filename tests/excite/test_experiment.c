@@ -343,13 +343,13 @@ static void refusals(void **state) {
   t.options.speed = -0.1;
   expect_refusal(&t, PSDM_E_ARGUMENT, "must be finite and not negative");
   open_trial(&t, robot, PSDM_STEP_INERTIA, 1);
-  expect_refusal(&t, PSDM_E_ARGUMENT, "no experiment by rule");
+  expect_refusal(&t, PSDM_E_ARGUMENT, "no standard experiment");
   open_trial(&t, five_bar, PSDM_STEP_GRAVITY, 1);
   expect_refusal(&t, PSDM_E_ROBOT, "closed loops");
   psdm_robot *weightless =
       parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {a: 0.3, alpha: pi/2}\n  - {a: 0.2}\n");
   open_trial(&t, weightless, PSDM_STEP_MOTOR, 1);
-  expect_refusal(&t, PSDM_E_ARGUMENT, "gravity shows a mass on the last link at no joint");
+  expect_refusal(&t, PSDM_E_ARGUMENT, "no joint's gravity torque depends on a mass on the last link");
   psdm_robot_free(weightless);
   psdm_robot_free(five_bar);
   psdm_robot_free(robot);

@@ -293,7 +293,7 @@ static void refusals_and_memory(void **state) {
   for (int k = 0; k < 4; k++) {
     o.estimator = walking[k];
     assert_int_equal(psdm_calibrate(robot, &o, NULL, &c, &error), PSDM_E_ARGUMENT);
-    assert_non_null(strstr(error.text, "cannot have them decimated"));
+    assert_non_null(strstr(error.text, "cannot use decimated rows"));
   }
   o.estimator = PSDM_ESTIMATOR_OLS;
   for (int k = 0; k < 2; k++) {

@@ -191,8 +191,8 @@ static void refusals(void **state) {
   CASE(files = 0, "at least one log");
   CASE(estimator = PSDM_ESTIMATORS, "out of its range");
   CASE(kinematics = PSDM_KINEMATICS_KINDS, "out of its range");
-  CASE(holdout = 0.99, "held out");
-  CASE(holdout = NAN, "held out");
+  CASE(holdout = 0.99, "held-out share");
+  CASE(holdout = NAN, "held-out share");
   CASE(holdout_block = -1, "held-out blocks");
   CASE(cutoff = -1, "cutoff");
   CASE(columns = 17, "columns");

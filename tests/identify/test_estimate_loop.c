@@ -704,9 +704,10 @@ static void half_way(void **state) {
           psdmp_identify_simulation_say(simulation, change * 0.0234);
           snprintf(
               said, sizeof said, "%s",
-              singular ? "simulated: the last robot that can move; the estimate has no positive definite mass matrix"
-              : change ? "simulated: not settled, the last round changed a parameter by 0.023 of its standard deviation"
-                       : "");
+              singular ? "simulated: the last robot that can move; the estimate's mass matrix is not positive definite"
+              : change
+                  ? "simulated: not converged, the last round changed a parameter by 0.023 of its standard deviation"
+                  : "");
           if (room == 8) said[0] = 0;
           assert_int_equal(s.run.reasons, room == 8 || said[0] ? 8 : 7);
           assert_string_equal(s.reason[7], said);

@@ -474,7 +474,7 @@ static void robust_rounds(void **state) {
     char said[160];
     bool settled = was.heard > 1 && cases[c].change[was.heard - 1] < 0.05 && was.stage[was.passes - 1] == 2;
     snprintf(said, sizeof said, "robust: %.2g %% of the torques are outliers that hardly count%s",
-             sums[2] > 0 ? 100 * sums[3] / sums[2] : 0, settled ? "" : "; weights have not settled");
+             sums[2] > 0 ? 100 * sums[3] / sums[2] : 0, settled ? "" : "; weights have not converged");
     assert_int_equal(w.run.reasons, cases[c].reasons < 8 ? cases[c].reasons + 1 : 8);
     assert_string_equal(cases[c].reasons < 8 ? w.reason[cases[c].reasons] : said, said);
     psdmp_linalg_blocks_free(&b);

@@ -48,12 +48,14 @@ static void errors_exactly(void **state) {
   fresh(false);
   fold(0, 0.2, 0.5);
   says("error", usable,
-       "parts of the log, each met by a fit to the others: error of 20 % of the torque; at most 10 % was expected (a "
+       "parts of the log, each predicted by a fit to the others: error of 20 % of the torque; at most 10 % was "
+       "expected (a "
        "constant torque per joint would leave 50 %)");
   expect(&s, "no-model", good, NULL, "the error says as much", 0);
   fold(1, 0.2, 0.25);
   says("no-model", poor,
-       "parts of the log, each met by a fit to the others: the error is 80 % of what a constant torque per joint would "
+       "parts of the log, each predicted by a fit to the others: the error is 80 % of what a constant torque per joint "
+       "would "
        "leave; at most 35 % was expected");
   s.out.heldout[PSDM_FIT_MOVING].rows = 1; /* one row is enough to be judged by */
   s.held[PSDM_FIT_MOVING][0] = (psdm_joint_fit){.rows = 1, .rmse = 3, .rel = 0.3, .r2 = 1 - 0.36};
@@ -106,12 +108,14 @@ static void joints_exactly(void **state) {
     fresh(false);
     fold(i, 0.4, 0.5);
     says("joint", usable,
-         i ? "joint slide: error of 40 % of its torque, a constant would leave 50 %: sign, unit or channel of q2 or "
+         i ? "joint slide: error of 40 % of its torque; with a constant torque it would be 50 %: sign, unit or channel "
+             "of q2 or "
              "tau2?"
-           : "joint turn: error of 40 % of its torque, a constant would leave 50 %: sign, unit or channel of q1 or "
+           : "joint turn: error of 40 % of its torque; with a constant torque it would be 50 %: sign, unit or channel "
+             "of q1 or "
              "tau1?");
     s.cross[i].own = 0.04, s.cross[i].constant = 0.0625, s.cross[i].square = 0.25; /* however small */
-    expect(&s, "joint", usable, "error of 40 % of its torque, a constant would leave 50 %", "small", 0.25);
+    expect(&s, "joint", usable, "error of 40 % of its torque; with a constant torque it would be 50 %", "small", 0.25);
     /* noise of 1 in one row of both logs; 1.7 times its square is the bound */
     s.facts[1][i].noise = 6, s.facts[1][i].noises = 1;
     s.cross[i] = (psdmp_identify_folds){
@@ -135,12 +139,14 @@ static void plain_exactly(void **state) {
   expect(&s, "plain", good, NULL, "ratio", 1.1);
   s.cross[0].own *= 1 + 1e-12;
   says("plain", usable,
-       "parts of the log, each met by a fit to the others: error of 6.88 %, plain least squares leaves 6.25 %: other "
-       "motions may be met better by --estimator ols --plain-friction");
+       "parts of the log, each predicted by a fit to the others: error of 6.88 %; with plain least squares it is 6.25 "
+       "%: other "
+       "motions may be predicted better with --estimator ols --plain-friction");
   s.out.cost_ratio = 5;
   s.cross[0].own = 4 * 1024;
   says("plain", usable,
-       "parts of the log, each met by a fit to the others: error of 12.5 %, plain least squares leaves 6.25 %: no "
+       "parts of the log, each predicted by a fit to the others: error of 12.5 %; with plain least squares it is 6.25 "
+       "%: no "
        "possible bodies explain the torques as well: kinematics, gravity, units or signs may be wrong");
   s.cross[0].own *= 1 + 1e-12;
   expect(&s, "plain", poor, NULL, "ratio", 2);
@@ -162,12 +168,12 @@ static void plain_exactly(void **state) {
     expect(&s, "plain", good, NULL, "joint", 1.25);
     s.cross[i].own *= 1 + 1e-12;
     says("plain", usable,
-         i ? "joint slide: error of 7.8 %, plain least squares leaves 6.2 %"
-           : "joint turn: error of 7.8 %, plain least squares leaves 6.2 %");
+         i ? "joint slide: error of 7.8 %; with plain least squares it is 6.2 %"
+           : "joint turn: error of 7.8 %; with plain least squares it is 6.2 %");
     s.cross[i] = (psdmp_identify_folds){.count = 1024, .own = 0.05 * 0.05 * 1024, .constant = 1024, .square = 1024};
     expect(&s, "plain", good, NULL, "joint", 0.05);
     s.cross[i].own *= 1 + 1e-12; /* none at all is better too */
-    expect(&s, "plain", usable, "plain least squares leaves 0.0 %", "joint", 0.05);
+    expect(&s, "plain", usable, "with plain least squares it is 0.0 %", "joint", 0.05);
     s.cross[i].plain = NAN;
     expect(&s, "plain", good, NULL, "no figure", 0);
   }
@@ -317,7 +323,7 @@ static void faults_exactly(void **state) {
   s.out.faults[PSDM_FAULT_SPIKE] = 0, s.out.faults[PSDM_FAULT_FROZEN] = 1;
   s.feed.fault[0] = "first.csv, line 8: q1 stays at 3", s.feed.fault[1] = "second.csv, line 8: q1 stays at 3";
   says("sensor", usable,
-       "1 stretches of channels that stand still or stay at their extreme were not fitted; the first: first.csv, line "
+       "1 stretches with a frozen or saturated channel were not fitted; the first: first.csv, line "
        "8: q1 stays at 3");
   s.out.faults[PSDM_FAULT_FROZEN] = 0, s.out.faults[PSDM_FAULT_BACK] = 4;
   says("clock", usable, "t runs back 4 times: are the rows in order?");
@@ -356,13 +362,13 @@ static void numbers_exactly(void **state) {
     BELOW(&s.run.prior_mass, 0.1 * cube, "mass", poor, usable, NULL);
     s.run.prior_mass = 0.0625;
     snprintf(should, sizeof should,
-             "the torques ask for a robot of 0.0625 kg with a reach of %.3g m; at least %.3g kg were expected: torques "
+             "the torques imply a robot of 0.0625 kg with a reach of %.3g m; at least %.3g kg were expected: torques "
              "in kNm, or currents?",
              reach, cube);
     says("mass", usable, should);
     s.run.prior_mass = 1e4, s.run.prior_scale = 0; /* no scale is no sign */
     snprintf(should, sizeof should,
-             "the torques ask for a robot of 1e+04 kg with a reach of %.3g m; at most %.3g kg were expected: torques "
+             "the torques imply a robot of 1e+04 kg with a reach of %.3g m; at most %.3g kg were expected: torques "
              "in mNm?",
              reach, 3000 * cube);
     says("mass", poor, should);
@@ -399,10 +405,9 @@ static void numbers_exactly(void **state) {
       BELOW(&s.pi[10 * link + i], -0.025, "mass", poor, usable, NULL);
     }
   memset(s.prior, 0, sizeof *s.prior * S);
-  says("mass", usable,
-       "the torques would ask for a negative mass: the sign of all torques, or gravity, may be the opposite");
+  says("mass", usable, "the torques imply a negative mass: all torques, or gravity, may have the wrong sign");
   s.out.prior = NULL;
-  expect(&s, "mass", usable, "negative mass: the sign", "no prior", 0);
+  expect(&s, "mass", usable, "negative mass: all torques", "no prior", 0);
   /* bounds of masses that the file has, two links apart */
   fresh(true);
   static const struct {

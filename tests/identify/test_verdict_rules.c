@@ -98,7 +98,7 @@ static void plain_least_squares(void **state) {
   (void)state;
   fresh(false);
   for (int i = 0; i < N; i++) s.cross[i].own = 1.2 * ROWS, s.cross[i].plain = 0.99 * ROWS;
-  expect(&s, "plain", usable, "other motions may be met better", "ratio", 1.1009);
+  expect(&s, "plain", usable, "other motions may be predicted better", "ratio", 1.1009);
   for (int i = 0; i < N; i++) s.cross[i].plain = 0.995 * ROWS;
   expect(&s, "plain", good, NULL, "ratio", 1.0982);
   for (int i = 0; i < N; i++) s.cross[i].own = 0.0099 * ROWS, s.cross[i].plain = 0.001 * ROWS; /* below one percent */
@@ -120,7 +120,7 @@ static void plain_least_squares(void **state) {
       .count = ROWS, .own = 100 * ROWS, .plain = 100 * ROWS, .constant = 1e6 * ROWS, .square = 1e6 * ROWS};
   s.cross[1] = (psdmp_identify_folds){
       .count = ROWS, .own = 1 * ROWS, .plain = 0.639 * ROWS, .constant = 100 * ROWS, .square = 100 * ROWS};
-  expect(&s, "plain", usable, "joint slide: error of 10.0 %, plain least squares leaves 8.0 %", "joint", 1.251);
+  expect(&s, "plain", usable, "joint slide: error of 10.0 %; with plain least squares it is 8.0 %", "joint", 1.251);
   s.cross[1].plain = 0.641 * ROWS;
   expect(&s, "plain", good, NULL, "joint", 1.249);
   s.cross[1].own = 0.249 * ROWS, s.cross[1].plain = 0.1 * ROWS;
@@ -377,7 +377,7 @@ static void clock_and_choices(void **state) {
   assert_int_equal(found(&s, "clock", &others, &text), poor);
   assert_null(strstr(text, "milliseconds"));
   s.run.interval = 0.01;
-  BELOW(&s.run.interval, 1e-5, "clock", poor, good, "no time in seconds");
+  BELOW(&s.run.interval, 1e-5, "clock", poor, good, "not in seconds");
 
   s.out.stopped = true;
   expect(&s, "stopped", usable, "interrupted", "stopped", 1);
@@ -407,11 +407,11 @@ static void masses_found(void **state) {
   s.run.prior_mass = 0;
   expect(&s, "mass", good, NULL, "none", 0);
   s.run.prior_mass = 1e5, s.run.prior_scale = -1;
-  expect(&s, "mass", usable, "negative mass: the sign", "sign", -1);
+  expect(&s, "mass", usable, "negative mass: all torques", "sign", -1);
   for (int i = 1; i <= 3; i++) s.pi[i] = s.pi[10 + i] = -0.11 * s.prior[i];
-  expect(&s, "mass", poor, "negative mass, or for centres of mass behind their joints", "sign", -1);
+  expect(&s, "mass", poor, "negative mass, or centres of mass behind their joints", "sign", -1);
   for (int i = 1; i <= 3; i++) s.pi[i] = s.pi[10 + i] = -0.09 * s.prior[i];
-  expect(&s, "mass", usable, "negative mass: the sign", "sign", -1);
+  expect(&s, "mass", usable, "negative mass: all torques", "sign", -1);
   s.pi[1] = s.prior[1] = 100, s.pi[13] = -5e4, s.prior[13] = 10;
   expect(&s, "mass", poor, NULL, "sign", -1);
   s.run.prior_scale = 1, s.run.prior_mass = 1e9, s.run.prior_kinematics = false;

@@ -89,6 +89,6 @@ expect_in err "--wrap 'casady': did you mean 'casadi'?"
 run codegen "$robots/two_link.yaml" --out no --wrap fmu --real float
 expect_in err "no float with a wrapper"
 run codegen "$robots/two_link.yaml" --out no --wrap casadi --sincos caller
-expect_in err "a wrapper gives no sines and cosines"
+expect_in err "a wrapper cannot pass sines and cosines"
 expect_absent no
 finish

@@ -279,12 +279,12 @@ static void refusals(void **state) {
     const char *sentence;
   } cases[] = {
       {"", NULL, 0, PSDM_E_PARSE, "log.csv: the file is empty; a log was expected"},
-      {"\n# x\n\n", NULL, 0, PSDM_E_PARSE, "log.csv: there is nothing but comments in it; a log was expected"},
-      {"t,q1,q2,tau1,tau2\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: no row behind the header; at least one was expected"},
+      {"\n# x\n\n", NULL, 0, PSDM_E_PARSE, "log.csv: it contains only comments; a log was expected"},
+      {"t,q1,q2,tau1,tau2\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: no row after the header; at least one was expected"},
       {"# a\nt,q1,q2,tau1,tau2\n\n#\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:2: no row behind the header; at least one was expected"},
+       "log.csv:2: no row after the header; at least one was expected"},
       {"0,1,2,3,4\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv: numbers without a header row of names; it must be said which column is what, as in t=1,q=2:3,tau=4:5"},
+       "log.csv: numbers without a header row of names; say which column is what, as in t=1,q=2:3,tau=4:5"},
       {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 0, PSDM_E_PARSE,
        "log.csv:1: there is no column 't'; without it the rate must be given"},
       {"t,tau1,tau2\n1,2,3\n", NULL, 0, PSDM_E_PARSE, "log.csv:1: columns q1.. or qm1.. were expected"},
@@ -298,14 +298,13 @@ static void refusals(void **state) {
        "log.csv:1: column '\\x1b[1m' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2); --ignore-extra skips "
        "it"},
       {"t,q1,q2,qm1,qm2,tau1,tau2\n1,2,3,4,5,6,7\n", NULL, 0, PSDM_E_PARSE,
-       "log.csv:1: q1.. and qm1.. are both there; --ignore-extra skips the second"},
+       "log.csv:1: both q1.. and qm1.. are present; --ignore-extra skips the second"},
       {"0,1,2,3,4\n", "t=1,q=2:3,tau=4:6", 0, PSDM_E_ARGUMENT,
        "log.csv: columns: 'tau=4:6' has 3 columns; 2 were expected"},
       {"0,1,2,3,4\n", "t=1,q=2:3,tau=5:6", 0, PSDM_E_ARGUMENT,
        "log.csv: columns: 'tau=5:6' is beyond the last of 5 columns"},
-      {"0,1,2,3,4\n", "t=1,q=2:3,tau=3:4", 0, PSDM_E_ARGUMENT,
-       "log.csv: columns: 'tau=3:4' takes column 3 a second time"},
-      {"0,1,2,3,4\n", "t=1,t=2,q=2:3", 0, PSDM_E_ARGUMENT, "log.csv: columns: 't=2' says again what was said before"},
+      {"0,1,2,3,4\n", "t=1,q=2:3,tau=3:4", 0, PSDM_E_ARGUMENT, "log.csv: columns: 'tau=3:4' uses column 3 twice"},
+      {"0,1,2,3,4\n", "t=1,t=2,q=2:3", 0, PSDM_E_ARGUMENT, "log.csv: columns: 't=2' is set again after it was set"},
       {"0,1,2,3,4\n", "t=1,p=2:3", 0, PSDM_E_ARGUMENT,
        "log.csv: columns: 'p=2:3' is not one of t, q, qd, qdd, qm, qdm, tau, taum, i (1 to 2)"},
       {"0,1,2,3,4\n", "t=1,q=0:1", 0, PSDM_E_ARGUMENT,
@@ -324,11 +323,11 @@ static void refusals(void **state) {
       {"0,1,2,3,4\n", "t=1,q=2:3", 0, PSDM_E_PARSE, "log.csv: columns tau1.., taum1.. or i1.. were expected"},
       {"t,q1\n", NULL, -1, PSDM_E_ARGUMENT, "log.csv: the rate must be a finite number of Hz above 0"},
       {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 1e300, PSDM_E_ARGUMENT,
-       "log.csv: a rate of 1e+300 Hz; logs of robots have 0.001 to 1e6"},
+       "log.csv: a rate of 1e+300 Hz; 0.001 to 1e6 Hz were expected"},
       {"q1,q2,tau1,tau2\n1,2,3,4\n", NULL, 1e-4, PSDM_E_ARGUMENT,
-       "log.csv: a rate of 0.0001 Hz; logs of robots have 0.001 to 1e6"},
+       "log.csv: a rate of 0.0001 Hz; 0.001 to 1e6 Hz were expected"},
       {"t,q1,q2,tau1,tau2\n0,1,2,3,4\n0.5,1,2,3,4\n1,1,2,3,4\n", NULL, 1000, PSDM_E_ARGUMENT,
-       "log.csv: a rate of 1000 Hz was given, but the log's own clock has 2 Hz; a rate is for logs without t"},
+       "log.csv: the given rate is 1000 Hz, but the log's own clock has 2 Hz; a rate is for logs without t"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     psdm_log_options options = {.columns = cases[i].columns, .rate = cases[i].rate};
@@ -345,7 +344,7 @@ static void refusals(void **state) {
                                "ELF\0\1\1";
   reading r = read_log(TWO_JOINTS, binary, sizeof binary - 1, 4096, NULL);
   assert_string_equal(r.sentence,
-                      "log.csv:1: this is no log: neither text, nor gzip, MATLAB (5 or 7.3), HDF5 or a bag of ROS 2");
+                      "log.csv:1: not a log: it is neither text, gzip, MATLAB (5 or 7.3), HDF5 nor a ROS 2 bag");
 }
 
 static void files(void **state) {
@@ -397,12 +396,13 @@ static void each_fault_where_it_stands(void **state) {
       {TEXT(HEAD "1e101,1,2,3,4\n4,1,2,3,4\n"), PSDM_FAULT_NAN, 4, 1, "line 5: t is 1e+101"},
       {TEXT(HEAD "3,1,,3,4\n4,1,2,3,4\n"), PSDM_FAULT_NAN, 4, 1, "line 5: field 3 is empty"},
       {TEXT(HEAD "3,1,\"\",3,4\n4,1,2,3,4\n"), PSDM_FAULT_NAN, 4, 1, "line 5: field 3 is empty"},
-      {TEXT(HEAD "2,1,2,3,4\n3,1,2,3,4\n"), PSDM_FAULT_REPEATED, 4, 1, "line 5: t is 2, as in the row before"},
+      {TEXT(HEAD "2,1,2,3,4\n3,1,2,3,4\n"), PSDM_FAULT_REPEATED, 4, 1,
+       "line 5: t is 2, the same as in the previous row"},
       {TEXT(HEAD "0.5,1,2,3,4\n1.5,1,2,3,4\n"), PSDM_FAULT_BACK, 5, 2, "line 5: t goes back from 2 to 0.5"},
       {TEXT(HEAD "\n# a pause\n8,1,2,3,4\n9,1,2,3,4\n"), PSDM_FAULT_JUMP, 5, 2,
-       "line 7: 6 s since the row before; 1 s is usual"},
+       "line 7: 6 s after the previous row; 1 s is usual"},
       {TEXT(HEAD "3.125,1,2,3,4\n4,1,2,3,4\n5,1,2,3,4\n6,1,2,3,4\n"), PSDM_FAULT_JITTER, 7, 1,
-       "line 5: 1.125 s since the row before; 1 s is usual"},
+       "line 5: 1.125 s after the previous row; 1 s is usual"},
   };
 #undef HEAD
 #undef TEXT
@@ -475,7 +475,7 @@ static void the_first_twenty_are_kept(void **state) {
   assert_int_equal(psdm_log_read(log, 0, &rows, NULL), PSDM_E_ARGUMENT);
   psdm_error error;
   assert_int_equal(psdm_log_rewind(log, &error), PSDM_E_IO);
-  assert_string_equal(error.text, "is a pipe and cannot be read a second time");
+  assert_string_equal(error.text, "is a pipe and cannot be read twice");
   psdm_log_close(log);
   psdm_robot_free(robot);
 }

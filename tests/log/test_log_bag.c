@@ -471,7 +471,7 @@ static void test_topics(void **state) {
   write_file(path_of(".csv"), &csv, csv.used);
   char named[160];
   snprintf(named, sizeof named, "%s:/joint_states", path_of(".csv"));
-  assert_says(named, "a topic was named, and this is no bag of ROS 2");
+  assert_says(named, "a topic was named, but this is not a ROS 2 bag");
   unlink(path_of(".csv"));
   clear(&csv);
 }
@@ -543,7 +543,7 @@ static void test_wrong_sum(void **state) {
   assert_int_equal(seen, ROWS - 100);
   assert_int_equal(psdm_log_faults(log, PSDM_FAULT_GARBAGE), 1);
   assert_int_equal(psdm_log_faults(log, PSDM_FAULT_JUMP), 1);
-  assert_non_null(strstr(psdm_log_fault(log, PSDM_FAULT_GARBAGE, 0, NULL), "is damaged; its messages are left out"));
+  assert_non_null(strstr(psdm_log_fault(log, PSDM_FAULT_GARBAGE, 0, NULL), "is damaged; its messages are omitted"));
   psdm_log_close(log);
   unlink(path_of(".mcap"));
 #endif

@@ -292,7 +292,7 @@ static void compressed_files(void **state) {
     assert_int_equal(read_through(path, &rows, told, &error), PSDM_OK);
     assert_true(rows > 0 && rows < ROWS);
     char expected[200];
-    snprintf(expected, sizeof expected, "line %ld: the compressed file ends early, in the middle of this row",
+    snprintf(expected, sizeof expected, "line %ld: the compressed file is truncated in the middle of this row",
              rows + 2);
     assert_string_equal(told, expected);
   }
@@ -300,13 +300,13 @@ static void compressed_files(void **state) {
   write_file(path, whole, packed - 3);
   assert_int_equal(read_through(path, &rows, told, &error), PSDM_OK);
   assert_int_equal(rows, ROWS);
-  assert_string_equal(told, "line 2502: the compressed file ends early, before its stream does");
+  assert_string_equal(told, "line 2502: the compressed file is truncated: its stream does not end");
 
   /* damaged: a sum that does not fit */
   whole[packed - 6] ^= 0x55;
   write_file(path, whole, packed);
   assert_int_equal(read_through(path, &rows, told, &error), PSDM_E_IO);
-  assert_string_equal(error.text, "the compressed data is damaged; nothing that was read from it can be trusted");
+  assert_string_equal(error.text, "the compressed data is damaged; none of it can be trusted");
   remove(path);
   free(both);
   free(first);

@@ -480,14 +480,14 @@ static void test_load_errors(void **unused) {
       {"t\n1\n", "m.csv:1: column 'q1' is missing; q goes from 1 to 2", 2},
       {"t,q1\n1,1\n", "m.csv:1: column 'q2' is missing; q goes from 1 to 3", 3},
       {"#\nt,q1,q2,qd2\n1,1,1,1\n", "m.csv:2: column 'qd1' is missing; qd goes from 1 to 2", 2},
-      {"t,q1,qdd1\n1,1,1\n", "m.csv:1: columns qdd1.. stand without qd1..", 1},
+      {"t,q1,qdd1\n1,1,1\n", "m.csv:1: columns qdd1.. need qd1..", 1},
       {"t,q1,q2\n1,1,1\n", "m.csv:1: column 'q2' is not one of t, q, qd, qdd, each 1 to 1; --ignore-extra skips it", 1},
-      {"t,q1\n", "m.csv:1: no row behind the header; at least one was expected", 1},
-      {"t,q1\n0,1\n\n0.5,1\n0.25,1\n", "m.csv:5: t is 0.25 after 0.5 in the row before; times must ascend", 1},
-      {"t,q1\n0,1\n0,1\n", "m.csv:3: t is 0 after 0 in the row before; times must ascend", 1},
+      {"t,q1\n", "m.csv:1: no row after the header; at least one was expected", 1},
+      {"t,q1\n0,1\n\n0.5,1\n0.25,1\n", "m.csv:5: t is 0.25 after 0.5 in the previous row; times must increase", 1},
+      {"t,q1\n0,1\n0,1\n", "m.csv:3: t is 0 after 0 in the previous row; times must increase", 1},
       {"t,q1\n0,x\n", "m.csv:2:3: column 'q1' has 'x'; a finite decimal number was expected", 1},
-      {"t,q1\n1e-300,1\n1,2\n1e300,3\n",
-       "m.csv: no spline goes through these points: the times between them differ too much", 1},
+      {"t,q1\n1e-300,1\n1,2\n1e300,3\n", "m.csv: no spline fits these points: the times between them differ too much",
+       1},
   };
   psdm_motion *m;
   psdm_error error;
@@ -524,9 +524,9 @@ static void test_argument_errors(void **unused) {
   expect_sentence(psdm_motion_sines(1, 2, one, one, bad, one, 1, NULL, &m, &e), A, &m, &e,
                   "amplitudes, frequencies and phases must be finite");
   expect_sentence(psdm_motion_sines(1, 1, one, one, one, one, INFINITY, NULL, &m, &e), A, &m, &e,
-                  "duration inf s; a positive, finite one was expected");
+                  "duration inf s; a positive, finite number was expected");
   expect_sentence(psdm_motion_fourier(1, 1, 0, one, one, one, 1, NULL, &m, &e), A, &m, &e,
-                  "period 0 s; a positive, finite one was expected");
+                  "period 0 s; a positive, finite number was expected");
   expect_sentence(psdm_motion_fourier(1, 2, 1, one, bad, one, 1, NULL, &m, &e), A, &m, &e,
                   "the coefficients of a motion must be finite");
   expect_sentence(psdm_motion_fourier(2, 1, 1, bad, one, one, 1, NULL, &m, &e), A, &m, &e,
@@ -535,7 +535,7 @@ static void test_argument_errors(void **unused) {
                   "a table of 0 rows of 1 joints; at least one of each was expected");
   expect_sentence(psdm_motion_table(1, 2, one, one, NULL, one, NULL, &m, &e), A, &m, &e, "qdd is given without qd");
   expect_sentence(psdm_motion_table(1, 3, back, one, NULL, NULL, NULL, &m, &e), A, &m, &e,
-                  "t of row 3 is not above that of the row before");
+                  "t of row 3 is not above that of the previous row");
   expect_sentence(psdm_motion_table(1, 2, one, bad, NULL, NULL, NULL, &m, &e), A, &m, &e,
                   "row 2 has a number that is not finite");
   assert_int_equal(psdm_motion_polynomial(0, 5, one, one, 0, 1, NULL, &m, NULL), A); /* no error wanted */

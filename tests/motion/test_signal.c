@@ -122,8 +122,8 @@ static void test_errors(void **unused) {
       {"fx\n1\n", "s.csv:1: column 't' is missing"},
       {"\n\nt,fy,mz\n1,1,1\n", "s.csv:3: column 'fx' is missing"},
       {"t,fx,q\n1,1,1\n", "s.csv:1: column 'q' is not one of t, fx, fy, mz; --ignore-extra skips it"},
-      {"t,fx\n1,1\n2,1\n1.5,1\n", "s.csv:4: t is 1.5 after 2 in the row before; times must ascend"},
-      {"t,fx\n", "s.csv:1: no row behind the header; at least one was expected"},
+      {"t,fx\n1,1\n2,1\n1.5,1\n", "s.csv:4: t is 1.5 after 2 in the previous row; times must increase"},
+      {"t,fx\n", "s.csv:1: no row after the header; at least one was expected"},
       {"t,fx\n1\n", "s.csv:2:2: 1 values; the header on line 1 names 2 columns"},
   };
   psdm_signal *s;
@@ -140,7 +140,7 @@ static void test_errors(void **unused) {
   expect_sentence(psdm_signal_table(0, 1, t, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
                   "a table of 1 rows of 0 columns; at least one of each was expected");
   expect_sentence(psdm_signal_table(1, 2, t, up, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
-                  "t of row 2 is not above that of the row before");
+                  "t of row 2 is not above that of the previous row");
   expect_sentence(psdm_signal_table(1, 2, up, v, false, NULL, &s, &e), PSDM_E_ARGUMENT, &s, &e,
                   "row 2 has a number that is not finite");
   psdm_signal_free(NULL);

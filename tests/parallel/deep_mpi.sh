@@ -215,4 +215,4 @@ fi
 [ "$(PSDM_RANKS=off ranks 3 --version | wc -l)" = 3 ] || wrong "PSDM_RANKS=off does not keep ranks apart"
 code=0
 PSDM_PLUGINS=$work ranks 2 --version 2> words || code=$?
-[ "$code" = 2 ] && [ "$(grep -c 'psdm_mpi.so is not there' words)" = 1 ] || wrong "without the plug-in: exit $code, $(cat words)"
+[ "$code" = 2 ] && [ "$(grep -c 'psdm_mpi.so is missing' words)" = 1 ] || wrong "without the plug-in: exit $code, $(cat words)"

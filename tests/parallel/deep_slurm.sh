@@ -147,7 +147,7 @@ done
 [ "$(PSDM_RANKS=off timeout 20 srun -N 2 -n 4 --mpi=none psdm --version 2> words | wc -l)" = 4 ] || wrong "PSDM_RANKS=off does not keep tasks apart"
 code=0
 timeout 20 srun -N 2 -n 2 --mpi=pmix --kill-on-bad-exit=1 bash -c '[ $SLURM_PROCID = 0 ] || export PSDM_PLUGINS=/nowhere; exec psdm calibrate arm.yaml --log logs/a.csv' 2> words || code=$?
-[ "$code" != 0 ] && [ "$(grep -c "psdm: error: on $(hostname): .*psdm_mpi.so is not there" words)" = 1 ] || wrong "a node without the plug-in: exit $code, $(cat words)"
+[ "$code" != 0 ] && [ "$(grep -c "psdm: error: on $(hostname): .*psdm_mpi.so is missing" words)" = 1 ] || wrong "a node without the plug-in: exit $code, $(cat words)"
 printf 't,q1,q2,tau1,torque\n0,1,2,3,4\n' > logs/c.csv
 rm -rf parts arm_params.yaml
 cp job.sh bad.sh

@@ -45,10 +45,10 @@ mkdir none
 started=(OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0)
 says 0 "psdm " PSDM_PLUGINS=none "$PSDM" --version
 says 0 "psdm " PSDM_PLUGINS=open "${started[@]}" "$PSDM" --version
-says 2 "the plug-in psdm_mpi.so is not there: install libopenmpi-dev" PSDM_PLUGINS=none "${started[@]}" "$PSDM" --version
+says 2 "the plug-in psdm_mpi.so is missing: install libopenmpi-dev" PSDM_PLUGINS=none "${started[@]}" "$PSDM" --version
 says 2 "psdm: error: on $(hostname): several ranks were started" PSDM_PLUGINS=none SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=3 SLURM_LOCALID=0 "$PSDM" --version
 silent 2 PSDM_PLUGINS=none SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=2 SLURM_LOCALID=2 "$PSDM" --version
-says 2 "psdm_mpi.so cannot be loaded: it is of another version" PSDM_PLUGINS=old "${started[@]}" "$PSDM" --version
+says 2 "psdm_mpi.so cannot be loaded: it belongs to another version" PSDM_PLUGINS=old "${started[@]}" "$PSDM" --version
 says 2 "Open MPI v9.8.7 does not start" PSDM_PLUGINS=broken "${started[@]}" "$PSDM" --version
 says 2 "2 processes were started that do not know of each other: psdm_mpi.so was built with MPICH" PSDM_PLUGINS=single "${started[@]}" "$PSDM" --version
 says 0 "psdm " PSDM_PLUGINS=none PSDM_RANKS=off "${started[@]}" "$PSDM" --version
@@ -76,7 +76,7 @@ says 0 "3 will be used; $(getconf _NPROCESSORS_ONLN) processor" OMP_NUM_THREADS=
 mkdir programs
 says 0 "open/psdm_mpi.so (Open MPI v9.8.7)" PSDM_PLUGINS=open "$PSDM" doctor
 says 0 "apt-get install libopenmpi-dev, then make build" PSDM_PLUGINS=none "$PSDM" doctor
-says 0 "it is of another version: needed for several processes" PSDM_PLUGINS=old "$PSDM" doctor
+says 0 "it belongs to another version: needed for several processes" PSDM_PLUGINS=old "$PSDM" doctor
 says 0 "apt-get install openmpi-bin" PATH=/nowhere "$PSDM" doctor
 printf '#!/bin/sh\necho "HYDRA build details:"\n' > programs/mpirun
 chmod +x programs/mpirun

@@ -495,7 +495,7 @@ static void rows_and_stops(void **state) {
             &g);
   o.progress = NULL;
   assert_int_equal(psdm_payload_identify(robot, p, &o, NULL, &a, &error), PSDM_E_ARGUMENT);
-  assert_non_null(strstr(error.text, "too few rows"));
+  assert_non_null(strstr(error.text, "not enough rows"));
   assert_null(a);
   unlink(path);
   psdm_parameters_free(p);

@@ -382,16 +382,14 @@ static void refusals(void **state) {
           "positive numbers");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .effort = endless}, PSDM_E_ARGUMENT,
           "nothing limits");
-  refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .energy = 1}, PSDM_E_ARGUMENT,
-          "a duration is needed");
+  refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .energy = 1}, PSDM_E_ARGUMENT, "give a duration");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .time = NAN}, PSDM_E_ARGUMENT,
           "finite and not negative");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .nodes = 1}, PSDM_E_ARGUMENT, "2 to 10000");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .iterations = -1}, PSDM_E_ARGUMENT, "iterations");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .friction = PSDM_FRICTION_KINDS}, PSDM_E_ARGUMENT,
           "friction");
-  refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .guess = wide}, PSDM_E_ARGUMENT,
-          "a guess of 2 joints");
+  refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .guess = wide}, PSDM_E_ARGUMENT, "guess of 2 joints");
   refuses(cart, (psdm_optimal_options){.from = zero, .to = three, .guess = still}, PSDM_E_ARGUMENT, "no duration");
   refuses(unknown, (psdm_optimal_options){.from = zero, .to = three, .effort = three}, PSDM_E_MISSING, "inertia");
   /* a solver that is not there */
@@ -480,7 +478,7 @@ static void stopped(void **state) {
       psdm_optimal_new(cart, &(psdm_optimal_options){.from = zero, .to = three, .wall = 1e-9}, NULL, &optimal, NULL),
       PSDM_OK);
   assert_true(optimal->stopped && !optimal->converged);
-  assert_string_equal(optimal->words, "the time is used up");
+  assert_string_equal(optimal->words, "the time limit was reached");
   psdm_optimal_free(optimal);
   assert_int_equal(
       psdm_optimal_new(cart, &(psdm_optimal_options){.from = zero, .to = three, .iterations = 2}, NULL, &optimal, NULL),

@@ -91,7 +91,7 @@ static void refusals(void **state) {
           "above a velocity limit");
   /* too fast to stop */
   refuses(cart, path, (psdm_path_options){.effort = eight, .begin = 100}, PSDM_E_ARGUMENT,
-          "cannot be left behind within its limits");
+          "the initial speed is too high");
   psdm_motion_free(path), psdm_motion_free(wide), psdm_motion_free(still);
   psdm_robot_free(cart), psdm_robot_free(unknown), psdm_robot_free(loop), psdm_robot_free(lift);
 }

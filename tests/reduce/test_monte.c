@@ -1,5 +1,5 @@
 /* Errors of reduced models by the program for GPUs, compiled as loops on the processor: bin by bin those of the
- * library's own way, for random choices of functions; and what is said where there is no compiler. */
+ * library's own way, for random choices of functions; and what is said where no compiler is installed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static void refused(void **state) {
   (void)state;
   static const char *const cases[][2] = {{"/nonexistent/nvcc", "CUDA's compiler: '/nonexistent/nvcc' was not found"},
                                          {"false", "the compiler failed"},
-                                         {"true", "made no object"}};
+                                         {"true", "wrote no object"}};
   psdm_robot *robot = load_shipped("two_link");
   psdm_model *model;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);

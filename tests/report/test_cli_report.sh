@@ -124,7 +124,7 @@ head -c 15 out | grep -q '<!doctype html>' || wrong "a page on standard output"
 # without gnuplot: a page all the same, and how to get it; that is less than was asked for
 PSDM_GNUPLOT=/nowhere/gnuplot run report derive.json --out plain.html
 expect_code 1 "without gnuplot"
-expect_in err "psdm: warning: plots are missing: '/nowhere/gnuplot' cannot be run"
+expect_in err "psdm: warning: plots are omitted: '/nowhere/gnuplot' cannot be run"
 expect_in err "gnuplot-nox"
 expect_in plain.html "could not be drawn"
 printf '#!/bin/sh\nexit 1\n' > odd && chmod +x odd

@@ -276,7 +276,7 @@ static void test_losses_are_told(void **unused) {
   assert_string_equal(psdm_robot_loss(puma, PSDM_FORMAT_URDF, 0, text, sizeof text),
                       "joint 'theta1' has a drive inertia");
   assert_string_equal(psdm_robot_loss(hpr, PSDM_FORMAT_URDF, 0, text, sizeof text),
-                      "joint 'theta2' has a coupling to more or less than one joint");
+                      "joint 'theta2' has a coupling to exactly one joint was expected");
   assert_null(psdm_robot_loss(kr6, PSDM_FORMAT_URDF, 0, text, sizeof text));
   assert_null(psdm_robot_loss(puma, PSDM_FORMAT_YAML, 0, text, sizeof text));
   psdm_robot_free(puma);

@@ -139,7 +139,7 @@ static void what_is_refused(void **state) {
       {THREE "collision: {apart: 1}\n",
        "test.yaml:6:20: collision: apart is '1'; a list of pairs of links such as [[A1, A3]] was expected"},
       {DH "  - {name: base}\ncollision: {capsules: [{link: base, from: [0, 0, 0], radius: 1}]}\n",
-       "test.yaml:4:31: capsule 1: 'base' is also the name of a joint or link; rename that one"},
+       "test.yaml:4:31: capsule 1: 'base' is also the name of a joint or link; rename it"},
   };
   int wrong = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

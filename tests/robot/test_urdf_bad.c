@@ -147,12 +147,12 @@ static void document_types(void **state) {
     snprintf(text, sizeof text - 200, frames[i], path);
     strcat(text, "<robot name='&x;'>\n<link name='&x;'/></robot>\n");
     assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
-    assert_string_equal(sentence, "test.urdf:1: a document type declaration (<!DOCTYPE>) is not accepted");
+    assert_string_equal(sentence, "test.urdf:1: a document type declaration (<!DOCTYPE>) is not supported");
     /* behind a declaration and a comment too */
     char later[1400];
     snprintf(later, sizeof later, "<?xml version='1.0'?>\n<!-- x -->\n%s", text);
     assert_int_equal(try_text(later, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
-    assert_string_equal(sentence, "test.urdf:3: a document type declaration (<!DOCTYPE>) is not accepted");
+    assert_string_equal(sentence, "test.urdf:3: a document type declaration (<!DOCTYPE>) is not supported");
   }
   assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
   unlink(path);
@@ -169,14 +169,14 @@ static void document_types(void **state) {
 static void outermost(void **state) {
   (void)state;
   static const bad_case cases[] = {
-      {"<html><body/></html>\n", PSDM_E_PARSE, "test.urdf:1: the outermost element is <html>; <robot> was expected"},
+      {"<html><body/></html>\n", PSDM_E_PARSE, "test.urdf:1: the root element is <html>; <robot> was expected"},
       {"<?xml version='1.0'?>\n<sdf version='1.7'/>\n", PSDM_E_PARSE,
-       "test.urdf:2: the outermost element is <sdf>; <robot> was expected"},
-      {"<Robot/>\n", PSDM_E_PARSE, "test.urdf:1: the outermost element is <Robot>; <robot> was expected"},
-      {"<x:robot xmlns:x='u'/>\n", PSDM_E_PARSE, "test.urdf:1: the outermost element is <robot>; <robot> was expected"},
+       "test.urdf:2: the root element is <sdf>; <robot> was expected"},
+      {"<Robot/>\n", PSDM_E_PARSE, "test.urdf:1: the root element is <Robot>; <robot> was expected"},
+      {"<x:robot xmlns:x='u'/>\n", PSDM_E_PARSE, "test.urdf:1: the root element is <robot>; <robot> was expected"},
       {"<robot/>\n", PSDM_E_PARSE, "test.urdf:1: <robot> has no <joint>"},
       {"<robot>\n<link name='a'/>\n</robot>\n", PSDM_E_PARSE, "test.urdf:1: <robot> has no <joint>"},
-      {"<robot>\n" JOINT END, PSDM_E_PARSE, "test.urdf:2: joint 'j1': its parent 'base' is no link of this file"},
+      {"<robot>\n" JOINT END, PSDM_E_PARSE, "test.urdf:2: joint 'j1': its parent 'base' is not a link of this file"},
       {"<robot>\n<group>" JOINT "</group>" END, PSDM_E_PARSE, "test.urdf:1: <robot> has no <joint>"},
       {LINKS "<joint name='j1' type='fixed'>" ENDS "</joint>\n" END, PSDM_E_ROBOT, "test.urdf:1:1: no joint moves"},
   };
@@ -296,29 +296,28 @@ static void types(void **state) {
 static void trees(void **state) {
   (void)state;
   static const bad_case cases[] = {
-      {LINKS L("arm") JOINT END, PSDM_E_PARSE, "test.urdf:4: link name 'arm' stands twice (first on line 3)"},
+      {LINKS L("arm") JOINT END, PSDM_E_PARSE, "test.urdf:4: link name 'arm' is a duplicate (first on line 3)"},
       {LINKS L("tool") JOINT J("j1", "arm", "tool") END, PSDM_E_PARSE,
-       "test.urdf:6: joint name 'j1' stands twice (first on line 5)"},
+       "test.urdf:6: joint name 'j1' is a duplicate (first on line 5)"},
       {"<robot>\n" L("c") L("a") L("b") L("b") L("a") JOINT END, PSDM_E_PARSE,
-       "test.urdf:5: link name 'b' stands twice (first on line 4)"},
+       "test.urdf:5: link name 'b' is a duplicate (first on line 4)"},
       {LINKS J("j1", "bas", "arm") END, PSDM_E_PARSE,
-       "test.urdf:4: joint 'j1': its parent 'bas' is no link of this file; did you mean 'base'?"},
+       "test.urdf:4: joint 'j1': its parent 'bas' is not a link of this file; did you mean 'base'?"},
       {LINKS J("j1", "base", "amr") END, PSDM_E_PARSE,
-       "test.urdf:4: joint 'j1': its child 'amr' is no link of this file"},
+       "test.urdf:4: joint 'j1': its child 'amr' is not a link of this file"},
       {"<robot>\n" L("base") L("forearm") J("j1", "base", "foreram") END, PSDM_E_PARSE,
-       "test.urdf:4: joint 'j1': its child 'foreram' is no link of this file; did you mean 'forearm'?"},
+       "test.urdf:4: joint 'j1': its child 'foreram' is not a link of this file; did you mean 'forearm'?"},
       {LINKS J("j1", "base", "completely different") END, PSDM_E_PARSE,
-       "test.urdf:4: joint 'j1': its child 'completely different' is no link of this file"},
+       "test.urdf:4: joint 'j1': its child 'completely different' is not a link of this file"},
       {LINKS L("x") JOINT J("j2", "base", "x") J("j3", "x", "arm") END, PSDM_E_PARSE,
        "test.urdf:7: link 'arm' is the child of two joints, 'j1' and 'j3'; closed loops are not read from URDF"},
       {LINKS L("lost") JOINT END, PSDM_E_ROBOT,
        "test.urdf:4: two links have no parent, 'base' and 'lost'; one root was expected"},
       {"<robot>\n" L("a") L("b") J("j1", "a", "b") J("j2", "b", "a") END, PSDM_E_ROBOT,
        "test.urdf:1: every link has a parent: the joints form a cycle"},
-      {LINKS J("j1", "arm", "arm") END, PSDM_E_ROBOT,
-       "test.urdf:4: joint 'j1': its parents form a cycle that never reaches the base"},
+      {LINKS J("j1", "arm", "arm") END, PSDM_E_ROBOT, "test.urdf:4: joint 'j1': its parents form a cycle"},
       {LINKS L("a") L("b") JOINT J("ja", "a", "b") J("jb", "b", "a") END, PSDM_E_ROBOT,
-       "test.urdf:7: joint 'ja': its parents form a cycle that never reaches the base"},
+       "test.urdf:7: joint 'ja': its parents form a cycle"},
   };
   CHECK(cases);
 }
@@ -338,9 +337,9 @@ static void mimics(void **state) {
       {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "arm") END, PSDM_E_PARSE,
        "test.urdf:7: joint 'j2' mimics 'arm', which is not a joint of this file"},
       {LINKS L("b") JOINT MIMIC("j2", "arm", "b", "j2") END, PSDM_E_ROBOT,
-       "test.urdf:6: joint 'j2': what it follows leads back to itself"},
+       "test.urdf:6: joint 'j2': it follows itself through other joints"},
       {THREE_LINKS JOINT MIMIC("j2", "arm", "b", "j3") MIMIC("j3", "b", "c", "j2") END, PSDM_E_ROBOT,
-       "test.urdf:7: joint 'j2': what it follows leads back to itself"},
+       "test.urdf:7: joint 'j2': it follows itself through other joints"},
       {WITH("<mimic joint='j1'/>"), PSDM_E_ROBOT,
        "test.urdf:1:1: every joint follows another; at least one must be independent"},
       {THREE_LINKS JOINT
@@ -401,13 +400,13 @@ static void hostile_names_are_only_names(void **state) {
   };
   static const char *const uses[][2] = {
       {"<robot>\n<link name=\"%s\"/>\n<link name=\"%s\"/>\n" JOINT END,
-       "test.urdf:3: link name '%s' stands twice (first on line 2)"},
+       "test.urdf:3: link name '%s' is a duplicate (first on line 2)"},
       {LINKS "<joint name=\"%s\"/>\n" END, "test.urdf:4: <joint> has no type"},
       {LINKS "<joint name=\"%s\" type='fixed'/>\n" END, "test.urdf:4: joint '%s' has no <parent>"},
       {LINKS "<joint name='j' type=\"%s\"/>\n" END,
        "test.urdf:4: joint 'j' has type '%s'; supported are revolute, continuous, prismatic and fixed"},
       {LINKS "<joint name='j' type='fixed'><parent link=\"%s\"/><child link='arm'/></joint>\n" END,
-       "test.urdf:4: joint 'j': its parent '%s' is no link of this file"},
+       "test.urdf:4: joint 'j': its parent '%s' is not a link of this file"},
       {WITH("<mimic joint=\"%s\"/>"), "test.urdf:5: joint 'j1' mimics '%s', which is not a joint of this file"},
       {WITH("<axis xyz=\"%s\"/>"), "test.urdf:5: xyz of <axis> is '%s'; 3 finite decimal numbers were expected"},
   };
@@ -466,7 +465,7 @@ static void long_names(void **state) {
   snprintf(text, sizeof text, LINKS "<joint name='j' type='fixed'><parent link='%s'/><child link='arm'/></joint>" END,
            name);
   assert_int_equal(try_text(text, FILE_NAME, sentence, sizeof sentence), PSDM_E_PARSE);
-  snprintf(expected, sizeof expected, "test.urdf:4: joint 'j': its parent '%s' is no link of this file",
+  snprintf(expected, sizeof expected, "test.urdf:4: joint 'j': its parent '%s' is not a link of this file",
            psdm_escape(name, cut, sizeof cut));
   assert_string_equal(sentence, expected);
 }
@@ -479,9 +478,8 @@ static void strangers_are_noted(void **state) {
       parse_robot("<robot xmlns:x='u'>\n<lnik name='a'/>\n<material name='m'/>\n<gazebo><plugin/></gazebo>\n<x:own/>\n"
                   "<transmission name='t'/>\n" L("base") L("arm") JOINT "<sc\xC3\xA9ne/>" END);
   assert_int_equal(psdm_robot_notes(robot), 2);
-  assert_string_equal(psdm_robot_note(robot, 0), "line 2: <lnik> is not an element of URDF and was passed over");
-  assert_string_equal(psdm_robot_note(robot, 1),
-                      "line 10: <sc\xC3\xA9ne> is not an element of URDF and was passed over");
+  assert_string_equal(psdm_robot_note(robot, 0), "line 2: <lnik> is not an element of URDF and was ignored");
+  assert_string_equal(psdm_robot_note(robot, 1), "line 10: <sc\xC3\xA9ne> is not an element of URDF and was ignored");
   psdm_robot_free(robot);
 
   /* many are counted */
@@ -489,8 +487,8 @@ static void strangers_are_noted(void **state) {
   for (int i = 0; i < 23; i++) strcat(text, "<stranger/>\n");
   robot = parse_robot(strcat(text, END));
   assert_int_equal(psdm_robot_notes(robot), 21);
-  assert_string_equal(psdm_robot_note(robot, 19), "line 23: <stranger> is not an element of URDF and was passed over");
-  assert_string_equal(psdm_robot_note(robot, 20), "3 more elements are not of URDF and were passed over");
+  assert_string_equal(psdm_robot_note(robot, 19), "line 23: <stranger> is not an element of URDF and was ignored");
+  assert_string_equal(psdm_robot_note(robot, 20), "3 more elements are not part of URDF and were ignored");
   psdm_robot_free(robot);
 }
 

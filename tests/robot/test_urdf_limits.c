@@ -240,7 +240,7 @@ static void strangers(void **state) {
   put(&b, "</robot>");
   psdm_robot *robot = answer(&b, NULL, PSDM_OK, "");
   assert_int_equal(psdm_robot_notes(robot), 21);
-  assert_string_equal(psdm_robot_note(robot, 20), "1999980 more elements are not of URDF and were passed over");
+  assert_string_equal(psdm_robot_note(robot, 20), "1999980 more elements are not part of URDF and were ignored");
   psdm_robot_free(robot);
 }
 
@@ -310,7 +310,7 @@ static void twins(void **state) {
   put(&b, "<robot>\n");
   for (int l = 0; l < 20000; l++) put(&b, "<link name='same'/>\n");
   put(&b, "<joint name='j' type='revolute'><parent link='same'/><child link='other'/></joint></robot>");
-  expect(&b, NULL, PSDM_E_PARSE, "big.urdf:3: link name 'same' stands twice (first on line 2)");
+  expect(&b, NULL, PSDM_E_PARSE, "big.urdf:3: link name 'same' is a duplicate (first on line 2)");
 }
 
 static void put_mimics(buffer *b, int joints, bool backwards) {

@@ -651,13 +651,13 @@ static void another_root(void **state) {
   assert_int_equal(psdm_robot_joints(part), 5);
   assert_int_equal(psdm_robot_find(part, "waist"), -1);
   assert_int_equal(psdm_robot_notes(part), 1);
-  assert_string_equal(psdm_robot_note(part, 0), "1 joint is left out");
+  assert_string_equal(psdm_robot_note(part, 0), "1 joint is omitted");
   expect_part(hand, part, NULL, &g);
   psdm_robot_free(part);
   psdm_robot_free(hand);
   part = load_with(FULL, &at_upper);
   assert_int_equal(psdm_robot_n(part), 2);
-  assert_string_equal(psdm_robot_note(part, 0), "6 joints are left out");
+  assert_string_equal(psdm_robot_note(part, 0), "6 joints are omitted");
   psdm_robot_free(part);
   /* the root that it has anyway */
   part = load_with(FULL, &at_ground);
@@ -684,7 +684,7 @@ static void one_tip(void **state) {
   assert_int_equal(psdm_robot_n(part), 3);
   assert_int_equal(psdm_robot_joints(part), 5);
   assert_false(psdm_robot_coupled(part));
-  assert_string_equal(psdm_robot_note(part, 0), "4 joints are left out");
+  assert_string_equal(psdm_robot_note(part, 0), "4 joints are omitted");
   expect_part(hand, part, NULL, &g);
   expect_part(hand, same, NULL, &g);
   assert_int_equal(psdm_robot_n(two), 1);
@@ -765,7 +765,7 @@ static void refusals(void **state) {
       {{.lock_count = 2, .locks = (const psdm_lock[]){{"claw_joint", 1}, {"thumb_joint", 2}}},
        "test.urdf: lock 'thumb_joint': this joint does not move"},
       {{.root = "claw"},
-       "test.urdf: root 'thumb_joint': this joint follows one that is left out; keep or lock that one"},
+       "test.urdf: root 'thumb_joint': this joint follows one that is removed; keep or lock that one"},
       {{.root = "camera"}, "test.urdf:1:1: no joint moves"},
       {{.lock_count = 5,
         .locks = (const psdm_lock[]){{"waist", 0}, {"shoulder", 0}, {"elbow", 0}, {"slide", 0}, {"claw_joint", 0}}},
@@ -849,12 +849,11 @@ static void harmless_xml(void **state) {
   /* a version that never was, blanks before the declaration: many files have them, and they say nothing */
   static const struct {
     const char *text, *note;
-  } odd[] = {
-      {"<?xml version=\"0.0\" ?>\n" FULL, "line 1: there is no XML version 0.0; the file is read as version 1.0"},
-      {"\xEF\xBB\xBF<?xml version='2.0' encoding='latin1'?>" FULL,
-       "line 1: there is no XML version 2.0; the file is read as version 1.0"},
-      {"\n\r\n \t<?xml version=\"1.0\"\n?>\n" FULL,
-       "line 3: an XML declaration belongs at the very beginning; it is passed over"}};
+  } odd[] = {{"<?xml version=\"0.0\" ?>\n" FULL, "line 1: unknown XML version 0.0; the file is read as version 1.0"},
+             {"\xEF\xBB\xBF<?xml version='2.0' encoding='latin1'?>" FULL,
+              "line 1: unknown XML version 2.0; the file is read as version 1.0"},
+             {"\n\r\n \t<?xml version=\"1.0\"\n?>\n" FULL,
+              "line 3: an XML declaration belongs at the very beginning; it is ignored"}};
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
     psdm_robot *robot = load(odd[i].text);
     assert_int_equal(psdm_robot_notes(robot), 1);

@@ -604,7 +604,7 @@ static void test_refusals(void **unused) {
   psdm_motion_free(motion);
   psdm_robot_free(robot);
   expect_refusal(two, &backwards, PSDM_E_ARGUMENT, "-1 s between rows; a positive number was expected");
-  expect_refusal(two, &odd, PSDM_E_ARGUMENT, "no friction model has this number");
+  expect_refusal(two, &odd, PSDM_E_ARGUMENT, "unknown friction model");
   expect_refusal("convention: dh\njoints:\n  - {a: 1}\n  - {a: 1}\n  - {a: 1}\nlinks:\n" BODY BODY BODY, NULL,
                  PSDM_E_ARGUMENT, "a motion of 2 joints; the robot has 3");
   expect_refusal("convention: dh\njoints:\n  - {name: a, a: 1, drive_inertia: unknown}\n  - {a: 1}\nlinks:\n" BODY BODY,

@@ -258,7 +258,7 @@ static void refusals(void **state) {
   two[1].dt = 1.0 / CLOCK;
   two[1].rows = 1, refused(2, two, 2, second);
   two[1].rows = 2, refused(2, two, 2, NULL);
-  two[0].rows = 2 * UNKNOWNS - 3, refused(2, two, 2, "31 rows are too few for friction");
+  two[0].rows = 2 * UNKNOWNS - 3, refused(2, two, 2, "31 rows are not enough for friction");
   two[0].rows = 2 * UNKNOWNS - 2, refused(2, two, 2, NULL);
   double *const numbers[3] = {&m.v[0][0], &m.a[0][0], &m.tau[0][29]};
   for (int k = 0; k < 3; k++) {

@@ -354,7 +354,7 @@ static void test_refusals(void **unused) {
   assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
   piece.pose = 0, piece.rows = 20;
   assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
-  assert_string_equal(error.text, "20 rows are too few for friction");
+  assert_string_equal(error.text, "20 rows are not enough for friction");
   piece.rows = 200, l.tau[7] = NAN;
   assert_int_equal(psdmp_steps_lugre_fit(1, &piece, 1, &l.options, NULL, &answer, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "not finite"));

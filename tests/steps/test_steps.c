@@ -142,12 +142,12 @@ static void unobservable_constant(void **state) {
   worst w = compare(s, &a, truth);
   assert_true(w.gravity < 1e-2 && w.other < 1e-2);
   psdm_steps_free(s);
-  /* its rows are left out: its own drive inertia, which is part of the first base parameter, does not show */
+  /* its rows are omitted: its own drive inertia, which is part of the first base parameter, does not show */
   s = run_steps(without, &o);
   assert_true(isnan(s->torque_constant[0]) && isinf(s->sd[0]) && s->torque_constant_from[0] == PSDM_FROM_NOTHING &&
               s->all[0].rows == 0 && s->all[1].rows > 0);
   assert_true(isnan(s->theta[0].value) && isinf(s->theta[0].sd) && s->theta_from[0] == PSDM_FROM_NOTHING &&
-              remarked(s, "does not tell"));
+              remarked(s, "does not distinguish"));
   for (long k = 0; k < (long)s->numbers * s->numbers; k++) assert_true(isfinite(s->covariance[k]));
   psdm_steps_free(s);
   psdm_robot_free(truth), psdm_robot_free(with), psdm_robot_free(without);
@@ -173,7 +173,7 @@ static void gravity_that_does_not_tell(void **state) {
   psdm_steps *s = run_steps(asked, &o);
   int unknown = 0;
   for (int j = 0; j < s->base; j++) unknown += s->gravity[j] && isnan(s->theta[j].value) && isinf(s->theta[j].sd);
-  assert_true(unknown == 4 && remarked(s, "do not tell mx1, mz1, mx2, my2 apart") &&
+  assert_true(unknown == 4 && remarked(s, "do not distinguish mx1, mz1, mx2, my2") &&
               s->step[PSDM_STEP_GRAVITY].heldout[1].r2 > 0.99);
   psdm_steps_free(s);
   o.logs = 2;

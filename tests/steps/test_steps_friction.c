@@ -65,7 +65,7 @@ static void many_poses(void **state) {
   print_message("%d drives, %d poses, %d left out\n", all.fitted, all.poses, all.left_out);
   assert_true(all.fitted == 1 && all.poses == 8 && all.left_out == 2);
   assert_true(remarked(s, "friction of 'j2' is not fitted: it does not move alone in any log") &&
-              !remarked(s, "what was known is kept"));
+              !remarked(s, "the known value is kept"));
   psdm_steps_free(s);
   trial_free(&t);
 }
@@ -131,7 +131,7 @@ static void obstacles(void **state) {
   t.e.lugre[2] = arms[0].friction[2];
   s = run_steps(t.asked, &o);
   assert_true(remarked(s, "friction of 'j1' is not fitted: a parameter of its gravity is not known"));
-  assert_true(remarked(s, "friction of 'j3' is not fitted: its torque constant is not known; what was known is kept"));
+  assert_true(remarked(s, "friction of 'j3' is not fitted: its torque constant is not known; the known value is kept"));
   assert_true(!remarked(s, "friction of 'j2' is not") && s->friction_from[0] == PSDM_FROM_NOTHING &&
               s->friction_from[1] == PSDM_FROM_LOG && s->friction_from[2] == PSDM_FROM_FILE);
   assert_true(s->friction[2].sigma0 == arms[0].friction[2].sigma0 && !isnan(s->step[PSDM_STEP_FRICTION].train[1].rmse));
@@ -142,7 +142,7 @@ static void obstacles(void **state) {
   assert_string_equal(error.file, t.logs.log[0].path);
   assert_true(error.line == 0 && error.column == 0);
   assert_string_equal(error.text,
-                      "friction of no drive can be fitted: of the last one, its torque constant is not known");
+                      "friction cannot be fitted for any drive: of the last one, its torque constant is not known");
   /* stopped before a drive, and within its fit: nothing of the step is kept */
   for (int k = 0; k < 2; k++) {
     brake b = {.doing = "friction: j2", .share = k ? 1 / 3.0 + 1e-6 : 0};

@@ -335,7 +335,7 @@ static inline void expect_remarks(const twin *w, const psdmp_steps_lugre_answer 
   assert_int_equal(remarked(&w->s->p, text), names[0] != 0);
   snprintf(text, sizeof text, "friction of 'j%d': a constant torque of %.3g is left", w->drive + 1, a->friction.offset);
   assert_int_equal(remarked(&w->s->p, text), offset);
-  snprintf(text, sizeof text, "friction of 'j%d': of its poses %d are fitted; %d stretches in others are left out",
+  snprintf(text, sizeof text, "friction of 'j%d': %d poses are fitted; %d stretches in other poses are omitted",
            w->drive + 1, w->poses, w->left_out);
   assert_int_equal(remarked(&w->s->p, text), w->left_out > 0);
 }

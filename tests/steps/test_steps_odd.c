@@ -22,13 +22,13 @@ static void options_that_are_wrong(void **state) {
   o = (psdm_steps_options){.logs = 1, .log = &log};
   refused(robot, &o, PSDM_E_IO, "cannot be opened");
   o.holdout = 0.95;
-  refused(robot, &o, PSDM_E_ARGUMENT, "held out");
+  refused(robot, &o, PSDM_E_ARGUMENT, "held-out share");
   o.holdout = 0, o.cutoff[2] = NAN;
   refused(robot, &o, PSDM_E_ARGUMENT, "cutoff");
   o.cutoff[2] = 0, log.mass = 1;
   refused(robot, &o, PSDM_E_ARGUMENT, "only logs of the motor step");
   log.step = PSDM_STEPS, log.mass = 0;
-  refused(robot, &o, PSDM_E_ARGUMENT, "of no step");
+  refused(robot, &o, PSDM_E_ARGUMENT, "belongs to no step");
   log.step = PSDM_STEP_MOTOR, log.mass = NAN;
   refused(robot, &o, PSDM_E_ARGUMENT, "known mass");
   psdm_robot_free(robot);
@@ -51,7 +51,7 @@ static void motor_logs_that_are_wrong(void **state) {
   for (long k = 0; k < elsewhere->rows; k++) elsewhere->q[3 * k + 2] += 0.002;
   shelf_write(&logs, PSDM_STEP_MOTOR, &loaded, elsewhere, &g);
   o = steps_options(&logs, true);
-  refused(asked, &o, PSDM_E_ARGUMENT, "joint 'j1' is swept with a mass in a pose in which no log has it without");
+  refused(asked, &o, PSDM_E_ARGUMENT, "joint 'j1' is swept with a mass in a pose that no log without the mass has");
   o.logs = 1, o.log = &logs.log[1];
   refused(asked, &o, PSDM_E_ARGUMENT, "the same sweeps without a known mass");
   shelf_write(&logs, PSDM_STEP_MOTOR, &torques, motor_track(a, 0.01), &g);
@@ -80,7 +80,7 @@ static void motor_logs_that_are_wrong(void **state) {
   shelf_write(&logs, PSDM_STEP_MOTOR, &r, inertia_track(a, 0.01, 10, &g), &g);
   shelf_write(&logs, PSDM_STEP_MOTOR, &loaded, inertia_track(a, 0.01, 10, &g), &g);
   o = steps_options(&logs, true);
-  refused(asked, &o, PSDM_E_ARGUMENT, "no torque constant shows");
+  refused(asked, &o, PSDM_E_ARGUMENT, "no torque constant can be found");
   psdm_robot_free(truth), psdm_robot_free(asked);
   shelf_clear(&logs);
 }

@@ -57,8 +57,8 @@ static void test_refusals(void **unused) {
       {"1,2\n3,inf\n", 10, 2, 3, "a finite decimal number was expected"},
       {"a,b\nc,d\n", 8, 2, 1, "a finite decimal number was expected"}, /* one line of names, no more */
       {"1,\0002\n", 5, 0, 0, "a NUL byte; this is not a text file"},
-      {"# nothing\n", 10, 0, 0, "no numbers; a table was expected"},
-      {"", 0, 0, 0, "no numbers; a table was expected"},
+      {"# nothing\n", 10, 0, 0, "found no numbers; a table was expected"},
+      {"", 0, 0, 0, "found no numbers; a table was expected"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     psdmp_base_arena arena = {0};

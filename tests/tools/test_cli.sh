@@ -79,7 +79,7 @@ expect_err "psdm: error: deep.yaml:1:33: nested deeper than 32 levels"
 printf 'a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n' > bomb.yaml
 run inspect bomb.yaml
 expect_code 3 "alias bomb"
-expect_err "psdm: error: bomb.yaml:1:4: anchors (&name) are not accepted; write the value out"
+expect_err "psdm: error: bomb.yaml:1:4: anchors (&name) are not supported; write the value out"
 run inspect "$robots"
 expect_code 2 "a folder"
 NO_COLOR=1 run inspect bad.yaml

@@ -133,7 +133,7 @@ PY
 fi
 NVCC=/nonexistent/nvcc run analyze arm.yaml --samples 1000 --device cuda
 expect_code 2 "no compiler of CUDA's"
-expect_in err "a GPU needs CUDA's compiler: '/nonexistent/nvcc' was not found; set NVCC to it"
+expect_in err "a GPU needs CUDA's compiler: '/nonexistent/nvcc' was not found; set NVCC"
 
 # a path
 printf 't,q1,q2,q3\n0,0,0.2,0.4\n0.5,0.1,0.3,1.5\n1,0.2,0.4,0\n' > path.csv

@@ -59,7 +59,7 @@ refuse 2 "--covariance needs --out" "$two" --log a.csv --covariance
 refuse 2 "--decimate: a whole number from 1 to 1048576 was expected" "$two" --log a.csv --decimate 2.5
 refuse 2 "--decimate: a whole number from 1 to 1048576 was expected" "$two" --log a.csv --decimate -1
 refuse 2 "--compare predicts single rows" "$two" --log a.csv --decimate 5 --compare a.yaml
-for name in robust iv didim energy; do refuse 2 "the estimator '$name' goes through the rows of the log one by one and cannot have them decimated" "$two" --log a.csv --decimate 5 --estimator $name; done
+for name in robust iv didim energy; do refuse 2 "the estimator '$name' uses the rows of the log one by one and cannot use decimated rows" "$two" --log a.csv --decimate 5 --estimator $name; done
 awk 'BEGIN { print "t,q1,q2,tau1,tau2"; for (i = 0; i < 300; i++) printf "%.3f,%.9f,%.9f,%.9f,%.9f\n", i/1000, sin(0.003*i), cos(0.004*i), 30*cos(0.003*i) + cos(i*i), 9*sin(0.004*i) + cos(3*i*i) }' > slow.csv
 refuse 2 "--estimator energy has no equation" "$two" --log slow.csv --estimator energy --kinematics q --cutoff 20 --delay 0 --plain-friction
 refuse 2 "--offset '1': 2 numbers were expected, one per joint" "$two" --log a.csv --offset 1
@@ -169,7 +169,7 @@ expect_in err ") are not those of 'two_link' ("
 sed 's/^  ZZ1:/  ZZ9:/; s/^  YY1:/  YY9:/' p.yaml > bad.yaml
 run eval bare.yaml inverse --params bad.yaml --in at.csv --ignore-extra
 expect_code 3 "a parameter that is none"
-expect_in err "is no parameter of robot 'arm'"
+expect_in err "is not a parameter of robot 'arm'"
 run eval bare.yaml inverse --params none.yaml --in at.csv --ignore-extra
 expect_code 2 "no parameter file"
 

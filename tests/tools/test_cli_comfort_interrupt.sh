@@ -1,4 +1,4 @@
-# Ctrl-C on a terminal: the best so far stays, is named, and the exit code is 130; a second Ctrl-C ends at once; no temporary file ever remains. And the line of progress.
+# Ctrl-C on a terminal: the best so far stays, is named, and the exit code is 130; a second Ctrl-C ends at once; no temporary file ever remains. And the progress line.
 . "$SOURCE/tests/tools/cli.sh"
 python3=$(command -v /usr/bin/python3 || command -v python3)
 two=$robots/two_link.yaml kr6=$robots/kuka_kr6.yaml

@@ -184,6 +184,6 @@ expect_code 3 "code of accelerations that do not exist"
 expect_absent c
 run codegen hollow.urdf --missing-inertia zero --out c --effort 0
 expect_code 0 "the rest of the code"
-expect_in err "left out: forward; joint 'j2' moves nothing that has inertia"
+expect_in err "omitted: forward; joint 'j2' moves nothing that has inertia"
 grep -Eq '= .*(nan|inf)[^a-z]' c/r.c && wrong "nan in generated code"
 finish

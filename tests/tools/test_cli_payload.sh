@@ -180,7 +180,7 @@ expect_code 2 "one log as both"
 expect_err "psdm: error: 'flat_loaded.csv' is given both with and without the load (psdm payload --help)"
 run payload flat.yaml --params flat_params.yaml --log flat.csv --empty flat_loaded.csv
 expect_code 0 "exchanged logs"
-expect_in out "the load makes the torques no better: is there one, or are the logs with it and without it exchanged?"
+expect_in out "the load does not explain the torques any better: is there a load, or are the logs with and without it swapped?"
 awk -F, -v OFS=, 'NR > 1 { for (k = 2; k <= NF; k++) if (tau[k]) $k *= 0.03 } NR == 1 { for (k = 1; k <= NF; k++) tau[k] = $k ~ /^tau/ } { print }' with.csv > unit.csv
 run payload kinematics.yaml --params params.yaml --log unit.csv
 expect_in out "of the torque is not met with the load: these logs and parameters are not of one robot, or not in one unit"

@@ -101,7 +101,7 @@ expect_in err "--device 'gpu': did you mean 'cpu'? There are cpu, cuda"
 export NVCC=/nonexistent/nvcc
 run reduce "$robots/two_link.yaml" --device cuda
 expect_code 2 "no compiler of CUDA's"
-expect_in err "a GPU needs CUDA's compiler: '/nonexistent/nvcc' was not found; set NVCC to it"
+expect_in err "a GPU needs CUDA's compiler: '/nonexistent/nvcc' was not found; set NVCC"
 export NVCC=c++
 run reduce "$robots/fanuc_sr6ia.yaml" --samples 2000 --device cuda
 expect_code 0 "loops in a GPU's place"

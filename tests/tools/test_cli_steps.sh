@@ -142,11 +142,11 @@ run calibrate arm.yaml --log "${logs[@]:0:2}" --weight loaded.csv=6,0.4,0,0.05
 expect_code 0 "twice the mass"
 expect_in out "in the robot file: is the mass right?"
 head -n 2 slow.csv > once.csv
-refuse 3 "once.csv: it has no clock: two rows or more, at different times, were expected" bare.yaml --log gravity:once.csv
+refuse 3 "once.csv: it has no usable times: two or more rows at different times were expected" bare.yaml --log gravity:once.csv
 sed 's/drive_inertia: unknown, limits: {lower: -1.5/drive_inertia: unknown, torque_constant: 36, limits: {lower: -1.5/' bare.yaml > one.yaml
 run calibrate one.yaml --log inertia:fast.csv
 expect_code 0 "one torque constant"
-expect_in out "inertia: torque constant of 'elbow' is not known: its rows are left out"
+expect_in out "inertia: torque constant of 'elbow' is not known: its rows are omitted"
 expect_in out "the whole model does not follow the torque of 'shoulder'"
 
 # ---- words ----

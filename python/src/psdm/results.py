@@ -91,7 +91,7 @@ class Calibration(Result):
 
     @property
     def verdict(self) -> str:
-        """What the answer is worth: good, usable, poor or useless. ``found["verdict"]`` has all of it: error, no_model, plain_least_squares, ..."""
+        """How good the answer is: good, usable, poor or useless. ``found["verdict"]`` has all of it: error, no_model, plain_least_squares, ..."""
         return str(self.data["verdict"]["word"])
 
     @property

@@ -88,17 +88,17 @@ static const char *words(enum ApplicationReturnStatus status) {
                {Diverging_Iterates, "the iterates diverge"},
                {User_Requested_Stop, "stopped"},
                {Feasible_Point_Found, "within the limits"},
-               {Maximum_Iterations_Exceeded, "the iterations are used up"},
-               {Restoration_Failed, "the way back into the limits was not found"},
+               {Maximum_Iterations_Exceeded, "the iteration limit was reached"},
+               {Restoration_Failed, "no way back into the limits was found"},
                {Error_In_Step_Computation, "no step could be computed"},
-               {Not_Enough_Degrees_Of_Freedom, "there are fewer unknowns than equations"},
+               {Not_Enough_Degrees_Of_Freedom, "there are more equations than unknowns"},
                {Invalid_Problem_Definition, "the program contradicts itself"},
                {Invalid_Option, "an option was refused"},
-               {Invalid_Number_Detected, "a number was not finite"},
+               {Invalid_Number_Detected, "a number is not finite"},
                {Insufficient_Memory, "out of memory"}};
   for (size_t k = 0; k < sizeof table / sizeof *table; k++)
     if (table[k].status == status) return table[k].text;
-  return "it ended without a verdict";
+  return "it ended without a result";
 }
 
 static void take_answer(const job *j, enum ApplicationReturnStatus status, double f, psdmp_plan_solver_answer *answer) {
