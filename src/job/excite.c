@@ -100,8 +100,9 @@ static psdm_status verify(psdmp_job_excite *j) {
                            "\1rate %g: between the rows a robot would reach %.6g of a limit; use a higher rate",
                            j->set.rate, j->between.worst);
   error = (psdm_error){.status = PSDM_E_ACCURACY};
-  snprintf(error.text, sizeof error.text, "the motion reaches %.6g of a limit (smallest gap %.3g m): it is not written",
-           j->planned.worst, j->planned.gap);
+  psdmp_base_print(error.text, sizeof error.text,
+                   "the motion reaches %.6g of a limit (smallest gap %.3g m): it is not written", j->planned.worst,
+                   j->planned.gap);
   return psdmp_job_fail(&j->job, &error);
 }
 

@@ -52,7 +52,7 @@ static double last_row(const psdmp_job_excite *j, double seconds) { return ceil(
 psdm_status psdmp_job_excite_fits(const psdmp_job_excite *j, double seconds, psdm_error *error) {
   char what[64];
   double rows = last_row(j, seconds) + 1, n = j->n, kept = psdmp_job_kept_wanted(&j->job, "out") ? 24 * (1 + 4 * n) : 0;
-  snprintf(what, sizeof what, "keeping %.3g rows", rows);
+  psdmp_base_print(what, sizeof what, "keeping %.3g rows", rows);
   return psdm_robot_fits(j->job.robot, what,
                          rows * (8 * (1 + 4 * n) + kept + (j->set.out ? 32 * (3 * n + 2) : 8 * (1 + 3 * n))), error);
 }

@@ -29,7 +29,7 @@ static const psdmp_document_node *child_counted(const psdmp_document_node *list,
 /* path: "a.b.2.c" after printing */
 static const psdmp_document_node *look(const psdmp_document_node *from, const char *format, va_list args) {
   char path[256];
-  int printed = vsnprintf(path, sizeof path, format, args);
+  int printed = psdmp_base_vprint(path, sizeof path, format, args);
   if (printed < 0 || (size_t)printed >= sizeof path) return NULL;
   for (const char *at = path; from && *at;) {
     size_t length = strcspn(at, ".");
