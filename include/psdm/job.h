@@ -11,6 +11,7 @@
 #ifndef PSDM_JOB_H
 #define PSDM_JOB_H
 
+#include "psdm/analyze.h"
 #include "psdm/log.h"
 #include "psdm/ranks.h"
 #include "psdm/report.h"
@@ -125,6 +126,17 @@ PSDM_API psdm_status psdm_job_load(const psdm_job_host *host, const char *path, 
  * do not work for this robot are told of and counted. host and lacking may be NULL. */
 PSDM_API psdm_status psdm_job_report(const psdm_job_host *host, psdm_report *report, const char *path, int *lacking,
                                      psdm_error *error);
+
+/* ---- analyze ---- */
+
+/* What its document does not say. */
+typedef struct psdm_analysis {
+  const psdm_structure *structure;
+  const double *lower, *upper; /* (n) ranges of the joints */
+} psdm_analysis;
+
+/* NULL before the end of a run, and of another command. */
+PSDM_API const psdm_analysis *psdm_job_analysis(const psdm_job *job);
 
 /* ---- simulate ---- */
 

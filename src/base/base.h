@@ -60,9 +60,10 @@ void psdmp_base_pending_remove(int slot);
 /* in place of a handle: /dev/null, or what this process has */
 enum { PSDMP_BASE_NOTHING = -1, PSDMP_BASE_INHERIT = -2 };
 
-/* Starts a program (looked for along PATH where its name has no slash) with these words and these handles as its
+/* Starts a program (looked for along PATH where its name has no slash) in a folder (NULL: here) with these words and these handles as its
  * standard input, output and errors; SIGPIPE ends it. Returns 0, or the errno that says why it does not run. */
-int psdmp_base_spawn(const char *program, char *const *words, int in, int out, int errors, pid_t *child);
+int psdmp_base_spawn(const char *folder, const char *program, char *const *words, int in, int out, int errors,
+                     pid_t *child);
 /* Waits for its end. False, and *state stays, where the host ignores SIGCHLD. */
 bool psdmp_base_spawn_wait(pid_t child, int *state);
 

@@ -1,5 +1,5 @@
 /* spawn_io.c: programs as child processes, without a shell. */
-#define _GNU_SOURCE /* environ */
+#define _GNU_SOURCE /* environ, posix_spawn_file_actions_addchdir_np */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +16,8 @@ static int give(posix_spawn_file_actions_t *actions, int handle, int as) {
   return posix_spawn_file_actions_adddup2(actions, handle, as);
 }
 
-int psdmp_base_spawn(const char *program, char *const *words, int in, int out, int errors, pid_t *child) {
+int psdmp_base_spawn(const char *folder, const char *program, char *const *words, int in, int out, int errors,
+                     pid_t *child) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t pipe_signal;
@@ -28,6 +29,7 @@ int psdmp_base_spawn(const char *program, char *const *words, int in, int out, i
   if (!failure) {
     failure = posix_spawnattr_setsigdefault(&attributes, &pipe_signal);
     if (!failure) failure = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    if (!failure && folder) failure = posix_spawn_file_actions_addchdir_np(&actions, folder);
     if (!failure) failure = give(&actions, in, STDIN_FILENO);
     if (!failure) failure = give(&actions, out, STDOUT_FILENO);
     if (!failure) failure = give(&actions, errors, STDERR_FILENO);

@@ -110,7 +110,7 @@ void psdmp_compile_compiler_identity(const psdmp_compile_command *command, psdmp
 static int start(const psdmp_compile_command *command, const char *log, pid_t *child) {
   int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return errno;
-  int failure = psdmp_base_spawn(command->path, command->word, PSDMP_BASE_NOTHING, file, file, child);
+  int failure = psdmp_base_spawn(NULL, command->path, command->word, PSDMP_BASE_NOTHING, file, file, child);
   close(file);
   return failure;
 }

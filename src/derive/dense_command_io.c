@@ -64,7 +64,7 @@ static psdm_status start(run *p, psdm_error *error) {
   char *const argv[] = {"sh", "-c", (char *)p->command, NULL};
   if (pipe2(ends, O_CLOEXEC))
     return psdmp_base_fail(error, PSDM_E_IO, NULL, 0, 0, "a pipe to the sampler: %s", strerror(errno));
-  failure = psdmp_base_spawn("/bin/sh", argv, fileno(p->request), ends[1], PSDMP_BASE_INHERIT, &p->pid);
+  failure = psdmp_base_spawn(NULL, "/bin/sh", argv, fileno(p->request), ends[1], PSDMP_BASE_INHERIT, &p->pid);
   close(ends[1]);
   p->answer = ends[0];
   if (!failure) return PSDM_OK;

@@ -5,8 +5,8 @@
 
 #include "job/state_priv.h"
 
-static const psdmp_job_kind *const kinds[] = {&psdmp_job_simulate_kind, &psdmp_job_excite_kind, &psdmp_job_inspect_kind,
-                                              &psdmp_job_derive_kind, &psdmp_job_params_kind};
+static const psdmp_job_kind *const kinds[] = {&psdmp_job_simulate_kind, &psdmp_job_excite_kind, &psdmp_job_inspect_kind, &psdmp_job_derive_kind,
+                                              &psdmp_job_params_kind, &psdmp_job_analyze_kind};
 
 static const psdmp_job_kind *find_kind(const char *command) {
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -220,6 +220,15 @@ psdm_status psdmp_job_answer(psdm_job *job, const psdm_result_type *type, psdmp_
 
 const psdm_named_value *psdmp_job_settings(psdm_job *job, psdm_result *answer, long *count) {
   return psdm_settings_values(job->kind->settings, psdm_job_values(job), answer, count);
+}
+
+const psdm_word *psdmp_job_texts(psdm_result *answer, const char *(*at)(const void *from, int index), const void *from,
+                                 long *count) {
+  for (*count = 0; at(from, (int)*count);) ++*count;
+  psdm_word *text = psdm_result_memory(answer, *count, sizeof *text);
+  for (long k = 0; text && k < *count; k++) text[k] = psdm_result_text(answer, at(from, (int)k));
+  if (!text) *count = 0;
+  return text;
 }
 
 bool psdmp_job_helps(const psdm_job *job) { return job->host.ranks && job->host.ranks->rank > 0; }

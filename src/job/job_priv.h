@@ -21,8 +21,8 @@ typedef struct psdmp_job_kind {
   void (*free)(psdm_job *job); /* NULL: nothing is the command's own */
 } psdmp_job_kind;
 
-extern const psdmp_job_kind psdmp_job_simulate_kind, psdmp_job_excite_kind, psdmp_job_inspect_kind,
-    psdmp_job_derive_kind, psdmp_job_params_kind;
+extern const psdmp_job_kind psdmp_job_simulate_kind, psdmp_job_excite_kind, psdmp_job_inspect_kind, psdmp_job_derive_kind,
+    psdmp_job_params_kind, psdmp_job_analyze_kind;
 
 struct psdm_job {
   const psdmp_job_kind *kind;
@@ -114,12 +114,22 @@ psdm_status psdmp_job_table_fits(const psdm_job *job, const psdm_robot *robot, c
 /* The joint whose link is meant where none is named; a note says which, once, where there was a choice. what: what
  * names another. */
 int psdmp_job_default_link(const psdm_job *job, const psdm_robot *robot, const char *what);
+/* the joint of a link or joint by name; an error names the nearest */
+psdm_status psdmp_job_find_link(const psdm_job *job, const char *setting, const psdm_robot *robot, const char *name,
+                                int *joint);
 /* an error where a link is fixed to the base */
 psdm_status psdmp_job_must_move(const psdm_job *job, const char *setting, const psdm_robot *robot, int joint);
 
 /* warns of a large condition number, and names axes that are nearly, but not quite, parallel or perpendicular to the
  * one before */
 void psdmp_job_weak_axes(const psdm_job *job, const psdm_robot *robot, double condition);
+
+/* ---- files that are written ---- */
+
+psdm_status psdmp_job_folder(const psdm_job *job, const char *directory); /* makes it; its parents must be there */
+psdm_status psdmp_job_open(const psdm_job *job, const char *path, psdm_output **out);
+/* accepts a NULL object */
+psdm_status psdmp_job_close(const psdm_job *job, psdm_output **out, bool keep);
 
 /* ---- rows that are written or kept ---- */
 
@@ -160,6 +170,9 @@ psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const c
 /* a document of this type, filled */
 typedef void psdmp_job_fill(psdm_job *job, psdm_result *answer);
 psdm_status psdmp_job_answer(psdm_job *job, const psdm_result_type *type, psdmp_job_fill *fill);
+/* copies of texts: at gives the index-th, NULL behind the last; sets *count */
+const psdm_word *psdmp_job_texts(psdm_result *answer, const char *(*at)(const void *from, int index), const void *from,
+                                 long *count);
 /* settings that differ from their defaults, for an answer */
 const psdm_named_value *psdmp_job_settings(psdm_job *job, psdm_result *answer, long *count);
 

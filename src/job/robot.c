@@ -22,6 +22,30 @@ int psdmp_job_default_link(const psdm_job *job, const psdm_robot *robot, const c
   return joint;
 }
 
+/* "--link 'A7': did you mean 'A6'?", among all links and joints */
+static psdm_status no_link(const psdm_job *job, const char *setting, const psdm_robot *robot, const char *name) {
+  int joints = psdm_robot_joints(robot);
+  char known[300] = "";
+  const char **words = psdmp_base_arena_alloc(&job->state->arena, 2 * (size_t)joints * sizeof *words), *near;
+  if (!words) return psdmp_job_memory(job);
+  for (int k = 0; k < joints; k++)
+    words[k] = psdm_robot_link_name(robot, k), words[joints + k] = psdm_robot_joint(robot, k)->name;
+  if ((near = psdmp_base_nearest(name, words, 2 * (size_t)joints)))
+    return psdmp_job_wrong(job, "\1%s '%s': did you mean '%s'?", setting, psdmp_job_safe(job, name),
+                           psdmp_job_safe(job, near));
+  for (int k = 0; k < joints && strlen(known) < 200; k++)
+    psdmp_base_print(known + strlen(known), sizeof known - strlen(known), "%s%.60s", k ? ", " : "",
+                     psdmp_job_safe(job, words[k]));
+  return psdmp_job_wrong(job, "\1%s '%s': the robot has no such link or joint; its links are %s", setting,
+                         psdmp_job_safe(job, name), known);
+}
+
+psdm_status psdmp_job_find_link(const psdm_job *job, const char *setting, const psdm_robot *robot, const char *name,
+                                int *joint) {
+  *joint = psdm_robot_find(robot, name);
+  return *joint >= 0 ? PSDM_OK : no_link(job, setting, robot, name);
+}
+
 psdm_status psdmp_job_must_move(const psdm_job *job, const char *setting, const psdm_robot *robot, int joint) {
   if (psdm_robot_moves(robot, joint)) return PSDM_OK;
   return psdmp_job_wrong(job, "\1%s: link '%s' is fixed to the base and does not move", setting,

@@ -103,26 +103,39 @@ static void write_row(psdm_output *out, const psdmp_job_group *groups, int count
   psdm_output_text(out, "\n");
 }
 
+/* ---- files, as the host writes them ---- */
+
+psdm_status psdmp_job_open(const psdm_job *job, const char *path, psdm_output **out) {
+  psdm_error error;
+  psdm_status status =
+      job->host.open ? job->host.open(job->host.user, path, out, &error) : psdm_output_open(path, NULL, out, &error);
+  return status ? psdmp_job_fail(job, &error) : PSDM_OK;
+}
+
+psdm_status psdmp_job_close(const psdm_job *job, psdm_output **out, bool keep) {
+  psdm_error error;
+  psdm_status status = PSDM_OK;
+  if (!*out) return PSDM_OK;
+  if (job->host.close) status = job->host.close(job->host.user, out, keep, &error);
+  else if (keep) status = psdm_output_commit(out, &error);
+  else psdm_output_abort(out);
+  return status ? psdmp_job_fail(job, &error) : PSDM_OK;
+}
+
 /* ---- for the jobs ---- */
 
 psdm_status psdmp_job_rows_open(const psdm_job *job, const char *setting, const char *path, psdmp_job_sink **sink) {
   psdmp_job_kept *kept = psdmp_job_state_kept(job->state, setting);
-  psdm_error error;
   *sink = NULL;
   if (!path && !kept) return PSDM_OK;
   psdmp_job_sink *s = psdmp_base_alloc(NULL, sizeof *s);
   if (!s) return psdmp_job_memory(job);
   s->kept = kept;
   if (kept) empty(kept);
-  psdm_status status = !path            ? PSDM_OK
-                       : job->host.open ? job->host.open(job->host.user, path, &s->out, &error)
-                                        : psdm_output_open(path, NULL, &s->out, &error);
-  if (status) {
-    psdmp_base_free(NULL, s);
-    return psdmp_job_fail(job, &error);
-  }
-  *sink = s;
-  return PSDM_OK;
+  psdm_status status = path ? psdmp_job_open(job, path, &s->out) : PSDM_OK;
+  if (status) psdmp_base_free(NULL, s);
+  else *sink = s;
+  return status;
 }
 
 bool psdmp_job_kept_wanted(const psdm_job *job, const char *setting) {
@@ -143,34 +156,23 @@ bool psdmp_job_rows_failed(const psdmp_job_sink *sink) {
 
 long psdmp_job_rows_count(const psdmp_job_sink *sink) { return sink ? sink->rows : 0; }
 
-static psdm_status close_file(const psdm_job *job, psdm_output **out, bool keep, psdm_error *error) {
-  if (!*out) return PSDM_OK;
-  if (job->host.close) return job->host.close(job->host.user, out, keep, error);
-  if (keep) return psdm_output_commit(out, error);
-  psdm_output_abort(out);
-  return PSDM_OK;
-}
-
 psdm_status psdmp_job_rows_commit(const psdm_job *job, psdmp_job_sink **sink) {
-  psdm_error error;
   if (!*sink) return PSDM_OK;
   bool failed = (*sink)->failed;
-  psdm_status status = close_file(job, &(*sink)->out, !failed, &error);
+  psdm_status status = psdmp_job_close(job, &(*sink)->out, !failed);
   psdmp_base_free(NULL, *sink);
   *sink = NULL;
-  return status ? psdmp_job_fail(job, &error) : failed ? psdmp_job_memory(job) : PSDM_OK;
+  return status ? status : failed ? psdmp_job_memory(job) : PSDM_OK;
 }
 
 /* ---- documents ---- */
 
 static psdm_status write_file(const psdm_job *job, const char *path, psdmp_job_writer *write, const void *self) {
   psdm_output *out;
-  psdm_error error;
-  psdm_status status =
-      job->host.open ? job->host.open(job->host.user, path, &out, &error) : psdm_output_open(path, NULL, &out, &error);
-  if (status) return psdmp_job_fail(job, &error);
+  psdm_status status = psdmp_job_open(job, path, &out);
+  if (status) return status;
   write(self, out);
-  return close_file(job, &out, true, &error) ? psdmp_job_fail(job, &error) : PSDM_OK;
+  return psdmp_job_close(job, &out, true);
 }
 
 psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const char *path, psdmp_job_writer *write,
@@ -187,7 +189,7 @@ psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const c
 
 void psdmp_job_rows_abort(const psdm_job *job, psdmp_job_sink **sink) {
   if (!*sink) return;
-  close_file(job, &(*sink)->out, false, NULL);
+  psdmp_job_close(job, &(*sink)->out, false);
   psdmp_base_free(NULL, *sink);
   *sink = NULL;
 }

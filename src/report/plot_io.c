@@ -123,7 +123,7 @@ static void take_pictures(painter *s, size_t fresh) {
  * so that is named as a file. When we end it does as well, as nobody reads what it writes. */
 static int start(const painter *s, int script, int out, pid_t *child) {
   char *words[] = {(char *)s->program, "-d", "/dev/stdin", NULL};
-  return psdmp_base_spawn(s->program, words, script, out, PSDMP_BASE_NOTHING, child);
+  return psdmp_base_spawn(NULL, s->program, words, script, out, PSDMP_BASE_NOTHING, child);
 }
 
 /* how a run of gnuplot ended */

@@ -1,15 +1,8 @@
-/* cmd_analyze.c: psdm analyze: structure, bounds and samples of a robot's dynamics for all positions at once. */
-#include "cmd_analyze.h"
-#include "plot.h"
-
+/* cmd_analyze.c: psdm analyze: structure, bounds and samples of a robot's dynamics, as text and tables. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "ranks.h"
-
-#define SETTINGS_STRUCT analyze_settings
-static const psdm_setting settings[] = {ANALYZE_SETTINGS(PSDM_SETTINGS_ROW){0}};
+#include "tool.h"
 
 static const char *const positional[] = {"ROBOT", NULL};
 
@@ -32,175 +25,210 @@ static const char help[] =
     "  psdm analyze robots/kuka_kr6.yaml --samples 100000000 --device cuda\n"
     "  psdm analyze robots/kuka_kr6.yaml --no-bounds --path motion.csv --out ellipsoids.csv --plots figures\n";
 
-const command_line analyze_line = {"analyze", settings, positional, help};
+const command_line analyze_line = {"analyze", NULL, positional, help};
 
-const char *const analyze_wishes[PSDM_WISHES] = {"M is constant if", "M is diagonal if", "gravity vanishes if",
-                                                 "springs and counterweights"};
-static void analysis_free(analysis *a) {
-  psdm_bounds_free(a->bounds);
-  psdm_structure_free(a->structure);
-  psdm_model_free(a->model);
-  psdm_work_free(a->work, NULL);
-  psdm_robot_free(a->robot);
-  free(a->lower);
-  free(a->path.t);
-  free(a->path.q);
-  free(a->path.row);
+static const char *const wishes[PSDM_WISHES] = {"M is constant if", "M is diagonal if", "gravity vanishes if",
+                                                "springs and counterweights"};
+typedef struct view {
+  const psdm_job *job;
+  const psdm_analyze_result *r;
+  const psdm_structure *structure;
+  int n;
+} view;
+
+enum { FEW_JOINTS = 4 }; /* up to this many terms of c are all listed */
+
+/* "(q2,q3)", or "" for a constant */
+static int depends_text(const unsigned char *depends, int n, char *buf, size_t size) {
+  size_t used = 0;
+  buf[0] = '\0';
+  for (int j = 0; j < n && used < size; j++)
+    if (depends[j]) used += (size_t)snprintf(buf + used, size - used, "%sq%d", used ? "," : "(", j + 1);
+  if (used && used < size) used += (size_t)snprintf(buf + used, size - used, ")");
+  return (int)used;
 }
 
-static int check_settings(const analyze_settings *s) {
-  if (!(s->points >= 1 && s->points <= 1e12) || s->points != floor(s->points))
-    return tool_usage("analyze", "--points must be a whole number");
-  if (!(s->samples >= 0 && s->samples <= 4e9) || s->samples != floor(s->samples))
-    return tool_usage("analyze", "--samples must be a whole number from 0 to 4e9");
-  if (s->samples == 0 && strcmp(s->device, "cuda") == 0) return tool_usage("analyze", "--device needs --samples N");
-  if (s->samples > 0 && s->no_bounds)
-    return tool_usage("analyze", "--samples needs bounds and cannot be used with --no-bounds");
-  if (!(s->seed >= 0 && s->seed <= 9e15) || s->seed != floor(s->seed))
-    return tool_usage("analyze", "--seed must be a whole number");
-  if ((s->out || s->link) && !s->path) return tool_usage("analyze", "--%s needs --path", s->out ? "out" : "link");
-  if (s->out && strcmp(s->out, "-") == 0 && s->json)
-    return tool_usage("analyze", "--json and --out - cannot both use standard output");
-  return -1;
+/* "m12(q2)" or "0" */
+static int mass_text(const view *a, int i, int j, char *buf, size_t size) {
+  unsigned char depends[PSDM_MAX_JOINTS];
+  int low = (i < j ? i : j) + 1, high = (i < j ? j : i) + 1;
+  if (!psdm_structure_mass(a->structure, i, j, depends)) return snprintf(buf, size, "0");
+  int used = snprintf(buf, size, a->n > 9 ? "m%d,%d" : "m%d%d", low, high);
+  return used + depends_text(depends, a->n, buf + used, size - (size_t)used);
 }
 
-/* ---- ranges ---- */
-
-static int joint_named(const analysis *a, const char *name) {
-  double number;
-  if (tool_parse_number(name, &number))
-    return number == floor(number) && number >= 1 && number <= a->n ? (int)number - 1 : -1;
-  for (int k = 0; k < psdm_robot_joints(a->robot); k++)
-    if (strcmp(psdm_robot_joint(a->robot, k)->name, name) == 0) return psdm_robot_joint(a->robot, k)->q;
-  return -1;
-}
-
-/* "2=-1:1", modified here */
-static int take_limit(analysis *a, char *text) {
-  char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
-  double lower, upper;
-  int joint = -1;
-  if (colon) {
-    *equals = *colon = '\0';
-    joint = joint_named(a, text);
-    if (joint < 0) return tool_usage("analyze", "--limits: '%s' is not an independent joint", tool_safe(text));
+static void print_mass(const view *a) {
+  char text[1024];
+  printf("M =\n");
+  for (int i = 0; i < a->n; i++) {
+    printf(" ");
+    for (int j = 0; j < a->n; j++) {
+      int wide = 0;
+      for (int k = 0; k < a->n; k++) {
+        int width = mass_text(a, k, j, text, sizeof text);
+        if (width > wide) wide = width;
+      }
+      mass_text(a, i, j, text, sizeof text);
+      printf(" %-*s", j < a->n - 1 ? wide + 1 : 0, text);
+    }
+    printf("\n");
   }
-  if (joint < 0 || !tool_parse_number(equals + 1, &lower) || !tool_parse_number(colon + 1, &upper) || lower > upper)
-    return tool_usage("analyze", "--limits '%s': JOINT=LOWER:UPPER,... was expected", tool_safe(a->set.limits));
-  a->lower[joint] = lower;
-  a->upper[joint] = upper;
-  return -1;
 }
 
-static int set_limits(analysis *a) {
-  int code = -1;
-  a->lower = calloc(2 * (size_t)a->n, sizeof *a->lower);
-  char *copy = malloc(a->set.limits ? strlen(a->set.limits) + 1 : 1);
-  if (!a->lower || !copy) code = tool_no_memory("analyze");
-  a->upper = a->lower ? a->lower + a->n : NULL;
-  for (int k = 0; k < psdm_robot_joints(a->robot) && code < 0; k++) {
-    const psdm_joint *joint = psdm_robot_joint(a->robot, k);
-    if (joint->q < 0) continue;
-    a->lower[joint->q] = joint->limits.lower;
-    a->upper[joint->q] = joint->limits.upper;
+static void print_gravity(const view *a) {
+  unsigned char depends[PSDM_MAX_JOINTS];
+  char text[1024];
+  printf("g =");
+  for (int i = 0; i < a->n; i++) {
+    if (psdm_structure_gravity(a->structure, i, depends)) {
+      depends_text(depends, a->n, text, sizeof text);
+      printf(" %sg%d%s", i ? " " : "", i + 1, text);
+    } else printf(" %s0", i ? " " : "");
   }
-  if (code < 0 && a->set.limits) {
-    strcpy(copy, a->set.limits);
-    for (char *at = strtok(copy, ","); at && code < 0; at = strtok(NULL, ",")) code = take_limit(a, at);
+  printf("\n");
+}
+
+static void print_coriolis(const view *a) {
+  unsigned char depends[PSDM_MAX_JOINTS];
+  char text[1024];
+  int there = 0, all = 0;
+  for (int i = 0; i < a->n; i++)
+    for (int j = 0; j < a->n; j++)
+      for (int k = j; k < a->n; k++, all++) there += psdm_structure_coriolis(a->structure, i, j, k, NULL);
+  if (!there || a->n > FEW_JOINTS) {
+    printf(there ? "c has %d of %d terms\n" : "c = 0\n", there, all);
+    return;
   }
-  free(copy);
-  return code;
-}
-
-/* ---- work ---- */
-
-long analyze_beyond(const psdm_bounds *b) {
-  return b->mass.at_samples.beyond + b->mass_small.at_samples.beyond + b->mass_least.at_samples.beyond +
-         b->coriolis.at_samples.beyond + b->gravity.at_samples.beyond;
-}
-
-static int find_link(analysis *a) {
-  if (!a->set.link) {
-    a->link = tool_default_link(a->robot, "--link selects another");
-    return -1;
+  for (int i = 0; i < a->n; i++) {
+    int shown = 0;
+    printf("c%d =", i + 1);
+    for (int j = 0; j < a->n; j++)
+      for (int k = j; k < a->n; k++) {
+        if (!psdm_structure_coriolis(a->structure, i, j, k, depends)) continue;
+        depends_text(depends, a->n, text, sizeof text);
+        printf(j == k ? "%s f%s qd%d^2" : "%s f%s qd%d qd%d", shown++ ? " +" : "", text, j + 1, k + 1);
+      }
+    printf(shown ? "\n" : " 0\n");
   }
-  a->link = psdm_robot_find(a->robot, a->set.link);
-  return a->link >= 0 ? tool_must_move("analyze", "link", a->robot, a->link)
-                      : tool_no_link("analyze", "link", a->set.link, a->robot);
 }
 
-static int find_structure(analysis *a) {
-  psdm_error error;
-  a->numeric = psdm_robot_ready(a->robot, &error) == PSDM_OK;
-  if (!a->numeric && !a->set.any) tool_warn("%s: structure for any masses, no bounds", error.text);
-  if (psdm_model_derive(a->robot, NULL, NULL, &a->model, NULL, &error)) return tool_fail(&error);
-  if (psdm_structure_new(a->robot, a->model, a->numeric && !a->set.any, NULL, &a->structure, &error))
-    return tool_fail(&error);
-  return -1;
+static void print_facts(const view *a) {
+  bool constant = a->r->constant_mass, diagonal = a->r->diagonal_mass;
+  printf("M is %s", constant && diagonal ? "constant and diagonal"
+                    : constant           ? "constant"
+                    : diagonal           ? "diagonal"
+                                         : "neither constant nor diagonal");
+  printf(a->r->linear ? "; without gravity: the model is linear\n" : "\n");
 }
 
-static int find_bounds(analysis *a) {
-  if (!a->numeric || a->set.no_bounds) return -1;
-  progress bar = progress_start("bounds", 0);
-  psdm_error error;
-  const psdm_bounds_options options = {.points = (long)a->set.points,
-                                       .lower = a->lower,
-                                       .upper = a->upper,
-                                       .seed = (uint64_t)a->set.seed,
-                                       .samples = (long)a->set.samples,
-                                       .cuda = strcmp(a->set.device, "cuda") == 0,
-                                       .ranks = ranks_all(),
-                                       .progress = progress_words,
-                                       .progress_user = &bar};
-  tool_listen();
-  psdm_status status = psdm_bounds_new(a->robot, &options, NULL, &a->bounds, &error);
-  progress_end(&bar);
-  if (status) return tool_fail(&error);
-  if (ranks_helper()) return EXIT_OK;
-  if (tool_interrupted())
-    tool_warn("interrupted: these bounds hold, but may not be the tightest%s",
-              a->set.samples > 0 ? ", and samples are missing" : "");
-  tool_deaf();
-  tool_detail("bounds in %.3g s", tool_now() - bar.started);
-  if (a->bounds->samples) tool_detail("%ld samples in %.3g s", a->bounds->samples, a->bounds->samples_seconds);
-  return -1;
+static void print_conditions(const view *a) {
+  static const psdm_wish order[] = {PSDM_WISH_CONSTANT_MASS, PSDM_WISH_DIAGONAL_MASS, PSDM_WISH_NO_GRAVITY,
+                                    PSDM_WISH_SPRINGS};
+  for (size_t w = 0; w < sizeof order / sizeof *order; w++) {
+    const char *sentence = psdm_structure_condition(a->structure, order[w], 0);
+    if (sentence) printf("\n%s\n", wishes[order[w]]);
+    for (int k = 1; sentence; k++) {
+      printf("  %s\n", sentence);
+      sentence = psdm_structure_condition(a->structure, order[w], k);
+    }
+  }
 }
 
-/* a sample beyond a proved bound means a bug here or an unsupported robot, and is always reported */
-static int judge(const analysis *a) {
-  long beyond = a->bounds ? analyze_beyond(a->bounds) : 0;
-  if (!beyond) return EXIT_OK;
-  tool_warn("%ld of %ld samples exceed proved bounds: do not trust the bounds of this robot, and please report it",
-            beyond, a->bounds->samples);
-  return EXIT_QUALITY;
+/* ---- bounds ---- */
+
+static void print_place(const view *a, const char *name, const double *x) {
+  printf("%s%s = (", *name == 'q' && name[1] ? ", " : "", name);
+  for (int i = 0; i < a->n; i++) printf("%s%.4g", i ? ", " : "", x[i]);
+  printf(")");
 }
 
-static int show(const analysis *a) {
-  int code = EXIT_OK;
-  if (a->set.json) code = analyze_json(a);
-  else if (!a->set.out || strcmp(a->set.out, "-") != 0) analyze_print(a);
-  return code > EXIT_OK ? code : judge(a);
+static void print_bound(const view *a, const char *what, const psdm_bound_result *b, bool least) {
+  double ratio = least ? b->found / b->bound : b->bound / b->found;
+  printf("  %-24s %12.6g %12.6g ", what, b->bound, b->found);
+  if (isfinite(ratio) && b->bound > 0) printf("%8.4f   ", ratio);
+  else printf("%8s   ", "-");
+  print_place(a, "q", b->q.item);
+  if (b->qd.item) print_place(a, "qd", b->qd.item);
+  printf("\n");
+}
+
+static void print_sampled(const char *what, const psdm_bound_result *b, long beyond) {
+  const psdm_sampled *s = b->samples;
+  printf("  %-24s %12.6g %12.6g %12.6g %12.6g %12.6g %8ld\n", what, s->least, s->half, s->at_95, s->at_999, s->largest,
+         beyond);
+}
+
+static bool stays_at_zero(const view *a) {
+  const psdm_analysis *own = psdm_job_analysis(a->job);
+  for (int q = 0; q < a->n; q++)
+    if (strcmp(a->r->joints.item[q].type, "prismatic") == 0 && !(isfinite(own->lower[q]) && isfinite(own->upper[q])))
+      return true;
+  return false;
+}
+
+static void print_samples(const view *a) {
+  const psdm_bounds_result *b = a->r->bounds;
+  if (!b->samples) return;
+  printf("\n%ld samples between the limits%s, %.1f s%s\n", b->samples,
+         stays_at_zero(a) ? ", sliding joints without limits at 0" : "", b->samples_seconds,
+         strcmp(b->device, "cuda") == 0 ? " on the GPU" : "");
+  printf("  %-24s %12s %12s %12s %12s %12s %8s\n", "", "least", "half", "95 %", "99.9 %", "largest", "beyond");
+  print_sampled("||M||", &b->mass, b->mass.samples->beyond + b->mass_small.samples->beyond);
+  print_sampled("M's least eigenvalue", &b->mass_least, b->mass_least.samples->beyond);
+  print_sampled("||S|| at random unit qd", &b->coriolis, b->coriolis.samples->beyond);
+  print_sampled("|g|", &b->gravity, b->gravity.samples->beyond);
+  if (!b->beyond) printf("  no sample exceeds a proved bound\n");
+}
+
+static void print_bounds(const view *a) {
+  const psdm_bounds_result *b = a->r->bounds;
+  if (!b) return;
+  printf("\nbounds, %.1f s\n  %-24s %12s %12s %8s   %s\n", b->seconds, "", "proved", "found", "ratio", "at");
+  print_bound(a, "||M|| at most", &b->mass, false);
+  print_bound(a, "||M|| at least", &b->mass_small, true);
+  print_bound(a, "M's eigenvalues at least", &b->mass_least, true);
+  print_bound(a, "||S||/|qd| at most", &b->coriolis, false);
+  print_bound(a, "|g| at most", &b->gravity, false);
+  printf("  k0..k7 =");
+  for (int k = 0; k < 8; k++) printf(" %.6g", b->k[k]);
+  printf("\n");
+  if (b->coriolis_square > 0)
+    printf("  ||S|| also grows with %.6g |q|^2 |qd|: sliding joints without limits\n", b->coriolis_square);
+  print_samples(a);
+}
+
+/* ---- path ---- */
+
+static void print_path(const view *a) {
+  const psdm_path_result *p = a->r->path;
+  if (!p) return;
+  printf("\nalong the path: %ld positions, %s moves in %ld direction%s\n", p->positions, tool_safe(p->link),
+         p->dimensions, p->dimensions == 1 ? "" : "s");
+  for (int k = 0; k < 2; k++) {
+    const psdm_path_point *point = k ? &p->most : &p->least;
+    printf("  %-8s manipulability %.6g at ", k ? "largest" : "smallest", point->manipulability);
+    if (!isnan(point->t)) printf("t = %.6g, ", point->t);
+    print_place(a, "q", point->q.item);
+    printf("\n");
+  }
+}
+
+static int print(const psdm_job *job) {
+  const psdm_analyze_result *r = (const psdm_analyze_result *)psdm_job_result(job);
+  const view a = {job, r, psdm_job_analysis(job)->structure, (int)r->n};
+  printf("%s: %d joint%s, %s\n\n", tool_safe(r->name), a.n, a.n == 1 ? "" : "s",
+         strcmp(r->masses, "own") == 0 ? "with this robot's masses (--any: for all)" : "for any masses");
+  print_mass(&a);
+  print_gravity(&a);
+  print_coriolis(&a);
+  print_facts(&a);
+  print_conditions(&a);
+  print_bounds(&a);
+  print_path(&a);
+  return EXIT_OK;
 }
 
 int cmd_analyze(int argc, char **argv) {
-  analysis a = {0};
-  const char *path;
-  int code = settings_parse(&analyze_line, argc, argv, &a.set, &path);
-  if (code < 0) code = check_settings(&a.set);
-  if (code < 0 && ranks_helper() && a.set.samples == 0) return EXIT_OK; /* nothing to share */
-  if (code < 0) code = tool_load("analyze", path, PSDM_ROBOT_SETTINGS_OF(&a.set), &a.robot);
-  if (code >= 0) return code;
-  a.n = psdm_robot_n(a.robot);
-  code = set_limits(&a);
-  if (code < 0) code = find_link(&a);
-  if (code < 0 && psdm_work_new(a.robot, NULL, &a.work)) code = tool_no_memory("analyze");
-  if (code < 0) code = find_structure(&a);
-  if (code < 0 && a.set.path && !ranks_helper()) code = analyze_read_path(&a);
-  if (code < 0) code = find_bounds(&a);
-  if (code < 0 && ranks_helper()) code = EXIT_OK;
-  if (code < 0 && a.set.out) code = analyze_write_path(&a);
-  if (code < 0 && a.set.plots) code = analyze_plot(&a);
-  if (code < 0) code = show(&a);
-  analysis_free(&a);
-  return code == EXIT_OK && plot_lacks() ? EXIT_QUALITY : code;
+  static const char *const files[] = {"out", NULL};
+  return tool_job_command(&analyze_line, argc, argv, files, print);
 }

@@ -1,9 +1,10 @@
-/* cmd_analyze.h: shared by the files of psdm analyze. */
-#ifndef CMD_ANALYZE_H
-#define CMD_ANALYZE_H
+/* analyze_priv.h: what the files of the job analyze share. */
+#ifndef PSDMP_JOB_ANALYZE_PRIV_H
+#define PSDMP_JOB_ANALYZE_PRIV_H
 
+#include "job/job_priv.h"
 #include "psdm/analyze.h"
-#include "tool.h"
+#include "psdm/results.h"
 
 #define ANALYZE_SETTINGS(X)                                                                                           \
   X(flag, any, "", "", "structure for any masses, not for this robot's (bounds need its masses)")                     \
@@ -24,46 +25,42 @@
   X(flag, json, "", "", "write one JSON object")                                                                      \
   PSDM_ROBOT_SETTINGS(X)
 
-typedef struct analyze_settings {
+typedef struct psdmp_job_analyze_settings {
   ANALYZE_SETTINGS(PSDM_SETTINGS_FIELD)
-} analyze_settings;
+} psdmp_job_analyze_settings;
 
 enum { ELLIPSOIDS = 3, PATH_NUMBERS = 3 + ELLIPSOIDS * 12 };
 
 /* A path: positions, and for each w1 w2 w3, then three ellipsoids, each of three axes and nine direction cosines. */
-typedef struct path_rows {
+typedef struct psdmp_job_path {
   long count, room;
   bool timed;
   double *t, *q;    /* (count), (count x n) */
   double *row;      /* (count x PATH_NUMBERS) */
   int dimensions;   /* rank that the link's velocity reaches somewhere on the path */
   long least, most; /* rows of the smallest and largest manipulability */
-} path_rows;
+} psdmp_job_path;
 
-/* All data of one run. */
-typedef struct analysis {
-  analyze_settings set;
-  psdm_robot *robot;
+typedef struct psdmp_job_analyze {
+  psdm_job job;
+  psdmp_job_analyze_settings set;
   psdm_model *model;
   psdm_structure *structure;
   psdm_bounds *bounds;
   psdm_work *work;
   int n, link;
-  bool numeric;
+  bool numeric;          /* the robot's masses are known */
   double *lower, *upper; /* (n) ranges */
-  path_rows path;
-} analysis;
+  psdmp_job_path path;
+  psdm_analysis answer;
+} psdmp_job_analyze;
 
-/* Each returns -1 to go on, else an exit code. */
-int analyze_read_path(analysis *a);
-int analyze_write_path(const analysis *a);
-int analyze_plot(const analysis *a);
-int analyze_json(const analysis *a);
-void analyze_print(const analysis *a);
+psdm_status psdmp_job_analyze_path(psdmp_job_analyze *j); /* analyze_path.c: reads the positions */
+psdm_status psdmp_job_analyze_rows(const psdmp_job_analyze *j);
+double psdmp_job_analyze_measure(const psdmp_job_analyze *j, long row); /* manipulability in the path's dimensions */
 
-long analyze_beyond(const psdm_bounds *b);           /* samples beyond a proved bound: should be 0 */
-double analyze_measure(const analysis *a, long row); /* manipulability in the path's own dimensions */
-const char *analyze_path_column(int column, char buf[16]);
+psdm_status psdmp_job_analyze_plot(psdmp_job_analyze *j);   /* analyze_plot.c */
+psdm_status psdmp_job_analyze_answer(psdmp_job_analyze *j); /* analyze_answer.c */
+long psdmp_job_analyze_beyond(const psdm_bounds *b);        /* samples beyond a proved bound: should be 0 */
 
-extern const char *const analyze_wishes[PSDM_WISHES]; /* "M is constant if" */
 #endif

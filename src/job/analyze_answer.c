@@ -1,7 +1,5 @@
-/* cmd_analyze_json.c: what psdm analyze found, as a document. */
-#include <math.h>
-
-#include "cmd_analyze.h"
+/* analyze_answer.c: what was found, as a document. */
+#include "job/analyze_priv.h"
 
 static void put_entry(psdm_result *head, int present, const unsigned char *depends, int n, psdm_structure_entry *to) {
   long *joint = psdm_result_memory(head, n, sizeof *joint), count = 0;
@@ -12,7 +10,7 @@ static void put_entry(psdm_result *head, int present, const unsigned char *depen
 }
 
 /* [joint, velocity, velocity] of the terms that are there */
-static void put_coriolis(const analysis *a, psdm_analyze_result *r) {
+static void put_coriolis(const psdmp_job_analyze *a, psdm_analyze_result *r) {
   long count = 0, n = a->n, most = n * n * (n + 1) / 2;
   long *term = psdm_result_memory(&r->head, 3 * most, sizeof *term);
   for (int i = 0; term && i < n; i++)
@@ -26,7 +24,7 @@ static void put_coriolis(const analysis *a, psdm_analyze_result *r) {
   r->c.columns = 3;
 }
 
-static void put_structure(const analysis *a, psdm_analyze_result *r) {
+static void put_structure(const psdmp_job_analyze *a, psdm_analyze_result *r) {
   unsigned char depends[PSDM_MAX_JOINTS];
   int n = a->n;
   psdm_structure_entry *M = psdm_result_items(&r->head, &psdm_structure_entry_type, (long)n * n),
@@ -62,10 +60,10 @@ static const char *gravity_at(const void *from, int k) {
 static const char *springs_at(const void *from, int k) { return psdm_structure_condition(from, PSDM_WISH_SPRINGS, k); }
 
 static void put_conditions(psdm_result *head, const psdm_structure *s, psdm_conditions *to) {
-  to->constant_mass.item = tool_texts(head, constant_at, s, &to->constant_mass.rows);
-  to->diagonal_mass.item = tool_texts(head, diagonal_at, s, &to->diagonal_mass.rows);
-  to->no_gravity.item = tool_texts(head, gravity_at, s, &to->no_gravity.rows);
-  to->springs.item = tool_texts(head, springs_at, s, &to->springs.rows);
+  to->constant_mass.item = psdmp_job_texts(head, constant_at, s, &to->constant_mass.rows);
+  to->diagonal_mass.item = psdmp_job_texts(head, diagonal_at, s, &to->diagonal_mass.rows);
+  to->no_gravity.item = psdmp_job_texts(head, gravity_at, s, &to->no_gravity.rows);
+  to->springs.item = psdmp_job_texts(head, springs_at, s, &to->springs.rows);
 }
 
 static void put_bound(psdm_result *head, const psdm_bound *b, const psdm_bounds *all, psdm_bound_result *to) {
@@ -78,7 +76,12 @@ static void put_bound(psdm_result *head, const psdm_bound *b, const psdm_bounds 
   to->samples = sampled;
 }
 
-static void put_bounds(const analysis *a, psdm_analyze_result *r) {
+long psdmp_job_analyze_beyond(const psdm_bounds *b) {
+  return b->mass.at_samples.beyond + b->mass_small.at_samples.beyond + b->mass_least.at_samples.beyond +
+         b->coriolis.at_samples.beyond + b->gravity.at_samples.beyond;
+}
+
+static void put_bounds(const psdmp_job_analyze *a, psdm_analyze_result *r) {
   const psdm_bounds *b = a->bounds;
   psdm_bounds_result *to = b ? psdm_result_items(&r->head, &psdm_bounds_result_type, 1) : NULL;
   if (!to) return;
@@ -92,40 +95,41 @@ static void put_bounds(const analysis *a, psdm_analyze_result *r) {
   to->samples = b->samples;
   to->device = a->set.device;
   to->samples_seconds = b->samples_seconds;
-  to->beyond = analyze_beyond(b);
+  to->beyond = psdmp_job_analyze_beyond(b);
   to->seconds = b->seconds;
   r->bounds = to;
 }
 
-static void put_path_point(const analysis *a, psdm_result *head, long row, psdm_path_point *to) {
-  to->manipulability = analyze_measure(a, row);
+static void put_path_point(const psdmp_job_analyze *a, psdm_result *head, long row, psdm_path_point *to) {
+  to->manipulability = psdmp_job_analyze_measure(a, row);
   if (a->path.timed) to->t = a->path.t[row];
   PSDM_RESULT_SET(to->q, psdm_result_numbers(head, a->path.q + row * a->n, a->n), a->n);
 }
 
-static void put_path(const analysis *a, psdm_analyze_result *r) {
-  const path_rows *p = &a->path;
+static void put_path(const psdmp_job_analyze *a, psdm_analyze_result *r) {
+  const psdmp_job_path *p = &a->path;
   psdm_path_result *to = a->set.path ? psdm_result_items(&r->head, &psdm_path_result_type, 1) : NULL;
   if (!to) return;
   to->positions = p->count;
-  to->link = psdm_result_text(&r->head, psdm_robot_link_name(a->robot, a->link));
+  to->link = psdm_result_text(&r->head, psdm_robot_link_name(a->job.robot, a->link));
   to->dimensions = p->dimensions;
   put_path_point(a, &r->head, p->least, &to->least);
   put_path_point(a, &r->head, p->most, &to->most);
   r->path = to;
 }
 
-int analyze_json(const analysis *a) {
-  psdm_result *head;
-  psdm_error error;
-  if (psdm_result_new(&psdm_analyze_result_type, NULL, &head, &error)) return tool_fail(&error);
+static void fill(psdm_job *job, psdm_result *head) {
+  const psdmp_job_analyze *a = (psdmp_job_analyze *)job;
   psdm_analyze_result *r = (psdm_analyze_result *)head;
-  psdm_result_name_robot(head, a->robot, &r->name, &r->fingerprint);
+  psdm_result_name_robot(head, job->robot, &r->name, &r->fingerprint);
   r->n = a->n;
-  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, a->robot, NULL), a->n);
+  PSDM_RESULT_SET(r->joints, psdm_result_joints(head, job->robot, NULL), a->n);
   put_structure(a, r);
   put_conditions(head, a->structure, &r->conditions);
   put_bounds(a, r);
   put_path(a, r);
-  return tool_answer(head);
+}
+
+psdm_status psdmp_job_analyze_answer(psdmp_job_analyze *a) {
+  return psdmp_job_answer(&a->job, &psdm_analyze_result_type, fill);
 }
