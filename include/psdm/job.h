@@ -45,6 +45,7 @@ typedef struct psdm_job_host {
   /* how far the present stage is, 0 to 1, or below 0 where that is not known; false stops the job */
   psdm_progress progress;
   bool (*stopped)(void *user);                 /* asked between; true stops the job */
+  bool (*hurried)(void *user);                 /* asked after a stop: true where nobody waits for what is not ready */
   void (*reads)(void *user, const char *path); /* a file that the job reads */
   /* how files are written, in place of psdm_output_open, and psdm_output_commit or, where it is not to be kept,
    * psdm_output_abort */
@@ -52,8 +53,9 @@ typedef struct psdm_job_host {
   psdm_status (*close)(void *user, psdm_output **output, bool keep, psdm_error *error);
   /* a file that the library writes by itself: an error forbids it; done: it is there */
   psdm_status (*writes)(void *user, const char *path, bool done, psdm_error *error);
-  psdm_ranks *ranks; /* other processes that help; NULL: none */
-  bool options;      /* texts name settings as the tool's options: --log-rate, not log_rate */
+  psdm_ranks *ranks;   /* other processes that help; NULL: none */
+  const char *command; /* a command line, for files that name what made them; NULL: none */
+  bool options;        /* texts name settings as the tool's options: --log-rate, not log_rate */
 } psdm_job_host;
 
 /* The settings of a command, and those that its command line takes without a name, in order, behind the robot; NULL

@@ -21,8 +21,8 @@ typedef struct psdmp_job_kind {
   void (*free)(psdm_job *job); /* NULL: nothing is the command's own */
 } psdmp_job_kind;
 
-extern const psdmp_job_kind psdmp_job_simulate_kind, psdmp_job_excite_kind, psdmp_job_inspect_kind, psdmp_job_derive_kind,
-    psdmp_job_params_kind, psdmp_job_analyze_kind;
+extern const psdmp_job_kind psdmp_job_simulate_kind, psdmp_job_inspect_kind, psdmp_job_derive_kind,
+    psdmp_job_params_kind, psdmp_job_analyze_kind, psdmp_job_bench_kind, psdmp_job_codegen_kind;
 
 struct psdm_job {
   const psdmp_job_kind *kind;
@@ -45,7 +45,10 @@ psdm_status psdmp_job_fail(const psdm_job *job, const psdm_error *error);
 psdm_status psdmp_job_memory(const psdm_job *job);
 /* PSDM_E_STOPPED, and why there is nothing yet */
 psdm_status psdmp_job_nothing(const psdm_job *job, const char *why);
-/* a setting's text that is none of some words */
+/* a text that is none of some words; what it is: "function" */
+psdm_status psdmp_job_no_word(const psdm_job *job, const char *what, const char *text, const char *const *words,
+                              int count);
+/* the same of a setting's */
 psdm_status psdmp_job_unknown(const psdm_job *job, const char *setting, const char *text, const char *const *words,
                               int count);
 /* a setting that only some kinds of a command take is given for another; words: what it needs */
@@ -81,6 +84,10 @@ bool psdmp_job_given(const psdm_job *job, const char *setting); /* differs from 
 
 /* which of the words that its argument offers a setting has; -1: another */
 int psdmp_job_choice(const psdm_job *job, const char *setting);
+
+/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word names
+ * alone */
+psdm_status psdmp_job_functions(const psdm_job *job, const char *list, unsigned *functions, unsigned *optional);
 
 /* "1,2,3": count numbers, or one for all */
 psdm_status psdmp_job_numbers(const psdm_job *job, const char *setting, const char *text, int count, double *value);

@@ -55,16 +55,23 @@ psdm_status psdmp_job_nothing(const psdm_job *job, const char *why) {
 
 psdm_status psdmp_job_memory(const psdm_job *job) { return psdmp_base_fail_status(&job->state->error, PSDM_E_MEMORY); }
 
-psdm_status psdmp_job_unknown(const psdm_job *job, const char *setting, const char *text, const char *const *words,
+psdm_status psdmp_job_no_word(const psdm_job *job, const char *what, const char *text, const char *const *words,
                               int count) {
   const char *near = psdmp_base_nearest(text, words, (size_t)count);
   char known[512] = "";
   for (int i = 0; i < count; i++)
     snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", words[i]);
   if (near)
-    return psdmp_job_wrong(job, "\1%s '%s': did you mean '%s'? There are %s", setting, psdmp_job_safe(job, text), near,
+    return psdmp_job_wrong(job, "%s '%s': did you mean '%s'? There are %s", what, psdmp_job_safe(job, text), near,
                            known);
-  return psdmp_job_wrong(job, "\1%s '%s': one of %s was expected", setting, psdmp_job_safe(job, text), known);
+  return psdmp_job_wrong(job, "%s '%s': one of %s was expected", what, psdmp_job_safe(job, text), known);
+}
+
+psdm_status psdmp_job_unknown(const psdm_job *job, const char *setting, const char *text, const char *const *words,
+                              int count) {
+  char what[64];
+  snprintf(what, sizeof what, "\1%.60s", setting);
+  return psdmp_job_no_word(job, what, text, words, count);
 }
 
 void psdmp_job_tell(const psdm_job *job, psdm_job_event event, const char *format, ...) {

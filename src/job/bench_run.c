@@ -1,10 +1,11 @@
 /* bench_run.c: generated functions and recursions at the same states: compared, then timed, best of
  * several rounds. */
-#include "bench_run.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "job/bench_priv.h"
+#include "job/state_priv.h"
 
 /* inputs of the functions: this many of q, qd, qdd; forward takes tau in place of the last */
 static const int takes[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = 3,
@@ -20,19 +21,17 @@ static const int takes[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = 3,
                                                [PSDM_CODE_LINEARIZE_FORWARD] = 3,
                                                [PSDM_CODE_INVERSE_MASS] = 1};
 
-static int out_of_memory(void) { return tool_fail(&(psdm_error){.status = PSDM_E_MEMORY}); }
-
 /* ---- states ---- */
 
 /* motions and their torques */
-static psdm_status fill_states(bench *b) {
+static psdm_status fill_states(psdmp_job_bench *b) {
   static const double most[3] = {3, 2, 5};
   size_t n = (size_t)psdm_robot_n(b->robot);
-  unsigned long long seed = 1;
+  uint64_t seed = 1;
   psdm_status status = PSDM_OK;
   for (size_t s = 0; s < BENCH_STATES && !status; s++) {
     double *x = b->state + 4 * n * s;
-    for (size_t i = 0; i < 3 * n; i++) x[i] = most[i / n] * (2 * tool_random(&seed) - 1);
+    for (size_t i = 0; i < 3 * n; i++) x[i] = most[i / n] * psdmp_base_random(&seed, -1, 1);
     status = psdm_inverse(b->robot, b->work, x, x + n, x + 2 * n, x + 3 * n);
     for (size_t i = 0; i < 4 * n; i++) b->turned[i * BENCH_STATES + s] = x[i];
   }
@@ -40,33 +39,35 @@ static psdm_status fill_states(bench *b) {
 }
 
 /* length of the largest result */
-static size_t most_outputs(const bench *b) {
+static size_t most_outputs(const psdmp_job_bench *b) {
   size_t n = (size_t)psdm_robot_n(b->robot), l = (size_t)psdm_model_l(b->model), most = 12;
   if (6 * n > most) most = 6 * n;
   if (3 * n * n > most) most = 3 * n * n;
   return n * l > most ? n * l : most;
 }
 
-int bench_open(const psdm_robot *robot, bench *b) {
+psdm_status psdmp_job_bench_open(psdmp_job_bench *b) {
+  const psdm_robot *robot = b->robot = b->job.robot;
   psdm_error error;
   size_t n = (size_t)psdm_robot_n(robot);
-  *b = (bench){.robot = robot};
   if (psdm_robot_loops(robot))
-    return tool_fail(&(psdm_error){.status = PSDM_E_ROBOT,
-                                   .text = "a robot with closed loops has no straight-line code to measure"});
+    return psdmp_job_fail(&b->job,
+                          &(psdm_error){.status = PSDM_E_ROBOT,
+                                        .text = "a robot with closed loops has no straight-line code to measure"});
   if (psdm_robot_ready(robot, &error) || psdm_base_parameters_derive(robot, NULL, NULL, &b->model, NULL, &error))
-    return tool_fail(&error);
-  if (psdm_work_new(robot, NULL, &b->work) || psdm_linear_new(robot, NULL, &b->linear)) return out_of_memory();
+    return psdmp_job_fail(&b->job, &error);
+  if (psdm_work_new(robot, NULL, &b->work) || psdm_linear_new(robot, NULL, &b->linear))
+    return psdmp_job_memory(&b->job);
   b->state = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
   b->turned = calloc(4 * n * BENCH_STATES + 1, sizeof(double));
   b->out = calloc((BENCH_STATES + 2) * most_outputs(b), sizeof(double));
   b->scratch = calloc(psdm_eval_scratch(robot, b->model) + 1, sizeof(double));
-  if (!b->state || !b->turned || !b->out || !b->scratch) return out_of_memory();
+  if (!b->state || !b->turned || !b->out || !b->scratch) return psdmp_job_memory(&b->job);
   psdm_status status = fill_states(b);
-  return status ? tool_fail(&(psdm_error){.status = status}) : -1;
+  return status ? psdmp_job_fail(&b->job, &(psdm_error){.status = status}) : PSDM_OK;
 }
 
-void bench_close(bench *b) {
+void psdmp_job_bench_close(psdmp_job_bench *b) {
   for (int k = 0; k < b->codes; k++) {
     psdm_compiled_free(b->compiled[k]);
     psdm_code_free(b->code[k]);
@@ -82,41 +83,46 @@ void bench_close(bench *b) {
 
 /* ---- rows ---- */
 
-static bool has_row(const bench *b, psdm_code_function f, const char *method) {
+static bool has_row(const psdmp_job_bench *b, psdm_code_function f, const char *method) {
   for (int k = 0; k < b->rows; k++)
     if (b->row[k].function == f && strcmp(b->row[k].method, method) == 0) return true;
   return false;
 }
 
+/* a compiler that runs is stopped with us; what is there already is worth measuring */
+static psdm_status fail(const psdmp_job_bench *b, const psdm_error *error) {
+  bool stopped =
+      error->status == PSDM_E_STOPPED || (error->status == PSDM_E_COMPILER && psdmp_job_interrupted(&b->job));
+  return stopped && b->rows ? PSDM_OK : psdmp_job_fail(&b->job, error);
+}
+
 /* one function */
-static int add_function(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
+static psdm_status add_function(psdmp_job_bench *b, const psdm_code_options *options, bool chosen) {
   psdm_error error;
   int at = b->codes;
-  tool_search *search = options->progress_user;
-  psdm_compile_options compile = {.native = true, .compiler = compiler};
+  psdm_compile_options compile = {.native = true, .compiler = b->set.compiler};
   psdm_status status = psdm_code_build(b->robot, options, NULL, &b->code[at], &error);
-  if (status == PSDM_E_SINGULAR && (options->optional & options->functions)) {
-    tool_warn("%s", error.text);
-    return -1;
-  }
-  if (status) return tool_stopped(&error) && b->rows ? -1 : tool_fail(&error);
+  if (status == PSDM_E_SINGULAR && (options->optional & options->functions))
+    return psdmp_job_warn(&b->job, "%s", error.text), PSDM_OK;
+  if (status) return fail(b, &error);
   b->codes++;
-  double began = tool_now();
-  progress_words(&search->bar, "compiling", -1);
-  if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error))
-    return tool_stopped(&error) && b->rows ? -1 : tool_fail(&error);
+  double began = psdmp_base_clock();
+  b->job.state->asked = 0; /* for some time nothing else is said */
+  psdmp_job_progress(&b->job, "compiling", -1);
+  if (psdm_compile(b->code[at], &compile, NULL, &b->compiled[at], &error)) return fail(b, &error);
   const psdm_compile_info *info = psdm_compiled_info(b->compiled[at]);
-  tool_detail("%s: %d functions %s in %.3g s", tool_safe(info->compiler), psdm_code_count(b->code[at]),
-              info->cached ? "found in the cache" : "compiled", tool_now() - began);
+  psdmp_job_detail(&b->job, "%s: %d functions %s in %.3g s", psdmp_job_safe(&b->job, info->compiler),
+                   psdm_code_count(b->code[at]), info->cached ? "found in the cache" : "compiled",
+                   psdmp_base_clock() - began);
   for (int k = 0; k < psdm_code_count(b->code[at]); k++) {
-    bench_row row = {.chosen = chosen, .from = b->compiled[at]};
+    psdmp_job_bench_row row = {.chosen = chosen, .from = b->compiled[at]};
     row.function = psdm_code_at(b->code[at], k, &row.cost, &row.method);
     if (has_row(b, row.function, row.method)) continue;
     psdm_compiled_symbol(row.from, row.function, false, &row.bytes);
     psdm_compiled_symbol(row.from, row.function, true, &row.bytes_batch);
     b->row[b->rows++] = row;
   }
-  return -1;
+  return PSDM_OK;
 }
 
 static int bits(unsigned x) {
@@ -125,19 +131,18 @@ static int bits(unsigned x) {
   return count;
 }
 
-int bench_add(bench *b, const psdm_code_options *options, bool chosen, const char *compiler) {
-  tool_search *search = options->progress_user;
-  int code = -1;
-  for (unsigned f = 0; f < PSDM_CODE_FUNCTIONS && code < 0; f++) {
+psdm_status psdmp_job_bench_add(psdmp_job_bench *b, const psdm_code_options *options, bool chosen) {
+  psdm_status status = PSDM_OK;
+  for (unsigned f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
     psdm_code_options one = *options;
     one.functions &= 1u << f;
     if (!one.functions) continue;
-    if (tool_interrupted() && b->rows) break; /* the rows so far are worth measuring */
-    progress_lacking(b->rows ? NULL : "no result yet");
-    search->share = (double)bits(options->functions & ((1u << f) - 1)) / bits(options->functions);
-    code = add_function(b, &one, chosen, compiler);
+    if (psdmp_job_interrupted(&b->job) && b->rows) break; /* the rows so far are worth measuring */
+    psdmp_job_tell(&b->job, PSDM_JOB_LACKING, "%s", b->rows ? "" : "no result yet");
+    b->share = (double)bits(options->functions & ((1u << f) - 1)) / bits(options->functions);
+    status = add_function(b, &one, chosen);
   }
-  return code;
+  return status;
 }
 
 /* ---- one sweep over all states ---- */
@@ -161,7 +166,7 @@ static size_t third(psdm_code_function f, size_t n) {
 }
 
 /* the generated function itself, called by its own type; step: numbers between the results of two states */
-static void sweep_generated(const bench *b, const bench_row *row, size_t step) {
+static void sweep_generated(const psdmp_job_bench *b, const psdmp_job_bench_row *row, size_t step) {
   size_t n = (size_t)psdm_robot_n(b->robot), last = third(row->function, n);
   psdm_compiled_pointer p = psdm_compiled_symbol(row->from, row->function, false, NULL);
   for (size_t s = 0; s < BENCH_STATES; s++) {
@@ -179,7 +184,7 @@ static void sweep_generated(const bench *b, const bench_row *row, size_t step) {
   }
 }
 
-static void sweep_batch(const bench *b, const bench_row *row) {
+static void sweep_batch(const psdmp_job_bench *b, const psdmp_job_bench_row *row) {
   size_t n = (size_t)psdm_robot_n(b->robot) * BENCH_STATES, last = third(row->function, n);
   psdm_compiled_pointer p = psdm_compiled_symbol(row->from, row->function, true, NULL);
   const double *x = b->turned;
@@ -196,7 +201,7 @@ static void sweep_batch(const bench *b, const bench_row *row) {
 }
 
 /* the library's recursion at one state */
-static psdm_status recursion(const bench *b, psdm_code_function f, const double *x, double *out) {
+static psdm_status recursion(const psdmp_job_bench *b, psdm_code_function f, const double *x, double *out) {
   const psdm_robot *r = b->robot;
   int n = psdm_robot_n(r), joint = psdm_robot_default_link(r, NULL);
   psdm_eval_options base = {.model = b->model, .scratch = b->scratch};
@@ -218,7 +223,7 @@ static psdm_status recursion(const bench *b, psdm_code_function f, const double 
   }
 }
 
-static void sweep_recursion(const bench *b, psdm_code_function f) {
+static void sweep_recursion(const psdmp_job_bench *b, psdm_code_function f) {
   size_t n = (size_t)psdm_robot_n(b->robot);
   for (size_t s = 0; s < BENCH_STATES; s++) recursion(b, f, b->state + 4 * n * s, b->out);
 }
@@ -233,8 +238,8 @@ static double largest(const double *x, size_t count) {
 
 /* accelerations are judged by the torques that their errors amount to, potential energy by its change from the first
  * state */
-static double difference(const bench *b, psdm_code_function f, size_t s, const double *got, const double *want,
-                         double shift, size_t count) {
+static double difference(const psdmp_job_bench *b, psdm_code_function f, size_t s, const double *got,
+                         const double *want, double shift, size_t count) {
   size_t n = (size_t)psdm_robot_n(b->robot);
   double worst = 0, *M = b->out + (BENCH_STATES + 1) * most_outputs(b);
   if (f == PSDM_CODE_FORWARD) psdm_mass(b->robot, b->work, b->state + 4 * n * s, M);
@@ -250,8 +255,8 @@ static double difference(const bench *b, psdm_code_function f, size_t s, const d
 }
 
 /* results in b->out, of state s, number i, at [s * by_state + i * by_number] */
-static psdm_status compare(const bench *b, psdm_code_function f, size_t by_state, size_t by_number, size_t count,
-                           double *error) {
+static psdm_status compare(const psdmp_job_bench *b, psdm_code_function f, size_t by_state, size_t by_number,
+                           size_t count, double *error) {
   size_t n = (size_t)psdm_robot_n(b->robot), most = most_outputs(b);
   double *want = b->out + BENCH_STATES * most, *got = malloc(most * sizeof *got), worst = 0, scale = 0, shift = 0;
   psdm_status status = got ? PSDM_OK : PSDM_E_MEMORY;
@@ -270,7 +275,7 @@ static psdm_status compare(const bench *b, psdm_code_function f, size_t by_state
   return status;
 }
 
-static psdm_status verify_row(const bench *b, bench_row *row) {
+static psdm_status verify_row(const psdmp_job_bench *b, psdmp_job_bench_row *row) {
   int count = 0;
   psdm_compiled_result(row->from, row->function, 0, &count);
   sweep_generated(b, row, (size_t)count);
@@ -280,17 +285,17 @@ static psdm_status verify_row(const bench *b, bench_row *row) {
   return compare(b, row->function, 1, BENCH_STATES, (size_t)count, &row->error);
 }
 
-int bench_verify(bench *b) {
+psdm_status psdmp_job_bench_verify(psdmp_job_bench *b) {
   psdm_status status = PSDM_OK;
   for (int k = 0; k < b->rows && !status; k++) status = verify_row(b, &b->row[k]);
-  return status ? tool_fail(&(psdm_error){.status = status}) : -1;
+  return status ? psdmp_job_fail(&b->job, &(psdm_error){.status = status}) : PSDM_OK;
 }
 
 /* ---- time ---- */
 
 typedef enum what { GENERATED, BATCH, LIBRARY } what;
 
-static void sweep(const bench *b, what kind, int index) {
+static void sweep(const psdmp_job_bench *b, what kind, int index) {
   switch (kind) {
     case GENERATED: sweep_generated(b, &b->row[index], 0); break;
     case BATCH: sweep_batch(b, &b->row[index]); break;
@@ -299,23 +304,25 @@ static void sweep(const bench *b, what kind, int index) {
 }
 
 /* ns per state, over enough sweeps for the clock's resolution; *ns is the best so far, 0: none */
-static void measure(const bench *b, what kind, int index, double *ns) {
+static void measure(const psdmp_job_bench *b, what kind, int index, double *ns) {
   const double least = 100e-6;
   long sweeps = 1;
   double spent;
   if (*ns > 0) sweeps = (long)(least * 1e9 / (*ns * BENCH_STATES)) + 1;
   do {
-    double started = tool_now();
+    double started = psdmp_base_clock();
     for (long i = 0; i < sweeps; i++) sweep(b, kind, index);
-    spent = tool_now() - started;
+    spent = psdmp_base_clock() - started;
     sweeps = *ns > 0 || spent >= least ? sweeps : 2 * sweeps;
   } while (*ns == 0 && spent < least);
   spent *= 1e9 / ((double)sweeps * BENCH_STATES);
   if (*ns == 0 || spent < *ns) *ns = spent;
 }
 
-void bench_time(bench *b, int rounds, progress *bar) {
+void psdmp_job_bench_time(psdmp_job_bench *b) {
   bool timed[PSDM_CODE_FUNCTIONS] = {false};
+  double began = psdmp_base_clock();
+  int rounds = (int)b->set.repeat;
   for (int k = 0; k < b->rows; k++) timed[b->row[k].function] = true;
   for (int round = 0; round < rounds; round++) {
     for (int k = 0; k < b->rows; k++) measure(b, GENERATED, k, &b->row[k].ns);
@@ -323,6 +330,6 @@ void bench_time(bench *b, int rounds, progress *bar) {
     for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
       if (timed[f]) measure(b, LIBRARY, f, &b->library[f]);
     b->rounds = round + 1;
-    if (!progress_show(bar, round + 1, round + 1, "rounds")) break;
+    if (!psdmp_job_count(&b->job, began, round + 1, rounds, round + 1, "rounds")) break;
   }
 }

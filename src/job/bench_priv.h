@@ -1,0 +1,77 @@
+/* bench_priv.h: what the job bench measures: generated functions by each method, and the library's recursions. */
+#ifndef PSDMP_JOB_BENCH_PRIV_H
+#define PSDMP_JOB_BENCH_PRIV_H
+
+#include "job/job_priv.h"
+#include "psdm/psdm.h"
+
+#define BENCH_SETTINGS(X)                                                                       \
+  X(text, functions, "usual", "LIST", "functions, separated by commas; usual: up to pose; all") \
+  X(text, method, "all", "all|auto|recursive|expanded",                                         \
+    "recursive, expanded (from the closed form), auto (what codegen takes), or all")            \
+  X(text, optimise, "latency", "latency|throughput",                                            \
+    "schedule statements for the latency of one call or the throughput of many")                \
+  X(number, effort, "50", "N",                                                                  \
+    "restarts without improvement before the search for fewer operations ends; 0: no search")   \
+  X(number, repeat, "50", "N", "rounds; the best one counts")                                   \
+  X(text, compiler, "", "COMMAND", "C compiler (default: $CC, else cc)")                        \
+  X(flag, json, "", "", "write one JSON object")                                                \
+  PSDM_ROBOT_SETTINGS(X)
+
+typedef struct psdmp_job_bench_settings {
+  BENCH_SETTINGS(PSDM_SETTINGS_FIELD)
+} psdmp_job_bench_settings;
+
+enum { BENCH_STATES = 64, BENCH_ROWS = 2 * PSDM_CODE_FUNCTIONS };
+
+/* One generated function by one method. */
+typedef struct psdmp_job_bench_row {
+  psdm_code_function function;
+  const char *method;
+  bool chosen; /* the method that auto takes */
+  const psdm_compiled *from;
+  psdm_cost cost;
+  size_t bytes, bytes_batch; /* of machine code */
+  double error;              /* worst, relative to the recursions' largest number */
+  double ns, ns_batch;       /* per state */
+} psdmp_job_bench_row;
+
+typedef struct psdmp_job_bench {
+  psdm_job job;
+  psdmp_job_bench_settings set;
+  const psdm_robot *robot; /* the job's */
+  psdm_model *model;       /* base parameters, for the recursions' regressor */
+  psdm_work *work;
+  psdm_linear *linear;
+  double *scratch;
+  double *state;               /* (states x 4 n): q, qd, qdd, tau */
+  double *turned;              /* the same as (4 n x states), for batches */
+  double *out;                 /* space for every result of every state */
+  psdm_code *code[BENCH_ROWS]; /* one per function: finished ones are kept after an interrupt */
+  psdm_compiled *compiled[BENCH_ROWS];
+  int codes;
+  psdmp_job_bench_row row[BENCH_ROWS];
+  int rows;
+  double library[PSDM_CODE_FUNCTIONS]; /* ns of the recursion; 0: not measured */
+  int rounds;                          /* measured so far */
+  double share;                        /* of the functions that are generated */
+} psdmp_job_bench;
+
+/* Prepares everything except the code. */
+psdm_status psdmp_job_bench_open(psdmp_job_bench *b);
+void psdmp_job_bench_close(psdmp_job_bench *b);
+
+/* Generates, compiles and adds the rows of functions by a method; a function that is there by this method already is
+ * left out. chosen: the rows are what auto takes. A stop ends it with the rows so far, if there are any. */
+psdm_status psdmp_job_bench_add(psdmp_job_bench *b, const psdm_code_options *options, bool chosen);
+
+/* Errors of all rows. */
+psdm_status psdmp_job_bench_verify(psdmp_job_bench *b);
+
+/* Best times of repeat rounds; each measures everything once. */
+void psdmp_job_bench_time(psdmp_job_bench *b);
+
+/* machine and date: a time means nothing without them: bench_io.c */
+void psdmp_job_bench_place(psdm_bench_result *r);
+
+#endif

@@ -1,0 +1,240 @@
+/* codegen.c: the dynamics as straight-line C, with a self-test, in a folder. */
+#include <string.h>
+
+#include "job/job_priv.h"
+#include "psdm/psdm.h"
+
+#define CODEGEN_SETTINGS(X)                                                                                            \
+  X(text, out, "", "DIR",                                                                                              \
+    "output folder for PREFIX.h, PREFIX.c, PREFIX_selftest.c, Makefile and more; created if missing")                  \
+  X(text, functions, "usual", "LIST", "functions, separated by commas; usual: up to pose; all")                        \
+  X(text, method, "auto", "auto|recursive|expanded",                                                                   \
+    "recursive, expanded (from the closed form), or auto: whichever is cheaper")                                       \
+  X(text, real, "double", "double|float", "type of all numbers")                                                       \
+  X(text, target, "c", "c|simd|cuda", "C99; C99 with SIMD batches; CUDA kernels beside the C99")                       \
+  X(text, theta, "baked", "baked|argument", "base parameters as constants in the code, or as the first argument")      \
+  X(text, prefix, "", "NAME", "prefix of all names (default: the robot's name)")                                       \
+  X(text, optimise, "latency", "latency|throughput",                                                                   \
+    "schedule statements for the latency of one call or the throughput of many")                                       \
+  X(text, sincos, "polynomial", "polynomial|libm|caller", "sines inlined, from libm, or as arguments s and c")         \
+  X(flag, gravity_argument, "", "", "gravity vector as an argument")                                                   \
+  X(flag, payload, "", "", "ten standard parameters of a body at the tip of the longest moving chain, as an argument") \
+  X(flag, wrench, "", "",                                                                                              \
+    "force and moment at the tip of the longest moving chain as an argument (inverse, bias, forward)")                 \
+  X(flag, friction_columns, "", "", "regressor: add columns of Coulomb and viscous friction")                          \
+  X(flag, drive_columns, "", "", "regressor: add columns of drive inertias")                                           \
+  X(text, wrap, "", "LIST", "wrappers around the functions, separated by commas: casadi, fmu")                         \
+  X(text, link, "", "NAME|NUMBER",                                                                                     \
+    "link or joint for jacobian and pose (default: the tip of the longest moving chain)")                              \
+  X(number, effort, "50", "N",                                                                                         \
+    "restarts without improvement before the search for fewer operations ends; 0: no search")                          \
+  X(flag, json, "", "", "write one JSON object")                                                                       \
+  PSDM_ROBOT_SETTINGS(X)
+
+typedef struct codegen_settings {
+  CODEGEN_SETTINGS(PSDM_SETTINGS_FIELD)
+} codegen_settings;
+
+typedef struct codegen {
+  psdm_job job;
+  codegen_settings set;
+  psdm_code_options options;
+  psdm_code *code;
+} codegen;
+
+#define SETTINGS_STRUCT codegen_settings
+static const psdm_setting settings[] = {CODEGEN_SETTINGS(PSDM_SETTINGS_ROW){0}};
+
+/* ---- settings ---- */
+
+/* "inverse,mass" of a list, piece by piece: false behind the last */
+static bool next_word(const char **list, char word[64]) {
+  if (!*list) return false;
+  size_t length = strcspn(*list, ",");
+  psdmp_base_print(word, 64, "%.*s", (int)length, *list);
+  *list = (*list)[length] ? *list + length + 1 : NULL;
+  return true;
+}
+
+psdm_status psdmp_job_functions(const psdm_job *job, const char *list, unsigned *functions, unsigned *optional) {
+  const char *words[PSDM_CODE_FUNCTIONS + 2] = {"usual", "all"};
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) words[2 + f] = psdm_code_function_name((psdm_code_function)f);
+  unsigned named = 0;
+  char name[64];
+  *functions = 0;
+  while (next_word(&list, name)) {
+    psdm_code_function f;
+    if (strcmp(name, "usual") == 0) *functions |= (2u << PSDM_CODE_POSE) - 1;
+    else if (strcmp(name, "all") == 0) *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
+    else if (psdm_code_function_find(name, &f)) named |= 1u << f;
+    else return psdmp_job_no_word(job, "function", name, words, PSDM_CODE_FUNCTIONS + 2);
+  }
+  *optional = *functions & ~named;
+  *functions |= named;
+  return PSDM_OK;
+}
+
+/* "casadi,fmu" as bits */
+static psdm_status parse_wraps(const psdm_job *job, const char *list, unsigned *wraps) {
+  const char *words[PSDM_CODE_WRAPS];
+  char name[64];
+  for (int k = 0; k < PSDM_CODE_WRAPS; k++) words[k] = psdm_code_wrap_name((psdm_code_wrap)k);
+  while (next_word(&list, name)) {
+    int k = 0;
+    while (k < PSDM_CODE_WRAPS && strcmp(words[k], name) != 0) k++;
+    if (k == PSDM_CODE_WRAPS) return psdmp_job_unknown(job, "wrap", name, words, PSDM_CODE_WRAPS);
+    *wraps |= 1u << k;
+  }
+  return PSDM_OK;
+}
+
+static psdm_status parse(codegen *j) {
+  const psdm_job *job = &j->job;
+  const codegen_settings *set = &j->set;
+  psdm_code_options *o = &j->options;
+  if (!set->out) return psdmp_job_wrong(job, "missing \1out DIR: the folder to write to");
+  *o = (psdm_code_options){.method = (psdm_code_method)psdmp_job_choice(job, "method"),
+                           .real_float = psdmp_job_choice(job, "real"),
+                           .target = (psdm_code_target)psdmp_job_choice(job, "target"),
+                           .theta_argument = psdmp_job_choice(job, "theta"),
+                           .throughput = psdmp_job_choice(job, "optimise"),
+                           .sincos = (psdm_code_sincos)psdmp_job_choice(job, "sincos"),
+                           .gravity_argument = set->gravity_argument,
+                           .payload_argument = set->payload,
+                           .wrench_argument = set->wrench,
+                           .friction_columns = set->friction_columns,
+                           .drive_columns = set->drive_columns,
+                           .prefix = set->prefix,
+                           .command = job->host.command,
+                           .effort = set->effort > 0 ? (int)set->effort : -1};
+  psdm_status status = psdmp_job_functions(job, set->functions, &o->functions, &o->optional);
+  if (!status) status = parse_wraps(job, set->wrap, &o->wraps);
+  if (!status && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
+    status =
+        psdmp_job_wrong(job, "\1%s_columns needs the function regressor", set->friction_columns ? "friction" : "drive");
+  return status;
+}
+
+/* by name or as a joint counted from 1 */
+static psdm_status find_link(codegen *j) {
+  const psdm_robot *robot = j->job.robot;
+  psdm_code_options *o = &j->options;
+  const char *text = j->set.link;
+  double number;
+  bool looks = o->functions & (1u << PSDM_CODE_JACOBIAN | 1u << PSDM_CODE_POSE);
+  if ((!text && looks) || o->wrench_argument || o->payload_argument)
+    psdmp_job_default_link(&j->job, robot,
+                           looks ? "\1link selects another for jacobian and pose" : "\1tip selects another");
+  if (!text) return PSDM_OK;
+  int joint = psdm_robot_find(robot, text);
+  if (joint < 0 && psdm_parse_number(text, &number) && number >= 1 && number <= psdm_robot_joints(robot) &&
+      number == (int)number)
+    joint = (int)number - 1;
+  o->link = psdm_robot_link_name(robot, joint);
+  return o->link ? PSDM_OK
+                 : psdmp_job_wrong(&j->job,
+                                   "\1link '%s': no link or joint has this name, and it is not a number from 1 to %d",
+                                   psdmp_job_safe(&j->job, text), psdm_robot_joints(robot));
+}
+
+/* ---- the work ---- */
+
+/* the search for fewer operations tells its share from time to time */
+typedef struct search {
+  psdm_job *job;
+  double share;
+} search;
+
+static bool searching(void *user, const char *doing, double share) {
+  search *s = user;
+  (void)doing;
+  if (share >= 0) s->share = share;
+  return psdmp_job_progress(s->job, "generating", s->share);
+}
+
+static psdm_status build(codegen *j) {
+  psdm_job *job = &j->job;
+  psdm_error error;
+  search s = {job, 0};
+  double began = psdmp_base_clock();
+  psdmp_job_tell(job, PSDM_JOB_STAGE, "generating");
+  psdmp_job_event(job, PSDM_JOB_STOPPABLE);
+  j->options.progress = searching;
+  j->options.progress_user = &s;
+  psdm_status status = psdm_code_build(job->robot, &j->options, NULL, &j->code, &error);
+  psdmp_job_event(job, PSDM_JOB_STAGE);
+  psdmp_job_event(job, PSDM_JOB_FINISHING);
+  if (!status)
+    psdmp_job_detail(job, "%d functions generated in %.3g s", psdm_code_count(j->code), psdmp_base_clock() - began);
+  if (status == PSDM_E_STOPPED && !(job->host.hurried && job->host.hurried(job->host.user))) {
+    /* the same code without the search for fewer operations takes about a second */
+    j->options.progress = NULL;
+    j->options.effort = -1;
+    status = psdm_code_build(job->robot, &j->options, NULL, &j->code, &error);
+    if (!status)
+      psdmp_job_warn(
+          job, "interrupted: the code is complete and correct, but the search for fewer operations was skipped (as "
+               "with \1effort 0)");
+  }
+  for (int k = 0; !status && psdm_code_note(j->code, k); k++) psdmp_job_warn(job, "%s", psdm_code_note(j->code, k));
+  return status ? psdmp_job_fail(job, &error) : PSDM_OK;
+}
+
+/* ---- the answer ---- */
+
+static const psdm_coded_function *functions_of(const psdm_code *code, psdm_result *head) {
+  psdm_coded_function *to = psdm_result_items(head, &psdm_coded_function_type, psdm_code_count(code));
+  for (int k = 0; to && k < psdm_code_count(code); k++) {
+    psdm_cost c;
+    const char *method, *name = psdm_code_function_name(psdm_code_at(code, k, &c, &method));
+    to[k] = (psdm_coded_function){name,    psdm_result_text(head, method), c.mult, c.add, c.div, c.sqrt, c.sincos,
+                                  c.depth, psdm_code_error(code, k)};
+  }
+  return to;
+}
+
+static const psdm_word *files_of(const psdm_code *code, psdm_result *head, long *count) {
+  char name[128];
+  for (*count = 0; psdm_code_file(code, (int)*count, name, sizeof name);) ++*count;
+  psdm_word *to = psdm_result_memory(head, *count, sizeof *to);
+  for (long k = 0; to && psdm_code_file(code, (int)k, name, sizeof name); k++) to[k] = psdm_result_text(head, name);
+  return to;
+}
+
+static const char *omitted_at(const void *from, int index) {
+  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    if (psdm_code_omitted(from) >> f & 1 && index-- == 0) return psdm_code_function_name((psdm_code_function)f);
+  return NULL;
+}
+
+static void fill(psdm_job *job, psdm_result *head) {
+  const codegen *j = (codegen *)job;
+  psdm_codegen_result *r = (psdm_codegen_result *)head;
+  psdm_result_name_robot(head, job->robot, &r->name, &r->fingerprint);
+  r->prefix = psdm_code_prefix(j->code);
+  r->directory = j->set.out;
+  r->files.item = files_of(j->code, head, &r->files.rows);
+  r->omitted.item = psdmp_job_texts(head, omitted_at, j->code, &r->omitted.rows);
+  PSDM_RESULT_SET(r->functions, functions_of(j->code, head), psdm_code_count(j->code));
+  r->settings.item = psdmp_job_settings(job, head, &r->settings.rows);
+}
+
+static psdm_status run(psdm_job *job) {
+  codegen *j = (codegen *)job;
+  psdm_error error;
+  psdm_status status = parse(j);
+  if (!status) status = psdmp_job_robot(job, PSDM_ROBOT_SETTINGS_OF(&j->set), &job->robot);
+  if (!status) status = find_link(j);
+  if (!status) status = build(j);
+  if (!status && psdm_code_write(j->code, j->set.out, &error)) status = psdmp_job_fail(job, &error);
+  return status ? status : psdmp_job_answer(job, &psdm_codegen_result_type, fill);
+}
+
+static void release(psdm_job *job) { psdm_code_free(((codegen *)job)->code); }
+
+const psdmp_job_kind psdmp_job_codegen_kind = {.command = "codegen",
+                                               .settings = settings,
+                                               .bytes = sizeof(codegen),
+                                               .values = offsetof(codegen, set),
+                                               .run = run,
+                                               .free = release};
