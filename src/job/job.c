@@ -5,9 +5,11 @@
 
 #include "job/state_priv.h"
 
-static const psdmp_job_kind *const kinds[] = {&psdmp_job_simulate_kind, &psdmp_job_inspect_kind, &psdmp_job_derive_kind,
-                                              &psdmp_job_params_kind,   &psdmp_job_analyze_kind, &psdmp_job_bench_kind,
-                                              &psdmp_job_codegen_kind};
+static const psdmp_job_kind *const kinds[] = {
+#define KIND(name) &psdmp_job_##name##_kind,
+    PSDMP_JOB_KINDS(KIND)
+#undef KIND
+};
 
 static const psdmp_job_kind *find_kind(const char *command) {
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)

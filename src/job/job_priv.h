@@ -21,8 +21,17 @@ typedef struct psdmp_job_kind {
   void (*free)(psdm_job *job); /* NULL: nothing is the command's own */
 } psdmp_job_kind;
 
-extern const psdmp_job_kind psdmp_job_simulate_kind, psdmp_job_inspect_kind, psdmp_job_derive_kind,
-    psdmp_job_params_kind, psdmp_job_analyze_kind, psdmp_job_bench_kind, psdmp_job_codegen_kind;
+/* src/job/NAME.c has each. */
+#define PSDMP_JOB_KINDS(X) \
+  X(analyze)               \
+  X(bench)                 \
+  X(codegen)               \
+  X(derive)                \
+  X(inspect)               \
+  X(params)                \
+  X(simulate)
+#define PSDMP_JOB_DECLARE(name) extern const psdmp_job_kind psdmp_job_##name##_kind;
+PSDMP_JOB_KINDS(PSDMP_JOB_DECLARE)
 
 struct psdm_job {
   const psdmp_job_kind *kind;

@@ -2,16 +2,10 @@
 #include "ranks.h"
 #include "tool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static progress bar;
-
-/* the progress line keeps the words */
-static void lack(const char *text) {
-  static char words[160];
-  if (text[0]) progress_lacking(NULL), snprintf(words, sizeof words, "%s", text);
-  progress_lacking(text[0] ? words : NULL);
-}
 
 static void tell(void *user, psdm_job_event event, const char *text) {
   (void)user;
@@ -26,7 +20,7 @@ static void tell(void *user, psdm_job_event event, const char *text) {
       if (text[0]) bar = progress_start(text, 0);
       else progress_end(&bar);
       break;
-    case PSDM_JOB_LACKING: lack(text); break;
+    case PSDM_JOB_LACKING: progress_lacking(text); break;
     case PSDM_JOB_STOPPABLE: tool_listen(); break;
     case PSDM_JOB_FINISHING: tool_deaf(); break;
     case PSDM_JOB_FRAGILE:
@@ -43,6 +37,12 @@ static bool show(void *user, const char *doing, double share) {
 static bool stopped(void *user) {
   (void)user;
   return tool_interrupted();
+}
+
+/* a signal other than Ctrl-C */
+static bool hurried(void *user) {
+  (void)user;
+  return tool_terminated();
 }
 
 /* user: a file that is not told of */
@@ -73,6 +73,7 @@ static psdm_job_host host(void) {
   return (psdm_job_host){.tell = tell,
                          .progress = show,
                          .stopped = stopped,
+                         .hurried = hurried,
                          .reads = reads,
                          .open = open_file,
                          .close = close_file,
@@ -111,6 +112,20 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
 
 /* ---- jobs ---- */
 
+/* the command line; words that a shell would split are quoted. NULL without memory; lasts as long as the program */
+static const char *command_text(const char *command, int argc, char **argv) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  static char *text;
+  size_t size = sizeof "psdm " + strlen(command);
+  for (int i = 0; i < argc; i++) size += strlen(argv[i]) + 3;
+  free(text);
+  if (!(text = malloc(size))) return NULL;
+  char *at = text + sprintf(text, "psdm %s", command);
+  for (int i = 0; i < argc; i++)
+    at += sprintf(at, argv[i][0] && !argv[i][strspn(argv[i], plain)] ? " %s" : " '%s'", argv[i]);
+  return text;
+}
+
 /* the robot, and what the job takes without a name */
 static psdm_status take_arguments(const command_line *line, const char *const *word, psdm_job *job, psdm_error *error) {
   const psdm_setting *argument = psdm_job_arguments(line->command);
@@ -124,8 +139,9 @@ static psdm_status take_arguments(const command_line *line, const char *const *w
 int tool_job_run(const command_line *line, int argc, char **argv, psdm_job **job) {
   enum { MOST = 8 };
   const char *word[MOST];
-  const psdm_job_host own = host();
+  psdm_job_host own = host();
   psdm_error error;
+  own.command = command_text(line->command, argc, argv);
   if (psdm_job_new(line->command, &own, job, &error)) return tool_fail(&error);
   int code = settings_parse(line, argc, argv, psdm_job_values(*job), word);
   if (code >= 0) return code;

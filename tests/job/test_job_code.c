@@ -1,0 +1,162 @@
+/* test_job_code.c: codegen and bench as jobs: files in a folder, operations that belong together, stops. */
+#define _XOPEN_SOURCE 700 /* mkdtemp, nftw */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "jobs.h"
+
+static psdm_robot *robot;
+static char folder[] = "/tmp/psdm_code_XXXXXX";
+
+static int load(void **state) {
+  (void)state;
+  robot = load_shipped("two_link");
+  return mkdtemp(folder) ? 0 : -1;
+}
+
+static int discard(const char *path, const struct stat *info, int kind, struct FTW *walk) {
+  (void)info;
+  (void)kind;
+  (void)walk;
+  return remove(path);
+}
+
+static int unload(void **state) {
+  (void)state;
+  psdm_robot_free(robot);
+  return nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static const psdm_codegen_result *code_of(const psdm_job *job) {
+  assert_ptr_equal(psdm_job_result(job)->type, &psdm_codegen_result_type);
+  return (const psdm_codegen_result *)psdm_job_result(job);
+}
+
+/* the text of a file in the folder NAME of this test's folder */
+static char *text_of(const char *name, const char *file) {
+  char path[200], *text = calloc(1, 1 << 20);
+  snprintf(path, sizeof path, "%s/%s/%s", folder, name, file);
+  FILE *in = fopen(path, "r");
+  if (!in) fail_msg("%s is missing", path);
+  assert_true(text && fread(text, 1, (1 << 20) - 1, in) > 0);
+  fclose(in);
+  return text;
+}
+
+static void code_in(psdm_job *job, const char *name, const char *functions) {
+  char path[100];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  set(job, "out", path);
+  set(job, "functions", functions);
+}
+
+/* the files of the document are there, and name the host's command */
+static void code_is_written(void **state) {
+  (void)state;
+  psdm_job *job = job_of("codegen", &(psdm_job_host){.command = "made by this very test"}, robot);
+  code_in(job, "plain", "inverse,mass");
+  set(job, "effort", "0");
+  run(job);
+  const psdm_codegen_result *r = code_of(job);
+  assert_true(r->functions.rows == 2 && r->files.rows >= 4 && r->omitted.rows == 0);
+  assert_string_equal(r->functions.item[0].function, "inverse");
+  assert_true(r->functions.item[0].mult > 0 && r->functions.item[0].error < 1e-12);
+  for (long k = 0; k < r->files.rows; k++) free(text_of("plain", r->files.item[k]));
+  char *text = text_of("plain", "two_link.c");
+  assert_non_null(strstr(text, "made by this very test"));
+  free(text);
+  writes_its_document(job);
+  psdm_job_free(job);
+}
+
+static bool yes(void *user) {
+  (void)user;
+  return true;
+}
+
+/* a stop ends the search, not the code, unless nobody waits for it */
+static void a_stop_while_generating(void **state) {
+  (void)state;
+  psdm_job *job = job_of("codegen", &(psdm_job_host){.stopped = yes}, robot);
+  code_in(job, "stopped", "all");
+  set(job, "effort", "100000");
+  run(job);
+  assert_true(psdm_job_stopped(job) && code_of(job)->functions.rows > 8);
+  psdm_job_free(job);
+
+  job = job_of("codegen", &(psdm_job_host){.stopped = yes, .hurried = yes}, robot);
+  code_in(job, "hurried", "all");
+  set(job, "effort", "100000");
+  refuses(job, PSDM_E_STOPPED, "");
+  char path[100];
+  snprintf(path, sizeof path, "%s/hurried", folder);
+  assert_int_not_equal(access(path, F_OK), 0);
+}
+
+static void wrong_settings_are_named(void **state) {
+  (void)state;
+  static const struct {
+    const char *command, *name, *text, *sentence;
+  } wrong[] = {{"codegen", "prefix", "a", "missing out DIR: the folder to write to"},
+               {"codegen", "functions", "mas", "function 'mas': did you mean 'mass'?"},
+               {"codegen", "wrap", "casady", "wrap 'casady': did you mean 'casadi'?"},
+               {"codegen", "friction_columns", "", "friction_columns needs the function regressor"},
+               {"codegen", "link", "7", "link '7': no link or joint has this name, and it is not a number from 1 to 2"},
+               {"bench", "repeat", "1.5", "repeat: a whole number from 1 to 1000000 was expected"},
+               {"bench", "functions", "mas", "function 'mas': did you mean 'mass'?"}};
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    psdm_job *job = job_of(wrong[k].command, NULL, robot);
+    if (k > 0 && strcmp(wrong[k].command, "codegen") == 0) code_in(job, "wrong", "inverse");
+    set(job, wrong[k].name, wrong[k].text);
+    refuses(job, PSDM_E_SETTING, wrong[k].sentence);
+  }
+}
+
+/* the operations are those of the code itself, each method's number is right, and what is chosen is the cheaper */
+static void bench_measures_the_code(void **state) {
+  (void)state;
+  psdm_code *code;
+  psdm_error error = {0};
+  psdm_job *job = job_of("bench", NULL, robot);
+  set(job, "functions", "inverse");
+  set(job, "repeat", "2");
+  run(job);
+  const psdm_bench_result *r = (const psdm_bench_result *)psdm_job_result(job);
+  assert_true(psdm_job_good(job) && r->error <= 1e-12 && r->repeat == 2 && r->functions.rows == 1);
+  const psdm_timed_function *f = &r->functions.item[0];
+  assert_true(f->ns > 0 && f->ns_batch > 0 && f->library_ns > 0 && f->bytes > 0 && f->others.rows == 1);
+  assert_true(f->mult + f->add <= f->others.item[0].mult + f->others.item[0].add);
+  for (int k = 0; k < 2; k++) {
+    psdm_cost cost;
+    const char *method = k ? f->others.item[0].method : f->method;
+    psdm_code_options options = {.functions = 1u << PSDM_CODE_INVERSE,
+                                 .target = PSDM_CODE_SIMD,
+                                 .effort = 50,
+                                 .method = strcmp(method, "recursive") == 0 ? PSDM_CODE_RECURSIVE : PSDM_CODE_EXPANDED};
+    if (psdm_code_build(robot, &options, NULL, &code, &error)) fail_msg("%s", error.text);
+    psdm_code_at(code, 0, &cost, NULL);
+    assert_int_equal(k ? f->others.item[0].mult : f->mult, cost.mult);
+    assert_int_equal(k ? f->others.item[0].add : f->add, cost.add);
+    psdm_code_free(code);
+  }
+  writes_its_document(job);
+  psdm_job_free(job);
+}
+
+static void bench_needs_a_compiler(void **state) {
+  (void)state;
+  psdm_job *job = job_of("bench", NULL, robot);
+  set(job, "functions", "inverse");
+  set(job, "compiler", "/nowhere/cc");
+  refuses(job, PSDM_E_COMPILER, "no C compiler: '/nowhere/cc' was not found");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(code_is_written), cmocka_unit_test(a_stop_while_generating),
+                                     cmocka_unit_test(wrong_settings_are_named),
+                                     cmocka_unit_test(bench_measures_the_code),
+                                     cmocka_unit_test(bench_needs_a_compiler)};
+  return cmocka_run_group_tests(tests, load, unload);
+}
