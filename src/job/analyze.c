@@ -61,7 +61,7 @@ static psdm_status take_limit(psdmp_job_analyze *a, char *text) {
 static psdm_status set_limits(psdmp_job_analyze *a) {
   psdm_status status = PSDM_OK;
   char *at = NULL;
-  a->lower = psdmp_base_arena_alloc(&a->job.state->arena, 2 * (size_t)a->n * sizeof *a->lower);
+  a->lower = psdmp_job_array(&a->job, 2 * (size_t)a->n, sizeof *a->lower);
   if (a->set.limits) at = psdmp_base_arena_text(&a->job.state->arena, a->set.limits, strlen(a->set.limits));
   if (!a->lower || (a->set.limits && !at)) return psdmp_job_memory(&a->job);
   a->upper = a->lower + a->n;

@@ -27,6 +27,7 @@ typedef struct psdmp_job_kind {
   X(bench)                 \
   X(codegen)               \
   X(derive)                \
+  X(excite)                \
   X(inspect)               \
   X(params)                \
   X(simulate)

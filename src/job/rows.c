@@ -182,7 +182,7 @@ psdm_status psdmp_job_document(const psdm_job *job, const char *setting, const c
     empty(kept);
     if (psdm_output_memory(NULL, &kept->text)) return psdmp_job_memory(job);
     write(self, kept->text);
-    if (psdm_output_failed(kept->text)) return psdmp_job_memory(job);
+    if (!psdm_output_kept(kept->text)) return psdmp_job_memory(job);
   }
   return path ? write_file(job, path, write, self) : PSDM_OK;
 }

@@ -60,7 +60,33 @@ static void simulate(void **state) {
   assert_true(shortage_everywhere("simulate", try_job, &(errand){"simulate", settings, kept}) > 10);
 }
 
+static void inspect(void **state) {
+  (void)state;
+  static const char *const settings[] = {"at", "0.1,0.2", NULL}, *const kept[] = {NULL};
+  assert_true(shortage_everywhere("inspect", try_job, &(errand){"inspect", settings, kept}) > 10);
+}
+
+static void derive(void **state) {
+  (void)state;
+  static const char *const settings[] = {"assume", "ry1 = 0,rz1 = 0", NULL}, *const kept[] = {NULL};
+  assert_true(shortage_everywhere("derive", try_job, &(errand){"derive", settings, kept}) > 10);
+}
+
+static void params(void **state) {
+  (void)state;
+  static const char *const settings[] = {"symbolic", "", "rename", "a1=L1,a2=L2", NULL}, *const kept[] = {"latex",
+                                                                                                          NULL};
+  assert_true(shortage_everywhere("params", try_job, &(errand){"params", settings, kept}) > 10);
+}
+
+static void analyze(void **state) {
+  (void)state;
+  static const char *const settings[] = {"points", "200", "limits", "1=-1:1", NULL}, *const kept[] = {NULL};
+  assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, kept}) > 10);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(excite), cmocka_unit_test(simulate)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(excite), cmocka_unit_test(simulate), cmocka_unit_test(inspect),
+                                     cmocka_unit_test(derive), cmocka_unit_test(params),   cmocka_unit_test(analyze)};
   return cmocka_run_group_tests(tests, load, unload);
 }
