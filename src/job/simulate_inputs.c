@@ -103,6 +103,7 @@ psdm_status psdmp_job_simulate_initial(psdmp_job_simulate *j) {
   j->q = psdmp_job_array(&j->job, (size_t)j->n, sizeof *j->q);
   j->qd = psdmp_job_array(&j->job, (size_t)j->n, sizeof *j->qd);
   if (!j->q || !j->qd) return psdmp_job_memory(&j->job);
+  psdm_robot_home(j->robot, j->q);
   if (!j->set.initial || j->start_on_reference) return PSDM_OK;
   psdmp_job_reads(&j->job, j->set.initial);
   if (psdm_csv_open(j->set.initial, NULL, &in.csv, &error)) return psdmp_job_fail(&j->job, &error);

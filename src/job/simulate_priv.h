@@ -8,7 +8,8 @@
 #define SIMULATE_SETTINGS(X)                                                                                           \
   X(number, time, "0", "SECONDS", "simulated time; with \1inverse 0 is the whole of a finite reference")               \
   X(text, initial, "", "FILE.csv|reference",                                                                           \
-    "initial state: one row of q1.., optionally t, qd1.., theta1.., thetad1.. (motors) (default: q = qd = 0)")         \
+    "initial state: one row of q1.., optionally t, qd1.., theta1.., thetad1.. (motors) (default: at rest at q = 0, "   \
+    "or where the loops of the file begin)")                                                                           \
   X(text, out, "", "FILE.csv", "every row of the motion, replaced only when complete; - is standard output")           \
   X(number, output, "0.01", "SECONDS", "interval of the rows")                                                         \
   X(flag, json, "", "", "write one JSON object")                                                                       \

@@ -51,13 +51,14 @@ expect_in out "two_link: 1 s simulated in"
 expect_in out "energy, J"
 expect_in out "unaccounted: at most"
 
-# ---- free motion: 60 s from rest at zero keep their energy to 1e-9 of the peak kinetic energy ----
+# ---- free motion: 60 s from rest keep their energy to 1e-9 of the peak kinetic energy; what lies flat falls in its own plane ----
 for robot in "$robots"/*.yaml; do
   [ "$variable" ] || continue
-  case $robot in *denso*) continue ;; esac
-  run simulate "$robot" --time 60 --json
+  falling=
+  case $robot in *denso*) continue ;; */pantograph.yaml | */planar_3rrr.yaml) falling="--gravity 0,-9.81,0" ;; esac
+  run simulate "$robot" --time 60 --json $falling
   expect_code 0 "60 s of $(basename "$robot")"
-  ask out 'j["energy_drift"] <= 1e-9 and j["energy"]["peak_kinetic"] > 1 and j["end"] == "time" and near(j["final_state"]["t"], 60, 1e-9) and len(j["final_state"]["q"]) == j["n"]'
+  ask out 'j["energy_drift"] <= 1e-9 and j["energy"]["peak_kinetic"] > 0.05 and j["end"] == "time" and near(j["final_state"]["t"], 60, 1e-9) and len(j["final_state"]["q"]) == j["n"]'
 done
 run simulate "$robots/denso_vs6556g.yaml" --time 1 --out denso.csv
 expect_code 3 "no inertias"
