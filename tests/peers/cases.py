@@ -37,7 +37,7 @@ class Case:
     armature: dict = field(default_factory=dict)   # {joint: drive inertia}
     couplings: dict = field(default_factory=dict)  # {joint: ({independent joint: factor}, offset)}
     moving: list = None            # tree joints, in psdm's order
-    passive: tuple = ()            # those that a closed loop moves; test_loops closes it
+    passive: tuple = ()            # those that closed loops move; test_loops closes them
     tip: str = None                # of a chain
     known: bool = True             # all inertias are
     bodies: bool = True            # every link is a body: none has first moments without a mass
@@ -235,11 +235,12 @@ def shipped(path):
     assert done.returncode == 0, done.stderr
     moving = [j for j in info["joints"] if j["type"] != "fixed"]
     independent = [j["name"] for j in moving if "q" in j]
-    couplings = {j["name"]: (dict(zip(independent, j["couple"]["factors"])), j["couple"]["offset"]) for j in moving if "couple" in j}
+    couplings = {j["name"]: (dict(zip(independent, j["couple"]["factors"])), j["couple"]["offset"])
+                 for j in moving if "couple" in j and None not in j["couple"]["factors"]}
     drives = {j["name"]: info["parameters"][f"Ia{k + 1}"] for k, j in enumerate(moving) if f"Ia{k + 1}" in info["parameters"]}
     pi = np.reshape(list(info["parameters"].values())[:10 * len(moving)], (-1, 10)).astype(float)
     return Case(path.stem, path, done.stdout, (), tuple(info["gravity"]), {k: v or 0.0 for k, v in drives.items()}, couplings,
-                passive=tuple(j["name"] for j in moving if j.get("passive")), known=info["ready"], bodies=not ((pi[:, 0] == 0) & (pi[:, 1:4] != 0).any(axis=1)).any())
+                passive=tuple(j["name"] for j in moving if "q" not in j and j["name"] not in couplings), known=info["ready"], bodies=not ((pi[:, 0] == 0) & (pi[:, 1:4] != 0).any(axis=1)).any())
 
 
 def random_case(index):
@@ -249,8 +250,8 @@ def random_case(index):
     return from_urdf(path, singular=singular)
 
 
-CLOSED = ("five_bar",)  # robots with closed loops: test_loops
 SHIPPED = {p.stem: p for p in sorted((SOURCE / "robots").glob("*.yaml"))}
+CLOSED = [name for name, path in SHIPPED.items() if "\nloops:" in path.read_text()]  # robots with closed loops: test_loops
 OPEN = [name for name in SHIPPED if name not in CLOSED]
 FILES = {p.stem: p for p in sorted((SOURCE / "tests/robots/urdf").glob("*.urdf"))}
 RANDOM = [f"random{i}" for i in range(int(os.environ.get("PEERS_RANDOM", "100")))]

@@ -61,7 +61,7 @@ def test_losses(need):
                     "  - {name: b, type: revolute, a: 1, limits: {upper: 2}, drive_inertia: 1, stiffness: 100}\n"
                     "links:\n" + 2 * "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n")
     done = tool.run("convert", path, "--to", "urdf")
-    lost = [line.split(": ")[-1] for line in done.stderr.splitlines() if "cannot say" in line]
+    lost = [line.split(": ")[-1] for line in done.stderr.splitlines() if "cannot express" in line]
     assert done.returncode == 3 and lost == ["joint 'a' has a limit on one side only", "joint 'b' has a drive inertia",
                                             "joint 'b' has a stiffness", "joint 'b' has a limit on one side only"]
     text = tool.ask("convert", path, "--to", "urdf", "--lossy")
