@@ -91,7 +91,7 @@ static void close_sim(void *p) {
 
 static void *open_hand(const psdm_robot *robot, scheme scheme, double h) {
   own *o = calloc(1, sizeof *o);
-  const psdm_code_options options = {.functions = 1u << PSDM_CODE_FORWARD, .effort = -1};
+  const psdm_code_options options = {.functions = 1u << PSDM_F_FORWARD, .effort = -1};
   const psdm_compile_options how = {.native = true};
   psdm_code *code = NULL;
   psdm_error error = {0};
@@ -101,7 +101,7 @@ static void *open_hand(const psdm_robot *robot, scheme scheme, double h) {
   if (!status) status = psdm_compile(code, &how, NULL, &o->code, &error);
   psdm_code_free(code);
   if (status) return complain(o, &error);
-  psdm_compiled_pointer pointer = psdm_compiled_symbol(o->code, PSDM_CODE_FORWARD, false, NULL);
+  psdm_compiled_pointer pointer = psdm_compiled_symbol(o->code, PSDM_F_FORWARD, false, NULL);
   memcpy(&o->forward, &pointer, sizeof pointer);
   return o;
 }

@@ -10,33 +10,12 @@
 #define PSDM_CODEGEN_H
 
 #include "psdm/expr.h"
+#include "psdm/function.h"
 #include "psdm/model.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* id, name, help */
-#define PSDM_CODE_FUNCTION_LIST(X)                                                                                  \
-  X(INVERSE, "inverse", "torques of a motion: q qd qdd -> tau")                                                     \
-  X(GRAVITY, "gravity", "torques at rest: q -> tau")                                                                \
-  X(BIAS, "bias", "torques at zero acceleration: q qd -> tau")                                                      \
-  X(MASS, "mass", "mass matrix, full, row-major: q -> M")                                                           \
-  X(FORWARD, "forward", "accelerations under torques: q qd tau -> qdd")                                             \
-  X(REGRESSOR, "regressor", "Y with tau = Y theta, row-major (n x l): q qd qdd -> Y")                               \
-  X(ENERGY, "energy", "kinetic and potential energy: q qd -> E")                                                    \
-  X(JACOBIAN, "jacobian", "of a link, linear rows then angular, base frame: q -> J")                                \
-  X(POSE, "pose", "x y z and the rotation, row-major, of a link in the base frame: q -> X")                         \
-  X(LINEARIZE_INVERSE, "linearize_inverse", "derivatives of inverse, row-major: q qd qdd -> dtau_dq dtau_dqd M")    \
-  X(LINEARIZE_FORWARD, "linearize_forward", "derivatives of forward, row-major: q qd tau -> dqdd_dq dqdd_dqd Minv") \
-  X(INVERSE_MASS, "inverse_mass", "inverse of the mass matrix, full, row-major: q -> Minv")
-
-typedef enum psdm_code_function {
-#define PSDM_CODE_FUNCTION_ENUM(id, name, help) PSDM_CODE_##id,
-  PSDM_CODE_FUNCTION_LIST(PSDM_CODE_FUNCTION_ENUM)
-#undef PSDM_CODE_FUNCTION_ENUM
-      PSDM_CODE_FUNCTIONS
-} psdm_code_function;
 
 /* What else a folder may hold, so that others can load the functions. id, name, help */
 #define PSDM_CODE_WRAP_LIST(X)                                                                              \
@@ -56,7 +35,7 @@ typedef enum psdm_code_sincos { PSDM_SINCOS_POLYNOMIAL, PSDM_SINCOS_LIBM, PSDM_S
 
 /* Zero-initialise for the defaults: the functions up to pose, cheaper method, double, baked parameters. */
 typedef struct psdm_code_options {
-  unsigned functions; /* bit 1 << psdm_code_function; 0: all up to pose */
+  unsigned functions; /* bit 1 << psdm_function; 0: all up to pose */
   /* those of them that are left out, in place of PSDM_E_SINGULAR, where the robot's mass matrix is singular; all
    * where functions is 0 */
   unsigned optional;
@@ -88,9 +67,6 @@ typedef struct psdm_code_options {
 
 typedef struct psdm_code psdm_code;
 
-PSDM_API const char *psdm_code_function_name(psdm_code_function function); /* NULL when out of range */
-PSDM_API const char *psdm_code_function_help(psdm_code_function function);
-PSDM_API bool psdm_code_function_find(const char *name, psdm_code_function *function);
 PSDM_API const char *psdm_code_wrap_name(psdm_code_wrap wrap); /* NULL when out of range */
 PSDM_API const char *psdm_code_wrap_help(psdm_code_wrap wrap);
 
@@ -111,7 +87,7 @@ PSDM_API void psdm_code_free(psdm_code *code); /* accepts NULL */
 
 /* What each function cost and how it was built: psdm_code_count functions, in the order of the enum. */
 PSDM_API int psdm_code_count(const psdm_code *code);
-PSDM_API psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method);
+PSDM_API psdm_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method);
 /* The difference from the recursions that was measured, as above. */
 PSDM_API double psdm_code_error(const psdm_code *code, int index);
 

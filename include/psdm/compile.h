@@ -5,7 +5,7 @@
  *                                                                 // from the cache
  *   const void *in[] = {q, qd, qdd};
  *   void *out[] = {tau};
- *   psdm_compiled_call(arm, PSDM_CODE_INVERSE, in, out, NULL);
+ *   psdm_compiled_call(arm, PSDM_F_INVERSE, in, out, NULL);
  *
  * The system's C compiler ($CC, else cc) makes a shared object, which is loaded into this process. Where there is no
  * compiler, or it fails, the object evaluates the operation graph instead: slower, the same numbers to rounding;
@@ -64,11 +64,11 @@ PSDM_API const psdm_compile_info *psdm_compiled_info(const psdm_compiled *compil
 
 /* Arguments and results of a function, in the order of the C function; -1 when it is not part of the code. name and
  * length (numbers per state) may be NULL. */
-PSDM_API int psdm_compiled_arguments(const psdm_compiled *compiled, psdm_code_function function);
-PSDM_API int psdm_compiled_results(const psdm_compiled *compiled, psdm_code_function function);
-PSDM_API const char *psdm_compiled_argument(const psdm_compiled *compiled, psdm_code_function function, int index,
+PSDM_API int psdm_compiled_arguments(const psdm_compiled *compiled, psdm_function function);
+PSDM_API int psdm_compiled_results(const psdm_compiled *compiled, psdm_function function);
+PSDM_API const char *psdm_compiled_argument(const psdm_compiled *compiled, psdm_function function, int index,
                                             int *length);
-PSDM_API const char *psdm_compiled_result(const psdm_compiled *compiled, psdm_code_function function, int index,
+PSDM_API const char *psdm_compiled_result(const psdm_compiled *compiled, psdm_function function, int index,
                                           int *length);
 
 /* Doubles of scratch that one call needs, of any function; 0 for machine code. */
@@ -77,12 +77,12 @@ PSDM_API size_t psdm_compiled_scratch(const psdm_compiled *compiled);
 /* One state. Arrays of double, of float where the code was made for it. Results overlap neither arguments nor each
  * other. Never allocates; threads may share the object when each brings its own scratch (psdm_compiled_scratch, NULL
  * for machine code). PSDM_E_ARGUMENT when the code has no such function, or scratch is missing. */
-PSDM_API psdm_status psdm_compiled_call(const psdm_compiled *compiled, psdm_code_function function,
+PSDM_API psdm_status psdm_compiled_call(const psdm_compiled *compiled, psdm_function function,
                                         const void *const *arguments, void *const *results, double *scratch);
 
 /* The same for count states, of code for PSDM_CODE_SIMD: number k of state i at [k * count + i], in and out; theta,
  * gravity, payload and wrench are one for all states. */
-PSDM_API psdm_status psdm_compiled_batch(const psdm_compiled *compiled, psdm_code_function function, size_t count,
+PSDM_API psdm_status psdm_compiled_batch(const psdm_compiled *compiled, psdm_function function, size_t count,
                                          const void *const *arguments, void *const *results, double *scratch);
 
 /* Where the numbers of many states lie: number k of state i at data[i * state + k * number], in numbers, not bytes.
@@ -98,16 +98,16 @@ typedef struct psdm_strided {
  * which are contiguous. Arguments are not written to, results overlap nothing. scratch: psdm_compiled_rows_scratch
  * doubles, of its own for each thread; never allocates. */
 /* 0 when it is not part of the code */
-PSDM_API size_t psdm_compiled_rows_scratch(const psdm_compiled *compiled, psdm_code_function function);
-PSDM_API psdm_status psdm_compiled_rows(const psdm_compiled *compiled, psdm_code_function function, size_t count,
+PSDM_API size_t psdm_compiled_rows_scratch(const psdm_compiled *compiled, psdm_function function);
+PSDM_API psdm_status psdm_compiled_rows(const psdm_compiled *compiled, psdm_function function, size_t count,
                                         const psdm_strided *arguments, const psdm_strided *results, double *scratch);
 
 /* The C function itself, PREFIX_inverse or PREFIX_inverse_batch, to be called by its type in PREFIX.h; NULL when
  * there is no machine code. It lives as long as the object. bytes (nullable): size of its machine code, what it
  * calls excepted; 0 when unknown. */
 typedef void (*psdm_compiled_pointer)(void);
-PSDM_API psdm_compiled_pointer psdm_compiled_symbol(const psdm_compiled *compiled, psdm_code_function function,
-                                                    bool batch, size_t *bytes);
+PSDM_API psdm_compiled_pointer psdm_compiled_symbol(const psdm_compiled *compiled, psdm_function function, bool batch,
+                                                    size_t *bytes);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #ifndef PSDM_EVAL_H
 #define PSDM_EVAL_H
 
+#include "psdm/function.h"
 #include "psdm/linearize.h"
 #include "psdm/model.h"
 #include "psdm/rigid.h"
@@ -12,27 +13,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* name, inputs (each n numbers), help */
-#define PSDM_FUNCTION_LIST(X)                                                      \
-  X(INVERSE, "inverse", "q qd qdd", "torques tau of a motion")                     \
-  X(FORWARD, "forward", "q qd tau", "accelerations qdd under torques")             \
-  X(MASS, "mass", "q", "mass matrix M, full, row-major")                           \
-  X(BIAS, "bias", "q qd", "torques at zero acceleration")                          \
-  X(GRAVITY, "gravity", "q", "torques at rest")                                    \
-  X(REGRESSOR, "regressor", "q qd qdd", "regressor Y with tau = Y pi")             \
-  X(ENERGY, "energy", "q qd", "kinetic energy T and potential energy U")           \
-  X(JACOBIAN, "jacobian", "q", "Jacobian of a link: linear rows, then angular")    \
-  X(POSE, "pose", "q", "position and rotation of a link in the base frame")        \
-  X(LINEARIZE_INVERSE, "linearize-inverse", "q qd qdd", "dtau/dq, dtau/dqd and M") \
-  X(LINEARIZE_FORWARD, "linearize-forward", "q qd tau", "dqdd/dq, dqdd/dqd and the inverse of M")
-
-typedef enum psdm_function {
-#define PSDM_FUNCTION_ENUM(id, name, inputs, help) PSDM_F_##id,
-  PSDM_FUNCTION_LIST(PSDM_FUNCTION_ENUM)
-#undef PSDM_FUNCTION_ENUM
-      PSDM_FUNCTION_COUNT
-} psdm_function;
 
 /* Zero-initialise for the defaults. */
 typedef struct psdm_eval_options {
@@ -49,11 +29,6 @@ typedef struct psdm_eval_options {
   psdm_linear *linear;     /* linearize-inverse, linearize-forward: their scratch; PSDM_E_ARGUMENT without it */
   unsigned long long reserved[8];
 } psdm_eval_options;
-
-PSDM_API const char *psdm_function_name(psdm_function function); /* NULL when out of range */
-PSDM_API const char *psdm_function_inputs(psdm_function function);
-PSDM_API const char *psdm_function_help(psdm_function function);
-PSDM_API bool psdm_function_find(const char *name, psdm_function *function);
 
 /* Numbers per state, and the name of each: q1 .. qn, qd1 .., as the function needs. */
 PSDM_API int psdm_eval_inputs(const psdm_robot *robot, psdm_function function);

@@ -30,6 +30,7 @@
 #include "psdm/expr.h"
 #include "psdm/filter.h"
 #include "psdm/friction.h"
+#include "psdm/function.h"
 #include "psdm/job.h"
 #include "psdm/linearize.h"
 #include "psdm/log.h"

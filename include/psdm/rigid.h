@@ -37,6 +37,9 @@ PSDM_API psdm_status psdm_gravity(const psdm_robot *robot, psdm_work *work, cons
 /* M(q), (n x n), both triangles: composite rigid bodies (Walker, Orin 1982). */
 PSDM_API psdm_status psdm_mass(const psdm_robot *robot, psdm_work *work, const double *q, double *M);
 
+/* M(q)^-1, (n x n), both triangles. PSDM_E_SINGULAR when M is not positive definite. */
+PSDM_API psdm_status psdm_inverse_mass(const psdm_robot *robot, psdm_work *work, const double *q, double *Minv);
+
 /* Whether accelerations exist: PSDM_E_SINGULAR, with a sentence that names the joints, when M is singular at every
  * state because joints move nothing that has inertia. condition (nullable): of M with ones on its diagonal, the best
  * of some states that are always the same; above 1e12 accelerations have few right digits. Allocates scratch and

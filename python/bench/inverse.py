@@ -20,7 +20,7 @@ def c_batch(code: psdm.Code, states: list[Any], tau: Any) -> Callable[[], Any]:
     arguments = ffi.new("const void *[3]", [address(a, "char[]") for a in states])
     results = ffi.new("void *[1]", [address(tau, "char[]")])
     count = states[0].shape[1]
-    return lambda: lib.psdm_compiled_batch(code._compiled, lib.PSDM_CODE_INVERSE, count, arguments, results, ffi.NULL)
+    return lambda: lib.psdm_compiled_batch(code._compiled, lib.PSDM_F_INVERSE, count, arguments, results, ffi.NULL)
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import psdm
 import pytest
 from conftest import run_tool
+from psdm._library import lib, text_of
 
 ROBOTS = ["two_link", "kuka_kr6", "puma560", "hitachi_hpr", "parallelogram", "two_branch"]
 FUNCTIONS = {
@@ -21,8 +22,9 @@ FUNCTIONS = {
     "energy": ("q qd", lambda r, *s: r.energy(*s)),
     "jacobian": ("q", lambda r, *s: [r.jacobian(*s)]),
     "pose": ("q", lambda r, *s: r.pose(*s)),
-    "linearize-inverse": ("q qd qdd", lambda r, *s: r.linearize_inverse(*s)),
-    "linearize-forward": ("q qd tau", lambda r, *s: r.linearize_forward(*s)),
+    "inverse_mass": ("q", lambda r, *s: [r.inverse_mass(*s)]),
+    "linearize_inverse": ("q qd qdd", lambda r, *s: r.linearize_inverse(*s)),
+    "linearize_forward": ("q qd tau", lambda r, *s: r.linearize_forward(*s)),
 }
 COUNT = 7
 
@@ -32,6 +34,12 @@ def table(columns: dict[str, np.ndarray]) -> str:
     buffer = io.StringIO()
     np.savetxt(buffer, np.hstack(list(columns.values())), fmt="%.17g", delimiter=",", header=",".join(names), comments="")
     return buffer.getvalue()
+
+
+def test_all_functions_are_here():
+    names = [text_of(lib.psdm_function_name(k)) for k in range(lib.PSDM_FUNCTION_COUNT)]
+    assert sorted(FUNCTIONS) == sorted(names)
+    assert all(callable(getattr(psdm.Code, name)) for name in names)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

@@ -76,6 +76,9 @@ def test_model(two_link, rng, tmp_path):
     np.testing.assert_allclose(model.mass(q), two_link.mass(q), atol=1e-11)
     np.testing.assert_allclose(model.regressor(q, qd, qdd), two_link.regressor(q, qd, qdd), atol=1e-11)
     np.testing.assert_allclose(model.energy(q, qd).kinetic, two_link.energy(q, qd).kinetic, atol=1e-11)
+    potential = two_link.energy(q, qd).potential - two_link.energy(0 * q[0], 0 * q[0]).potential
+    np.testing.assert_allclose(model.energy(q, qd).potential, potential, atol=1e-11)
+    np.testing.assert_allclose(model.energy(q, qd, theta=2 * model.theta).kinetic, 2 * two_link.energy(q, qd).kinetic, atol=1e-11)
     np.testing.assert_allclose(two_link.regressor(q, qd, qdd, standard=True) @ two_link.parameters, two_link.inverse(q, qd, qdd), atol=1e-11)
     # the exponents give y: [q; sin q; cos q; qd; qdd]
     x = np.hstack([q, np.sin(q), np.cos(q), qd, qdd])

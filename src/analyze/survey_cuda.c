@@ -86,7 +86,7 @@ static psdm_status run_chunks(const psdmp_analyze_survey_aim *aim, psdmp_reduce_
 psdm_status psdmp_analyze_survey_program(const psdm_robot *robot, const char *nvcc, const psdm_allocator *allocator,
                                          psdmp_reduce_monte **program, psdm_error *error) {
   static const psdmp_reduce_monte_text text = {
-      .functions = 1u << PSDM_CODE_GRAVITY | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_LINEARIZE_INVERSE, .emit = emit};
+      .functions = 1u << PSDM_F_GRAVITY | 1u << PSDM_F_MASS | 1u << PSDM_F_LINEARIZE_INVERSE, .emit = emit};
   return psdmp_reduce_monte_new(robot, &text, nvcc, allocator, program, error);
 }
 

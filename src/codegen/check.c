@@ -56,12 +56,12 @@ static double weight_of(const measure *m, int i) {
   const double *u = m->unit;
   int n = m->t->code->robot->n, columns = (int)m->p->outputs / n;
   switch (m->p->function) {
-    case PSDM_CODE_MASS:
-    case PSDM_CODE_LINEARIZE_INVERSE: return u[i % (n * n) / n] * u[i % n];
-    case PSDM_CODE_REGRESSOR: return u[i / columns];
-    case PSDM_CODE_JACOBIAN: return u[i % n];
-    case PSDM_CODE_ENERGY:
-    case PSDM_CODE_POSE: return 1;
+    case PSDM_F_MASS:
+    case PSDM_F_LINEARIZE_INVERSE: return u[i % (n * n) / n] * u[i % n];
+    case PSDM_F_REGRESSOR: return u[i / columns];
+    case PSDM_F_JACOBIAN: return u[i % n];
+    case PSDM_F_ENERGY:
+    case PSDM_F_POSE: return 1;
     default: return u[i];
   }
 }
@@ -69,10 +69,10 @@ static double weight_of(const measure *m, int i) {
 static int part_of(const measure *m, int i) {
   int n = m->t->code->robot->n, columns = (int)m->p->outputs / n;
   switch (m->p->function) {
-    case PSDM_CODE_REGRESSOR: return kind_of_column(m, i % columns);
-    case PSDM_CODE_JACOBIAN: return i >= 3 * n;
-    case PSDM_CODE_POSE: return i >= 3;
-    case PSDM_CODE_LINEARIZE_INVERSE: return i / (n * n);
+    case PSDM_F_REGRESSOR: return kind_of_column(m, i % columns);
+    case PSDM_F_JACOBIAN: return i >= 3 * n;
+    case PSDM_F_POSE: return i >= 3;
+    case PSDM_F_LINEARIZE_INVERSE: return i / (n * n);
     default: return 0;
   }
 }
@@ -94,18 +94,18 @@ static void set_least_columns(const measure *m, part *k) {
 /* derivatives beside torques, and these over rates */
 static void set_least(const measure *m, part *k) {
   switch (m->p->function) {
-    case PSDM_CODE_INVERSE:
-    case PSDM_CODE_GRAVITY:
-    case PSDM_CODE_FORWARD:
-    case PSDM_CODE_BIAS: k[0].least = m->torque; break;
-    case PSDM_CODE_REGRESSOR: set_least_columns(m, k); break;
-    case PSDM_CODE_LINEARIZE_FORWARD:
-    case PSDM_CODE_LINEARIZE_INVERSE:
+    case PSDM_F_INVERSE:
+    case PSDM_F_GRAVITY:
+    case PSDM_F_FORWARD:
+    case PSDM_F_BIAS: k[0].least = m->torque; break;
+    case PSDM_F_REGRESSOR: set_least_columns(m, k); break;
+    case PSDM_F_LINEARIZE_FORWARD:
+    case PSDM_F_LINEARIZE_INVERSE:
       k[0].least = m->torque;
       k[1].least = m->torque * sqrt(m->t->unit);
       break;
-    case PSDM_CODE_JACOBIAN:
-    case PSDM_CODE_POSE:
+    case PSDM_F_JACOBIAN:
+    case PSDM_F_POSE:
       k[0].least = psdmp_robot_reach(m->t->code->robot);
       k[1].least = 1;
       break;
@@ -117,7 +117,7 @@ static void set_least(const measure *m, part *k) {
 static void compare(measure *m, int s, double *got, part *k) {
   int count = (int)m->p->outputs;
   const double *want = m->want + (size_t)s * m->p->outputs;
-  if (m->p->function == PSDM_CODE_ENERGY) {
+  if (m->p->function == PSDM_F_ENERGY) {
     k[0].scale = fmax(k[0].scale, fabs(got[1]));
     if (s == 0) m->offset = want[1] - got[1];
     got[1] += m->offset;
@@ -133,7 +133,7 @@ static void compare(measure *m, int s, double *got, part *k) {
 /* Results of M^-1 by the torques that their errors amount to, result by result: what is left of M x = b, beside |M|
  * |x|. A matrix that is nearly singular leaves x all but free, and large. */
 static void compare_inverse(measure *m, int s, const double *got, part *k) {
-  int n = m->t->code->robot->n, columns = m->p->function == PSDM_CODE_FORWARD ? 1 : n;
+  int n = m->t->code->robot->n, columns = m->p->function == PSDM_F_FORWARD ? 1 : n;
   const double *want = m->want + (size_t)s * m->p->outputs, *M = m->M + (size_t)s * (size_t)(n * n);
   for (int r = 0; r < m->p->results; r++)
     for (int j = 0; j < n; j++)
@@ -197,7 +197,7 @@ static psdm_status set_measure(measure *m) {
   m->M = PSDMP_BASE_NEW(t->arena, STATES * n * n, double);
   m->unit = PSDMP_BASE_NEW(t->arena, n, double);
   m->Y = PSDMP_BASE_NEW(
-      t->arena, m->p->function == PSDM_CODE_REGRESSOR ? n * psdm_robot_parameter_count(t->code->robot) : 0, double);
+      t->arena, m->p->function == PSDM_F_REGRESSOR ? n * psdm_robot_parameter_count(t->code->robot) : 0, double);
   if (!m->want || !m->tau || !m->M || !Minv || !m->unit || !m->Y) return PSDM_E_MEMORY;
   for (int i = 0; i < n; i++) m->unit[i] = psdmp_codegen_joint_unit(t->code->robot, i);
   psdm_status status = psdmp_codegen_trial_expect(t, m->p, m->want);
@@ -208,8 +208,8 @@ static psdm_status set_measure(measure *m) {
     for (int i = 0; i < n; i++) m->torque = fmax(m->torque, m->unit[i] * fabs(m->tau[s * n + i]));
     if (!psdmp_codegen_inverts(m->p->function)) continue;
     if (!status) status = psdmp_codegen_trial_evaluate(t, m->p, PSDM_F_MASS, s, M);
-    if (m->p->function == PSDM_CODE_FORWARD) continue; /* judged by its torques */
-    if (!status) status = psdmp_codegen_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
+    if (m->p->function == PSDM_F_FORWARD) continue; /* judged by its torques */
+    if (!status) status = psdmp_codegen_trial_linearized(t, PSDM_F_INVERSE_MASS, s, Minv);
     m->condition = fmax(m->condition, condition(m, M, Minv));
   }
   return status;

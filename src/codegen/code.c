@@ -22,85 +22,59 @@ enum { LOOP_JOINTS = 6 };
 /* of M with ones on its diagonal: accelerations have four right digits or fewer */
 #define PSDMP_CODEGEN_ILL_CONDITIONED 1e12
 
-/* what each function takes beside q, and gives */
+/* the arguments that each function may take beside its inputs */
 static const struct shape {
-  const char *name, *result[3];
-  bool qd, qdd, tau;
-  bool theta, gravity, payload, wrench; /* whether the option means anything here */
-} shapes[PSDM_CODE_FUNCTIONS] = {
-    [PSDM_CODE_INVERSE] = {"inverse", {"tau"}, true, true, false, true, true, true, true},
-    [PSDM_CODE_GRAVITY] = {"gravity", {"tau"}, false, false, false, true, true, true, false},
-    [PSDM_CODE_BIAS] = {"bias", {"tau"}, true, false, false, true, true, true, true},
-    [PSDM_CODE_MASS] = {"mass", {"M"}, false, false, false, true, false, true, false},
-    [PSDM_CODE_FORWARD] = {"forward", {"qdd"}, true, false, true, true, true, true, true},
-    [PSDM_CODE_REGRESSOR] = {"regressor", {"Y"}, true, true, false, false, true, false, false},
-    [PSDM_CODE_ENERGY] = {"energy", {"E"}, true, false, false, true, true, true, false},
-    [PSDM_CODE_JACOBIAN] = {"jacobian", {"J"}, false, false, false, false, false, false, false},
-    [PSDM_CODE_POSE] = {"pose", {"X"}, false, false, false, false, false, false, false},
-    [PSDM_CODE_LINEARIZE_INVERSE] =
-        {"linearize_inverse", {"dtau_dq", "dtau_dqd", "M"}, true, true, false, true, true, true, false},
-    [PSDM_CODE_LINEARIZE_FORWARD] =
-        {"linearize_forward", {"dqdd_dq", "dqdd_dqd", "Minv"}, true, false, true, true, true, true, false},
-    [PSDM_CODE_INVERSE_MASS] = {"inverse_mass", {"Minv"}, false, false, false, true, false, true, false},
+  bool theta, gravity, payload, wrench;
+} shapes[PSDM_FUNCTION_COUNT] = {
+    [PSDM_F_INVERSE] = {true, true, true, true},
+    [PSDM_F_GRAVITY] = {true, true, true, false},
+    [PSDM_F_BIAS] = {true, true, true, true},
+    [PSDM_F_MASS] = {true, false, true, false},
+    [PSDM_F_FORWARD] = {true, true, true, true},
+    [PSDM_F_REGRESSOR] = {false, true, false, false},
+    [PSDM_F_ENERGY] = {true, true, true, false},
+    [PSDM_F_LINEARIZE_INVERSE] = {true, true, true, false},
+    [PSDM_F_LINEARIZE_FORWARD] = {true, true, true, false},
+    [PSDM_F_INVERSE_MASS] = {true, false, true, false},
 };
-
-static const char *const helps[PSDM_CODE_FUNCTIONS] = {
-#define HELP(id, name, help) help,
-    PSDM_CODE_FUNCTION_LIST(HELP)
-#undef HELP
-};
-
-static bool known(psdm_code_function f) { return (unsigned)f < PSDM_CODE_FUNCTIONS; }
-
-const char *psdm_code_function_name(psdm_code_function f) { return known(f) ? shapes[f].name : NULL; }
-const char *psdm_code_function_help(psdm_code_function f) { return known(f) ? helps[f] : NULL; }
-
-bool psdm_code_function_find(const char *name, psdm_code_function *function) {
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
-    if (strcmp(shapes[f].name, name) == 0) {
-      *function = (psdm_code_function)f;
-      return true;
-    }
-  return false;
-}
 
 /* ---- the shape of one function ---- */
 
-static size_t output_count(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f) {
-  size_t n = (size_t)r->n;
-  switch (f) {
-    case PSDM_CODE_MASS:
-    case PSDM_CODE_INVERSE_MASS: return n * n;
-    case PSDM_CODE_LINEARIZE_INVERSE:
-    case PSDM_CODE_LINEARIZE_FORWARD: return 3 * n * n;
-    case PSDM_CODE_REGRESSOR: return n * ((size_t)l + (o->friction_columns ? 2 * n : 0) + (o->drive_columns ? n : 0));
-    case PSDM_CODE_ENERGY: return 2;
-    case PSDM_CODE_JACOBIAN: return 6 * n;
-    case PSDM_CODE_POSE: return 12;
-    default: return n;
-  }
+/* whether "q qd qdd" has a word */
+static bool takes(psdm_function f, const char *input) {
+  size_t length = strlen(input);
+  for (const char *at = psdm_function_inputs(f); *at; at += strcspn(at, " "), at += *at == ' ')
+    if (strcspn(at, " ") == length && strncmp(at, input, length) == 0) return true;
+  return false;
 }
 
-psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_code_options *o, psdm_code_function f,
+psdm_status psdmp_codegen_program_shape(const psdm_robot *r, int l, const psdm_code_options *o, psdm_function f,
                                         psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   const struct shape *s = &shapes[f];
-  int n = r->n;
+  int n = r->n, more = (o->friction_columns ? 2 * n : 0) + (o->drive_columns ? n : 0), rows, columns;
   bool caller = o->sincos == PSDM_SINCOS_CALLER;
-  *program = (psdmp_codegen_program){.function = f, .name = s->name, .outputs = output_count(r, l, o, f)};
+  *program = (psdmp_codegen_program){.function = f, .name = psdm_function_name(f)};
   program->length[PSDMP_CODEGEN_IN_THETA] = o->theta_argument && s->theta ? l : 0;
   program->length[PSDMP_CODEGEN_IN_GRAVITY] = o->gravity_argument && s->gravity ? 3 : 0;
   program->length[PSDMP_CODEGEN_IN_PAYLOAD] = o->payload_argument && s->payload ? 10 : 0;
   program->length[PSDMP_CODEGEN_IN_WRENCH] = o->wrench_argument && s->wrench ? 6 : 0;
   program->length[PSDMP_CODEGEN_IN_SINE] = program->length[PSDMP_CODEGEN_IN_COSINE] = caller ? n : 0;
   program->length[PSDMP_CODEGEN_IN_Q] = n;
-  program->length[PSDMP_CODEGEN_IN_QD] = s->qd ? n : 0;
-  program->length[PSDMP_CODEGEN_IN_QDD] = s->qdd ? n : 0;
-  program->length[PSDMP_CODEGEN_IN_TAU] = s->tau ? n : 0;
-  while (program->results < 3 && s->result[program->results]) program->results++;
-  for (int k = 0, each = (int)program->outputs / program->results; k < program->results; k++)
-    program->result[k] = (psdmp_codegen_result){s->result[k], k * each, each};
+  program->length[PSDMP_CODEGEN_IN_QD] = takes(f, "qd") ? n : 0;
+  program->length[PSDMP_CODEGEN_IN_QDD] = takes(f, "qdd") ? n : 0;
+  program->length[PSDMP_CODEGEN_IN_TAU] = takes(f, "tau") ? n : 0;
+  int each = psdm_function_shape(f, n, l + more, &rows, &columns);
+  for (const char *at = psdm_function_results(f); *at; at += *at == ' ') {
+    size_t length = strcspn(at, " ");
+    const char *name = psdmp_base_arena_text(arena, at, length);
+    if (!name) return psdmp_base_no_memory(r->file, error);
+    program->result[program->results] = (psdmp_codegen_result){name, program->results * each, each};
+    program->results++;
+    at += length;
+  }
+  program->outputs = (size_t)(program->results * each);
   program->output = psdmp_base_arena_alloc(arena, program->outputs * sizeof *program->output);
-  if (f == PSDM_CODE_LINEARIZE_FORWARD && n >= LOOP_JOINTS) {
+  if (f == PSDM_F_LINEARIZE_FORWARD && n >= LOOP_JOINTS) {
     program->inner = psdmp_base_arena_alloc(arena, program->outputs * sizeof *program->inner);
     if (!program->inner) return psdmp_base_no_memory(r->file, error);
   }
@@ -130,7 +104,7 @@ static psdm_status finish(const psdm_robot *r, const psdm_code_options *o, psdmp
                 : PSDM_OK;
 }
 
-static bool has_expanded(psdm_code_function f) { return f < PSDM_CODE_JACOBIAN; }
+static bool has_expanded(psdm_function f) { return f < PSDM_F_JACOBIAN; }
 
 static bool outside_model(const psdm_code_options *o) {
   return o->gravity_argument || o->payload_argument || o->wrench_argument;
@@ -197,7 +171,7 @@ static void swap(psdmp_codegen_program *a, psdmp_codegen_program *b) {
 }
 
 /* traced, not yet factored; twice where the first is not precise, and the better one stays */
-psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_code_function f, psdmp_codegen_trial *t,
+psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_function f, psdmp_codegen_trial *t,
                                         psdmp_base_arena *arena, psdmp_codegen_program *best, psdm_error *error) {
   psdmp_codegen_program other = {0};
   psdm_status status = psdmp_codegen_build_recursive(code->robot, code->model, code->theta, &code->options, f, false,
@@ -219,14 +193,13 @@ static bool is_better(const psdmp_codegen_program *other, const psdmp_codegen_pr
 }
 
 /* one function by each method that is asked for; the one with fewer operations stays */
-static psdm_status build(psdm_code *code, psdm_code_function f, psdmp_codegen_trial *t, psdmp_codegen_program *best,
+static psdm_status build(psdm_code *code, psdm_function f, psdmp_codegen_trial *t, psdmp_codegen_program *best,
                          psdm_error *error) {
   const psdm_code_options *o = &code->options;
   psdmp_codegen_program other = {0};
   bool expanded = has_expanded(f) && o->method != PSDM_CODE_RECURSIVE && psdm_model_p(code->model) > 0;
   bool recursive = o->method != PSDM_CODE_EXPANDED || !has_expanded(f);
-  if (expanded && o->method == PSDM_CODE_AUTO && code->model->combined &&
-      (o->theta_argument || f == PSDM_CODE_REGRESSOR))
+  if (expanded && o->method == PSDM_CODE_AUTO && code->model->combined && (o->theta_argument || f == PSDM_F_REGRESSOR))
     recursive = false; /* columns that are no standard parameters' */
   psdm_status status = PSDM_OK;
   if (recursive) status = psdmp_codegen_build_precise(code, f, t, &code->arena, best, error);
@@ -280,16 +253,16 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   psdm_code_options *o = &code->options;
   const psdm_robot *r = code->robot;
   if (options) *o = *options;
-  if (!o->functions) o->functions = o->optional = (2u << PSDM_CODE_POSE) - 1;
+  if (!o->functions) o->functions = o->optional = (2u << PSDM_F_POSE) - 1;
   /* other states hide a GPU's latency, and registers are what it runs out of */
   if (o->target == PSDM_CODE_CUDA) o->throughput = true;
-  if (o->functions >> PSDM_CODE_FUNCTIONS)
+  if (o->functions >> PSDM_FUNCTION_COUNT)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "unknown function");
   unsigned asked = o->functions;
   if (psdmp_codegen_wrap_options(o, error)) return PSDM_E_ARGUMENT;
   /* what wrappers add follows from what is there; an FMU is nothing without accelerations */
-  if (o->optional >> PSDM_CODE_FORWARD & 1) o->optional |= o->functions & ~asked;
-  if (o->wraps >> PSDM_CODE_WRAP_FMU & 1) o->optional &= ~(1u << PSDM_CODE_FORWARD);
+  if (o->optional >> PSDM_F_FORWARD & 1) o->optional |= o->functions & ~asked;
+  if (o->wraps >> PSDM_CODE_WRAP_FMU & 1) o->optional &= ~(1u << PSDM_F_FORWARD);
   if (o->prefix && !is_identifier(o->prefix))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0,
                            "the prefix must be a C identifier of at most 60 letters, digits and _");
@@ -300,7 +273,7 @@ static psdm_status set_options(psdm_code *code, const psdm_code_options *options
   int joint;
   if (psdmp_robot_named_or_fail(r, o->link, &joint, error)) return PSDM_E_ARGUMENT;
   if (o->link) o->link = r->link[joint].name; /* the caller's need not last */
-  if (o->link && o->functions >> PSDM_CODE_JACOBIAN & 1 && !psdm_robot_moves(r, joint)) {
+  if (o->link && o->functions >> PSDM_F_JACOBIAN & 1 && !psdm_robot_moves(r, joint)) {
     char name[80];
     psdmp_base_quote(o->link, strlen(o->link), name, sizeof name);
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
@@ -327,7 +300,7 @@ static bool stated_theta(const psdm_code *code, double *theta) {
 }
 
 static bool needs_inertia(unsigned functions) {
-  const unsigned without = 1u << PSDM_CODE_REGRESSOR | 1u << PSDM_CODE_JACOBIAN | 1u << PSDM_CODE_POSE;
+  const unsigned without = 1u << PSDM_F_REGRESSOR | 1u << PSDM_F_JACOBIAN | 1u << PSDM_F_POSE;
   return (functions & ~without) != 0;
 }
 
@@ -357,7 +330,7 @@ static psdm_status set_model(psdm_code *code, const psdm_allocator *allocator, p
 static psdm_status set_theta(psdm_code *code, psdm_error *error) {
   const psdm_robot *r = code->robot;
   const psdm_code_options *o = &code->options;
-  if (o->gravity_argument && r->coupled && (o->theta_argument || o->functions >> PSDM_CODE_REGRESSOR & 1))
+  if (o->gravity_argument && r->coupled && (o->theta_argument || o->functions >> PSDM_F_REGRESSOR & 1))
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
                            "coupled joints have other base parameters for other gravity: with gravity as an argument "
                            "neither theta as an argument nor a regressor");
@@ -379,7 +352,7 @@ static psdm_status set_theta(psdm_code *code, psdm_error *error) {
 /* Accelerations exist only where the mass matrix can be inverted. Parameters that are arguments, or a load that is
  * one, may yet make it so. */
 static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, psdm_error *error) {
-  const unsigned inverted = 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_LINEARIZE_FORWARD | 1u << PSDM_CODE_INVERSE_MASS;
+  const unsigned inverted = 1u << PSDM_F_FORWARD | 1u << PSDM_F_LINEARIZE_FORWARD | 1u << PSDM_F_INVERSE_MASS;
   psdm_code_options *o = &code->options;
   unsigned wanted = o->functions & inverted;
   double condition = 0;
@@ -397,9 +370,10 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
     code->omitted = wanted;
     o->functions &= ~wanted;
     snprintf(text, sizeof text, "omitted: ");
-    for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
       if (wanted >> f & 1)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[10] ? ", " : "", shapes[f].name);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[10] ? ", " : "",
+                 psdm_function_name((psdm_function)f));
     snprintf(text + strlen(text), sizeof text - strlen(text), "; %s", why.text);
   } else if (condition > PSDMP_CODEGEN_ILL_CONDITIONED) {
     psdmp_base_print(text, sizeof text,
@@ -412,7 +386,7 @@ static psdm_status check_mass(psdm_code *code, const psdm_allocator *allocator, 
 /* share of the functions that come before f */
 static bool progress(const psdm_code_options *o, int f) {
   int before = 0, all = 0;
-  for (int k = 0; k < PSDM_CODE_FUNCTIONS; k++) {
+  for (int k = 0; k < PSDM_FUNCTION_COUNT; k++) {
     all += o->functions >> k & 1;
     before += k < f && (o->functions >> k & 1);
   }
@@ -424,22 +398,22 @@ static bool progress(const psdm_code_options *o, int f) {
 static psdm_status ask_memory(const psdm_code *code, psdm_error *error) {
   static const struct {
     double bytes, power;
-  } table[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = {15e4, 1},
-                                  [PSDM_CODE_GRAVITY] = {15e4, 1},
-                                  [PSDM_CODE_BIAS] = {15e4, 1},
-                                  [PSDM_CODE_MASS] = {8e3, 2},
-                                  [PSDM_CODE_FORWARD] = {900, 3},
-                                  [PSDM_CODE_REGRESSOR] = {18e3, 2},
-                                  [PSDM_CODE_ENERGY] = {15e4, 1},
-                                  [PSDM_CODE_JACOBIAN] = {15e4, 1},
-                                  [PSDM_CODE_POSE] = {15e4, 1},
-                                  [PSDM_CODE_LINEARIZE_INVERSE] = {35e3, 2},
-                                  [PSDM_CODE_LINEARIZE_FORWARD] = {7e3, 3},
-                                  [PSDM_CODE_INVERSE_MASS] = {7e3, 3}};
+  } table[PSDM_FUNCTION_COUNT] = {[PSDM_F_INVERSE] = {15e4, 1},
+                                  [PSDM_F_GRAVITY] = {15e4, 1},
+                                  [PSDM_F_BIAS] = {15e4, 1},
+                                  [PSDM_F_MASS] = {8e3, 2},
+                                  [PSDM_F_FORWARD] = {900, 3},
+                                  [PSDM_F_REGRESSOR] = {18e3, 2},
+                                  [PSDM_F_ENERGY] = {15e4, 1},
+                                  [PSDM_F_JACOBIAN] = {15e4, 1},
+                                  [PSDM_F_POSE] = {15e4, 1},
+                                  [PSDM_F_LINEARIZE_INVERSE] = {35e3, 2},
+                                  [PSDM_F_LINEARIZE_FORWARD] = {7e3, 3},
+                                  [PSDM_F_INVERSE_MASS] = {7e3, 3}};
   const psdm_robot *r = code->robot;
   double need = 0;
   char what[64];
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
     if (code->options.functions >> f & 1) need += table[f].bytes * pow(r->bodies, table[f].power);
   psdmp_base_print(what, sizeof what, "code for these %d joints", r->bodies);
   return psdmp_base_memory_ask(r->file, what, need, r->memory, "; fewer --functions need less", error);
@@ -470,20 +444,21 @@ static psdm_status build_bundle(const psdm_robot *r, const psdm_model *given, co
   psdmp_base_arena scratch = {.allocator = allocator};
   psdmp_codegen_trial t = {.arena = &scratch};
   if (!status) status = psdmp_codegen_trial_new(code, &scratch, &t, error);
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
+  for (int f = 0; f < PSDM_FUNCTION_COUNT && !status; f++) {
     if (!(code->options.functions >> f & 1)) continue;
     if (!progress(&code->options, f)) {
       status = psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while generating code");
       break;
     }
     psdm_error why = {0};
-    status = build(code, (psdm_code_function)f, &t, &code->program[code->programs], &why);
+    status = build(code, (psdm_function)f, &t, &code->program[code->programs], &why);
     code->programs += !status;
     /* what rounding alone keeps from being singular */
     if (status == PSDM_E_SINGULAR && code->options.optional >> f & 1) {
       code->omitted |= 1u << f;
-      status =
-          add_note(code, "omitted: %s; %s", shapes[f].name, why.text) ? psdmp_base_no_memory(r->file, &why) : PSDM_OK;
+      status = add_note(code, "omitted: %s; %s", psdm_function_name((psdm_function)f), why.text)
+                   ? psdmp_base_no_memory(r->file, &why)
+                   : PSDM_OK;
     }
     if (status && error) *error = why;
   }
@@ -510,7 +485,7 @@ psdm_status psdm_code_build_model(const psdm_robot *r, const psdm_model *model, 
   psdm_status status = psdm_model_match(model, r, error);
   if (status) return status;
   expanded.method = PSDM_CODE_EXPANDED;
-  if (!expanded.functions) expanded.functions = 1u << PSDM_CODE_INVERSE;
+  if (!expanded.functions) expanded.functions = 1u << PSDM_F_INVERSE;
   return build_bundle(r, model, &expanded, allocator, out, error);
 }
 
@@ -525,7 +500,7 @@ void psdm_code_free(psdm_code *code) {
 
 int psdm_code_count(const psdm_code *code) { return code->programs; }
 
-psdm_code_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method) {
+psdm_function psdm_code_at(const psdm_code *code, int index, psdm_cost *cost, const char **method) {
   const psdmp_codegen_program *p = &code->program[index];
   if (cost) *cost = p->cost;
   if (method) *method = p->method;

@@ -39,7 +39,7 @@ typedef struct psdmp_codegen_result {
 
 /* One function: arguments in the order of psdmp_codegen_block (those with length > 0), then results. */
 typedef struct psdmp_codegen_program {
-  psdm_code_function function;
+  psdm_function function;
   const char *name;                   /* "inverse" */
   const char *method;                 /* "recursive" or "expanded" */
   psdm_graph *graph;                  /* owned */
@@ -66,19 +66,19 @@ typedef struct psdmp_codegen_program {
  * what each joint alone leaves free, which is exact, and not by the base parameters' formulas, which may have lost
  * digits. */
 psdm_status psdmp_codegen_build_recursive(const psdm_robot *robot, const psdm_model *base, const double *theta,
-                                          const psdm_code_options *options, psdm_code_function function, bool plain,
+                                          const psdm_code_options *options, psdm_function function, bool plain,
                                           psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error);
 
 /* model: the derived functions. limit (operations, 0: none): gives up with program->graph NULL once it is exceeded. */
 psdm_status psdmp_codegen_build_expanded(const psdm_robot *robot, const psdm_model *model, const double *theta,
-                                         const psdm_code_options *options, psdm_code_function function, long limit,
+                                         const psdm_code_options *options, psdm_function function, long limit,
                                          psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error);
 
 /* Arguments and results of a function, its outputs array and an empty graph allocated; shared by the two. l: base
  * parameters. */
 psdm_status psdmp_codegen_program_shape(const psdm_robot *robot, int l, const psdm_code_options *options,
-                                        psdm_code_function function, psdmp_base_arena *arena,
-                                        psdmp_codegen_program *program, psdm_error *error);
+                                        psdm_function function, psdmp_base_arena *arena, psdmp_codegen_program *program,
+                                        psdm_error *error);
 
 /* What the first stage of linearize_forward hands to the second: qdd and one triangle of M^-1. */
 int psdmp_codegen_stage_values(int n);
@@ -106,7 +106,7 @@ psdm_status psdmp_codegen_trial_error(struct psdmp_codegen_trial *t, const psdmp
 psdm_status psdmp_codegen_program_check(struct psdmp_codegen_trial *t, psdmp_codegen_program *p);
 
 /* psdmp_codegen_build_recursive and its check; plainly, too, where that is more exact. */
-psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_code_function function, struct psdmp_codegen_trial *t,
+psdm_status psdmp_codegen_build_precise(psdm_code *code, psdm_function function, struct psdmp_codegen_trial *t,
                                         psdmp_base_arena *arena, psdmp_codegen_program *best, psdm_error *error);
 
 /* Beyond it a program is refused: of double, of float. */
@@ -125,7 +125,7 @@ struct psdm_code {
   int notes;
   unsigned omitted; /* optional functions that do not exist for this robot */
   int programs;
-  psdmp_codegen_program program[PSDM_CODE_FUNCTIONS]; /* those asked for, in the order of the enum */
+  psdmp_codegen_program program[PSDM_FUNCTION_COUNT]; /* those asked for, in the order of the enum */
 };
 
 #include "codegen/trial.h"

@@ -79,14 +79,13 @@ static psdm_status finish_energy(const psdm_robot *robot, const psdm_model *m, c
 /* ---- the program ---- */
 
 /* whether base parameters stay apart, so that their values do not matter */
-static bool keeps_theta(const psdm_code_options *o, psdm_code_function function) {
-  return o->theta_argument || function == PSDM_CODE_REGRESSOR;
+static bool keeps_theta(const psdm_code_options *o, psdm_function function) {
+  return o->theta_argument || function == PSDM_F_REGRESSOR;
 }
 
-static psdm_status refuse(const psdm_code_options *o, const psdm_model *m, psdm_code_function function,
-                          psdm_error *error) {
+static psdm_status refuse(const psdm_code_options *o, const psdm_model *m, psdm_function function, psdm_error *error) {
   const char *why = NULL;
-  if (function == PSDM_CODE_JACOBIAN || function == PSDM_CODE_POSE)
+  if (function == PSDM_F_JACOBIAN || function == PSDM_F_POSE)
     why = "poses and Jacobians are not in the dynamics' closed form; use the recursive method";
   if (o->gravity_argument)
     why = "the closed form has gravity's direction inside; gravity as an argument needs the recursive method";
@@ -100,10 +99,10 @@ static psdm_status finish(const psdm_robot *robot, const psdm_model *m, const ps
                           psdm_ref *value, psdmp_base_arena *arena, psdmp_codegen_program *p, psdm_error *error) {
   psdm_graph *g = p->graph;
   switch (p->function) {
-    case PSDM_CODE_FORWARD: finish_forward(g, m->n, value, p->output); break;
-    case PSDM_CODE_MASS: finish_mass(m->n, value, p->output); break;
-    case PSDM_CODE_REGRESSOR: finish_regressor(g, m, o, value, p->output); break;
-    case PSDM_CODE_ENERGY: return finish_energy(robot, m, theta, g, value, arena->allocator, p->output, error);
+    case PSDM_F_FORWARD: finish_forward(g, m->n, value, p->output); break;
+    case PSDM_F_MASS: finish_mass(m->n, value, p->output); break;
+    case PSDM_F_REGRESSOR: finish_regressor(g, m, o, value, p->output); break;
+    case PSDM_F_ENERGY: return finish_energy(robot, m, theta, g, value, arena->allocator, p->output, error);
     default: memcpy(p->output, value, (size_t)m->n * sizeof *value);
   }
   return PSDM_OK;
@@ -119,7 +118,7 @@ static bool is_better(const psdmp_codegen_found *f, const psdmp_codegen_found *t
 /* One or two ways to write the same polynomials: base parameters multiplied into the coefficients, or, so that the
  * simple numbers of P stay simple, as a mode of their own whose values are numbers. *value: the better's; NULL when
  * none is within the limit, or where there is one, meaning that there is another method, when none rounds well. */
-static psdm_status nest(const psdmp_codegen_variables *v, const double *theta, psdm_code_function function, long limit,
+static psdm_status nest(const psdmp_codegen_variables *v, const double *theta, psdm_function function, long limit,
                         psdmp_base_arena *scratch, psdm_graph *g, psdm_ref **value) {
   const double *coefficients[] = {NULL, theta};
   psdmp_codegen_sums sums[2];
@@ -142,7 +141,7 @@ static psdm_status nest(const psdmp_codegen_variables *v, const double *theta, p
 }
 
 psdm_status psdmp_codegen_build_expanded(const psdm_robot *robot, const psdm_model *m, const double *theta,
-                                         const psdm_code_options *o, psdm_code_function function, long limit,
+                                         const psdm_code_options *o, psdm_function function, long limit,
                                          psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   *program = (psdmp_codegen_program){0};
   psdm_status status = refuse(o, m, function, error);

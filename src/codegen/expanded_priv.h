@@ -59,7 +59,7 @@ psdm_ref psdmp_codegen_mode_value(const psdmp_codegen_variables *v, psdm_graph *
 
 /* The polynomials of a function: the torques; forward: bias, then the mass matrix's upper triangle; energy: kinetic,
  * potential from q = 0. theta: multiplied into the coefficients; NULL: base parameters are a mode. */
-bool psdmp_codegen_polynomials(const psdm_model *model, psdm_code_function function, const double *theta,
+bool psdmp_codegen_polynomials(const psdm_model *model, psdm_function function, const double *theta,
                                psdmp_base_arena *arena, psdmp_codegen_sums *sums);
 
 /* ---- nesting ---- */

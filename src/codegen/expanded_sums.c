@@ -108,7 +108,7 @@ bool psdmp_codegen_sums_finish(psdmp_codegen_sums *s) {
 typedef struct collector {
   const psdm_model *m;
   const double *theta;
-  psdm_code_function function;
+  psdm_function function;
   psdmp_codegen_sums *sums;
   int first, second; /* rates of the class at hand */
   unsigned short option[2 * 64 + 2];
@@ -176,24 +176,24 @@ static void collect_term(collector *c, int i, int j, double value) {
   int n = c->m->n, a = c->first;
   bool gravity = a < 0, acceleration = a >= 0 && c->second < 0;
   switch (c->function) {
-    case PSDM_CODE_REGRESSOR: add(c, (uint32_t)(i * c->m->l + j), value); break;
-    case PSDM_CODE_GRAVITY:
+    case PSDM_F_REGRESSOR: add(c, (uint32_t)(i * c->m->l + j), value); break;
+    case PSDM_F_GRAVITY:
       if (gravity) add(c, (uint32_t)i, value);
       break;
-    case PSDM_CODE_BIAS:
-    case PSDM_CODE_FORWARD:
+    case PSDM_F_BIAS:
+    case PSDM_F_FORWARD:
       if (!acceleration) add(c, (uint32_t)i, value);
-      if (!acceleration || c->function == PSDM_CODE_BIAS || i > a) break;
+      if (!acceleration || c->function == PSDM_F_BIAS || i > a) break;
       set_rates(c, -1, -1);
       add(c, (uint32_t)n + triangle(n, i, a), value);
       set_rates(c, c->first, c->second);
       break;
-    case PSDM_CODE_MASS:
+    case PSDM_F_MASS:
       if (!acceleration || i > a) break;
       set_rates(c, -1, -1);
       add(c, triangle(n, i, a), value);
       break;
-    case PSDM_CODE_ENERGY:
+    case PSDM_F_ENERGY:
       if (gravity) add_potential(c, i, value);
       if (!acceleration || i > a) break;
       set_rates(c, i, a);
@@ -218,25 +218,25 @@ static void collect_function(collector *c, long f) {
       sum += value;
       size += fabs(value);
       if (!apart) continue;
-      c->option[2 * n + 1] = (unsigned short)(c->function == PSDM_CODE_REGRESSOR ? 0 : j);
+      c->option[2 * n + 1] = (unsigned short)(c->function == PSDM_F_REGRESSOR ? 0 : j);
       collect_term(c, m->P[e].joint, j, value);
     }
     if (!apart && fabs(sum) > 1e-15 * size) collect_term(c, m->P[e].joint, 0, sum);
   }
 }
 
-static uint32_t output_count(const psdm_model *m, psdm_code_function function) {
+static uint32_t output_count(const psdm_model *m, psdm_function function) {
   int n = m->n, triangle_size = n * (n + 1) / 2;
   switch (function) {
-    case PSDM_CODE_MASS: return (uint32_t)triangle_size;
-    case PSDM_CODE_FORWARD: return (uint32_t)(n + triangle_size);
-    case PSDM_CODE_REGRESSOR: return (uint32_t)(n * m->l);
-    case PSDM_CODE_ENERGY: return 2;
+    case PSDM_F_MASS: return (uint32_t)triangle_size;
+    case PSDM_F_FORWARD: return (uint32_t)(n + triangle_size);
+    case PSDM_F_REGRESSOR: return (uint32_t)(n * m->l);
+    case PSDM_F_ENERGY: return 2;
     default: return (uint32_t)n;
   }
 }
 
-bool psdmp_codegen_polynomials(const psdm_model *m, psdm_code_function function, const double *theta,
+bool psdmp_codegen_polynomials(const psdm_model *m, psdm_function function, const double *theta,
                                psdmp_base_arena *arena, psdmp_codegen_sums *sums) {
   int n = m->n, options[2 * 64 + 2];
   /* potentials are a power higher */
@@ -253,7 +253,7 @@ bool psdmp_codegen_polynomials(const psdm_model *m, psdm_code_function function,
       collect_function(&c, f);
     }
   }
-  sums->used[2 * n + 1] = !theta && function != PSDM_CODE_REGRESSOR; /* also where there is but one */
+  sums->used[2 * n + 1] = !theta && function != PSDM_F_REGRESSOR; /* also where there is but one */
   return psdmp_codegen_sums_finish(sums);
 }
 

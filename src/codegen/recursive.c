@@ -30,7 +30,7 @@ typedef struct search {
   const psdm_robot *robot; /* the chain's */
   const psdm_model *base;
   const psdm_code_options *options;
-  psdm_code_function function;
+  psdm_function function;
   psdmp_codegen_program *program;
   psdmp_codegen_chain chain;
   psdmp_codegen_freedom freedom;
@@ -83,39 +83,39 @@ static void build_function(search *s) {
   psdm_ref *out = s->program->output;
   int joint = psdmp_robot_named(s->robot, s->options->link);
   switch (s->function) {
-    case PSDM_CODE_INVERSE: torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_QDD, true, out); break;
-    case PSDM_CODE_GRAVITY: torques(s, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT, true, out); break;
-    case PSDM_CODE_BIAS: torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_COUNT, true, out); break;
-    case PSDM_CODE_ENERGY: energies(s, out); break;
-    case PSDM_CODE_MASS:
+    case PSDM_F_INVERSE: torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_QDD, true, out); break;
+    case PSDM_F_GRAVITY: torques(s, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT, true, out); break;
+    case PSDM_F_BIAS: torques(s, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_COUNT, true, out); break;
+    case PSDM_F_ENERGY: energies(s, out); break;
+    case PSDM_F_MASS:
       psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
       psdmp_codegen_mass_matrix(t, out);
       break;
-    case PSDM_CODE_INVERSE_MASS:
+    case PSDM_F_INVERSE_MASS:
       psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
       psdmp_codegen_mass_matrix(t, s->more);
       psdmp_codegen_inverse_mass(t, s->more, out);
       break;
-    case PSDM_CODE_FORWARD:
+    case PSDM_F_FORWARD:
       drive(s, out);
       psdmp_codegen_mass_matrix(t, s->more);
       psdmp_codegen_solve_mass(t, s->more, out);
       break;
-    case PSDM_CODE_REGRESSOR:
+    case PSDM_F_REGRESSOR:
       psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_QD, PSDMP_CODEGEN_IN_QDD);
       psdmp_codegen_move_out(t, true);
       psdmp_codegen_regressor(t, s->base, out);
       break;
-    case PSDM_CODE_JACOBIAN:
+    case PSDM_F_JACOBIAN:
       psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
       psdmp_codegen_jacobian_symbols(t, joint, out);
       break;
-    case PSDM_CODE_POSE:
+    case PSDM_F_POSE:
       psdmp_codegen_trace_start(t, PSDMP_CODEGEN_IN_COUNT, PSDMP_CODEGEN_IN_COUNT);
       psdmp_codegen_pose_symbols(t, joint, out);
       break;
-    case PSDM_CODE_LINEARIZE_INVERSE: psdmp_codegen_linearize_inverse(t, s->composite, s->room, out); break;
-    case PSDM_CODE_LINEARIZE_FORWARD:
+    case PSDM_F_LINEARIZE_INVERSE: psdmp_codegen_linearize_inverse(t, s->composite, s->room, out); break;
+    case PSDM_F_LINEARIZE_FORWARD:
       psdmp_codegen_linearize_forward(t, s->composite, s->room, out, s->program->inner);
       break;
     default: break;
@@ -175,13 +175,13 @@ static psdm_status try_choice(search *s, const psdmp_codegen_choice *choice, lon
 
 /* the composite bodies of the mass matrix, a payload and a leaf's turn are made for S */
 static bool takes_tensor(const search *s, int b) {
-  bool torques = s->function == PSDM_CODE_INVERSE || s->function == PSDM_CODE_BIAS || s->function == PSDM_CODE_ENERGY;
+  bool torques = s->function == PSDM_F_INVERSE || s->function == PSDM_F_BIAS || s->function == PSDM_F_ENERGY;
   return torques && s->inertia.argument && !s->options->payload_argument && !s->chain.body[b].prismatic;
 }
 
 /* wrenches alone: composite bodies and potentials are about origins */
 static bool takes_place(const search *s, int b) {
-  bool torques = s->function == PSDM_CODE_INVERSE || s->function == PSDM_CODE_BIAS || s->function == PSDM_CODE_GRAVITY;
+  bool torques = s->function == PSDM_F_INVERSE || s->function == PSDM_F_BIAS || s->function == PSDM_F_GRAVITY;
   const psdm_robot *r = s->robot;
   bool carries = s->options->payload_argument || s->options->wrench_argument;
   return torques && psdmp_codegen_only_child(&s->chain, b) >= 0 && !(carries && r->link[r->last].body == b);
@@ -196,14 +196,13 @@ static int gene_values(const search *s, int b, psdmp_codegen_gene gene) {
     case PSDMP_CODEGEN_GENE_CARRY: return body->parallel ? 3 : 2;
     case PSDMP_CODEGEN_GENE_SPIN: return 8;
     case PSDMP_CODEGEN_GENE_CHAIN: return body->parallel ? 2 : 1;
-    case PSDMP_CODEGEN_GENE_TRACE: return s->function != PSDM_CODE_REGRESSOR ? 2 : 1;
+    case PSDMP_CODEGEN_GENE_TRACE: return s->function != PSDM_F_REGRESSOR ? 2 : 1;
     case PSDMP_CODEGEN_GENE_PLACE: return takes_place(s, b) ? 2 : 1;
     case PSDMP_CODEGEN_GENE_TENSOR: return takes_tensor(s, b) ? 2 : 1;
     case PSDMP_CODEGEN_GENE_COLUMN:
-    case PSDMP_CODEGEN_GENE_MOMENT: return s->function == PSDM_CODE_REGRESSOR ? 2 : 1;
-    case PSDMP_CODEGEN_GENE_DIAGONAL: return s->function == PSDM_CODE_REGRESSOR ? 3 : 1;
-    case PSDMP_CODEGEN_GENE_TURN:
-      return body->leaf && !s->inertia.argument && s->function != PSDM_CODE_REGRESSOR ? 5 : 1;
+    case PSDMP_CODEGEN_GENE_MOMENT: return s->function == PSDM_F_REGRESSOR ? 2 : 1;
+    case PSDMP_CODEGEN_GENE_DIAGONAL: return s->function == PSDM_F_REGRESSOR ? 3 : 1;
+    case PSDMP_CODEGEN_GENE_TURN: return body->leaf && !s->inertia.argument && s->function != PSDM_F_REGRESSOR ? 5 : 1;
     default: return 1;
   }
 }
@@ -236,9 +235,7 @@ static psdm_status search_genes(search *s, bool *any) {
 }
 
 /* results of these are in metres, and have no inertias to choose */
-static bool has_inertia(psdm_code_function f) {
-  return f != PSDM_CODE_REGRESSOR && f != PSDM_CODE_JACOBIAN && f != PSDM_CODE_POSE;
-}
+static bool has_inertia(psdm_function f) { return f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE; }
 
 static psdm_status search_unit(search *s, bool *any) {
   psdm_status status = PSDM_OK;
@@ -380,9 +377,7 @@ static psdm_status run_search(search *s, int patience) {
   return status;
 }
 
-static bool is_linearization(psdm_code_function f) {
-  return f == PSDM_CODE_LINEARIZE_INVERSE || f == PSDM_CODE_LINEARIZE_FORWARD;
-}
+static bool is_linearization(psdm_function f) { return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD; }
 
 static bool all_revolute(const psdm_robot *r) {
   for (int b = 0; b < r->bodies; b++)
@@ -392,13 +387,13 @@ static bool all_revolute(const psdm_robot *r) {
 
 /* everything that a choice needs to be tried */
 static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const double *theta,
-                           const psdm_code_options *options, psdm_code_function function, bool plain,
+                           const psdm_code_options *options, psdm_function function, bool plain,
                            psdmp_base_arena *arena, psdmp_codegen_program *program, search **out, psdm_error *error) {
   search *s = *out = PSDMP_BASE_NEW(arena, 1, search);
   psdm_status status = psdmp_codegen_program_shape(r, psdm_model_l(base), options, function, arena, program, error);
   if (status) return status;
   program->method = "recursive";
-  if (function == PSDM_CODE_REGRESSOR && base->combined)
+  if (function == PSDM_F_REGRESSOR && base->combined)
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, r->file, 0, 0,
         "under these assumptions base parameters are not standard ones: their regressor needs --method expanded");
@@ -436,7 +431,7 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
 static psdm_status build_stages(search *s, psdmp_base_arena *arena) {
   psdmp_codegen_program *p = s->program;
   int n = s->robot->n;
-  if (s->function != PSDM_CODE_LINEARIZE_FORWARD || s->options->target != PSDM_CODE_CUDA ||
+  if (s->function != PSDM_F_LINEARIZE_FORWARD || s->options->target != PSDM_CODE_CUDA ||
       psdmp_codegen_stage_values(n) > PSDMP_CODEGEN_BLOCK)
     return PSDM_OK;
   p->early = PSDMP_BASE_NEW(arena, psdmp_codegen_stage_values(n), psdm_ref);
@@ -447,12 +442,12 @@ static psdm_status build_stages(search *s, psdmp_base_arena *arena) {
 }
 
 psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta,
-                                          const psdm_code_options *options, psdm_code_function function, bool plain,
+                                          const psdm_code_options *options, psdm_function function, bool plain,
                                           psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   search *s;
   psdm_status status = prepare(r, base, theta, options, function, plain, arena, program, &s, error);
   if (status) return status;
-  bool short_search = function == PSDM_CODE_POSE || function == PSDM_CODE_JACOBIAN || options->effort < 0;
+  bool short_search = function == PSDM_F_POSE || function == PSDM_F_JACOBIAN || options->effort < 0;
   status = run_search(s, short_search ? 0 : options->effort ? options->effort : PATIENCE);
   if (status == PSDM_E_STOPPED)
     return psdmp_base_fail(error, PSDM_E_STOPPED, r->file, 0, 0, "stopped while generating code");

@@ -65,8 +65,8 @@ static psdm_status random_parameters(trial *t, psdm_error *error) {
 static bool own_are_singular(const trial *t) {
   const psdm_code_options *o = &t->code->options;
   bool any = false;
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
-    any |= (o->functions >> f & 1) && psdmp_codegen_inverts((psdm_code_function)f);
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
+    any |= (o->functions >> f & 1) && psdmp_codegen_inverts((psdm_function)f);
   return any && o->theta_argument &&
          psdm_mass_condition(t->code->robot, t->arena->allocator, NULL, NULL) == PSDM_E_SINGULAR;
 }
@@ -158,8 +158,8 @@ static void widen_regressor(const trial *t, int s, double *Y, int columns) {
   }
 }
 
-bool psdmp_codegen_inverts(psdm_code_function f) {
-  return f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD || f == PSDM_CODE_INVERSE_MASS;
+bool psdmp_codegen_inverts(psdm_function f) {
+  return f == PSDM_F_FORWARD || f == PSDM_F_LINEARIZE_FORWARD || f == PSDM_F_INVERSE_MASS;
 }
 
 /* Minv = M^-1 with pivots: random parameters need not be those of bodies, nor M positive definite. Rows and columns
@@ -175,13 +175,13 @@ static bool invert(int n, double *M, double *Minv, double *scale) {
   return true;
 }
 
-psdm_status psdmp_codegen_trial_linearized(trial *t, psdm_code_function f, int s, double *out) {
+psdm_status psdmp_codegen_trial_linearized(trial *t, psdm_function f, int s, double *out) {
   int n = t->code->robot->n;
   const double *q = t->q + s * n, *qd = t->qd + s * n, *qdd = t->qdd + s * n;
-  if (f == PSDM_CODE_LINEARIZE_INVERSE)
+  if (f == PSDM_F_LINEARIZE_INVERSE)
     return psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, out, out + n * n, out + 2 * n * n);
   double *dq = t->state + 3 * n, *dqd = dq + n * n, *M = dqd + n * n,
-         *Minv = f == PSDM_CODE_INVERSE_MASS ? out : out + 2 * n * n;
+         *Minv = f == PSDM_F_INVERSE_MASS ? out : out + 2 * n * n;
   psdm_status status = psdm_linearize_inverse(&t->robot, t->linear, q, qd, qdd, dq, dqd, M);
   if (!status && !invert(n, M, Minv, t->state)) status = PSDM_E_SINGULAR;
   for (int i = 0; i < n * n && !status && Minv != out; i++) {
@@ -196,20 +196,18 @@ psdm_status psdmp_codegen_trial_linearized(trial *t, psdm_code_function f, int s
 
 psdm_status psdmp_codegen_trial_expect(trial *t, const psdmp_codegen_program *p, double *out) {
   int n = t->code->robot->n, count = (int)p->outputs;
-  psdm_function f;
   psdm_status status = PSDM_OK;
   dress(t, p);
-  if (p->function == PSDM_CODE_FORWARD) {
+  if (p->function == PSDM_F_FORWARD) {
     memcpy(out, t->qdd, sizeof *out * (size_t)(STATES * n));
     return PSDM_OK;
   }
-  for (int s = 0; s < STATES && !status && p->function > PSDM_CODE_POSE; s++)
+  for (int s = 0; s < STATES && !status && p->function > PSDM_F_POSE; s++)
     status = psdmp_codegen_trial_linearized(t, p->function, s, out + s * count);
-  if (p->function > PSDM_CODE_POSE) return status;
-  psdm_function_find(p->name, &f);
+  if (p->function > PSDM_F_POSE) return status;
   for (int s = 0; s < STATES && !status; s++) {
-    status = psdmp_codegen_trial_evaluate(t, p, f, s, out + s * count);
-    if (p->function == PSDM_CODE_REGRESSOR && n) widen_regressor(t, s, out + s * count, count / n);
+    status = psdmp_codegen_trial_evaluate(t, p, p->function, s, out + s * count);
+    if (p->function == PSDM_F_REGRESSOR && n) widen_regressor(t, s, out + s * count, count / n);
   }
   return status;
 }

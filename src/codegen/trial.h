@@ -36,7 +36,7 @@ psdm_status psdmp_codegen_trial_new(const psdm_code *code, psdmp_base_arena *are
 void psdmp_codegen_trial_free(psdmp_codegen_trial *t);
 
 /* Functions that invert M: their errors are judged by the torques that they amount to. */
-bool psdmp_codegen_inverts(psdm_code_function f);
+bool psdmp_codegen_inverts(psdm_function f);
 
 /* What a function gives at every state, (PSDMP_CODEGEN_STATES x outputs); forward's is the qdd that its torques were
  * made from. PSDM_E_SINGULAR where it has none. */
@@ -45,6 +45,6 @@ psdm_status psdmp_codegen_trial_expect(psdmp_codegen_trial *t, const psdmp_codeg
 /* Beside it, for the same program: another function of state s; M^-1 and derivatives. */
 psdm_status psdmp_codegen_trial_evaluate(psdmp_codegen_trial *t, const psdmp_codegen_program *p, psdm_function f, int s,
                                          double *out);
-psdm_status psdmp_codegen_trial_linearized(psdmp_codegen_trial *t, psdm_code_function f, int s, double *out);
+psdm_status psdmp_codegen_trial_linearized(psdmp_codegen_trial *t, psdm_function f, int s, double *out);
 
 #endif

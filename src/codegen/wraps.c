@@ -14,9 +14,9 @@ const char *psdm_code_wrap_help(psdm_code_wrap w) { return (unsigned)w < PSDM_CO
 
 static bool asked(const psdm_code_options *o, psdm_code_wrap w) { return o->wraps >> w & 1; }
 
-static bool has(const psdm_code_options *o, psdm_code_function f) { return o->functions >> f & 1; }
+static bool has(const psdm_code_options *o, psdm_function f) { return o->functions >> f & 1; }
 
-static void add(psdm_code_options *o, bool when, psdm_code_function f) {
+static void add(psdm_code_options *o, bool when, psdm_function f) {
   if (when) o->functions |= 1u << f;
 }
 
@@ -34,13 +34,13 @@ psdm_status psdmp_codegen_wrap_options(psdm_code_options *o, psdm_error *error) 
   /* derivatives of what is there; without a wrench, which they do not know */
   bool casadi = asked(o, PSDM_CODE_WRAP_CASADI),
        arguments = o->theta_argument || o->gravity_argument || o->payload_argument;
-  add(o, asked(o, PSDM_CODE_WRAP_FMU), PSDM_CODE_FORWARD);
-  add(o, casadi && has(o, PSDM_CODE_FORWARD) && arguments && !o->wrench_argument, PSDM_CODE_INVERSE);
+  add(o, asked(o, PSDM_CODE_WRAP_FMU), PSDM_F_FORWARD);
+  add(o, casadi && has(o, PSDM_F_FORWARD) && arguments && !o->wrench_argument, PSDM_F_INVERSE);
   add(o,
-      casadi && ((has(o, PSDM_CODE_INVERSE) && !o->wrench_argument) || has(o, PSDM_CODE_GRAVITY) ||
-                 (has(o, PSDM_CODE_BIAS) && !o->wrench_argument)),
-      PSDM_CODE_LINEARIZE_INVERSE);
-  add(o, has(o, PSDM_CODE_FORWARD) && !o->wrench_argument, PSDM_CODE_LINEARIZE_FORWARD);
-  add(o, casadi && has(o, PSDM_CODE_POSE), PSDM_CODE_JACOBIAN);
+      casadi && ((has(o, PSDM_F_INVERSE) && !o->wrench_argument) || has(o, PSDM_F_GRAVITY) ||
+                 (has(o, PSDM_F_BIAS) && !o->wrench_argument)),
+      PSDM_F_LINEARIZE_INVERSE);
+  add(o, has(o, PSDM_F_FORWARD) && !o->wrench_argument, PSDM_F_LINEARIZE_FORWARD);
+  add(o, casadi && has(o, PSDM_F_POSE), PSDM_F_JACOBIAN);
   return PSDM_OK;
 }

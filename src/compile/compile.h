@@ -137,7 +137,7 @@ struct psdm_compiled {
   psdmp_base_arena arena; /* owns steps and outputs */
   psdm_compile_info info;
   bool single, simd;
-  psdmp_compile_unit unit[PSDM_CODE_FUNCTIONS];
+  psdmp_compile_unit unit[PSDM_FUNCTION_COUNT];
   size_t scratch;
   void *library; /* NULL: none */
   int fd;        /* keeps the library's name in /proc its own; -1: none */

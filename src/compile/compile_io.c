@@ -70,7 +70,7 @@ static void unload(psdm_compiled *c) {
   if (c->fd >= 0) close(c->fd);
   c->library = NULL;
   c->fd = -1;
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) {
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
     psdmp_compile_unit *u = &c->unit[f];
     u->call = NULL;
     u->batch = NULL;
@@ -180,16 +180,16 @@ void psdm_compiled_free(psdm_compiled *c) {
 const psdm_compile_info *psdm_compiled_info(const psdm_compiled *c) { return &c->info; }
 
 /* NULL when the code has no such function */
-static const psdmp_compile_unit *unit_of(const psdm_compiled *c, psdm_code_function f) {
-  return (unsigned)f < PSDM_CODE_FUNCTIONS && c->unit[f].there ? &c->unit[f] : NULL;
+static const psdmp_compile_unit *unit_of(const psdm_compiled *c, psdm_function f) {
+  return (unsigned)f < PSDM_FUNCTION_COUNT && c->unit[f].there ? &c->unit[f] : NULL;
 }
 
-int psdm_compiled_arguments(const psdm_compiled *c, psdm_code_function f) {
+int psdm_compiled_arguments(const psdm_compiled *c, psdm_function f) {
   const psdmp_compile_unit *u = unit_of(c, f);
   return u ? u->arguments : -1;
 }
 
-int psdm_compiled_results(const psdm_compiled *c, psdm_code_function f) {
+int psdm_compiled_results(const psdm_compiled *c, psdm_function f) {
   const psdmp_compile_unit *u = unit_of(c, f);
   return u ? u->results : -1;
 }
@@ -200,19 +200,19 @@ static const char *tell_slot(const psdmp_compile_slot *slots, int count, int ind
   return slots[index].name;
 }
 
-const char *psdm_compiled_argument(const psdm_compiled *c, psdm_code_function f, int index, int *length) {
+const char *psdm_compiled_argument(const psdm_compiled *c, psdm_function f, int index, int *length) {
   const psdmp_compile_unit *u = unit_of(c, f);
   return u ? tell_slot(u->argument, u->arguments, index, length) : NULL;
 }
 
-const char *psdm_compiled_result(const psdm_compiled *c, psdm_code_function f, int index, int *length) {
+const char *psdm_compiled_result(const psdm_compiled *c, psdm_function f, int index, int *length) {
   const psdmp_compile_unit *u = unit_of(c, f);
   return u ? tell_slot(u->result, u->results, index, length) : NULL;
 }
 
 size_t psdm_compiled_scratch(const psdm_compiled *c) { return c->scratch; }
 
-psdm_status psdm_compiled_call(const psdm_compiled *c, psdm_code_function f, const void *const *arguments,
+psdm_status psdm_compiled_call(const psdm_compiled *c, psdm_function f, const void *const *arguments,
                                void *const *results, double *scratch) {
   const psdmp_compile_unit *u = unit_of(c, f);
   if (!u || (!u->call && !scratch && c->scratch)) return PSDM_E_ARGUMENT;
@@ -221,8 +221,8 @@ psdm_status psdm_compiled_call(const psdm_compiled *c, psdm_code_function f, con
   return PSDM_OK;
 }
 
-psdm_status psdm_compiled_batch(const psdm_compiled *c, psdm_code_function f, size_t count,
-                                const void *const *arguments, void *const *results, double *scratch) {
+psdm_status psdm_compiled_batch(const psdm_compiled *c, psdm_function f, size_t count, const void *const *arguments,
+                                void *const *results, double *scratch) {
   const psdmp_compile_unit *u = unit_of(c, f);
   if (!u || !c->simd || (!u->batch && !scratch && c->scratch)) return PSDM_E_ARGUMENT;
   if (u->batch) u->batch(count, arguments, results);
@@ -231,7 +231,7 @@ psdm_status psdm_compiled_batch(const psdm_compiled *c, psdm_code_function f, si
   return PSDM_OK;
 }
 
-psdm_compiled_pointer psdm_compiled_symbol(const psdm_compiled *c, psdm_code_function f, bool batch, size_t *bytes) {
+psdm_compiled_pointer psdm_compiled_symbol(const psdm_compiled *c, psdm_function f, bool batch, size_t *bytes) {
   const psdmp_compile_unit *u = unit_of(c, f);
   if (bytes) *bytes = u ? u->bytes[batch] : 0;
   return u ? u->symbol[batch] : NULL;

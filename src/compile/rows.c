@@ -18,8 +18,8 @@ typedef struct table {
   size_t bytes; /* of a number */
 } table;
 
-static const psdmp_compile_unit *unit_of(const psdm_compiled *c, psdm_code_function f) {
-  return (unsigned)f < PSDM_CODE_FUNCTIONS && c->unit[f].there ? &c->unit[f] : NULL;
+static const psdmp_compile_unit *unit_of(const psdm_compiled *c, psdm_function f) {
+  return (unsigned)f < PSDM_FUNCTION_COUNT && c->unit[f].there ? &c->unit[f] : NULL;
 }
 
 /* numbers of a state that are moved */
@@ -32,7 +32,7 @@ static size_t width_of(const psdmp_compile_unit *u) {
 
 static size_t block_of(const psdm_compiled *c) { return c->simd ? BLOCK : 1; }
 
-size_t psdm_compiled_rows_scratch(const psdm_compiled *c, psdm_code_function f) {
+size_t psdm_compiled_rows_scratch(const psdm_compiled *c, psdm_function f) {
   const psdmp_compile_unit *u = unit_of(c, f);
   return u ? c->scratch + block_of(c) * width_of(u) : 0;
 }
@@ -214,8 +214,8 @@ static void run_whole(const table *t, size_t count) {
   t->unit->batch(count, arguments, results);
 }
 
-psdm_status psdm_compiled_rows(const psdm_compiled *c, psdm_code_function f, size_t count,
-                               const psdm_strided *arguments, const psdm_strided *results, double *scratch) {
+psdm_status psdm_compiled_rows(const psdm_compiled *c, psdm_function f, size_t count, const psdm_strided *arguments,
+                               const psdm_strided *results, double *scratch) {
   const psdmp_compile_unit *u = unit_of(c, f);
   if (!u || !scratch) return PSDM_E_ARGUMENT;
   table t = {.compiled = c, .unit = u, .bytes = c->single ? sizeof(float) : sizeof(double)};

@@ -217,6 +217,7 @@ static psdm_status emit_stages(psdmp_emit_writer *e, const psdmp_codegen_program
 
 /* a line above the function; what two stages both need counts twice */
 static psdm_status emit_counts(psdmp_emit_writer *e, const psdmp_emit_stages *s) {
+  char text[160];
   psdm_cost all = {0};
   for (int k = 0; k < s->count; k++) {
     psdm_cost one;
@@ -225,7 +226,7 @@ static psdm_status emit_counts(psdmp_emit_writer *e, const psdmp_emit_stages *s)
     all.mult += one.mult, all.add += one.add, all.div += one.div, all.sincos += one.sincos;
   }
   psdm_output_print(e->out, "/* %s. %ld multiplications, %ld additions, %ld divisions, %ld sin+cos%s */\n",
-                    psdm_code_function_help(s->function), all.mult, all.add, all.div, all.sincos,
+                    psdmp_emit_summary(s->function, text), all.mult, all.add, all.div, all.sincos,
                     s->count == 2 ? ", in two stages" : "");
   return PSDM_OK;
 }

@@ -26,7 +26,7 @@ int psdmp_emit_layout_place(const psdmp_emit_writer *e, const psdmp_codegen_prog
 
 /* One function in as many stages as the registers want, 1 or 2. */
 typedef struct psdmp_emit_stages {
-  psdm_code_function function;
+  psdm_function function;
   int count;
   psdmp_codegen_program part[2];
   psdmp_emit_layout layout[2];

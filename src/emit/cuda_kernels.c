@@ -182,7 +182,7 @@ static void emit_state_call(psdmp_emit_writer *e, const psdmp_codegen_program *p
 
 /* more values than a thread has registers, as a rule */
 static bool is_crowded(const psdmp_codegen_program *p) {
-  return p->function == PSDM_CODE_LINEARIZE_INVERSE || p->function == PSDM_CODE_LINEARIZE_FORWARD;
+  return p->function == PSDM_F_LINEARIZE_INVERSE || p->function == PSDM_F_LINEARIZE_FORWARD;
 }
 
 /* In float twelve warps with 168 registers each are faster than eight with all, as long as little is left over for
@@ -314,7 +314,7 @@ static void emit_emulated(psdmp_emit_writer *e, const psdmp_codegen_program *p) 
 static int states_of(const psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   int n = e->code->robot->n;
   if (!e->single || n > 14 || p->outputs > (size_t)(n * n)) return 1;
-  return n <= 7 && p->outputs == (size_t)n && p->function != PSDM_CODE_FORWARD ? 4 : 2;
+  return n <= 7 && p->outputs == (size_t)n && p->function != PSDM_F_FORWARD ? 4 : 2;
 }
 
 /* A block has 48 kB of shared memory for values that registers do not hold: half as many threads, twice as much for

@@ -49,11 +49,11 @@ static psdm_status count_live(const psdmp_codegen_program *p, psdmp_base_arena *
  * of rows (docs/cuda.md): by columns only where it would not fit. */
 static psdm_status arrange(const psdmp_emit_writer *e, const psdmp_codegen_program *p, psdmp_base_arena *arena,
                            psdmp_emit_layout *y) {
-  bool linearization = p->function == PSDM_CODE_LINEARIZE_INVERSE || p->function == PSDM_CODE_LINEARIZE_FORWARD;
+  bool linearization = p->function == PSDM_F_LINEARIZE_INVERSE || p->function == PSDM_F_LINEARIZE_FORWARD;
   psdmp_emit_layout turned = {.columns = true};
   *y = (psdmp_emit_layout){.program = *p};
   psdm_status status = count_live(p, arena, &y->live);
-  if (status || (!linearization && (p->function != PSDM_CODE_REGRESSOR || y->live <= register_room(e)))) return status;
+  if (status || (!linearization && (p->function != PSDM_F_REGRESSOR || y->live <= register_room(e)))) return status;
   status = by_columns(e, p, arena, &turned.program);
   if (!status) status = count_live(&turned.program, arena, &turned.live);
   if (!status && turned.live < y->live) *y = turned;
@@ -68,7 +68,7 @@ static void set_stages(const psdmp_emit_writer *e, const psdmp_codegen_program *
                        psdmp_codegen_program *second) {
   int n = e->code->robot->n, values = psdmp_codegen_stage_values(n);
   *first = *second = *p;
-  first->function = PSDM_CODE_FORWARD;
+  first->function = PSDM_F_FORWARD;
   first->output = p->early, first->outputs = (size_t)values;
   first->results = 1, first->result[0] = (psdmp_codegen_result){"qdd", 0, values};
   second->output = p->late, second->outputs = (size_t)(2 * n * n), second->results = 2;

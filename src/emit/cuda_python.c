@@ -20,7 +20,8 @@ static const char load[] =
 /* ---- the functions ---- */
 
 static void emit_docstring(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
-  psdm_output_print(e->out, "    \"\"\"%s, of many states.\n\n", psdm_code_function_help(p->function));
+  char text[160];
+  psdm_output_print(e->out, "    \"\"\"%s, of many states.\n\n", psdmp_emit_summary(p->function, text));
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++) {
     if (!p->length[b]) continue;
     bool shared = psdmp_emit_block_shared((psdmp_codegen_block)b);

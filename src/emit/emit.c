@@ -72,6 +72,11 @@ static void emit_costs(psdmp_emit_writer *e) {
   }
 }
 
+const char *psdmp_emit_summary(psdm_function f, char text[160]) {
+  psdmp_base_print(text, 160, "%s: %s -> %s", psdm_function_help(f), psdm_function_inputs(f), psdm_function_results(f));
+  return text;
+}
+
 void psdmp_emit_banner(psdmp_emit_writer *e, const char *what) {
   psdm_output_print(e->out, "/* %s\n *\n * Robot: ", what);
   psdmp_emit_comment_text(e, psdm_robot_name(e->code->robot));

@@ -26,6 +26,9 @@ char *psdmp_emit_literal(const psdmp_emit_writer *e, double value, char buf[40])
 /* Words of others inside a comment: no end of comment, no control characters, no trigraphs. */
 void psdmp_emit_comment_text(psdmp_emit_writer *e, const char *text);
 
+/* "torques of a motion: q qd qdd -> tau". Returns text. */
+const char *psdmp_emit_summary(psdm_function function, char text[160]);
+
 /* The comment at the top of every file. what: its one line. */
 void psdmp_emit_banner(psdmp_emit_writer *e, const char *what);
 

@@ -21,20 +21,20 @@ static const char *const block_docs[PSDMP_CODEGEN_IN_COUNT] = {
     [PSDMP_CODEGEN_IN_QDD] = "accelerations; rad/s^2, m/s^2",
     [PSDMP_CODEGEN_IN_TAU] = "torques that the motors supply; N m, N where a joint slides"};
 
-static const char *const result_docs[PSDM_CODE_FUNCTIONS] = {
-    [PSDM_CODE_INVERSE] = "torques that the motors must supply; N m, N where a joint slides",
-    [PSDM_CODE_GRAVITY] = "torques that the motors must supply; N m, N where a joint slides",
-    [PSDM_CODE_BIAS] = "torques that the motors must supply; N m, N where a joint slides",
-    [PSDM_CODE_MASS] = "mass matrix, row-major, both triangles; kg m^2",
-    [PSDM_CODE_FORWARD] = "accelerations; rad/s^2, m/s^2",
-    [PSDM_CODE_REGRESSOR] = "regressor, row-major: torques = Y theta",
-    [PSDM_CODE_ENERGY] = "kinetic, potential energy; J",
-    [PSDM_CODE_JACOBIAN] =
+static const char *const result_docs[PSDM_FUNCTION_COUNT] = {
+    [PSDM_F_INVERSE] = "torques that the motors must supply; N m, N where a joint slides",
+    [PSDM_F_GRAVITY] = "torques that the motors must supply; N m, N where a joint slides",
+    [PSDM_F_BIAS] = "torques that the motors must supply; N m, N where a joint slides",
+    [PSDM_F_MASS] = "mass matrix, row-major, both triangles; kg m^2",
+    [PSDM_F_FORWARD] = "accelerations; rad/s^2, m/s^2",
+    [PSDM_F_REGRESSOR] = "regressor, row-major: torques = Y theta",
+    [PSDM_F_ENERGY] = "kinetic, potential energy; J",
+    [PSDM_F_JACOBIAN] =
         "Jacobian, row-major (6 x n): linear rows, then angular, base frame, at the link frame's origin",
-    [PSDM_CODE_POSE] = "x y z, then the rotation from link to base axes, row-major",
-    [PSDM_CODE_LINEARIZE_INVERSE] = "row-major (n x n), row i column j: of torque i by joint j",
-    [PSDM_CODE_LINEARIZE_FORWARD] = "row-major (n x n), row i column j: of acceleration i by joint j",
-    [PSDM_CODE_INVERSE_MASS] = "inverse of the mass matrix, row-major, both triangles"};
+    [PSDM_F_POSE] = "x y z, then the rotation from link to base axes, row-major",
+    [PSDM_F_LINEARIZE_INVERSE] = "row-major (n x n), row i column j: of torque i by joint j",
+    [PSDM_F_LINEARIZE_FORWARD] = "row-major (n x n), row i column j: of acceleration i by joint j",
+    [PSDM_F_INVERSE_MASS] = "inverse of the mass matrix, row-major, both triangles"};
 
 /* twelve digits, as psdm params has them: for reading */
 static const char *readable(double x, char text[32]) {
@@ -108,10 +108,11 @@ static void emit_link(psdmp_emit_writer *e, const char *link) {
 }
 
 static void emit_prototype(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
-  psdm_output_print(e->out, "/* %s.\n", psdm_code_function_help(p->function));
+  char text[160];
+  psdm_output_print(e->out, "/* %s.\n", psdmp_emit_summary(p->function, text));
   emit_argument_docs(e, p);
-  if (p->function == PSDM_CODE_REGRESSOR) emit_regressor_columns(e);
-  if (p->function == PSDM_CODE_JACOBIAN || p->function == PSDM_CODE_POSE) emit_link(e, e->code->options.link);
+  if (p->function == PSDM_F_REGRESSOR) emit_regressor_columns(e);
+  if (p->function == PSDM_F_JACOBIAN || p->function == PSDM_F_POSE) emit_link(e, e->code->options.link);
   if (p->length[PSDMP_CODEGEN_IN_PAYLOAD] || p->length[PSDMP_CODEGEN_IN_WRENCH]) emit_link(e, NULL);
   psdm_output_print(e->out, " * %ld multiplications, %ld additions, %ld divisions, %ld sin+cos */\n", p->cost.mult,
                     p->cost.add, p->cost.div, p->cost.sincos);

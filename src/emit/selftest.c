@@ -61,8 +61,8 @@ static void emit_inputs(psdmp_emit_writer *e, const psdmp_codegen_trial *t) {
 /* Gravity, bias and derivatives may all but vanish beside the terms that they are sums of: the tolerance is a share
  * of the largest torque, as in check.c. */
 static bool beside_torques(const psdmp_codegen_program *p) {
-  return p->function == PSDM_CODE_GRAVITY || p->function == PSDM_CODE_BIAS ||
-         p->function == PSDM_CODE_LINEARIZE_INVERSE || p->function == PSDM_CODE_LINEARIZE_FORWARD;
+  return p->function == PSDM_F_GRAVITY || p->function == PSDM_F_BIAS || p->function == PSDM_F_LINEARIZE_INVERSE ||
+         p->function == PSDM_F_LINEARIZE_FORWARD;
 }
 
 static bool named_scale(const psdmp_codegen_program *p) {
@@ -131,7 +131,7 @@ static void emit_call(psdmp_emit_writer *e, const psdmp_codegen_program *p, cons
 /* got against expected, state by state */
 static void emit_plain_test(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
   int count = (int)p->outputs;
-  bool energy = p->function == PSDM_CODE_ENERGY; /* potential energy counts from anywhere: from state 0 */
+  bool energy = p->function == PSDM_F_ENERGY; /* potential energy counts from anywhere: from state 0 */
   psdmp_emit_say(e, "static int test_%s(void) {\n  double error = 0;\n", p->name);
   if (energy) psdmp_emit_say(e, "  double from = 0;\n");
   psdmp_emit_say(e, "  for (int i = 0; i < STATES; i++) {\n    ` got[%d];\n    ", count);
@@ -148,7 +148,7 @@ static void emit_plain_test(psdmp_emit_writer *e, const psdmp_codegen_program *p
 /* results of M^-1 are judged by the torques that their errors amount to, column by column; an inverse may also lose
  * what M's condition takes */
 static void emit_inverting_test(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
-  int n = e->code->robot->n, count = (int)p->outputs, columns = p->function == PSDM_CODE_FORWARD ? 1 : n;
+  int n = e->code->robot->n, count = (int)p->outputs, columns = p->function == PSDM_F_FORWARD ? 1 : n;
   psdmp_emit_say(e,
                  "/* judged by the torques that errors amount to */\nstatic int test_%s(void) {\n  double worst = 0;\n",
                  p->name);
@@ -171,7 +171,7 @@ static void emit_inverting_test(psdmp_emit_writer *e, const psdmp_codegen_progra
                    "    for (int i = 0; i < STATES; i++)\n      for (int j = 0; j < %d; j++)\n        if "
                    "(fabs((double)tau_of_%s[i][j]) > scale) scale = fabs((double)tau_of_%s[i][j]);\n",
                    n, p->name, p->name);
-  if (p->function == PSDM_CODE_LINEARIZE_FORWARD)
+  if (p->function == PSDM_F_LINEARIZE_FORWARD)
     psdmp_emit_say(e, "    if (m < 2 && scale < SCALE_OF_%s) scale = SCALE_OF_%s;\n", p->name, p->name);
   psdmp_emit_say(
       e, "    if (scale > 0) error /= scale;\n    if (worst == worst && !(error <= worst)) worst = error;\n  }\n");
@@ -196,7 +196,7 @@ static double spread(const psdmp_codegen_trial *t, const psdmp_codegen_program *
   int n = t->code->robot->n;
   double most = largest(t->qdd, STATES * n);
   return condition(M, Minv, n) +
-         (p->function == PSDM_CODE_FORWARD && most > 0 ? n * largest(Minv, n * n) * largest(tau, n) / most : 0);
+         (p->function == PSDM_F_FORWARD && most > 0 ? n * largest(Minv, n * n) * largest(tau, n) / most : 0);
 }
 
 /* torques of the states, their mass matrices, and M's condition */
@@ -210,8 +210,8 @@ static psdm_status emit_inverting_tables(psdmp_emit_writer *e, psdmp_codegen_tri
   for (int s = 0; s < STATES && !status; s++) {
     status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_INVERSE, s, tau + s * n);
     if (!status) status = psdmp_codegen_trial_evaluate(t, p, PSDM_F_MASS, s, M + s * n * n);
-    if (!status && (cuda || p->function != PSDM_CODE_FORWARD))
-      status = psdmp_codegen_trial_linearized(t, PSDM_CODE_INVERSE_MASS, s, Minv);
+    if (!status && (cuda || p->function != PSDM_F_FORWARD))
+      status = psdmp_codegen_trial_linearized(t, PSDM_F_INVERSE_MASS, s, Minv);
     worst = fmax(worst, condition(M + s * n * n, Minv, n));
     widest = fmax(widest, spread(t, p, tau + s * n, M + s * n * n, Minv));
   }
@@ -220,9 +220,9 @@ static psdm_status emit_inverting_tables(psdmp_emit_writer *e, psdmp_codegen_tri
   if (p->length[PSDMP_CODEGEN_IN_TAU]) emit_table(e, name, tau, n, true);
   snprintf(name, sizeof name, "mass_of_%s", p->name);
   emit_table(e, name, M, n * n, false);
-  if (p->function != PSDM_CODE_FORWARD && !t->conditioned)
+  if (p->function != PSDM_F_FORWARD && !t->conditioned)
     psdmp_emit_say(e, "#define CONDITION %.3g /* of the mass matrices */\n", worst);
-  t->conditioned |= p->function != PSDM_CODE_FORWARD;
+  t->conditioned |= p->function != PSDM_F_FORWARD;
   if (cuda)
     psdmp_emit_say(e, "#define SPREAD_OF_%s %.3g /* what two roundings may differ by, as a multiple of one */\n",
                    p->name, widest);

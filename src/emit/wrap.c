@@ -6,7 +6,7 @@
 
 static bool asked(const psdm_code_options *o, psdm_code_wrap w) { return o->wraps >> w & 1; }
 
-const psdmp_codegen_program *psdmp_emit_wrap_program(const psdm_code *code, psdm_code_function f) {
+const psdmp_codegen_program *psdmp_emit_wrap_program(const psdm_code *code, psdm_function f) {
   for (int k = 0; k < code->programs; k++)
     if (code->program[k].function == f) return &code->program[k];
   return NULL;

@@ -25,20 +25,10 @@ typedef struct derivative {
 
 /* ---- shapes ---- */
 
-static int result_rows(const psdm_code *code, const psdmp_codegen_program *p, int r) {
-  switch (p->function) {
-    case PSDM_CODE_MASS:
-    case PSDM_CODE_INVERSE_MASS:
-    case PSDM_CODE_REGRESSOR:
-    case PSDM_CODE_LINEARIZE_INVERSE:
-    case PSDM_CODE_LINEARIZE_FORWARD: return code->robot->n;
-    case PSDM_CODE_JACOBIAN: return 6;
-    default: return p->result[r].count;
-  }
-}
-
 static block result_block(const psdm_code *code, const psdmp_codegen_program *p, int r) {
-  block b = {.rows = result_rows(code, p, r), .from = p, .first = p->result[r].first};
+  int columns;
+  block b = {.from = p, .first = p->result[r].first};
+  psdm_function_shape(p->function, code->robot->n, 0, &b.rows, &columns);
   b.columns = p->result[r].count / b.rows;
   snprintf(b.name, sizeof b.name, "%s", p->result[r].name);
   return b;
@@ -203,9 +193,10 @@ static void emit_call(psdmp_emit_writer *e, const psdmp_codegen_program *callee,
 }
 
 static void emit_function(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
+  char text[160];
   block out[3];
   for (int r = 0; r < p->results; r++) out[r] = result_block(e->code, p, r);
-  psdmp_emit_say(e, "/* ---- %s: %s ---- */\n\n", p->name, psdm_code_function_help(p->function));
+  psdmp_emit_say(e, "/* ---- %s: %s ---- */\n\n", p->name, psdmp_emit_summary(p->function, text));
   psdmp_emit_say(e, "static const char *const %s_in[] = {", p->name);
   emit_input_names(e, p);
   psdmp_emit_say(e, "};\nstatic const casadi_int *const %s_shape_in[] = {", p->name);
@@ -240,15 +231,15 @@ static bool find_derivative(const psdm_code *code, const psdmp_codegen_program *
   bool arguments =
       p->length[PSDMP_CODEGEN_IN_THETA] || p->length[PSDMP_CODEGEN_IN_GRAVITY] || p->length[PSDMP_CODEGEN_IN_PAYLOAD];
   switch (p->function) {
-    case PSDM_CODE_INVERSE:
-    case PSDM_CODE_BIAS:
-    case PSDM_CODE_GRAVITY: d->linear = psdmp_emit_wrap_program(code, PSDM_CODE_LINEARIZE_INVERSE); break;
-    case PSDM_CODE_FORWARD:
-      d->linear = psdmp_emit_wrap_program(code, PSDM_CODE_LINEARIZE_FORWARD);
-      d->torques = psdmp_emit_wrap_program(code, PSDM_CODE_INVERSE);
+    case PSDM_F_INVERSE:
+    case PSDM_F_BIAS:
+    case PSDM_F_GRAVITY: d->linear = psdmp_emit_wrap_program(code, PSDM_F_LINEARIZE_INVERSE); break;
+    case PSDM_F_FORWARD:
+      d->linear = psdmp_emit_wrap_program(code, PSDM_F_LINEARIZE_FORWARD);
+      d->torques = psdmp_emit_wrap_program(code, PSDM_F_INVERSE);
       if (arguments && !d->torques) return false;
       break;
-    case PSDM_CODE_POSE: d->linear = psdmp_emit_wrap_program(code, PSDM_CODE_JACOBIAN); break;
+    case PSDM_F_POSE: d->linear = psdmp_emit_wrap_program(code, PSDM_F_JACOBIAN); break;
     default: return false;
   }
   return d->linear && !p->length[PSDMP_CODEGEN_IN_WRENCH];
@@ -258,7 +249,7 @@ static block derivative_block(const psdm_code *code, const derivative *d, int b)
   const psdmp_codegen_program *p = d->of;
   int r = linear_result(b);
   block out = {.rows = p->result[0].count, .columns = p->length[b]};
-  if (r >= 0 && p->function != PSDM_CODE_POSE) out = result_block(code, d->linear, r);
+  if (r >= 0 && p->function != PSDM_F_POSE) out = result_block(code, d->linear, r);
   snprintf(out.name, sizeof out.name, "jac_%s_%s", p->result[0].name, psdmp_emit_block_names[b]);
   return out;
 }
@@ -268,7 +259,7 @@ static int words_of(const psdm_code *code, const derivative *d, int *more) {
   int longest = 0;
   for (int b = 0; b < PSDMP_CODEGEN_IN_COUNT; b++)
     if (d->of->length[b] > longest) longest = d->of->length[b];
-  *more = d->of->function == PSDM_CODE_POSE ? 12 + (int)d->linear->outputs : (int)d->linear->outputs;
+  *more = d->of->function == PSDM_F_POSE ? 12 + (int)d->linear->outputs : (int)d->linear->outputs;
   return *more + 3 * code->robot->n + longest;
 }
 
@@ -359,7 +350,7 @@ static void emit_derivative(psdmp_emit_writer *e, const derivative *d) {
   emit_outputs(e, name, out, count);
   psdmp_emit_say(e, "$INTERFACE(%s, %d)\n\n", name, words);
   emit_signature(e, name);
-  if (p->function == PSDM_CODE_POSE) emit_pose_body(e);
+  if (p->function == PSDM_F_POSE) emit_pose_body(e);
   else emit_motion_body(e, name, d, out, more);
   psdmp_emit_say(e, "  return 0;\n}\n\n");
 }

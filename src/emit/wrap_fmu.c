@@ -19,7 +19,7 @@ const char *const psdmp_emit_fmu_names[PSDMP_EMIT_FMU_BLOCKS] = {
 /* ---- blocks ---- */
 
 int psdmp_emit_fmu_length(const psdm_code *code, psdmp_emit_fmu_block block) {
-  const int *length = psdmp_emit_wrap_program(code, PSDM_CODE_FORWARD)->length;
+  const int *length = psdmp_emit_wrap_program(code, PSDM_F_FORWARD)->length;
   switch (block) {
     case PSDMP_EMIT_FMU_WRENCH: return length[PSDMP_CODEGEN_IN_WRENCH];
     case PSDMP_EMIT_FMU_GRAVITY: return length[PSDMP_CODEGEN_IN_GRAVITY];
@@ -505,7 +505,7 @@ static void emit_leading(psdmp_emit_writer *e, const psdmp_codegen_program *p) {
 }
 
 static void emit_direction(psdmp_emit_writer *e) {
-  const psdmp_codegen_program *linear = psdmp_emit_wrap_program(e->code, PSDM_CODE_LINEARIZE_FORWARD);
+  const psdmp_codegen_program *linear = psdmp_emit_wrap_program(e->code, PSDM_F_LINEARIZE_FORWARD);
   psdmp_emit_say(e, "$EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference "
                     "*unknown, size_t unknowns,\n"
                     "    const fmi2ValueReference *known, size_t knowns, const fmi2Real *seed, fmi2Real *change) {\n");
@@ -531,7 +531,7 @@ void psdmp_emit_wrap_fmu(psdmp_emit_writer *e, const char *guid) {
   emit_values(e, guid);
   LINES(e, instance);
   psdmp_emit_say(e, "  @forward(");
-  emit_leading(e, psdmp_emit_wrap_program(e->code, PSDM_CODE_FORWARD));
+  emit_leading(e, psdmp_emit_wrap_program(e->code, PSDM_F_FORWARD));
   psdmp_emit_say(e, "q, qd, value + TAU, qdd);\n}\n\n");
   LINES(e, integration);
   LINES(e, life);

@@ -149,7 +149,7 @@ static void emit_structure(psdmp_emit_writer *e) {
 
 static void emit_interface(psdmp_emit_writer *e, const char *name, const char *more) {
   bool derivatives =
-      psdmp_emit_wrap_differentiable(e->code) && psdmp_emit_wrap_program(e->code, PSDM_CODE_LINEARIZE_FORWARD);
+      psdmp_emit_wrap_differentiable(e->code) && psdmp_emit_wrap_program(e->code, PSDM_F_LINEARIZE_FORWARD);
   psdm_output_print(e->out,
                     "  <%s modelIdentifier=\"%s\" canNotUseMemoryManagementFunctions=\"true\" "
                     "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\"%s%s>\n",

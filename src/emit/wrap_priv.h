@@ -5,7 +5,7 @@
 #include "emit/emit.h"
 
 /* The program of a function, NULL when it was not generated. */
-const psdmp_codegen_program *psdmp_emit_wrap_program(const psdm_code *code, psdm_code_function function);
+const psdmp_codegen_program *psdmp_emit_wrap_program(const psdm_code *code, psdm_function function);
 
 /* Whether the linearization says all about the derivatives of torques and accelerations: not of a wrench, which it
  * does not know. */

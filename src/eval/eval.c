@@ -10,45 +10,28 @@
 #include "psdm/statespace.h"
 #include "robot/robot.h"
 
-static const struct function {
-  const char *name, *inputs, *help;
-} functions[PSDM_FUNCTION_COUNT] = {
-#define PSDM_FUNCTION_ROW(id, name, inputs, help) {name, inputs, help},
-    PSDM_FUNCTION_LIST(PSDM_FUNCTION_ROW)
-#undef PSDM_FUNCTION_ROW
-};
-
 static const psdm_eval_options no_options = {0};
-
-static bool known(psdm_function f) { return (unsigned)f < PSDM_FUNCTION_COUNT; }
-
-const char *psdm_function_name(psdm_function f) { return known(f) ? functions[f].name : NULL; }
-const char *psdm_function_inputs(psdm_function f) { return known(f) ? functions[f].inputs : NULL; }
-const char *psdm_function_help(psdm_function f) { return known(f) ? functions[f].help : NULL; }
-
-bool psdm_function_find(const char *name, psdm_function *function) {
-  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
-    if (strcmp(functions[f].name, name) == 0) {
-      *function = (psdm_function)f;
-      return true;
-    }
-  return false;
-}
 
 /* ---- names ---- */
 
-int psdm_eval_inputs(const psdm_robot *r, psdm_function f) {
-  int groups = known(f);
-  for (const char *c = known(f) ? functions[f].inputs : ""; *c; c++) groups += *c == ' ';
-  return groups * r->n;
+static int words(const char *list) {
+  int count = list != NULL;
+  for (const char *c = list ? list : ""; *c; c++) count += *c == ' ';
+  return count;
 }
+
+/* "q3": a word of such a list, and the number behind it */
+static void word(const char *list, int index, int number, char *buf, size_t size) {
+  for (int k = 0; k < index; k++) list = strchr(list, ' ') + 1;
+  snprintf(buf, size, "%.*s%d", (int)strcspn(list, " "), list, number);
+}
+
+int psdm_eval_inputs(const psdm_robot *r, psdm_function f) { return words(psdm_function_inputs(f)) * r->n; }
 
 char *psdm_eval_input_name(const psdm_robot *r, psdm_function f, int index, char *buf, size_t size) {
   if (size) buf[0] = '\0';
   if (index < 0 || index >= psdm_eval_inputs(r, f)) return buf;
-  const char *group = functions[f].inputs;
-  for (int k = index / r->n; k > 0; k--) group = strchr(group, ' ') + 1;
-  snprintf(buf, size, "%.*s%d", (int)strcspn(group, " "), group, index % r->n + 1);
+  word(psdm_function_inputs(f), index / r->n, index % r->n + 1, buf, size);
   return buf;
 }
 
@@ -58,53 +41,28 @@ static int regressor_columns(const psdm_robot *r, const psdm_eval_options *o) {
 }
 
 int psdm_eval_outputs(const psdm_robot *r, psdm_function f, const psdm_eval_options *options) {
-  const psdm_eval_options *o = options ? options : &no_options;
-  switch (f) {
-    case PSDM_F_INVERSE:
-    case PSDM_F_BIAS:
-    case PSDM_F_GRAVITY:
-    case PSDM_F_FORWARD: return r->n;
-    case PSDM_F_MASS: return r->n * r->n;
-    case PSDM_F_REGRESSOR: return r->n * regressor_columns(r, o);
-    case PSDM_F_ENERGY: return 2;
-    case PSDM_F_JACOBIAN: return 6 * r->n;
-    case PSDM_F_POSE: return 12;
-    case PSDM_F_LINEARIZE_INVERSE:
-    case PSDM_F_LINEARIZE_FORWARD: return 3 * r->n * r->n;
-    default: return 0;
-  }
-}
-
-/* "M2_3": an entry of a row-major matrix with so many columns */
-static void entry_name(const char *letter, int index, int columns, char *buf, size_t size) {
-  snprintf(buf, size, "%s%d_%d", letter, index / columns + 1, index % columns + 1);
+  int rows, columns, l = regressor_columns(r, options ? options : &no_options);
+  return words(psdm_function_results(f)) * psdm_function_shape(f, r->n, l, &rows, &columns);
 }
 
 char *psdm_eval_output_name(const psdm_robot *r, psdm_function f, const psdm_eval_options *options, int index,
                             char *buf, size_t size) {
-  static const char *const pose[] = {"x", "y", "z"}, *const inverse[] = {"dtau_dq", "dtau_dqd", "M"},
-                           *const forward[] = {"dqdd_dq", "dqdd_dqd", "Minv"};
+  static const char *const energy[] = {"T", "U"}, *const place[] = {"x", "y", "z"};
   const psdm_eval_options *o = options ? options : &no_options;
+  const char *results = psdm_function_results(f);
+  int rows, columns, each = psdm_function_shape(f, r->n, regressor_columns(r, o), &rows, &columns);
   if (size) buf[0] = '\0';
   if (index < 0 || index >= psdm_eval_outputs(r, f, o)) return buf;
-  switch (f) {
-    case PSDM_F_FORWARD: snprintf(buf, size, "qdd%d", index + 1); break;
-    case PSDM_F_MASS: entry_name("M", index, r->n, buf, size); break;
-    case PSDM_F_REGRESSOR: entry_name("Y", index, regressor_columns(r, o), buf, size); break;
-    case PSDM_F_ENERGY: snprintf(buf, size, "%s", index ? "U" : "T"); break;
-    case PSDM_F_JACOBIAN: entry_name("J", index, r->n, buf, size); break;
-    case PSDM_F_POSE:
-      if (index < 3) snprintf(buf, size, "%s", pose[index]);
-      else entry_name("R", index - 3, 3, buf, size);
-      break;
-    case PSDM_F_LINEARIZE_INVERSE:
-      entry_name(inverse[index / (r->n * r->n)], index % (r->n * r->n), r->n, buf, size);
-      break;
-    case PSDM_F_LINEARIZE_FORWARD:
-      entry_name(forward[index / (r->n * r->n)], index % (r->n * r->n), r->n, buf, size);
-      break;
-    default: snprintf(buf, size, "%s%d", o->motor ? "taum" : "tau", index + 1);
+  if (f == PSDM_F_ENERGY || (f == PSDM_F_POSE && index < 3)) {
+    snprintf(buf, size, "%s", f == PSDM_F_POSE ? place[index] : energy[index]);
+    return buf;
   }
+  if (f == PSDM_F_POSE) results = "R", index -= 3, each = 9, columns = 3;
+  else if (o->motor && strcmp(results, "tau") == 0) results = "taum";
+  int at = index % each;
+  word(results, index / each, (columns == PSDM_VECTOR ? at : at / columns) + 1, buf, size);
+  size_t length = strlen(buf);
+  if (columns != PSDM_VECTOR && length < size) snprintf(buf + length, size - length, "_%d", at % columns + 1);
   return buf;
 }
 
@@ -218,7 +176,11 @@ psdm_status psdm_eval(const psdm_robot *r, psdm_work *work, psdm_function f, con
       psdm_model_mass(o->model, o->theta, q, o->scratch, out);
       return PSDM_OK;
     case PSDM_F_REGRESSOR: return regressor(r, work, o, q, second, third, out);
-    case PSDM_F_ENERGY: return psdm_energy(r, work, q, second, &out[0], &out[1]);
+    case PSDM_F_ENERGY:
+      if (!o->expanded) return psdm_energy(r, work, q, second, &out[0], &out[1]);
+      psdm_model_energy(o->model, o->theta, q, second, o->scratch, &out[0], &out[1]);
+      return PSDM_OK;
+    case PSDM_F_INVERSE_MASS: return psdm_inverse_mass(r, work, q, out);
     case PSDM_F_JACOBIAN: return psdm_jacobian(r, work, q, psdmp_robot_named(r, o->link), out);
     case PSDM_F_POSE: return psdm_pose(r, work, q, psdmp_robot_named(r, o->link), out);
     case PSDM_F_LINEARIZE_INVERSE:

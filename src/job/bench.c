@@ -38,8 +38,8 @@ static psdm_status parse(psdmp_job_bench *b, psdm_code_options *o) {
 static unsigned lacking(const psdmp_job_bench *b, const char *method) {
   unsigned functions = 0;
   for (int k = 0; k < b->rows; k++)
-    if (strcmp(b->row[k].method, method) == 0 && b->row[k].function != PSDM_CODE_JACOBIAN &&
-        b->row[k].function != PSDM_CODE_POSE)
+    if (strcmp(b->row[k].method, method) == 0 && b->row[k].function != PSDM_F_JACOBIAN &&
+        b->row[k].function != PSDM_F_POSE)
       functions |= 1u << b->row[k].function;
   return functions;
 }
@@ -95,7 +95,7 @@ static void put_function(psdm_result *head, const psdmp_job_bench *b, const psdm
   long others = 0;
   for (int k = 0; other && k < b->rows; k++)
     if (b->row[k].function == r->function && &b->row[k] != r) other[others++] = timed(&b->row[k]);
-  *to = (psdm_timed_function){.function = psdm_code_function_name(r->function),
+  *to = (psdm_timed_function){.function = psdm_function_name(r->function),
                               .method = t.method,
                               .mult = t.mult,
                               .add = t.add,
@@ -127,13 +127,13 @@ static void fill(psdm_job *job, psdm_result *head) {
   r->repeat = b->rounds;
   r->interrupted = psdmp_job_interrupted(job);
   r->error = worst_error(b);
-  psdm_timed_function *function = psdm_result_items(head, &psdm_timed_function_type, PSDM_CODE_FUNCTIONS);
-  for (int f = 0; function && f < PSDM_CODE_FUNCTIONS; f++)
+  psdm_timed_function *function = psdm_result_items(head, &psdm_timed_function_type, PSDM_FUNCTION_COUNT);
+  for (int f = 0; function && f < PSDM_FUNCTION_COUNT; f++)
     if (row_of(b, f)) put_function(head, b, row_of(b, f), &function[functions++]);
   PSDM_RESULT_SET(r->functions, function, functions);
   psdm_baseline *baseline = psdm_result_items(head, &psdm_baseline_type, 1);
-  if (baseline) *baseline = (psdm_baseline){"inverse", "library's recursion", b->library[PSDM_CODE_INVERSE]};
-  PSDM_RESULT_SET(r->baseline, baseline, b->library[PSDM_CODE_INVERSE] > 0);
+  if (baseline) *baseline = (psdm_baseline){"inverse", "library's recursion", b->library[PSDM_F_INVERSE]};
+  PSDM_RESULT_SET(r->baseline, baseline, b->library[PSDM_F_INVERSE] > 0);
   r->settings.item = psdmp_job_settings(job, head, &r->settings.rows);
 }
 

@@ -22,11 +22,11 @@ typedef struct psdmp_job_bench_settings {
   BENCH_SETTINGS(PSDM_SETTINGS_FIELD)
 } psdmp_job_bench_settings;
 
-enum { BENCH_STATES = 64, BENCH_ROWS = 2 * PSDM_CODE_FUNCTIONS };
+enum { BENCH_STATES = 64, BENCH_ROWS = 2 * PSDM_FUNCTION_COUNT };
 
 /* One generated function by one method. */
 typedef struct psdmp_job_bench_row {
-  psdm_code_function function;
+  psdm_function function;
   const char *method;
   bool chosen; /* the method that auto takes */
   const psdm_compiled *from;
@@ -52,7 +52,7 @@ typedef struct psdmp_job_bench {
   int codes;
   psdmp_job_bench_row row[BENCH_ROWS];
   int rows;
-  double library[PSDM_CODE_FUNCTIONS]; /* ns of the recursion; 0: not measured */
+  double library[PSDM_FUNCTION_COUNT]; /* ns of the recursion; 0: not measured */
   int rounds;                          /* measured so far */
   double share;                        /* of the functions that are generated */
 } psdmp_job_bench;

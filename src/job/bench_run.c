@@ -7,20 +7,6 @@
 #include "job/bench_priv.h"
 #include "job/state_priv.h"
 
-/* inputs of the functions: this many of q, qd, qdd; forward takes tau in place of the last */
-static const int takes[PSDM_CODE_FUNCTIONS] = {[PSDM_CODE_INVERSE] = 3,
-                                               [PSDM_CODE_GRAVITY] = 1,
-                                               [PSDM_CODE_BIAS] = 2,
-                                               [PSDM_CODE_MASS] = 1,
-                                               [PSDM_CODE_FORWARD] = 3,
-                                               [PSDM_CODE_REGRESSOR] = 3,
-                                               [PSDM_CODE_ENERGY] = 2,
-                                               [PSDM_CODE_JACOBIAN] = 1,
-                                               [PSDM_CODE_POSE] = 1,
-                                               [PSDM_CODE_LINEARIZE_INVERSE] = 3,
-                                               [PSDM_CODE_LINEARIZE_FORWARD] = 3,
-                                               [PSDM_CODE_INVERSE_MASS] = 1};
-
 /* ---- states ---- */
 
 /* motions and their torques */
@@ -83,7 +69,7 @@ void psdmp_job_bench_close(psdmp_job_bench *b) {
 
 /* ---- rows ---- */
 
-static bool has_row(const psdmp_job_bench *b, psdm_code_function f, const char *method) {
+static bool has_row(const psdmp_job_bench *b, psdm_function f, const char *method) {
   for (int k = 0; k < b->rows; k++)
     if (b->row[k].function == f && strcmp(b->row[k].method, method) == 0) return true;
   return false;
@@ -133,7 +119,7 @@ static int bits(unsigned x) {
 
 psdm_status psdmp_job_bench_add(psdmp_job_bench *b, const psdm_code_options *options, bool chosen) {
   psdm_status status = PSDM_OK;
-  for (unsigned f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
+  for (unsigned f = 0; f < PSDM_FUNCTION_COUNT && !status; f++) {
     psdm_code_options one = *options;
     one.functions &= 1u << f;
     if (!one.functions) continue;
@@ -156,18 +142,22 @@ typedef void (*batch_two)(size_t, const double *, const double *, double *);
 typedef void (*batch_three)(size_t, const double *, const double *, const double *, double *);
 typedef void (*batch_gives_three)(size_t, const double *, const double *, const double *, double *, double *, double *);
 
-static bool linearizes(psdm_code_function f) {
-  return f == PSDM_CODE_LINEARIZE_INVERSE || f == PSDM_CODE_LINEARIZE_FORWARD;
+static bool linearizes(psdm_function f) { return f == PSDM_F_LINEARIZE_INVERSE || f == PSDM_F_LINEARIZE_FORWARD; }
+
+/* how many of q, qd, and qdd or tau a function takes */
+static int takes(const psdmp_job_bench *b, psdm_function f) {
+  return psdm_eval_inputs(b->robot, f) / psdm_robot_n(b->robot);
 }
 
 /* q, qd, and qdd or tau */
-static size_t third(psdm_code_function f, size_t n) {
-  return (f == PSDM_CODE_FORWARD || f == PSDM_CODE_LINEARIZE_FORWARD ? 3 : 2) * n;
+static size_t third(psdm_function f, size_t n) {
+  return (f == PSDM_F_FORWARD || f == PSDM_F_LINEARIZE_FORWARD ? 3 : 2) * n;
 }
 
 /* the generated function itself, called by its own type; step: numbers between the results of two states */
 static void sweep_generated(const psdmp_job_bench *b, const psdmp_job_bench_row *row, size_t step) {
   size_t n = (size_t)psdm_robot_n(b->robot), last = third(row->function, n);
+  int count = takes(b, row->function);
   psdm_compiled_pointer p = psdm_compiled_symbol(row->from, row->function, false, NULL);
   for (size_t s = 0; s < BENCH_STATES; s++) {
     const double *x = b->state + 4 * n * s;
@@ -176,7 +166,7 @@ static void sweep_generated(const psdmp_job_bench *b, const psdmp_job_bench_row 
       ((gives_three)p)(x, x + n, x + last, out, out + n * n, out + 2 * n * n);
       continue;
     }
-    switch (takes[row->function]) {
+    switch (count) {
       case 1: ((takes_one)p)(x, out); break;
       case 2: ((takes_two)p)(x, x + n, out); break;
       default: ((takes_three)p)(x, x + n, x + last, out);
@@ -186,6 +176,7 @@ static void sweep_generated(const psdmp_job_bench *b, const psdmp_job_bench_row 
 
 static void sweep_batch(const psdmp_job_bench *b, const psdmp_job_bench_row *row) {
   size_t n = (size_t)psdm_robot_n(b->robot) * BENCH_STATES, last = third(row->function, n);
+  int count = takes(b, row->function);
   psdm_compiled_pointer p = psdm_compiled_symbol(row->from, row->function, true, NULL);
   const double *x = b->turned;
   size_t each = n / BENCH_STATES * n;
@@ -193,7 +184,7 @@ static void sweep_batch(const psdmp_job_bench *b, const psdmp_job_bench_row *row
     ((batch_gives_three)p)(BENCH_STATES, x, x + n, x + last, b->out, b->out + each, b->out + 2 * each);
     return;
   }
-  switch (takes[row->function]) {
+  switch (count) {
     case 1: ((batch_one)p)(BENCH_STATES, x, b->out); break;
     case 2: ((batch_two)p)(BENCH_STATES, x, x + n, b->out); break;
     default: ((batch_three)p)(BENCH_STATES, x, x + n, x + last, b->out);
@@ -201,29 +192,29 @@ static void sweep_batch(const psdmp_job_bench *b, const psdmp_job_bench_row *row
 }
 
 /* the library's recursion at one state */
-static psdm_status recursion(const psdmp_job_bench *b, psdm_code_function f, const double *x, double *out) {
+static psdm_status recursion(const psdmp_job_bench *b, psdm_function f, const double *x, double *out) {
   const psdm_robot *r = b->robot;
   int n = psdm_robot_n(r), joint = psdm_robot_default_link(r, NULL);
   psdm_eval_options base = {.model = b->model, .scratch = b->scratch};
   switch (f) {
-    case PSDM_CODE_INVERSE: return psdm_inverse(r, b->work, x, x + n, x + 2 * n, out);
-    case PSDM_CODE_GRAVITY: return psdm_gravity(r, b->work, x, out);
-    case PSDM_CODE_BIAS: return psdm_bias(r, b->work, x, x + n, out);
-    case PSDM_CODE_MASS: return psdm_mass(r, b->work, x, out);
-    case PSDM_CODE_FORWARD: return psdm_forward(r, b->work, x, x + n, x + 3 * n, out);
-    case PSDM_CODE_REGRESSOR: return psdm_eval(r, b->work, PSDM_F_REGRESSOR, &base, x, out);
-    case PSDM_CODE_ENERGY: return psdm_energy(r, b->work, x, x + n, out, out + 1);
-    case PSDM_CODE_JACOBIAN: return psdm_jacobian(r, b->work, x, joint, out);
-    case PSDM_CODE_LINEARIZE_INVERSE:
+    case PSDM_F_INVERSE: return psdm_inverse(r, b->work, x, x + n, x + 2 * n, out);
+    case PSDM_F_GRAVITY: return psdm_gravity(r, b->work, x, out);
+    case PSDM_F_BIAS: return psdm_bias(r, b->work, x, x + n, out);
+    case PSDM_F_MASS: return psdm_mass(r, b->work, x, out);
+    case PSDM_F_FORWARD: return psdm_forward(r, b->work, x, x + n, x + 3 * n, out);
+    case PSDM_F_REGRESSOR: return psdm_eval(r, b->work, PSDM_F_REGRESSOR, &base, x, out);
+    case PSDM_F_ENERGY: return psdm_energy(r, b->work, x, x + n, out, out + 1);
+    case PSDM_F_JACOBIAN: return psdm_jacobian(r, b->work, x, joint, out);
+    case PSDM_F_LINEARIZE_INVERSE:
       return psdm_linearize_inverse(r, b->linear, x, x + n, x + 2 * n, out, out + n * n, out + 2 * n * n);
-    case PSDM_CODE_LINEARIZE_FORWARD:
+    case PSDM_F_LINEARIZE_FORWARD:
       return psdm_linearize_forward(r, b->linear, x, x + n, x + 3 * n, out, out + n * n, out + 2 * n * n);
-    case PSDM_CODE_INVERSE_MASS: return psdm_linearize_forward_at(r, b->linear, x, x + n, x + 2 * n, NULL, NULL, out);
+    case PSDM_F_INVERSE_MASS: return psdm_linearize_forward_at(r, b->linear, x, x + n, x + 2 * n, NULL, NULL, out);
     default: return psdm_pose(r, b->work, x, joint, out);
   }
 }
 
-static void sweep_recursion(const psdmp_job_bench *b, psdm_code_function f) {
+static void sweep_recursion(const psdmp_job_bench *b, psdm_function f) {
   size_t n = (size_t)psdm_robot_n(b->robot);
   for (size_t s = 0; s < BENCH_STATES; s++) recursion(b, f, b->state + 4 * n * s, b->out);
 }
@@ -238,14 +229,14 @@ static double largest(const double *x, size_t count) {
 
 /* accelerations are judged by the torques that their errors amount to, potential energy by its change from the first
  * state */
-static double difference(const psdmp_job_bench *b, psdm_code_function f, size_t s, const double *got,
-                         const double *want, double shift, size_t count) {
+static double difference(const psdmp_job_bench *b, psdm_function f, size_t s, const double *got, const double *want,
+                         double shift, size_t count) {
   size_t n = (size_t)psdm_robot_n(b->robot);
   double worst = 0, *M = b->out + (BENCH_STATES + 1) * most_outputs(b);
-  if (f == PSDM_CODE_FORWARD) psdm_mass(b->robot, b->work, b->state + 4 * n * s, M);
+  if (f == PSDM_F_FORWARD) psdm_mass(b->robot, b->work, b->state + 4 * n * s, M);
   for (size_t i = 0; i < count; i++) {
-    double d = got[i] - want[i] - (f == PSDM_CODE_ENERGY && i == 1 ? shift : 0);
-    if (f == PSDM_CODE_FORWARD) {
+    double d = got[i] - want[i] - (f == PSDM_F_ENERGY && i == 1 ? shift : 0);
+    if (f == PSDM_F_FORWARD) {
       d = 0;
       for (size_t j = 0; j < n; j++) d += M[i * n + j] * (got[j] - b->state[4 * n * s + 2 * n + j]);
     }
@@ -255,8 +246,8 @@ static double difference(const psdmp_job_bench *b, psdm_code_function f, size_t 
 }
 
 /* results in b->out, of state s, number i, at [s * by_state + i * by_number] */
-static psdm_status compare(const psdmp_job_bench *b, psdm_code_function f, size_t by_state, size_t by_number,
-                           size_t count, double *error) {
+static psdm_status compare(const psdmp_job_bench *b, psdm_function f, size_t by_state, size_t by_number, size_t count,
+                           double *error) {
   size_t n = (size_t)psdm_robot_n(b->robot), most = most_outputs(b);
   double *want = b->out + BENCH_STATES * most, *got = malloc(most * sizeof *got), worst = 0, scale = 0, shift = 0;
   psdm_status status = got ? PSDM_OK : PSDM_E_MEMORY;
@@ -264,10 +255,10 @@ static psdm_status compare(const psdmp_job_bench *b, psdm_code_function f, size_
     const double *x = b->state + 4 * n * s;
     status = recursion(b, f, x, want);
     for (size_t i = 0; i < count; i++) got[i] = b->out[s * by_state + i * by_number];
-    if (f == PSDM_CODE_ENERGY && s == 0) shift = got[1] - want[1];
+    if (f == PSDM_F_ENERGY && s == 0) shift = got[1] - want[1];
     double d = difference(b, f, s, got, want, shift, count);
     if (!(d <= worst)) worst = d;
-    scale = fmax(scale, f == PSDM_CODE_FORWARD ? largest(x + 3 * n, n) : largest(want, count));
+    scale = fmax(scale, f == PSDM_F_FORWARD ? largest(x + 3 * n, n) : largest(want, count));
   }
   free(got);
   worst /= scale > 0 ? scale : 1;
@@ -299,7 +290,7 @@ static void sweep(const psdmp_job_bench *b, what kind, int index) {
   switch (kind) {
     case GENERATED: sweep_generated(b, &b->row[index], 0); break;
     case BATCH: sweep_batch(b, &b->row[index]); break;
-    default: sweep_recursion(b, (psdm_code_function)index);
+    default: sweep_recursion(b, (psdm_function)index);
   }
 }
 
@@ -320,14 +311,14 @@ static void measure(const psdmp_job_bench *b, what kind, int index, double *ns) 
 }
 
 void psdmp_job_bench_time(psdmp_job_bench *b) {
-  bool timed[PSDM_CODE_FUNCTIONS] = {false};
+  bool timed[PSDM_FUNCTION_COUNT] = {false};
   double began = psdmp_base_clock();
   int rounds = (int)b->set.repeat;
   for (int k = 0; k < b->rows; k++) timed[b->row[k].function] = true;
   for (int round = 0; round < rounds; round++) {
     for (int k = 0; k < b->rows; k++) measure(b, GENERATED, k, &b->row[k].ns);
     for (int k = 0; k < b->rows; k++) measure(b, BATCH, k, &b->row[k].ns_batch);
-    for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+    for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
       if (timed[f]) measure(b, LIBRARY, f, &b->library[f]);
     b->rounds = round + 1;
     if (!psdmp_job_count(&b->job, began, round + 1, rounds, round + 1, "rounds")) break;

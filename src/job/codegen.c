@@ -57,17 +57,17 @@ static bool next_word(const char **list, char word[64]) {
 }
 
 psdm_status psdmp_job_functions(const psdm_job *job, const char *list, unsigned *functions, unsigned *optional) {
-  const char *words[PSDM_CODE_FUNCTIONS + 2] = {"usual", "all"};
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) words[2 + f] = psdm_code_function_name((psdm_code_function)f);
+  const char *words[PSDM_FUNCTION_COUNT + 2] = {"usual", "all"};
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) words[2 + f] = psdm_function_name((psdm_function)f);
   unsigned named = 0;
   char name[64];
   *functions = 0;
   while (next_word(&list, name)) {
-    psdm_code_function f;
-    if (strcmp(name, "usual") == 0) *functions |= (2u << PSDM_CODE_POSE) - 1;
-    else if (strcmp(name, "all") == 0) *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
-    else if (psdm_code_function_find(name, &f)) named |= 1u << f;
-    else return psdmp_job_no_word(job, "function", name, words, PSDM_CODE_FUNCTIONS + 2);
+    psdm_function f;
+    if (strcmp(name, "usual") == 0) *functions |= (2u << PSDM_F_POSE) - 1;
+    else if (strcmp(name, "all") == 0) *functions |= (1u << PSDM_FUNCTION_COUNT) - 1;
+    else if (psdm_function_find(name, &f)) named |= 1u << f;
+    else return psdmp_job_no_word(job, "function", name, words, PSDM_FUNCTION_COUNT + 2);
   }
   *optional = *functions & ~named;
   *functions |= named;
@@ -109,7 +109,7 @@ static psdm_status parse(codegen *j) {
                            .effort = set->effort > 0 ? (int)set->effort : -1};
   psdm_status status = psdmp_job_functions(job, set->functions, &o->functions, &o->optional);
   if (!status) status = parse_wraps(job, set->wrap, &o->wraps);
-  if (!status && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_CODE_REGRESSOR & 1))
+  if (!status && (set->friction_columns || set->drive_columns) && !(o->functions >> PSDM_F_REGRESSOR & 1))
     status =
         psdmp_job_wrong(job, "\1%s_columns needs the function regressor", set->friction_columns ? "friction" : "drive");
   return status;
@@ -121,7 +121,7 @@ static psdm_status find_link(codegen *j) {
   psdm_code_options *o = &j->options;
   const char *text = j->set.link;
   double number;
-  bool looks = o->functions & (1u << PSDM_CODE_JACOBIAN | 1u << PSDM_CODE_POSE);
+  bool looks = o->functions & (1u << PSDM_F_JACOBIAN | 1u << PSDM_F_POSE);
   if ((!text && looks) || o->wrench_argument || o->payload_argument)
     psdmp_job_default_link(&j->job, robot,
                            looks ? "\1link selects another for jacobian and pose" : "\1tip selects another");
@@ -186,7 +186,7 @@ static const psdm_coded_function *functions_of(const psdm_code *code, psdm_resul
   psdm_coded_function *to = psdm_result_items(head, &psdm_coded_function_type, psdm_code_count(code));
   for (int k = 0; to && k < psdm_code_count(code); k++) {
     psdm_cost c;
-    const char *method, *name = psdm_code_function_name(psdm_code_at(code, k, &c, &method));
+    const char *method, *name = psdm_function_name(psdm_code_at(code, k, &c, &method));
     to[k] = (psdm_coded_function){name,    psdm_result_text(head, method), c.mult, c.add, c.div, c.sqrt, c.sincos,
                                   c.depth, psdm_code_error(code, k)};
   }
@@ -202,8 +202,8 @@ static const psdm_word *files_of(const psdm_code *code, psdm_result *head, long 
 }
 
 static const char *omitted_at(const void *from, int index) {
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
-    if (psdm_code_omitted(from) >> f & 1 && index-- == 0) return psdm_code_function_name((psdm_code_function)f);
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
+    if (psdm_code_omitted(from) >> f & 1 && index-- == 0) return psdm_function_name((psdm_function)f);
   return NULL;
 }
 

@@ -13,6 +13,9 @@ bool psdmp_linalg_cholesky(int n, double *A);
 /* Solves L L^T x = b in place. */
 void psdmp_linalg_cholesky_solve(int n, const double *L, double *x);
 
+/* inverse = (L L^T)^-1, both triangles alike; column: scratch (n). */
+void psdmp_linalg_cholesky_inverse(int n, const double *L, double *column, double *inverse);
+
 /* inverse = A^-1 by elimination with row pivoting; A is spoilt. False when a pivot is not above this share of A's
  * largest entry. PSDMP_LINALG_PIVOT keeps a few digits of the inverse; psdmp_linalg_rounding(n) refuses only what
  * rounding cannot tell from singular. */

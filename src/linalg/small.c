@@ -32,6 +32,15 @@ void psdmp_linalg_cholesky_solve(int n, const double *L, double *x) {
   }
 }
 
+void psdmp_linalg_cholesky_inverse(int n, const double *L, double *column, double *inverse) {
+  for (int j = 0; j < n; j++) {
+    memset(column, 0, sizeof *column * (size_t)n);
+    column[j] = 1;
+    psdmp_linalg_cholesky_solve(n, L, column);
+    for (int i = 0; i <= j; i++) inverse[(long)i * n + j] = inverse[(long)j * n + i] = column[i];
+  }
+}
+
 static void swap_rows(int n, double *a, double *b) {
   for (int j = 0; j < n; j++) {
     double t = a[j];

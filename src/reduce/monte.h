@@ -15,7 +15,7 @@
 /* What is its own. The text has psdm_monte_load(const tables *), psdm_monte_run(first, some) and psdm_monte_take(to
  * host memory), of C linkage, which answer 0 or CUDA's number; it begins with psdmp_reduce_emit_monte's. */
 typedef struct psdmp_reduce_monte_text {
-  unsigned functions; /* bit 1 << psdm_code_function, prefix psdm_monte */
+  unsigned functions; /* bit 1 << psdm_function, prefix psdm_monte */
   void (*emit)(psdmp_emit_writer *e, const void *user);
   const void *user;
 } psdmp_reduce_monte_text;

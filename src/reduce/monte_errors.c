@@ -33,7 +33,7 @@ psdm_status psdmp_reduce_monte_errors_new(const psdm_robot *robot, const psdm_mo
   int digits = 0;
   for (int k = 0; k < model->n; k++) digits += model->radix[k];
   return psdmp_reduce_monte_new(
-      robot, &(psdmp_reduce_monte_text){.functions = 1u << PSDM_CODE_INVERSE, .emit = emit, .user = &digits}, compiler,
+      robot, &(psdmp_reduce_monte_text){.functions = 1u << PSDM_F_INVERSE, .emit = emit, .user = &digits}, compiler,
       allocator, monte, error);
 }
 

@@ -28,16 +28,6 @@ static void solve_columns(int n, const double *factor, const double *Y, double *
   }
 }
 
-/* M^-1 with both triangles alike */
-static void solve_identity(int n, const double *factor, double *column, double *X) {
-  for (int j = 0; j < n; j++) {
-    memset(column, 0, sizeof *column * (size_t)n);
-    column[j] = 1;
-    psdmp_linalg_cholesky_solve(n, factor, column);
-    for (int i = 0; i <= j; i++) X[(long)i * n + j] = X[(long)j * n + i] = column[i];
-  }
-}
-
 /* Algorithm 4 */
 psdm_status psdm_linearize_forward_dense(const psdm_robot *r, psdm_linear *l, const double *q, const double *qd,
                                          const double *qdd, double *dqdd_dq, double *dqdd_dqd, double *Minv) {
@@ -47,6 +37,6 @@ psdm_status psdm_linearize_forward_dense(const psdm_robot *r, psdm_linear *l, co
   if (!psdmp_linalg_cholesky(r->n, l->M)) return PSDM_E_SINGULAR;
   if (dqdd_dq) solve_columns(r->n, l->M, l->B, column, dqdd_dq);
   if (dqdd_dqd) solve_columns(r->n, l->M, l->A, column, dqdd_dqd);
-  if (Minv) solve_identity(r->n, l->M, column, Minv);
+  if (Minv) psdmp_linalg_cholesky_inverse(r->n, l->M, column, Minv);
   return PSDM_OK;
 }

@@ -85,6 +85,14 @@ psdm_status psdm_mass(const psdm_robot *r, psdm_work *work, const double *q, dou
   return PSDM_OK;
 }
 
+psdm_status psdm_inverse_mass(const psdm_robot *r, psdm_work *work, const double *q, double *Minv) {
+  psdm_status status = psdm_mass(r, work, q, work->M);
+  if (status) return status;
+  if (!psdmp_linalg_cholesky(r->n, work->M)) return PSDM_E_SINGULAR;
+  psdmp_linalg_cholesky_inverse(r->n, work->M, work->row, Minv);
+  return PSDM_OK;
+}
+
 psdm_status psdm_forward_cholesky(const psdm_robot *r, psdm_work *work, const double *q, const double *qd,
                                   const double *tau, double *qdd) {
   psdm_status status = psdm_bias(r, work, q, qd, work->row);

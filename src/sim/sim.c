@@ -254,7 +254,7 @@ static psdm_status compile(psdm_sim *s, psdm_error *error) {
     return PSDM_OK;
   }
   const psdm_code_options options = {
-      .functions = 1u << PSDM_CODE_FORWARD, .effort = -1, .payload_argument = s->options.payloads > 0};
+      .functions = 1u << PSDM_F_FORWARD, .effort = -1, .payload_argument = s->options.payloads > 0};
   const psdm_compile_options how = {.native = true};
   psdm_code *code = NULL;
   psdm_error why = {.status = PSDM_OK};
@@ -266,7 +266,7 @@ static psdm_status compile(psdm_sim *s, psdm_error *error) {
     snprintf(s->code_text, sizeof s->code_text, "%.250s", why.text);
     return PSDM_OK;
   }
-  psdm_compiled_pointer pointer = psdm_compiled_symbol(s->compiled, PSDM_CODE_FORWARD, false, NULL);
+  psdm_compiled_pointer pointer = psdm_compiled_symbol(s->compiled, PSDM_F_FORWARD, false, NULL);
   if (options.payload_argument) memcpy(&s->forward_loaded, &pointer, sizeof pointer);
   else memcpy(&s->forward, &pointer, sizeof pointer);
   return PSDM_OK;

@@ -128,10 +128,10 @@ def numbers(kind_of):
     close("regressor", rows_of(arm_cuda.regressor(a["q"], a["qd"], a["qdd"], out=room(len(want), kind_of))), want)
     out = None if kind_of in ("torch", "cupy") else [room(n*n, kind_of) for _ in range(3)]
     parts = arm_cuda.linearize_inverse(a["q"], a["qd"], a["qdd"], out=out)
-    close("linearize_inverse", [row for part in parts for row in rows_of(part)], truth("linearize-inverse", q=q, qd=qd, qdd=qdd))
+    close("linearize_inverse", [row for part in parts for row in rows_of(part)], truth("linearize_inverse", q=q, qd=qd, qdd=qdd))
     out = None if kind_of in ("torch", "cupy") else [room(n*n, kind_of) for _ in range(3)]
     parts = arm_cuda.linearize_forward(a["q"], a["qd"], a["tau"], out=out)
-    close("linearize_forward", [row for part in parts for row in rows_of(part)], truth("linearize-forward", q=q, qd=qd, tau=tau), 1e4)
+    close("linearize_forward", [row for part in parts for row in rows_of(part)], truth("linearize_forward", q=q, qd=qd, tau=tau), 1e4)
     # angles that the fast sine cannot take, beside ones that it can: as the plain C function in the same precision, which rounds angle plus offset alike
     for k, far in ((3, 1e9), (17, -3e6), (40, 123456.75)):
         q[n - 1][k] = array.array(letter, [far])[0]

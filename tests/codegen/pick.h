@@ -52,7 +52,7 @@ static void spoil_program(psdmp_codegen_program *p) {
 }
 
 psdm_status psdmp_codegen_build_recursive(const psdm_robot *r, const psdm_model *base, const double *theta,
-                                          const psdm_code_options *options, psdm_code_function function, bool plain,
+                                          const psdm_code_options *options, psdm_function function, bool plain,
                                           psdmp_base_arena *arena, psdmp_codegen_program *program, psdm_error *error) {
   search *s;
   psdm_status status = prepare(r, base, theta, options, function, plain, arena, program, &s, error);

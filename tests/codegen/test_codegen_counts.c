@@ -11,7 +11,7 @@
 
 typedef struct count {
   const char *robot;
-  psdm_code_function function;
+  psdm_function function;
   long mult, add, div;
 } count;
 
@@ -42,14 +42,14 @@ static void check_counts(const count *table, size_t rows, psdm_code_method metho
     psdm_cost cost = cost_of(c, method, theta);
     bool more = cost.mult > c->mult || cost.add > c->add || cost.div > c->div;
     bool less = !more && (cost.mult < c->mult || cost.add < c->add || cost.div < c->div);
-    printf("%-12s %-10s %5ld+%-5ld %ld div, %4.1f s%s\n", c->robot, psdm_code_function_name(c->function), cost.mult,
+    printf("%-12s %-10s %5ld+%-5ld %ld div, %4.1f s%s\n", c->robot, psdm_function_name(c->function), cost.mult,
            cost.add, cost.div, seconds() - start,
            more   ? "  MORE"
            : less ? "  fewer: bring the table down"
                   : "");
     if (more)
-      print_error("%s, %s: %ld+%ld+%ld is above %ld+%ld+%ld\n", c->robot, psdm_code_function_name(c->function),
-                  cost.mult, cost.add, cost.div, c->mult, c->add, c->div);
+      print_error("%s, %s: %ld+%ld+%ld is above %ld+%ld+%ld\n", c->robot, psdm_function_name(c->function), cost.mult,
+                  cost.add, cost.div, c->mult, c->add, c->div);
     above += more;
   }
   assert_int_equal(above, 0);
@@ -60,12 +60,12 @@ static void check_counts(const count *table, size_t rows, psdm_code_method metho
 static void test_baked(void **unused) {
   (void)unused;
   static const count table[] = {
-      {"two_link", PSDM_CODE_INVERSE, 13, 10, 0},      {"fanuc_sr6ia", PSDM_CODE_INVERSE, 30, 24, 0},
-      {"kuka_kr6", PSDM_CODE_INVERSE, 215, 206, 0},    {"kuka_lbr7", PSDM_CODE_INVERSE, 243, 235, 0},
-      {"puma560", PSDM_CODE_INVERSE, 188, 202, 0},     {"kuka_kr6", PSDM_CODE_MASS, 105, 112, 0},
-      {"kuka_lbr7", PSDM_CODE_MASS, 121, 128, 0},      {"kuka_kr6", PSDM_CODE_FORWARD, 374, 352, 6},
-      {"kuka_lbr7", PSDM_CODE_FORWARD, 468, 448, 7},   {"kuka_kr6", PSDM_CODE_REGRESSOR, 379, 289, 0},
-      {"kuka_lbr7", PSDM_CODE_REGRESSOR, 606, 437, 0},
+      {"two_link", PSDM_F_INVERSE, 13, 10, 0},      {"fanuc_sr6ia", PSDM_F_INVERSE, 30, 24, 0},
+      {"kuka_kr6", PSDM_F_INVERSE, 215, 206, 0},    {"kuka_lbr7", PSDM_F_INVERSE, 243, 235, 0},
+      {"puma560", PSDM_F_INVERSE, 188, 202, 0},     {"kuka_kr6", PSDM_F_MASS, 105, 112, 0},
+      {"kuka_lbr7", PSDM_F_MASS, 121, 128, 0},      {"kuka_kr6", PSDM_F_FORWARD, 374, 352, 6},
+      {"kuka_lbr7", PSDM_F_FORWARD, 468, 448, 7},   {"kuka_kr6", PSDM_F_REGRESSOR, 379, 289, 0},
+      {"kuka_lbr7", PSDM_F_REGRESSOR, 606, 437, 0},
   };
   CHECK(table, PSDM_CODE_RECURSIVE, false);
 }
@@ -74,12 +74,9 @@ static void test_baked(void **unused) {
 static void test_linear(void **unused) {
   (void)unused;
   static const count table[] = {
-      {"kuka_kr6", PSDM_CODE_LINEARIZE_INVERSE, 807, 784, 0},
-      {"kuka_lbr7", PSDM_CODE_LINEARIZE_INVERSE, 1014, 1005, 0},
-      {"kuka_kr6", PSDM_CODE_LINEARIZE_FORWARD, 1406, 1271, 6},
-      {"kuka_lbr7", PSDM_CODE_LINEARIZE_FORWARD, 1960, 1797, 7},
-      {"kuka_kr6", PSDM_CODE_INVERSE_MASS, 225, 202, 5},
-      {"kuka_lbr7", PSDM_CODE_INVERSE_MASS, 310, 275, 6},
+      {"kuka_kr6", PSDM_F_LINEARIZE_INVERSE, 807, 784, 0},   {"kuka_lbr7", PSDM_F_LINEARIZE_INVERSE, 1014, 1005, 0},
+      {"kuka_kr6", PSDM_F_LINEARIZE_FORWARD, 1406, 1271, 6}, {"kuka_lbr7", PSDM_F_LINEARIZE_FORWARD, 1960, 1797, 7},
+      {"kuka_kr6", PSDM_F_INVERSE_MASS, 225, 202, 5},        {"kuka_lbr7", PSDM_F_INVERSE_MASS, 310, 275, 6},
   };
   CHECK(table, PSDM_CODE_RECURSIVE, false);
 }
@@ -88,10 +85,10 @@ static void test_linear(void **unused) {
 static void test_theta(void **unused) {
   (void)unused;
   static const count table[] = {
-      {"two_link", PSDM_CODE_INVERSE, 21, 15, 0},
-      {"fanuc_sr6ia", PSDM_CODE_INVERSE, 37, 28, 0},
-      {"kuka_kr6", PSDM_CODE_INVERSE, 235, 231, 0},
-      {"kuka_lbr7", PSDM_CODE_INVERSE, 267, 257, 0},
+      {"two_link", PSDM_F_INVERSE, 21, 15, 0},
+      {"fanuc_sr6ia", PSDM_F_INVERSE, 37, 28, 0},
+      {"kuka_kr6", PSDM_F_INVERSE, 235, 231, 0},
+      {"kuka_lbr7", PSDM_F_INVERSE, 267, 257, 0},
   };
   CHECK(table, PSDM_CODE_RECURSIVE, true);
 }
@@ -100,10 +97,10 @@ static void test_theta(void **unused) {
 static void test_expanded(void **unused) {
   (void)unused;
   static const count table[] = {
-      {"two_link", PSDM_CODE_INVERSE, 14, 13, 0},
-      {"fanuc_sr6ia", PSDM_CODE_INVERSE, 48, 35, 0},
-      {"kuka_kr6", PSDM_CODE_INVERSE, 668, 542, 0},
-      {"kuka_lbr7", PSDM_CODE_INVERSE, 813, 698, 0},
+      {"two_link", PSDM_F_INVERSE, 14, 13, 0},
+      {"fanuc_sr6ia", PSDM_F_INVERSE, 48, 35, 0},
+      {"kuka_kr6", PSDM_F_INVERSE, 668, 542, 0},
+      {"kuka_lbr7", PSDM_F_INVERSE, 813, 698, 0},
   };
   CHECK(table, PSDM_CODE_EXPANDED, false);
 }

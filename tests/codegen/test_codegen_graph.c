@@ -174,7 +174,7 @@ static void both_linear(subject *x, const psdmp_codegen_program *p, double *scra
   assert_int_equal(psdm_linear_new(robot, NULL, &linear), PSDM_OK);
   recursion(x, p, PSDM_F_INVERSE, qdd, block(x, PSDMP_CODEGEN_IN_TAU));
   psdm_graph_evaluate(p->graph, x->input, p->output, p->outputs, scratch, got);
-  if (p->function == PSDM_CODE_LINEARIZE_INVERSE) {
+  if (p->function == PSDM_F_LINEARIZE_INVERSE) {
     assert_int_equal(psdm_linearize_inverse(robot, linear, q, qd, qdd, want, want + nn, want + 2 * nn), PSDM_OK);
   } else {
     psdm_status status = psdm_linearize_forward_at(robot, linear, q, qd, qdd, all, all + nn, all + 2 * nn);
@@ -199,12 +199,12 @@ static void both_linear(subject *x, const psdmp_codegen_program *p, double *scra
 static void both(subject *x, const psdmp_codegen_program *p, double *scratch, double *got, double *want) {
   double *qdd = block(x, PSDMP_CODEGEN_IN_QDD), *tau = block(x, PSDMP_CODEGEN_IN_TAU);
   psdm_function f;
-  if (p->function > PSDM_CODE_POSE) {
+  if (p->function > PSDM_F_POSE) {
     both_linear(x, p, scratch, got, want);
     return;
   }
   assert_true(psdm_function_find(p->name, &f));
-  if (p->function != PSDM_CODE_FORWARD) {
+  if (p->function != PSDM_F_FORWARD) {
     recursion(x, p, f, qdd, want);
     psdm_graph_evaluate(p->graph, x->input, p->output, p->outputs, scratch, got);
     return;
@@ -224,7 +224,7 @@ static double error_of(subject *x, rng *g, const psdmp_codegen_program *p) {
   for (int k = 0; k < STATES; k++) {
     set_state(x, g, p);
     both(x, p, want + p->outputs, got, want);
-    if (p->function == PSDM_CODE_ENERGY) { /* potential energy counts from anywhere: from the first state */
+    if (p->function == PSDM_F_ENERGY) { /* potential energy counts from anywhere: from the first state */
       scale = fmax(scale, fabs(got[1]));
       if (k == 0) offset = want[1] - got[1];
       got[1] += offset;
@@ -239,7 +239,7 @@ static double error_of(subject *x, rng *g, const psdmp_codegen_program *p) {
 
 /* ---- all functions of one robot ---- */
 
-static double worst_of[PSDM_CODE_FUNCTIONS];
+static double worst_of[PSDM_FUNCTION_COUNT];
 static int above; /* functions with an error above the tolerance */
 
 static void describe(const psdm_code_options *o, char *text, size_t size) {
@@ -265,11 +265,11 @@ static void check(subject *x, rng *g, const psdm_code_options *o, double toleran
   describe(o, text, sizeof text);
   psdm_robot_set_parameters(x->robot, x->pi);
   psdm_code_options all = *o;
-  all.functions = (1u << PSDM_CODE_FUNCTIONS) - 1;
+  all.functions = (1u << PSDM_FUNCTION_COUNT) - 1;
   psdm_status status = psdm_code_build(x->robot, &all, NULL, &code, &error);
   if (status && refused(o, &error)) return;
   if (status) fail_msg("%s (%s)\n%s", error.text, text, x->name);
-  assert_int_equal(psdm_code_count(code), PSDM_CODE_FUNCTIONS);
+  assert_int_equal(psdm_code_count(code), PSDM_FUNCTION_COUNT);
   x->code = code;
   x->l = psdm_model_l(code->model);
   for (int k = 0; k < code->programs; k++) {
@@ -286,8 +286,7 @@ static void check(subject *x, rng *g, const psdm_code_options *o, double toleran
 
 static void tell_worst(const char *what) {
   printf("%s, largest errors:", what);
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
-    printf(" %s %.1e", psdm_code_function_name((psdm_code_function)f), worst_of[f]);
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) printf(" %s %.1e", psdm_function_name((psdm_function)f), worst_of[f]);
   printf("\n");
   memset(worst_of, 0, sizeof worst_of);
   int failed = above;

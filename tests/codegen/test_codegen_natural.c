@@ -179,15 +179,15 @@ static void write_robot(text *w, rng *g, kind k, int number) {
 
 static struct {
   int arms, above, refused;
-  double worst[PSDM_CODE_FUNCTIONS];
+  double worst[PSDM_FUNCTION_COUNT];
 } tally[KINDS];
 
 /* one function of one arm; whether it is too far off */
-static bool note_error(kind k, int number, psdm_code_function function, double e) {
+static bool note_error(kind k, int number, psdm_function function, double e) {
   tally[k].worst[function] = fmax(tally[k].worst[function], e);
   if (e > MOST)
-    print_error("arm %d, %s: %s is off by %.2g\n", number * KINDS + (int)k, kind_names[k],
-                psdm_code_function_name(function), e);
+    print_error("arm %d, %s: %s is off by %.2g\n", number * KINDS + (int)k, kind_names[k], psdm_function_name(function),
+                e);
   return e > MOST;
 }
 
@@ -209,15 +209,15 @@ static psdm_status check_traced(const psdm_robot *robot, const psdm_code_options
   psdm_code *code;
   psdmp_base_arena arena = {0};
   psdmp_codegen_trial t;
-  one.functions = 1u << PSDM_CODE_POSE;
+  one.functions = 1u << PSDM_F_POSE;
   psdm_status status = psdm_code_build(robot, &one, NULL, &code, error);
   if (status) return status;
   status = psdmp_codegen_trial_new(code, &arena, &t, error);
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS && !status; f++) {
+  for (int f = 0; f < PSDM_FUNCTION_COUNT && !status; f++) {
     psdmp_codegen_program p = {0};
     if (!(o->functions >> f & 1)) continue;
-    status = psdmp_codegen_build_precise(code, (psdm_code_function)f, &t, &arena, &p, error);
-    if (!status) *above |= note_error(k, number, (psdm_code_function)f, p.error);
+    status = psdmp_codegen_build_precise(code, (psdm_function)f, &t, &arena, &p, error);
+    if (!status) *above |= note_error(k, number, (psdm_function)f, p.error);
     psdm_graph_free(p.graph);
   }
   psdmp_codegen_trial_free(&t);
@@ -236,14 +236,14 @@ static void check_arm(rng *g, kind k, int number) {
   write_robot(&w, g, k, number);
   if (psdm_robot_parse(buffer, strlen(buffer), "arm", &options, NULL, &robot, &error))
     fail_msg("%s\n%s", error.text, buffer);
-  psdm_code_options o = {.functions = (1u << PSDM_CODE_FUNCTIONS) - 1,
+  psdm_code_options o = {.functions = (1u << PSDM_FUNCTION_COUNT) - 1,
                          .method = PSDM_CODE_RECURSIVE,
                          .gravity_argument = number % 3 == 1,
                          .payload_argument = number % 4 == 1,
                          .wrench_argument = number % 4 == 2,
                          .theta_argument = setting("PSDM_ARMS_THETA", 0)};
   if (o.theta_argument && k == COUPLED) o.gravity_argument = false;
-  if (k == COUPLED) o.functions &= ~(o.gravity_argument ? 1u << PSDM_CODE_REGRESSOR : 0);
+  if (k == COUPLED) o.functions &= ~(o.gravity_argument ? 1u << PSDM_F_REGRESSOR : 0);
   tally[k].arms++;
   psdm_status status = (number % 8 ? check_traced : check_whole)(robot, &o, k, number, &above, &error);
   if (status) print_error("arm %d, %s: %s\n", number * KINDS + (int)k, kind_names[k], error.text);
@@ -257,8 +257,8 @@ static void tell(void) {
   for (int k = 0; k < KINDS; k++) {
     printf("%-10s %5d arms, %d refused, %d above 1e-12; largest errors:", kind_names[k], tally[k].arms,
            tally[k].refused, tally[k].above);
-    for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
-      printf(" %s %.1e", psdm_code_function_name((psdm_code_function)f), tally[k].worst[f]);
+    for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
+      printf(" %s %.1e", psdm_function_name((psdm_function)f), tally[k].worst[f]);
     printf("\n");
   }
 }
@@ -319,7 +319,7 @@ static void test_wrong_programs_are_refused(void **unused) {
     psdm_status status = psdm_code_build(
         robot,
         &(psdm_code_options){
-            .functions = 1u << PSDM_CODE_MASS, .method = PSDM_CODE_RECURSIVE, .real_float = cases[k].single},
+            .functions = 1u << PSDM_F_MASS, .method = PSDM_CODE_RECURSIVE, .real_float = cases[k].single},
         NULL, &code, &error);
     assert_int_equal(status, cases[k].text ? PSDM_E_ROBOT : PSDM_OK);
     if (cases[k].text && !strstr(error.text, cases[k].text)) fail_msg("%s", error.text);
@@ -338,7 +338,7 @@ static void test_wrong_objects_are_refused(void **unused) {
   psdm_compiled *compiled;
   psdm_error error = {0};
   assert_int_equal(
-      psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .method = PSDM_CODE_RECURSIVE},
+      psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_F_INVERSE, .method = PSDM_CODE_RECURSIVE},
                       NULL, &code, &error),
       PSDM_OK);
   psdmp_codegen_program *p = &code->program[0];

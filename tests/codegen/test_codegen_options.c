@@ -52,12 +52,12 @@ static void code(void **state) {
   expect(psdm_code_build_model(robot, base, NULL, NULL, &found, &error), PSDM_E_ARGUMENT, &error,
          "the model has no functions", 0);
   psdm_model_free(base);
-  assert_null(psdm_code_function_name(PSDM_CODE_FUNCTIONS));
-  assert_null(psdm_code_function_help((psdm_code_function)-1));
+  assert_null(psdm_function_name(PSDM_FUNCTION_COUNT));
+  assert_null(psdm_function_help((psdm_function)-1));
   assert_null(psdm_code_wrap_name(PSDM_CODE_WRAPS));
   assert_null(psdm_code_wrap_help((psdm_code_wrap)-1));
-  psdm_code_function f;
-  assert_false(psdm_code_function_find("Inverse", &f));
+  psdm_function f;
+  assert_false(psdm_function_find("Inverse", &f));
   psdm_robot_free(robot), psdm_robot_free(one);
 }
 

@@ -14,7 +14,7 @@
 static const char pendulum[] =
     "name: one\ngravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.4, alpha: 0.3}\nlinks:\n  - {mass: "
     "2, com: [0.1, 0.2, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n";
-enum { ALL = (1u << PSDM_CODE_FUNCTIONS) - 1 };
+enum { ALL = (1u << PSDM_FUNCTION_COUNT) - 1 };
 
 typedef struct job {
   const psdm_robot *robot;
@@ -47,11 +47,11 @@ static void code_that_is_built_and_written(void **state) {
   psdm_model *model;
   assert_int_equal(psdm_model_derive(one, NULL, NULL, &model, NULL, NULL), PSDM_OK);
   enum {
-    GRAVITY = 1u << PSDM_CODE_GRAVITY,
-    INVERSE = 1u << PSDM_CODE_INVERSE,
-    FORWARD = 1u << PSDM_CODE_FORWARD,
-    REGRESSOR = 1u << PSDM_CODE_REGRESSOR,
-    MASS = 1u << PSDM_CODE_MASS
+    GRAVITY = 1u << PSDM_F_GRAVITY,
+    INVERSE = 1u << PSDM_F_INVERSE,
+    FORWARD = 1u << PSDM_F_FORWARD,
+    REGRESSOR = 1u << PSDM_F_REGRESSOR,
+    MASS = 1u << PSDM_F_MASS
   };
   const job jobs[] = {
       {one, NULL, {.functions = ALL, .effort = -1, .command = "psdm codegen", .method = PSDM_CODE_RECURSIVE}, NULL},
@@ -116,9 +116,9 @@ static void code_that_is_compiled(void **state) {
   (void)state;
   psdm_robot *robot = parse_robot(pendulum);
   psdm_code *code;
-  assert_int_equal(psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .effort = -1},
-                                   NULL, &code, NULL),
-                   PSDM_OK);
+  assert_int_equal(
+      psdm_code_build(robot, &(psdm_code_options){.functions = 1u << PSDM_F_INVERSE, .effort = -1}, NULL, &code, NULL),
+      PSDM_OK);
   shortage_everywhere("graph", try_compile, code);
   shortage_tolerated("native", try_native, code); /* the graph takes its place */
   psdm_code_free(code);

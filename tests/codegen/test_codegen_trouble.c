@@ -38,7 +38,7 @@ static void empty_folder(void) {
 static void weigh(const psdm_compiled *c) {
   double q = 0, tau = 0, *scratch = malloc(sizeof *scratch * (psdm_compiled_scratch(c) + 1));
   assert_non_null(scratch);
-  assert_int_equal(psdm_compiled_call(c, PSDM_CODE_GRAVITY, (const void *const[]){&q}, (void *const[]){&tau}, scratch),
+  assert_int_equal(psdm_compiled_call(c, PSDM_F_GRAVITY, (const void *const[]){&q}, (void *const[]){&tau}, scratch),
                    PSDM_OK);
   assert_true(fabs(tau - 9.81) < 1e-14 * 9.81 * 10);
   free(scratch);
@@ -72,9 +72,8 @@ static void machine_code(void **state) {
   psdm_code *code;
   assert_int_equal(
       psdm_code_build(
-          robot,
-          &(psdm_code_options){.functions = 1u << PSDM_CODE_GRAVITY, .method = PSDM_CODE_RECURSIVE, .effort = -1}, NULL,
-          &code, NULL),
+          robot, &(psdm_code_options){.functions = 1u << PSDM_F_GRAVITY, .method = PSDM_CODE_RECURSIVE, .effort = -1},
+          NULL, &code, NULL),
       PSDM_OK);
   assert_true(trouble_everywhere("written", try_write, code, NULL) > 3);
   empty_folder();

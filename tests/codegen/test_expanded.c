@@ -61,17 +61,17 @@ static void random_state(fixture *x, rng *g) {
 
 /* ---- the recursions' answer ---- */
 
-static void expected(fixture *x, psdm_code_function f, const psdm_code_options *o, double *out, size_t outputs) {
+static void expected(fixture *x, psdm_function f, const psdm_code_options *o, double *out, size_t outputs) {
   const double *q = block(x, PSDMP_CODEGEN_IN_Q), *qd = block(x, PSDMP_CODEGEN_IN_QD),
                *qdd = block(x, PSDMP_CODEGEN_IN_QDD);
   int n = x->n, l = x->l;
   switch (f) {
-    case PSDM_CODE_INVERSE: psdm_inverse(x->robot, x->work, q, qd, qdd, out); break;
-    case PSDM_CODE_GRAVITY: psdm_gravity(x->robot, x->work, q, out); break;
-    case PSDM_CODE_BIAS: psdm_bias(x->robot, x->work, q, qd, out); break;
-    case PSDM_CODE_MASS: psdm_mass(x->robot, x->work, q, out); break;
-    case PSDM_CODE_ENERGY: psdm_energy(x->robot, x->work, q, qd, &out[0], &out[1]); break;
-    case PSDM_CODE_REGRESSOR: {
+    case PSDM_F_INVERSE: psdm_inverse(x->robot, x->work, q, qd, qdd, out); break;
+    case PSDM_F_GRAVITY: psdm_gravity(x->robot, x->work, q, out); break;
+    case PSDM_F_BIAS: psdm_bias(x->robot, x->work, q, qd, out); break;
+    case PSDM_F_MASS: psdm_mass(x->robot, x->work, q, out); break;
+    case PSDM_F_ENERGY: psdm_energy(x->robot, x->work, q, qd, &out[0], &out[1]); break;
+    case PSDM_F_REGRESSOR: {
       int columns = (int)outputs / n;
       double *scratch = calloc(psdm_model_scratch(x->model), sizeof *scratch), *Y = calloc((size_t)(n * l), sizeof *Y);
       psdm_model_y(x->model, q, qd, qdd, scratch);
@@ -98,7 +98,7 @@ static double error_of(fixture *x, rng *g, const psdmp_codegen_program *p, const
   for (int k = 0; k < STATES; k++) {
     random_state(x, g);
     psdm_graph_evaluate(p->graph, x->input, p->output, p->outputs, scratch, out);
-    if (p->function == PSDM_CODE_FORWARD) {
+    if (p->function == PSDM_F_FORWARD) {
       memcpy(want, block(x, PSDMP_CODEGEN_IN_TAU), (size_t)x->n * sizeof *want);
       double qdd[MOST];
       memcpy(qdd, out, (size_t)x->n * sizeof *qdd);
@@ -106,7 +106,7 @@ static double error_of(fixture *x, rng *g, const psdmp_codegen_program *p, const
     } else {
       expected(x, p->function, o, want, p->outputs);
     }
-    if (p->function == PSDM_CODE_ENERGY && o->theta_argument) { /* then the potential is counted from q = 0 */
+    if (p->function == PSDM_F_ENERGY && o->theta_argument) { /* then the potential is counted from q = 0 */
       double zero[MOST] = {0}, T, U;
       psdm_energy(x->robot, x->work, zero, zero, &T, &U);
       out[1] += U;
@@ -121,8 +121,7 @@ static double error_of(fixture *x, rng *g, const psdmp_codegen_program *p, const
   return worst;
 }
 
-static psdmp_codegen_program build(fixture *x, psdm_code_function f, const psdm_code_options *o,
-                                   psdmp_base_arena *arena) {
+static psdmp_codegen_program build(fixture *x, psdm_function f, const psdm_code_options *o, psdmp_base_arena *arena) {
   psdmp_codegen_program p;
   psdm_error error;
   if (psdmp_codegen_build_expanded(x->robot, x->model, x->theta, o, f, 0, arena, &p, &error))
@@ -133,8 +132,8 @@ static psdmp_codegen_program build(fixture *x, psdm_code_function f, const psdm_
   return p;
 }
 
-static const psdm_code_function functions[] = {PSDM_CODE_INVERSE, PSDM_CODE_GRAVITY,   PSDM_CODE_BIAS,  PSDM_CODE_MASS,
-                                               PSDM_CODE_FORWARD, PSDM_CODE_REGRESSOR, PSDM_CODE_ENERGY};
+static const psdm_function functions[] = {PSDM_F_INVERSE, PSDM_F_GRAVITY,   PSDM_F_BIAS,  PSDM_F_MASS,
+                                          PSDM_F_FORWARD, PSDM_F_REGRESSOR, PSDM_F_ENERGY};
 
 static void check_all(fixture *x, rng *g, const psdm_code_options *o, const char *name, double tolerance, bool tell) {
   for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
@@ -271,7 +270,7 @@ static void check_rounding(fixture *x, rng *g, const char *name, judged *worst) 
     judged j = judge(x, g, &p), seen = judge(x, NULL, &p);
     if (!(j.promise <= 1.01)) fail_msg("%s, %s: the error in float is %.3g of its bound", name, p.name, j.promise);
     worst->promise = fmax(worst->promise, j.promise);
-    if (functions[k] != PSDM_CODE_FORWARD) {
+    if (functions[k] != PSDM_F_FORWARD) {
       if (!(seen.own <= PSDMP_CODEGEN_ROUNDING_MOST && j.loss <= 4 * PSDMP_CODEGEN_ROUNDING_MOST))
         fail_msg("%s, %s: rounding may take %.0f and %.0f roundoffs", name, p.name, seen.own, j.loss);
       worst->loss = fmax(worst->loss, j.loss), worst->own = fmax(worst->own, seen.own);
@@ -372,7 +371,7 @@ static void test_counts(void **unused) {
     fixture x;
     psdmp_base_arena arena = {0};
     assert_true(open_fixture(&x, load_shipped(floors[k].name)));
-    psdmp_codegen_program p = build(&x, PSDM_CODE_INVERSE, &(psdm_code_options){0}, &arena);
+    psdmp_codegen_program p = build(&x, PSDM_F_INVERSE, &(psdm_code_options){0}, &arena);
     printf("%s: inverse %ld+%ld\n", floors[k].name, p.cost.mult, p.cost.add);
     assert_true(p.cost.mult + p.cost.add <= floors[k].found);
     assert_true(p.cost.mult + p.cost.add <= floors[k].mult + floors[k].add);
@@ -391,27 +390,23 @@ static void test_refusals(void **unused) {
   assert_true(open_fixture(&x, load_shipped("two_link")));
   const psdm_code_options plain = {0}, gravity = {.gravity_argument = true}, payload = {.payload_argument = true},
                           wrench = {.wrench_argument = true};
-  assert_int_equal(
-      psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &plain, PSDM_CODE_POSE, 0, &arena, &p, &error),
-      PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &plain, PSDM_F_POSE, 0, &arena, &p, &error),
+                   PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "recursive method"));
   assert_int_equal(
-      psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &gravity, PSDM_CODE_INVERSE, 0, &arena, &p, &error),
+      psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &gravity, PSDM_F_INVERSE, 0, &arena, &p, &error),
       PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "gravity's direction"));
   assert_int_equal(
-      psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &payload, PSDM_CODE_INVERSE, 0, &arena, &p, &error),
+      psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &payload, PSDM_F_INVERSE, 0, &arena, &p, &error),
       PSDM_E_ARGUMENT);
-  assert_int_equal(
-      psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &wrench, PSDM_CODE_BIAS, 0, &arena, &p, &error),
-      PSDM_E_ARGUMENT);
-  assert_int_equal(
-      psdmp_codegen_build_expanded(x.robot, x.model, NULL, &plain, PSDM_CODE_INVERSE, 0, &arena, &p, &error),
-      PSDM_E_MISSING);
+  assert_int_equal(psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &wrench, PSDM_F_BIAS, 0, &arena, &p, &error),
+                   PSDM_E_ARGUMENT);
+  assert_int_equal(psdmp_codegen_build_expanded(x.robot, x.model, NULL, &plain, PSDM_F_INVERSE, 0, &arena, &p, &error),
+                   PSDM_E_MISSING);
   /* a limit that cannot be met is no failure */
   assert_int_equal(
-      psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &plain, PSDM_CODE_INVERSE, 5, &arena, &p, &error),
-      PSDM_OK);
+      psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &plain, PSDM_F_INVERSE, 5, &arena, &p, &error), PSDM_OK);
   assert_null(p.graph);
   psdmp_base_arena_free(&arena);
   close_fixture(&x);
@@ -430,7 +425,7 @@ static void test_memory(void **unused) {
     psdmp_codegen_program p;
     counting_init(&c, k);
     psdmp_base_arena arena = {.allocator = &c.allocator};
-    status = psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &o, PSDM_CODE_FORWARD, 0, &arena, &p, NULL);
+    status = psdmp_codegen_build_expanded(x.robot, x.model, x.theta, &o, PSDM_F_FORWARD, 0, &arena, &p, NULL);
     assert_true(status == PSDM_OK || status == PSDM_E_MEMORY);
     if (!status) psdm_graph_free(p.graph);
     psdmp_base_arena_free(&arena);

@@ -89,7 +89,7 @@ static void nearly_singular(void **state) {
                   "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 3e-13}}\n");
   double condition;
   psdm_code *code;
-  const psdm_code_options options = {.functions = 1u << PSDM_CODE_FORWARD, .effort = -1};
+  const psdm_code_options options = {.functions = 1u << PSDM_F_FORWARD, .effort = -1};
   assert_int_equal(psdm_mass_condition(robot, NULL, &condition, NULL), PSDM_OK);
   assert_true(condition > 1e12);
   assert_int_equal(psdm_code_build(robot, &options, NULL, &code, NULL), PSDM_OK);
@@ -101,8 +101,7 @@ static void nearly_singular(void **state) {
       "convention: dh\njoints:\n  - {name: A}\n  - {name: B}\nlinks:\n"
       "  - {mass: 0, com: [0, 0, 0], inertia: {zz: 2e-9}}\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: 3e3}}\n");
   const psdm_code_options solving = {
-      .functions = 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_INVERSE_MASS | 1u << PSDM_CODE_LINEARIZE_FORWARD,
-      .effort = -1};
+      .functions = 1u << PSDM_F_FORWARD | 1u << PSDM_F_INVERSE_MASS | 1u << PSDM_F_LINEARIZE_FORWARD, .effort = -1};
   assert_int_equal(psdm_mass_condition(robot, NULL, &condition, NULL), PSDM_OK);
   assert_true(condition > 1e12);
   assert_int_equal(psdm_code_build(robot, &solving, NULL, &code, NULL), PSDM_OK);
@@ -117,14 +116,14 @@ static void code_leaves_them_out(void **state) {
   psdm_code *code;
   psdm_error error;
   psdm_code_options options = {.effort = -1};
-  const unsigned forward = 1u << PSDM_CODE_FORWARD;
+  const unsigned forward = 1u << PSDM_F_FORWARD;
   assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_OK);
   assert_int_equal(psdm_code_omitted(code), forward);
-  assert_int_equal(psdm_code_count(code), PSDM_CODE_POSE);
+  assert_int_equal(psdm_code_count(code), PSDM_F_POSE);
   assert_non_null(strstr(psdm_code_note(code, 0), "omitted: forward; joint 'wrist'"));
   psdm_code_free(code);
   /* asked for by name: refused; a load or base parameters as arguments may give inertia */
-  options.functions = forward | 1u << PSDM_CODE_INVERSE;
+  options.functions = forward | 1u << PSDM_F_INVERSE;
   assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_E_SINGULAR);
   assert_non_null(strstr(error.text, "'wrist'"));
   options.optional = forward;
@@ -138,7 +137,7 @@ static void code_leaves_them_out(void **state) {
   /* a Jacobian of what does not move */
   psdm_robot_free(robot);
   robot = parse_robot("convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: stand, parent: base, type: fixed}\n");
-  options = (psdm_code_options){.functions = 1u << PSDM_CODE_JACOBIAN, .link = "stand"};
+  options = (psdm_code_options){.functions = 1u << PSDM_F_JACOBIAN, .link = "stand"};
   assert_int_equal(psdm_code_build(robot, &options, NULL, &code, &error), PSDM_E_ARGUMENT);
   assert_non_null(strstr(error.text, "is fixed to the base"));
   psdm_robot_free(robot);

@@ -20,7 +20,7 @@ enum { STATES = 7, MOST = 40, ROOM = 4096 };
 static char folder[64]; /* scratch of this run */
 static char cache[96];
 
-static const unsigned everything = (2u << PSDM_CODE_POSE) - 1; /* what psdm_eval has, too */
+static const unsigned everything = (2u << PSDM_F_POSE) - 1; /* what psdm_eval has, too */
 
 /* ---- objects ---- */
 
@@ -72,13 +72,13 @@ static void truth_free(truth *t) {
 }
 
 /* what a function is to give at a state; forward: the accelerations that the torques were made from */
-static int expected(truth *t, psdm_code_function f, int s, double *out) {
+static int expected(truth *t, psdm_function f, int s, double *out) {
   int n = psdm_robot_n(t->robot);
   psdm_function e;
   psdm_eval_options options = {.model = t->model, .scratch = t->scratch};
   double in[3 * MOST];
-  if (f == PSDM_CODE_FORWARD) return memcpy(out, t->qdd[s], sizeof *out * (size_t)n), n;
-  assert_true(psdm_function_find(psdm_code_function_name(f), &e));
+  if (f == PSDM_F_FORWARD) return memcpy(out, t->qdd[s], sizeof *out * (size_t)n), n;
+  assert_true(psdm_function_find(psdm_function_name(f), &e));
   memcpy(in, t->q[s], sizeof *in * (size_t)n);
   memcpy(in + n, t->qd[s], sizeof *in * (size_t)n);
   memcpy(in + 2 * n, t->qdd[s], sizeof *in * (size_t)n);
@@ -87,10 +87,10 @@ static int expected(truth *t, psdm_code_function f, int s, double *out) {
 }
 
 /* accelerations are judged by the torques that they amount to, the potential from the first state on */
-static double error_of(truth *t, psdm_code_function f, int s, const double *got, const double *first) {
+static double error_of(truth *t, psdm_function f, int s, const double *got, const double *first) {
   double want[ROOM], zero[2], scale, worst = 0, M[MOST * MOST];
   int n = psdm_robot_n(t->robot), count = expected(t, f, s, want);
-  if (f == PSDM_CODE_FORWARD) {
+  if (f == PSDM_F_FORWARD) {
     assert_int_equal(psdm_mass(t->robot, t->work, t->q[s], M), PSDM_OK);
     for (int i = 0; i < n; i++) {
       double sum = 0;
@@ -100,7 +100,7 @@ static double error_of(truth *t, psdm_code_function f, int s, const double *got,
     return worst / fmax(1, max_absolute(t->tau[s], n));
   }
   scale = fmax(1e-3, max_absolute(want, count));
-  if (f != PSDM_CODE_ENERGY) return max_difference(got, want, count) / scale;
+  if (f != PSDM_F_ENERGY) return max_difference(got, want, count) / scale;
   expected(t, f, 0, zero);
   return fmax(fabs(got[0] - want[0]), fabs(got[1] - first[1] - want[1] + zero[1])) / scale;
 }
@@ -120,7 +120,7 @@ static void widen(const void *from, bool single, int count, double *to) {
   for (int i = 0; i < count; i++) to[i] = single ? (double)((const float *)from)[i] : ((const double *)from)[i];
 }
 
-static double check_function(truth *t, const psdm_compiled *c, psdm_code_function f, const double *theta, bool single) {
+static double check_function(truth *t, const psdm_compiled *c, psdm_function f, const double *theta, bool single) {
   static double arguments[PSDMP_CODEGEN_IN_COUNT][ROOM], result[ROOM], got[ROOM], first[ROOM];
   double *scratch = calloc(psdm_compiled_scratch(c) + 1, sizeof *scratch), worst = 0;
   int length, count = psdm_compiled_arguments(c, f);
@@ -146,7 +146,7 @@ static double check_function(truth *t, const psdm_compiled *c, psdm_code_functio
 }
 
 /* the batch against single calls, to the last bit or nearly */
-static void check_batch(truth *t, const psdm_compiled *c, psdm_code_function f, const double *theta) {
+static void check_batch(truth *t, const psdm_compiled *c, psdm_function f, const double *theta) {
   static double one[PSDMP_CODEGEN_IN_COUNT][ROOM], many[PSDMP_CODEGEN_IN_COUNT][ROOM], result[ROOM], all[STATES * ROOM];
   double *scratch = calloc(psdm_compiled_scratch(c) + 1, sizeof *scratch);
   const void *in[PSDMP_CODEGEN_IN_COUNT], *batch[PSDMP_CODEGEN_IN_COUNT];
@@ -173,14 +173,14 @@ static void check_batch(truth *t, const psdm_compiled *c, psdm_code_function f, 
 
 static double check(truth *t, const psdm_compiled *c, const psdm_code *code, double tolerance) {
   double worst = 0;
-  for (int f = 0; f <= PSDM_CODE_POSE; f++) {
-    if (psdm_compiled_arguments(c, (psdm_code_function)f) < 0) continue;
-    double error = check_function(t, c, (psdm_code_function)f, code->theta, code->options.real_float);
+  for (int f = 0; f <= PSDM_F_POSE; f++) {
+    if (psdm_compiled_arguments(c, (psdm_function)f) < 0) continue;
+    double error = check_function(t, c, (psdm_function)f, code->theta, code->options.real_float);
     if (!(error <= tolerance))
-      fail_msg("%s: %s is off by %g", psdm_robot_name(t->robot), psdm_code_function_name((psdm_code_function)f), error);
+      fail_msg("%s: %s is off by %g", psdm_robot_name(t->robot), psdm_function_name((psdm_function)f), error);
     worst = fmax(worst, error);
     if (code->options.target == PSDM_CODE_SIMD && !code->options.real_float)
-      check_batch(t, c, (psdm_code_function)f, code->theta);
+      check_batch(t, c, (psdm_function)f, code->theta);
   }
   return worst;
 }
@@ -193,7 +193,7 @@ static const char *const ready_robots[] = {"two_link",      "fanuc_sr6ia", "kuka
 /* native and by the graph; the second time from the cache; all functions of small robots, whose code is soon built */
 static void shipped(void **state) {
   (void)state;
-  const unsigned some = 1u << PSDM_CODE_INVERSE | 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_ENERGY;
+  const unsigned some = 1u << PSDM_F_INVERSE | 1u << PSDM_F_FORWARD | 1u << PSDM_F_ENERGY;
   for (int r = 0; ready_robots[r]; r++) {
     psdm_robot *robot = load_shipped(ready_robots[r]);
     psdm_code *code = build(robot, (psdm_code_options){.functions = psdm_robot_n(robot) <= 4 ? everything : some,
@@ -208,7 +208,7 @@ static void shipped(void **state) {
       assert_int_equal(info->native, pass < 2);
       assert_int_equal(info->cached, pass == 1);
       size_t bytes;
-      assert_int_equal(psdm_compiled_symbol(c, PSDM_CODE_INVERSE, true, &bytes) != NULL, pass < 2);
+      assert_int_equal(psdm_compiled_symbol(c, PSDM_F_INVERSE, true, &bytes) != NULL, pass < 2);
       assert_int_equal(bytes > 0, pass < 2);
       double worst = check(&t, c, code, 1e-13);
       printf("%-14s %-8s worst error %.1e, %.3f s\n", ready_robots[r],
@@ -228,7 +228,7 @@ static void shipped(void **state) {
 static void variants(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
-  const unsigned some = 1u << PSDM_CODE_INVERSE | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_FORWARD;
+  const unsigned some = 1u << PSDM_F_INVERSE | 1u << PSDM_F_MASS | 1u << PSDM_F_FORWARD;
   for (int k = 0; k < 4; k++) {
     psdm_code *code = build(
         robot, (psdm_code_options){
@@ -239,11 +239,11 @@ static void variants(void **state) {
       psdm_compiled *c = compile(code, (psdm_compile_options){.graph = graph});
       assert_int_equal(psdm_compiled_info(c)->native, !graph);
       check(&t, c, code, k & 1 ? 2e-5 : 1e-13);
-      assert_int_equal(psdm_compiled_batch(c, PSDM_CODE_INVERSE, 1, NULL, NULL, NULL), PSDM_E_ARGUMENT);
-      assert_int_equal(psdm_compiled_call(c, PSDM_CODE_POSE, NULL, NULL, NULL), PSDM_E_ARGUMENT);
-      if (graph) assert_int_equal(psdm_compiled_call(c, PSDM_CODE_INVERSE, NULL, NULL, NULL), PSDM_E_ARGUMENT);
-      assert_int_equal(psdm_compiled_arguments(c, PSDM_CODE_POSE), -1);
-      assert_null(psdm_compiled_symbol(c, PSDM_CODE_POSE, false, NULL));
+      assert_int_equal(psdm_compiled_batch(c, PSDM_F_INVERSE, 1, NULL, NULL, NULL), PSDM_E_ARGUMENT);
+      assert_int_equal(psdm_compiled_call(c, PSDM_F_POSE, NULL, NULL, NULL), PSDM_E_ARGUMENT);
+      if (graph) assert_int_equal(psdm_compiled_call(c, PSDM_F_INVERSE, NULL, NULL, NULL), PSDM_E_ARGUMENT);
+      assert_int_equal(psdm_compiled_arguments(c, PSDM_F_POSE), -1);
+      assert_null(psdm_compiled_symbol(c, PSDM_F_POSE, false, NULL));
       psdm_compiled_free(c);
     }
     truth_free(&t);
@@ -260,7 +260,7 @@ static void side_by_side(void **state) {
   psdm_compiled *c[2][2];
   truth t[2];
   for (int k = 0; k < 2; k++) {
-    code[k] = build(robot[k], (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .prefix = "arm"});
+    code[k] = build(robot[k], (psdm_code_options){.functions = 1u << PSDM_F_INVERSE, .prefix = "arm"});
     truth_init(&t[k], robot[k], code[k]->model);
     for (int i = 0; i < 2; i++) c[k][i] = compile(code[k], (psdm_compile_options){.flags = "-O1"});
   }
@@ -292,7 +292,7 @@ static void bad_compilers(void **state) {
   (void)state;
   char liar[128], silent[128], loud[128], error_text[900];
   psdm_robot *robot = load_shipped("two_link");
-  psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE});
+  psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE});
   truth t;
   truth_init(&t, robot, code->model);
   snprintf(liar, sizeof liar, "%s/liar", folder);
@@ -350,7 +350,7 @@ static void runs_once(void **state) {
   char wrapper[128], command[160], count[128];
   struct stat info;
   psdm_robot *robot = load_shipped("two_link");
-  psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE});
+  psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE});
   snprintf(wrapper, sizeof wrapper, "%s/wrapper", folder);
   snprintf(command, sizeof command, "  %s  -DEXTRA ", wrapper);
   snprintf(count, sizeof count, "%s/count", folder);
@@ -380,7 +380,7 @@ typedef struct cached {
 
 static void cached_init(cached *k, const char *name) {
   k->robot = load_shipped("two_link");
-  k->code = build(k->robot, (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE});
+  k->code = build(k->robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE});
   truth_init(&k->t, k->robot, k->code->model);
   snprintf(k->path, sizeof k->path, "%s/%s", folder, name);
 }
@@ -491,8 +491,8 @@ static void swapped_file(void **state) {
   cached_compile(&k, false, true, "");
   strcpy(other, k.file);
   psdm_code_free(k.code);
-  k.code = build(k.robot, (psdm_code_options){
-                              .functions = 1u << PSDM_CODE_INVERSE, .throughput = true, .sincos = PSDM_SINCOS_LIBM});
+  k.code = build(
+      k.robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE, .throughput = true, .sincos = PSDM_SINCOS_LIBM});
   cached_compile(&k, false, true, "");
   assert_string_not_equal(other, k.file);
   assert_int_equal(rename(other, k.file), 0);
@@ -513,7 +513,7 @@ static void crowd(void **state) {
     psdm_compiled *c;
     psdm_compile_options options = {.cache = k.path, .flags = "-O1", .native = true};
     bool good = psdm_compile(k.code, &options, NULL, &c, NULL) == PSDM_OK &&
-                check_function(&k.t, c, PSDM_CODE_INVERSE, NULL, false) <= 1e-13 && psdm_compiled_info(c)->stored;
+                check_function(&k.t, c, PSDM_F_INVERSE, NULL, false) <= 1e-13 && psdm_compiled_info(c)->stored;
     leave(!good);
   }
   for (int i = 0; i < PROCESSES; i++) {
@@ -562,7 +562,7 @@ static void odd_names(void **state) {
 static void every_allocation_fails(void **state) {
   (void)state;
   psdm_robot *robot = load_shipped("two_link");
-  psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE});
+  psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE});
   for (int graph = 0; graph < 2; graph++) {
     psdm_compile_options options = {.cache = cache, .graph = graph, .flags = "-O1"};
     psdm_compiled_free(compile(code, options));

@@ -30,7 +30,7 @@ static void every_length(void **state) {
     psdm_work *work;
     static double q[STATES * MOST], tau[STATES * MOST], want[MOST];
     assert_int_equal(psdm_code_build(robot,
-                                     &(psdm_code_options){.functions = 1u << PSDM_CODE_GRAVITY,
+                                     &(psdm_code_options){.functions = 1u << PSDM_F_GRAVITY,
                                                           .target = PSDM_CODE_SIMD,
                                                           .method = PSDM_CODE_RECURSIVE,
                                                           .effort = -1},
@@ -38,11 +38,11 @@ static void every_length(void **state) {
                      PSDM_OK);
     assert_int_equal(psdm_compile(code, &(psdm_compile_options){.graph = true}, NULL, &compiled, NULL), PSDM_OK);
     assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
-    double *scratch = malloc(psdm_compiled_rows_scratch(compiled, PSDM_CODE_GRAVITY) * sizeof *scratch);
+    double *scratch = malloc(psdm_compiled_rows_scratch(compiled, PSDM_F_GRAVITY) * sizeof *scratch);
     assert_non_null(scratch);
     for (int k = 0; k < STATES * n; k++) q[k] = rng_uniform(&g, -3, 3), tau[k] = NAN;
     const psdm_strided in = {.data = q, .state = n, .number = 1}, out = {.data = tau, .state = n, .number = 1};
-    assert_int_equal(psdm_compiled_rows(compiled, PSDM_CODE_GRAVITY, STATES, &in, &out, scratch), PSDM_OK);
+    assert_int_equal(psdm_compiled_rows(compiled, PSDM_F_GRAVITY, STATES, &in, &out, scratch), PSDM_OK);
     for (int s = 0; s < STATES; s++) {
       assert_int_equal(psdm_gravity(robot, work, q + s * n, want), PSDM_OK);
       if (!(max_difference(tau + s * n, want, n) <= 1e-12 * (1 + max_absolute(want, n))))

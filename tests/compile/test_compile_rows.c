@@ -57,8 +57,8 @@ static size_t touched(const sheet *s, bool single) {
   return count;
 }
 
-static void check_state(const psdm_compiled *c, psdm_code_function f, const sheet *sheets, int state,
-                        const double *theta, bool single, double *scratch) {
+static void check_state(const psdm_compiled *c, psdm_function f, const sheet *sheets, int state, const double *theta,
+                        bool single, double *scratch) {
   static double one[SLOTS][4096];
   const void *in[PSDMP_CODEGEN_IN_COUNT];
   void *out[3];
@@ -79,7 +79,7 @@ static void check_state(const psdm_compiled *c, psdm_code_function f, const shee
   }
 }
 
-static void check_function(rng *g, const psdm_compiled *c, psdm_code_function f, int count, const double *theta,
+static void check_function(rng *g, const psdm_compiled *c, psdm_function f, int count, const double *theta,
                            bool single) {
   int arguments = psdm_compiled_arguments(c, f), results = psdm_compiled_results(c, f), length;
   sheet sheets[SLOTS] = {{0}};
@@ -118,35 +118,33 @@ static void check_code(rng *g, const char *name, psdm_code_options options, bool
   assert_int_equal(psdm_compile(code, &how, NULL, &c, NULL), PSDM_OK);
   double *theta = calloc(200, sizeof *theta); /* more than any of these robots has */
   for (int j = 0; j < 200; j++) write_number(theta, j, options.real_float, rng_uniform(g, 0.5, 1));
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) {
-    if (psdm_compiled_arguments(c, (psdm_code_function)f) < 0) continue;
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) {
+    if (psdm_compiled_arguments(c, (psdm_function)f) < 0) continue;
     static const int counts[] = {1, 3, 15, 16, 17, MOST_STATES};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-      check_function(g, c, (psdm_code_function)f, counts[k], theta, options.real_float);
+      check_function(g, c, (psdm_function)f, counts[k], theta, options.real_float);
   }
-  assert_int_equal(psdm_compiled_rows(c, PSDM_CODE_FUNCTIONS, 1, NULL, NULL, theta), PSDM_E_ARGUMENT);
-  assert_int_equal(psdm_compiled_rows_scratch(c, PSDM_CODE_FUNCTIONS), 0);
+  assert_int_equal(psdm_compiled_rows(c, PSDM_FUNCTION_COUNT, 1, NULL, NULL, theta), PSDM_E_ARGUMENT);
+  assert_int_equal(psdm_compiled_rows_scratch(c, PSDM_FUNCTION_COUNT), 0);
   free(theta);
   psdm_compiled_free(c);
   psdm_code_free(code);
   psdm_robot_free(robot);
 }
 
-static const unsigned several = 1u << PSDM_CODE_INVERSE | 1u << PSDM_CODE_MASS | 1u << PSDM_CODE_REGRESSOR |
-                                1u << PSDM_CODE_ENERGY | 1u << PSDM_CODE_LINEARIZE_INVERSE;
+static const unsigned several = 1u << PSDM_F_INVERSE | 1u << PSDM_F_MASS | 1u << PSDM_F_REGRESSOR |
+                                1u << PSDM_F_ENERGY | 1u << PSDM_F_LINEARIZE_INVERSE;
 
 static void machine_code(void **state) {
   rng g = rng_start("rows of machine code");
   (void)state;
   check_code(&g, "kuka_kr6", (psdm_code_options){.functions = several, .target = PSDM_CODE_SIMD}, false);
-  check_code(&g, "kuka_lbr7", (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .target = PSDM_CODE_SIMD},
-             false);
+  check_code(&g, "kuka_lbr7", (psdm_code_options){.functions = 1u << PSDM_F_INVERSE, .target = PSDM_CODE_SIMD}, false);
   check_code(&g, "two_link", (psdm_code_options){.functions = several, .target = PSDM_CODE_SIMD, .real_float = true},
              false);
-  check_code(
-      &g, "two_link",
-      (psdm_code_options){.functions = 1u << PSDM_CODE_INVERSE, .target = PSDM_CODE_SIMD, .theta_argument = true},
-      false);
+  check_code(&g, "two_link",
+             (psdm_code_options){.functions = 1u << PSDM_F_INVERSE, .target = PSDM_CODE_SIMD, .theta_argument = true},
+             false);
   check_code(&g, "two_link", (psdm_code_options){.functions = several}, false);
 }
 

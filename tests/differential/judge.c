@@ -199,21 +199,21 @@ void agree(const subject *s, verdict *v, const char *what, int count, const doub
 
 /* ---- functions ---- */
 
-static void judge_torque(subject *s, verdict *v, int k, psdm_code_function f, const double *out) {
+static void judge_torque(subject *s, verdict *v, int k, psdm_function f, const double *out) {
   const state *x = &s->at[k];
   const ld zero[MOST] = {0};
   const double still[MOST] = {0};
   ld want[MOST];
   double scale[MOST];
-  const ld *qd = f == PSDM_CODE_GRAVITY ? zero : x->lqd;
-  const double *speed = f == PSDM_CODE_GRAVITY ? still : x->qd;
-  if (f == PSDM_CODE_INVERSE) {
+  const ld *qd = f == PSDM_F_GRAVITY ? zero : x->lqd;
+  const double *speed = f == PSDM_F_GRAVITY ? still : x->qd;
+  if (f == PSDM_F_INVERSE) {
     agree(s, v, "tau", s->n, out, x->ltau, x->size);
     return;
   }
   oracle_inverse(&s->o, WITH_ALL, x->lq, qd, zero, want);
   scale_inverse(&s->o, WITH_ALL, x->q, speed, still, scale);
-  agree(s, v, f == PSDM_CODE_GRAVITY ? "gravity" : "bias", s->n, out, want, scale);
+  agree(s, v, f == PSDM_F_GRAVITY ? "gravity" : "bias", s->n, out, want, scale);
 }
 
 /* what a promise of M's entries, as a share of the largest, makes of M x: M's condition is the robot's own */
@@ -339,12 +339,12 @@ static void judge_energy(subject *s, verdict *v, int k, const double *out) {
   agree(s, v, "kinetic", 1, out, E, scale);
 }
 
-static void judge_place(subject *s, verdict *v, int k, psdm_code_function f, const double *out) {
+static void judge_place(subject *s, verdict *v, int k, psdm_function f, const double *out) {
   const state *x = &s->at[k];
   int last = s->o.bodies - 1, n = s->n;
   double scale[6 * MOST], reach = oracle_reach(&s->o, x->q), distance = oracle_distance(&s->o, x->q);
   if (!s->o.frames) return;
-  if (f == PSDM_CODE_POSE) {
+  if (f == PSDM_F_POSE) {
     pose T;
     ld want[12];
     oracle_frame(&s->o, x->lq, last, &T);
@@ -363,28 +363,28 @@ static void judge_place(subject *s, verdict *v, int k, psdm_code_function f, con
   agree(s, v, "jacobian", 6 * n, out, J, scale);
 }
 
-void judge(subject *s, verdict *v, int k, psdm_code_function f, const double *const *out) {
+void judge(subject *s, verdict *v, int k, psdm_function f, const double *const *out) {
   int nn = s->n * s->n;
   double size[MOST * MOST];
   switch (f) {
-    case PSDM_CODE_MASS: agree(s, v, "mass", nn, out[0], with_mass(s, k)->M, s->at[k].M_size); break;
-    case PSDM_CODE_FORWARD: judge_forward(s, v, k, out[0]); break;
-    case PSDM_CODE_ENERGY: judge_energy(s, v, k, out[0]); break;
-    case PSDM_CODE_JACOBIAN:
-    case PSDM_CODE_POSE: judge_place(s, v, k, f, out[0]); break;
-    case PSDM_CODE_LINEARIZE_INVERSE:
+    case PSDM_F_MASS: agree(s, v, "mass", nn, out[0], with_mass(s, k)->M, s->at[k].M_size); break;
+    case PSDM_F_FORWARD: judge_forward(s, v, k, out[0]); break;
+    case PSDM_F_ENERGY: judge_energy(s, v, k, out[0]); break;
+    case PSDM_F_JACOBIAN:
+    case PSDM_F_POSE: judge_place(s, v, k, f, out[0]); break;
+    case PSDM_F_LINEARIZE_INVERSE:
       with_linear(s, k);
       agree(s, v, "dtau_dq", nn, out[0], s->at[k].by_q, s->at[k].by_q_size);
       agree(s, v, "dtau_dqd", nn, out[1], s->at[k].by_qd, s->at[k].by_qd_size);
-      judge(s, v, k, PSDM_CODE_MASS, out + 2);
+      judge(s, v, k, PSDM_F_MASS, out + 2);
       break;
-    case PSDM_CODE_LINEARIZE_FORWARD:
+    case PSDM_F_LINEARIZE_FORWARD:
       size_at_solution(s, k, size);
       judge_solved(s, v, k, "dqdd_dq", out[0], s->at[k].by_q, size);
       judge_solved(s, v, k, "dqdd_dqd", out[1], s->at[k].by_qd, s->at[k].by_qd_size);
-      judge(s, v, k, PSDM_CODE_INVERSE_MASS, out + 2);
+      judge(s, v, k, PSDM_F_INVERSE_MASS, out + 2);
       break;
-    case PSDM_CODE_INVERSE_MASS: judge_solved(s, v, k, "Minv", out[0], NULL, NULL); break;
+    case PSDM_F_INVERSE_MASS: judge_solved(s, v, k, "Minv", out[0], NULL, NULL); break;
     default: judge_torque(s, v, k, f, out[0]);
   }
 }

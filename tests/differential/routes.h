@@ -104,7 +104,7 @@ void agree(const subject *s, verdict *v, const char *what, int count, const doub
 
 /* The results of a function, in the order of generated code, at state k. Jacobian and pose: of the last joint's
  * link. */
-void judge(subject *s, verdict *v, int k, psdm_code_function f, const double *const *out);
+void judge(subject *s, verdict *v, int k, psdm_function f, const double *const *out);
 
 /* Records a refusal; excused when the status is one that the route may answer with for this robot. */
 void refuse(verdict *v, psdm_status status, const char *text, bool excused);

@@ -10,7 +10,7 @@
 #include "psdm/sim.h"
 #include "routes.h"
 
-enum { SOLVING = 1 << PSDM_CODE_FORWARD | 1 << PSDM_CODE_LINEARIZE_FORWARD | 1 << PSDM_CODE_INVERSE_MASS };
+enum { SOLVING = 1 << PSDM_F_FORWARD | 1 << PSDM_F_LINEARIZE_FORWARD | 1 << PSDM_F_INVERSE_MASS };
 
 /* a function that has no answer is not generated */
 static bool does_not_exist(subject *s, const psdm_code_options *o, const psdm_error *error) {
@@ -51,7 +51,7 @@ static const double *argument_of(const state *x, const char *name, const double 
 }
 
 /* Calls function f at a state; out: doubles, one array per result. */
-static psdm_status call(const psdm_compiled *c, psdm_code_function f, bool single, const state *x, const double *theta,
+static psdm_status call(const psdm_compiled *c, psdm_function f, bool single, const state *x, const double *theta,
                         double *scratch, double (*out)[11 * MOST * MOST]) {
   static numbers in[6], got[3];
   const void *arguments[6];
@@ -83,7 +83,7 @@ static void judge_regressor(subject *s, verdict *v, int k, const double *Y, int 
   }
   double of_code = v->promise;
   v->promise = fmax(v->promise, v->of_base);
-  judge(s, v, k, PSDM_CODE_INVERSE, out);
+  judge(s, v, k, PSDM_F_INVERSE, out);
   v->promise = of_code;
 }
 
@@ -105,17 +105,17 @@ static void judge_code(subject *s, verdict *v, const psdm_compiled *c, const psd
   double theta[11 * MOST], *scratch = malloc(sizeof *scratch * (psdm_compiled_scratch(c) + 1));
   int l = base_values(s, theta);
   if (!scratch) abort();
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++)
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
     for (int k = 0; k < STATES; k++) {
       if (!(o->functions >> f & 1)) continue;
-      if (psdm_compiled_arguments(c, (psdm_code_function)f) < 0) { /* left out: right only for what does not exist */
+      if (psdm_compiled_arguments(c, (psdm_function)f) < 0) { /* left out: right only for what does not exist */
         if (!(1 << f & SOLVING) || !singular(s, k)) refuse(v, PSDM_E_SINGULAR, "a function is left out", false);
         continue;
       }
-      psdm_status status = call(c, (psdm_code_function)f, o->real_float, &s->at[k], theta, scratch, out);
+      psdm_status status = call(c, (psdm_function)f, o->real_float, &s->at[k], theta, scratch, out);
       if (status) refuse(v, status, "a call", false);
-      if (f == PSDM_CODE_REGRESSOR) judge_regressor(s, v, k, out[0], l, theta);
-      else judge(s, v, k, (psdm_code_function)f, results);
+      if (f == PSDM_F_REGRESSOR) judge_regressor(s, v, k, out[0], l, theta);
+      else judge(s, v, k, (psdm_function)f, results);
     }
   free(scratch);
 }
@@ -134,7 +134,7 @@ static void generate_and_judge(subject *s, verdict *v, psdm_code_options o) {
 
 /* one function at a time: a search takes a millisecond for the smallest */
 static unsigned any_function(subject *s, int most) { return 1u << rng_int(&s->g, 0, most); }
-static int most_function(const subject *s) { return s->n <= 4 ? PSDM_CODE_INVERSE_MASS : PSDM_CODE_ENERGY; }
+static int most_function(const subject *s) { return s->n <= 4 ? PSDM_F_INVERSE_MASS : PSDM_F_ENERGY; }
 
 static psdm_code_options one_function(subject *s, psdm_code_method method, int most) {
   return (psdm_code_options){.functions = any_function(s, most), .method = method, .effort = -1};
@@ -143,7 +143,7 @@ static psdm_code_options one_function(subject *s, psdm_code_method method, int m
 void route_code(subject *s, verdict *v) {
   generate_and_judge(s, v, one_function(s, PSDM_CODE_RECURSIVE, most_function(s)));
 }
-void route_auto(subject *s, verdict *v) { generate_and_judge(s, v, one_function(s, PSDM_CODE_AUTO, PSDM_CODE_ENERGY)); }
+void route_auto(subject *s, verdict *v) { generate_and_judge(s, v, one_function(s, PSDM_CODE_AUTO, PSDM_F_ENERGY)); }
 
 void route_code_theta(subject *s, verdict *v) {
   psdm_code_options o = one_function(s, PSDM_CODE_RECURSIVE, most_function(s));
@@ -152,20 +152,20 @@ void route_code_theta(subject *s, verdict *v) {
 }
 
 void route_code_searched(subject *s, verdict *v) {
-  psdm_code_options o = one_function(s, PSDM_CODE_RECURSIVE, PSDM_CODE_REGRESSOR);
+  psdm_code_options o = one_function(s, PSDM_CODE_RECURSIVE, PSDM_F_REGRESSOR);
   o.effort = 0;
   generate_and_judge(s, v, o);
 }
 
 void route_expanded(subject *s, verdict *v) {
-  psdm_code_options o = one_function(s, PSDM_CODE_EXPANDED, PSDM_CODE_ENERGY);
+  psdm_code_options o = one_function(s, PSDM_CODE_EXPANDED, PSDM_F_ENERGY);
   o.theta_argument = v->at_run_time = rng_int(&s->g, 0, 1);
   generate_and_judge(s, v, o);
 }
 
 void route_code_float(subject *s, verdict *v) {
   v->eps = FLT_EPSILON;
-  psdm_code_options o = one_function(s, PSDM_CODE_RECURSIVE, PSDM_CODE_BIAS);
+  psdm_code_options o = one_function(s, PSDM_CODE_RECURSIVE, PSDM_F_BIAS);
   o.real_float = true;
   generate_and_judge(s, v, o);
 }
@@ -173,7 +173,7 @@ void route_code_float(subject *s, verdict *v) {
 /* through the compiler: the functions that everybody asks for */
 void route_compiled(subject *s, verdict *v) {
   const psdm_compile_options native = {.native = true, .cache = "", .flags = "-O1"};
-  const unsigned functions = 1 << PSDM_CODE_INVERSE | 1 << PSDM_CODE_MASS | 1 << PSDM_CODE_REGRESSOR;
+  const unsigned functions = 1 << PSDM_F_INVERSE | 1 << PSDM_F_MASS | 1 << PSDM_F_REGRESSOR;
   psdm_code_options o = {
       .functions = functions, .method = PSDM_CODE_RECURSIVE, .effort = -1, .prefix = "r", .link = last_link(s)};
   psdm_compiled *c = generated(s, v, &o, &native);

@@ -24,18 +24,18 @@ static void judge_model(subject *s, verdict *v, const psdm_model *model, bool al
   for (int k = 0; k < STATES; k++) {
     const state *x = &s->at[k];
     psdm_model_inverse(model, theta, x->q, x->qd, x->qdd, room, out);
-    judge(s, v, k, PSDM_CODE_INVERSE, result);
+    judge(s, v, k, PSDM_F_INVERSE, result);
     if (!all) continue;
     psdm_model_bias(model, theta, x->q, x->qd, room, out);
-    judge(s, v, k, PSDM_CODE_BIAS, result);
+    judge(s, v, k, PSDM_F_BIAS, result);
     psdm_model_mass(model, theta, x->q, room, out);
-    judge(s, v, k, PSDM_CODE_MASS, result);
+    judge(s, v, k, PSDM_F_MASS, result);
     psdm_model_energy(model, theta, x->q, x->qd, room, &E[0], &E[1]);
-    judge(s, v, k, PSDM_CODE_ENERGY, (const double *const[]){E});
+    judge(s, v, k, PSDM_F_ENERGY, (const double *const[]){E});
     psdm_status status = psdm_model_forward(model, theta, x->q, x->qd, x->tau, room, out);
     if (status && !(status == PSDM_E_SINGULAR && (singular(s, k) || singular_within(s, v, k))))
       refuse(v, status, "forward dynamics of the model", false);
-    if (!status) judge(s, v, k, PSDM_CODE_FORWARD, result);
+    if (!status) judge(s, v, k, PSDM_F_FORWARD, result);
   }
   free(theta);
 }

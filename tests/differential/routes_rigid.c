@@ -21,11 +21,11 @@ static void torques(subject *s, const psdm_robot *robot, verdict *v) {
   for (int k = 0; k < STATES; k++) {
     const state *x = &s->at[k];
     if (!answered(s, v, k, false, psdm_inverse(robot, s->work, x->q, x->qd, x->qdd, tau))) return;
-    judge(s, v, k, PSDM_CODE_INVERSE, out);
+    judge(s, v, k, PSDM_F_INVERSE, out);
     if (!answered(s, v, k, false, psdm_bias(robot, s->work, x->q, x->qd, tau))) return;
-    judge(s, v, k, PSDM_CODE_BIAS, out);
+    judge(s, v, k, PSDM_F_BIAS, out);
     if (!answered(s, v, k, false, psdm_gravity(robot, s->work, x->q, tau))) return;
-    judge(s, v, k, PSDM_CODE_GRAVITY, out);
+    judge(s, v, k, PSDM_F_GRAVITY, out);
   }
 }
 
@@ -52,7 +52,7 @@ void route_mass(subject *s, verdict *v) {
   const double *const out[] = {M};
   for (int k = 0; k < STATES; k++) {
     if (!answered(s, v, k, false, psdm_mass(s->robot, s->work, s->at[k].q, M))) return;
-    judge(s, v, k, PSDM_CODE_MASS, out);
+    judge(s, v, k, PSDM_F_MASS, out);
     for (int i = 0; i < s->n * s->n; i++) turned[i] = M[i % s->n * s->n + i / s->n];
     if (memcmp(turned, M, sizeof *M * (size_t)(s->n * s->n)))
       v->ratio = HUGE_VAL, strcpy(v->worst, "M is not symmetric");
@@ -67,7 +67,7 @@ static void accelerations(subject *s, verdict *v, forward *f) {
   for (int k = 0; k < STATES; k++) {
     const state *x = &s->at[k];
     if (!answered(s, v, k, true, f(s->robot, s->work, x->q, x->qd, x->tau, qdd))) return;
-    judge(s, v, k, PSDM_CODE_FORWARD, out);
+    judge(s, v, k, PSDM_F_FORWARD, out);
   }
 }
 
@@ -118,9 +118,9 @@ void route_places(subject *s, verdict *v) {
   const double *const pose_out[] = {X}, *const jacobian_out[] = {J};
   for (int k = 0; k < STATES; k++) {
     if (!answered(s, v, k, false, psdm_pose(s->robot, s->work, s->at[k].q, last, X))) return;
-    judge(s, v, k, PSDM_CODE_POSE, pose_out);
+    judge(s, v, k, PSDM_F_POSE, pose_out);
     if (!answered(s, v, k, false, psdm_jacobian(s->robot, s->work, s->at[k].q, last, J))) return;
-    judge(s, v, k, PSDM_CODE_JACOBIAN, jacobian_out);
+    judge(s, v, k, PSDM_F_JACOBIAN, jacobian_out);
   }
 }
 
@@ -134,7 +134,7 @@ void route_linearize_inverse(subject *s, verdict *v) {
     const state *x = with_linear(s, k);
     if (!answered(s, v, k, false, psdm_linearize_inverse(s->robot, s->linear, x->q, x->qd, x->qdd, D[0], D[1], D[2])))
       return;
-    judge(s, v, k, PSDM_CODE_LINEARIZE_INVERSE, out);
+    judge(s, v, k, PSDM_F_LINEARIZE_INVERSE, out);
     for (int i = 0; i < n; i++) dq[i] = rng_uniform(&s->g, -1, 1), dqd[i] = rng_uniform(&s->g, -1, 1);
     if (!answered(s, v, k, false,
                   psdm_linear_inverse_along(s->robot, s->linear, x->q, x->qd, x->qdd, dq, dqd, NULL, dtau)))
@@ -159,7 +159,7 @@ static void linearized_forward(subject *s, verdict *v, bool dense) {
                              ? psdm_linearize_forward_dense(s->robot, s->linear, x->q, x->qd, x->qdd, D[0], D[1], D[2])
                              : psdm_linearize_forward(s->robot, s->linear, x->q, x->qd, x->tau, D[0], D[1], D[2]);
     if (!answered(s, v, k, true, status)) return;
-    judge(s, v, k, PSDM_CODE_LINEARIZE_FORWARD, out);
+    judge(s, v, k, PSDM_F_LINEARIZE_FORWARD, out);
   }
 }
 

@@ -68,7 +68,7 @@ static void example_compile(const psdm_robot *robot) {
   psdm_code *code;
   psdm_work *work;
   double q[N] = {0.3, -0.4}, qd[N] = {1, 2}, qdd[N] = {3, -1}, tau[N], expected[N];
-  const psdm_code_options inverse = {.functions = 1u << PSDM_CODE_INVERSE};
+  const psdm_code_options inverse = {.functions = 1u << PSDM_F_INVERSE};
   assert_int_equal(psdm_code_build(robot, &inverse, NULL, &code, &error), PSDM_OK);
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
 #include "compile.inc"

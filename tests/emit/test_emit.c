@@ -35,7 +35,7 @@ static void bench_close(bench *b) {
   psdm_robot_free(b->robot);
 }
 
-static psdmp_codegen_program *add_program(bench *b, psdm_code_function function, const char *name, int inputs) {
+static psdmp_codegen_program *add_program(bench *b, psdm_function function, const char *name, int inputs) {
   psdmp_codegen_program *p = &b->code.program[b->code.programs++];
   *p = (psdmp_codegen_program){
       .function = function, .name = name, .method = "hand", .results = 1, .result = {{"X", 0, 0}}};
@@ -143,7 +143,7 @@ static void test_sincos(void **unused) {
     psdm_ref output[40];
     bench b;
     bench_open(&b);
-    psdmp_codegen_program *p = add_program(&b, PSDM_CODE_POSE, "pose", n);
+    psdmp_codegen_program *p = add_program(&b, PSDM_F_POSE, "pose", n);
     for (int i = 0; i < n; i++) {
       output[i] = psdm_graph_sin(p->graph, input(p, PSDMP_CODEGEN_IN_Q, i));
       output[n + i] = psdm_graph_cos(p->graph, input(p, PSDMP_CODEGEN_IN_Q, i));
@@ -266,7 +266,7 @@ static void test_graphs(void **unused) {
     b.code.options.sincos = PSDM_SINCOS_LIBM;
     b.code.options.target = k % 2 ? PSDM_CODE_SIMD : PSDM_CODE_C;
     b.code.options.throughput = k % 4 > 1;
-    psdmp_codegen_program *p = add_program(&b, PSDM_CODE_POSE, "pose", INPUTS);
+    psdmp_codegen_program *p = add_program(&b, PSDM_F_POSE, "pose", INPUTS);
     random_program(&g, p, k % 2 == 0, output);
     write_code(&b, false);
     graph_driver(&g, p, k % 2);
@@ -312,7 +312,7 @@ static void test_exponentials(void **unused) {
     bench b;
     bench_open(&b);
     b.code.options.target = PSDM_CODE_SIMD;
-    psdmp_codegen_program *p = add_program(&b, PSDM_CODE_POSE, "pose", 2);
+    psdmp_codegen_program *p = add_program(&b, PSDM_F_POSE, "pose", 2);
     output[0] = psdm_graph_exp(p->graph, input(p, PSDMP_CODEGEN_IN_Q, 0));
     output[1] = psdm_graph_tanh(p->graph, input(p, PSDMP_CODEGEN_IN_Q, 1));
     set_outputs(p, output, 2);
@@ -423,7 +423,7 @@ static void test_failures(void **unused) {
   (void)unused;
   psdm_robot *robot = load_shipped("two_link");
   psdm_code_options options = {
-      .functions = 1 << PSDM_CODE_GRAVITY | 1 << PSDM_CODE_FORWARD, .prefix = "arm", .target = PSDM_CODE_SIMD};
+      .functions = 1 << PSDM_F_GRAVITY | 1 << PSDM_F_FORWARD, .prefix = "arm", .target = PSDM_CODE_SIMD};
   counting memory;
   psdm_code *code;
   psdm_error error;

@@ -35,6 +35,8 @@ static void test_names(void **unused) {
     assert_true(psdm_eval_outputs(robot, f, NULL) > 0);
   }
   assert_false(psdm_function_find("invers", &f));
+  assert_false(psdm_function_find("inverse_", &f));
+  assert_true(psdm_function_find("linearize-inverse", &f) && f == PSDM_F_LINEARIZE_INVERSE);
   /* what is out of range has no name, no inputs and no outputs; a buffer of no bytes is not touched */
   const psdm_function none = PSDM_FUNCTION_COUNT;
   assert_true(!psdm_function_name(none) && !psdm_function_inputs(none) && !psdm_function_help(none));
@@ -114,6 +116,12 @@ static void test_expanded(void **unused) {
       assert_true(max_difference(a, b, count) <=
                   (functions[f] == PSDM_F_FORWARD ? 1e-9 : 1e-12) * max_absolute(a, count));
     }
+    /* energy: the model counts its potential from q = 0 */
+    double zero[18] = {0}, rest[2];
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_ENERGY, &options, in, b), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_ENERGY, NULL, in, a), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_ENERGY, NULL, zero, rest), PSDM_OK);
+    assert_true(fabs(a[0] - b[0]) <= 1e-12 * a[0] && fabs(a[1] - rest[1] - b[1]) <= 1e-12 * fabs(a[1]) + 1e-11);
     psdm_robot *other = load_shipped("two_link");
     assert_int_equal(psdm_eval(other, work, PSDM_F_INVERSE, &options, in, b), PSDM_E_ROBOT);
     psdm_robot_free(other);
@@ -128,6 +136,40 @@ static void test_expanded(void **unused) {
     psdm_model_free(model);
     psdm_robot_free(robot);
   }
+}
+
+/* times M it is one, within the condition of M (some 1e3) times rounding; it is the inverse of linearize_forward */
+static void test_inverse_mass(void **unused) {
+  (void)unused;
+  static const char *const names[] = {"kuka_kr6", "parallelogram", "five_bar", "two_branch"};
+  for (int k = 0; k < 4; k++) {
+    psdm_robot *robot = load_shipped(names[k]);
+    psdm_work *work;
+    double q[8], M[64], Minv[64];
+    int n = psdm_robot_n(robot);
+    for (int i = 0; i < n; i++) q[i] = 0.3 * sin(i + 1.0);
+    assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_MASS, NULL, q, M), PSDM_OK);
+    assert_int_equal(psdm_eval(robot, work, PSDM_F_INVERSE_MASS, NULL, q, Minv), PSDM_OK);
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) {
+        double sum = 0;
+        for (int c = 0; c < n; c++) sum += M[i * n + c] * Minv[c * n + j];
+        assert_true(fabs(sum - (i == j)) < 1e-11);
+        assert_true(Minv[i * n + j] == Minv[j * n + i]);
+      }
+    psdm_work_free(work, NULL);
+    psdm_robot_free(robot);
+  }
+  /* a massless last link */
+  psdm_robot *robot = parse_robot("{convention: dh, joints: [{name: a, a: 0.4}, {name: b, a: 0.3}],"
+                                  "links: [{mass: 4, com: [0, 0, 0], inertia: {zz: 0.05}}, {mass: 0}]}");
+  psdm_work *work;
+  double q[2] = {0.1, 0.2}, Minv[4];
+  assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
+  assert_int_equal(psdm_inverse_mass(robot, work, q, Minv), PSDM_E_SINGULAR);
+  psdm_work_free(work, NULL);
+  psdm_robot_free(robot);
 }
 
 /* the linearizations are the library's, and refuse to work without their scratch */
@@ -199,8 +241,8 @@ static void test_linearized_friction(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_options),
-                                     cmocka_unit_test(test_expanded), cmocka_unit_test(test_linearizations),
-                                     cmocka_unit_test(test_linearized_friction)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),          cmocka_unit_test(test_options),
+                                     cmocka_unit_test(test_expanded),       cmocka_unit_test(test_inverse_mass),
+                                     cmocka_unit_test(test_linearizations), cmocka_unit_test(test_linearized_friction)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ TABLE = [
     ("eval", "eval arm.yaml inverse --in states.csv --out o.csv", "o.csv", True),
     ("eval-stdout", "eval arm.urdf mass --in states.csv --ignore-extra", "", True),
     ("eval-expanded", "eval arm.yaml regressor --via expanded --in states.csv --out o.csv", "o.csv", True),
-    ("eval-json", "eval arm.yaml linearize-inverse --friction --in states.csv --json", "", True),
+    ("eval-json", "eval arm.yaml linearize_inverse --friction --in states.csv --json", "", True),
     ("eval-pose", "eval arm.urdf pose --in states.csv --ignore-extra --out o.csv", "o.csv", True),
     ("derive-json", "derive arm.yaml --export o.json", "o.json", False),
     ("derive-mat", "derive arm.yaml --export o.mat", "o.mat", False),

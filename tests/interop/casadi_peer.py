@@ -75,8 +75,8 @@ def values(name):
         expect("inverse_mass", over(f["inverse_mass"], q), [np.linalg.inv(m).ravel() for m in mass], condition * TOLERANCE)
         # CasADi's own derivatives of the functions, beside the linearization of the tool
         by_motion = over(ca.external("inverse", path).jacobian(), q, qd, qdd, tau)
-        expect("d inverse", by_motion, evaluate(name, "linearize-inverse", table), TOLERANCE)
-        expect("d forward", over(f["forward"].jacobian(), q, qd, tau, qdd), evaluate(name, "linearize-forward", table), condition * TOLERANCE)
+        expect("d inverse", by_motion, evaluate(name, "linearize_inverse", table), TOLERANCE)
+        expect("d forward", over(f["forward"].jacobian(), q, qd, tau, qdd), evaluate(name, "linearize_forward", table), condition * TOLERANCE)
         # central differences lose a third of the digits; steps of the cube root of epsilon
         step = EPSILON ** (1 / 3)
         s = ca.MX.sym("q", n), ca.MX.sym("qd", n)

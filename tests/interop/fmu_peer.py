@@ -112,7 +112,7 @@ def exchange(folder, name, path, q, qd, tau):
     unknown = [reference[f"qdd[{k + 1}]"] for k in range(n)]
     known = [reference[f"{key}[{k + 1}]"] for key in ("q", "qd", "tau") for k in range(n)]
     write_table(folder / "one.csv", q=q[None], qd=qd[None], tau=tau[None])
-    linear = evaluate(name, "linearize-forward", folder / "one.csv")[0].reshape(3, n, n)
+    linear = evaluate(name, "linearize_forward", folder / "one.csv")[0].reshape(3, n, n)
     seed = random.uniform(-1, 1, 3 * n)
     want = sum(linear[k] @ seed[k * n:(k + 1) * n] for k in range(3))
     expect("directional derivatives", fmu.getDirectionalDerivative(unknown, known, list(seed)), want, 1e6 * EPSILON)

@@ -85,10 +85,10 @@ close("mass", call("mass", q)[0], evaluate("mass", {k: v for k, v in row.items()
 close("regressor", call("regressor", q, qd, qdd)[0], evaluate("regressor", row))
 accelerating = {k: v for k, v in row.items() if not k.startswith("qdd")} | {f"tau{k + 1}": tau[k] for k in range(n)}
 close("forward", call("forward", q, qd, tau)[0], qdd, 1e-10)
-close("d inverse", sum(call("jac_inverse", q, qd, qdd, None), []), evaluate("linearize-inverse", row))
-close("d forward", sum(call("jac_forward", q, qd, tau, None), []), evaluate("linearize-forward", accelerating), 1e-10)
+close("d inverse", sum(call("jac_inverse", q, qd, qdd, None), []), evaluate("linearize_inverse", row))
+close("d forward", sum(call("jac_forward", q, qd, tau, None), []), evaluate("linearize_forward", accelerating), 1e-10)
 some = call("jac_forward", q, qd, tau, None, skip=(1,))
-close("d forward in part", some[0] + some[2], evaluate("linearize-forward", accelerating)[: n * n] + evaluate("linearize-forward", accelerating)[2 * n * n :], 1e-10)
+close("d forward in part", some[0] + some[2], evaluate("linearize_forward", accelerating)[: n * n] + evaluate("linearize_forward", accelerating)[2 * n * n :], 1e-10)
 
 # ---- an FMI importer's side: two instances beside each other, a free fall of one step ----
 with zipfile.ZipFile(os.path.join(folder, "arm.fmu")) as packed:

@@ -131,7 +131,7 @@ static void bench_measures_the_code(void **state) {
   for (int k = 0; k < 2; k++) {
     psdm_cost cost;
     const char *method = k ? f->others.item[0].method : f->method;
-    psdm_code_options options = {.functions = 1u << PSDM_CODE_INVERSE,
+    psdm_code_options options = {.functions = 1u << PSDM_F_INVERSE,
                                  .target = PSDM_CODE_SIMD,
                                  .effort = 50,
                                  .method = strcmp(method, "recursive") == 0 ? PSDM_CODE_RECURSIVE : PSDM_CODE_EXPANDED};

@@ -34,7 +34,7 @@ for threads in 1 2 4; do
   "$PSDM" calibrate "$robot" --log log.csv --estimator wls --kinematics q --cutoff 20 --delay 0 --plain-friction --predict "rows_of_predict$threads" --quiet 2> words
   "$PSDM" calibrate known.yaml --route steps --log gravity:slow.csv --out "steps$threads" --quiet 2> words
   "$PSDM" payload known.yaml --params params.yaml --log loaded.csv --empty empty.csv --out "payload$threads" --quiet 2> words
-  for function in inverse regressor linearize-inverse pose; do
+  for function in inverse regressor linearize_inverse pose; do
     "$PSDM" eval "$robot" $function --ignore-extra --in states.csv --out "$function$threads" 2> words
   done
   "$PSDM" excite "$robot" --seconds 5 --starts 4 --evaluations 40 --out "excite$threads" > words 2>&1

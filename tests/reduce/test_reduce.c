@@ -92,7 +92,7 @@ static double measured(fixture *x, rng *g, const psdm_model *reduced, const psdm
   return at;
 }
 
-static long operations(const psdm_robot *robot, const psdm_model *model, psdm_code_function f) {
+static long operations(const psdm_robot *robot, const psdm_model *model, psdm_function f) {
   psdm_code *code;
   psdm_cost cost;
   psdm_error error;
@@ -123,7 +123,7 @@ static void test_published(void **unused) {
     open_reducer(&x, &options);
     psdm_model *reduced = reduce(&x, 0.01, 0.95, &info);
     double error = measured(&x, &g, reduced, &options.profile, false, 0.95);
-    long full = operations(x.robot, NULL, PSDM_CODE_INVERSE), less = operations(x.robot, reduced, PSDM_CODE_INVERSE);
+    long full = operations(x.robot, NULL, PSDM_F_INVERSE), less = operations(x.robot, reduced, PSDM_F_INVERSE);
     printf("%s: %ld of %ld functions, %d of %d parameters, error %.4f (measured %.4f), %ld of %ld operations, %.1f %% "
            "fewer\n",
            robots[k].name, info.functions, info.functions_before, info.parameters, info.parameters_before, info.error,

@@ -1,4 +1,4 @@
-# psdm linearize: points, equilibria, forms, sampling, LQR, files, refusals; psdm eval linearize-inverse and linearize-forward.
+# psdm linearize: points, equilibria, forms, sampling, LQR, files, refusals; psdm eval linearize_inverse and linearize_forward.
 . "$SOURCE/tests/tools/cli.sh"
 # an arm whose masses lie between its joints: hanging is stable, upright is not
 cat > arm.yaml <<'YAML'
@@ -143,17 +143,17 @@ paste -d, motion_out.csv forces_out.csv | tail -n 3 | awk -F, '{ for (i = 1; i <
 
 # psdm eval: three matrices side by side
 printf 'q1,q2,qd1,qd2,qdd1,qdd2\n0.1,0.2,1,-1,2,3\n' > motion1.csv
-run eval arm.yaml linearize-inverse --in motion1.csv
-expect_code 0 "eval linearize-inverse"
+run eval arm.yaml linearize_inverse --in motion1.csv
+expect_code 0 "eval linearize_inverse"
 checks=$((checks + 1))
-[ "$(head -n 1 out)" = "dtau_dq1_1,dtau_dq1_2,dtau_dq2_1,dtau_dq2_2,dtau_dqd1_1,dtau_dqd1_2,dtau_dqd2_1,dtau_dqd2_2,M1_1,M1_2,M2_1,M2_2" ] || wrong "names of linearize-inverse"
+[ "$(head -n 1 out)" = "dtau_dq1_1,dtau_dq1_2,dtau_dq2_1,dtau_dq2_2,dtau_dqd1_1,dtau_dqd1_2,dtau_dqd2_1,dtau_dqd2_2,M1_1,M1_2,M2_1,M2_2" ] || wrong "names of linearize_inverse"
 { echo q1,q2,qd1,qd2,tau1,tau2; sed -n 2p motion_out.csv | cut -d, -f2-5,8-9; } > force1.csv
-run eval arm.yaml linearize-forward --in force1.csv
-expect_code 0 "eval linearize-forward"
+run eval arm.yaml linearize_forward --in force1.csv
+expect_code 0 "eval linearize_forward"
 checks=$((checks + 1))
-[ "$(head -n 1 out)" = "dqdd_dq1_1,dqdd_dq1_2,dqdd_dq2_1,dqdd_dq2_2,dqdd_dqd1_1,dqdd_dqd1_2,dqdd_dqd2_1,dqdd_dqd2_2,Minv1_1,Minv1_2,Minv2_1,Minv2_2" ] || wrong "names of linearize-forward"
+[ "$(head -n 1 out)" = "dqdd_dq1_1,dqdd_dq1_2,dqdd_dq2_1,dqdd_dq2_2,dqdd_dqd1_1,dqdd_dqd1_2,dqdd_dqd2_1,dqdd_dqd2_2,Minv1_1,Minv1_2,Minv2_1,Minv2_2" ] || wrong "names of linearize_forward"
 expect_numbers $(sed -n 2p motion_out.csv | awk -F, '{ print $18, $19, $22, $23, $20, $21, $24, $25, $30, $31, $32, $33 }')
-run eval arm.yaml linearize-inverse --in motion1.csv --via expanded
+run eval arm.yaml linearize_inverse --in motion1.csv --via expanded
 expect_code 2 "no expanded linearization"
 
 # friction: viscous damping in C2 and A, dry friction in the torques alone
@@ -169,13 +169,13 @@ run linearize rough.yaml --at rough_forces.csv --friction --out rough_again.csv
 checks=$((checks + 1))
 paste -d, rough.csv rough_again.csv | tail -n 3 | awk -F, '{ for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d * d > 1e-22) exit 1 } }' || wrong "friction: by torques as by accelerations"
 { echo q1,q2,qd1,qd2,tau1,tau2; sed -n 2p rough.csv | cut -d, -f2-5,8-9; } > rough1.csv
-run eval rough.yaml linearize-forward --in rough1.csv --friction
+run eval rough.yaml linearize_forward --in rough1.csv --friction
 expect_numbers $(sed -n 2p rough.csv | awk -F, '{ print $18, $19, $22, $23, $20, $21, $24, $25, $30, $31, $32, $33 }')
 
 # closed loops: dtau/dq by central differences of the torques, and the state-space model has the same numbers
 printf 'q1,q2,qd1,qd2,qdd1,qdd2\n1.5,1.3,0.4,-0.3,1,2\n' > bar.csv
 { head -1 bar.csv; for d in -1e-5 1e-5; do echo "$(awk -v d=$d 'BEGIN { printf "%.17g", 1.5 + d }'),1.3,0.4,-0.3,1,2"; done; } > bar_near.csv
-run eval "$robots/five_bar.yaml" linearize-inverse --in bar.csv
+run eval "$robots/five_bar.yaml" linearize_inverse --in bar.csv
 expect_code 0 "closed loops"
 cp out bar_linear.csv
 run eval "$robots/five_bar.yaml" inverse --in bar_near.csv

@@ -10,11 +10,7 @@ static const char help[] =
     "self-contained:\n"
     "'make check' in it compiles the code and runs its self-test against numbers from the recursions here.\n"
     "\n"
-    "functions:\n"
-#define FUNCTION_HELP(id, name, text) "  " name "\t" text "\n"
-    PSDM_CODE_FUNCTION_LIST(FUNCTION_HELP)
-#undef FUNCTION_HELP
-        "\nwrappers:\n"
+    "functions:\n" PSDM_FUNCTION_LIST(TOOL_FUNCTION_HELP) "\nwrappers:\n"
 #define WRAP_HELP(id, name, text) "  " name "\t" text "\n"
     PSDM_CODE_WRAP_LIST(WRAP_HELP)
 #undef WRAP_HELP

@@ -29,7 +29,7 @@ const char *completion_words(const char *argument, char *text, size_t size) {
     add(text, size, psdm_function_name((psdm_function)f));
   if (strcmp(argument, "LIST") != 0) return text;
   add(text, size, "usual all");
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) add(text, size, psdm_code_function_name((psdm_code_function)f));
+  for (int f = 0; f < PSDM_FUNCTION_COUNT; f++) add(text, size, psdm_function_name((psdm_function)f));
   return text;
 }
 

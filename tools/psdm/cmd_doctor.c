@@ -170,7 +170,7 @@ static void check_compiler(findings *f) {
   psdm_code *code = NULL;
   psdm_compiled *compiled = NULL;
   psdm_error error = {0};
-  const psdm_code_options options = {.functions = 1u << PSDM_CODE_GRAVITY, .prefix = "doctor", .effort = -1};
+  const psdm_code_options options = {.functions = 1u << PSDM_F_GRAVITY, .prefix = "doctor", .effort = -1};
   const psdm_compile_options compile = {.native = true};
   bool ok = !psdm_robot_parse(robot_text, strlen(robot_text), "built-in", NULL, NULL, &robot, &error) &&
             !psdm_code_build(robot, &options, NULL, &code, &error) &&

@@ -35,16 +35,14 @@ static const char help[] =
     "columns: q1..qn, qd1..qdn, qdd1..qddn, tau1..taun, as needed by the function. SI units, angles in radians.\n"
     "Rows are streamed: memory does not grow with the number of states.\n"
     "\n"
-    "functions:\n"
-#define FUNCTION_HELP(id, name, inputs, text) "  " name "\t" inputs "\t" text "\n"
-    PSDM_FUNCTION_LIST(FUNCTION_HELP)
-#undef FUNCTION_HELP
-        "\nexamples:\n"
-        "  psdm eval robots/kuka_kr6.yaml inverse --in states.csv --out torques.csv\n"
-        "  printf 'q1,q2\\n0.1,0.2\\n' | psdm eval robots/two_link.yaml gravity\n"
-        "  psdm eval robots/kuka_kr6.yaml pose --link A5 --in states.csv --ignore-extra\n"
-        "  psdm eval robots/two_link.yaml linearize-inverse --in states.csv\n"
-        "  psdm eval robots/two_link.yaml inverse --wrench 'link2:0,-20,0,0,0,0' --in states.csv\n";
+    "functions:\n" PSDM_FUNCTION_LIST(
+        TOOL_FUNCTION_HELP) "\nenergy writes the columns T and U, pose x, y, z and R1_1 .. R3_3.\n"
+                            "\nexamples:\n"
+                            "  psdm eval robots/kuka_kr6.yaml inverse --in states.csv --out torques.csv\n"
+                            "  printf 'q1,q2\\n0.1,0.2\\n' | psdm eval robots/two_link.yaml gravity\n"
+                            "  psdm eval robots/kuka_kr6.yaml pose --link A5 --in states.csv --ignore-extra\n"
+                            "  psdm eval robots/two_link.yaml linearize_inverse --in states.csv\n"
+                            "  psdm eval robots/two_link.yaml inverse --wrench 'link2:0,-20,0,0,0,0' --in states.csv\n";
 
 const command_line eval_line = {"eval", settings, positional, help};
 
@@ -196,7 +194,7 @@ static int set_options(job *j) {
   }
   bool needs = f != PSDM_F_REGRESSOR && f != PSDM_F_JACOBIAN && f != PSDM_F_POSE;
   if (needs && psdm_robot_ready(j->robot, &error)) return tool_fail(&error);
-  if (f == PSDM_F_FORWARD || f == PSDM_F_LINEARIZE_FORWARD) {
+  if (f == PSDM_F_FORWARD || f == PSDM_F_LINEARIZE_FORWARD || f == PSDM_F_INVERSE_MASS) {
     int code = tool_regular(j->robot);
     if (code >= 0) return code;
   }

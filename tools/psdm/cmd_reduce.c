@@ -162,8 +162,7 @@ static int check_settings(const reduce_settings *set) {
     return tool_usage("reduce", "--samples must be a whole number from 1000 to 4e9");
   if (!(set->seed >= 0 && set->seed <= 9e15) || set->seed != floor(set->seed))
     return tool_usage("reduce", "--seed must be a whole number");
-  if (set->figures && !set->json)
-    return tool_usage("reduce", "--figures needs --json; psdm report draws them");
+  if (set->figures && !set->json) return tool_usage("reduce", "--figures needs --json; psdm report draws them");
   return -1;
 }
 
@@ -192,7 +191,7 @@ static int reduce_to(const job *j, psdm_reducer *reducer, double wanted, double 
   return psdm_reducer_reduce(reducer, wanted, confidence, reduced, info, &error) ? fail(j, &error) : -1;
 }
 
-static psdm_code_function asked(const job *j) { return j->set->forward ? PSDM_CODE_FORWARD : PSDM_CODE_INVERSE; }
+static psdm_function asked(const job *j) { return j->set->forward ? PSDM_F_FORWARD : PSDM_F_INVERSE; }
 
 /* operations of the chosen function: of a model, or of the robot by a method */
 static int count(job *j, const psdm_model *model, psdm_code_method method, psdm_cost *cost) {
@@ -223,9 +222,9 @@ static int write_out(job *j) {
   if (n >= (int)sizeof path) return tool_usage("reduce", "--out: the name is too long");
   if (psdm_model_save(j->reduced, j->robot, path, &error)) return tool_fail(&error);
   command_text(j, command, sizeof command);
-  unsigned always = 1u << PSDM_CODE_GRAVITY | 1u << PSDM_CODE_BIAS | 1u << PSDM_CODE_INVERSE;
-  psdm_code_options options = {
-      .functions = always | (j->set->forward ? 1u << PSDM_CODE_FORWARD | 1u << PSDM_CODE_MASS : 0), .command = command};
+  unsigned always = 1u << PSDM_F_GRAVITY | 1u << PSDM_F_BIAS | 1u << PSDM_F_INVERSE;
+  psdm_code_options options = {.functions = always | (j->set->forward ? 1u << PSDM_F_FORWARD | 1u << PSDM_F_MASS : 0),
+                               .command = command};
   if (psdm_code_build_model(j->robot, j->reduced, &options, NULL, &code, &error)) return tool_fail(&error);
   psdm_status status = psdm_code_write(code, j->set->out, &error);
   psdm_code_free(code);

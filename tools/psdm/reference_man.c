@@ -36,19 +36,11 @@ static void put_rows(psdm_output *out, block *b) {
   const char *line;
   int length;
   while (reference_next(b, &line, &length)) {
-    const char *tab = memchr(line, '\t', (size_t)length), *rest = tab + 1, *end = line + length,
-               *next = memchr(rest, '\t', (size_t)(end - rest));
+    const char *tab = memchr(line, '\t', (size_t)length);
     psdm_output_text(out, ".TP\n\\fB");
     put(out, line, (int)(tab - line));
-    psdm_output_text(out, "\\fR");
-    if (next) {
-      psdm_output_text(out, " (");
-      put(out, rest, (int)(next - rest));
-      psdm_output_text(out, ")");
-      rest = next + 1;
-    }
-    psdm_output_text(out, "\n");
-    put(out, rest, (int)(end - rest));
+    psdm_output_text(out, "\\fR\n");
+    put(out, tab + 1, (int)(line + length - tab - 1));
     psdm_output_text(out, "\n");
   }
 }

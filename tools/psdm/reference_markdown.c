@@ -29,13 +29,7 @@ static void put_rows(psdm_output *out, block *b) {
     psdm_output_text(out, "| ");
     put_code(out, line, (int)(tab - line));
     psdm_output_text(out, " | ");
-    const char *rest = tab + 1, *end = line + length, *next = memchr(rest, '\t', (size_t)(end - rest));
-    if (next) {
-      put_code(out, rest, (int)(next - rest));
-      psdm_output_text(out, ": ");
-      rest = next + 1;
-    }
-    put(out, rest, (int)(end - rest));
+    put(out, tab + 1, (int)(line + length - tab - 1));
     psdm_output_text(out, " |\n");
   }
   psdm_output_text(out, "\n");

@@ -74,17 +74,13 @@ static void print_row(const psdm_setting *s, char letter) {
   printf("\n");
 }
 
-/* aligns columns that are separated by tabs */
+/* aligns what comes after a tab */
 static void print_text(const char *text) {
   while (*text) {
-    size_t length = strcspn(text, "\n"), first = strcspn(text, "\t\n"),
-           second = first < length ? strcspn(text + first + 1, "\t\n") : 0;
+    size_t length = strcspn(text, "\n"), first = strcspn(text, "\t\n");
     bool heads = length > 1 && text[0] != ' ' && text[length - 1] == ':';
     if (first == length) printf("%s%.*s%s\n", heads ? tool_bold() : "", (int)length, text, heads ? tool_plain() : "");
-    else if (first + 1 + second == length) printf("%-20.*s %.*s\n", (int)first, text, (int)second, text + first + 1);
-    else
-      printf("%-20.*s %-10.*s %.*s\n", (int)first, text, (int)second, text + first + 1,
-             (int)(length - first - second - 2), text + first + second + 2);
+    else printf("%-20.*s %.*s\n", (int)first, text, (int)(length - first - 1), text + first + 1);
     text += length + (text[length] == '\n');
   }
 }

@@ -277,24 +277,3 @@ int tool_regular(const psdm_robot *robot) {
     tool_warn("the mass matrix is nearly singular (condition %.1e): accelerations have few correct digits", condition);
   return -1;
 }
-
-/* ---- generated functions ---- */
-
-int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional) {
-  const char *words[PSDM_CODE_FUNCTIONS + 2] = {"usual", "all"};
-  for (int f = 0; f < PSDM_CODE_FUNCTIONS; f++) words[2 + f] = psdm_code_function_name((psdm_code_function)f);
-  unsigned named = 0;
-  *functions = 0;
-  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-    char name[64];
-    psdm_code_function f;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-    if (strcmp(name, "usual") == 0) *functions |= (2u << PSDM_CODE_POSE) - 1;
-    else if (strcmp(name, "all") == 0) *functions |= (1u << PSDM_CODE_FUNCTIONS) - 1;
-    else if (psdm_code_function_find(name, &f)) named |= 1u << f;
-    else return tool_unknown(command, "function", name, words, PSDM_CODE_FUNCTIONS + 2);
-  }
-  *optional = *functions & ~named;
-  *functions |= named;
-  return -1;
-}

@@ -144,9 +144,9 @@ int tool_load_tables(const char *command, const char *dh_path, const char *x_pat
 /* "A = 0,B = C" of --assume, cut into pieces in a static buffer. Returns -1 to go on, else an exit code. */
 int tool_assume(const char *command, const char *text, psdm_derive_options *options);
 
-/* "inverse,mass", "usual" (all up to pose) or "all": bits of psdm_code_options; optional are those that no word
- * names alone. Returns -1 to go on, else an exit code. */
-int tool_functions(const char *command, const char *list, unsigned *functions, unsigned *optional);
+/* a row of PSDM_FUNCTION_LIST in a command's help */
+#define TOOL_FUNCTION_HELP(id, name, inputs, results, rows, columns, text) \
+  "  " name "\t" text ": " inputs " -> " results "\n"
 
 /* The joint of the default link; prints a note once if there was a choice. what: "--link", or what else selects
  * another. */

@@ -110,6 +110,22 @@ def encode(text: str) -> Any:
     return ffi.new("char[]", text.encode())
 
 
+def function_of(name: str) -> int:
+    """The number of a function, psdm/function.h."""
+    return choice(name, lib.psdm_function_find, "psdm_function *", "function")
+
+
+def function_inputs(function: int) -> list[str]:
+    return text_of(lib.psdm_function_inputs(function)).split()
+
+
+def function_results(function: int, n: int, columns: int = 0) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of what it answers; columns: of a regressor."""
+    size, names = ffi.new("int[2]"), text_of(lib.psdm_function_results(function)).split()
+    lib.psdm_function_shape(function, n, columns, size, size + 1)
+    return dict.fromkeys(names, (int(size[0]),) if size[1] == lib.PSDM_VECTOR else (int(size[0]), int(size[1])))
+
+
 def choice(word: str, finder: Any, kind: str, what: str) -> int:
     """The number of a word by one of the library's finders; a ValueError that names the nearest when there is none."""
     found = ffi.new(kind)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psdm._arrays import Results, States
-from psdm._library import address, check, choice, chosen, encode, ffi, lib, new_error, text_of
+from psdm._library import address, check, chosen, encode, ffi, function_of, function_results, lib, new_error, text_of
 
 if TYPE_CHECKING:
     from psdm.robot import Energy, ForwardDerivatives, InverseDerivatives, Pose, Robot
@@ -80,7 +80,7 @@ class Code:
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if _choose("real", real) == "float" else np.float64)
         options, keep, error = ffi.new("psdm_code_options *"), [], new_error()
         for name in functions or ():
-            options.functions |= 1 << choice(name, lib.psdm_code_function_find, "psdm_code_function *", "function")
+            options.functions |= 1 << function_of(name)
         options.method = getattr(lib, _choose("method", method))
         options.target = getattr(lib, _choose("target", target))
         options.sincos = getattr(lib, _choose("sincos", sincos))
@@ -113,7 +113,7 @@ class Code:
         return ffi.gc(made[0], lib.psdm_compiled_free)
 
     def _slots_of(self, name: str) -> tuple[int, list[tuple[str, int]], list[tuple[str, int]]]:
-        function, length = choice(name, lib.psdm_code_function_find, "psdm_code_function *", "function"), ffi.new("int *")
+        function, length = function_of(name), ffi.new("int *")
 
         def slots(count: int, ask: Any) -> list[tuple[str, int]]:
             return [(text_of(ask(self._compiled, function, k, length)), int(length[0])) for k in range(count)]
@@ -125,7 +125,7 @@ class Code:
     def functions(self) -> tuple[str, ...]:
         """Names of the functions that are part of the code."""
         count = lib.psdm_code_count(self._code)
-        return tuple(text_of(lib.psdm_code_function_name(lib.psdm_code_at(self._code, k, ffi.NULL, ffi.NULL))) for k in range(count))
+        return tuple(text_of(lib.psdm_function_name(lib.psdm_code_at(self._code, k, ffi.NULL, ffi.NULL))) for k in range(count))
 
     @property
     def costs(self) -> dict[str, Cost]:
@@ -180,14 +180,15 @@ class Code:
             raise ValueError(f"{name} has shape {array.shape}, it needs ({length},)")
         return array.reshape(1, length)
 
-    def _call(self, function: str, values: Sequence[npt.ArrayLike], shapes: Sequence[tuple[int, ...]], out: Any, given: dict[str, Any]) -> list[Any]:
+    def _call(self, function: str, values: Sequence[npt.ArrayLike], out: Any, given: dict[str, Any]) -> list[Any]:
         number, arguments, results = self._of(function)
         own = [(name, length) for name, length in arguments if name not in SHARED]
         unknown = [name for name, value in given.items() if value is not None and name not in dict(arguments)]
         if unknown:
             raise TypeError(f"{function} of this code takes no {', '.join(unknown)}")
         states = States(values, [name for name, _ in own], [length for _, length in own], self.dtype)
-        answer = Results(states, [shape if shape else () for shape in shapes], [name for name, _ in results], out)
+        columns = results[0][1] // self.robot.n
+        answer = Results(states, list(function_results(number, self.robot.n, columns).values()), [name for name, _ in results], out)
         rows = iter(states.rows)
         table = [self._shared(given, name, length) if name in SHARED else next(rows) for name, length in arguments]
         self._run(number, states.count, table, answer)
@@ -209,53 +210,52 @@ class Code:
     def inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None,
                 payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """Torques (..., n) of a motion."""
-        return self._call("inverse", (q, qd, qdd), [(self.robot.n,)], out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
+        return self._call("inverse", (q, qd, qdd), out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
 
     def gravity(self, q: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None, payload: npt.ArrayLike | None = None,
                 out: Numbers | None = None) -> Numbers:
         """Torques (..., n) at rest."""
-        return self._call("gravity", (q,), [(self.robot.n,)], out, dict(theta=theta, gravity=gravity, payload=payload))[0]  # type: ignore[no-any-return]
+        return self._call("gravity", (q,), out, dict(theta=theta, gravity=gravity, payload=payload))[0]  # type: ignore[no-any-return]
 
     def bias(self, q: npt.ArrayLike, qd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None,
              payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """Torques (..., n) at zero acceleration."""
-        return self._call("bias", (q, qd), [(self.robot.n,)], out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
+        return self._call("bias", (q, qd), out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
 
     def mass(self, q: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, payload: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """M (..., n, n)."""
-        return self._call("mass", (q,), [(self.robot.n, self.robot.n)], out, dict(theta=theta, payload=payload))[0]  # type: ignore[no-any-return]
+        return self._call("mass", (q,), out, dict(theta=theta, payload=payload))[0]  # type: ignore[no-any-return]
 
     def inverse_mass(self, q: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, payload: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """The inverse of M (..., n, n)."""
-        return self._call("inverse_mass", (q,), [(self.robot.n, self.robot.n)], out, dict(theta=theta, payload=payload))[0]  # type: ignore[no-any-return]
+        return self._call("inverse_mass", (q,), out, dict(theta=theta, payload=payload))[0]  # type: ignore[no-any-return]
 
     def forward(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None,
                 payload: npt.ArrayLike | None = None, wrench: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """Accelerations (..., n) under torques."""
-        return self._call("forward", (q, qd, tau), [(self.robot.n,)], out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
+        return self._call("forward", (q, qd, tau), out, dict(theta=theta, gravity=gravity, payload=payload, wrench=wrench))[0]  # type: ignore[no-any-return]
 
     def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, gravity: npt.ArrayLike | None = None, out: Numbers | None = None) -> Numbers:
         """Y (..., n, l) of the base parameters, friction and drive columns behind them."""
-        columns = self._of("regressor")[2][0][1] // self.robot.n
-        return self._call("regressor", (q, qd, qdd), [(self.robot.n, columns)], out, dict(gravity=gravity))[0]  # type: ignore[no-any-return]
+        return self._call("regressor", (q, qd, qdd), out, dict(gravity=gravity))[0]  # type: ignore[no-any-return]
 
     def energy(self, q: npt.ArrayLike, qd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, gravity: npt.ArrayLike | None = None,
                payload: npt.ArrayLike | None = None) -> Energy:
         """Kinetic and potential energy (...)."""
         from psdm.robot import Energy
 
-        both = self._call("energy", (q, qd), [(2,)], None, dict(theta=theta, gravity=gravity, payload=payload))[0]
+        both = self._call("energy", (q, qd), None, dict(theta=theta, gravity=gravity, payload=payload))[0]
         return Energy(both[..., 0], both[..., 1])
 
     def jacobian(self, q: npt.ArrayLike, *, out: Numbers | None = None) -> Numbers:
         """J (..., 6, n) of the link that the code was made for."""
-        return self._call("jacobian", (q,), [(6, self.robot.n)], out, {})[0]  # type: ignore[no-any-return]
+        return self._call("jacobian", (q,), out, {})[0]  # type: ignore[no-any-return]
 
     def pose(self, q: npt.ArrayLike) -> Pose:
         """Position (..., 3) and rotation (..., 3, 3) of that link."""
         from psdm.robot import Pose
 
-        both = self._call("pose", (q,), [(12,)], None, {})[0]
+        both = self._call("pose", (q,), None, {})[0]
         return Pose(both[..., :3], both[..., 3:].reshape(*both.shape[:-1], 3, 3))
 
     def linearize_inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None,
@@ -264,8 +264,7 @@ class Code:
         """dtau_dq, dtau_dqd and M, (..., n, n) each."""
         from psdm.robot import InverseDerivatives
 
-        square = (self.robot.n, self.robot.n)
-        return InverseDerivatives(*self._call("linearize_inverse", (q, qd, qdd), [square] * 3, out, dict(theta=theta, gravity=gravity, payload=payload)))
+        return InverseDerivatives(*self._call("linearize_inverse", (q, qd, qdd), out, dict(theta=theta, gravity=gravity, payload=payload)))
 
     def linearize_forward(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, *, theta: npt.ArrayLike | None = None,
                           gravity: npt.ArrayLike | None = None, payload: npt.ArrayLike | None = None,
@@ -273,5 +272,4 @@ class Code:
         """dqdd_dq, dqdd_dqd and the inverse of M, (..., n, n) each."""
         from psdm.robot import ForwardDerivatives
 
-        square = (self.robot.n, self.robot.n)
-        return ForwardDerivatives(*self._call("linearize_forward", (q, qd, tau), [square] * 3, out, dict(theta=theta, gravity=gravity, payload=payload)))
+        return ForwardDerivatives(*self._call("linearize_forward", (q, qd, tau), out, dict(theta=theta, gravity=gravity, payload=payload)))

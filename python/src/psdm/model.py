@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -192,8 +192,8 @@ class Model:
         lib.psdmpy_model_y_rows(self._pointer, states.count, states.inputs(), address(y), ffi.new("double[]", 3 * self.n))
         return y
 
-    def _expanded(self, function: str, values: Sequence[npt.ArrayLike], shapes: Sequence[tuple[int, ...]], names: Sequence[str],
-                  theta: npt.ArrayLike | None, out: Any) -> list[Array]:
+    def _expanded(self, function: str, values: Sequence[npt.ArrayLike], theta: npt.ArrayLike | None, out: Any, columns: int = 0,
+                  parts: Mapping[str, tuple[int, ...]] | None = None) -> list[Array]:
         numbers = vector(self.theta if theta is None else theta, self.l, "theta")
         assert numbers is not None
 
@@ -202,33 +202,33 @@ class Model:
             options.model, options.expanded, options.theta, options.scratch = self._pointer, True, address(numbers), scratch
             return [scratch, numbers]
 
-        return self.robot._evaluate(function, values, shapes, names, out, fill)
+        return self.robot._evaluate(function, values, out, fill, columns, parts)
 
     def inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, out: Array | None = None) -> Array:
         """Torques (..., n), with the robot's base parameters or any."""
-        return self._expanded("inverse", (q, qd, qdd), [(self.n,)], ["tau"], theta, out)[0]
+        return self._expanded("inverse", (q, qd, qdd), theta, out)[0]
 
     def forward(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, out: Array | None = None) -> Array:
-        return self._expanded("forward", (q, qd, tau), [(self.n,)], ["qdd"], theta, out)[0]
+        return self._expanded("forward", (q, qd, tau), theta, out)[0]
 
     def mass(self, q: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, out: Array | None = None) -> Array:
-        return self._expanded("mass", (q,), [(self.n, self.n)], ["M"], theta, out)[0]
+        return self._expanded("mass", (q,), theta, out)[0]
 
     def bias(self, q: npt.ArrayLike, qd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, out: Array | None = None) -> Array:
-        return self._expanded("bias", (q, qd), [(self.n,)], ["tau"], theta, out)[0]
+        return self._expanded("bias", (q, qd), theta, out)[0]
 
     def gravity(self, q: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, out: Array | None = None) -> Array:
-        return self._expanded("gravity", (q,), [(self.n,)], ["tau"], theta, out)[0]
+        return self._expanded("gravity", (q,), theta, out)[0]
 
     def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, out: Array | None = None) -> Array:
         """Y (..., n, l)."""
-        return self._expanded("regressor", (q, qd, qdd), [(self.n, self.l)], ["Y"], np.zeros(self.l), out)[0]
+        return self._expanded("regressor", (q, qd, qdd), np.zeros(self.l), out, self.l)[0]
 
     def energy(self, q: npt.ArrayLike, qd: npt.ArrayLike, *, theta: npt.ArrayLike | None = None, out: tuple[Array, Array] | None = None) -> Energy:
         """Kinetic and potential energy; the potential is zero at q = 0."""
-        from psdm.robot import Energy
+        from psdm.robot import ENERGY, Energy
 
-        return Energy(*self._expanded("energy", (q, qd), [(), ()], ["kinetic", "potential"], theta, out))
+        return Energy(*self._expanded("energy", (q, qd), theta, out, parts=ENERGY))
 
 
 def _options(assume: Sequence[str]) -> tuple[Any, list[Any]]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from psdm._arrays import Results, States
 from psdm._commands import Commands
-from psdm._library import Array, address, check, chosen, encode, ffi, lib, new_error, text_of, unknown, vector
+from psdm._library import Array, address, check, chosen, encode, ffi, function_inputs, function_of, function_results, lib, new_error, text_of, unknown, vector
 
 if TYPE_CHECKING:
     from psdm.code import Code
@@ -84,8 +84,8 @@ class Joint:
 
 
 TYPES = ("revolute", "prismatic", "fixed")
-GROUPS = {"inverse": "q qd qdd", "forward": "q qd tau", "regressor": "q qd qdd", "linearize-inverse": "q qd qdd", "linearize-forward": "q qd tau",
-          "mass": "q", "gravity": "q", "jacobian": "q", "pose": "q", "bias": "q qd", "energy": "q qd"}
+ENERGY: dict[str, tuple[int, ...]] = {"kinetic": (), "potential": ()}
+POSE: dict[str, tuple[int, ...]] = {"position": (3,), "rotation": (3, 3)}
 
 
 class _Work:
@@ -410,13 +410,13 @@ class Robot(Commands):
 
     # ---- functions of states ----
 
-    def _evaluate(self, function: str, values: Sequence[npt.ArrayLike], shapes: Sequence[tuple[int, ...]], names: Sequence[str], out: Any,
-                  fill: Any = None) -> list[Array]:
-        groups = GROUPS[function].split()
+    def _evaluate(self, name: str, values: Sequence[npt.ArrayLike], out: Any, fill: Any = None, columns: int = 0,
+                  parts: Mapping[str, tuple[int, ...]] | None = None) -> list[Array]:
+        """columns: of a regressor; parts: names and shapes where they are not those of psdm/function.h."""
+        function = function_of(name)
+        groups, shapes = function_inputs(function), parts or function_results(function, self.n, columns)
         states = States(values, groups, [self.n] * len(groups))
-        results = Results(states, shapes, names, out)
-        kind = ffi.new("psdm_function *")
-        lib.psdm_function_find(function.encode(), kind)
+        results = Results(states, list(shapes.values()), list(shapes), out)
         options, keep = ffi.new("psdm_eval_options *"), []
         if fill is not None:
             keep = fill(options)
@@ -428,7 +428,7 @@ class Robot(Commands):
         lengths = [rows.shape[1] for rows in results.rows]
         buffer, done = ffi.new("double[]", len(groups) * self.n + sum(lengths)), ffi.new("size_t *")
         try:
-            status = lib.psdmpy_eval_rows(self._pointer, work.work, kind[0], options, states.count, len(groups), states.inputs(), len(lengths), lengths,
+            status = lib.psdmpy_eval_rows(self._pointer, work.work, function, options, states.count, len(groups), states.inputs(), len(lengths), lengths,
                                           results.outputs(), buffer, done)
         finally:
             self._spare.append(work)
@@ -492,24 +492,28 @@ class Robot(Commands):
         >>> bool(np.allclose(tau, robot.gravity(q)))
         True
         """
-        return self._evaluate("inverse", (q, qd, qdd), [(self.n,)], ["tau"], out, self._wrenched(friction, motor, wrench, link))[0]
+        return self._evaluate("inverse", (q, qd, qdd), out, self._wrenched(friction, motor, wrench, link))[0]
 
     def forward(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, *, friction: bool = False, wrench: npt.ArrayLike | None = None,
                 link: str | int | None = None, out: Array | None = None) -> Array:
         """Accelerations (..., n) under torques."""
-        return self._evaluate("forward", (q, qd, tau), [(self.n,)], ["qdd"], out, self._wrenched(friction, False, wrench, link))[0]
+        return self._evaluate("forward", (q, qd, tau), out, self._wrenched(friction, False, wrench, link))[0]
 
     def mass(self, q: npt.ArrayLike, *, out: Array | None = None) -> Array:
         """M (..., n, n)."""
-        return self._evaluate("mass", (q,), [(self.n, self.n)], ["M"], out)[0]
+        return self._evaluate("mass", (q,), out)[0]
+
+    def inverse_mass(self, q: npt.ArrayLike, *, out: Array | None = None) -> Array:
+        """The inverse of M (..., n, n)."""
+        return self._evaluate("inverse_mass", (q,), out)[0]
 
     def bias(self, q: npt.ArrayLike, qd: npt.ArrayLike, *, friction: bool = False, motor: bool = False, out: Array | None = None) -> Array:
         """Torques (..., n) at zero acceleration: c + g."""
-        return self._evaluate("bias", (q, qd), [(self.n,)], ["tau"], out, self._wrenched(friction, motor, None, None))[0]
+        return self._evaluate("bias", (q, qd), out, self._wrenched(friction, motor, None, None))[0]
 
     def gravity(self, q: npt.ArrayLike, *, motor: bool = False, out: Array | None = None) -> Array:
         """Torques (..., n) at rest: g."""
-        return self._evaluate("gravity", (q,), [(self.n,)], ["tau"], out, self._wrenched(False, motor, None, None))[0]
+        return self._evaluate("gravity", (q,), out, self._wrenched(False, motor, None, None))[0]
 
     def regressor(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, standard: bool = False, out: Array | None = None) -> Array:
         """Y (..., n, l) with tau = Y theta for the base parameters of ``base_model``; ``standard``: Y with tau = Y pi for ``parameters``.
@@ -523,7 +527,7 @@ class Robot(Commands):
         """
         if standard:
             columns = lib.psdm_robot_parameter_count(self._pointer)
-            return self._evaluate("regressor", (q, qd, qdd), [(self.n, columns)], ["Y"], out)[0]
+            return self._evaluate("regressor", (q, qd, qdd), out, columns=columns)[0]
         model = self.base_model
 
         def fill(options: Any) -> list[Any]:
@@ -531,21 +535,21 @@ class Robot(Commands):
             options.model, options.scratch = model._pointer, scratch
             return [scratch]
 
-        return self._evaluate("regressor", (q, qd, qdd), [(self.n, model.l)], ["Y"], out, fill)[0]
+        return self._evaluate("regressor", (q, qd, qdd), out, fill, model.l)[0]
 
     def energy(self, q: npt.ArrayLike, qd: npt.ArrayLike, *, out: tuple[Array, Array] | None = None) -> Energy:
         """Kinetic and potential energy (...); the potential is zero at the base origin."""
-        return Energy(*self._evaluate("energy", (q, qd), [(), ()], ["kinetic", "potential"], out))
+        return Energy(*self._evaluate("energy", (q, qd), out, parts=ENERGY))
 
     def jacobian(self, q: npt.ArrayLike, link: str | int | None = None, *, out: Array | None = None) -> Array:
         """J (..., 6, n) of a link (name, joint's name or index; ``default_link``): linear rows, then angular, base frame."""
         joint = self._moving(self._joint_of(link))
-        return self._evaluate("jacobian", (q,), [(6, self.n)], ["J"], out, lambda options: self._set_link(options, joint))[0]
+        return self._evaluate("jacobian", (q,), out, lambda options: self._set_link(options, joint))[0]
 
     def pose(self, q: npt.ArrayLike, link: str | int | None = None, *, out: tuple[Array, Array] | None = None) -> Pose:
         """Position (..., 3) and rotation (..., 3, 3) of a link in the base frame."""
         joint = self._joint_of(link)
-        return Pose(*self._evaluate("pose", (q,), [(3,), (3, 3)], ["position", "rotation"], out, lambda options: self._set_link(options, joint)))
+        return Pose(*self._evaluate("pose", (q,), out, lambda options: self._set_link(options, joint), parts=POSE))
 
     def _set_link(self, options: Any, joint: int) -> list[Any]:
         options.link = lib.psdm_robot_link_name(self._pointer, joint)
@@ -554,14 +558,12 @@ class Robot(Commands):
     def linearize_inverse(self, q: npt.ArrayLike, qd: npt.ArrayLike, qdd: npt.ArrayLike, *, friction: bool = False,
                           out: tuple[Array, Array, Array] | None = None) -> InverseDerivatives:
         """Exact derivatives of inverse, (..., n, n) each; row i, column j is d tau_i / d q_j."""
-        square, names = (self.n, self.n), InverseDerivatives._fields
-        return InverseDerivatives(*self._evaluate("linearize-inverse", (q, qd, qdd), [square] * 3, names, out, self._wrenched(friction, False, None, None)))
+        return InverseDerivatives(*self._evaluate("linearize_inverse", (q, qd, qdd), out, self._wrenched(friction, False, None, None)))
 
     def linearize_forward(self, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike, *, friction: bool = False,
                           out: tuple[Array, Array, Array] | None = None) -> ForwardDerivatives:
         """Exact derivatives of forward, (..., n, n) each."""
-        square, names = (self.n, self.n), ForwardDerivatives._fields
-        return ForwardDerivatives(*self._evaluate("linearize-forward", (q, qd, tau), [square] * 3, names, out, self._wrenched(friction, False, None, None)))
+        return ForwardDerivatives(*self._evaluate("linearize_forward", (q, qd, tau), out, self._wrenched(friction, False, None, None)))
 
     # ---- code ----
 

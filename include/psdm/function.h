@@ -1,0 +1,55 @@
+/* psdm/function.h: the functions of a robot: one table for psdm_eval, code generation, the command line and Python. */
+#ifndef PSDM_FUNCTION_H
+#define PSDM_FUNCTION_H
+
+#include <stdbool.h>
+
+#include "psdm/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* instead of columns, of a result that is no matrix */
+enum { PSDM_VECTOR = -1 };
+
+/* id, name, inputs (n numbers each), results, rows and columns of each result for n joints and l parameters, help */
+#define PSDM_FUNCTION_LIST(X)                                                                                  \
+  X(INVERSE, "inverse", "q qd qdd", "tau", n, PSDM_VECTOR, "torques of a motion")                              \
+  X(GRAVITY, "gravity", "q", "tau", n, PSDM_VECTOR, "torques at rest")                                         \
+  X(BIAS, "bias", "q qd", "tau", n, PSDM_VECTOR, "torques at zero acceleration")                               \
+  X(MASS, "mass", "q", "M", n, n, "mass matrix, full, row-major")                                              \
+  X(FORWARD, "forward", "q qd tau", "qdd", n, PSDM_VECTOR, "accelerations under torques")                      \
+  X(REGRESSOR, "regressor", "q qd qdd", "Y", n, l, "Y with tau = Y theta, row-major (n x l)")                  \
+  X(ENERGY, "energy", "q qd", "E", 2, PSDM_VECTOR, "kinetic and potential energy")                             \
+  X(JACOBIAN, "jacobian", "q", "J", 6, n, "of a link, linear rows then angular, base frame")                   \
+  X(POSE, "pose", "q", "X", 12, PSDM_VECTOR, "x y z and the rotation, row-major, of a link in the base frame") \
+  X(LINEARIZE_INVERSE, "linearize_inverse", "q qd qdd", "dtau_dq dtau_dqd M", n, n,                            \
+    "derivatives of inverse, row-major")                                                                       \
+  X(LINEARIZE_FORWARD, "linearize_forward", "q qd tau", "dqdd_dq dqdd_dqd Minv", n, n,                         \
+    "derivatives of forward, row-major")                                                                       \
+  X(INVERSE_MASS, "inverse_mass", "q", "Minv", n, n, "inverse of the mass matrix, full, row-major")
+
+typedef enum psdm_function {
+#define PSDM_FUNCTION_ENUM(id, name, inputs, results, rows, columns, help) PSDM_F_##id,
+  PSDM_FUNCTION_LIST(PSDM_FUNCTION_ENUM)
+#undef PSDM_FUNCTION_ENUM
+      PSDM_FUNCTION_COUNT
+} psdm_function;
+
+/* The columns of the table; NULL when out of range. inputs and results: words separated by one space. */
+PSDM_API const char *psdm_function_name(psdm_function function);
+PSDM_API const char *psdm_function_inputs(psdm_function function);
+PSDM_API const char *psdm_function_results(psdm_function function);
+PSDM_API const char *psdm_function_help(psdm_function function);
+
+/* Rows and columns of each result. Returns its numbers, 0 when out of range. */
+PSDM_API int psdm_function_shape(psdm_function function, int n, int l, int *rows, int *columns);
+
+/* By name; '-' is read as '_'. */
+PSDM_API bool psdm_function_find(const char *name, psdm_function *function);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
