@@ -35,7 +35,6 @@ PSDM_API psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_mode
                                         const psdm_allocator *allocator, psdm_structure **structure, psdm_error *error);
 PSDM_API void psdm_structure_free(psdm_structure *structure); /* accepts NULL */
 
-PSDM_API int psdm_structure_n(const psdm_structure *structure);
 /* An entry of M: 0 when it is identically zero, else 1; depends (n, nullable): 1 for each joint that it depends on. */
 PSDM_API int psdm_structure_mass(const psdm_structure *structure, int i, int j, unsigned char *depends);
 PSDM_API int psdm_structure_gravity(const psdm_structure *structure, int i, unsigned char *depends);

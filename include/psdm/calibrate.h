@@ -41,7 +41,6 @@ typedef enum psdm_estimator {
 } psdm_estimator;
 
 PSDM_API const char *psdm_estimator_name(psdm_estimator estimator); /* NULL when out of range */
-PSDM_API const char *psdm_estimator_help(psdm_estimator estimator);
 PSDM_API bool psdm_estimator_find(const char *name, psdm_estimator *estimator);
 
 /* Where velocities and accelerations come from. id, name */

@@ -68,7 +68,6 @@ typedef struct psdm_code_options {
 typedef struct psdm_code psdm_code;
 
 PSDM_API const char *psdm_code_wrap_name(psdm_code_wrap wrap); /* NULL when out of range */
-PSDM_API const char *psdm_code_wrap_help(psdm_code_wrap wrap);
 
 /* Builds the graphs, and compares each with the library's recursions at random states: one that is off by more than
  * 1e-9 of the largest number (float: 1e-3; functions that invert the mass matrix: times its condition), or not

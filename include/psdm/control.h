@@ -37,7 +37,6 @@ typedef enum psdm_control_kind {
 } psdm_control_kind;
 
 PSDM_API const char *psdm_control_name(psdm_control_kind kind); /* NULL when out of range */
-PSDM_API const char *psdm_control_help(psdm_control_kind kind);
 PSDM_API bool psdm_control_find(const char *name, psdm_control_kind *kind);
 
 /* Zero-initialise for the defaults. Arrays are copied. */
@@ -72,7 +71,6 @@ PSDM_API psdm_status psdm_control_new(psdm_control_kind kind, const psdm_robot *
                                       psdm_controller **controller, psdm_error *error);
 PSDM_API void psdm_control_free(psdm_controller *controller); /* accepts NULL */
 
-PSDM_API psdm_control_kind psdm_control_kind_of(const psdm_controller *controller);
 PSDM_API int psdm_control_n(const psdm_controller *controller);
 
 /* States of its own: how many, what they are called, where they begin. */

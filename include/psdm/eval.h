@@ -53,7 +53,6 @@ PSDM_API psdm_status psdm_batch_new(const psdm_robot *robot, psdm_function funct
                                     int threads, const psdm_allocator *allocator, psdm_batch **batch,
                                     psdm_error *error);
 PSDM_API void psdm_batch_free(psdm_batch *batch); /* accepts NULL */
-PSDM_API int psdm_batch_threads(const psdm_batch *batch);
 
 /* in (count x inputs) to out (count x outputs), row-major. The status is that of the first state that fails, *failed
  * (nullable) its number; rows before it are whole. Does not allocate. */

@@ -32,7 +32,6 @@ typedef enum psdm_friction_kind {
 } psdm_friction_kind;
 
 PSDM_API const char *psdm_friction_name(psdm_friction_kind kind); /* NULL when out of range */
-PSDM_API const char *psdm_friction_help(psdm_friction_kind kind);
 PSDM_API bool psdm_friction_find(const char *name, psdm_friction_kind *kind);
 
 /* What a model lacks to be simulated: NULL when nothing does, else a sentence ("sigma0 is missing or not positive"). */

@@ -134,12 +134,13 @@ PSDM_API void psdm_model_theta(const psdm_model *model, const double *pi, double
 
 /* ---- in and out ---- */
 
-/* Writes the model to a file, whole or not at all: .json as psdm_model_write has it; .mat with E (5n x p), P (p x l
- * x n), theta and names, as the PSDM MATLAB toolbox has them. robot gives the values and may be NULL. */
+/* Writes the model to a file, whole or not at all: .json with E as p strings of 5n digits, P as [function, joint,
+ * parameter, value] counted from 0, base_parameters with formula and value; .mat with E (5n x p), P (p x l x n), theta
+ * and names, as the PSDM MATLAB toolbox has them. robot gives the values and may be NULL. */
 PSDM_API psdm_status psdm_model_save(const psdm_model *model, const psdm_robot *robot, const char *path,
                                      psdm_error *error);
 
-/* Reads what psdm_model_write wrote ("-" is standard input). Allocates; free with psdm_model_free. */
+/* Reads .json that psdm_model_save wrote ("-" is standard input). Allocates; free with psdm_model_free. */
 PSDM_API psdm_status psdm_model_load(const char *path, const psdm_allocator *allocator, psdm_model **model,
                                      psdm_error *error);
 
@@ -148,13 +149,6 @@ PSDM_API psdm_status psdm_model_load(const char *path, const psdm_allocator *all
  * files of versions before 0.2 only the names of the parameters are compared. */
 PSDM_API psdm_status psdm_model_match(const psdm_model *model, const psdm_robot *robot, psdm_error *error);
 PSDM_API bool psdm_model_signed(const psdm_model *model); /* the model says which robot's it is; false: an old file */
-
-/* E as p strings of 5n digits, P as [function, joint, parameter, value] counted from 0, base_parameters with formula
- * and value. */
-PSDM_API void psdm_model_write(const psdm_model *model, const psdm_robot *robot, psdm_output *output);
-
-/* The member "base_parameters" alone, inside an object that is open. */
-PSDM_API void psdm_model_write_base(const psdm_model *model, const psdm_robot *robot, psdm_output *output);
 
 /* ---- evaluation: no allocation; y is (p), Y is row-major (n x l), M is (n x n), theta is (l) ---- */
 

@@ -52,9 +52,6 @@ PSDM_API psdm_status psdm_path_plan_new(const psdm_robot *robot, const psdm_moti
                                         psdm_path_plan **plan, psdm_error *error);
 PSDM_API void psdm_path_plan_free(psdm_path_plan *plan); /* accepts NULL */
 
-/* s, ds/dt, d2s/dt2 at time t. */
-PSDM_API void psdm_path_plan_at(const psdm_path_plan *plan, double t, double *s, double *rate, double *second);
-
 /* x (3 x n): q, qd, qdd at time t along the path. */
 PSDM_API void psdm_path_plan_state(const psdm_path_plan *plan, const psdm_motion *path, double t, double *x);
 

@@ -218,9 +218,6 @@ PSDM_API void psdm_result_markdown(const psdm_result_type *type, psdm_output *ou
 /* "calibrate_steps" of psdm_calibrate_steps_result: what tells documents apart. Returns out. */
 PSDM_API char *psdm_result_name(const psdm_result_type *type, char out[64]);
 
-/* The key without its trailing underscore. Returns out. */
-PSDM_API char *psdm_result_key(const psdm_result_field *field, char out[64]);
-
 #ifdef __cplusplus
 }
 #endif

@@ -43,7 +43,6 @@ typedef enum psdm_integrator {
 } psdm_integrator;
 
 PSDM_API const char *psdm_integrator_name(psdm_integrator integrator); /* NULL when out of range */
-PSDM_API const char *psdm_integrator_help(psdm_integrator integrator);
 PSDM_API bool psdm_integrator_find(const char *name, psdm_integrator *integrator);
 /* CVODE's are when the library was built with SUNDIALS */
 PSDM_API bool psdm_integrator_available(psdm_integrator integrator);
@@ -63,7 +62,6 @@ typedef enum psdm_at_limit {
 } psdm_at_limit;
 
 PSDM_API const char *psdm_at_limit_name(psdm_at_limit at_limit);
-PSDM_API const char *psdm_at_limit_help(psdm_at_limit at_limit);
 PSDM_API bool psdm_at_limit_find(const char *name, psdm_at_limit *at_limit);
 
 /* From time t on the default link (psdm_robot_default_link) carries this body (all zero: none); its velocity fits

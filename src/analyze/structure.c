@@ -176,8 +176,6 @@ psdm_status psdm_structure_new(const psdm_robot *robot, const psdm_model *model,
   return PSDM_OK;
 }
 
-int psdm_structure_n(const psdm_structure *s) { return s->n; }
-
 static int entry(const psdm_structure *s, int class, int row, unsigned char *depends) {
   long at = (long)class * s->n + row;
   if (depends) memcpy(depends, &s->depends[at * s->n], (size_t)s->n);

@@ -1,16 +1,13 @@
 /* wraps.c: the wrappers of generated functions that there are, and the functions that each needs. */
 #include "codegen/codegen.h"
 
-static const struct wrap {
-  const char *name, *help;
-} wraps[PSDM_CODE_WRAPS] = {
-#define WRAP(id, name, help) {name, help},
+static const char *const names[] = {
+#define WRAP(id, name, help) name,
     PSDM_CODE_WRAP_LIST(WRAP)
 #undef WRAP
 };
 
-const char *psdm_code_wrap_name(psdm_code_wrap w) { return (unsigned)w < PSDM_CODE_WRAPS ? wraps[w].name : NULL; }
-const char *psdm_code_wrap_help(psdm_code_wrap w) { return (unsigned)w < PSDM_CODE_WRAPS ? wraps[w].help : NULL; }
+const char *psdm_code_wrap_name(psdm_code_wrap w) { return (unsigned)w < PSDM_CODE_WRAPS ? names[w] : NULL; }
 
 static bool asked(const psdm_code_options *o, psdm_code_wrap w) { return o->wraps >> w & 1; }
 

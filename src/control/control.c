@@ -106,10 +106,8 @@ static psdm_status elastic(psdm_controller *c, const psdm_control_input *in, con
 
 /* ---- what each kind is ---- */
 
-static const struct kind {
-  const char *name, *help;
-} kinds[PSDM_CONTROL_KINDS] = {
-#define PSDM_CONTROL_ROW(id, name, help) {name, help},
+static const char *const kinds[PSDM_CONTROL_KINDS] = {
+#define PSDM_CONTROL_ROW(id, name, help) name,
     PSDM_CONTROL_LIST(PSDM_CONTROL_ROW)
 #undef PSDM_CONTROL_ROW
 };
@@ -133,12 +131,11 @@ static const struct needs {
 
 static bool known(psdm_control_kind kind) { return (unsigned)kind < PSDM_CONTROL_KINDS; }
 
-const char *psdm_control_name(psdm_control_kind kind) { return known(kind) ? kinds[kind].name : NULL; }
-const char *psdm_control_help(psdm_control_kind kind) { return known(kind) ? kinds[kind].help : NULL; }
+const char *psdm_control_name(psdm_control_kind kind) { return known(kind) ? kinds[kind] : NULL; }
 
 bool psdm_control_find(const char *name, psdm_control_kind *kind) {
   for (int k = 0; k < PSDM_CONTROL_KINDS; k++)
-    if (strcmp(kinds[k].name, name) == 0) {
+    if (strcmp(kinds[k], name) == 0) {
       *kind = (psdm_control_kind)k;
       return true;
     }
@@ -207,7 +204,7 @@ static psdm_status check(psdm_control_kind kind, const psdm_robot *model, const 
 psdm_status psdmp_control_fail(const psdm_controller *c, psdm_status status, psdm_error *error) {
   if (status == PSDM_E_MISSING) return psdm_robot_ready(c->model, error);
   if (status == PSDM_E_MEMORY) return psdmp_base_fail(error, status, NULL, 0, 0, "out of memory for a controller");
-  return psdmp_base_fail(error, status, NULL, 0, 0, "%s control: %s", kinds[c->kind].name, psdm_status_text(status));
+  return psdmp_base_fail(error, status, NULL, 0, 0, "%s control: %s", kinds[c->kind], psdm_status_text(status));
 }
 
 /* mass (n): the diagonal of M where the reference begins */
@@ -304,7 +301,6 @@ void psdm_control_free(psdm_controller *c) {
 
 /* ---- facts and states ---- */
 
-psdm_control_kind psdm_control_kind_of(const psdm_controller *c) { return c->kind; }
 int psdm_control_n(const psdm_controller *c) { return c->n; }
 int psdm_control_states(const psdm_controller *c) { return c->adaptation.l; }
 const char *psdm_control_state_name(const psdm_controller *c, int index) {

@@ -9,8 +9,6 @@
 
 enum { STATES = 64 }; /* that a thread takes at a time: some 100 microseconds of work */
 
-int psdm_batch_threads(const psdm_batch *b) { return b->threads; }
-
 static psdm_status eval_some(const psdm_batch *b, psdmp_eval_batch_thread *t, long from, long to, const double *in,
                              double *out, long *at) {
   psdm_status status = PSDM_OK;

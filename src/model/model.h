@@ -60,6 +60,9 @@ struct psdm_model {
 
 enum { PSDMP_MODEL_RADIX = 5 }; /* digits of a joint without couplings: 1 s c sc cc, or 1 q qq */
 
+/* The JSON of psdm_model_save. */
+void psdmp_model_write(const psdm_model *model, const psdm_robot *robot, psdm_output *output);
+
 /* What became of each standard parameter, from the formulas. */
 void psdmp_model_set_fates(psdm_model *model);
 

@@ -12,7 +12,7 @@ static double value_of(const psdmp_model_base *base, const psdm_robot *robot) {
   return sum;
 }
 
-void psdm_model_write_base(const psdm_model *m, const psdm_robot *robot, psdm_output *out) {
+static void write_base(const psdm_model *m, const psdm_robot *robot, psdm_output *out) {
   psdm_json_array(out, "base_parameters");
   for (int j = 0; j < m->l; j++) {
     psdm_json_object(out, NULL);
@@ -42,7 +42,7 @@ static void write_robot(const psdm_model *m, psdm_output *out) {
   psdm_json_close(out);
 }
 
-void psdm_model_write(const psdm_model *m, const psdm_robot *robot, psdm_output *out) {
+void psdmp_model_write(const psdm_model *m, const psdm_robot *robot, psdm_output *out) {
   unsigned char e[5 * 64];
   char text[5 * 64 + 1];
   psdm_json_object(out, NULL);
@@ -75,6 +75,6 @@ void psdm_model_write(const psdm_model *m, const psdm_robot *robot, psdm_output 
       psdm_json_close(out);
     }
   psdm_json_close(out);
-  psdm_model_write_base(m, robot, out);
+  write_base(m, robot, out);
   psdm_json_close(out);
 }

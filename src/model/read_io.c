@@ -1,4 +1,4 @@
-/* read_io.c: a model from the JSON that psdm_model_write makes. JSON is YAML, so one parser serves both. */
+/* read_io.c: a model from the JSON that psdm_model_save makes. JSON is YAML, so one parser serves both. */
 #include <math.h>
 #include <string.h>
 

@@ -115,6 +115,6 @@ psdm_status psdm_model_save(const psdm_model *m, const psdm_robot *robot, const 
   psdm_output *out;
   psdm_status status = psdm_output_open(path, m->arena.allocator, &out, error);
   if (status) return status;
-  psdm_model_write(m, robot, out);
+  psdmp_model_write(m, robot, out);
   return psdm_output_commit(&out, error);
 }

@@ -10,8 +10,7 @@
 #define HELP(id, name, help) help,
 #define WORD(id, name) name,
 
-static const char *const estimator_names[] = {PSDM_ESTIMATOR_LIST(NAME)}, *const estimator_helps[] = {
-                                                                              PSDM_ESTIMATOR_LIST(HELP)};
+static const char *const estimator_names[] = {PSDM_ESTIMATOR_LIST(NAME)};
 static const char *const kinematics_names[] = {PSDM_KINEMATICS_LIST(WORD)};
 static const char *const step_names[] = {PSDM_STEP_LIST(NAME)}, *const step_helps[] = {PSDM_STEP_LIST(HELP)};
 
@@ -26,7 +25,6 @@ static int find(const char *const *names, int count, const char *name) {
 }
 
 const char *psdm_estimator_name(psdm_estimator e) { return at(estimator_names, PSDM_ESTIMATORS, (int)e); }
-const char *psdm_estimator_help(psdm_estimator e) { return at(estimator_helps, PSDM_ESTIMATORS, (int)e); }
 const char *psdm_kinematics_name(psdm_kinematics k) { return at(kinematics_names, PSDM_KINEMATICS_KINDS, (int)k); }
 const char *psdm_step_name(psdm_step step) { return at(step_names, PSDM_STEPS, (int)step); }
 const char *psdm_step_help(psdm_step step) { return at(step_helps, PSDM_STEPS, (int)step); }

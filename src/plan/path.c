@@ -375,7 +375,8 @@ void psdm_path_plan_free(psdm_path_plan *plan) {
   psdmp_base_free(allocator, answer);
 }
 
-void psdm_path_plan_at(const psdm_path_plan *p, double t, double *s, double *rate, double *second) {
+/* s, ds/dt, d2s/dt2 at time t */
+static void at(const psdm_path_plan *p, double t, double *s, double *rate, double *second) {
   long low = 0, high = p->points - 1;
   bool in = t > 0 && t < p->seconds;
   if (!in) {
@@ -397,7 +398,7 @@ void psdm_path_plan_at(const psdm_path_plan *p, double t, double *s, double *rat
 
 void psdm_path_plan_state(const psdm_path_plan *p, const psdm_motion *path, double t, double *x) {
   double s, rate, second, *qd = x + p->n, *qdd = qd + p->n;
-  psdm_path_plan_at(p, t, &s, &rate, &second);
+  at(p, t, &s, &rate, &second);
   psdm_motion_at(path, s, 3, x);
   for (int i = 0; i < p->n; i++) {
     qdd[i] = qd[i] * second + qdd[i] * rate * rate;

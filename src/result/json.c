@@ -84,7 +84,7 @@ static void put_object(const psdm_result_field *f, const char *key, const psdm_r
 
 static void put_field(const psdm_result_field *f, const void *field, psdm_output *out) {
   char key[64];
-  psdm_result_key(f, key);
+  psdmp_result_key(f, key);
   switch (f->kind) {
     case PSDM_FIELD_number: psdm_json_number(out, key, *(const double *)field); break;
     case PSDM_FIELD_integer: psdm_json_integer(out, key, integer_at(field, f->size)); break;
@@ -113,7 +113,7 @@ static void put_field(const psdm_result_field *f, const void *field, psdm_output
 static bool left_out(const psdm_result_type *type, const psdm_result_field *f, const char *record) {
   char key[64];
   for (int i = 0; f->shape[1] == '=' && i < type->count; i++)
-    if (strcmp(psdm_result_key(&type->field[i], key), f->shape + 2) == 0)
+    if (strcmp(psdmp_result_key(&type->field[i], key), f->shape + 2) == 0)
       return absent(&type->field[i], record + type->field[i].offset);
   return absent(f, record + f->offset);
 }
@@ -142,7 +142,7 @@ void psdm_result_write_begin(const psdm_result *result, psdm_output *out) {
   char key[64];
   first.count--;
   put_head(&first, result, out);
-  psdm_json_array(out, psdm_result_key(&first.field[first.count], key));
+  psdm_json_array(out, psdmp_result_key(&first.field[first.count], key));
 }
 
 void psdm_result_write_item(const psdm_result_type *type, const void *item, psdm_output *out) {

@@ -213,7 +213,7 @@ static psdm_status take_record(const reading *r, const psdmp_document_node *map,
   for (const psdmp_document_node *child = map->child; child; child = child->next)
     for (int i = first; i < type->count; i++) {
       char key[64];
-      if (strcmp(psdm_result_key(&type->field[i], key), child->key) != 0) continue;
+      if (strcmp(psdmp_result_key(&type->field[i], key), child->key) != 0) continue;
       psdm_status status = take_field(r, child, &type->field[i], record + type->field[i].offset);
       if (status) return status;
     }

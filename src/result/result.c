@@ -11,7 +11,7 @@ struct psdm_result_store {
 
 /* ---- fields ---- */
 
-char *psdm_result_key(const psdm_result_field *field, char out[64]) {
+char *psdmp_result_key(const psdm_result_field *field, char out[64]) {
   size_t length = strlen(field->key);
   length -= field->key[length - 1] == '_';
   if (length > 63) length = 63;

@@ -93,7 +93,7 @@ static void put_kind(const psdm_result_field *f, psdm_output *out) {
 
 static void put_field(const psdm_result_field *f, psdm_output *out) {
   char text[64];
-  psdm_json_object(out, psdm_result_key(f, text));
+  psdm_json_object(out, psdmp_result_key(f, text));
   put_kind(f, out);
   psdm_json_string(out, "description", f->meaning);
   if (f->unit[0]) psdm_json_string(out, "unit", f->unit);
@@ -118,7 +118,7 @@ static void put_record(const psdm_result_type *type, bool keyed, psdm_output *ou
   psdm_json_array(out, "required");
   if (type->command) psdm_json_string(out, NULL, "command"), psdm_json_string(out, NULL, "psdm");
   for (int i = keyed; i < type->count; i++)
-    if (!psdmp_result_optional(&type->field[i])) psdm_json_string(out, NULL, psdm_result_key(&type->field[i], text));
+    if (!psdmp_result_optional(&type->field[i])) psdm_json_string(out, NULL, psdmp_result_key(&type->field[i], text));
   psdm_json_close(out);
 }
 
@@ -182,7 +182,7 @@ static void markdown_table(const psdm_result_type *type, bool keyed, psdm_output
   psdm_output_text(out, "| key | kind | unit | meaning |\n|---|---|---|---|\n");
   for (int i = keyed; i < type->count; i++) {
     char key[64];
-    psdm_output_print(out, "| `%s` | ", psdm_result_key(&type->field[i], key));
+    psdm_output_print(out, "| `%s` | ", psdmp_result_key(&type->field[i], key));
     markdown_kind(&type->field[i], out);
     psdm_output_print(out, " | %s | %s |\n", type->field[i].unit, type->field[i].meaning);
   }

@@ -19,22 +19,19 @@ typedef double real;
 #define BRISTLE_SHORT 1e-15
 #include "rigid/bristles_priv.h"
 
-static const struct {
-  const char *name, *help;
-} kinds[PSDM_FRICTION_KINDS] = {
-#define KIND(id, name, help) [PSDM_FRICTION_##id] = {name, help},
+static const char *const kinds[PSDM_FRICTION_KINDS] = {
+#define KIND(id, name, help) [PSDM_FRICTION_##id] = name,
     PSDM_FRICTION_LIST(KIND)
 #undef KIND
 };
 
 static bool known(psdm_friction_kind kind) { return (unsigned)kind < PSDM_FRICTION_KINDS; }
 
-const char *psdm_friction_name(psdm_friction_kind kind) { return known(kind) ? kinds[kind].name : NULL; }
-const char *psdm_friction_help(psdm_friction_kind kind) { return known(kind) ? kinds[kind].help : NULL; }
+const char *psdm_friction_name(psdm_friction_kind kind) { return known(kind) ? kinds[kind] : NULL; }
 
 bool psdm_friction_find(const char *name, psdm_friction_kind *kind) {
   for (int k = 0; k < PSDM_FRICTION_KINDS; k++)
-    if (strcmp(kinds[k].name, name) == 0) {
+    if (strcmp(kinds[k], name) == 0) {
       *kind = (psdm_friction_kind)k;
       return true;
     }

@@ -12,10 +12,8 @@
 /* ---- names ---- */
 
 #define NAME(id, name, help) name,
-#define HELP(id, name, help) help,
-static const char *const integrator_names[] = {PSDM_INTEGRATOR_LIST(NAME)}, *const integrator_helps[] = {
-                                                                                PSDM_INTEGRATOR_LIST(HELP)};
-static const char *const limit_names[] = {PSDM_AT_LIMIT_LIST(NAME)}, *const limit_helps[] = {PSDM_AT_LIMIT_LIST(HELP)};
+static const char *const integrator_names[] = {PSDM_INTEGRATOR_LIST(NAME)};
+static const char *const limit_names[] = {PSDM_AT_LIMIT_LIST(NAME)};
 #define TEXT(id, text) text,
 static const char *const end_texts[] = {PSDM_SIM_END_LIST(TEXT)};
 
@@ -30,9 +28,7 @@ static int find(const char *const *words, int count, const char *name) {
 }
 
 const char *psdm_integrator_name(psdm_integrator i) { return word(integrator_names, PSDM_INTEGRATORS, (int)i); }
-const char *psdm_integrator_help(psdm_integrator i) { return word(integrator_helps, PSDM_INTEGRATORS, (int)i); }
 const char *psdm_at_limit_name(psdm_at_limit i) { return word(limit_names, PSDM_AT_LIMITS, (int)i); }
-const char *psdm_at_limit_help(psdm_at_limit i) { return word(limit_helps, PSDM_AT_LIMITS, (int)i); }
 const char *psdm_sim_end_text(psdm_sim_end i) { return word(end_texts, PSDM_SIM_ENDS, (int)i); }
 
 bool psdm_integrator_find(const char *name, psdm_integrator *integrator) {

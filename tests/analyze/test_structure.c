@@ -51,14 +51,14 @@ static void done(robot_and a) {
 }
 
 /* "m11(q2) m12(q2)|m12(q2) m22" */
-static const char *pattern(const psdm_structure *s) {
+static const char *pattern(robot_and a) {
   static char text[1000];
   unsigned char depends[16];
-  int n = psdm_structure_n(s), used = 0;
+  int n = psdm_robot_n(a.robot), used = 0;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       const char *separator = j ? " " : i ? "|" : "";
-      if (!psdm_structure_mass(s, i, j, depends)) {
+      if (!psdm_structure_mass(a.s, i, j, depends)) {
         used += sprintf(text + used, "%s0", separator);
         continue;
       }
@@ -70,13 +70,13 @@ static const char *pattern(const psdm_structure *s) {
   return text;
 }
 
-static const char *gravity_pattern(const psdm_structure *s) {
+static const char *gravity_pattern(robot_and a) {
   static char text[1000];
   unsigned char depends[16];
-  int n = psdm_structure_n(s), used = 0;
+  int n = psdm_robot_n(a.robot), used = 0;
   for (int i = 0; i < n; i++) {
     used += sprintf(text + used, i ? " " : "");
-    used += sprintf(text + used, psdm_structure_gravity(s, i, depends) ? "g" : "0");
+    used += sprintf(text + used, psdm_structure_gravity(a.s, i, depends) ? "g" : "0");
     for (int k = 0; k < n; k++)
       if (depends[k]) used += sprintf(text + used, "%d", k + 1);
   }
@@ -102,8 +102,8 @@ static void slides(void **state) {
   };
   for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
     robot_and a = analyse(parse_robot(cases[k].robot), true);
-    assert_string_equal(pattern(a.s), cases[k].mass);
-    assert_string_equal(gravity_pattern(a.s), cases[k].gravity);
+    assert_string_equal(pattern(a), cases[k].mass);
+    assert_string_equal(gravity_pattern(a), cases[k].gravity);
     assert_int_equal(psdm_structure_constant_mass(a.s), cases[k].constant);
     assert_int_equal(psdm_structure_diagonal_mass(a.s), cases[k].diagonal);
     assert_int_equal(psdm_structure_linear(a.s), cases[k].linear);
@@ -115,11 +115,10 @@ static void slides(void **state) {
 static void any_numbers(void **state) {
   (void)state;
   robot_and a = analyse(parse_robot(three_r), false);
-  assert_string_equal(pattern(a.s),
-                      "m11(q2,q3) m12(q2,q3) m13(q2,q3)|m12(q2,q3) m22(q3) m23(q3)|m13(q2,q3) m23(q3) m33");
+  assert_string_equal(pattern(a), "m11(q2,q3) m12(q2,q3) m13(q2,q3)|m12(q2,q3) m22(q3) m23(q3)|m13(q2,q3) m23(q3) m33");
   done(a);
   a = analyse(parse_robot(two_r), false);
-  assert_string_equal(pattern(a.s), "m11(q2) m12(q2)|m12(q2) m22");
+  assert_string_equal(pattern(a), "m11(q2) m12(q2)|m12(q2) m22");
   done(a);
 }
 
@@ -157,8 +156,8 @@ static void linear_if(void **state) {
 static void parallelogram(void **state) {
   (void)state;
   robot_and a = analyse(load_shipped("parallelogram"), false);
-  assert_string_equal(pattern(a.s), "m11 m12(q1,q2)|m12(q1,q2) m22");
-  assert_string_equal(gravity_pattern(a.s), "g1 g2");
+  assert_string_equal(pattern(a), "m11 m12(q1,q2)|m12(q1,q2) m22");
+  assert_string_equal(gravity_pattern(a), "g1 g2");
   assert_string_equal(condition(&a, PSDM_WISH_DIAGONAL_MASS, 0), "mx3 - 1.66666666667 mx4 = 0 (m12)");
   assert_string_equal(condition(&a, PSDM_WISH_DIAGONAL_MASS, 1), "my3 + 1.66666666667 my4 = 0 (m12)");
   assert_null(psdm_structure_condition(a.s, PSDM_WISH_DIAGONAL_MASS, 2));
@@ -178,7 +177,7 @@ static void parallelogram(void **state) {
   free(parameters);
   a = analyse(robot, true);
   assert_true(psdm_structure_diagonal_mass(a.s) && psdm_structure_constant_mass(a.s) && !psdm_structure_linear(a.s));
-  assert_string_equal(gravity_pattern(a.s), "g1 g2");
+  assert_string_equal(gravity_pattern(a), "g1 g2");
   assert_null(psdm_structure_condition(a.s, PSDM_WISH_DIAGONAL_MASS, 0));
   done(a);
 }

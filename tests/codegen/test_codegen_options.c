@@ -55,7 +55,6 @@ static void code(void **state) {
   assert_null(psdm_function_name(PSDM_FUNCTION_COUNT));
   assert_null(psdm_function_help((psdm_function)-1));
   assert_null(psdm_code_wrap_name(PSDM_CODE_WRAPS));
-  assert_null(psdm_code_wrap_help((psdm_code_wrap)-1));
   psdm_function f;
   assert_false(psdm_function_find("Inverse", &f));
   psdm_robot_free(robot), psdm_robot_free(one);

@@ -29,7 +29,6 @@ static psdm_controller *controller(psdm_control_kind kind, const psdm_robot *mod
   psdm_error error;
   if (psdm_control_new(kind, model, reference, options, NULL, &c, &error))
     fail_msg("%s: %s", psdm_control_name(kind), error.text);
-  assert_int_equal(psdm_control_kind_of(c), kind);
   assert_int_equal(psdm_control_n(c), psdm_robot_n(model));
   return c;
 }
@@ -50,11 +49,9 @@ static void test_names(void **unused) {
   for (int k = 0; k < PSDM_CONTROL_KINDS; k++) {
     assert_true(psdm_control_find(psdm_control_name((psdm_control_kind)k), &kind));
     assert_int_equal(kind, k);
-    assert_true(strlen(psdm_control_help((psdm_control_kind)k)) > 5);
   }
   assert_false(psdm_control_find("bang-bang", &kind));
   assert_null(psdm_control_name(PSDM_CONTROL_KINDS));
-  assert_null(psdm_control_help((psdm_control_kind)-1));
 }
 
 /* ---- algebra ---- */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "psdm/result.h"
+#include "result/result_priv.h"
 #include "support.h"
 
 #define TEST_PART(X, S)                     \
@@ -247,7 +248,7 @@ static void test_schema_and_manual_have_every_field(void **state) {
   (void)state;
   for (int i = 0; i < test_whole_type.count; i++) {
     char key[64], quoted[80];
-    psdm_result_key(&test_whole_type.field[i], key);
+    psdmp_result_key(&test_whole_type.field[i], key);
     snprintf(quoted, sizeof quoted, "\"%s\": {", key);
     assert_non_null(strstr(schema, quoted));
     snprintf(quoted, sizeof quoted, "| `%s` |", key);

@@ -54,12 +54,10 @@ static void test_names(void **unused) {
   for (int k = 0; k < PSDM_FRICTION_KINDS; k++) {
     psdm_friction_kind found = PSDM_FRICTION_KINDS;
     assert_true(psdm_friction_find(psdm_friction_name((psdm_friction_kind)k), &found) && (int)found == k);
-    assert_non_null(psdm_friction_help(found));
   }
   psdm_friction_kind kind;
   assert_false(psdm_friction_find("Coulomb", &kind));
   assert_null(psdm_friction_name(PSDM_FRICTION_KINDS));
-  assert_null(psdm_friction_help((psdm_friction_kind)-1));
 }
 
 static void test_lacks(void **unused) {
