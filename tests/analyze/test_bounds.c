@@ -384,11 +384,4 @@ static void memory(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_arms), cmocka_unit_test(with_limits), cmocka_unit_test(without_limits),
-      cmocka_unit_test(closed_form), cmocka_unit_test(shipped),     cmocka_unit_test(no_bodies),
-      cmocka_unit_test(refusals),    cmocka_unit_test(memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(random_arms, with_limits, without_limits, closed_form, shipped, no_bodies, refusals, memory)

@@ -144,8 +144,4 @@ static void refusals(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_arms), cmocka_unit_test(two_links),
-                                     cmocka_unit_test(refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(random_arms, two_links, refusals)

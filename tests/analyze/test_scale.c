@@ -134,7 +134,4 @@ static void edges(void **state) {
   assert_null(psdm_scale_name(PSDM_SCALE_KINDS));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(example), cmocka_unit_test(least), cmocka_unit_test(edges)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(example, least, edges)

@@ -355,17 +355,4 @@ static void memory(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(slides),
-      cmocka_unit_test(any_numbers),
-      cmocka_unit_test(linear_if),
-      cmocka_unit_test(parallelogram),
-      cmocka_unit_test(springs),
-      cmocka_unit_test(random_robots),
-      cmocka_unit_test(conditions_suffice),
-      cmocka_unit_test(refusals),
-      cmocka_unit_test(memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(slides, any_numbers, linear_if, parallelogram, springs, random_robots, conditions_suffice, refusals, memory)

@@ -521,13 +521,5 @@ static void memory_on_ranks(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(bounds_on_ranks), cmocka_unit_test(threads_and_ranks),
-      cmocka_unit_test(spheres),         cmocka_unit_test(programs),
-      cmocka_unit_test(no_compiler),     cmocka_unit_test(quantiles),
-      cmocka_unit_test(bounds),          cmocka_unit_test(memory),
-      cmocka_unit_test(memory_on_ranks),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(bounds_on_ranks, threads_and_ranks, spheres, programs, no_compiler, quantiles, bounds, memory,
+          memory_on_ranks)

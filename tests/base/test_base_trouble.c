@@ -126,7 +126,4 @@ static int remove_folder(void **state) {
   return nftw(folder, forget, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(robots), cmocka_unit_test(tables), cmocka_unit_test(outputs)};
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN_IN(make_folder, remove_folder, robots, tables, outputs)

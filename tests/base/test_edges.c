@@ -145,12 +145,4 @@ static void plug_ins(void **state) {
   unsetenv("PSDM_PLUGINS");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),
-                                     cmocka_unit_test(sentences),
-                                     cmocka_unit_test(components),
-                                     cmocka_unit_test(outputs_that_cannot_be_whole),
-                                     cmocka_unit_test(little_address_space),
-                                     cmocka_unit_test(plug_ins)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(arrays, sentences, components, outputs_that_cannot_be_whole, little_address_space, plug_ins)

@@ -157,7 +157,4 @@ static void test_one_place(void **unused) {
     fail_msg("numbers are formatted or read outside number.c");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_one_place)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_same_bytes, test_one_place)

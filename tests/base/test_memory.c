@@ -120,12 +120,5 @@ static void failure_is_null_and_harmless(void **state) {
   assert_int_equal(c.live, 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(allocations_are_zeroed),
-      cmocka_unit_test(arena_pieces_are_aligned_and_zeroed),
-      cmocka_unit_test(arena_text_is_a_terminated_copy),
-      cmocka_unit_test(failure_is_null_and_harmless),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(allocations_are_zeroed, arena_pieces_are_aligned_and_zeroed, arena_text_is_a_terminated_copy,
+          failure_is_null_and_harmless)

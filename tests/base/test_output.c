@@ -525,25 +525,8 @@ static void json_at_its_deepest(void **state) {
   remove("d.json");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(commit_renames),
-      cmocka_unit_test(abort_leaves_nothing),
-      cmocka_unit_test(discard_removes_what_is_open),
-      cmocka_unit_test(two_writers_do_not_meet),
-      cmocka_unit_test(large_texts_arrive_whole),
-      cmocka_unit_test(rights_are_kept),
-      cmocka_unit_test(links_are_followed),
-      cmocka_unit_test(paths_that_cannot_be_written),
-      cmocka_unit_test(a_folder_without_write_permission),
-      cmocka_unit_test(a_full_device),
-      cmocka_unit_test(a_failed_write_keeps_the_old_file),
-      cmocka_unit_test(a_failed_rename_leaves_no_temporary),
-      cmocka_unit_test(the_checker_can_refuse),
-      cmocka_unit_test(json_nests),
-      cmocka_unit_test(json_escapes),
-      cmocka_unit_test(json_numbers),
-      cmocka_unit_test(json_at_its_deepest),
-  };
-  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_MAIN_IN(enter_folder, leave_folder, commit_renames, abort_leaves_nothing, discard_removes_what_is_open,
+             two_writers_do_not_meet, large_texts_arrive_whole, rights_are_kept, links_are_followed,
+             paths_that_cannot_be_written, a_folder_without_write_permission, a_full_device,
+             a_failed_write_keeps_the_old_file, a_failed_rename_leaves_no_temporary, the_checker_can_refuse, json_nests,
+             json_escapes, json_numbers, json_at_its_deepest)

@@ -51,7 +51,4 @@ static void pieces(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(published_examples), cmocka_unit_test(pieces)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(published_examples, pieces)

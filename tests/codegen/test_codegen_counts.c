@@ -105,8 +105,4 @@ static void test_expanded(void **unused) {
   CHECK(table, PSDM_CODE_EXPANDED, false);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_expanded), cmocka_unit_test(test_theta),
-                                     cmocka_unit_test(test_baked), cmocka_unit_test(test_linear)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_expanded, test_theta, test_baked, test_linear)

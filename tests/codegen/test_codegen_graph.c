@@ -387,12 +387,4 @@ static void test_random(void **unused) {
   tell_worst("random robots");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_loops_are_refused),
-      cmocka_unit_test(test_random),
-      cmocka_unit_test(test_shipped_recursive),
-      cmocka_unit_test(test_shipped_expanded),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_loops_are_refused, test_random, test_shipped_recursive, test_shipped_expanded)

@@ -353,9 +353,5 @@ static void test_wrong_objects_are_refused(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_generated_code_of_natural_robots_is_right),
-                                     cmocka_unit_test(test_wrong_programs_are_refused),
-                                     cmocka_unit_test(test_wrong_objects_are_refused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_generated_code_of_natural_robots_is_right, test_wrong_programs_are_refused,
+          test_wrong_objects_are_refused)

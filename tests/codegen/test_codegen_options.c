@@ -108,7 +108,4 @@ static void reduction(void **state) {
   psdm_robot_free(robot), psdm_robot_free(one);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(code), cmocka_unit_test(reduction)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(code, reduction)

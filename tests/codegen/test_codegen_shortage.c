@@ -152,9 +152,4 @@ static void models_that_are_reduced(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(code_that_is_built_and_written),
-                                     cmocka_unit_test(code_that_is_compiled),
-                                     cmocka_unit_test(models_that_are_reduced)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(code_that_is_built_and_written, code_that_is_compiled, models_that_are_reduced)

@@ -95,7 +95,4 @@ static int remove_folder(void **state) {
   return remove(folder);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(machine_code)};
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN_IN(make_folder, remove_folder, machine_code)

@@ -435,10 +435,4 @@ static void test_memory(void **unused) {
   close_fixture(&x);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),  cmocka_unit_test(test_refusals),
-                                     cmocka_unit_test(test_shipped), cmocka_unit_test(test_random_robots),
-                                     cmocka_unit_test(test_bounds),  cmocka_unit_test(test_rounding),
-                                     cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_counts, test_refusals, test_shipped, test_random_robots, test_bounds, test_rounding, test_memory)

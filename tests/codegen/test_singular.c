@@ -143,9 +143,4 @@ static void code_leaves_them_out(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(joints_are_named), cmocka_unit_test(regular_robots_pass),
-                                     cmocka_unit_test(short_arms_on_a_slide), cmocka_unit_test(nearly_singular),
-                                     cmocka_unit_test(code_leaves_them_out)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(joints_are_named, regular_robots_pass, short_arms_on_a_slide, nearly_singular, code_leaves_them_out)

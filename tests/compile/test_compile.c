@@ -620,20 +620,5 @@ static int tear_down(void **state) {
   return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shipped),
-      cmocka_unit_test(variants),
-      cmocka_unit_test(side_by_side),
-      cmocka_unit_test(bad_compilers),
-      cmocka_unit_test(runs_once),
-      cmocka_unit_test(hostile_folder),
-      cmocka_unit_test(hostile_file),
-      cmocka_unit_test(swapped_file),
-      cmocka_unit_test(crowd),
-      cmocka_unit_test(odd_names),
-      cmocka_unit_test(every_allocation_fails),
-      cmocka_unit_test(nothing_left),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN_IN(set_up, tear_down, shipped, variants, side_by_side, bad_compilers, runs_once, hostile_folder, hostile_file,
+             swapped_file, crowd, odd_names, every_allocation_fails, nothing_left)

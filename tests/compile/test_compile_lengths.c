@@ -56,7 +56,4 @@ static void every_length(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_length)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_length)

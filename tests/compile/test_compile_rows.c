@@ -159,7 +159,4 @@ static void graph(void **state) {
       true);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(machine_code), cmocka_unit_test(graph)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(machine_code, graph)

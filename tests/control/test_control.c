@@ -403,11 +403,5 @@ static void test_memory(void **unused) {
   for (int r = 0; r < 3; r++) psdm_robot_free(robots[r]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),           cmocka_unit_test(test_laws),
-                                     cmocka_unit_test(test_elastic),         cmocka_unit_test(test_default_gains),
-                                     cmocka_unit_test(test_friction),        cmocka_unit_test(test_table),
-                                     cmocka_unit_test(test_computed_torque), cmocka_unit_test(test_regulation),
-                                     cmocka_unit_test(test_refusals),        cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_names, test_laws, test_elastic, test_default_gains, test_friction, test_table, test_computed_torque,
+          test_regulation, test_refusals, test_memory)

@@ -400,8 +400,4 @@ static void test_bound(void **unused) {
   plant_free(&narrow);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_law), cmocka_unit_test(test_states),
-                                     cmocka_unit_test(test_adapts), cmocka_unit_test(test_bound)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_law, test_states, test_adapts, test_bound)

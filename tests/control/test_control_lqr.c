@@ -447,10 +447,5 @@ static void test_effort(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_standing),       cmocka_unit_test(test_recursion),
-                                     cmocka_unit_test(test_time_invariant), cmocka_unit_test(test_upright),
-                                     cmocka_unit_test(test_swing_up),       cmocka_unit_test(test_five_bar),
-                                     cmocka_unit_test(test_refusals),       cmocka_unit_test(test_effort)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_standing, test_recursion, test_time_invariant, test_upright, test_swing_up, test_five_bar, test_refusals,
+          test_effort)

@@ -43,7 +43,4 @@ static void test_no_allocation(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_no_allocation)

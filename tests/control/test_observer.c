@@ -410,16 +410,5 @@ static void test_bad_samples(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exact_for_constant_torques),
-      cmocka_unit_test(test_gain_of_each_joint),
-      cmocka_unit_test(test_second_order),
-      cmocka_unit_test(test_friction),
-      cmocka_unit_test(test_lugre),
-      cmocka_unit_test(test_sticking),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_bad_samples),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_exact_for_constant_torques, test_gain_of_each_joint, test_second_order, test_friction, test_lugre,
+          test_sticking, test_refusals, test_bad_samples)

@@ -276,14 +276,5 @@ static void test_doubt_of_a_state(void **unused) {
   for (int i = 0; i < ROWS; i++) assert_true(sd[i] == 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_standard_deviations),
-      cmocka_unit_test(test_doubt_in_thresholds),
-      cmocka_unit_test(test_false_alarms),
-      cmocka_unit_test(test_sum_of_squares),
-      cmocka_unit_test(test_flag),
-      cmocka_unit_test(test_doubt_of_a_state),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_standard_deviations, test_doubt_in_thresholds, test_false_alarms, test_sum_of_squares, test_flag,
+          test_doubt_of_a_state)

@@ -150,9 +150,4 @@ static void test_memory(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_and_wrong), cmocka_unit_test(test_every_coefficient),
-                                     cmocka_unit_test(test_short_slides), cmocka_unit_test(test_stops_when_told),
-                                     cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_right_and_wrong, test_every_coefficient, test_short_slides, test_stops_when_told, test_memory)

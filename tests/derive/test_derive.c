@@ -532,23 +532,6 @@ static void test_allocation_failure(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_published_counts),
-      cmocka_unit_test(test_kr6_classes),
-      cmocka_unit_test(test_first_links),
-      cmocka_unit_test(test_two_link_functions),
-      cmocka_unit_test(test_random_robots),
-      cmocka_unit_test(test_small_offset),
-      cmocka_unit_test(test_deterministic),
-      cmocka_unit_test(test_object),
-      cmocka_unit_test(test_full_parameters),
-      cmocka_unit_test(test_allocation_failure),
-      cmocka_unit_test(test_high_powers),
-      cmocka_unit_test(test_save_and_load),
-      cmocka_unit_test(test_match),
-      cmocka_unit_test(test_all_takers_match),
-      cmocka_unit_test(test_mat),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_published_counts, test_kr6_classes, test_first_links, test_two_link_functions, test_random_robots,
+          test_small_offset, test_deterministic, test_object, test_full_parameters, test_allocation_failure,
+          test_high_powers, test_save_and_load, test_match, test_all_takers_match, test_mat)

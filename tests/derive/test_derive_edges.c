@@ -710,21 +710,6 @@ static void fingerprints(void **state) {
   for (int k = 0; k < 4; k++) psdm_robot_free(r[k]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(refusals),
-                                     cmocka_unit_test(hopeless_at_once),
-                                     cmocka_unit_test(outside_programs),
-                                     cmocka_unit_test(unit_lengths),
-                                     cmocka_unit_test(inertia_rows),
-                                     cmocka_unit_test(joint_matrices),
-                                     cmocka_unit_test(random_states),
-                                     cmocka_unit_test(random_states_of_followers),
-                                     cmocka_unit_test(assumptions),
-                                     cmocka_unit_test(echelon_forms),
-                                     cmocka_unit_test(echelon_twins),
-                                     cmocka_unit_test(choice_by_links),
-                                     cmocka_unit_test(samples_of_nearly_parallel_axes),
-                                     cmocka_unit_test(coupled_joints),
-                                     cmocka_unit_test(fingerprints)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(refusals, hopeless_at_once, outside_programs, unit_lengths, inertia_rows, joint_matrices, random_states,
+          random_states_of_followers, assumptions, echelon_forms, echelon_twins, choice_by_links,
+          samples_of_nearly_parallel_axes, coupled_joints, fingerprints)

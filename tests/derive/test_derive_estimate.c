@@ -314,8 +314,4 @@ static void the_estimate_is_the_twin(void **state) {
               psdmp_derive_collect_bytes(10, 20, 1e9) == 16 * 10 + 16 * 20 + 12 * (10 + 65536));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_estimate_is_the_twin), cmocka_unit_test(the_estimate_is_near),
-                                     cmocka_unit_test(refused_early), cmocka_unit_test(limit_of_the_robot)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(the_estimate_is_the_twin, the_estimate_is_near, refused_early, limit_of_the_robot)

@@ -154,8 +154,4 @@ static void parameters_that_are_completed(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(models_that_are_derived), cmocka_unit_test(models_that_are_used),
-                                     cmocka_unit_test(parameters_that_are_completed)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(models_that_are_derived, models_that_are_used, parameters_that_are_completed)

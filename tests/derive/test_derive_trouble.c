@@ -67,7 +67,4 @@ static void files_of_models(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(torques_of_a_program), cmocka_unit_test(files_of_models)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(torques_of_a_program, files_of_models)

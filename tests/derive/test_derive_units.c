@@ -407,10 +407,5 @@ static void rank_tolerance(void **state) {
   psdm_robot_free(r);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(small_robots),      cmocka_unit_test(progress_and_options),
-                                     cmocka_unit_test(rank_tolerance),    cmocka_unit_test(other_units),
-                                     cmocka_unit_test(columns_and_order), cmocka_unit_test(many_codes),
-                                     cmocka_unit_test(other_units_dense)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(small_robots, progress_and_options, rank_tolerance, other_units, columns_and_order, many_codes,
+          other_units_dense)

@@ -217,10 +217,4 @@ static void many_joints(void **state) {
   psdm_robot_free(r);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(misaligned), cmocka_unit_test(rounded_numbers),
-                                     cmocka_unit_test(scaled),     cmocka_unit_test(coupled),
-                                     cmocka_unit_test(followers),  cmocka_unit_test(gantry_of_short_offsets),
-                                     cmocka_unit_test(many_joints)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(misaligned, rounded_numbers, scaled, coupled, followers, gantry_of_short_offsets, many_joints)

@@ -124,7 +124,4 @@ static void odd_functions(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_node), cmocka_unit_test(odd_functions)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_node, odd_functions)

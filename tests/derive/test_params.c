@@ -560,19 +560,6 @@ static void memory_runs_out(void **state) {
   psdm_robot_free(r);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(gautier_by_structure),
-                                     cmocka_unit_test(gautier_by_numbers),
-                                     cmocka_unit_test(gautier_by_symbols),
-                                     cmocka_unit_test(minimal_norm),
-                                     cmocka_unit_test(shipped_robots_agree),
-                                     cmocka_unit_test(closed_loops),
-                                     cmocka_unit_test(structure_alone),
-                                     cmocka_unit_test(lengths_that_cancel),
-                                     cmocka_unit_test(random_robots),
-                                     cmocka_unit_test(unknown_inertias),
-                                     cmocka_unit_test(hostile),
-                                     cmocka_unit_test(assumptions),
-                                     cmocka_unit_test(memory_runs_out)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(gautier_by_structure, gautier_by_numbers, gautier_by_symbols, minimal_norm, shipped_robots_agree,
+          closed_loops, structure_alone, lengths_that_cancel, random_robots, unknown_inertias, hostile, assumptions,
+          memory_runs_out)

@@ -432,7 +432,4 @@ static void too_little_memory(void **state) {
   psdm_robot_free(r);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(samples_and_factors), cmocka_unit_test(too_little_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(samples_and_factors, too_little_memory)

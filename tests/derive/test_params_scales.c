@@ -127,7 +127,4 @@ static void weights_hide_nothing(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(slides_that_turn), cmocka_unit_test(weights_hide_nothing)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(slides_that_turn, weights_hide_nothing)

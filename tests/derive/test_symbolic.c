@@ -466,15 +466,5 @@ static void bad_names(void **state) {
   psdm_robot_free(r);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(whole_robots),
-                                     cmocka_unit_test(beyond_the_ends),
-                                     cmocka_unit_test(names),
-                                     cmocka_unit_test(refusals),
-                                     cmocka_unit_test(bad_names),
-                                     cmocka_unit_test(formulas_as_texts),
-                                     cmocka_unit_test(formulas_at_fresh_lengths),
-                                     cmocka_unit_test(shipped_robots_have_symbols),
-                                     cmocka_unit_test(random_robots)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(whole_robots, beyond_the_ends, names, refusals, bad_names, formulas_as_texts, formulas_at_fresh_lengths,
+          shipped_robots_have_symbols, random_robots)

@@ -247,7 +247,4 @@ static void test_examples(void **state) {
   assert_int_equal(system(command), 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_examples)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_examples)

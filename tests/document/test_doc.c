@@ -303,16 +303,5 @@ static void files_are_read_whole(void **state) {
   psdmp_base_arena_free(&arena);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_tree_remembers_places),
-      cmocka_unit_test(plain_texts_are_read),
-      cmocka_unit_test(refusals_say_where),
-      cmocka_unit_test(deep_nesting),
-      cmocka_unit_test(billion_laughs),
-      cmocka_unit_test(many_values),
-      cmocka_unit_test(long_texts),
-      cmocka_unit_test(files_are_read_whole),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(the_tree_remembers_places, plain_texts_are_read, refusals_say_where, deep_nesting, billion_laughs,
+          many_values, long_texts, files_are_read_whole)

@@ -463,10 +463,5 @@ static int remove_folder(void **unused) {
   return system(command);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_literals),      cmocka_unit_test(test_sincos),
-                                     cmocka_unit_test(test_graphs),        cmocka_unit_test(test_hostile_names),
-                                     cmocka_unit_test(test_random_robots), cmocka_unit_test(test_failures),
-                                     cmocka_unit_test(test_exponentials)};
-  return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN_IN(make_folder, remove_folder, test_literals, test_sincos, test_graphs, test_hostile_names,
+             test_random_robots, test_failures, test_exponentials)

@@ -236,8 +236,4 @@ static void refused_robots(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(equations), cmocka_unit_test(flange),
-                                     cmocka_unit_test(refused_robots)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(equations, flange, refused_robots)

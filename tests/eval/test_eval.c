@@ -240,9 +240,4 @@ static void test_linearized_friction(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),          cmocka_unit_test(test_options),
-                                     cmocka_unit_test(test_expanded),       cmocka_unit_test(test_inverse_mass),
-                                     cmocka_unit_test(test_linearizations), cmocka_unit_test(test_linearized_friction)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_names, test_options, test_expanded, test_inverse_mass, test_linearizations, test_linearized_friction)

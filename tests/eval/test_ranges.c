@@ -139,7 +139,4 @@ static void systems(void **state) {
   free(scratch);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(models), cmocka_unit_test(systems)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(functions, models, systems)

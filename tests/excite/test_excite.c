@@ -582,21 +582,6 @@ static void test_memory(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
-                                     cmocka_unit_test(test_limits_at_all_times),
-                                     cmocka_unit_test(test_followers_and_friction),
-                                     cmocka_unit_test(test_obstacles),
-                                     cmocka_unit_test(test_measures),
-                                     cmocka_unit_test(test_closed_gaps),
-                                     cmocka_unit_test(test_one_sided_limits),
-                                     cmocka_unit_test(test_better_than_chance),
-                                     cmocka_unit_test(test_condition),
-                                     cmocka_unit_test(test_threads),
-                                     cmocka_unit_test(test_stop),
-                                     cmocka_unit_test(test_refusals),
-                                     cmocka_unit_test(test_unknown_inertias),
-                                     cmocka_unit_test(test_parallelogram),
-                                     cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_names, test_limits_at_all_times, test_followers_and_friction, test_obstacles, test_measures,
+          test_closed_gaps, test_one_sided_limits, test_better_than_chance, test_condition, test_threads, test_stop,
+          test_refusals, test_unknown_inertias, test_parallelogram, test_memory)

@@ -249,8 +249,4 @@ static void test_crowded(void **unused) {
   assert_true(worst < 3e-7);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_adjoint), cmocka_unit_test(test_gradients),
-                                     cmocka_unit_test(test_crowded)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_adjoint, test_gradients, test_crowded)

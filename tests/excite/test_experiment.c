@@ -388,18 +388,5 @@ static void memory_runs_out(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(limits_hold),
-      cmocka_unit_test(random_robots),
-      cmocka_unit_test(sweeps_at_constant_speed),
-      cmocka_unit_test(poses_show_the_mass),
-      cmocka_unit_test(what_gravity_cannot_show),
-      cmocka_unit_test(there_and_back),
-      cmocka_unit_test(one_joint_at_a_time),
-      cmocka_unit_test(given_times),
-      cmocka_unit_test(refusals),
-      cmocka_unit_test(memory_runs_out),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(limits_hold, random_robots, sweeps_at_constant_speed, poses_show_the_mass, what_gravity_cannot_show,
+          there_and_back, one_joint_at_a_time, given_times, refusals, memory_runs_out)

@@ -140,8 +140,4 @@ static void nothing_fits(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_touches), cmocka_unit_test(torques_hold),
-                                     cmocka_unit_test(seeds), cmocka_unit_test(nothing_fits)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(nothing_touches, torques_hold, seeds, nothing_fits)

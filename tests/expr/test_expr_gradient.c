@@ -152,8 +152,4 @@ static void substitution(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(friction_functions),
-                                     cmocka_unit_test(random_gradients), cmocka_unit_test(substitution)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(by_hand, friction_functions, random_gradients, substitution)

@@ -369,19 +369,6 @@ static void test_memory(void **unused) {
   printf("memory: %ld allocations, each failed once\n", calls);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_folding),
-                                     cmocka_unit_test(test_functions),
-                                     cmocka_unit_test(test_friction_functions),
-                                     cmocka_unit_test(test_sharing),
-                                     cmocka_unit_test(test_nothing_passes_on),
-                                     cmocka_unit_test(test_common_factors),
-                                     cmocka_unit_test(test_constant_factors),
-                                     cmocka_unit_test(test_shared_pairs),
-                                     cmocka_unit_test(test_squares),
-                                     cmocka_unit_test(test_beside),
-                                     cmocka_unit_test(test_document),
-                                     cmocka_unit_test(test_balance),
-                                     cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_folding, test_functions, test_friction_functions, test_sharing, test_nothing_passes_on,
+          test_common_factors, test_constant_factors, test_shared_pairs, test_squares, test_beside, test_document,
+          test_balance, test_memory)

@@ -391,9 +391,4 @@ static void test_tree(void **unused) {
   psdm_graph_free(g);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_balance_alone),
-                                     cmocka_unit_test(test_deterministic), cmocka_unit_test(test_long_chain),
-                                     cmocka_unit_test(test_tree)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_random, test_balance_alone, test_deterministic, test_long_chain, test_tree)

@@ -391,10 +391,5 @@ static void test_sigma(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sigma),       cmocka_unit_test(test_linear),          cmocka_unit_test(test_deficient),
-      cmocka_unit_test(test_total),       cmocka_unit_test(test_total_deficient), cmocka_unit_test(test_covariance),
-      cmocka_unit_test(test_reweighting), cmocka_unit_test(test_refusals),        cmocka_unit_test(test_empty)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_sigma, test_linear, test_deficient, test_total, test_total_deficient, test_covariance, test_reweighting,
+          test_refusals, test_empty)

@@ -284,8 +284,4 @@ static void scratches(void **state) {
   assert_true(largest[0] && largest[1]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(formulas), cmocka_unit_test(refusals),
-                                     cmocka_unit_test(left_with_nothing), cmocka_unit_test(scratches)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(formulas, refusals, left_with_nothing, scratches)

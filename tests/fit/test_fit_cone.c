@@ -263,8 +263,4 @@ static void steps(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(starts), cmocka_unit_test(refusals), cmocka_unit_test(stands),
-                                     cmocka_unit_test(steps)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(starts, refusals, stands, steps)

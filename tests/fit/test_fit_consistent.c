@@ -837,13 +837,6 @@ static void test_refusals(void **unused) {
   problem_free(&c.p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_pseudo_inertia), cmocka_unit_test(test_surrogate),
-                                     cmocka_unit_test(test_equations),      cmocka_unit_test(test_way),
-                                     cmocka_unit_test(test_other_solver),   cmocka_unit_test(test_recovery),
-                                     cmocka_unit_test(test_impossible),     cmocka_unit_test(test_pull),
-                                     cmocka_unit_test(test_start),          cmocka_unit_test(test_signs),
-                                     cmocka_unit_test(test_collinear),      cmocka_unit_test(test_covariance),
-                                     cmocka_unit_test(test_seven_joints),   cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_pseudo_inertia, test_surrogate, test_equations, test_way, test_other_solver, test_recovery,
+          test_impossible, test_pull, test_start, test_signs, test_collinear, test_covariance, test_seven_joints,
+          test_refusals)

@@ -115,8 +115,4 @@ static void test_few_rows(void **unused) {
   free(X);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_chunks), cmocka_unit_test(test_take),
-                                     cmocka_unit_test(test_few_rows)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_chunks, test_take, test_few_rows)

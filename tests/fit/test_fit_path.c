@@ -431,8 +431,4 @@ static void silent(void **state) {
   problem_free(&h.p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ways), cmocka_unit_test(extremes), cmocka_unit_test(surrogates),
-                                     cmocka_unit_test(refusals), cmocka_unit_test(silent)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(ways, extremes, surrogates, refusals, silent)

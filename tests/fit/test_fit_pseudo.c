@@ -108,8 +108,4 @@ static void divergences(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(points), cmocka_unit_test(factors),
-                                     cmocka_unit_test(divergences)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(points, factors, divergences)

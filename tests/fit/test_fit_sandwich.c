@@ -295,9 +295,4 @@ static void test_refusals(void **unused) {
   problem_free(&p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_left_out), cmocka_unit_test(test_formula),
-                                     cmocka_unit_test(test_prior_share), cmocka_unit_test(test_coverage),
-                                     cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_left_out, test_formula, test_prior_share, test_coverage, test_refusals)

@@ -590,11 +590,5 @@ static void taken(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes),     cmocka_unit_test(refusals),  cmocka_unit_test(gathered), cmocka_unit_test(gradients),
-      cmocka_unit_test(answers),   cmocka_unit_test(linear),    cmocka_unit_test(total),    cmocka_unit_test(ranks),
-      cmocka_unit_test(no_share),  cmocka_unit_test(nothing),   cmocka_unit_test(solved),   cmocka_unit_test(sigmas),
-      cmocka_unit_test(scratches), cmocka_unit_test(by_pivots), cmocka_unit_test(taken)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(sizes, refusals, gathered, gradients, answers, linear, total, ranks, no_share, nothing, solved, sigmas,
+          scratches, by_pivots, taken)

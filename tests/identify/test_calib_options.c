@@ -151,8 +151,4 @@ static void logs(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(calibrations), cmocka_unit_test(steps),
-                                     cmocka_unit_test(excitations), cmocka_unit_test(logs)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(calibrations, steps, excitations, logs)

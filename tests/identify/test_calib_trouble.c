@@ -239,7 +239,4 @@ static void parts_of_a_run(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_format), cmocka_unit_test(parts_of_a_run)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_format, parts_of_a_run)

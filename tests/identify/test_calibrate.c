@@ -322,11 +322,5 @@ static void assumptions(void **state) {
   unlink(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(robots_of_every_kind), cmocka_unit_test(factors_are_the_whole_matrix),
-      cmocka_unit_test(recipe_with_noise),    cmocka_unit_test(predictions_are_counted),
-      cmocka_unit_test(transmission),         cmocka_unit_test(assumptions),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(robots_of_every_kind, factors_are_the_whole_matrix, recipe_with_noise, predictions_are_counted, transmission,
+          assumptions)

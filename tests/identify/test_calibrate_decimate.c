@@ -373,8 +373,4 @@ static void springs_are_found(void **state) {
   unlink(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(factors_are_the_whole_matrix), cmocka_unit_test(in_windows),
-                                     cmocka_unit_test(refusals_and_memory), cmocka_unit_test(springs_are_found)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(factors_are_the_whole_matrix, in_windows, refusals_and_memory, springs_are_found)

@@ -86,7 +86,4 @@ static void leaves_blocks_out(void **state) {
   free(p);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(leaves_blocks_out)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(leaves_blocks_out)

@@ -83,7 +83,4 @@ static void every_estimator(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_estimator)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_estimator)

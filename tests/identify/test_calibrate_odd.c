@@ -304,15 +304,4 @@ static void memory_runs_out(void **state) {
   unlink(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_joint_that_never_moves),
-      cmocka_unit_test(short_logs),
-      cmocka_unit_test(short_segments),
-      cmocka_unit_test(all_rows_bad),
-      cmocka_unit_test(refusals),
-      cmocka_unit_test(stops_anywhere),
-      cmocka_unit_test(memory_runs_out),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(a_joint_that_never_moves, short_logs, short_segments, all_rows_bad, refusals, stops_anywhere, memory_runs_out)

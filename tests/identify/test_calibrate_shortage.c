@@ -111,7 +111,4 @@ static void choices(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_estimator), cmocka_unit_test(choices)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_estimator, choices)

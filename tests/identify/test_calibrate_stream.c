@@ -203,7 +203,4 @@ static void memory_is_flat(void **state) {
   unlink(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_answer), cmocka_unit_test(memory_is_flat)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(same_answer, memory_is_flat)

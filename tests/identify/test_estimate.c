@@ -433,9 +433,4 @@ static void test_essential_limits(void **unused) {
   assert_false(essential[0]); /* no parameter, nothing to say */
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy),      cmocka_unit_test(test_blocks),
-                                     cmocka_unit_test(test_instruments), cmocka_unit_test(test_no_instruments),
-                                     cmocka_unit_test(test_essential),   cmocka_unit_test(test_essential_limits)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_energy, test_blocks, test_instruments, test_no_instruments, test_essential, test_essential_limits)

@@ -379,17 +379,5 @@ static void stopped(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exact_logs),
-      cmocka_unit_test(torque_noise),
-      cmocka_unit_test(outliers),
-      cmocka_unit_test(robust_solves_its_equations),
-      cmocka_unit_test(noisy_velocities),
-      cmocka_unit_test(energy_needs_no_accelerations),
-      cmocka_unit_test(folds),
-      cmocka_unit_test(essentials),
-      cmocka_unit_test(stopped),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(exact_logs, torque_noise, outliers, robust_solves_its_equations, noisy_velocities,
+          energy_needs_no_accelerations, folds, essentials, stopped)

@@ -731,10 +731,4 @@ static void half_way(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cutoffs),     cmocka_unit_test(refused),     cmocka_unit_test(shares),
-      cmocka_unit_test(closed_loop), cmocka_unit_test(many_joints), cmocka_unit_test(short_stretch),
-      cmocka_unit_test(stopped),     cmocka_unit_test(elsewhere),   cmocka_unit_test(half_way)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(cutoffs, refused, shares, closed_loop, many_joints, short_stretch, stopped, elsewhere, half_way)

@@ -47,7 +47,4 @@ static void out_of_memory(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(out_of_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(out_of_memory)

@@ -646,7 +646,4 @@ static void served(void **state) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(passes), cmocka_unit_test(parts), cmocka_unit_test(served)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(passes, parts, served)

@@ -612,10 +612,5 @@ static void memory(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(simulated_rounds), cmocka_unit_test(simulated_failures),
-                                     cmocka_unit_test(robust_rounds),    cmocka_unit_test(robust_scales),
-                                     cmocka_unit_test(few_residuals),    cmocka_unit_test(robust_failures),
-                                     cmocka_unit_test(energy_answer),    cmocka_unit_test(memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(simulated_rounds, simulated_failures, robust_rounds, robust_scales, few_residuals, robust_failures,
+          energy_answer, memory)

@@ -496,11 +496,5 @@ static void memory(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(auxiliary_rows), cmocka_unit_test(robust_rows),
-                                     cmocka_unit_test(robust_edges),   cmocka_unit_test(doubt),
-                                     cmocka_unit_test(change),         cmocka_unit_test(few_blocks),
-                                     cmocka_unit_test(eight_drives),   cmocka_unit_test(waiting_rows),
-                                     cmocka_unit_test(wide_blocks),    cmocka_unit_test(memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(auxiliary_rows, robust_rows, robust_edges, doubt, change, few_blocks, eight_drives, waiting_rows, wide_blocks,
+          memory)

@@ -171,7 +171,4 @@ static void same_motion(void **unused) {
   unlink(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(same_motion)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(same_motion)

@@ -229,8 +229,4 @@ static void work_ends(void **state) {
   psdmp_identify_energies_free(NULL), psdmp_identify_walker_free(NULL);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(walk_ends), cmocka_unit_test(chosen), cmocka_unit_test(rest_rows),
-                                     cmocka_unit_test(work_ends)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(walk_ends, chosen, rest_rows, work_ends)

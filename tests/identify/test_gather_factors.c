@@ -626,10 +626,5 @@ static void served_factors(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_as_they_are), cmocka_unit_test(means_of_rows),         cmocka_unit_test(means_that_wait),
-      cmocka_unit_test(rows_in_chunks),   cmocka_unit_test(few_columns),           cmocka_unit_test(failures),
-      cmocka_unit_test(none_or_stopped),  cmocka_unit_test(no_memory_for_factors), cmocka_unit_test(served_factors)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(rows_as_they_are, means_of_rows, means_that_wait, rows_in_chunks, few_columns, failures, none_or_stopped,
+          no_memory_for_factors, served_factors)

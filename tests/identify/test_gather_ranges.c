@@ -464,11 +464,5 @@ static void served_ranges(void **state) {
   scene_free(&s), scene_free(&other);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(regressor_of_drives), cmocka_unit_test(reach),
-                                     cmocka_unit_test(ranges_of_parts),     cmocka_unit_test(ranges_of_any_rows),
-                                     cmocka_unit_test(room_doubles),        cmocka_unit_test(ranges_of_many_joints),
-                                     cmocka_unit_test(nothing_to_train_on), cmocka_unit_test(no_memory_for_ranges),
-                                     cmocka_unit_test(served_ranges)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(regressor_of_drives, reach, ranges_of_parts, ranges_of_any_rows, room_doubles, ranges_of_many_joints,
+          nothing_to_train_on, no_memory_for_ranges, served_ranges)

@@ -780,10 +780,4 @@ static void what_others_know(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ranges_and_factors), cmocka_unit_test(walks),  cmocka_unit_test(energies),
-      cmocka_unit_test(short_stretches),    cmocka_unit_test(passes), cmocka_unit_test(on_other_ranks),
-      cmocka_unit_test(what_others_know)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(ranges_and_factors, walks, energies, short_stretches, passes, on_other_ranks, what_others_know)

@@ -356,9 +356,4 @@ static void test_refused(void **unused) {
   free(memory), free(before);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),  cmocka_unit_test(test_kr6),
-                                     cmocka_unit_test(test_jump),    cmocka_unit_test(test_million),
-                                     cmocka_unit_test(test_used_up), cmocka_unit_test(test_refused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_random, test_kr6, test_jump, test_million, test_used_up, test_refused)

@@ -48,7 +48,4 @@ static void test_no_allocation(void **unused) {
   psdm_decimator_free(&d, NULL);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_no_allocation)

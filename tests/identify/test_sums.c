@@ -558,11 +558,5 @@ static void same_request(void **state) {
   psdmp_parallel_bytes_free(&bytes[0]), psdmp_parallel_bytes_free(&bytes[1]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(in_their_order),    cmocka_unit_test(stops),
-                                     cmocka_unit_test(from_a_checkpoint), cmocka_unit_test(failures),
-                                     cmocka_unit_test(no_memory),         cmocka_unit_test(three_ranks),
-                                     cmocka_unit_test(no_such_columns),   cmocka_unit_test(load_of_friction),
-                                     cmocka_unit_test(same_request)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(in_their_order, stops, from_a_checkpoint, failures, no_memory, three_ranks, no_such_columns, load_of_friction,
+          same_request)

@@ -60,7 +60,4 @@ static void merged(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(merged)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(by_hand, merged)

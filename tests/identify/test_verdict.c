@@ -61,7 +61,4 @@ static void bounds(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(bounds)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(names, bounds)

@@ -534,12 +534,5 @@ static void coverage_exactly(void **state) {
   assert_string_equal(s.a.finding[0].rule, "delay");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(errors_exactly),   cmocka_unit_test(joints_exactly), cmocka_unit_test(plain_exactly),
-      cmocka_unit_test(places_exactly),   cmocka_unit_test(logs_exactly),   cmocka_unit_test(faults_exactly),
-      cmocka_unit_test(numbers_exactly),  cmocka_unit_test(light_files),    cmocka_unit_test(friction_exactly),
-      cmocka_unit_test(coverage_exactly),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(errors_exactly, joints_exactly, plain_exactly, places_exactly, logs_exactly, faults_exactly, numbers_exactly,
+          light_files, friction_exactly, coverage_exactly)

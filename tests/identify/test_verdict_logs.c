@@ -182,7 +182,4 @@ static void every_fault_is_found(void **state) {
   psdm_robot_free(truth_robot), psdm_robot_free(asked);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_fault_is_found)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_fault_is_found)

@@ -549,24 +549,5 @@ static void too_many(void **state) {
   assert_int_equal(s.a.findings, 64);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_wrong),
-      cmocka_unit_test(errors),
-      cmocka_unit_test(joints),
-      cmocka_unit_test(plain_least_squares),
-      cmocka_unit_test(places),
-      cmocka_unit_test(outliers),
-      cmocka_unit_test(faults),
-      cmocka_unit_test(positions),
-      cmocka_unit_test(efforts),
-      cmocka_unit_test(rates),
-      cmocka_unit_test(clock_and_choices),
-      cmocka_unit_test(masses_found),
-      cmocka_unit_test(inertias),
-      cmocka_unit_test(friction),
-      cmocka_unit_test(coverage),
-      cmocka_unit_test(too_many),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(nothing_wrong, errors, joints, plain_least_squares, places, outliers, faults, positions, efforts, rates,
+          clock_and_choices, masses_found, inertias, friction, coverage, too_many)

@@ -58,7 +58,4 @@ static void test_calls(void **state) {
   psdm_robot_free(part);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_calls)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_sizes, test_calls)

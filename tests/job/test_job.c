@@ -183,10 +183,5 @@ static void wrong_settings_are_named(void **state) {
   assert_null(psdm_job_settings("simulte"));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_kept), cmocka_unit_test(tables_come_from_memory),
-                                     cmocka_unit_test(a_stop_keeps_the_rows_so_far),
-                                     cmocka_unit_test(simulations_are_documents),
-                                     cmocka_unit_test(wrong_settings_are_named)};
-  return cmocka_run_group_tests(tests, load, unload);
-}
+TEST_MAIN_IN(load, unload, rows_are_kept, tables_come_from_memory, a_stop_keeps_the_rows_so_far,
+             simulations_are_documents, wrong_settings_are_named)

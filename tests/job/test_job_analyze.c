@@ -157,10 +157,5 @@ static void plots_without_gnuplot(void **state) {
   psdm_job_free(job);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(bounds_hold), cmocka_unit_test(a_path_goes_from_memory_to_memory),
-                                     cmocka_unit_test(a_stop_leaves_bounds_that_hold),
-                                     cmocka_unit_test(wrong_settings_are_named),
-                                     cmocka_unit_test(plots_without_gnuplot)};
-  return cmocka_run_group_tests(tests, load, unload);
-}
+TEST_MAIN_IN(load, unload, bounds_hold, a_path_goes_from_memory_to_memory, a_stop_leaves_bounds_that_hold,
+             wrong_settings_are_named, plots_without_gnuplot)

@@ -153,10 +153,5 @@ static void bench_needs_a_compiler(void **state) {
   refuses(job, PSDM_E_COMPILER, "no C compiler: '/nowhere/cc' was not found");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(code_is_written), cmocka_unit_test(a_stop_while_generating),
-                                     cmocka_unit_test(wrong_settings_are_named),
-                                     cmocka_unit_test(bench_measures_the_code),
-                                     cmocka_unit_test(bench_needs_a_compiler)};
-  return cmocka_run_group_tests(tests, load, unload);
-}
+TEST_MAIN_IN(load, unload, code_is_written, a_stop_while_generating, wrong_settings_are_named, bench_measures_the_code,
+             bench_needs_a_compiler)

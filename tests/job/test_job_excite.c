@@ -176,9 +176,5 @@ static void wrong_settings_are_named(void **state) {
   expect_wrong(robot, "excite", "acceleration", "0", "joint 'shoulder' cannot move: its largest acceleration is 0");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_and_the_file_have_the_same_bits), cmocka_unit_test(the_same_without_a_file),
-      cmocka_unit_test(a_stop_keeps_the_best_so_far), cmocka_unit_test(wrong_settings_are_named)};
-  return cmocka_run_group_tests(tests, load, unload);
-}
+TEST_MAIN_IN(load, unload, rows_and_the_file_have_the_same_bits, the_same_without_a_file, a_stop_keeps_the_best_so_far,
+             wrong_settings_are_named)

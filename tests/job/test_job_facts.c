@@ -208,11 +208,6 @@ static void a_page_of_robot_files(void **state) {
   psdm_report_free(report);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(inspect_places_joints),    cmocka_unit_test(derive_and_params_agree),
-      cmocka_unit_test(params_as_latex_is_kept),  cmocka_unit_test(a_stop_while_deriving),
-      cmocka_unit_test(wrong_settings_are_named), cmocka_unit_test(a_model_is_written_where_the_host_allows_it),
-      cmocka_unit_test(a_page_of_robot_files)};
-  return cmocka_run_group_tests(tests, load, unload);
-}
+TEST_MAIN_IN(load, unload, inspect_places_joints, derive_and_params_agree, params_as_latex_is_kept,
+             a_stop_while_deriving, wrong_settings_are_named, a_model_is_written_where_the_host_allows_it,
+             a_page_of_robot_files)

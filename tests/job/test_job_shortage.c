@@ -85,8 +85,4 @@ static void analyze(void **state) {
   assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, kept}) > 10);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(excite), cmocka_unit_test(simulate), cmocka_unit_test(inspect),
-                                     cmocka_unit_test(derive), cmocka_unit_test(params),   cmocka_unit_test(analyze)};
-  return cmocka_run_group_tests(tests, load, unload);
-}
+TEST_MAIN_IN(load, unload, excite, simulate, inspect, derive, params, analyze)

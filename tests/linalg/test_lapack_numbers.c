@@ -151,8 +151,4 @@ static void every_estimator(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(linear_systems), cmocka_unit_test(robots),
-                                     cmocka_unit_test(every_estimator)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(linear_systems, robots, every_estimator)

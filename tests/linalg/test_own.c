@@ -286,8 +286,4 @@ static void eigenvalues(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(factors), cmocka_unit_test(systems),
-                                     cmocka_unit_test(singular_values), cmocka_unit_test(eigenvalues)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(products, factors, systems, singular_values, eigenvalues)

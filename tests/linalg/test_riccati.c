@@ -278,11 +278,5 @@ static void test_expm_inverse(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_scalar),      cmocka_unit_test(test_double_integrator),
-                                     cmocka_unit_test(test_forgetful),   cmocka_unit_test(test_random),
-                                     cmocka_unit_test(test_scales),      cmocka_unit_test(test_refusals),
-                                     cmocka_unit_test(test_hidden),      cmocka_unit_test(test_expm_exact),
-                                     cmocka_unit_test(test_expm_inverse)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_scalar, test_double_integrator, test_forgetful, test_random, test_scales, test_refusals, test_hidden,
+          test_expm_exact, test_expm_inverse)

@@ -462,17 +462,6 @@ static void test_lqr_holds_it_up(void **unused) {
   bench_free(&b);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_differences),
-                                     cmocka_unit_test(test_discretised),
-                                     cmocka_unit_test(test_round_trip),
-                                     cmocka_unit_test(test_no_equilibrium),
-                                     cmocka_unit_test(test_stability),
-                                     cmocka_unit_test(test_one_motor),
-                                     cmocka_unit_test(test_lqr_holds_it_up),
-                                     cmocka_unit_test(test_starts_within_limits),
-                                     cmocka_unit_test(test_parts),
-                                     cmocka_unit_test(test_refused_robots),
-                                     cmocka_unit_test(test_refused_systems)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_against_differences, test_discretised, test_round_trip, test_no_equilibrium, test_stability,
+          test_one_motor, test_lqr_holds_it_up, test_starts_within_limits, test_parts, test_refused_robots,
+          test_refused_systems)

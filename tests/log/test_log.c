@@ -584,26 +584,7 @@ static void real_panda(void **state) {
   assert_true(q[0] == -2.25333763 && tau[0] == -5.21143913);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(dresses),
-      cmocka_unit_test(rate_instead_of_a_clock),
-      cmocka_unit_test(extra_columns),
-      cmocka_unit_test(degrees_signs_offsets),
-      cmocka_unit_test(currents),
-      cmocka_unit_test(currents_as_they_are),
-      cmocka_unit_test(motor_side_with_a_coupled_wrist),
-      cmocka_unit_test(joint_torques_undo_motor_torques),
-      cmocka_unit_test(refusals),
-      cmocka_unit_test(files),
-      cmocka_unit_test(each_fault_where_it_stands),
-      cmocka_unit_test(a_long_line_is_survived),
-      cmocka_unit_test(only_bad_rows),
-      cmocka_unit_test(the_first_twenty_are_kept),
-      cmocka_unit_test(allocation_failures),
-      cmocka_unit_test(real_tx40),
-      cmocka_unit_test(real_ur10),
-      cmocka_unit_test(real_panda),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(dresses, rate_instead_of_a_clock, extra_columns, degrees_signs_offsets, currents, currents_as_they_are,
+          motor_side_with_a_coupled_wrist, joint_torques_undo_motor_torques, refusals, files,
+          each_fault_where_it_stands, a_long_line_is_survived, only_bad_rows, the_first_twenty_are_kept,
+          allocation_failures, real_tx40, real_ur10, real_panda)

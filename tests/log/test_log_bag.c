@@ -662,11 +662,5 @@ static int tear_down(void **state) {
   return 0;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_containers),    cmocka_unit_test(test_sqlite),       cmocka_unit_test(test_folder),
-      cmocka_unit_test(test_topics),        cmocka_unit_test(test_other_robots), cmocka_unit_test(test_recorded_time),
-      cmocka_unit_test(test_bad_messages),  cmocka_unit_test(test_wrong_sum),    cmocka_unit_test(test_cut_files),
-      cmocka_unit_test(test_hostile_files), cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN_IN(set_up, tear_down, test_containers, test_sqlite, test_folder, test_topics, test_other_robots,
+             test_recorded_time, test_bad_messages, test_wrong_sum, test_cut_files, test_hostile_files, test_memory)

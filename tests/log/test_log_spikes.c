@@ -138,11 +138,4 @@ static void bookmarks_know_the_turns(void **state) {
   remove(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(spikes_are_named_and_marked),
-      cmocka_unit_test(full_turns_are_taken_out),
-      cmocka_unit_test(bookmarks_know_the_turns),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(spikes_are_named_and_marked, full_turns_are_taken_out, bookmarks_know_the_turns)

@@ -251,8 +251,4 @@ static void strewn_logs_twice(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(memory_does_not_grow_with_rows),
-                                     cmocka_unit_test(strewn_logs_twice)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(memory_does_not_grow_with_rows, strewn_logs_twice)

@@ -377,11 +377,4 @@ static void cut_off_torques(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(clean_logs),      cmocka_unit_test(frozen_channels),
-      cmocka_unit_test(dead_channels),   cmocka_unit_test(short_stops_are_left_alone),
-      cmocka_unit_test(cut_off_torques),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(clean_logs, frozen_channels, dead_channels, short_stops_are_left_alone, cut_off_torques)

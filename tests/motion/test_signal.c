@@ -192,9 +192,4 @@ static void test_allocation_failure(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin), cmocka_unit_test(test_load),
-                                     cmocka_unit_test(test_errors), cmocka_unit_test(test_many_names),
-                                     cmocka_unit_test(test_allocation_failure)};
-  return cmocka_run_group_tests(tests, enter_folder, leave_folder);
-}
+TEST_MAIN_IN(enter_folder, leave_folder, test_twin, test_load, test_errors, test_many_names, test_allocation_failure)

@@ -119,8 +119,4 @@ static void refusals_and_memory(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_function), cmocka_unit_test(the_first_failure),
-                                     cmocka_unit_test(refusals_and_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_function, the_first_failure, refusals_and_memory)

@@ -223,8 +223,4 @@ static void from_the_middle(void **state) {
   unlink(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(from_the_middle), cmocka_unit_test(bad_files),
-                                     cmocka_unit_test(long_logs), cmocka_unit_test(choices)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(from_the_middle, bad_files, long_logs, choices)

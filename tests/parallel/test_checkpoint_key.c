@@ -92,7 +92,4 @@ static void every_setting_counts(void **unused) {
   psdm_robot_free(other);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_setting_counts)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_setting_counts)

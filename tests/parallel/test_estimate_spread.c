@@ -221,9 +221,4 @@ static void truth_is_found(void **state) {
   unlink(path);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(read_again), cmocka_unit_test(from_memory),
-                                     cmocka_unit_test(with_memory_of_friction), cmocka_unit_test(predictions),
-                                     cmocka_unit_test(truth_is_found)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(read_again, from_memory, with_memory_of_friction, predictions, truth_is_found)

@@ -156,7 +156,4 @@ static void parts_are_the_whole(void **state) {
   assert_true(compared > 1000 && worst < 1e-12);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_the_whole)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(parts_are_the_whole)

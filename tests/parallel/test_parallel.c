@@ -282,10 +282,5 @@ static void threads_as_asked(void **state) {
   assert_int_equal(psdmp_parallel_threads(0, NULL, 1), 1);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(any_way_to_split),        cmocka_unit_test(bytes_and_lies),
-                                     cmocka_unit_test(shares_cover_everything), cmocka_unit_test(failures_are_heard),
-                                     cmocka_unit_test(files_of_other_machines), cmocka_unit_test(threads_as_asked),
-                                     cmocka_unit_test(same_bits_everywhere)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(any_way_to_split, bytes_and_lies, shares_cover_everything, failures_are_heard, files_of_other_machines,
+          threads_as_asked, same_bits_everywhere)

@@ -93,7 +93,4 @@ static void memory_runs_out(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(memory_runs_out)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(memory_runs_out)

@@ -164,8 +164,4 @@ static void searches(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(reductions), cmocka_unit_test(refusals),
-                                     cmocka_unit_test(searches)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(reductions, refusals, searches)

@@ -101,7 +101,4 @@ static void test_threads_share_constant_objects(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads_share_constant_objects)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_threads_share_constant_objects)

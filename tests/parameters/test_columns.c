@@ -270,15 +270,5 @@ static void test_several_drives(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_formulas),
-                                     cmocka_unit_test(test_stop_remembers),
-                                     cmocka_unit_test(test_side_by_side),
-                                     cmocka_unit_test(test_texts),
-                                     cmocka_unit_test(test_several_drives),
-                                     cmocka_unit_test(test_dictionary),
-                                     cmocka_unit_test(test_widths),
-                                     cmocka_unit_test(test_order),
-                                     cmocka_unit_test(test_dictionary_has_no_twins)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_formulas, test_stop_remembers, test_side_by_side, test_texts, test_several_drives, test_dictionary,
+          test_widths, test_order, test_dictionary_has_no_twins)

@@ -550,10 +550,5 @@ static void test_memory(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_apply),    cmocka_unit_test(test_assumptions),
-      cmocka_unit_test(test_fingerprint), cmocka_unit_test(test_friction), cmocka_unit_test(test_calibration),
-      cmocka_unit_test(test_refusals),    cmocka_unit_test(test_broken),   cmocka_unit_test(test_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_round_trip, test_apply, test_assumptions, test_fingerprint, test_friction, test_calibration,
+          test_refusals, test_broken, test_memory)

@@ -213,8 +213,4 @@ static void test_another_robot(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_oneshot_refusals), cmocka_unit_test(test_steps_refusals),
-                                     cmocka_unit_test(test_another_robot)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_oneshot_refusals, test_steps_refusals, test_another_robot)

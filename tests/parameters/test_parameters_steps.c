@@ -571,11 +571,5 @@ static void test_steps_memory(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps_round_trip), cmocka_unit_test(test_steps_errors),
-                                     cmocka_unit_test(test_steps_tool),       cmocka_unit_test(test_steps_apply),
-                                     cmocka_unit_test(test_steps_predictor),  cmocka_unit_test(test_steps_no_rate),
-                                     cmocka_unit_test(test_steps_refusals),   cmocka_unit_test(test_steps_broken),
-                                     cmocka_unit_test(test_steps_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_steps_round_trip, test_steps_errors, test_steps_tool, test_steps_apply, test_steps_predictor,
+          test_steps_no_rate, test_steps_refusals, test_steps_broken, test_steps_memory)

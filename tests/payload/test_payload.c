@@ -496,12 +496,5 @@ static void memory_runs_out(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loads_go_and_come_back), cmocka_unit_test(doubt_of_body_parameters),
-      cmocka_unit_test(rule_on_random_robots),  cmocka_unit_test(golden_arm),
-      cmocka_unit_test(links_by_name),          cmocka_unit_test(maps_that_do_not_hold),
-      cmocka_unit_test(loaded_parameters),      cmocka_unit_test(wrong_parameters),
-      cmocka_unit_test(memory_runs_out)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(loads_go_and_come_back, doubt_of_body_parameters, rule_on_random_robots, golden_arm, links_by_name,
+          maps_that_do_not_hold, loaded_parameters, wrong_parameters, memory_runs_out)

@@ -555,10 +555,5 @@ static void memory_runs_out(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(exact_without_noise),   cmocka_unit_test(exact_after_steps),
-                                     cmocka_unit_test(drift_is_told_apart),   cmocka_unit_test(coverage),
-                                     cmocka_unit_test(model_error_falls_out), cmocka_unit_test(planar_arm),
-                                     cmocka_unit_test(rows_and_stops),        cmocka_unit_test(memory_runs_out)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(exact_without_noise, exact_after_steps, drift_is_told_apart, coverage, model_error_falls_out, planar_arm,
+          rows_and_stops, memory_runs_out)

@@ -30,7 +30,4 @@ static void updates_quietly(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(updates_quietly)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(updates_quietly)

@@ -97,7 +97,4 @@ static void excitation(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(loads), cmocka_unit_test(excitation)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(loads, excitation)

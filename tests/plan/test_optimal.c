@@ -311,8 +311,4 @@ static void below_polynomials(void **state) {
   assert_true(other < 1e-3);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(double_integrator), cmocka_unit_test(two_links),
-                                     cmocka_unit_test(below_polynomials)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(double_integrator, two_links, below_polynomials)

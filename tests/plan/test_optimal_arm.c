@@ -268,9 +268,4 @@ static void cart_with_friction(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(position_limits), cmocka_unit_test(elastic_cart),
-                                     cmocka_unit_test(elastic_two_links), cmocka_unit_test(loops),
-                                     cmocka_unit_test(cart_with_friction)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(position_limits, elastic_cart, elastic_two_links, loops, cart_with_friction)

@@ -110,7 +110,4 @@ static void kr6(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(kr6)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(kr6)

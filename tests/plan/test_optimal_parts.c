@@ -489,10 +489,4 @@ static void stopped(void **state) {
   psdm_robot_free(cart);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(pieces),          cmocka_unit_test(torques),
-                                     cmocka_unit_test(elastic_torques), cmocka_unit_test(friction),
-                                     cmocka_unit_test(program),         cmocka_unit_test(refusals),
-                                     cmocka_unit_test(memory),          cmocka_unit_test(stopped)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(pieces, torques, elastic_torques, friction, program, refusals, memory, stopped)

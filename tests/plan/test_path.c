@@ -160,8 +160,4 @@ static void random_paths(void **state) {
   assert_true(share / paths > 0.99);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(double_integrator), cmocka_unit_test(refusals),
-                                     cmocka_unit_test(random_paths)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(double_integrator, refusals, random_paths)

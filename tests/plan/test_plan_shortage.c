@@ -111,7 +111,4 @@ static void plans(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(bounds_and_structures), cmocka_unit_test(plans)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(bounds_and_structures, plans)

@@ -407,10 +407,5 @@ static void test_memory(void **unused) {
   close_fixture(&x);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_refusals),      cmocka_unit_test(test_stopped), cmocka_unit_test(test_contributions),
-      cmocka_unit_test(test_monotone),      cmocka_unit_test(test_object),  cmocka_unit_test(test_forward),
-      cmocka_unit_test(test_random_robots), cmocka_unit_test(test_memory),  cmocka_unit_test(test_published)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_refusals, test_stopped, test_contributions, test_monotone, test_object, test_forward, test_random_robots,
+          test_memory, test_published)

@@ -163,9 +163,11 @@ static void test_refusals(void **state) {
   expect_refusal("[1, 2]", PSDM_E_PARSE, "result:1:1: not a result");
   expect_refusal("{\"command\": \"derive\", \"n\": [1, 2}", PSDM_E_PARSE, "result:1:");
   expect_refusal("a,b\n1,2\n", PSDM_E_PARSE, "result:1:1: the columns are of no known result");
-  expect_refusal("t,q1\n0,1\n1,x\n", PSDM_E_PARSE, "result:3:3: column 'q1' has 'x'; a finite decimal number was expected");
+  expect_refusal("t,q1\n0,1\n1,x\n", PSDM_E_PARSE,
+                 "result:3:3: column 'q1' has 'x'; a finite decimal number was expected");
   expect_refusal("t,q1\n0\n", PSDM_E_PARSE, "result:2:2: 1 values; the header on line 1 names 2 columns");
-  expect_refusal("t,q1\n0,1,2\n", PSDM_E_PARSE, "result:2:5: more values than the 2 columns that the header on line 1 names");
+  expect_refusal("t,q1\n0,1,2\n", PSDM_E_PARSE,
+                 "result:2:5: more values than the 2 columns that the header on line 1 names");
   expect_refusal("name: arm\njoints: []\n", PSDM_E_ROBOT, "a robot file, not a result");
   expect_refusal("<?xml version='1.0'?><robot/>", PSDM_E_ROBOT, "a robot file");
   /* what was expected is said, whatever it is */
@@ -192,10 +194,8 @@ static void test_result_values(void **state) {
                          sentence, sizeof sentence),
                    PSDM_OK);
   assert_true(psdmp_report_number(tree->root, "a.b.1.c") == -2.5e-3);
-  assert_true(isnan(psdmp_report_number(tree->root, "a.b.2")) &&
-              isnan(psdmp_report_number(tree->root, "a.b.3")) &&
-              isnan(psdmp_report_number(tree->root, "a.b.9")) &&
-              isnan(psdmp_report_number(tree->root, "a.x.y")));
+  assert_true(isnan(psdmp_report_number(tree->root, "a.b.2")) && isnan(psdmp_report_number(tree->root, "a.b.3")) &&
+              isnan(psdmp_report_number(tree->root, "a.b.9")) && isnan(psdmp_report_number(tree->root, "a.x.y")));
   assert_string_equal(psdmp_report_text(tree->root, "a.b.2"), "3");
   assert_string_equal(psdmp_report_text(tree->root, "a.b.3"), "");
   assert_int_equal(psdmp_report_numbers(psdmp_report_node(tree->root, "a.b"), list, 4), 4);
@@ -548,16 +548,6 @@ static void test_no_memory(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_escaping),          cmocka_unit_test(test_numbers),
-      cmocka_unit_test(test_numbers_read_back), cmocka_unit_test(test_results),
-      cmocka_unit_test(test_refusals),          cmocka_unit_test(test_result_values),
-      cmocka_unit_test(test_thinning),          cmocka_unit_test(test_ranges),
-      cmocka_unit_test(test_quoting),           cmocka_unit_test(test_distil),
-      cmocka_unit_test(test_distil_anything),   cmocka_unit_test(test_page),
-      cmocka_unit_test(test_odd_gnuplots),      cmocka_unit_test(test_errors),
-      cmocka_unit_test(test_no_memory),
-  };
-  return cmocka_run_group_tests(tests, make_files, remove_files);
-}
+TEST_MAIN_IN(make_files, remove_files, test_escaping, test_numbers, test_numbers_read_back, test_results, test_refusals,
+             test_result_values, test_thinning, test_ranges, test_quoting, test_distil, test_distil_anything, test_page,
+             test_odd_gnuplots, test_errors, test_no_memory)

@@ -27,7 +27,4 @@ static void pages(void **state) {
   shortage_everywhere("page", try_page, "title");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(pages)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(pages)

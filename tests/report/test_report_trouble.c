@@ -25,7 +25,4 @@ static void pages(void **state) {
   assert_true(trouble_everywhere("page", try_page, "gnuplot", NULL) > 5);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(pages)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(pages)

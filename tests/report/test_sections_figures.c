@@ -257,9 +257,4 @@ static void test_no_memory(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reduce), cmocka_unit_test(test_script),
-                                     cmocka_unit_test(test_bench), cmocka_unit_test(test_spoilt),
-                                     cmocka_unit_test(test_no_memory)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_reduce, test_script, test_bench, test_spoilt, test_no_memory)

@@ -190,7 +190,4 @@ static void every_node(void **state) {
   psdmp_base_arena_free(&arena);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rich_results), cmocka_unit_test(every_node)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(rich_results, every_node)

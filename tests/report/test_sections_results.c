@@ -545,11 +545,5 @@ static void test_words(void **state) {
   psdmp_report_page_free(&page);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_whole_results), cmocka_unit_test(test_units),   cmocka_unit_test(test_mutated),
-      cmocka_unit_test(test_memory),        cmocka_unit_test(test_rows),    cmocka_unit_test(test_timeline),
-      cmocka_unit_test(test_lugre),         cmocka_unit_test(test_columns), cmocka_unit_test(test_words),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_whole_results, test_units, test_mutated, test_memory, test_rows, test_timeline, test_lugre, test_columns,
+          test_words)

@@ -261,11 +261,5 @@ static void test_binned_means(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fourier),      cmocka_unit_test(test_welch_twin), cmocka_unit_test(test_welch_sine),
-      cmocka_unit_test(test_welch_length), cmocka_unit_test(test_spread),     cmocka_unit_test(test_normal_shares),
-      cmocka_unit_test(test_normal),       cmocka_unit_test(test_histogram),  cmocka_unit_test(test_binned_means),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_fourier, test_welch_twin, test_welch_sine, test_welch_length, test_spread, test_normal_shares,
+          test_normal, test_histogram, test_binned_means)

@@ -76,7 +76,4 @@ static void test_loop(void **state) {
   free(axes);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_robots), cmocka_unit_test(test_loop)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_random_robots, test_loop)

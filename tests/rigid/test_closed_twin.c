@@ -212,12 +212,4 @@ static void test_momentum(void **unused) {
   printf("worst: momentum %.1e, dT/dq %.1e\n", worst[0], worst[1]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_torques),
-      cmocka_unit_test(test_derivatives),
-      cmocka_unit_test(test_forward),
-      cmocka_unit_test(test_momentum),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_torques, test_derivatives, test_forward, test_momentum)

@@ -353,16 +353,5 @@ static void nothing_to_watch(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(known_distances),
-      cmocka_unit_test(crossing_axes),
-      cmocka_unit_test(crossing_normal_has_length_one),
-      cmocka_unit_test(gaps_are_distances),
-      cmocka_unit_test(nearly_parallel),
-      cmocka_unit_test(gradients_are_derivatives),
-      cmocka_unit_test(closed_loops),
-      cmocka_unit_test(nothing_to_watch),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(known_distances, crossing_axes, crossing_normal_has_length_one, gaps_are_distances, nearly_parallel,
+          gradients_are_derivatives, closed_loops, nothing_to_watch)

@@ -522,15 +522,6 @@ static void test_stick_slip(void **unused) {
   assert_int_equal(slipping[1], 1 | 4);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_names),        cmocka_unit_test(test_lacks),
-      cmocka_unit_test(test_no_bristles),  cmocka_unit_test(test_steady),
-      cmocka_unit_test(test_smooth_slope), cmocka_unit_test(test_arm_steady),
-      cmocka_unit_test(test_step_twin),    cmocka_unit_test(test_step_properties),
-      cmocka_unit_test(test_follow_twin),  cmocka_unit_test(test_follow_properties),
-      cmocka_unit_test(test_follow_log),   cmocka_unit_test(test_hysteresis),
-      cmocka_unit_test(test_breakaway),    cmocka_unit_test(test_stick_slip),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_names, test_lacks, test_no_bristles, test_steady, test_smooth_slope, test_arm_steady, test_step_twin,
+          test_step_properties, test_follow_twin, test_follow_properties, test_follow_log, test_hysteresis,
+          test_breakaway, test_stick_slip)

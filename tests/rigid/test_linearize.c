@@ -460,12 +460,5 @@ static void test_refusals(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inverse),    cmocka_unit_test(test_forward),     cmocka_unit_test(test_innovations),
-      cmocka_unit_test(test_long_chain), cmocka_unit_test(test_second),      cmocka_unit_test(test_any_order),
-      cmocka_unit_test(test_parameters), cmocka_unit_test(test_tiny_finger), cmocka_unit_test(test_taken_inertia),
-      cmocka_unit_test(test_refusals),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_inverse, test_forward, test_innovations, test_long_chain, test_second, test_any_order, test_parameters,
+          test_tiny_finger, test_taken_inertia, test_refusals)

@@ -80,7 +80,4 @@ static void test_memory_is_checked(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_allocation), cmocka_unit_test(test_memory_is_checked)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_no_allocation, test_memory_is_checked)

@@ -287,8 +287,4 @@ static void test_refusals(void **unused) {
   close_arm(&a);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinematic), cmocka_unit_test(test_inertial),
-                                     cmocka_unit_test(test_trajectory), cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_kinematic, test_inertial, test_trajectory, test_refusals)

@@ -181,9 +181,4 @@ static void test_refusals(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_the_twin),
-                                     cmocka_unit_test(test_against_mass_energy_and_forward),
-                                     cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_against_the_twin, test_against_mass_energy_and_forward, test_refusals)

@@ -156,12 +156,4 @@ static void test_capsules_out_of_range(void **unused) {
   psdm_robot_free(r);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_outputs_whole_and_no_more),
-      cmocka_unit_test(test_zeros_are_zero),
-      cmocka_unit_test(test_loops_out_of_range),
-      cmocka_unit_test(test_capsules_out_of_range),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_outputs_whole_and_no_more, test_zeros_are_zero, test_loops_out_of_range, test_capsules_out_of_range)

@@ -268,13 +268,5 @@ static void test_missing_numbers(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_parallelogram),        cmocka_unit_test(test_shipped_parallelogram),
-      cmocka_unit_test(test_decoupling_condition), cmocka_unit_test(test_loops_close),
-      cmocka_unit_test(test_two_link_example_3),   cmocka_unit_test(test_motor_side),
-      cmocka_unit_test(test_coupled_motors),       cmocka_unit_test(test_friction),
-      cmocka_unit_test(test_missing_numbers),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_parallelogram, test_shipped_parallelogram, test_decoupling_condition, test_loops_close,
+          test_two_link_example_3, test_motor_side, test_coupled_motors, test_friction, test_missing_numbers)

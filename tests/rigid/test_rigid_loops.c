@@ -281,11 +281,4 @@ static void test_open_loop(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_geometry),    cmocka_unit_test(test_dynamics),
-      cmocka_unit_test(test_jacobians),   cmocka_unit_test(test_parallelogram_both_ways),
-      cmocka_unit_test(test_dead_points), cmocka_unit_test(test_open_loop),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_geometry, test_dynamics, test_jacobians, test_parallelogram_both_ways, test_dead_points, test_open_loop)

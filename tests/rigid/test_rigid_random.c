@@ -228,13 +228,5 @@ static void test_jacobians(void **unused) {
   on_random_robots("Jacobian", jacobian_property);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_inverse_is_regressor_times_parameters),
-      cmocka_unit_test(test_mass_is_symmetric_definite_and_columns_of_inverse),
-      cmocka_unit_test(test_energy_balance),
-      cmocka_unit_test(test_forward_inverts_inverse),
-      cmocka_unit_test(test_jacobians),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_inverse_is_regressor_times_parameters, test_mass_is_symmetric_definite_and_columns_of_inverse,
+          test_energy_balance, test_forward_inverts_inverse, test_jacobians)

@@ -269,7 +269,4 @@ static void test_against_lagrange(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_lagrange)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_against_lagrange)

@@ -41,7 +41,4 @@ static void test_far_and_odd(void **unused) {
   for (int i = 6; i < 9; i++) assert_true(isnan(s[i]) && isnan(c[i]));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_libm), cmocka_unit_test(test_far_and_odd)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_against_libm, test_far_and_odd)

@@ -220,11 +220,5 @@ static void outputs(void **state) {
   assert_true(survive(try_output, "/dev/null") >= 2);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(robots_that_are_shipped), cmocka_unit_test(large_robots),
-      cmocka_unit_test(work_of_shipped_robots),  cmocka_unit_test(refusals_leave_nothing),
-      cmocka_unit_test(csv_sources_and_files),   cmocka_unit_test(outputs),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(robots_that_are_shipped, large_robots, work_of_shipped_robots, refusals_leave_nothing, csv_sources_and_files,
+          outputs)

@@ -106,7 +106,4 @@ static void test_random(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_shipped), cmocka_unit_test(test_random)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_shipped, test_random)

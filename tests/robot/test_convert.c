@@ -372,13 +372,5 @@ static void test_mat_tables(void **unused) {
   psdm_robot_free(shipped);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trips),      cmocka_unit_test(test_small_tilts_are_kept),
-      cmocka_unit_test(test_urdf_round_trips), cmocka_unit_test(test_shipped_robots),
-      cmocka_unit_test(test_losses_are_told),  cmocka_unit_test(test_loops),
-      cmocka_unit_test(test_odd_names),        cmocka_unit_test(test_tables),
-      cmocka_unit_test(test_mat_tables),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_round_trips, test_small_tilts_are_kept, test_urdf_round_trips, test_shipped_robots, test_losses_are_told,
+          test_loops, test_odd_names, test_tables, test_mat_tables)

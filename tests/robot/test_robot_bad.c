@@ -462,18 +462,5 @@ static void many_are_accepted_and_more_refused(void **state) {
   if (took > 60) fail_msg("%.1f s", took);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_frame_is_good),
-      cmocka_unit_test(keys),
-      cmocka_unit_test(values),
-      cmocka_unit_test(links_and_tool),
-      cmocka_unit_test(names),
-      cmocka_unit_test(trees),
-      cmocka_unit_test(couplings),
-      cmocka_unit_test(transmissions_and_assumptions),
-      cmocka_unit_test(hostile_names_are_only_names),
-      cmocka_unit_test(many_are_accepted_and_more_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(the_frame_is_good, keys, values, links_and_tool, names, trees, couplings, transmissions_and_assumptions,
+          hostile_names_are_only_names, many_are_accepted_and_more_refused)

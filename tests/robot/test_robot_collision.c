@@ -367,11 +367,4 @@ static void many(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_read),       cmocka_unit_test(fixed_links),    cmocka_unit_test(what_is_refused),
-      cmocka_unit_test(written_and_cloned), cmocka_unit_test(cut_and_locked), cmocka_unit_test(tools),
-      cmocka_unit_test(memory_runs_out),    cmocka_unit_test(many),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(what_is_read, fixed_links, what_is_refused, written_and_cloned, cut_and_locked, tools, memory_runs_out, many)

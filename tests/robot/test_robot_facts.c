@@ -246,12 +246,5 @@ static void names_come_back(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(loops_that_are_wrong),     cmocka_unit_test(parts_that_cannot_be_cut_out),
-      cmocka_unit_test(coupling_of_closed_loops), cmocka_unit_test(indices_out_of_range),
-      cmocka_unit_test(tables_that_are_wrong),    cmocka_unit_test(losses_are_named),
-      cmocka_unit_test(names_come_back),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(loops_that_are_wrong, parts_that_cannot_be_cut_out, coupling_of_closed_loops, indices_out_of_range,
+          tables_that_are_wrong, losses_are_named, names_come_back)

@@ -696,26 +696,8 @@ static void files_that_cannot_be_read(void **state) {
   assert_int_equal(psdm_robot_load("/dev/null", NULL, NULL, &robot, &error), PSDM_E_PARSE);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(joints_are_read),
-      cmocka_unit_test(joint_numbers_are_read),
-      cmocka_unit_test(parameters_are_read),
-      cmocka_unit_test(couplings_are_read),
-      cmocka_unit_test(assumptions_and_thetas_are_read),
-      cmocka_unit_test(defaults),
-      cmocka_unit_test(gravity_can_be_overridden),
-      cmocka_unit_test(angles_snap),
-      cmocka_unit_test(transmissions_are_consistent),
-      cmocka_unit_test(fixed_joints_are_lumped),
-      cmocka_unit_test(tools_and_motors_are_folded_in),
-      cmocka_unit_test(motors_ride_on_the_parent),
-      cmocka_unit_test(a_child_may_stand_before_its_parent),
-      cmocka_unit_test(the_base_has_a_pose),
-      cmocka_unit_test(implausible_links_are_named),
-      cmocka_unit_test(shipped_robots_are_read),
-      cmocka_unit_test(published_doubts_are_told),
-      cmocka_unit_test(files_that_cannot_be_read),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(joints_are_read, joint_numbers_are_read, parameters_are_read, couplings_are_read,
+          assumptions_and_thetas_are_read, defaults, gravity_can_be_overridden, angles_snap,
+          transmissions_are_consistent, fixed_joints_are_lumped, tools_and_motors_are_folded_in,
+          motors_ride_on_the_parent, a_child_may_stand_before_its_parent, the_base_has_a_pose,
+          implausible_links_are_named, shipped_robots_are_read, published_doubts_are_told, files_that_cannot_be_read)

@@ -139,8 +139,4 @@ static void files_that_are_written(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files_that_are_read), cmocka_unit_test(tables),
-                                     cmocka_unit_test(files_that_are_written)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(files_that_are_read, tables, files_that_are_written)

@@ -239,10 +239,5 @@ static void angles_out_of_range_are_refused(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_calibrated_kr6_is_a_kr6_again),
-                                     cmocka_unit_test(axes_beyond_the_angle_stay),
-                                     cmocka_unit_test(random_arms_come_back), cmocka_unit_test(axes_that_meet_still_do),
-                                     cmocka_unit_test(angles_out_of_range_are_refused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(a_calibrated_kr6_is_a_kr6_again, axes_beyond_the_angle_stay, random_arms_come_back, axes_that_meet_still_do,
+          angles_out_of_range_are_refused)

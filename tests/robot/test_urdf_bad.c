@@ -492,22 +492,5 @@ static void strangers_are_noted(void **state) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_frame_is_good),
-      cmocka_unit_test(malformed_xml),
-      cmocka_unit_test(other_encodings),
-      cmocka_unit_test(document_types),
-      cmocka_unit_test(outermost),
-      cmocka_unit_test(missing_and_double),
-      cmocka_unit_test(numbers),
-      cmocka_unit_test(types),
-      cmocka_unit_test(trees),
-      cmocka_unit_test(mimics),
-      cmocka_unit_test(xacro),
-      cmocka_unit_test(hostile_names_are_only_names),
-      cmocka_unit_test(long_names),
-      cmocka_unit_test(strangers_are_noted),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(the_frame_is_good, malformed_xml, other_encodings, document_types, outermost, missing_and_double, numbers,
+          types, trees, mimics, xacro, hostile_names_are_only_names, long_names, strangers_are_noted)

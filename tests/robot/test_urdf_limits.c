@@ -369,20 +369,5 @@ static void line_numbers(void **state) {
   assert_in_range(error.line, 100000, 100001);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fifty_megabytes),
-      cmocka_unit_test(ten_megabytes),
-      cmocka_unit_test(ten_megabytes_in_one_piece),
-      cmocka_unit_test(attributes),
-      cmocka_unit_test(namespaces),
-      cmocka_unit_test(nesting),
-      cmocka_unit_test(strangers),
-      cmocka_unit_test(thousands_of_links),
-      cmocka_unit_test(thousands_of_links_cut),
-      cmocka_unit_test(twins),
-      cmocka_unit_test(long_mimic_chains),
-      cmocka_unit_test(line_numbers),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(fifty_megabytes, ten_megabytes, ten_megabytes_in_one_piece, attributes, namespaces, nesting, strangers,
+          thousands_of_links, thousands_of_links_cut, twins, long_mimic_chains, line_numbers)

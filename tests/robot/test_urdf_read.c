@@ -921,29 +921,7 @@ static void every_allocation_may_fail(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(limits_and_dynamics),
-      cmocka_unit_test(massless_links),
-      cmocka_unit_test(links_without_inertial),
-      cmocka_unit_test(default_link),
-      cmocka_unit_test(axes_in_every_direction),
-      cmocka_unit_test(aligned_axes_are_exact),
-      cmocka_unit_test(inertial_rotation),
-      cmocka_unit_test(fixed_links_are_lumped),
-      cmocka_unit_test(chain_equals_yaml),
-      cmocka_unit_test(mimic_couples),
-      cmocka_unit_test(order_does_not_matter),
-      cmocka_unit_test(another_root),
-      cmocka_unit_test(one_tip),
-      cmocka_unit_test(locks),
-      cmocka_unit_test(lock_then_cut),
-      cmocka_unit_test(refusals),
-      cmocka_unit_test(snapping),
-      cmocka_unit_test(gravity),
-      cmocka_unit_test(harmless_xml),
-      cmocka_unit_test(from_a_file),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(limits_and_dynamics, massless_links, links_without_inertial, default_link, axes_in_every_direction,
+          aligned_axes_are_exact, inertial_rotation, fixed_links_are_lumped, chain_equals_yaml, mimic_couples,
+          order_does_not_matter, another_root, one_tip, locks, lock_then_cut, refusals, snapping, gravity, harmless_xml,
+          from_a_file, every_allocation_may_fail)

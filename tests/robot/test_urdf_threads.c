@@ -34,7 +34,4 @@ static void test_first_loads(void **unused) {
   pthread_barrier_destroy(&together);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_first_loads)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_first_loads)

@@ -354,10 +354,5 @@ static void test_extremes(void **unused) {
     }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_response),    cmocka_unit_test(test_sine),       cmocka_unit_test(test_line),
-      cmocka_unit_test(test_convolution), cmocka_unit_test(test_low_cutoff), cmocka_unit_test(test_blocks),
-      cmocka_unit_test(test_columns),     cmocka_unit_test(test_arguments),  cmocka_unit_test(test_extremes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_response, test_sine, test_line, test_convolution, test_low_cutoff, test_blocks, test_columns,
+          test_arguments, test_extremes)

@@ -240,10 +240,4 @@ static void test_refused(void **unused) {
   psdm_decimator_free(NULL, NULL);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bands),  cmocka_unit_test(test_sines),   cmocka_unit_test(test_twin),
-      cmocka_unit_test(test_blocks), cmocka_unit_test(test_ends),    cmocka_unit_test(test_taps),
-      cmocka_unit_test(test_bounds), cmocka_unit_test(test_largest), cmocka_unit_test(test_refused)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_bands, test_sines, test_twin, test_blocks, test_ends, test_taps, test_bounds, test_largest, test_refused)

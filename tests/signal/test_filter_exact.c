@@ -208,9 +208,4 @@ static void test_too_few(void **unused) {
   assert_true(x[0] == 5 && x[1] == -2 && x[2] == 7);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_reach),         cmocka_unit_test(test_every_byte),
-                                     cmocka_unit_test(test_scratch),       cmocka_unit_test(test_any_frequency),
-                                     cmocka_unit_test(test_short_signals), cmocka_unit_test(test_too_few)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_reach, test_every_byte, test_scratch, test_any_frequency, test_short_signals, test_too_few)

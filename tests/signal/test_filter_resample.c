@@ -245,11 +245,5 @@ static void test_resample_two(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_difference_exact), cmocka_unit_test(test_difference_twin),
-                                     cmocka_unit_test(test_difference_order), cmocka_unit_test(test_resample_exact),
-                                     cmocka_unit_test(test_resample_twin),    cmocka_unit_test(test_resample_order),
-                                     cmocka_unit_test(test_resample_rows),    cmocka_unit_test(test_resample_two),
-                                     cmocka_unit_test(test_resample_bounds),  cmocka_unit_test(test_resample_ends)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_difference_exact, test_difference_twin, test_difference_order, test_resample_exact, test_resample_twin,
+          test_resample_order, test_resample_rows, test_resample_two, test_resample_bounds, test_resample_ends)

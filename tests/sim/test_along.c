@@ -663,11 +663,5 @@ static void test_allocation_failure(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rigid),        cmocka_unit_test(test_motor_side),        cmocka_unit_test(test_closed_loop),
-      cmocka_unit_test(test_elastic),      cmocka_unit_test(test_to_rigid),          cmocka_unit_test(test_spring),
-      cmocka_unit_test(test_spring_start), cmocka_unit_test(test_bristles),          cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_refusals),     cmocka_unit_test(test_allocation_failure)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_rigid, test_motor_side, test_closed_loop, test_elastic, test_to_rigid, test_spring, test_spring_start,
+          test_bristles, test_rows, test_refusals, test_allocation_failure)

@@ -246,9 +246,4 @@ static void test_controller_states(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_samples),  cmocka_unit_test(test_encoder_on_motor),
-                                     cmocka_unit_test(test_noise),    cmocka_unit_test(test_saturation),
-                                     cmocka_unit_test(test_tracking), cmocka_unit_test(test_controller_states)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_samples, test_encoder_on_motor, test_noise, test_saturation, test_tracking, test_controller_states)

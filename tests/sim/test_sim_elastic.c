@@ -349,9 +349,4 @@ static void test_refusals(void **unused) {
   psdm_robot_free(a.robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_masses),    cmocka_unit_test(test_eigenfrequencies),
-                                     cmocka_unit_test(test_stiff_limit),   cmocka_unit_test(test_audit),
-                                     cmocka_unit_test(test_euler_is_safe), cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_two_masses, test_eigenfrequencies, test_stiff_limit, test_audit, test_euler_is_safe, test_refusals)

@@ -264,14 +264,5 @@ static void test_refusals(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_divergence),
-                                     cmocka_unit_test(test_divergence_to_the_end),
-                                     cmocka_unit_test(test_wall_time),
-                                     cmocka_unit_test(test_singular),
-                                     cmocka_unit_test(test_singular_without_load),
-                                     cmocka_unit_test(test_runs_are_one),
-                                     cmocka_unit_test(test_no_time),
-                                     cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_divergence, test_divergence_to_the_end, test_wall_time, test_singular, test_singular_without_load,
+          test_runs_are_one, test_no_time, test_refusals)

@@ -175,9 +175,4 @@ static void test_names(void **unused) {
   assert_true(psdm_integrator_available(PSDM_INTEGRATOR_RK4) && psdm_integrator_available(PSDM_INTEGRATOR_AUTO));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_energy_is_kept), cmocka_unit_test(test_code_and_recursion),
-                                     cmocka_unit_test(test_orders), cmocka_unit_test(test_rows),
-                                     cmocka_unit_test(test_names)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_energy_is_kept, test_code_and_recursion, test_orders, test_rows, test_names)

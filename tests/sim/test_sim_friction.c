@@ -334,10 +334,5 @@ static void test_fixed_steps(void **unused) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_block_stops),     cmocka_unit_test(test_incline),      cmocka_unit_test(test_ramp),
-      cmocka_unit_test(test_reversing),       cmocka_unit_test(test_same_instant), cmocka_unit_test(test_who_moves),
-      cmocka_unit_test(test_energy_and_rest), cmocka_unit_test(test_fixed_steps)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_block_stops, test_incline, test_ramp, test_reversing, test_same_instant, test_who_moves,
+          test_energy_and_rest, test_fixed_steps)

@@ -185,8 +185,4 @@ static void test_wrench(void **unused) {
   assert_true(worst < 1e-11 && balance < 1e-8);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_payload), cmocka_unit_test(test_payload_breaks_away),
-                                     cmocka_unit_test(test_constant_force), cmocka_unit_test(test_wrench)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_payload, test_payload_breaks_away, test_constant_force, test_wrench)

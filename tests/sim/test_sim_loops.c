@@ -159,8 +159,4 @@ static void test_refusals(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_accelerations), cmocka_unit_test(test_free_motion),
-                                     cmocka_unit_test(test_friction_and_stops), cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_accelerations, test_free_motion, test_friction_and_stops, test_refusals)

@@ -184,8 +184,4 @@ static void test_presliding(void **unused) {
   psdm_robot_free(robot);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_integrators_agree), cmocka_unit_test(test_stiff_is_safe),
-                                     cmocka_unit_test(test_stick_slip), cmocka_unit_test(test_presliding)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_integrators_agree, test_stiff_is_safe, test_stick_slip, test_presliding)

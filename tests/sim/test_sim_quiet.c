@@ -138,9 +138,4 @@ static void test_failing_allocations(void **unused) {
   psdm_robot_free(spring);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps_allocate_nothing),
-                                     cmocka_unit_test(test_steps_are_a_run),
-                                     cmocka_unit_test(test_failing_allocations)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_steps_allocate_nothing, test_steps_are_a_run, test_failing_allocations)

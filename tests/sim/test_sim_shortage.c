@@ -139,9 +139,4 @@ static void motors_along_a_motion(void **state) {
   psdm_robot_free(arm);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(motions_and_signals),
-                                     cmocka_unit_test(controllers_and_simulators),
-                                     cmocka_unit_test(motors_along_a_motion)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(motions_and_signals, controllers_and_simulators, motors_along_a_motion)

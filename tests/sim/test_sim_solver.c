@@ -136,7 +136,4 @@ static void every_ending(void **state) { (void)state, skip(); }
 
 #endif
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_call), cmocka_unit_test(every_ending)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_call, every_ending)

@@ -238,9 +238,4 @@ static void test_tumbling(void **unused) {
   assert_true(worst[0] < 1e-8 && worst[1] < 1e-6 && worst[2] < 0.1 && limits > 100);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_ball), cmocka_unit_test(test_stop_holds),
-                                     cmocka_unit_test(test_end), cmocka_unit_test(test_impulses),
-                                     cmocka_unit_test(test_tumbling)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_ball, test_stop_holds, test_end, test_impulses, test_tumbling)

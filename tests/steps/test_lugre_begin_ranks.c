@@ -253,13 +253,8 @@ static void exactly_five_lengths(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(ranks_of_curves),     cmocka_unit_test(nothing_rubs),
-                                     cmocka_unit_test(places_of_a_simplex), cmocka_unit_test(stops_of_a_simplex),
-                                     cmocka_unit_test(refused_simplex),     cmocka_unit_test(memory_and_library),
-                                     cmocka_unit_test(exactly_five_lengths)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(ranks_of_curves, nothing_rubs, places_of_a_simplex, stops_of_a_simplex, refused_simplex, memory_and_library,
+          exactly_five_lengths)
 
 #else
 

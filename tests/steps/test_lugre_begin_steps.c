@@ -223,10 +223,7 @@ static void all_steps(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(all_steps)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(all_steps)
 
 #else
 

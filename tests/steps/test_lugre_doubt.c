@@ -607,17 +607,5 @@ static void test_rest_of_bristles(void **unused) {
   assert_true(is[2 * WITH_DERIVATIVES] > 6 && is[3 * WITH_DERIVATIVES] == is[2 * WITH_DERIVATIVES]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_inverse),
-                                     cmocka_unit_test(test_inverse_in_fences),
-                                     cmocka_unit_test(test_doubt),
-                                     cmocka_unit_test(test_doubt_in_fences),
-                                     cmocka_unit_test(test_doubt_of_nothing),
-                                     cmocka_unit_test(test_residual),
-                                     cmocka_unit_test(test_forgotten_beginning),
-                                     cmocka_unit_test(test_predict),
-                                     cmocka_unit_test(test_bending),
-                                     cmocka_unit_test(test_bristles),
-                                     cmocka_unit_test(test_rest_of_bristles)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_inverse, test_inverse_in_fences, test_doubt, test_doubt_in_fences, test_doubt_of_nothing, test_residual,
+          test_forgotten_beginning, test_predict, test_bending, test_bristles, test_rest_of_bristles)

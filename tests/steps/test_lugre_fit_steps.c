@@ -701,13 +701,8 @@ static void gains(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(beginnings),       cmocka_unit_test(bounds_of_descents),
-                                     cmocka_unit_test(which_are_free),   cmocka_unit_test(what_is_let_go),
-                                     cmocka_unit_test(level_curves),     cmocka_unit_test(covariance_of_poses),
-                                     cmocka_unit_test(memory_and_stops), cmocka_unit_test(gains)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(beginnings, bounds_of_descents, which_are_free, what_is_let_go, level_curves, covariance_of_poses,
+          memory_and_stops, gains)
 
 #else
 

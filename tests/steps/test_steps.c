@@ -269,16 +269,5 @@ static void predicted_rows(void **state) {
   shelf_clear(&logs);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exact_logs),
-      cmocka_unit_test(torque_logs),
-      cmocka_unit_test(filtered_logs),
-      cmocka_unit_test(tool_is_subtracted),
-      cmocka_unit_test(unobservable_constant),
-      cmocka_unit_test(gravity_that_does_not_tell),
-      cmocka_unit_test(assumptions),
-      cmocka_unit_test(predicted_rows),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(exact_logs, torque_logs, filtered_logs, tool_is_subtracted, unobservable_constant, gravity_that_does_not_tell,
+          assumptions, predicted_rows)

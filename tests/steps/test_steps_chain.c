@@ -96,7 +96,4 @@ static void whole_chain(void **state) {
   shelf_clear(&logs);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(resumed), cmocka_unit_test(whole_chain)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(resumed, whole_chain)

@@ -69,7 +69,4 @@ static void truth_within_doubt(void **state) {
   assert_true((double)all.within >= 0.95 * (double)all.count && rms > 0.5 && rms < 1.5);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(truth_within_doubt)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(truth_within_doubt)

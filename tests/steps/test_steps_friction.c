@@ -157,8 +157,4 @@ static void obstacles(void **state) {
   trial_free(&t);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many_poses), cmocka_unit_test(filtered_with_tool),
-                                     cmocka_unit_test(poses_and_doubt), cmocka_unit_test(obstacles)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(many_poses, filtered_with_tool, poses_and_doubt, obstacles)

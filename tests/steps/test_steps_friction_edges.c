@@ -218,9 +218,4 @@ static void creeping_and_spikes(void **state) {
   trial_free(&t);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(branches_and_couplings), cmocka_unit_test(quick_beginnings),
-                                     cmocka_unit_test(doubt_of_gravity), cmocka_unit_test(few_blocks),
-                                     cmocka_unit_test(creeping_and_spikes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(branches_and_couplings, quick_beginnings, doubt_of_gravity, few_blocks, creeping_and_spikes)

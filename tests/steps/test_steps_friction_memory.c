@@ -78,7 +78,4 @@ static void every_piece(void **state) {
   shelf_clear(&logs);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_piece)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(every_piece)

@@ -275,16 +275,5 @@ static void out_of_memory(void **state) {
   shelf_clear(&logs);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_that_are_wrong),
-      cmocka_unit_test(motor_logs_that_are_wrong),
-      cmocka_unit_test(gravity_without_a_turn),
-      cmocka_unit_test(several_paths),
-      cmocka_unit_test(mostly_something_else),
-      cmocka_unit_test(what_is_missing),
-      cmocka_unit_test(stopped),
-      cmocka_unit_test(out_of_memory),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(options_that_are_wrong, motor_logs_that_are_wrong, gravity_without_a_turn, several_paths,
+          mostly_something_else, what_is_missing, stopped, out_of_memory)

@@ -43,7 +43,4 @@ static void steps(void **state) {
   shelf_clear(&logs);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(steps)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(steps)

@@ -9,6 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+int test_main(const char *names, const CMUnitTestFunction *tests, int count, CMFixtureFunction set_up,
+              CMFixtureFunction tear_down) {
+  static char text[8192];
+  struct CMUnitTest list[128];
+  if (count > 128 || strlen(names) >= sizeof text) return 1;
+  strcpy(text, names);
+  char *name = text;
+  for (int k = 0; k < count; k++) {
+    list[k] = (struct CMUnitTest){.name = name, .test_func = tests[k]};
+    name += strcspn(name, ",");
+    if (*name) *name++ = '\0';
+    name += *name == ' ';
+  }
+  return _cmocka_run_group_tests("tests", list, (size_t)count, set_up, tear_down);
+}
+
 rng rng_start(const char *test) {
   const char *text = getenv("PSDM_SEED");
   uint64_t seed = text ? strtoull(text, NULL, 10) : 20260101;

@@ -17,6 +17,21 @@
 
 #include "psdm/psdm.h"
 
+/* ---- main ---- */
+
+/* The main function of a file of tests: TEST_MAIN(test_names, test_files). TEST_MAIN_IN: set_up before the first test,
+ * tear_down after the last. */
+#define TEST_MAIN(...) TEST_MAIN_IN(NULL, NULL, __VA_ARGS__)
+#define TEST_MAIN_IN(set_up, tear_down, ...)                                                       \
+  int main(void) {                                                                                 \
+    const CMUnitTestFunction tests[] = {__VA_ARGS__};                                              \
+    return test_main(#__VA_ARGS__, tests, (int)(sizeof tests / sizeof *tests), set_up, tear_down); \
+  }
+
+/* names: separated by a comma and a space. The number of tests that fail. */
+int test_main(const char *names, const CMUnitTestFunction *tests, int count, CMFixtureFunction set_up,
+              CMFixtureFunction tear_down);
+
 /* ---- random numbers: the seed is printed, and PSDM_SEED in the environment overrides it ---- */
 
 typedef struct rng {

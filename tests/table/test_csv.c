@@ -307,16 +307,5 @@ static void memory_does_not_grow_with_rows(void **state) {
   assert_int_equal(calls[0], calls[1]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(headers_and_rows),
-      cmocka_unit_test(names_and_facts),
-      cmocka_unit_test(refusals_say_where),
-      cmocka_unit_test(a_failing_source_is_told),
-      cmocka_unit_test(files_that_cannot_be_opened),
-      cmocka_unit_test(the_longest_line),
-      cmocka_unit_test(the_widest_header),
-      cmocka_unit_test(memory_does_not_grow_with_rows),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(headers_and_rows, names_and_facts, refusals_say_where, a_failing_source_is_told, files_that_cannot_be_opened,
+          the_longest_line, the_widest_header, memory_does_not_grow_with_rows)

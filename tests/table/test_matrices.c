@@ -131,8 +131,4 @@ static void test_refusals(void **unused) {
   assert_int_equal(psdm_matrices_save(1, &m, "test_matrices.mat", NULL, &error), PSDM_E_LIMIT);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip), cmocka_unit_test(test_matio_reads_it),
-                                     cmocka_unit_test(test_the_file), cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_round_trip, test_matio_reads_it, test_the_file, test_refusals)

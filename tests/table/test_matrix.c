@@ -109,8 +109,4 @@ static void test_claims(void **unused) {
   assert_false(psdmp_table_matrix_fits(1, 1, 1, 0));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_tables), cmocka_unit_test(test_refusals),
-                                     cmocka_unit_test(test_memory), cmocka_unit_test(test_claims)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_tables, test_refusals, test_memory, test_claims)

@@ -98,7 +98,4 @@ static void test_level4(void **unused) {
   psdmp_base_arena_free(&arena);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_level4)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(test_level4)
