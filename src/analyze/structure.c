@@ -12,9 +12,7 @@ const double psdmp_analyze_structure_zero = 1e-12;
 
 void psdm_structure_free(psdm_structure *s) {
   if (!s) return;
-  const psdm_allocator *allocator = s->arena.allocator;
-  psdmp_base_arena_free(&s->arena);
-  psdmp_base_free(allocator, s);
+  psdmp_base_arena_free_owner(&s->arena, s);
 }
 
 void psdmp_analyze_form_exponents(const psdm_structure *s, const psdmp_analyze_linear_form *form,

@@ -90,6 +90,8 @@ void *psdmp_base_arena_array_raw(psdmp_base_arena *arena, ptrdiff_t count, size_
 #define PSDMP_BASE_NEW_RAW(arena, count, type) ((type *)psdmp_base_arena_array_raw(arena, count, sizeof(type)))
 char *psdmp_base_arena_text(psdmp_base_arena *arena, const char *text, size_t length); /* terminated copy */
 void psdmp_base_arena_free(psdmp_base_arena *arena);
+/* The arena, then the object that it belongs to, which came from the same allocator. */
+void psdmp_base_arena_free_owner(psdmp_base_arena *arena, void *owner);
 
 /* Bytes of the machine, or of the address space that this process may have; SIZE_MAX when unknown. */
 size_t psdmp_base_machine_memory(void);

@@ -80,6 +80,12 @@ char *psdmp_base_arena_text(psdmp_base_arena *arena, const char *text, size_t le
   return copy;
 }
 
+void psdmp_base_arena_free_owner(psdmp_base_arena *arena, void *owner) {
+  const psdm_allocator *allocator = arena->allocator;
+  psdmp_base_arena_free(arena);
+  psdmp_base_free(allocator, owner);
+}
+
 void psdmp_base_arena_free(psdmp_base_arena *arena) {
   while (arena->chunks) {
     psdmp_base_arena_chunk *next = arena->chunks->next;

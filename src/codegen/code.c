@@ -491,11 +491,9 @@ psdm_status psdm_code_build_model(const psdm_robot *r, const psdm_model *model, 
 
 void psdm_code_free(psdm_code *code) {
   if (!code) return;
-  const psdm_allocator *allocator = code->arena.allocator;
   for (int k = 0; k < code->programs; k++) psdm_graph_free(code->program[k].graph);
   psdm_model_free(code->model);
-  psdmp_base_arena_free(&code->arena);
-  psdmp_base_free(allocator, code);
+  psdmp_base_arena_free_owner(&code->arena, code);
 }
 
 int psdm_code_count(const psdm_code *code) { return code->programs; }

@@ -171,10 +171,8 @@ psdm_status psdm_compile(const psdm_code *code, const psdm_compile_options *opti
 
 void psdm_compiled_free(psdm_compiled *c) {
   if (!c) return;
-  const psdm_allocator *allocator = c->arena.allocator;
   unload(c);
-  psdmp_base_arena_free(&c->arena);
-  psdmp_base_free(allocator, c);
+  psdmp_base_arena_free_owner(&c->arena, c);
 }
 
 const psdm_compile_info *psdm_compiled_info(const psdm_compiled *c) { return &c->info; }

@@ -293,10 +293,8 @@ psdm_status psdm_control_new(psdm_control_kind kind, const psdm_robot *model, co
 
 void psdm_control_free(psdm_controller *c) {
   if (!c) return;
-  const psdm_allocator *allocator = c->arena.allocator;
   psdm_model_free(c->adaptation.model);
-  psdmp_base_arena_free(&c->arena);
-  psdmp_base_free(allocator, c);
+  psdmp_base_arena_free_owner(&c->arena, c);
 }
 
 /* ---- facts and states ---- */

@@ -7,29 +7,9 @@
 
 /* a model that has no functions */
 static bool shape(const psdm_robot *r, psdm_model *m) {
-  const double *g = r->gravity;
-  m->n = r->n;
-  m->classes = (r->n + 1) * (r->n + 2) / 2;
-  m->standard = psdm_robot_parameter_count(r);
-  m->links = r->bodies;
-  m->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-  m->robot = (psdmp_model_robot){psdm_robot_fingerprint(r), {g[0], g[1], g[2]}, 0};
-  m->name = psdmp_base_arena_text(&m->arena, r->name, strlen(r->name));
-  m->prismatic = PSDMP_BASE_NEW(&m->arena, r->n, bool);
-  m->weight = PSDMP_BASE_NEW(&m->arena, r->n, uint64_t);
-  m->radix = PSDMP_BASE_NEW(&m->arena, r->n, int);
-  m->class_start = PSDMP_BASE_NEW(&m->arena, m->classes + 1, long);
   m->P_start = PSDMP_BASE_NEW(&m->arena, 1, long);
-  m->standard_name = psdmp_base_arena_alloc(&m->arena, (size_t)m->standard * sizeof *m->standard_name);
-  m->fate = PSDMP_BASE_NEW(&m->arena, m->standard, unsigned char);
-  if (!m->name || !m->prismatic || !m->weight || !m->radix || !m->class_start || !m->P_start || !m->standard_name ||
-      !m->fate)
-    return false;
-  for (int k = 0; k < m->standard; k++)
-    psdm_robot_parameter_name(r, k, m->standard_name[k], sizeof m->standard_name[k]);
-  for (int j = 0; j < r->joints; j++)
-    if (r->joint[j].q >= 0) m->prismatic[r->joint[j].q] = r->joint[j].type == PSDM_PRISMATIC;
-  for (int j = 0; j < r->n; j++) m->weight[j] = 1, m->radix[j] = PSDMP_DERIVE_BASIS;
+  if (!m->P_start || !psdmp_derive_shape(r, m)) return false;
+  for (int j = 0; j < r->n; j++) m->weight[j] = 1;
   return true;
 }
 

@@ -348,9 +348,7 @@ psdm_status psdm_base_parameters_solve(const psdm_robot *r, const psdm_base_para
 void psdm_base_parameters_free(psdm_base_parameters *params) {
   if (!params) return;
   holder *h = (holder *)(void *)params; /* params is its first member */
-  const psdm_allocator *allocator = h->arena.allocator;
-  psdmp_base_arena_free(&h->arena);
-  psdmp_base_free(allocator, h);
+  psdmp_base_arena_free_owner(&h->arena, h);
 }
 
 psdm_parameter_fate psdm_base_parameters_fate(const psdm_base_parameters *params, int k) {

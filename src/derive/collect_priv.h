@@ -95,6 +95,10 @@ bool psdmp_derive_store_formula(const psdm_robot *robot, double reach, psdm_mode
 psdm_status psdmp_derive_substitute(const psdm_robot *robot, psdm_model *model, psdmp_derive_expansion *e,
                                     psdm_error *error);
 
+/* A model's sizes, names and codes: the last joint's digit counts least, so that codes ascend as the walk over bodies
+ * finds them. False when out of memory. */
+bool psdmp_derive_shape(const psdm_robot *robot, psdm_model *model);
+
 /* Column of each standard parameter among the base parameters, -1 where it is none. column: (standard). */
 void psdmp_derive_base_columns(const psdm_model *model, int *column);
 

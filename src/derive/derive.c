@@ -5,9 +5,7 @@
 #include "derive/collect_priv.h"
 #include "derive/dense_priv.h"
 
-/* sizes, names and codes: the last joint's digit counts least, so that codes ascend as the walk over bodies finds
- * them */
-static bool shape(const psdm_robot *r, psdm_model *m) {
+bool psdmp_derive_shape(const psdm_robot *r, psdm_model *m) {
   psdmp_base_arena *arena = &m->arena;
   const double *g = r->gravity;
   m->n = r->n;
@@ -137,7 +135,8 @@ psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *op
   psdm_model *m = psdmp_base_alloc(allocator, sizeof *m);
   if (!m) return psdmp_base_no_memory(r->file, error);
   m->arena.allocator = allocator;
-  psdm_status status = shape(r, m) ? derive(r, options, m, &info, error) : psdmp_base_no_memory(r->file, error);
+  psdm_status status =
+      psdmp_derive_shape(r, m) ? derive(r, options, m, &info, error) : psdmp_base_no_memory(r->file, error);
   info.seconds = psdmp_base_clock() - start;
   if (!status) status = psdmp_derive_check_model(r, m, NULL, options, &info, error);
   if (out) *out = info;

@@ -492,9 +492,7 @@ psdm_status psdm_symbolic_derive(const psdm_robot *r, const psdm_model *model, c
 
 void psdm_symbolic_free(psdm_symbolic *s) {
   if (!s) return;
-  const psdm_allocator *allocator = s->arena.allocator;
-  psdmp_base_arena_free(&s->arena);
-  psdmp_base_free(allocator, s);
+  psdmp_base_arena_free_owner(&s->arena, s);
 }
 
 int psdm_symbolic_lengths(const psdm_symbolic *s) { return s->lengths; }

@@ -389,8 +389,6 @@ psdm_status psdm_excite(const psdm_robot *robot, const psdm_excite_options *opti
 void psdm_excitation_free(psdm_excitation *excitation) {
   if (!excitation) return;
   struct psdmp_excite_excitation *x = excitation->internal;
-  const psdm_allocator *allocator = x->arena.allocator;
   psdm_motion_free(x->motion);
-  psdmp_base_arena_free(&x->arena);
-  psdmp_base_free(allocator, x);
+  psdmp_base_arena_free_owner(&x->arena, x);
 }

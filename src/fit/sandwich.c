@@ -49,16 +49,28 @@ static psdm_status inverse_held(const psdmp_fit_rows *rows, const psdmp_fit_opti
   return PSDM_OK;
 }
 
+/* mean of the blocks' gradients */
+static void mean_of(int blocks, const psdmp_fit_rows *block, const double *sigma, const double *x, int W, double *at,
+                    double *mean) {
+  memset(mean, 0, sizeof *mean * (size_t)W);
+  for (int b = 0; b < blocks; b++) psdmp_fit_gradient(&block[b], sigma, x, 1.0 / blocks, at, mean);
+}
+
+/* moved = C g, g the centred gradient of a block */
+static void step_of(const psdmp_fit_rows *block, const double *sigma, const double *x, int W, const double *C,
+                    const double *mean, double *at, double *g, double *moved) {
+  for (int i = 0; i < W; i++) g[i] = -mean[i];
+  psdmp_fit_gradient(block, sigma, x, 1, at, g);
+  cblas_dgemv(CblasRowMajor, CblasNoTrans, W, W, 1, C, W, g, 1, 0, moved, 1);
+}
+
 /* V += B/(B-1) sum over blocks of (C g)(C g)^T, g centred */
 static void add_scatter(int blocks, const psdmp_fit_rows *block, const double *sigma, const double *x, int W,
                         const double *C, double *at, double *V) {
   double *mean = psdmp_fit_piece(&at, W), *g = psdmp_fit_piece(&at, W), *moved = psdmp_fit_piece(&at, W);
-  memset(mean, 0, sizeof *mean * (size_t)W);
-  for (int b = 0; b < blocks; b++) psdmp_fit_gradient(&block[b], sigma, x, 1.0 / blocks, at, mean);
+  mean_of(blocks, block, sigma, x, W, at, mean);
   for (int b = 0; b < blocks; b++) {
-    for (int i = 0; i < W; i++) g[i] = -mean[i];
-    psdmp_fit_gradient(&block[b], sigma, x, 1, at, g);
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, W, W, 1, C, W, g, 1, 0, moved, 1);
+    step_of(&block[b], sigma, x, W, C, mean, at, g, moved);
     cblas_dger(CblasRowMajor, W, W, blocks / (blocks - 1.0), moved, 1, moved, 1, V, W);
   }
 }
@@ -83,12 +95,9 @@ static bool add_left_out(int blocks, const psdmp_fit_rows *block, const double *
                          const double *C, double *at, double *V) {
   double *mean = psdmp_fit_piece(&at, W), *g = psdmp_fit_piece(&at, W), *moved = psdmp_fit_piece(&at, W);
   double keep = 1 - 1 / (2.0 * blocks);
-  memset(mean, 0, sizeof *mean * (size_t)W);
-  for (int b = 0; b < blocks; b++) psdmp_fit_gradient(&block[b], sigma, x, 1.0 / blocks, at, mean);
+  mean_of(blocks, block, sigma, x, W, at, mean);
   for (int b = 0; b < blocks; b++) {
-    for (int i = 0; i < W; i++) g[i] = -mean[i];
-    psdmp_fit_gradient(&block[b], sigma, x, 1, at, g);
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, W, W, 1, C, W, g, 1, 0, moved, 1);
+    step_of(&block[b], sigma, x, W, C, mean, at, g, moved);
     if (!without_block(&block[b], sigma, W, keep, C, at, moved)) return false;
     cblas_dger(CblasRowMajor, W, W, (blocks - 1.0) / blocks, moved, 1, moved, 1, V, W);
   }

@@ -188,9 +188,7 @@ psdmp_identify_energies *psdmp_identify_energies_new(psdmp_identify_pass_rows *t
 
 void psdmp_identify_energies_free(psdmp_identify_energies *e) {
   if (!e) return;
-  const psdm_allocator *allocator = e->arena.allocator;
-  psdmp_base_arena_free(&e->arena);
-  psdmp_base_free(allocator, e);
+  psdmp_base_arena_free_owner(&e->arena, e);
 }
 
 psdm_status psdmp_identify_estimate_energy(psdmp_identify_run *r, psdmp_identify_estimated *out, psdm_error *error) {

@@ -170,7 +170,5 @@ psdmp_identify_walker *psdmp_identify_walker_new(psdmp_identify_pass_rows *to, p
 
 void psdmp_identify_walker_free(psdmp_identify_walker *w) {
   if (!w) return;
-  const psdm_allocator *allocator = w->arena.allocator;
-  psdmp_base_arena_free(&w->arena);
-  psdmp_base_free(allocator, w);
+  psdmp_base_arena_free_owner(&w->arena, w);
 }

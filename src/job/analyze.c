@@ -174,12 +174,7 @@ static void release(psdm_job *job) {
   free(a->path.row);
 }
 
-const psdmp_job_kind psdmp_job_analyze_kind = {.command = "analyze",
-                                               .settings = settings,
-                                               .bytes = sizeof(psdmp_job_analyze),
-                                               .values = offsetof(psdmp_job_analyze, set),
-                                               .run = run,
-                                               .free = release};
+PSDMP_JOB_KIND(analyze, psdmp_job_analyze, release);
 
 const psdm_analysis *psdm_job_analysis(const psdm_job *job) {
   return job->kind == &psdmp_job_analyze_kind && job->answer ? &((const psdmp_job_analyze *)job)->answer : NULL;

@@ -172,9 +172,4 @@ static psdm_status run(psdm_job *job) {
 
 static void release(psdm_job *job) { psdmp_job_bench_close((psdmp_job_bench *)job); }
 
-const psdmp_job_kind psdmp_job_bench_kind = {.command = "bench",
-                                             .settings = settings,
-                                             .bytes = sizeof(psdmp_job_bench),
-                                             .values = offsetof(psdmp_job_bench, set),
-                                             .run = run,
-                                             .free = release};
+PSDMP_JOB_KIND(bench, psdmp_job_bench, release);

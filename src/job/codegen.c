@@ -232,9 +232,4 @@ static psdm_status run(psdm_job *job) {
 
 static void release(psdm_job *job) { psdm_code_free(((codegen *)job)->code); }
 
-const psdmp_job_kind psdmp_job_codegen_kind = {.command = "codegen",
-                                               .settings = settings,
-                                               .bytes = sizeof(codegen),
-                                               .values = offsetof(codegen, set),
-                                               .run = run,
-                                               .free = release};
+PSDMP_JOB_KIND(codegen, codegen, release);

@@ -136,9 +136,4 @@ static psdm_status run(psdm_job *job) {
 
 static void release(psdm_job *job) { psdm_model_free(((derive *)job)->model); }
 
-const psdmp_job_kind psdmp_job_derive_kind = {.command = "derive",
-                                              .settings = settings,
-                                              .bytes = sizeof(derive),
-                                              .values = offsetof(derive, set),
-                                              .run = run,
-                                              .free = release};
+PSDMP_JOB_KIND(derive, derive, release);

@@ -120,9 +120,4 @@ static psdm_status run(psdm_job *job) {
   return !status ? psdmp_job_answer(job, &psdm_excite_result_type, psdmp_job_excite_fill) : status;
 }
 
-const psdmp_job_kind psdmp_job_excite_kind = {.command = "excite",
-                                              .settings = settings,
-                                              .bytes = sizeof(psdmp_job_excite),
-                                              .values = offsetof(psdmp_job_excite, set),
-                                              .run = run,
-                                              .free = clear};
+PSDMP_JOB_KIND(excite, psdmp_job_excite, clear);

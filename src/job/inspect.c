@@ -37,5 +37,4 @@ static psdm_status run(psdm_job *job) {
   return PSDM_OK;
 }
 
-const psdmp_job_kind psdmp_job_inspect_kind = {
-    .command = "inspect", .settings = settings, .bytes = sizeof(inspect), .values = offsetof(inspect, set), .run = run};
+PSDMP_JOB_KIND(inspect, inspect, NULL);

@@ -21,6 +21,15 @@ typedef struct psdmp_job_kind {
   void (*free)(psdm_job *job); /* NULL: nothing is the command's own */
 } psdmp_job_kind;
 
+/* The kind of a command whose job is a struct with its settings in `set`; release may be NULL. */
+#define PSDMP_JOB_KIND(name, type, release)                                      \
+  const psdmp_job_kind psdmp_job_##name##_kind = {.command = #name,              \
+                                                  .settings = settings,          \
+                                                  .bytes = sizeof(type),         \
+                                                  .values = offsetof(type, set), \
+                                                  .run = run,                    \
+                                                  .free = release}
+
 /* src/job/NAME.c has each. */
 #define PSDMP_JOB_KINDS(X) \
   X(analyze)               \

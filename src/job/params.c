@@ -150,9 +150,4 @@ static void release(psdm_job *job) {
   psdm_model_free(j->derived);
 }
 
-const psdmp_job_kind psdmp_job_params_kind = {.command = "params",
-                                              .settings = settings,
-                                              .bytes = sizeof(params),
-                                              .values = offsetof(params, set),
-                                              .run = run,
-                                              .free = release};
+PSDMP_JOB_KIND(params, params, release);

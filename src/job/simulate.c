@@ -71,12 +71,7 @@ static psdm_status run(psdm_job *job) {
   return status ? status : answer(j);
 }
 
-const psdmp_job_kind psdmp_job_simulate_kind = {.command = "simulate",
-                                                .settings = settings,
-                                                .bytes = sizeof(psdmp_job_simulate),
-                                                .values = offsetof(psdmp_job_simulate, set),
-                                                .run = run,
-                                                .free = clear};
+PSDMP_JOB_KIND(simulate, psdmp_job_simulate, clear);
 
 const psdm_simulation *psdm_job_simulation(const psdm_job *job) {
   const psdmp_job_simulate *j = (const psdmp_job_simulate *)job;

@@ -657,10 +657,8 @@ psdm_status psdmp_log_open_source(psdm_csv_read read, void *user, const char *na
 
 void psdm_log_close(psdm_log *log) {
   if (!log) return;
-  const psdm_allocator *allocator = log->arena.allocator;
   if (log->source.close) log->source.close(log->source.self);
-  psdmp_base_arena_free(&log->arena);
-  psdmp_base_free(allocator, log);
+  psdmp_base_arena_free_owner(&log->arena, log);
 }
 
 /* ---- facts ---- */

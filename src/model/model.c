@@ -9,9 +9,7 @@
 
 void psdm_model_free(psdm_model *model) {
   if (!model) return;
-  const psdm_allocator *allocator = model->arena.allocator;
-  psdmp_base_arena_free(&model->arena);
-  psdmp_base_free(allocator, model);
+  psdmp_base_arena_free_owner(&model->arena, model);
 }
 
 const char *psdm_model_name(const psdm_model *m) { return m->name; }

@@ -34,9 +34,7 @@ psdm_parameters *psdmp_parameters_new(const psdm_allocator *allocator) {
 void psdm_parameters_free(psdm_parameters *p) {
   if (!p) return;
   struct psdmp_parameters *inside = p->internal;
-  const psdm_allocator *allocator = inside->arena.allocator;
-  psdmp_base_arena_free(&inside->arena);
-  psdmp_base_free(allocator, inside);
+  psdmp_base_arena_free_owner(&inside->arena, inside);
 }
 
 /* NULL stays NULL; false: out of memory */

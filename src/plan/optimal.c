@@ -687,11 +687,9 @@ psdm_status psdm_optimal_new(const psdm_robot *robot, const psdm_optimal_options
 void psdm_optimal_free(psdm_optimal *optimal) {
   if (!optimal) return;
   struct psdmp_plan_optimal *answer = optimal->internal;
-  const psdm_allocator *allocator = answer->arena.allocator;
   psdm_motion_free(answer->motion);
   psdmp_plan_torques_free(&answer->torques);
-  psdmp_base_arena_free(&answer->arena);
-  psdmp_base_free(allocator, answer);
+  psdmp_base_arena_free_owner(&answer->arena, answer);
 }
 
 psdm_status psdm_optimal_torque(const psdm_optimal *optimal, const psdm_robot *robot, double t, double *tau) {

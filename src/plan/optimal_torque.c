@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "plan/optimal_priv.h"
+#include "rigid/rigid.h"
 
 /* ---- friction ---- */
 
@@ -46,65 +47,19 @@ static void friction_at(const psdmp_plan_torques *t, int i, double v, double f[3
 
 /* ---- setting up ---- */
 
-static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const char *text, psdm_error *error) {
-  char name[64];
-  return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s",
-                         psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name), text);
-}
-
-/* an elastic joint must be one of the open tree's independent ones, with a rotor behind its spring */
-static psdm_status check_spring(const psdm_robot *robot, const psdm_joint *joint, psdm_error *error) {
-  if (psdm_robot_loops(robot))
-    return fail_joint(joint, PSDM_E_ROBOT,
-                      "it is elastic, and the robot has closed loops; springs are known for open robots only", error);
-  if (joint->q < 0)
-    return fail_joint(joint, PSDM_E_ROBOT,
-                      "it has a stiffness and follows other joints; only independent joints can be elastic", error);
-  if (joint->drive < 0)
-    return fail_joint(joint, PSDM_E_MISSING,
-                      "it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring",
-                      error);
-  return PSDM_OK;
-}
-
 static psdm_status take_joints(psdmp_plan_torques *t, const psdm_robot *robot, bool elastic, bool *any,
                                psdm_error *error) {
   *any = false;
   for (int k = 0; k < psdm_robot_joints(robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(robot, k);
-    bool spring = elastic && isfinite(joint->stiffness) && joint->type != PSDM_FIXED;
-    const char *lacks = joint->q >= 0 && joint->friction.given ? psdm_friction_lacks(&joint->friction, t->kind) : NULL;
-    psdm_status status = spring ? check_spring(robot, joint, error) : PSDM_OK;
-    if (!status && lacks) status = fail_joint(joint, PSDM_E_MISSING, lacks, error);
+    bool spring;
+    psdm_status status = psdmp_rigid_joint_check(robot, joint, t->kind, elastic, &spring, error);
     if (status) return status;
     if (joint->q < 0) continue;
     t->friction[joint->q] = joint->friction.given ? &joint->friction : NULL;
     t->soft[joint->q] = spring ? 1 / joint->stiffness : 0;
     *any |= spring;
   }
-  return PSDM_OK;
-}
-
-/* the links without the rotors of independent joints, and those rotors alone */
-static psdm_status part_rotors(psdmp_plan_torques *t, const psdm_robot *robot, psdmp_base_arena *arena,
-                               psdm_error *error) {
-  int parameters = psdm_robot_parameter_count(robot), inertial = parameters - psdm_robot_drives(robot);
-  double *pi = psdmp_base_arena_alloc(arena, 2 * (size_t)parameters * sizeof *pi), *rest = pi + parameters;
-  t->rotors = psdmp_base_arena_alloc(arena, (size_t)t->n * (size_t)t->n * sizeof *t->rotors);
-  if (!pi || !t->rotors || psdm_robot_clone(robot, arena->allocator, &t->links)) return psdmp_base_no_memory("", error);
-  psdm_robot_parameters(robot, pi);
-  memcpy(rest, pi, (size_t)parameters * sizeof *pi);
-  memset(pi + inertial, 0, (size_t)(parameters - inertial) * sizeof *pi);
-  for (int k = 0; k < psdm_robot_joints(robot); k++) {
-    const psdm_joint *joint = psdm_robot_joint(robot, k);
-    if (joint->q < 0 || joint->drive < 0) continue;
-    pi[inertial + joint->drive] = rest[inertial + joint->drive];
-    rest[inertial + joint->drive] = 0;
-  }
-  psdm_robot_set_parameters(t->links, pi);
-  psdm_robot_drive_mass(t->links, t->rotors);
-  psdm_robot_set_parameters(t->links, rest);
-  t->robot = t->links;
   return PSDM_OK;
 }
 
@@ -140,7 +95,8 @@ psdm_status psdmp_plan_torques_init(psdmp_plan_torques *t, const psdm_robot *rob
   memcpy(t->width, width, n * sizeof *width);
   psdm_status status = psdm_robot_ready(robot, error);
   if (!status) status = take_joints(t, robot, elastic, &any, error);
-  if (!status && any) status = part_rotors(t, robot, arena, error);
+  if (!status && any) status = psdmp_rigid_part_rotors(robot, arena, &t->links, &t->rotors, error);
+  if (t->links) t->robot = t->links;
   t->orders = t->links ? 5 : 3;
   return status ? status : place_scratch(t, arena, error);
 }

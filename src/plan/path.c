@@ -370,9 +370,7 @@ psdm_status psdm_path_plan_new(const psdm_robot *robot, const psdm_motion *path,
 void psdm_path_plan_free(psdm_path_plan *plan) {
   if (!plan) return;
   struct psdmp_plan_path_plan *answer = plan->internal;
-  const psdm_allocator *allocator = answer->arena.allocator;
-  psdmp_base_arena_free(&answer->arena);
-  psdmp_base_free(allocator, answer);
+  psdmp_base_arena_free_owner(&answer->arena, answer);
 }
 
 /* s, ds/dt, d2s/dt2 at time t */

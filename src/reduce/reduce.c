@@ -340,11 +340,9 @@ psdm_status psdm_reducer_new(const psdm_robot *robot, const psdm_model *model, c
 
 void psdm_reducer_free(psdm_reducer *r) {
   if (!r) return;
-  const psdm_allocator *allocator = r->arena.allocator;
   psdmp_reduce_forget(r);
   psdmp_reduce_monte_free(r->monte);
-  psdmp_base_arena_free(&r->arena);
-  psdmp_base_free(allocator, r);
+  psdmp_base_arena_free_owner(&r->arena, r);
 }
 
 void psdm_reducer_contribution(const psdm_reducer *r, long f, double *mean, double *median, double *largest) {

@@ -27,13 +27,7 @@ static inline void gather(const psdm_robot *r, psdmp_rigid_motion *motion, doubl
     const psdmp_robot_body *body = &r->body[b];
     const psdmp_rigid_motion *m = &motion[b];
     tau[b] = body->prismatic ? m->f[2] : m->n[2];
-    if (body->parent < 0) continue;
-    psdmp_rigid_motion *restrict parent = &motion[body->parent];
-    double f[3], n[3];
-    psdmp_rigid_rotate(m->R, m->f, f);
-    psdmp_rigid_rotate(m->R, m->n, n);
-    psdmp_rigid_cross_add(m->p, f, n);
-    for (int i = 0; i < 3; i++) parent->f[i] += f[i], parent->n[i] += n[i];
+    if (body->parent >= 0) psdmp_rigid_carry(m, &motion[body->parent]);
   }
 }
 

@@ -34,13 +34,7 @@ static void gather(const psdm_robot *r, psdmp_rigid_motion *motion, const double
     const psdmp_rigid_motion *m = &motion[b];
     if (p) p[b] = (body->prismatic ? m->f[2] : m->n[2]) + r->body_drive[b] * qd[b];
     if (dT_dq) dT_dq[b] = gradient(body->prismatic, m);
-    if (body->parent < 0) continue;
-    psdmp_rigid_motion *restrict parent = &motion[body->parent];
-    double f[3], n[3];
-    psdmp_rigid_rotate(m->R, m->f, f);
-    psdmp_rigid_rotate(m->R, m->n, n);
-    psdmp_rigid_cross_add(m->p, f, n);
-    for (int i = 0; i < 3; i++) parent->f[i] += f[i], parent->n[i] += n[i];
+    if (body->parent >= 0) psdmp_rigid_carry(m, &motion[body->parent]);
   }
 }
 

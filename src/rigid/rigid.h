@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "psdm/friction.h"
 #include "psdm/rigid.h"
 #include "robot/robot.h"
 
@@ -59,6 +60,15 @@ void psdmp_rigid_set_arms(const psdm_robot *r, psdm_work *w, const double *q);
 /* Pulls q straight towards home by halves until the loops close there; false when they never do. True at once without loops. */
 bool psdmp_rigid_pull_home(const psdm_robot *r, psdm_work *w, double *q);
 
+/* Whether a joint has a spring, where springs count (elastic). PSDM_E_ROBOT or PSDM_E_MISSING, with its name, where it
+ * cannot have one or lacks what this friction needs. */
+psdm_status psdmp_rigid_joint_check(const psdm_robot *robot, const psdm_joint *joint, psdm_friction_kind friction,
+                                    bool elastic, bool *spring, psdm_error *error);
+
+/* The robot without the rotors of its independent joints, and the mass matrix (n x n) of those alone. */
+psdm_status psdmp_rigid_part_rotors(const psdm_robot *robot, psdmp_base_arena *arena, psdm_robot **links,
+                                    double **rotors, psdm_error *error);
+
 /* False when some inertia or drive is unknown. */
 static inline bool psdmp_rigid_ready(const psdm_robot *r) { return r->unknown_link < 0 && r->unknown_drive < 0; }
 
@@ -89,6 +99,15 @@ static inline void psdmp_rigid_cross_add(const double a[3], const double b[3], d
   out[0] += a[1] * b[2] - a[2] * b[1];
   out[1] += a[2] * b[0] - a[0] * b[2];
   out[2] += a[0] * b[1] - a[1] * b[0];
+}
+
+/* parent's f and n += those of m */
+static inline void psdmp_rigid_carry(const psdmp_rigid_motion *m, psdmp_rigid_motion *restrict parent) {
+  double f[3], n[3];
+  psdmp_rigid_rotate(m->R, m->f, f);
+  psdmp_rigid_rotate(m->R, m->n, n);
+  psdmp_rigid_cross_add(m->p, f, n);
+  for (int i = 0; i < 3; i++) parent->f[i] += f[i], parent->n[i] += n[i];
 }
 
 static inline double psdmp_rigid_dot(const double a[3], const double b[3]) {

@@ -117,9 +117,7 @@ psdm_status psdm_robot_load(const char *path, const psdm_robot_options *options,
 
 void psdm_robot_free(psdm_robot *robot) {
   if (!robot) return;
-  const psdm_allocator *allocator = robot->arena.allocator;
-  psdmp_base_arena_free(&robot->arena);
-  psdmp_base_free(allocator, robot);
+  psdmp_base_arena_free_owner(&robot->arena, robot);
 }
 
 /* ---- derived numbers ---- */

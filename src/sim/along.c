@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "psdm/linearize.h"
 #include "psdm/rigid.h"
+#include "rigid/rigid.h"
 #include "sim/along_priv.h"
 #include "sim/sim_priv.h"
 
@@ -47,12 +48,6 @@ typedef struct job {
   double *theta, *thetad, *thetadd, *tau, *friction, *q_motor, *tau_motor, *current; /* (n) */
 } job;
 
-static psdm_status fail_joint(const psdm_joint *joint, psdm_status status, const char *text, psdm_error *error) {
-  char name[64];
-  return psdmp_base_fail(error, status, "", 0, 0, "joint '%s': %s",
-                         psdmp_base_quote(joint->name, strlen(joint->name), name, sizeof name), text);
-}
-
 /* ---- what there is ---- */
 
 static psdm_status check_options(const job *j, psdm_error *error) {
@@ -67,58 +62,19 @@ static psdm_status check_options(const job *j, psdm_error *error) {
   return psdm_robot_ready(j->robot, error);
 }
 
-/* an elastic joint must be one of the open tree's independent ones, with a rotor behind its spring */
-static psdm_status check_spring(const job *j, const psdm_joint *joint, psdm_error *error) {
-  if (psdm_robot_loops(j->robot))
-    return fail_joint(
-        joint, PSDM_E_ROBOT,
-        "it is elastic, and the robot has closed loops; the motion of its motor is known for open robots only", error);
-  if (joint->q < 0)
-    return fail_joint(joint, PSDM_E_ROBOT,
-                      "it has a stiffness and follows other joints; only independent joints can be elastic", error);
-  if (joint->drive < 0)
-    return fail_joint(joint, PSDM_E_MISSING,
-                      "it has a stiffness but no drive_inertia; an elastic joint needs a rotor behind its spring",
-                      error);
-  return PSDM_OK;
-}
-
 static psdm_status take_joints(job *j, psdm_error *error) {
   j->train = psdmp_base_arena_alloc(&j->arena, (size_t)j->n * sizeof *j->train);
   if (!j->train) return psdmp_base_no_memory("", error);
   for (int k = 0; k < psdm_robot_joints(j->robot); k++) {
     const psdm_joint *joint = psdm_robot_joint(j->robot, k);
-    bool spring = j->options.elastic && isfinite(joint->stiffness) && joint->type != PSDM_FIXED;
-    const char *lacks =
-        joint->q >= 0 && joint->friction.given ? psdm_friction_lacks(&joint->friction, j->options.friction) : NULL;
-    psdm_status status = spring ? check_spring(j, joint, error) : PSDM_OK;
-    if (!status && lacks) status = fail_joint(joint, PSDM_E_MISSING, lacks, error);
+    bool spring;
+    psdm_status status =
+        psdmp_rigid_joint_check(j->robot, joint, j->options.friction, j->options.elastic, &spring, error);
     if (status) return status;
     if (joint->q < 0) continue;
     j->train[joint->q] = (train){.joint = joint, .spring = spring};
     j->elastic |= spring;
   }
-  return PSDM_OK;
-}
-
-/* the links without the rotors of independent joints, and those rotors alone */
-static psdm_status part_rotors(job *j, psdm_error *error) {
-  int parameters = psdm_robot_parameter_count(j->robot), inertial = parameters - psdm_robot_drives(j->robot);
-  double *pi = psdmp_base_arena_alloc(&j->arena, 2 * (size_t)parameters * sizeof *pi), *without = pi + parameters;
-  j->B = psdmp_base_arena_alloc(&j->arena, (size_t)j->n * (size_t)j->n * sizeof *j->B);
-  if (!pi || !j->B || psdm_robot_clone(j->robot, j->arena.allocator, &j->links)) return psdmp_base_no_memory("", error);
-  psdm_robot_parameters(j->robot, pi);
-  memcpy(without, pi, (size_t)parameters * sizeof *pi);
-  memset(pi + inertial, 0, (size_t)(parameters - inertial) * sizeof *pi);
-  for (int i = 0; i < j->n; i++) {
-    int drive = j->train[i].joint->drive;
-    if (drive < 0) continue;
-    pi[inertial + drive] = without[inertial + drive];
-    without[inertial + drive] = 0;
-  }
-  psdm_robot_set_parameters(j->links, pi);
-  psdm_robot_drive_mass(j->links, j->B);
-  psdm_robot_set_parameters(j->links, without);
   return PSDM_OK;
 }
 
@@ -276,7 +232,7 @@ psdm_status psdm_along(const psdm_robot *robot, const psdm_motion *motion, const
   if (options) j.options = *options;
   psdm_status status = check_options(&j, error);
   if (!status) status = take_joints(&j, error);
-  if (!status && j.elastic) status = part_rotors(&j, error);
+  if (!status && j.elastic) status = psdmp_rigid_part_rotors(robot, &j.arena, &j.links, &j.B, error);
   if (!status) status = allocate(&j, error);
   if (!status) status = walk(&j, write, user, error);
   psdm_robot_free(j.links);

@@ -33,17 +33,6 @@ static int leave_folder(void **state) {
   return chdir("/") || system(command) ? -1 : 0;
 }
 
-/* how many files are in a folder, temporaries included */
-static int files_in(const char *path) {
-  DIR *dir = opendir(path);
-  assert_non_null(dir);
-  int count = 0;
-  for (struct dirent *entry; (entry = readdir(dir));)
-    count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
-  closedir(dir);
-  return count;
-}
-
 static void write_file(const char *path, const char *text) {
   FILE *file = fopen(path, "wb");
   assert_non_null(file);

@@ -5,11 +5,7 @@
 #include <string.h>
 
 #include "psdm/csv.h"
-
-typedef struct source {
-  const uint8_t *at;
-  size_t left, piece;
-} source;
+#include "source.h"
 
 /* what a reading came to */
 typedef struct outcome {
@@ -22,16 +18,6 @@ typedef struct outcome {
 
 static void check(int holds) {
   if (!holds) abort();
-}
-
-static ptrdiff_t read_piece(void *user, char *buffer, size_t size) {
-  source *s = user;
-  size_t n = s->left < s->piece ? s->left : s->piece;
-  if (n > size) n = size;
-  memcpy(buffer, s->at, n);
-  s->at += n;
-  s->left -= n;
-  return (ptrdiff_t)n;
 }
 
 /* the line buffer of a megabyte is kept from run to run: mapping it anew would take nine tenths of the time */
@@ -72,7 +58,7 @@ static void read_rows(psdm_csv *csv, outcome *o) {
 
 static outcome read_all(const uint8_t *data, size_t size, size_t piece) {
   outcome o = {.error = {.line = -1}};
-  source s = {data, size, piece};
+  source s = {.at = data, .left = size, .piece = piece};
   psdm_csv *csv;
   o.status = psdm_csv_open_source(read_piece, &s, "fuzz.csv", &reusing, &csv, &o.error);
   check(!csv == !!o.status);

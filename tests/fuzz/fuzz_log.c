@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "log/log_priv.h"
-
-typedef struct source {
-  const uint8_t *at;
-  size_t left, piece;
-} source;
+#include "source.h"
 
 /* what a reading came to */
 typedef struct outcome {
@@ -22,16 +18,6 @@ typedef struct outcome {
 
 static void check(int holds) {
   if (!holds) abort();
-}
-
-static ptrdiff_t read_piece(void *user, char *buffer, size_t size) {
-  source *s = user;
-  size_t n = s->left < s->piece ? s->left : s->piece;
-  if (n > size) n = size;
-  memcpy(buffer, s->at, n);
-  s->at += n;
-  s->left -= n;
-  return (ptrdiff_t)n;
 }
 
 /* large blocks are kept from run to run: mapping them anew would take most of the time */
@@ -109,7 +95,7 @@ static void read_rows(psdm_log *log, outcome *o) {
 static outcome read_all(const psdm_robot *robot, const uint8_t *data, size_t size, size_t piece,
                         const psdm_log_options *options) {
   outcome o = {.error = {.line = -1}};
-  source s = {data, size, piece};
+  source s = {.at = data, .left = size, .piece = piece};
   psdm_log *log;
   o.status = psdmp_log_open_source(read_piece, &s, "fuzz.csv", robot, options, &reusing, &log, &o.error);
   check(!log == !!o.status);

@@ -17,21 +17,6 @@ static psdm_calibrate_options exactly(const char *const *path, psdm_estimator es
                                   .rest = -1};
 }
 
-static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate_options *o) {
-  psdm_calibration *c = NULL;
-  psdm_error error = {0};
-  if (psdm_calibrate(robot, o, NULL, &c, &error)) fail_msg("%s: %s", error.file, error.text);
-  assert_all_finite(c);
-  return c;
-}
-
-static const char two_links[] =
-    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\n"
-    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: "
-    "0.3, drive_inertia: 0.1}\n"
-    "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
-    "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
-
 /* ---- the answer is the truth ---- */
 
 static void robots_of_every_kind(void **state) {
@@ -59,7 +44,7 @@ static void robots_of_every_kind(void **state) {
     write_log(path, &w, &g);
     psdm_calibrate_options o = exactly(&name, round % 2 ? PSDM_ESTIMATOR_WLS : PSDM_ESTIMATOR_OLS);
     o.holdout = 0.3;
-    psdm_calibration *c = calibrate(robot, &o);
+    psdm_calibration *c = calibrate(robot, &o, NULL);
     double *pi = malloc((size_t)c->standard * sizeof *pi), *theta = malloc((size_t)c->base * sizeof *theta), size = 0;
     psdm_robot_parameters(robot, pi);
     true_theta(robot, pi, theta);
@@ -133,7 +118,7 @@ static void factors_are_the_whole_matrix(void **state) {
                               .plain_friction = true,
                               .rest = -1,
                               .holdout = 0.2};
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   int n = c->n, l = c->base, W = l + 3 * n;
   psdm_model *model;
   assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
@@ -166,7 +151,7 @@ static void recipe_with_noise(void **state) {
   rng g = rng_start("recipe_with_noise");
   char path[64];
   const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
+  psdm_robot *robot = parse_robot(two_driven_links);
   truth w = {.robot = robot,
              .rows = 6000,
              .dt = 0.005,
@@ -177,7 +162,7 @@ static void recipe_with_noise(void **state) {
              .step = 2e-5};
   write_log(path, &w, &g);
   psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.3};
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   print_message("held out %.3g of the torque, cost ratio %.3f, filter %g Hz, delay %g s\n",
                 c->heldout[PSDM_FIT_ALL].global_rel, c->cost_ratio, c->cutoff, c->delay);
   assert_true(physically_possible(c->pi, 2));
@@ -207,13 +192,13 @@ static void recipe_with_noise(void **state) {
   fclose(in);
   assert_int_equal(fclose(out), 0);
   o.path = &late_name;
-  c = calibrate(robot, &o);
+  c = calibrate(robot, &o, NULL);
   print_message("late by 10 ms: found %g ms, filter %g Hz, held out %.3g\n", 1e3 * c->delay, c->cutoff,
                 c->heldout[PSDM_FIT_ALL].global_rel);
   assert_true(fabs(c->delay - 0.01) < 1e-12);
   psdm_calibration_free(c);
   o.delay_given = true;
-  c = calibrate(robot, &o);
+  c = calibrate(robot, &o, NULL);
   assert_true(c->delay == 0);
   psdm_calibration_free(c);
   unlink(late);
@@ -253,12 +238,12 @@ static void predictions_are_counted(void **state) {
   rng g = rng_start("predictions_are_counted");
   char path[64];
   const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
+  psdm_robot *robot = parse_robot(two_driven_links);
   truth w = {.robot = robot, .rows = 3000, .dt = 0.005, .viscous = 4, .noise = 0.01, .rates = true, .jitter = 0.2};
   write_log(path, &w, &g);
   psdm_calibrate_options o = {
       .files = 1, .path = &name, .holdout_block = 1, .holdout_every = 3, .cutoff = 10, .delay_given = true};
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   recount r = {0};
   assert_int_equal(psdm_calibration_predict(c, count_row, &r, NULL), PSDM_OK);
   const psdm_part_fit *held = &c->heldout[PSDM_FIT_ALL];
@@ -284,12 +269,12 @@ static void transmission(void **state) {
   char path[64];
   const char *name = log_path(path);
   char text[2048];
-  snprintf(text, sizeof text, "%s%s", two_links, "transmission: [[1, 0], [-1, 1]]\n");
+  snprintf(text, sizeof text, "%s%s", two_driven_links, "transmission: [[1, 0], [-1, 1]]\n");
   psdm_robot *robot = parse_robot(text);
   truth w = {.robot = robot, .rows = 1500, .dt = 0.01, .rates = true, .accelerations = true};
   write_log(path, &w, &g);
   psdm_calibrate_options o = exactly(&name, PSDM_ESTIMATOR_WLS);
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   double pi[64], theta[40];
   psdm_robot_parameters(robot, pi);
   true_theta(robot, pi, theta);
@@ -305,12 +290,12 @@ static void assumptions(void **state) {
   rng g = rng_start("assumptions");
   char path[64], text[2048];
   const char *name = log_path(path);
-  snprintf(text, sizeof text, "%s%s", two_links, "assume: [ry2 = 0, Ixx2 = Iyy2]\n");
-  psdm_robot *robot = parse_robot(text), *bare = parse_robot(two_links);
+  snprintf(text, sizeof text, "%s%s", two_driven_links, "assume: [ry2 = 0, Ixx2 = Iyy2]\n");
+  psdm_robot *robot = parse_robot(text), *bare = parse_robot(two_driven_links);
   truth w = {.robot = bare, .rows = 1500, .dt = 0.01, .rates = true, .accelerations = true};
   write_log(path, &w, &g);
   psdm_calibrate_options o = exactly(&name, PSDM_ESTIMATOR_WLS);
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   double pi[64], theta[40];
   psdm_robot_parameters(bare, pi);
   true_theta(bare, pi, theta);

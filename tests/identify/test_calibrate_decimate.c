@@ -5,12 +5,6 @@
 #include "identify/identify.h"
 #include "psdm/base_parameters.h"
 
-static const char two_links[] =
-    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  "
-    "- {name: b, type: revolute, a: 0.3}\n"
-    "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
-    "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
-
 /* both axes upright: gravity does not look like a spring */
 static const char upright[] =
     "name: upright\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4}\n  - {name: "
@@ -189,14 +183,6 @@ static void factors_are_the_whole_matrix(void **state) {
 }
 
 /* ---- to the end ---- */
-
-static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *a) {
-  psdm_calibration *c = NULL;
-  psdm_error error = {0};
-  if (psdm_calibrate(robot, o, a, &c, &error)) fail_msg("%s: %s", error.file, error.text);
-  assert_all_finite(c);
-  return c;
-}
 
 static psdm_calibrate_options plain_options(const char *const *path, int decimate) {
   return (psdm_calibrate_options){.files = 1,

@@ -5,13 +5,6 @@
 #include "fenced.h"
 #include "psdm/calibrate.h"
 
-static const char two_links[] =
-    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\n"
-    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: "
-    "0.3, drive_inertia: 0.1}\n"
-    "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
-    "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
-
 /* how far theta and the gains of viscous and Coulomb friction are off, of the largest */
 static double error_of(const psdm_calibration *c, const double *theta, double viscous, double coulomb) {
   double size = 0, off = 0;
@@ -32,7 +25,7 @@ static const double most[PSDM_ESTIMATORS] = {
 static void every_estimator(void **state) {
   (void)state;
   rng g = rng_start("fences");
-  psdm_robot *robot = parse_robot(two_links);
+  psdm_robot *robot = parse_robot(two_driven_links);
   truth w = {.robot = robot,
              .rows = 600,
              .dt = 0.004,

@@ -3,21 +3,6 @@
 
 #include "psdm/calibrate.h"
 
-static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate_options *o) {
-  psdm_calibration *c = NULL;
-  psdm_error error = {0};
-  if (psdm_calibrate(robot, o, NULL, &c, &error)) fail_msg("%s: %s", error.file, error.text);
-  assert_all_finite(c);
-  return c;
-}
-
-static const char two_links[] =
-    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\n"
-    "joints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, type: revolute, a: "
-    "0.3, drive_inertia: 0.1}\n"
-    "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
-    "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
-
 /* ---- logs that have little to say ---- */
 
 static void a_joint_that_never_moves(void **state) {
@@ -44,7 +29,7 @@ static void a_joint_that_never_moves(void **state) {
                                   .prior_kinematics = true,
                                   .plain_friction = estimator > 0,
                                   .delay_given = true};
-      psdm_calibration *c = calibrate(robot, &o);
+      psdm_calibration *c = calibrate(robot, &o, NULL);
       if (c->pi) assert_true(physically_possible(c->pi, 6));
       psdm_calibration_free(c);
     }
@@ -74,7 +59,7 @@ static void short_logs(void **state) {
   rng g = rng_start("short_logs");
   char path[64], sentence[512];
   const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
+  psdm_robot *robot = parse_robot(two_driven_links);
   static const long rows[] = {1, 2, 3, 10, 29, 30, 31, 40, 60, 100, 200, 500};
   int answers = 0;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
@@ -94,7 +79,7 @@ static void short_logs(void **state) {
   truth slow = {.robot = robot, .rows = 400, .dt = 0.5, .viscous = 2, .rates = true, .accelerations = true};
   write_log(path, &slow, &g);
   psdm_calibrate_options o = {.files = 1, .path = &name, .kinematics = PSDM_KINEMATICS_ACCELERATION};
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   assert_true(isinf(c->cutoff));
   psdm_calibration_free(c);
   psdm_robot_free(robot);
@@ -107,7 +92,7 @@ static void short_segments(void **state) {
   rng g = rng_start("short_segments");
   char path[64], second[64];
   const char *names[] = {log_path(path), log_path(second)};
-  psdm_robot *robot = parse_robot(two_links);
+  psdm_robot *robot = parse_robot(two_driven_links);
   truth w = {.robot = robot,
              .rows = 1200,
              .dt = 0.005,
@@ -132,7 +117,7 @@ static void short_segments(void **state) {
                               .cutoff = INFINITY,
                               .delay_given = true,
                               .holdout = 0.2};
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   assert_int_equal(c->segments, 4);
   assert_int_equal(c->rows, 1200 + 20 + 1500 + 1500);
   assert_int_equal(c->faults[PSDM_FAULT_JUMP], 2);
@@ -150,7 +135,7 @@ static void all_rows_bad(void **state) {
   rng g = rng_start("all_rows_bad");
   char path[64], sentence[512];
   const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
+  psdm_robot *robot = parse_robot(two_driven_links);
   FILE *file = fopen(path, "w");
   fputs("t,q1,q2,tau1,tau2\n", file);
   for (int k = 0; k < 2000; k++)
@@ -176,7 +161,7 @@ static void refusals(void **state) {
   rng g = rng_start("refusals");
   char path[64], sentence[512];
   const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
+  psdm_robot *robot = parse_robot(two_driven_links);
   truth w = {.robot = robot, .rows = 500, .dt = 0.01};
   write_log(path, &w, &g);
   static const double bad_prior[64] = {0};
@@ -238,12 +223,12 @@ static void stops_anywhere(void **state) {
   rng g = rng_start("stops_anywhere");
   char path[64], sentence[512] = "";
   const char *name = log_path(path);
-  psdm_robot *robot = parse_robot(two_links);
+  psdm_robot *robot = parse_robot(two_driven_links);
   truth w = {.robot = robot, .rows = 2500, .dt = 0.005, .viscous = 2, .coulomb = 1, .smooth = 0.05, .noise = 0.01};
   write_log(path, &w, &g);
   stopper s = {.stop_at = 1000000};
   psdm_calibrate_options o = {.files = 1, .path = &name, .holdout = 0.2, .progress = stop_once, .progress_user = &s};
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   long calls = s.calls;
   double best = c->heldout[PSDM_FIT_ALL].global_rel, most = 0;
   assert_false(c->stopped);

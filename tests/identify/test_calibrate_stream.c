@@ -16,12 +16,6 @@ static psdm_calibrate_options fixed(const char *const *path, double cutoff) {
                                   .rest = -1};
 }
 
-static const char two_links[] =
-    "name: two\ngravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: 0.4, alpha: pi/2}\n  "
-    "- {name: b, type: revolute, a: 0.3}\n"
-    "links:\n  - {mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.02, yy: 0.06, zz: 0.06}}\n"
-    "  - {mass: 2, com: [-0.1, 0.02, 0.03], inertia: {xx: 0.01, yy: 0.02, zz: 0.02, xy: 0.001}}\n";
-
 /* ---- memory, counted in bytes ---- */
 
 typedef struct bytes {
@@ -60,14 +54,6 @@ static bool keep_row(void *user, const psdm_predicted_row *row) {
   double *to = r->value + 5 * r->count++;
   to[0] = row->t, to[1] = row->q[0], to[2] = row->qdd[1], to[3] = row->tau[0], to[4] = row->predicted[1];
   return true;
-}
-
-static psdm_calibration *calibrate(const psdm_robot *robot, const psdm_calibrate_options *o, const psdm_allocator *a) {
-  psdm_calibration *c = NULL;
-  psdm_error error = {0};
-  if (psdm_calibrate(robot, o, a, &c, &error)) fail_msg("%s: %s", error.file, error.text);
-  assert_all_finite(c);
-  return c;
 }
 
 /* stops when a phase has got so far */

@@ -5,8 +5,8 @@ static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_I
                                          PSDM_ESTIMATOR_ENERGY};
 enum { WALKING = sizeof walking / sizeof *walking };
 
-static psdm_calibration *calibrate(const psdm_robot *robot, const char *path, psdm_estimator estimator,
-                                   psdm_kinematics kinematics, double cutoff) {
+static psdm_calibration *calibrate_log(const psdm_robot *robot, const char *path, psdm_estimator estimator,
+                                       psdm_kinematics kinematics, double cutoff) {
   psdm_calibrate_options o = {.files = 1,
                               .path = &path,
                               .estimator = estimator,
@@ -71,7 +71,7 @@ static void many(const char *test, const truth *w, const damage *d, psdm_kinemat
     motion = same;
     write_damaged(path, w, d, &motion, &noise);
     for (int e = 0; e < estimators; e++) {
-      psdm_calibration *c = calibrate(w->robot, path, estimator[e], kinematics, cutoff);
+      psdm_calibration *c = calibrate_log(w->robot, path, estimator[e], kinematics, cutoff);
       add(&out[e], c, theta);
       psdm_calibration_free(c);
     }
@@ -114,7 +114,7 @@ static void exact_logs(void **unused) {
     psdm_robot_parameters(robot, pi);
     true_theta(robot, pi, theta);
     for (int e = 0; e < WALKING; e++) {
-      psdm_calibration *c = calibrate(robot, path, walking[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
+      psdm_calibration *c = calibrate_log(robot, path, walking[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
       double off = 0, size = 0;
       for (int j = 0; j < c->base; j++)
         off = fmax(off, fabs(c->theta[j].value - theta[j])), size = fmax(size, fabs(theta[j]));
@@ -198,7 +198,7 @@ static void robust_solves_its_equations(void **unused) {
   char path[64];
   log_path(path);
   write_damaged(path, &w, &d, &g, &g);
-  psdm_calibration *c = calibrate(robot, path, PSDM_ESTIMATOR_ROBUST, PSDM_KINEMATICS_ACCELERATION, INFINITY);
+  psdm_calibration *c = calibrate_log(robot, path, PSDM_ESTIMATOR_ROBUST, PSDM_KINEMATICS_ACCELERATION, INFINITY);
   score s = {.c = c, .robot = robot, .W = c->base + 3 * c->n};
   psdm_model *model;
   assert_int_equal(psdm_base_parameters_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);
@@ -258,7 +258,7 @@ static void energy_needs_no_accelerations(void **unused) {
   write_damaged(path, &w, &none, &g, &g);
   psdm_robot_parameters(robot, pi);
   true_theta(robot, pi, theta);
-  psdm_calibration *c = calibrate(robot, path, PSDM_ESTIMATOR_ENERGY, PSDM_KINEMATICS_VELOCITY, INFINITY);
+  psdm_calibration *c = calibrate_log(robot, path, PSDM_ESTIMATOR_ENERGY, PSDM_KINEMATICS_VELOCITY, INFINITY);
   tally t = {0};
   add(&t, c, theta);
   say("energy, KR6", &t);
@@ -286,7 +286,7 @@ static void folds(void **unused) {
   write_damaged(path, &w, &none, &g, &g);
   for (int e = 0; e < PSDM_ESTIMATORS; e++) {
     if (e == PSDM_ESTIMATOR_TLS) continue; /* exact kinematics are not what it is for */
-    psdm_calibration *c = calibrate(robot, path, (psdm_estimator)e, PSDM_KINEMATICS_ACCELERATION, INFINITY);
+    psdm_calibration *c = calibrate_log(robot, path, (psdm_estimator)e, PSDM_KINEMATICS_ACCELERATION, INFINITY);
     assert_int_equal(c->folds, 5);
     for (int fold = 0; fold < c->folds; fold++)
       for (int i = 0; i < c->n; i++) {
@@ -320,7 +320,7 @@ static void essentials(void **unused) {
   for (int log = 0; log < 2; log++) {
     write_damaged(path, &w, &none, &g, &g);
     for (size_t e = 0; e < sizeof all / sizeof *all; e++) {
-      psdm_calibration *c = calibrate(robot, path, all[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
+      psdm_calibration *c = calibrate_log(robot, path, all[e], PSDM_KINEMATICS_ACCELERATION, INFINITY);
       for (int j = 0; j < c->base; j++) {
         bool zero = fabs(theta[j]) < 1e-6;
         if (!zero && !c->theta[j].essential)

@@ -713,7 +713,7 @@ static void on_other_ranks(void **state) {
                                 .decimate = e == 4 ? 3 : 0};
     rounds heard = {.doing = e == 0 ? "weighing outliers" : "simulating"};
     o.progress = count_rounds, o.progress_user = &heard;
-    psdm_calibration *c = calibrate(robot, &o);
+    psdm_calibration *c = calibrate(robot, &o, NULL);
     numbers *alone = numbers_of(c);
     /* rows in memory are told of by file; robust looks at its rows once before */
     if (e < 2) assert_int_equal(heard.calls, e ? c->steps * (FILES + 1) : c->steps - 1);

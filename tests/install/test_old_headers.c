@@ -58,4 +58,7 @@ static void test_calls(void **state) {
   psdm_robot_free(part);
 }
 
-TEST_MAIN(test_sizes, test_calls)
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_calls)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

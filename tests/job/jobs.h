@@ -7,11 +7,29 @@
 
 #include "support.h"
 
-static inline psdm_job *job_of(const char *command, const psdm_job_host *host, const psdm_robot *robot) {
+#ifndef JOB_ROBOT
+#define JOB_ROBOT "two_link"
+#endif
+
+static psdm_robot *robot; /* outlives all jobs */
+
+static inline int load(void **state) {
+  (void)state;
+  robot = load_shipped(JOB_ROBOT);
+  return 0;
+}
+
+static inline int unload(void **state) {
+  (void)state;
+  psdm_robot_free(robot);
+  return 0;
+}
+
+static inline psdm_job *job_of(const char *command, const psdm_job_host *host, const psdm_robot *of) {
   psdm_job *job;
   psdm_error error;
   assert_int_equal(psdm_job_new(command, host, &job, &error), PSDM_OK);
-  assert_int_equal(psdm_job_robot(job, robot, &error), PSDM_OK);
+  assert_int_equal(psdm_job_robot(job, of, &error), PSDM_OK);
   return job;
 }
 
@@ -47,11 +65,11 @@ static inline void writes_its_document(const psdm_job *job) {
 
 /* a setting with this value is refused with a text that begins like this; "\1" stands before names of settings, which
  * are told as the caller knows them */
-static inline void expect_wrong(const psdm_robot *robot, const char *command, const char *name, const char *value,
+static inline void expect_wrong(const psdm_robot *of, const char *command, const char *name, const char *value,
                                 const char *text) {
   for (int options = 0; options < 2; options++) {
     psdm_error error = {0};
-    psdm_job *job = job_of(command, &(psdm_job_host){.options = options}, robot);
+    psdm_job *job = job_of(command, &(psdm_job_host){.options = options}, of);
     char expected[256] = "";
     for (const char *c = text; *c; c++)
       snprintf(expected + strlen(expected), sizeof expected - strlen(expected), *c == '\1' ? "%s" : "%.1s",

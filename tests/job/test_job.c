@@ -7,20 +7,6 @@
 
 #include "jobs.h"
 
-static psdm_robot *robot; /* outlives all jobs */
-
-static int load(void **state) {
-  (void)state;
-  robot = load_shipped("two_link");
-  return 0;
-}
-
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
-  return 0;
-}
-
 static void rows_are_kept(void **state) {
   (void)state;
   psdm_job *job = job_of("simulate", NULL, robot);

@@ -7,20 +7,6 @@
 
 #include "jobs.h"
 
-static psdm_robot *robot;
-
-static int load(void **state) {
-  (void)state;
-  robot = load_shipped("two_link");
-  return 0;
-}
-
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
-  return 0;
-}
-
 static const psdm_analyze_result *result_of(const psdm_job *job) {
   const psdm_result *head = psdm_job_result(job);
   assert_non_null(head);

@@ -7,14 +7,9 @@
 
 #include "jobs.h"
 
-static psdm_robot *robot;
 static char folder[] = "/tmp/psdm_code_XXXXXX";
 
-static int load(void **state) {
-  (void)state;
-  robot = load_shipped("two_link");
-  return mkdtemp(folder) ? 0 : -1;
-}
+static int set_up(void **state) { return load(state) || !mkdtemp(folder) ? -1 : 0; }
 
 static int discard(const char *path, const struct stat *info, int kind, struct FTW *walk) {
   (void)info;
@@ -23,11 +18,7 @@ static int discard(const char *path, const struct stat *info, int kind, struct F
   return remove(path);
 }
 
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
-  return nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS);
-}
+static int tear_down(void **state) { return unload(state) || nftw(folder, discard, 8, FTW_DEPTH | FTW_PHYS); }
 
 static const psdm_codegen_result *code_of(const psdm_job *job) {
   assert_ptr_equal(psdm_job_result(job)->type, &psdm_codegen_result_type);
@@ -153,5 +144,5 @@ static void bench_needs_a_compiler(void **state) {
   refuses(job, PSDM_E_COMPILER, "no C compiler: '/nowhere/cc' was not found");
 }
 
-TEST_MAIN_IN(load, unload, code_is_written, a_stop_while_generating, wrong_settings_are_named, bench_measures_the_code,
-             bench_needs_a_compiler)
+TEST_MAIN_IN(set_up, tear_down, code_is_written, a_stop_while_generating, wrong_settings_are_named,
+             bench_measures_the_code, bench_needs_a_compiler)

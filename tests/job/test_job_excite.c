@@ -7,20 +7,6 @@
 #include "jobs.h"
 #include "psdm/friction.h"
 
-static psdm_robot *robot; /* outlives all jobs */
-
-static int load(void **state) {
-  (void)state;
-  robot = load_shipped("two_link");
-  return 0;
-}
-
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
-  return 0;
-}
-
 static const psdm_excite_result *answer_of(const psdm_job *job) {
   const psdm_result *answer = psdm_job_result(job);
   assert_ptr_equal(answer->type, &psdm_excite_result_type);

@@ -4,21 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define JOB_ROBOT "kuka_kr6"
 #include "jobs.h"
-
-static psdm_robot *robot;
-
-static int load(void **state) {
-  (void)state;
-  robot = load_shipped("kuka_kr6");
-  return 0;
-}
-
-static int unload(void **state) {
-  (void)state;
-  psdm_robot_free(robot);
-  return 0;
-}
 
 /* what a host was told, as lines "EVENT text" */
 typedef struct told {

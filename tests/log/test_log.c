@@ -9,25 +9,10 @@
 #include <unistd.h>
 
 #include "log/log_priv.h"
+#include "source.h"
 #include "support.h"
 
 static const char TWO_JOINTS[] = "convention: dh\njoints: [{a: 1}, {a: 1}]\n";
-
-/* text in memory, so many bytes at a time */
-typedef struct source {
-  const char *at;
-  size_t left, piece;
-} source;
-
-static ptrdiff_t read_piece(void *user, char *buffer, size_t size) {
-  source *s = user;
-  size_t n = s->left < s->piece ? s->left : s->piece;
-  if (n > size) n = size;
-  memcpy(buffer, s->at, n);
-  s->at += n;
-  s->left -= n;
-  return (ptrdiff_t)n;
-}
 
 /* everything that a log gives */
 enum { MOST_ROWS = 64, MOST_N = 6 };
@@ -74,7 +59,7 @@ static void take_rows(psdm_log *log, int n, long most, reading *r) {
 static reading read_log(const char *robot_text, const char *text, size_t length, size_t piece,
                         const psdm_log_options *options) {
   reading r = {.sentence = ""};
-  source s = {text, length, piece};
+  source s = {.at = text, .left = length, .piece = piece};
   psdm_robot *robot = parse_robot(robot_text);
   psdm_error error;
   psdm_log *log;
@@ -197,7 +182,7 @@ static void currents_as_they_are(void **state) {
   assert_int_equal(r.status, PSDM_OK);
   assert_true(r.tau[0][0] == 3 && r.tau[0][1] == -4 && r.tau[1][1] == -5 && r.q[1][0] == 1.5);
   for (int k = 0; k < 2; k++) {
-    source s = {k ? torques : text, strlen(k ? torques : text), 4096};
+    source s = {.at = k ? torques : text, .left = strlen(k ? torques : text), .piece = 4096};
     psdm_robot *robot = parse_robot(coupled);
     psdm_log *log;
     assert_int_equal(psdmp_log_open_source(read_piece, &s, "log.csv", robot, &options, NULL, &log, NULL), PSDM_OK);
@@ -451,7 +436,7 @@ static void the_first_twenty_are_kept(void **state) {
   for (int k = 0; k < 40; k++)
     at += snprintf(text + at, sizeof text - (size_t)at, k % 4 == 3 ? "oops\n" : "%d,1,2,3,%d\n", k, k);
   for (int k = 0; k < 15; k++) at += snprintf(text + at, sizeof text - (size_t)at, "oops\n");
-  source s = {text, (size_t)at, 100};
+  source s = {.at = text, .left = (size_t)at, .piece = 100};
   psdm_robot *robot = parse_robot(TWO_JOINTS);
   psdm_log *log;
   psdm_log_rows rows;
@@ -488,7 +473,7 @@ static void allocation_failures(void **state) {
   psdm_robot *robot = parse_robot(TWO_JOINTS);
   long fail = 0;
   for (bool done = false; !done;) {
-    source s = {text, strlen(text), 5};
+    source s = {.at = text, .left = strlen(text), .piece = 5};
     counting c;
     counting_init(&c, ++fail);
     psdm_log *log;

@@ -5,25 +5,13 @@
 #include <string.h>
 
 #include "log/log_priv.h"
+#include "source.h"
 #include "support.h"
 
 enum { ROWS = 40000, LINE = 160 };
 static const char ARM[] = "convention: dh\njoints: [{a: 1}, {a: 1, type: prismatic}]\n";
 static char text[ROWS * LINE];
 static double q_true[ROWS];
-
-typedef struct source {
-  const char *at;
-  size_t left;
-} source;
-
-static ptrdiff_t read_all(void *user, char *buffer, size_t size) {
-  source *s = user;
-  size_t n = s->left < size ? s->left : size;
-  memcpy(buffer, s->at, n);
-  s->at += n, s->left -= n;
-  return (ptrdiff_t)n;
-}
 
 /* q1 turns round and round, q2 slides up to 8 m; torques with steps as friction has them, and noise; change: of tau1
  * in a row */
@@ -45,8 +33,8 @@ static void write_log(long rows, double (*change)(long row), char comma) {
 static psdm_log *open_log(const psdm_robot *robot, source *s) {
   psdm_log *log;
   psdm_error error;
-  *s = (source){text, strlen(text)};
-  if (psdmp_log_open_source(read_all, s, "log.csv", robot, NULL, NULL, &log, &error)) fail_msg("%s", error.text);
+  *s = (source){.at = text, .left = strlen(text)};
+  if (psdmp_log_open_source(read_piece, s, "log.csv", robot, NULL, NULL, &log, &error)) fail_msg("%s", error.text);
   return log;
 }
 

@@ -24,12 +24,12 @@ static void choices(void **state) {
                               .kinematics = PSDM_KINEMATICS_POSITION,
                               .delay_given = true,
                               .threads = 1};
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   numbers *expected = numbers_of(c);
   psdm_calibration_free(c);
   for (int size = 2; size < 4; size++) on_ranks(robot, o, size, expected);
   for (o.threads = 2; o.threads < 5; o.threads++) {
-    c = calibrate(robot, &o);
+    c = calibrate(robot, &o, NULL);
     assert_same(c, expected);
     psdm_calibration_free(c);
   }
@@ -56,7 +56,7 @@ static void long_logs(void **state) {
   write_pendulum(path[1], &g, 20000);
   snprintf(folder, sizeof folder, "%.50s.parts", path[0]);
   psdm_calibrate_options o = streamed(name, 2);
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   numbers *expected = numbers_of(c);
   psdm_calibration_free(c);
   on_ranks(robot, o, 2, expected);
@@ -68,7 +68,7 @@ static void long_logs(void **state) {
   print_message("%d parts were left by the run that was killed\n", left);
   assert_true(left >= 3); /* two logs, one unit at least */
   o.checkpoint = folder;
-  c = calibrate(robot, &o);
+  c = calibrate(robot, &o, NULL);
   assert_same(c, expected);
   assert_int_equal(c->parts_found, left);
   assert_true(c->parts_saved > 0 && c->parts_stale == 0 && c->parts_damaged == 0);
@@ -77,13 +77,13 @@ static void long_logs(void **state) {
   each_part(folder, "-gather-", true);
   on_ranks(robot, o, 2, expected);
   each_part(folder, "-evaluate-", true);
-  c = calibrate(robot, &o);
+  c = calibrate(robot, &o, NULL);
   assert_same(c, expected);
   assert_true(c->parts_damaged > 0 && c->parts_found > 0);
   psdm_calibration_free(c);
   /* parts of other logs are left alone */
   o.files = 3, o.path = name;
-  c = calibrate(robot, &o);
+  c = calibrate(robot, &o, NULL);
   assert_true(c->parts_stale > 0 && c->parts_found == 0);
   /* nor are they removed with its own */
   long removed = 0;
@@ -95,7 +95,7 @@ static void long_logs(void **state) {
   psdm_calibration_free(c);
   o.files = 2, o.checkpoint = NULL;
   for (o.threads = 2; o.threads < 5; o.threads += 2) {
-    c = calibrate(robot, &o);
+    c = calibrate(robot, &o, NULL);
     assert_same(c, expected);
     psdm_calibration_free(c);
   }

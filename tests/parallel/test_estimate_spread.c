@@ -11,12 +11,12 @@ enum { WALKING = sizeof walking / sizeof *walking };
 /* one thread of one process, then ranks, then threads */
 static void everywhere(const psdm_robot *robot, psdm_calibrate_options o, int ranks, int threads) {
   o.threads = 1;
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   numbers *expected = numbers_of(c);
   psdm_calibration_free(c);
   on_ranks(robot, o, ranks, expected);
   o.threads = threads;
-  c = calibrate(robot, &o);
+  c = calibrate(robot, &o, NULL);
   assert_same(c, expected);
   psdm_calibration_free(c);
   free(expected);
@@ -96,7 +96,7 @@ static void read_again(void **state) {
   o.estimator = PSDM_ESTIMATOR_WLS, o.decimate = 50;
   everywhere(robot, o, 2, 2);
   o.estimator = PSDM_ESTIMATOR_ROBUST, o.decimate = 0, o.threads = 1;
-  psdm_calibration *c = calibrate(robot, &o);
+  psdm_calibration *c = calibrate(robot, &o, NULL);
   numbers *expected = numbers_of(c);
   assert_true(c->steps >= 3);
   psdm_calibration_free(c);
@@ -108,7 +108,7 @@ static void read_again(void **state) {
   on_ranks(robot, o, 2, expected); /* takes them, and leaves all of its own */
   assert_true(left >= 6 && parts_in(folder) > left);
   o.threads = 2;
-  c = calibrate(robot, &o);
+  c = calibrate(robot, &o, NULL);
   assert_same(c, expected);
   assert_int_equal(c->parts_found, parts_in(folder));
   assert_int_equal(c->parts_saved, 0);
@@ -167,7 +167,7 @@ static void predictions(void **state) {
     psdm_calibrate_options o = plain(&name, 1);
     o.cutoff = 100, o.cache = round == 1 ? 65536 : 0;
     for (o.threads = 1; o.threads <= 3; o.threads += 2) {
-      psdm_calibration *c = calibrate(robot, &o);
+      psdm_calibration *c = calibrate(robot, &o, NULL);
       written w = {0};
       long seen = 0;
       assert_int_equal(psdm_calibration_predict(c, note_row, &w, NULL), PSDM_OK);
@@ -209,7 +209,7 @@ static void truth_is_found(void **state) {
   for (int e = 0; e < WALKING; e++) {
     psdm_calibrate_options o = plain(&name, 1);
     o.estimator = walking[e], o.kinematics = PSDM_KINEMATICS_ACCELERATION, o.cutoff = INFINITY, o.threads = 2;
-    psdm_calibration *c = calibrate(robot, &o);
+    psdm_calibration *c = calibrate(robot, &o, NULL);
     assert_true(fabs(c->column[0][0].gain - 2) < 0.01 && fabs(c->column[0][1].gain - 1) < 0.01);
     double rel = c->heldout[PSDM_FIT_MOVING].global_rel;
     print_message("%s: viscous %.6f, Coulomb %.6f, held out %.2g\n", psdm_estimator_name(walking[e]),

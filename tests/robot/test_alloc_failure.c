@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "psdm/psdm.h"
+#include "source.h"
 #include "support.h"
 
 /* one thing that needs memory: makes it, frees it, and hands back what the making answered */
@@ -54,8 +55,8 @@ static void robots_that_are_shipped(void **state) {
   (void)state;
   for (int i = 0; shipped_robots[i]; i++) {
     char path[600];
-    const char *source = getenv("SOURCE");
-    snprintf(path, sizeof path, "%s/robots/%s.yaml", source ? source : ".", shipped_robots[i]);
+    const char *root = getenv("SOURCE");
+    snprintf(path, sizeof path, "%s/robots/%s.yaml", root ? root : ".", shipped_robots[i]);
     assert_true(survive(try_load, path) >= 3); /* the text, the robot, its arena */
   }
 }
@@ -121,24 +122,10 @@ static void refusals_leave_nothing(void **state) {
 
 /* ---- text in ---- */
 
-typedef struct source {
-  const char *at;
-  size_t left;
-} source;
-
-static ptrdiff_t read_source(void *user, char *buffer, size_t size) {
-  source *s = user;
-  size_t n = s->left < size ? s->left : size;
-  memcpy(buffer, s->at, n);
-  s->at += n;
-  s->left -= n;
-  return (ptrdiff_t)n;
-}
-
 static psdm_status try_csv(const psdm_allocator *allocator, const void *text, psdm_error *error) {
-  source s = {text, strlen(text)};
+  source s = {.at = text, .left = strlen(text)};
   psdm_csv *csv = (psdm_csv *)&csv;
-  psdm_status status = psdm_csv_open_source(read_source, &s, "log.csv", allocator, &csv, error);
+  psdm_status status = psdm_csv_open_source(read_piece, &s, "log.csv", allocator, &csv, error);
   if (status) {
     assert_null(csv);
     assert_int_equal(error->status, status);
@@ -182,16 +169,6 @@ static void csv_sources_and_files(void **state) {
 }
 
 /* ---- text out ---- */
-
-static int files_in(const char *path) {
-  DIR *dir = opendir(path);
-  assert_non_null(dir);
-  int count = 0;
-  for (struct dirent *entry; (entry = readdir(dir));)
-    count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
-  closedir(dir);
-  return count;
-}
 
 static psdm_status try_output(const psdm_allocator *allocator, const void *path, psdm_error *error) {
   psdm_output *output = (psdm_output *)&output;

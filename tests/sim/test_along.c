@@ -629,8 +629,7 @@ static void test_refusals(void **unused) {
       "loops:\n  - {links: [LE, RE], points: [[0.55, 0, 0], [0.55, 0, 0]], joints: [le, re], start: [-0.6, 0.6], at: "
       "{l: 90 deg, r: 90 deg}}\n",
       &springs, PSDM_E_ROBOT,
-      "joint 'l': it is elastic, and the robot has closed loops; the motion of its motor is known for open robots "
-      "only");
+      "joint 'l': it is elastic, and the robot has closed loops; springs are known for open robots only");
 }
 
 /* every allocation fails once: an error, and nothing left behind; then the same rows as ever */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* mkdtemp, setenv */
 #include "support.h"
 
+#include <dirent.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -136,4 +137,14 @@ bool comma_locale(void) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (writes_commas(names[i])) return true;
   return make_comma_locale();
+}
+
+int files_in(const char *folder) {
+  DIR *dir = opendir(folder);
+  assert_non_null(dir);
+  int count = 0;
+  for (struct dirent *entry; (entry = readdir(dir));)
+    count += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+  closedir(dir);
+  return count;
 }

@@ -54,6 +54,10 @@ typedef struct counting {
 
 void counting_init(counting *c, long fail_at);
 
+/* ---- files ---- */
+
+int files_in(const char *folder); /* how many, temporaries included */
+
 /* ---- text in a buffer ---- */
 
 typedef struct text_writer {

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct mat {
-  cld a[4][4];
-} mat;
+typedef twin_frame mat;
 
 /* ---- transforms ---- */
 
@@ -116,6 +114,16 @@ static void load(const twin *t, const twin_row *row, body *b) {
 static bool carries(const twin *t, int i, int j) {
   while (j > i) j = t->row[j].parent;
   return j == i;
+}
+
+void twin_frames(const twin *t, const cld *q, twin_frame *T) {
+  body b[TWIN_MOST], base = {.T = origin(t->base)};
+  for (int j = 0; j < t->joints; j++) {
+    const twin_row *row = &t->row[j];
+    place(t, row, row->parent < 0 ? &base : &b[row->parent],
+          row->coupled ? row->factor * q[row->q] + row->offset : q[row->q], &b[j]);
+    T[j] = b[j].T;
+  }
 }
 
 /* a drive's torque: on its own coordinate, and where it is behind the transmission on coordinate 0 too */

@@ -37,6 +37,13 @@ char *twin_write(const twin *t, char *buf, size_t size);
 psdm_robot *twin_robot(const twin *t, char *buf, size_t size);
 void twin_write_transmission(FILE *f, const twin *t, int n); /* for a file with so many independent joints */
 
+/* A link's frame in the base's: rotation and place, as a 4 x 4 matrix. */
+typedef struct twin_frame {
+  cld a[4][4];
+} twin_frame;
+
+void twin_frames(const twin *t, const cld *q, twin_frame *T); /* (joints) */
+
 void twin_inverse(const twin *t, const cld *q, const cld *qd, const cld *qdd, cld *tau);
 
 /* A point of the link behind a joint, -1: of the base's frame. */

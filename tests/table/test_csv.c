@@ -6,28 +6,8 @@
 #include <string.h>
 
 #include "psdm/csv.h"
+#include "source.h"
 #include "support.h"
-
-/* text in memory, so many bytes at a time; fails with EIO at the end when broken */
-typedef struct source {
-  const char *at;
-  size_t left, piece;
-  bool broken;
-} source;
-
-static ptrdiff_t read_piece(void *user, char *buffer, size_t size) {
-  source *s = user;
-  size_t n = s->left < s->piece ? s->left : s->piece;
-  if (n > size) n = size;
-  if (!n && s->broken) {
-    errno = EIO;
-    return -1;
-  }
-  memcpy(buffer, s->at, n);
-  s->at += n;
-  s->left -= n;
-  return (ptrdiff_t)n;
-}
 
 /* reads everything; the sentence is "" when all went well */
 typedef struct reading {
@@ -94,7 +74,7 @@ static void headers_and_rows(void **state) {
 static void names_and_facts(void **state) {
   (void)state;
   const char *text = "# one\n\n\"t\", q1 ,tau 1\n1,2,3\n";
-  source s = {text, strlen(text), 3, false};
+  source s = {.at = text, .left = strlen(text), .piece = 3};
   psdm_csv *csv;
   assert_int_equal(psdm_csv_open_source(read_piece, &s, "log.csv", NULL, &csv, NULL), PSDM_OK);
   assert_int_equal(psdm_csv_columns(csv), 3);
@@ -238,7 +218,7 @@ static void the_widest_header(void **state) {
   psdm_csv *csv;
   psdm_error error;
   char *text = wide_header(PSDM_CSV_COLUMNS, -1);
-  source s = {text, strlen(text), 4096, false};
+  source s = {.at = text, .left = strlen(text), .piece = 4096};
   assert_int_equal(psdm_csv_open_source(read_piece, &s, "wide.csv", NULL, &csv, &error), PSDM_OK);
   assert_int_equal(psdm_csv_columns(csv), PSDM_CSV_COLUMNS);
   assert_string_equal(psdm_csv_name(csv, PSDM_CSV_COLUMNS - 1), "c65535");
@@ -246,14 +226,14 @@ static void the_widest_header(void **state) {
   free(text);
 
   text = wide_header(PSDM_CSV_COLUMNS, 12345);
-  s = (source){text, strlen(text), 4096, false};
+  s = (source){.at = text, .left = strlen(text), .piece = 4096};
   assert_int_equal(psdm_csv_open_source(read_piece, &s, "wide.csv", NULL, &csv, &error), PSDM_E_PARSE);
   assert_null(csv);
   assert_string_equal(error.text, "columns 12346 and 65536 are both named 'c12345'");
   free(text);
 
   text = wide_header(PSDM_CSV_COLUMNS + 1, -1);
-  s = (source){text, strlen(text), 4096, false};
+  s = (source){.at = text, .left = strlen(text), .piece = 4096};
   assert_int_equal(psdm_csv_open_source(read_piece, &s, "wide.csv", NULL, &csv, &error), PSDM_E_LIMIT);
   assert_string_equal(error.text, "65537 columns; at most 65536 are read");
   free(text);
