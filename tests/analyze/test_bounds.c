@@ -178,8 +178,7 @@ static void print_worst(const char *name, worst w) {
 }
 
 /* up to three joints: bounds within 1.2 of what is found */
-static void random_arms(void **state) {
-  (void)state;
+TEST(random_arms) {
   rng g = rng_start("random_arms");
   worst all = {1, 1, 1, 1, 1};
   char text[16384];
@@ -206,8 +205,7 @@ static const char limited[] =
     "  - {mass: 4, com: [-0.2, 0, 0.1], inertia: {xx: 0.01, yy: 0.08, zz: 0.08}}\n"
     "  - {mass: 2, com: [-0.1, 0, 0.05], inertia: {xx: 0.005, yy: 0.03, zz: 0.03}}\n";
 
-static void with_limits(void **state) {
-  (void)state;
+TEST(with_limits) {
   rng g = rng_start("with_limits");
   psdm_robot *robot = parse_robot(limited);
   psdm_bounds *b = bounds_of(robot, NULL);
@@ -232,8 +230,7 @@ static void with_limits(void **state) {
 }
 
 /* sliding joints without limits: k2, k3, k5, k7 and the square of S of a spherical arm */
-static void without_limits(void **state) {
-  (void)state;
+TEST(without_limits) {
   rng g = rng_start("without_limits");
   static const char *const robots[] = {
       /* spherical: ||S|| grows with q3^2 */
@@ -273,8 +270,7 @@ static void without_limits(void **state) {
 }
 
 /* 2R: ||M|| by hand at its largest, folded out; bounds hold with any number of positions */
-static void closed_form(void **state) {
-  (void)state;
+TEST(closed_form) {
   psdm_robot *robot =
       parse_robot("convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 10, com: "
                   "[-0.25, 0, 0], inertia: {zz: 0.2}}, {mass: 5, com: [-0.2, 0, 0], inertia: {zz: 0.07}}]\n");
@@ -303,8 +299,7 @@ static bool never(void *user, const char *doing, double share) {
 }
 
 /* six joints with few positions, and stopped at once: wide, and never violated */
-static void shipped(void **state) {
-  (void)state;
+TEST(shipped) {
   rng g = rng_start("shipped");
   static const char *const names[] = {"kuka_kr6", "fanuc_sr6ia", "parallelogram", "two_branch"};
   for (int k = 0; k < 4; k++) {
@@ -323,8 +318,7 @@ static void shipped(void **state) {
 }
 
 /* inertias that no body has: M may be negative, and bounds still hold */
-static void no_bodies(void **state) {
-  (void)state;
+TEST(no_bodies) {
   rng g = rng_start("no_bodies");
   static const char *const robots[] = {
       "convention: dh\ngravity: [0, -9.81, 0]\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 1, com: [-0.25, 0, 0], "
@@ -343,8 +337,7 @@ static void no_bodies(void **state) {
   }
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   psdm_bounds *b;
   psdm_error error;
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{a: 0.5}, {a: 0.4}]\n");
@@ -365,8 +358,7 @@ static void refusals(void **state) {
   psdm_bounds_free(NULL);
 }
 
-static void memory(void **state) {
-  (void)state;
+TEST(memory) {
   psdm_robot *robot = parse_robot(limited);
   psdm_bounds *b;
   long fail = 0;

@@ -58,8 +58,7 @@ static void accelerations(const psdm_robot *robot, psdm_work *work, const double
   }
 }
 
-static void random_arms(void **state) {
-  (void)state;
+TEST(random_arms) {
   rng g = rng_start("random_arms");
   char text[16384];
   double worst[3] = {0};
@@ -106,8 +105,7 @@ static void random_arms(void **state) {
 }
 
 /* Yoshikawa's two-link arm: w = l1 l2 |sin q2| */
-static void two_links(void **state) {
-  (void)state;
+TEST(two_links) {
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{a: 0.5}, {a: 0.4}]\nlinks: [{mass: 1, com: [-0.25, 0, 0], "
                                   "inertia: {zz: 0.1}}, {mass: 1, com: [-0.2, 0, 0], inertia: {zz: 0.1}}]\n");
   psdm_work *work;
@@ -130,8 +128,7 @@ static void two_links(void **state) {
   psdm_robot_free(robot);
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{a: 0.5}, {a: 0.4}]\n");
   psdm_work *work;
   psdm_ellipsoid v;

@@ -44,8 +44,7 @@ static psdm_motion *cubic(double seconds) {
 }
 
 /* De Luca's example: 0.5 s scaled to 1 s */
-static void example(void **state) {
-  (void)state;
+TEST(example) {
   static rows quick, slow;
   static double scaled[ROWS][N];
   psdm_robot *robot = parse_robot(two);
@@ -84,8 +83,7 @@ static double used(const psdm_scale_rows *r, const psdm_scale_limits *l, double 
 }
 
 /* random torques with friction apart: at the answer a limit is met, and slower is allowed */
-static void least(void **state) {
-  (void)state;
+TEST(least) {
   rng g = rng_start("least");
   for (int round = 0; round < 300; round++) {
     enum { R = 40 };
@@ -116,8 +114,7 @@ static void least(void **state) {
   }
 }
 
-static void edges(void **state) {
-  (void)state;
+TEST(edges) {
   const double tau[] = {5, 1}, gravity[] = {4, 0}, effort[] = {3, 10}, plenty[] = {100, 100}, qd[] = {1, 1};
   const psdm_scale_rows r = {.rows = 1, .n = 2, .qd = qd, .tau = tau, .gravity = gravity};
   psdm_scale_info info;

@@ -88,8 +88,7 @@ static const char *condition(const robot_and *a, psdm_wish wish, int index) {
   return text ? text : "";
 }
 
-static void slides(void **state) {
-  (void)state;
+TEST(slides) {
   static const struct {
     const char *robot, *mass, *gravity;
     bool constant, diagonal, linear;
@@ -112,8 +111,7 @@ static void slides(void **state) {
 }
 
 /* for any numbers the articulated arm has all entries; the planar ones keep their patterns */
-static void any_numbers(void **state) {
-  (void)state;
+TEST(any_numbers) {
   robot_and a = analyse(parse_robot(three_r), false);
   assert_string_equal(pattern(a), "m11(q2,q3) m12(q2,q3) m13(q2,q3)|m12(q2,q3) m22(q3) m23(q3)|m13(q2,q3) m23(q3) m33");
   done(a);
@@ -123,8 +121,7 @@ static void any_numbers(void **state) {
 }
 
 /* linear if the second link's centre of mass is on its axis: d_c2 = 0 in PR, d_2 = 0 in 2R */
-static void linear_if(void **state) {
-  (void)state;
+TEST(linear_if) {
   robot_and a = analyse(parse_robot(two_r), false);
   assert_string_equal(condition(&a, PSDM_WISH_CONSTANT_MASS, 0), "mx2 + 0.4 m2 = 0 (m11, m12)");
   assert_string_equal(condition(&a, PSDM_WISH_CONSTANT_MASS, 1), "my2 = 0 (m11, m12)");
@@ -153,8 +150,7 @@ static void linear_if(void **state) {
 }
 
 /* m3 l2 lc3 = m4 l1 lc4 decouples; gravity always is */
-static void parallelogram(void **state) {
-  (void)state;
+TEST(parallelogram) {
   robot_and a = analyse(load_shipped("parallelogram"), false);
   assert_string_equal(pattern(a), "m11 m12(q1,q2)|m12(q1,q2) m22");
   assert_string_equal(gravity_pattern(a), "g1 g2");
@@ -183,8 +179,7 @@ static void parallelogram(void **state) {
 }
 
 /* springs: their stiffness against gravity itself, and what they leave */
-static void springs(void **state) {
-  (void)state;
+TEST(springs) {
   robot_and a = analyse(parse_robot(three_r), true);
   /* g3 = 9.81 * 2 * 0.2 cos(q2 + q3), the rest of g2 = 9.81 (4 * 0.2 + 2 * 0.4) cos q2 */
   assert_non_null(strstr(condition(&a, PSDM_WISH_SPRINGS, 0),
@@ -278,8 +273,7 @@ static void check_coriolis(rng *g, robot_and *a) {
   psdm_work_free(work, NULL);
 }
 
-static void random_robots(void **state) {
-  (void)state;
+TEST(random_robots) {
   rng g = rng_start("random_robots");
   char text[16384];
   for (int round = 0; round < 40; round++) {
@@ -292,8 +286,7 @@ static void random_robots(void **state) {
 }
 
 /* conditions say as much as the coefficients: with parameters that meet all of them, the wish comes true */
-static void conditions_suffice(void **state) {
-  (void)state;
+TEST(conditions_suffice) {
   rng g = rng_start("conditions_suffice");
   for (int round = 0; round < 30; round++) {
     psdm_robot *robot = parse_robot(two_r);
@@ -308,8 +301,7 @@ static void conditions_suffice(void **state) {
   }
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   psdm_robot *known = parse_robot(two_r), *unknown = parse_robot("convention: dh\njoints: [{a: 0.5}, {a: 0.4}]\n"),
              *other = load_shipped("kuka_kr6");
   psdm_model *model;
@@ -331,8 +323,7 @@ static void refusals(void **state) {
   psdm_robot_free(other);
 }
 
-static void memory(void **state) {
-  (void)state;
+TEST(memory) {
   psdm_robot *robot = parse_robot(three_r);
   psdm_model *model;
   psdm_structure *s;

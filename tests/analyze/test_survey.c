@@ -78,8 +78,7 @@ static void check_sphere(int n, const psdmp_analyze_range *range, long samples) 
   }
 }
 
-static void spheres(void **state) {
-  (void)state;
+TEST(spheres) {
   psdmp_analyze_range range[MOST];
   for (int j = 0; j < MOST; j++) range[j] = (psdmp_analyze_range){.lower = -1 - j, .upper = 0.1 * j};
   for (int n = 1; n <= 7; n++) check_sphere(n, range, 40000);
@@ -104,8 +103,7 @@ static void same_bits(const psdmp_analyze_survey *a, const psdmp_analyze_survey 
 }
 
 /* samples that fill no unit, no group, and one that has the last of 13 units */
-static void threads_and_ranks(void **state) {
-  (void)state;
+TEST(threads_and_ranks) {
   static const long samples[] = {50001, 1025, 1, 0};
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
   psdmp_analyze_range range[MOST];
@@ -228,8 +226,7 @@ static const char negative[] =
     "links: [{mass: 1, com: [-0.25, 0, 0], inertia: {zz: 0.2}}, {mass: 3, com: [-0.2, 0, 0], inertia: {zz: -0.1}}]\n";
 
 /* PSDM_SURVEY_NVCC=nvcc, where there is a GPU, asks that; then millions of samples */
-static void programs(void **state) {
-  (void)state;
+TEST(programs) {
   rng g = rng_start("programs");
   const char *compiler = getenv("PSDM_SURVEY_NVCC");
   char text[16384];
@@ -260,8 +257,7 @@ static void programs(void **state) {
   }
 }
 
-static void no_compiler(void **state) {
-  (void)state;
+TEST(no_compiler) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_bounds *b;
   psdm_error error;
@@ -350,8 +346,7 @@ static void check_quantity(const psdmp_analyze_survey *s, const psdmp_analyze_su
   }
 }
 
-static void quantiles(void **state) {
-  (void)state;
+TEST(quantiles) {
   enum { SAMPLES = 6007 };
   double *value = malloc(sizeof *value * PSDMP_ANALYZE_QUANTITIES * SAMPLES);
   assert_non_null(value);
@@ -393,8 +388,7 @@ static bool after_some(void *user, const char *doing, double share) {
   return share <= 0.5 || ++*(int *)user < 3;
 }
 
-static void bounds(void **state) {
-  (void)state;
+TEST(bounds) {
   static const char *const names[] = {"fanuc_sr6ia", "two_branch"};
   for (int k = 0; k < 2; k++) {
     psdm_robot *robot = load_shipped(names[k]);
@@ -441,8 +435,7 @@ static void bounds(void **state) {
 }
 
 /* the whole call on two ranks: the same answer, and NULL where one only helps */
-static void bounds_on_ranks(void **state) {
-  (void)state;
+TEST(bounds_on_ranks) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_bounds *b[2];
   for (int size = 1; size <= 2; size++) {
@@ -465,8 +458,7 @@ static void bounds_on_ranks(void **state) {
   psdm_robot_free(robot);
 }
 
-static void memory(void **state) {
-  (void)state;
+TEST(memory) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_bounds *b;
   long fail = 0;
@@ -485,8 +477,7 @@ static void memory(void **state) {
 }
 
 /* one of two ranks runs out of memory: rank 0 hears of it, and both answer the next call as if nothing had been */
-static void memory_on_ranks(void **state) {
-  (void)state;
+TEST(memory_on_ranks) {
   rng g = rng_start("memory_on_ranks");
   psdm_robot *robot = load_shipped("two_link");
   psdm_bounds_options o = {.points = 100, .samples = 5000, .threads = 1};

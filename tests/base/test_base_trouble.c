@@ -22,8 +22,7 @@ static psdm_status try_robot(const psdm_allocator *allocator, const void *what, 
   return status;
 }
 
-static void robots(void **state) {
-  (void)state;
+TEST(robots) {
   char path[600];
   long failures = 0;
   static const char *const names[] = {"robots/two_link.yaml", "tests/fuzz/corpus/urdf/fixed.urdf"};
@@ -49,8 +48,7 @@ static psdm_status try_table(const psdm_allocator *allocator, const void *what, 
   return status;
 }
 
-static void tables(void **state) {
-  (void)state;
+TEST(tables) {
   char path[96];
   snprintf(path, sizeof path, "%s/table.csv", folder);
   FILE *file = fopen(path, "w");
@@ -102,8 +100,7 @@ static int files_here(const char *path, const struct stat *info, int flag, struc
   return 0;
 }
 
-static void outputs(void **state) {
-  (void)state;
+TEST(outputs) {
   char path[96];
   snprintf(path, sizeof path, "%s/out.txt", folder);
   assert_true(trouble_everywhere("output", try_output, path, NULL) > 3);

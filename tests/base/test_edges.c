@@ -15,8 +15,7 @@
 #include "leave.h"
 #include "support.h"
 
-static void arrays(void **state) {
-  (void)state;
+TEST(arrays) {
   counting c;
   counting_init(&c, 0);
   psdmp_base_arena arena = {.allocator = &c.allocator};
@@ -33,8 +32,7 @@ static void arrays(void **state) {
   assert_int_equal(c.live, 0);
 }
 
-static void sentences(void **state) {
-  (void)state;
+TEST(sentences) {
   char buf[200] = "kept", tiny[1] = {'x'};
   assert_string_equal(psdm_status_text((psdm_status)9999), "unknown status");
   assert_string_equal(psdm_error_format(NULL, buf, sizeof buf), psdm_status_text(PSDM_OK));
@@ -63,8 +61,7 @@ static void sentences(void **state) {
   assert_int_equal(psdmp_base_utf8_length("\xF4\x8F\xBF\xBF", 4), 4);
 }
 
-static void components(void **state) {
-  (void)state;
+TEST(components) {
   const char *name, *version;
   assert_null(psdm_component(-1, NULL));
   assert_null(psdm_component(9999, &version));
@@ -102,15 +99,13 @@ static void open_too_deep(psdm_output *out) {
   for (int k = 0; k < 1000; k++) psdm_json_close(out);
 }
 
-static void outputs_that_cannot_be_whole(void **state) {
-  (void)state;
+TEST(outputs_that_cannot_be_whole) {
   expect_refused(print_too_much);
   expect_refused(open_too_deep);
 }
 
 /* a limit of the address space is less than the machine */
-static void little_address_space(void **state) {
-  (void)state;
+TEST(little_address_space) {
   size_t all = psdmp_base_machine_memory(), space = (size_t)700 << 20;
   assert_true(all > 0);
   pid_t child = fork();
@@ -124,8 +119,7 @@ static void little_address_space(void **state) {
   assert_int_equal(status, 0);
 }
 
-static void plug_ins(void **state) {
-  (void)state;
+TEST(plug_ins) {
   char where[400], folder[] = "/tmp/psdm-edges-XXXXXX", path[64];
   assert_non_null(mkdtemp(folder));
   setenv("PSDM_PLUGINS", folder, 1); /* there is none */

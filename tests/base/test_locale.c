@@ -128,8 +128,7 @@ static void remove_all(void) {
   if (system(command)) printf("%s could not be removed\n", folder);
 }
 
-static void test_same_bytes(void **unused) {
-  (void)unused;
+TEST(test_same_bytes) {
   char command[400];
   assert_non_null(mkdtemp(folder));
   atexit(remove_all);
@@ -149,8 +148,7 @@ static void test_same_bytes(void **unused) {
 }
 
 /* numbers are formatted in one place, so that no locale can come in between */
-static void test_one_place(void **unused) {
-  (void)unused;
+TEST(test_one_place) {
   if (system("cd " SOURCE_DIR
              "/src && ! grep -rnE '\\bvsnprintf\\(|\\bstrto[df]\\(|\\batof\\(|\\bs?n?printf\\([^;]*[^%]%[-+ "
              "0#]*[0-9.*]*l?[efgEFG]\\b' --include=*.c . --exclude=number.c"))

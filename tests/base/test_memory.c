@@ -28,8 +28,7 @@ static psdm_allocator dirty(counting *c) {
   return (psdm_allocator){allocate_dirty, release_dirty, c};
 }
 
-static void allocations_are_zeroed(void **state) {
-  (void)state;
+TEST(allocations_are_zeroed) {
   counting c;
   psdm_allocator allocator = dirty(&c);
   unsigned char *memory = psdmp_base_alloc(&allocator, 1000);
@@ -49,8 +48,7 @@ static void allocations_are_zeroed(void **state) {
 }
 
 /* many sizes around the chunk's: every piece is aligned, zeroed and its own */
-static void arena_pieces_are_aligned_and_zeroed(void **state) {
-  (void)state;
+TEST(arena_pieces_are_aligned_and_zeroed) {
   enum { PIECES = 3000 };
   rng g = rng_start("arena_pieces_are_aligned_and_zeroed");
   counting c;
@@ -77,8 +75,7 @@ static void arena_pieces_are_aligned_and_zeroed(void **state) {
   assert_int_equal(c.live, 0);
 }
 
-static void arena_text_is_a_terminated_copy(void **state) {
-  (void)state;
+TEST(arena_text_is_a_terminated_copy) {
   counting c;
   psdm_allocator allocator = dirty(&c);
   psdmp_base_arena arena = {.allocator = &allocator};
@@ -93,8 +90,7 @@ static void arena_text_is_a_terminated_copy(void **state) {
   assert_int_equal(c.live, 0);
 }
 
-static void failure_is_null_and_harmless(void **state) {
-  (void)state;
+TEST(failure_is_null_and_harmless) {
   counting c;
   counting_init(&c, 2);
   psdmp_base_arena arena = {.allocator = &c.allocator};

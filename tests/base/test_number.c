@@ -23,8 +23,7 @@ static double reference(const char *text) {
 
 /* ---- parse_number ---- */
 
-static void numbers_are_read_exactly(void **state) {
-  (void)state;
+TEST(numbers_are_read_exactly) {
   static const char *const good[] = {"0",
                                      "-0",
                                      "+0",
@@ -75,8 +74,7 @@ static void numbers_are_read_exactly(void **state) {
   }
 }
 
-static void anything_else_is_refused(void **state) {
-  (void)state;
+TEST(anything_else_is_refused) {
   static const char *const bad[] = {"",
                                     " ",
                                     "+",
@@ -142,16 +140,14 @@ static void anything_else_is_refused(void **state) {
   assert_false(psdmp_base_parse_number("1\0002", 3, &value));
 }
 
-static void the_length_is_respected(void **state) {
-  (void)state;
+TEST(the_length_is_respected) {
   double value;
   assert_true(psdmp_base_parse_number("1234", 2, &value) && value == 12);
   assert_true(psdmp_base_parse_number("1e99", 3, &value) && value == 1e9);
   assert_false(psdmp_base_parse_number("1e5", 2, &value));
 }
 
-static void long_numbers_end_at_400_characters(void **state) {
-  (void)state;
+TEST(long_numbers_end_at_400_characters) {
   char text[500];
   double value;
   memset(text, '0', sizeof text);
@@ -188,8 +184,7 @@ static char *random_decimal(rng *g, int digits, char *out) {
   return out;
 }
 
-static void random_texts_agree_with_strtod(void **state) {
-  (void)state;
+TEST(random_texts_agree_with_strtod) {
   rng g = rng_start("random_texts_agree_with_strtod");
   enum { COUNT = 100000 };
   for (int i = 0; i < COUNT; i++) {
@@ -203,8 +198,7 @@ static void random_texts_agree_with_strtod(void **state) {
 }
 
 /* halfway between two doubles, and a unit of the last place beside it: at most 19 digits */
-static void ties_go_to_even(void **state) {
-  (void)state;
+TEST(ties_go_to_even) {
   rng g = rng_start("ties_go_to_even");
   for (int i = 0; i < 20000; i++) {
     int halvings = rng_int(&g, -9, 3);
@@ -223,8 +217,7 @@ static void ties_go_to_even(void **state) {
 
 /* ---- parse_angle ---- */
 
-static void angles_are_read(void **state) {
-  (void)state;
+TEST(angles_are_read) {
   const struct {
     const char *text;
     double value;
@@ -269,8 +262,7 @@ static void angles_are_read(void **state) {
   }
 }
 
-static void other_angles_are_refused(void **state) {
-  (void)state;
+TEST(other_angles_are_refused) {
   static const char *const bad[] = {
       "",           " ",         "-",          "+",          "--pi",       "+-pi",   "pi*2",    "pi 2",   "pi2",
       "pipi",       "pi pi",     "deg",        "rad",        "-deg",       "*pi",    "/2",      "pi/0",   "pi/0.0",
@@ -286,8 +278,7 @@ static void other_angles_are_refused(void **state) {
 }
 
 /* a plain number is the same number, read either way */
-static void plain_numbers_are_angles_too(void **state) {
-  (void)state;
+TEST(plain_numbers_are_angles_too) {
   rng g = rng_start("plain_numbers_are_angles_too");
   for (int i = 0; i < 10000; i++) {
     char text[80];
@@ -323,8 +314,7 @@ static void check_round_trip(double x) {
     fail_msg("%a is written short as %s", x, brief);
 }
 
-static void formats_read_back(void **state) {
-  (void)state;
+TEST(formats_read_back) {
   rng g = rng_start("formats_read_back");
   static const double special[] = {0,
                                    -0.0,
@@ -346,8 +336,7 @@ static void formats_read_back(void **state) {
   for (int i = 0; i < 20000; i++) check_round_trip(rng_uniform(&g, -10, 10));
 }
 
-static void formats_are_what_users_expect(void **state) {
-  (void)state;
+TEST(formats_are_what_users_expect) {
   const struct {
     double x;
     const char *exact, *brief;

@@ -66,8 +66,7 @@ static void commit(psdm_output *output) {
 
 /* ---- whole or absent ---- */
 
-static void commit_renames(void **state) {
-  (void)state;
+TEST(commit_renames) {
   psdm_output *output = open_output("new.txt");
   psdm_output_text(output, "one ");
   psdm_output_number(output, 0.1);
@@ -93,8 +92,7 @@ static void commit_renames(void **state) {
   remove("new.txt");
 }
 
-static void abort_leaves_nothing(void **state) {
-  (void)state;
+TEST(abort_leaves_nothing) {
   write_file("old.txt", "kept");
   static const char *const paths[] = {"old.txt", "fresh.txt"};
   for (int i = 0; i < 2; i++) {
@@ -111,8 +109,7 @@ static void abort_leaves_nothing(void **state) {
 
 /* what a signal handler does: all that is open goes, what is finished stays, and more outputs than the table holds
  * still work */
-static void discard_removes_what_is_open(void **state) {
-  (void)state;
+TEST(discard_removes_what_is_open) {
   enum { MANY = 140 };
   psdm_output *open[MANY];
   write_file("old.txt", "kept");
@@ -133,8 +130,7 @@ static void discard_removes_what_is_open(void **state) {
   remove("old.txt"), remove("fresh.txt");
 }
 
-static void two_writers_do_not_meet(void **state) {
-  (void)state;
+TEST(two_writers_do_not_meet) {
   psdm_output *a = open_output("shared.txt"), *b = open_output("shared.txt");
   assert_string_not_equal(psdm_output_temporary(a), psdm_output_temporary(b));
   psdm_output_text(a, "a");
@@ -147,8 +143,7 @@ static void two_writers_do_not_meet(void **state) {
   remove("shared.txt");
 }
 
-static void large_texts_arrive_whole(void **state) {
-  (void)state;
+TEST(large_texts_arrive_whole) {
   enum { LINES = 40000 };
   psdm_output *output = open_output("large.txt");
   for (int i = 0; i < LINES; i++) {
@@ -169,8 +164,7 @@ static void large_texts_arrive_whole(void **state) {
   remove("large.txt");
 }
 
-static void rights_are_kept(void **state) {
-  (void)state;
+TEST(rights_are_kept) {
   struct stat info;
   mode_t mask = umask(027);
   commit(open_output("rights.txt"));
@@ -184,8 +178,7 @@ static void rights_are_kept(void **state) {
   remove("rights.txt");
 }
 
-static void links_are_followed(void **state) {
-  (void)state;
+TEST(links_are_followed) {
   struct stat info;
   assert_int_equal(mkdir("real", 0777), 0);
   write_file("real/target.txt", "old");
@@ -214,8 +207,7 @@ static void expect_open_failure(const char *path, const char *why) {
   assert_string_equal(psdm_error_format(&error, sentence, sizeof sentence), expected);
 }
 
-static void paths_that_cannot_be_written(void **state) {
-  (void)state;
+TEST(paths_that_cannot_be_written) {
   char why[200];
   snprintf(why, sizeof why, "cannot be written: %s", strerror(ENOENT));
   expect_open_failure("no/such/file.txt", why);
@@ -229,8 +221,7 @@ static void paths_that_cannot_be_written(void **state) {
   remove("plain.txt");
 }
 
-static void a_folder_without_write_permission(void **state) {
-  (void)state;
+TEST(a_folder_without_write_permission) {
   char why[200];
   if (geteuid() == 0) {
     print_message("the superuser may write everywhere: nothing to see here\n");
@@ -250,8 +241,7 @@ static void a_folder_without_write_permission(void **state) {
 }
 
 /* /dev/full takes nothing: written in place, for a device cannot be renamed onto */
-static void a_full_device(void **state) {
-  (void)state;
+TEST(a_full_device) {
   if (access("/dev/full", W_OK)) skip();
   psdm_error error;
   char sentence[900], expected[200];
@@ -271,8 +261,7 @@ static void a_full_device(void **state) {
 }
 
 /* a disk that fills while writing: the size limit of the process plays the disk */
-static void a_failed_write_keeps_the_old_file(void **state) {
-  (void)state;
+TEST(a_failed_write_keeps_the_old_file) {
   write_file("old.txt", "kept");
   struct rlimit before, small;
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -299,8 +288,7 @@ static void a_failed_write_keeps_the_old_file(void **state) {
 }
 
 /* the target becomes a folder between open and commit */
-static void a_failed_rename_leaves_no_temporary(void **state) {
-  (void)state;
+TEST(a_failed_rename_leaves_no_temporary) {
   psdm_output *output = open_output("target");
   psdm_output_text(output, "text");
   assert_int_equal(mkdir("target", 0777), 0);
@@ -393,8 +381,7 @@ static bool is_json(const char *text) {
   return end && !*skip_space(end);
 }
 
-static void the_checker_can_refuse(void **state) {
-  (void)state;
+TEST(the_checker_can_refuse) {
   static const char *const good[] = {"null", "[]", "{}", "[1, -0.5e+3, \"a\\u00e9\\n\"]",
                                      "{\"a\": {\"b\": [true, false]}}\n"};
   static const char *const bad[] = {"",   "nan",      "[1,]",     "[,1]", "{\"a\" 1}", "{a: 1}", "{\"a\": 1,}",
@@ -405,8 +392,7 @@ static void the_checker_can_refuse(void **state) {
     if (is_json(bad[i])) fail_msg("the checker lets %s pass", bad[i]);
 }
 
-static void json_nests(void **state) {
-  (void)state;
+TEST(json_nests) {
   const double values[] = {1, -2.5, NAN};
   psdm_output *o = open_output("a.json");
   psdm_json_object(o, NULL);
@@ -443,8 +429,7 @@ static void json_nests(void **state) {
   remove("a.json");
 }
 
-static void json_escapes(void **state) {
-  (void)state;
+TEST(json_escapes) {
   const struct {
     const char *value, *json;
   } cases[] = {
@@ -477,8 +462,7 @@ static void json_escapes(void **state) {
   remove("b.json");
 }
 
-static void json_numbers(void **state) {
-  (void)state;
+TEST(json_numbers) {
   static const double values[] = {0, -0.0, 0.1, 1e-5, 1e300, DBL_MAX, DBL_TRUE_MIN, -1.0 / 3, NAN, INFINITY, -INFINITY};
   psdm_output *o = open_output("c.json");
   psdm_json_array(o, NULL);
@@ -502,8 +486,7 @@ static void json_numbers(void **state) {
   remove("c.json");
 }
 
-static void json_at_its_deepest(void **state) {
-  (void)state;
+TEST(json_at_its_deepest) {
   psdm_output *o = open_output("d.json");
   for (int i = 0; i < 31; i++)
     if (i % 2) psdm_json_object(o, NULL), psdm_json_bool(o, "x", true), psdm_json_array(o, "deeper"), i++;

@@ -15,8 +15,7 @@ static void expect(psdmp_base_sha256 *s, const char *hex) {
 }
 
 /* the examples of FIPS 180-2, B.1 to B.3, and the empty message */
-static void published_examples(void **state) {
-  (void)state;
+TEST(published_examples) {
   static const char *const cases[][2] = {{"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
                                          {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
                                          {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
@@ -33,8 +32,7 @@ static void published_examples(void **state) {
 }
 
 /* in pieces of any size, the same */
-static void pieces(void **state) {
-  (void)state;
+TEST(pieces) {
   char text[300];
   unsigned char whole[PSDMP_BASE_SHA256_BYTES], cut[PSDMP_BASE_SHA256_BYTES];
   psdmp_base_sha256 s;

@@ -57,8 +57,7 @@ static void check_counts(const count *table, size_t rows, psdm_code_method metho
 
 #define CHECK(table, method, theta) check_counts(table, sizeof table / sizeof *table, method, theta)
 
-static void test_baked(void **unused) {
-  (void)unused;
+TEST(test_baked) {
   static const count table[] = {
       {"two_link", PSDM_F_INVERSE, 13, 10, 0},      {"fanuc_sr6ia", PSDM_F_INVERSE, 30, 24, 0},
       {"kuka_kr6", PSDM_F_INVERSE, 215, 206, 0},    {"kuka_lbr7", PSDM_F_INVERSE, 243, 235, 0},
@@ -71,8 +70,7 @@ static void test_baked(void **unused) {
 }
 
 /* derivatives and M^-1 */
-static void test_linear(void **unused) {
-  (void)unused;
+TEST(test_linear) {
   static const count table[] = {
       {"kuka_kr6", PSDM_F_LINEARIZE_INVERSE, 807, 784, 0},   {"kuka_lbr7", PSDM_F_LINEARIZE_INVERSE, 1014, 1005, 0},
       {"kuka_kr6", PSDM_F_LINEARIZE_FORWARD, 1406, 1271, 6}, {"kuka_lbr7", PSDM_F_LINEARIZE_FORWARD, 1960, 1797, 7},
@@ -82,8 +80,7 @@ static void test_linear(void **unused) {
 }
 
 /* wanted: 19+15, 40+30, 225+221, 246+253 */
-static void test_theta(void **unused) {
-  (void)unused;
+TEST(test_theta) {
   static const count table[] = {
       {"two_link", PSDM_F_INVERSE, 21, 15, 0},
       {"fanuc_sr6ia", PSDM_F_INVERSE, 37, 28, 0},
@@ -94,8 +91,7 @@ static void test_theta(void **unused) {
 }
 
 /* the closed form alone; the paper's Table 2 has 23+12, 126+84, 6043+4142, 18387+13981 */
-static void test_expanded(void **unused) {
-  (void)unused;
+TEST(test_expanded) {
   static const count table[] = {
       {"two_link", PSDM_F_INVERSE, 14, 13, 0},
       {"fanuc_sr6ia", PSDM_F_INVERSE, 48, 35, 0},

@@ -296,8 +296,7 @@ static void tell_worst(const char *what) {
 
 /* ---- tests ---- */
 
-static void test_shipped_recursive(void **unused) {
-  (void)unused;
+TEST(test_shipped_recursive) {
   rng g = rng_start("shipped robots");
   for (const char *const *name = shipped_robots; *name; name++)
     for (int k = 0; k < 12; k++) {
@@ -319,8 +318,7 @@ static void test_shipped_recursive(void **unused) {
   tell_worst("shipped robots, recursive");
 }
 
-static void test_shipped_expanded(void **unused) {
-  (void)unused;
+TEST(test_shipped_expanded) {
   rng g = rng_start("shipped robots, expanded");
   for (const char *const *name = shipped_robots; *name; name++) {
     subject x;
@@ -333,8 +331,7 @@ static void test_shipped_expanded(void **unused) {
   tell_worst("shipped robots, expanded");
 }
 
-static void test_loops_are_refused(void **unused) {
-  (void)unused;
+TEST(test_loops_are_refused) {
   psdm_robot *robot = load_shipped("five_bar");
   psdm_code *code;
   psdm_error error;
@@ -363,8 +360,7 @@ static psdm_code_options random_code_options(rng *g, const psdm_robot *robot) {
 
 /* choices that no search has weighed may make numbers ten times as large (GROWTH), and terms then cancel by a digit
  * more */
-static void test_random(void **unused) {
-  (void)unused;
+TEST(test_random) {
   rng g = rng_start("random robots");
   static char text[64 * 1024];
 #ifdef SLOW_BUILD

@@ -263,8 +263,7 @@ static void tell(void) {
   }
 }
 
-static void test_generated_code_of_natural_robots_is_right(void **unused) {
-  (void)unused;
+TEST(test_generated_code_of_natural_robots_is_right) {
   rng g = rng_start("natural robots");
 #if defined(__SANITIZE_ADDRESS__)
   int arms = 14;
@@ -331,8 +330,7 @@ static void test_wrong_programs_are_refused(void **unused) {
 }
 
 /* programs that were right when they were made and are not what was compiled */
-static void test_wrong_objects_are_refused(void **unused) {
-  (void)unused;
+TEST(test_wrong_objects_are_refused) {
   psdm_robot *robot = plain_arm();
   psdm_code *code;
   psdm_compiled *compiled;

@@ -14,8 +14,7 @@ static void expect(psdm_status status, psdm_status wanted, const psdm_error *err
     fail_msg("case %zu: status %d, '%s'; '%s' was expected", k, status, error->text, sentence);
 }
 
-static void code(void **state) {
-  (void)state;
+TEST(code) {
   const struct {
     psdm_code_options o;
     psdm_status status;
@@ -60,8 +59,7 @@ static void code(void **state) {
   psdm_robot_free(robot), psdm_robot_free(one);
 }
 
-static void reduction(void **state) {
-  (void)state;
+TEST(reduction) {
   psdm_robot *robot = load_shipped("two_link"), *one = parse_robot("convention: dh\njoints: [{name: a, a: 1}]\n");
   psdm_model *model, *other, *base, *reduced;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);

@@ -39,8 +39,7 @@ static int forget(const char *path, const struct stat *s, int flag, struct FTW *
   return remove(path);
 }
 
-static void code_that_is_built_and_written(void **state) {
-  (void)state;
+TEST(code_that_is_built_and_written) {
   char folder[] = "/tmp/psdm-shortage-XXXXXX";
   assert_non_null(mkdtemp(folder));
   psdm_robot *one = parse_robot(pendulum), *two = load_shipped("two_link");
@@ -112,8 +111,7 @@ static psdm_status try_native(const psdm_allocator *allocator, const void *what,
   return status;
 }
 
-static void code_that_is_compiled(void **state) {
-  (void)state;
+TEST(code_that_is_compiled) {
   psdm_robot *robot = parse_robot(pendulum);
   psdm_code *code;
   assert_int_equal(
@@ -142,8 +140,7 @@ static psdm_status try_reduce(const psdm_allocator *allocator, const void *what,
   return status;
 }
 
-static void models_that_are_reduced(void **state) {
-  (void)state;
+TEST(models_that_are_reduced) {
   psdm_robot *robot = parse_robot(pendulum);
   psdm_model *model;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);

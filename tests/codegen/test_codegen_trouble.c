@@ -66,8 +66,7 @@ static psdm_status try_write(const psdm_allocator *allocator, const void *what, 
   return psdm_code_write(what, path, error);
 }
 
-static void machine_code(void **state) {
-  (void)state;
+TEST(machine_code) {
   psdm_robot *robot = parse_robot(pendulum);
   psdm_code *code;
   assert_int_equal(

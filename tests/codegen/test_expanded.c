@@ -150,8 +150,7 @@ static void check_all(fixture *x, rng *g, const psdm_code_options *o, const char
 
 /* ---- tests ---- */
 
-static void test_shipped(void **unused) {
-  (void)unused;
+TEST(test_shipped) {
   const psdm_code_options options[] = {
       {0}, {.theta_argument = true, .sincos = PSDM_SINCOS_CALLER, .friction_columns = true, .drive_columns = true}};
   rng g = rng_start("expanded");
@@ -175,8 +174,7 @@ enum { RANDOM_ROBOTS = 10, ROUNDED_ROBOTS = 2 };
 enum { RANDOM_ROBOTS = 40, ROUNDED_ROBOTS = 10 };
 #endif
 
-static void test_random_robots(void **unused) {
-  (void)unused;
+TEST(test_random_robots) {
   rng g = rng_start("expanded, random robots");
   static char text[64 * 1024];
   for (int k = 0; k < RANDOM_ROBOTS; k++) {
@@ -313,8 +311,7 @@ static const char *const askew[] = {
     "  - {mass: 2.3990404125867011, com: [0.027213011969442202, -0.29758741433284847, 0.29428080201228318], inertia: "
     "{xx: 0.072128173235542131, yy: 0.075578849947704668, zz: 0.06114642486425946, xy: -0.0019763252287128309}}\n"};
 
-static void test_rounding(void **unused) {
-  (void)unused;
+TEST(test_rounding) {
   rng g = rng_start("expanded, rounding");
   static char text[64 * 1024];
   judged worst = {0, 0, 0};
@@ -339,8 +336,7 @@ static void test_rounding(void **unused) {
 
 /* bounds that can be told by hand; what the large product is off by is in both operands of the difference, and
  * cancels */
-static void test_bounds(void **unused) {
-  (void)unused;
+TEST(test_bounds) {
   psdm_graph *g;
   double input[1] = {0.5}, out[3], bound[3];
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
@@ -358,8 +354,7 @@ static void test_bounds(void **unused) {
 }
 
 /* at or below what a prototype found, which is below what the paper found */
-static void test_counts(void **unused) {
-  (void)unused;
+TEST(test_counts) {
   static const struct floor {
     const char *name;
     long found, mult, add; /* mult + add; the paper's Table 2 */
@@ -381,8 +376,7 @@ static void test_counts(void **unused) {
   }
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   fixture x;
   psdmp_base_arena arena = {0};
   psdmp_codegen_program p;
@@ -413,8 +407,7 @@ static void test_refusals(void **unused) {
 }
 
 /* every allocation fails once, and nothing is lost */
-static void test_memory(void **unused) {
-  (void)unused;
+TEST(test_memory) {
   fixture x;
   assert_true(open_fixture(&x, load_shipped("two_link")));
   const psdm_code_options o = {0};

@@ -31,8 +31,7 @@ static void expect_singular(psdm_robot *robot, const char *words) {
   psdm_robot_free(robot);
 }
 
-static void joints_are_named(void **state) {
-  (void)state;
+TEST(joints_are_named) {
   expect_singular(arm(NOTHING), "joint 'wrist' moves nothing that has inertia");
   /* a mass on the joint's own axis: the link's frame stands 0.1 m away from it */
   expect_singular(arm("{mass: 2, com: [-0.1, 0.3, 0], inertia: {xx: 0, yy: 0, zz: 0}}"),
@@ -42,8 +41,7 @@ static void joints_are_named(void **state) {
                   "joints 'A', 'B', 'C' can move together without moving anything that has inertia");
 }
 
-static void regular_robots_pass(void **state) {
-  (void)state;
+TEST(regular_robots_pass) {
   static const char *const last[] = {"{mass: 1e-9, com: [0.01, 0, 0], inertia: {xx: 1e-15, yy: 1e-15, zz: 1e-15}}",
                                      "{mass: 1e6, com: [5, 0, 0], inertia: {xx: 9e9, yy: 9e9, zz: 9e9}}"};
   for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
@@ -64,8 +62,7 @@ static void regular_robots_pass(void **state) {
 }
 
 /* a slide of half a metre would hide the inertias of arms of a micrometre: it is drawn as long as these */
-static void short_arms_on_a_slide(void **state) {
-  (void)state;
+TEST(short_arms_on_a_slide) {
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: j1, a: 4e-7}\n  - {name: j2, a: 2e-10}\n  - {name: j3, alpha: "
                   "-1.27}\n  - {name: j4, type: prismatic, a: -6e-7}\nlinks:\n"
@@ -80,8 +77,7 @@ static void short_arms_on_a_slide(void **state) {
 }
 
 /* a wrist of inertia so small beside what moves it along that M is singular but for the last digits */
-static void nearly_singular(void **state) {
-  (void)state;
+TEST(nearly_singular) {
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: A, a: 1}\n  - {name: B, a: 1}\n  - {name: C, a: 1}\nlinks:\n"
                   "  - {mass: 0, com: [0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n  - {mass: 0, com: [0, 0, 0], "
@@ -110,8 +106,7 @@ static void nearly_singular(void **state) {
   psdm_robot_free(robot);
 }
 
-static void code_leaves_them_out(void **state) {
-  (void)state;
+TEST(code_leaves_them_out) {
   psdm_robot *robot = arm(NOTHING);
   psdm_code *code;
   psdm_error error;

@@ -191,8 +191,7 @@ static const char *const ready_robots[] = {"two_link",      "fanuc_sr6ia", "kuka
                                            "parallelogram", "hitachi_hpr", "two_branch", NULL};
 
 /* native and by the graph; the second time from the cache; all functions of small robots, whose code is soon built */
-static void shipped(void **state) {
-  (void)state;
+TEST(shipped) {
   const unsigned some = 1u << PSDM_F_INVERSE | 1u << PSDM_F_FORWARD | 1u << PSDM_F_ENERGY;
   for (int r = 0; ready_robots[r]; r++) {
     psdm_robot *robot = load_shipped(ready_robots[r]);
@@ -225,8 +224,7 @@ static void shipped(void **state) {
 }
 
 /* float, and parameters as an argument, both at the standard flags */
-static void variants(void **state) {
-  (void)state;
+TEST(variants) {
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
   const unsigned some = 1u << PSDM_F_INVERSE | 1u << PSDM_F_MASS | 1u << PSDM_F_FORWARD;
   for (int k = 0; k < 4; k++) {
@@ -253,8 +251,7 @@ static void variants(void **state) {
 }
 
 /* two at a time, of different robots, each keeps its own */
-static void side_by_side(void **state) {
-  (void)state;
+TEST(side_by_side) {
   psdm_robot *robot[2] = {load_shipped("two_link"), load_shipped("fanuc_sr6ia")};
   psdm_code *code[2];
   psdm_compiled *c[2][2];
@@ -288,8 +285,7 @@ static void write_text(const char *path, const char *text, mode_t mode) {
   chmod(path, mode);
 }
 
-static void bad_compilers(void **state) {
-  (void)state;
+TEST(bad_compilers) {
   char liar[128], silent[128], loud[128], error_text[900];
   psdm_robot *robot = load_shipped("two_link");
   psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE});
@@ -345,8 +341,7 @@ static void write_wrapper(const char *path, const char *count, const char *comme
 }
 
 /* once for each compiler, and another one under the same name is another one */
-static void runs_once(void **state) {
-  (void)state;
+TEST(runs_once) {
   char wrapper[128], command[160], count[128];
   struct stat info;
   psdm_robot *robot = load_shipped("two_link");
@@ -404,8 +399,7 @@ static void cached_compile(cached *k, bool from_cache, bool stored, const char *
   psdm_compiled_free(c);
 }
 
-static void hostile_folder(void **state) {
-  (void)state;
+TEST(hostile_folder) {
   cached k;
   char other[128];
   struct stat info;
@@ -452,8 +446,7 @@ static void overwrite(const char *path, long offset, int whence) {
   fclose(file);
 }
 
-static void hostile_file(void **state) {
-  (void)state;
+TEST(hostile_file) {
   cached k;
   char moved[300];
   struct stat info;
@@ -483,8 +476,7 @@ static void hostile_file(void **state) {
 }
 
 /* an object of another key under this key's name, whole and ours */
-static void swapped_file(void **state) {
-  (void)state;
+TEST(swapped_file) {
   cached k;
   char other[256];
   cached_init(&k, "swapped");
@@ -501,8 +493,7 @@ static void swapped_file(void **state) {
 }
 
 /* many processes at once */
-static void crowd(void **state) {
-  (void)state;
+TEST(crowd) {
   enum { PROCESSES = 6 };
   cached k;
   pid_t child[PROCESSES];
@@ -527,8 +518,7 @@ static void crowd(void **state) {
 
 /* ---- names ---- */
 
-static void odd_names(void **state) {
-  (void)state;
+TEST(odd_names) {
   static const char *const names[] = {"'*/ #error out'",
                                       "\"a\\\"b\\n#error out\\\\\"",
                                       "\"$(touch x) `id` ; rm -rf ~\"",
@@ -559,8 +549,7 @@ static void odd_names(void **state) {
 
 /* ---- memory, and what is left behind ---- */
 
-static void every_allocation_fails(void **state) {
-  (void)state;
+TEST(every_allocation_fails) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_code *code = build(robot, (psdm_code_options){.functions = 1u << PSDM_F_INVERSE});
   for (int graph = 0; graph < 2; graph++) {
@@ -594,8 +583,7 @@ static int count_entry(const char *path, const struct stat *info, int kind, stru
   return 0;
 }
 
-static void nothing_left(void **state) {
-  (void)state;
+TEST(nothing_left) {
   nftw(folder, count_entry, 8, FTW_PHYS);
   assert_int_equal(seen, 0);
 }

@@ -20,8 +20,7 @@ static psdm_robot *chain(int n) {
   return parse_robot(text);
 }
 
-static void every_length(void **state) {
-  (void)state;
+TEST(every_length) {
   rng g = rng_start("every_length");
   for (int n = 1; n <= MOST; n++) {
     psdm_robot *robot = chain(n);

@@ -43,8 +43,7 @@ static void times(int n, const double *M, const double *a, const double *rest, d
 
 /* ---- names ---- */
 
-static void test_names(void **unused) {
-  (void)unused;
+TEST(test_names) {
   psdm_control_kind kind;
   for (int k = 0; k < PSDM_CONTROL_KINDS; k++) {
     assert_true(psdm_control_find(psdm_control_name((psdm_control_kind)k), &kind));
@@ -57,8 +56,7 @@ static void test_names(void **unused) {
 /* ---- algebra ---- */
 
 /* every law of one line on random robots, from M, bias and gravity at the places where they belong */
-static void test_laws(void **unused) {
-  (void)unused;
+TEST(test_laws) {
   rng g = rng_start("laws");
   random_options random = {.n_min = 1, .n_max = 7, .coupled = true, .trees = true, .prismatic = true, .drives = true};
   static char text[1 << 16];
@@ -116,8 +114,7 @@ static void test_laws(void **unused) {
 }
 
 /* springs at one joint of two: the motor stands where the spring bears the weight, and is what the law sees */
-static void test_elastic(void **unused) {
-  (void)unused;
+TEST(test_elastic) {
   psdm_robot *robot = parse_robot(
       "{gravity: [0, -9.81, 0], convention: dh, joints: [{a: 1.2, stiffness: 400}, {a: 1.1}],"
       "links: [{mass: 1, com: [-0.6, 0, 0], inertia: {zz: 0.12}}, {mass: 2, com: [-0.55, 0, 0], inertia: {zz: 0.2}}]}");
@@ -146,8 +143,7 @@ static void test_elastic(void **unused) {
 }
 
 /* kp = w^2 and kd = 2 w times the mass where the reference begins, w = 20 unless given; a part may be given */
-static void test_default_gains(void **unused) {
-  (void)unused;
+TEST(test_default_gains) {
   rng g = rng_start("default gains");
   psdm_robot *robot = load_shipped("kuka_kr6");
   enum { n = 6 };
@@ -178,8 +174,7 @@ static void test_default_gains(void **unused) {
 }
 
 /* friction at the reference's velocity is added where it is asked for, and only there */
-static void test_friction(void **unused) {
-  (void)unused;
+TEST(test_friction) {
   psdm_robot *robot = parse_robot(
       "{gravity: [0, -9.81, 0], convention: dh, joints: [{a: 1, friction: {coulomb: 2, static: 3, stribeck: 0.1, "
       "viscous: 0.7, offset: 0.2}}, {a: 1}],"
@@ -208,8 +203,7 @@ static void test_friction(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void test_table(void **unused) {
-  (void)unused;
+TEST(test_table) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_signal *signal, *wide;
   const double t[2] = {0, 1}, values[6] = {1, 2, 3, -4, 5, 6};
@@ -259,8 +253,7 @@ static void run(const psdm_robot *robot, psdm_work *work, psdm_controller *c, do
 }
 
 /* e'' + 2 w e' + w^2 e = 0: e = (e0 + (e0' + w e0) t) exp(-w t), at the order of the integration */
-static void test_computed_torque(void **unused) {
-  (void)unused;
+TEST(test_computed_torque) {
   rng g = rng_start("computed torque");
   enum { n = 6 };
   psdm_robot *robot = load_shipped("kuka_kr6");
@@ -295,8 +288,7 @@ static void test_computed_torque(void **unused) {
 }
 
 /* PD + gravity comes to rest where it should, from afar */
-static void test_regulation(void **unused) {
-  (void)unused;
+TEST(test_regulation) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_work *work;
   assert_int_equal(psdm_work_new(robot, NULL, &work), PSDM_OK);
@@ -313,8 +305,7 @@ static void test_regulation(void **unused) {
 
 /* ---- refusals ---- */
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   psdm_robot *robot = load_shipped("two_link"), *unknown = parse_robot("{convention: dh, joints: [{a: 1}, {a: 1}]}");
   psdm_controller *c;
   psdm_error error, ready;
@@ -368,8 +359,7 @@ static void test_refusals(void **unused) {
 }
 
 /* every allocation fails once: no leak, and the sentence says so */
-static void test_memory(void **unused) {
-  (void)unused;
+TEST(test_memory) {
   rng g = rng_start("memory");
   psdm_robot *robots[] = {load_shipped("two_link"), load_shipped("parallelogram"), load_shipped("five_bar")};
   psdm_motion *motion = sines(&g, 2);

@@ -129,8 +129,7 @@ static void law(const psdm_robot *robot, rng *g, const double *centre, double re
   psdm_work_free(work, NULL);
 }
 
-static void test_law(void **unused) {
-  (void)unused;
+TEST(test_law) {
   rng g = rng_start("adaptive law");
   random_options random = {.n_min = 1, .n_max = 6, .coupled = true, .trees = true, .prismatic = true, .drives = true};
   static char text[1 << 16];
@@ -173,8 +172,7 @@ static void test_law(void **unused) {
 }
 
 /* what psdm params prints: names and values; where estimates begin may be chosen */
-static void test_states(void **unused) {
-  (void)unused;
+TEST(test_states) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_model *model;
   psdm_error error;
@@ -351,8 +349,7 @@ static void print_record(const char *name, const record *r) {
 }
 
 /* 20 s of sines with theta 20 % wrong */
-static void test_adapts(void **unused) {
-  (void)unused;
+TEST(test_adapts) {
   rng g = rng_start("KR6 adapts"), same = g;
   plant p = wrong_by_fifth(&g, (psdm_control_options){0}), stubborn = wrong_by_fifth(&same, (psdm_control_options){0});
   stubborn.frozen = true;
@@ -382,8 +379,7 @@ static void test_adapts(void **unused) {
 }
 
 /* a bound that the truth respects costs nothing of the proof; one that it does not still holds the estimates */
-static void test_bound(void **unused) {
-  (void)unused;
+TEST(test_bound) {
   rng g = rng_start("KR6 bounded"), same = g;
   plant wide = wrong_by_fifth(&g, (psdm_control_options){.bound = 0.28, .gamma = 5}),
         narrow = wrong_by_fifth(&same, (psdm_control_options){.bound = 0.1});

@@ -121,8 +121,7 @@ static void plain_step(int N, int m, const double *A, const double *B, const dou
 
 /* standing: the algebraic equation's gains and the weight, with defaults and with weights; a motion that stands
  * counts as standing */
-static void test_standing(void **unused) {
-  (void)unused;
+TEST(test_standing) {
   enum { n = 6, N = 12 };
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;
@@ -159,8 +158,7 @@ static void test_standing(void **unused) {
 
 /* moving: every gain on the grid against the plain recursion, half way between them the mean, beyond the ends those
  * of the ends */
-static void test_recursion(void **unused) {
-  (void)unused;
+TEST(test_recursion) {
   rng g = rng_start("recursion");
   random_options random = {.n_min = 1, .n_max = 4, .coupled = true, .trees = true, .prismatic = true, .drives = true};
   static char text[1 << 16];
@@ -237,8 +235,7 @@ static void test_recursion(void **unused) {
 }
 
 /* a carriage on rails is the same everywhere: gains along its way do not change */
-static void test_time_invariant(void **unused) {
-  (void)unused;
+TEST(test_time_invariant) {
   psdm_robot *robot = parse_robot(
       "{convention: dh, joints: [{type: prismatic, alpha: pi/2}, {type: prismatic}], links: [{mass: 3}, {mass: 2}]}");
   const double from[2] = {0, 0}, to[2] = {1, -2};
@@ -306,8 +303,7 @@ static void run(plant *p, double h, int steps, double *x) {
 
 /* upright with both motors from far away, with the second motor alone (the acrobot) from near, for it falls from
  * afar; small deviations cost x^T X x */
-static void test_upright(void **unused) {
-  (void)unused;
+TEST(test_upright) {
   psdm_robot *robot = pendulum("[0, -9.81, 0]");
   psdm_work *work;
   psdm_linear *linear;
@@ -351,8 +347,7 @@ static void test_upright(void **unused) {
 }
 
 /* swung up in 1.2 s with a small error at the beginning: gains along the way cost less than those of either end */
-static void test_swing_up(void **unused) {
-  (void)unused;
+TEST(test_swing_up) {
   psdm_robot *robot = pendulum("[0, -9.81, 0]");
   psdm_work *work;
   const double from[2] = {-quarter, 0.8}, to[2] = {quarter, 0};
@@ -383,8 +378,7 @@ static void test_swing_up(void **unused) {
 }
 
 /* the five-bar linkage upright, which falls without a controller: its linear model goes through the closed loop */
-static void test_five_bar(void **unused) {
-  (void)unused;
+TEST(test_five_bar) {
   psdm_robot *robot = load_shipped("five_bar");
   psdm_work *work;
   const double up[2] = {1.7, 1.4};
@@ -407,8 +401,7 @@ static void test_five_bar(void **unused) {
 
 /* ---- refusals ---- */
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   psdm_robot *robot = pendulum("[0, 0, 0]");
   psdm_controller *c;
   psdm_error error;
@@ -433,8 +426,7 @@ static void test_refusals(void **unused) {
 }
 
 /* a joint's effort sets what its torque costs: 1/effort^2 */
-static void test_effort(void **unused) {
-  (void)unused;
+TEST(test_effort) {
   psdm_robot *robot =
       parse_robot("{convention: dh, joints: [{type: prismatic, limits: {effort: 50}}], links: [{mass: 2}]}");
   psdm_controller *c = lqr(robot, NULL, NULL);

@@ -6,8 +6,7 @@
 
 #include "psdm/control.h"
 
-static void test_no_allocation(void **unused) {
-  (void)unused;
+TEST(test_no_allocation) {
   static const char *const names[] = {"two_link", "kuka_kr6", "parallelogram", "five_bar"};
   for (int r = 0; r < 4; r++) {
     psdm_robot *robot = load_shipped(names[r]);

@@ -43,8 +43,7 @@ static const char *const slider =
 
 /* a mass under constant torques moves by a parabola, and r_k = (1 - a^k) tau_ext; differences are half a sample
  * late, and their first r is of the third sample */
-static void test_exact_for_constant_torques(void **unused) {
-  (void)unused;
+TEST(test_exact_for_constant_torques) {
   const double K = 130, rate = 500, external = -7, mass = 3.5, weight = 2 * 9.81;
   for (int mode = 0; mode < 4; mode++) {
     psdm_observer_options options = {.rate = rate, .bandwidth = K, .sampled = mode & 1, .differences = mode & 2};
@@ -65,8 +64,7 @@ static void test_exact_for_constant_torques(void **unused) {
 }
 
 /* every joint has its own gain */
-static void test_gain_of_each_joint(void **unused) {
-  (void)unused;
+TEST(test_gain_of_each_joint) {
   const double gain[2] = {20, 300}, rate = 1000, q[2] = {0.4, -0.3}, still[2] = {0, 0};
   psdm_observer_options options = {.rate = rate, .gain = gain, .bandwidth = 5};
   bench b = bench_of(load_shipped("two_link"), &options);
@@ -180,8 +178,7 @@ static scene random_scene(rng *g, const char *text, psdm_friction_kind kind) {
 /* Coupled, tree-like, sliding robots: with half the interval a quarter of the error, in every mode. The errors are
  * those of a trapezium, h^2 / 12 times second derivatives with frequencies of some 15 rad/s through a velocity
  * difference: (15 h)^2 / 12 is 2e-5 at 1 kHz. */
-static void test_second_order(void **unused) {
-  (void)unused;
+TEST(test_second_order) {
   rng g = rng_start("observer, order");
   random_options options = {1, MOST, true, true, true, true};
   static char text[1 << 16];
@@ -214,8 +211,7 @@ static const char *const rough =
 
 /* Steady friction of every kind, with reversals: r is right while no joint is near rest, and everywhere within what
  * the threshold allows for. */
-static void test_friction(void **unused) {
-  (void)unused;
+TEST(test_friction) {
   rng g = rng_start("observer, friction");
   const double sigma[2] = {1e-9, 1e-9}, rate = 1000;
   double away = 0, near = 0;
@@ -250,8 +246,7 @@ static void test_friction(void **unused) {
 }
 
 /* LuGre: the torque that bends and drags bristles, from psdm_lugre_follow on a grid twenty times as fine */
-static void test_lugre(void **unused) {
-  (void)unused;
+TEST(test_lugre) {
   enum { FINE = 20, STEPS = 3000 };
   const double rate = 1000, inertia = 1.7, K = 80, sigma = 1e-9;
   psdm_observer_options options = {.rate = rate, .bandwidth = K, .friction = PSDM_FRICTION_LUGRE, .sigma = &sigma};
@@ -288,8 +283,7 @@ static void test_lugre(void **unused) {
 
 /* a joint that sticks: whatever the motor does below stiction is no collision, and the threshold falls back once it
  * slides */
-static void test_sticking(void **unused) {
-  (void)unused;
+TEST(test_sticking) {
   const double rate = 1000, sigma[2] = {0.05, 0.05}, still[2] = {0, 0};
   psdm_observer_options options = {.rate = rate, .friction = PSDM_FRICTION_STRIBECK, .sigma = sigma};
   bench b = bench_of(parse_robot(rough), &options);
@@ -324,8 +318,7 @@ static psdm_status try_options(const psdm_robot *robot, const psdm_observer_opti
   return status;
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   const double good[2] = {1, 1}, zero[2] = {1, 0}, negative[2] = {1, -1}, nothing[2] = {1, NAN},
                infinite[2] = {INFINITY, 1};
   const psdm_observer_options fine = {
@@ -379,8 +372,7 @@ static void test_refusals(void **unused) {
 }
 
 /* a sample that is not a number, or too large for one, is as if it had not been */
-static void test_bad_samples(void **unused) {
-  (void)unused;
+TEST(test_bad_samples) {
   for (int mode = 0; mode < 2; mode++) {
     const double sigma[2] = {0.1, 0.1};
     psdm_observer_options options = {

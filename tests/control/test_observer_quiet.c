@@ -10,8 +10,7 @@
 
 enum { N = 6 };
 
-static void test_no_allocation(void **unused) {
-  (void)unused;
+TEST(test_no_allocation) {
   if (!__real_malloc) skip();
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;

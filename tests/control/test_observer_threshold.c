@@ -79,8 +79,7 @@ static void measure(rng *g, const noise *x, double ratio[N]) {
 }
 
 /* positions of 1e-9 rad change gravity by some 1e-7 Nm, what they do to velocities makes 1e-2 Nm */
-static void test_standard_deviations(void **unused) {
-  (void)unused;
+TEST(test_standard_deviations) {
   static const noise cases[] = {
       {"white torque", 100, 0.5, 0, 0, 1},
       {"white torque, slow", 10, 0.5, 0, 0, 1},
@@ -104,8 +103,7 @@ static void test_standard_deviations(void **unused) {
 }
 
 /* doubt is added as it is, and what is not given is nothing */
-static void test_doubt_in_thresholds(void **unused) {
-  (void)unused;
+TEST(test_doubt_in_thresholds) {
   const double sigma[N] = {0.3, 0.4}, doubt[N] = {0.5, 0}, a = exp(-0.1);
   psdm_observer_options options = {.rate = rate, .sigma = sigma, .doubt = doubt};
   bench b = bench_of(&options);
@@ -121,8 +119,7 @@ static void test_doubt_in_thresholds(void **unused) {
 
 /* ---- false alarms: so many are accepted that they can be counted ---- */
 
-static void test_false_alarms(void **unused) {
-  (void)unused;
+TEST(test_false_alarms) {
   const double sigma[N] = {0.3, 0.1}, velocity[N] = {1e-5, 1e-5}, share = 0.02;
   rng g = rng_start("observer, alarms");
   psdm_observer_options options = {
@@ -151,8 +148,7 @@ static void test_false_alarms(void **unused) {
 
 /* the quantile of the sum of squares: a disturbance of one joint alone is seen joint by joint, of all joints alike
  * by their sum */
-static void test_sum_of_squares(void **unused) {
-  (void)unused;
+TEST(test_sum_of_squares) {
   static const char *const joints = "{name: j%d, a: 0.1}",
                            *const link = "{mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}";
   for (int n = 1; n <= 9; n++) {
@@ -197,8 +193,7 @@ static void push(bench *b, double torque, int joint) {
   assert_int_equal(psdm_observer_step(b->observer, b->q, still, tau, r), PSDM_OK);
 }
 
-static void test_flag(void **unused) {
-  (void)unused;
+TEST(test_flag) {
   const double sigma[N] = {0.1, 0.1}, own[N] = {INFINITY, 1.5}, hold = 0.02;
   psdm_observer_options options = {.rate = rate, .sigma = sigma, .hold = hold};
   bench b = bench_of(&options);
@@ -247,8 +242,7 @@ static void test_flag(void **unused) {
 
 /* ---- doubt of a state ---- */
 
-static void test_doubt_of_a_state(void **unused) {
-  (void)unused;
+TEST(test_doubt_of_a_state) {
   enum { ROWS = 3, BASE = 7, STRIDE = 9 };
   rng g = rng_start("observer, doubt");
   double Y[ROWS * BASE], L[STRIDE * STRIDE], C[STRIDE * STRIDE], sd[ROWS];

@@ -26,8 +26,7 @@ static psdm_model *derive(const psdm_robot *robot) {
   return model;
 }
 
-static void test_right_and_wrong(void **unused) {
-  (void)unused;
+TEST(test_right_and_wrong) {
   for (int inertias = 0; inertias < 2; inertias++) {
     psdm_robot *robot = make("1", inertias), *longer = make("1.01", inertias);
     psdm_model *model = derive(robot);
@@ -43,8 +42,7 @@ static void test_right_and_wrong(void **unused) {
 }
 
 /* ten states tell that any one coefficient is wrong by a thousandth, for the robot's inertias or random ones */
-static void test_every_coefficient(void **unused) {
-  (void)unused;
+TEST(test_every_coefficient) {
   for (int inertias = 0; inertias < 2; inertias++) {
     psdm_robot *robot = make("1", inertias);
     psdm_model *model = derive(robot);
@@ -62,8 +60,7 @@ static void test_every_coefficient(void **unused) {
 
 /* A heavy slide on a short offset, beside a light mass far away: its coefficients are tiny in units of that
  * distance, and all the torque of a slide that moves little. Such a model is right there, or refused. */
-static void test_short_slides(void **unused) {
-  (void)unused;
+TEST(test_short_slides) {
   psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints:\n  - {name: a, alpha: 1}\n  - {name: b, "
                                   "alpha: 1}\n  - {name: c, theta: -3}\n  - {name: d, a: -0.0004}\n"
                                   "  - {name: e, type: prismatic}\nlinks:\n  - {mass: 0, com: [0, 0, 0], inertia: {zz: "
@@ -109,8 +106,7 @@ static bool three_times(void *user, const char *doing, double share) {
   return *calls < 3;
 }
 
-static void test_stops_when_told(void **unused) {
-  (void)unused;
+TEST(test_stops_when_told) {
   psdm_robot *robot = make("1", true);
   psdm_model *model = derive(robot);
   int calls = 0;
@@ -126,8 +122,7 @@ static void test_stops_when_told(void **unused) {
 }
 
 /* each allocation fails once: the status comes with its sentence, and nothing is kept */
-static void test_memory(void **unused) {
-  (void)unused;
+TEST(test_memory) {
   for (int inertias = 0; inertias < 2; inertias++) {
     psdm_robot *robot = make("1", inertias);
     psdm_model *model = derive(robot);

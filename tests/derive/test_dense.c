@@ -44,8 +44,7 @@ static long search_total(const psdm_robot *robot, const psdm_model *m) {
   return total;
 }
 
-static void test_search_totals(void **unused) {
-  (void)unused;
+TEST(test_search_totals) {
   static const struct {
     const char *name;
     long total, largest; /* largest system, as Table 2 has it: of the first joint's acceleration */
@@ -113,8 +112,7 @@ static void expect_equation_54(const psdm_model *m) {
   }
 }
 
-static void test_example_5(void **unused) {
-  (void)unused;
+TEST(test_example_5) {
   static const char *const E[] = {"0011000000", "0000100000", "0000110000", "0000000010", "0000010010",
                                   "0000000001", "0000010001", "0001002000", "0001000200", "0001001100"};
   const psdm_derive_options options = {.assume_count = 14, .assume = example5};
@@ -205,8 +203,7 @@ static bool expect_twins(const psdm_robot *robot, psdm_derive_options options, r
   return clear;
 }
 
-static void test_shipped_robots(void **unused) {
-  (void)unused;
+TEST(test_shipped_robots) {
   rng g = rng_start("dense, shipped");
   psdm_robot *two = load_shipped("two_link"), *scara = load_shipped("fanuc_sr6ia"),
              *branch = load_shipped("two_branch");
@@ -235,23 +232,20 @@ static void expect_random_twins(rng *g, int count, const random_options *options
 }
 
 /* joints of both kinds, any axes, any gravity, drives, no alignment in half of the angles */
-static void test_random_robots(void **unused) {
-  (void)unused;
+TEST(test_random_robots) {
   rng g = rng_start("dense, random");
   expect_random_twins(&g, 60, &(random_options){1, 4, false, false, true, true});
   expect_random_twins(&g, 10, &(random_options){3, 4, false, false, false, true});
   expect_random_twins(&g, 3, &(random_options){5, 5, false, false, true, true});
 }
 
-static void test_random_trees(void **unused) {
-  (void)unused;
+TEST(test_random_trees) {
   rng g = rng_start("dense, trees");
   expect_random_twins(&g, 15, &(random_options){2, 4, false, true, true, true});
 }
 
 /* without gravity there are no gravity functions, and the rates have a size of their own */
-static void test_no_gravity(void **unused) {
-  (void)unused;
+TEST(test_no_gravity) {
   rng g = rng_start("dense, no gravity");
   char path[512];
   const double none[3] = {0};
@@ -296,8 +290,7 @@ static void expect_failure(const psdm_robot *robot, psdm_derive_options options,
     fail_msg("status %d, '%s'; '%s' was expected", status, error.text, words);
 }
 
-static void test_callback(void **unused) {
-  (void)unused;
+TEST(test_callback) {
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
   caller c = {.robot = robot, .scale = 1};
   assert_int_equal(psdm_work_new(robot, NULL, &c.work), PSDM_OK);
@@ -325,8 +318,7 @@ static void test_callback(void **unused) {
 
 static const char *self; /* this program */
 
-static void test_command(void **unused) {
-  (void)unused;
+TEST(test_command) {
   char command[2200];
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
   snprintf(command, sizeof command, "'%s' --sampler '%s/robots/fanuc_sr6ia.yaml'", self,
@@ -391,8 +383,7 @@ static bool stop_after(void *user, const char *doing, double share) {
   return (*left)-- > 0;
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   psdm_robot *seven = load_shipped("kuka_lbr7"), *coupled = load_shipped("parallelogram"),
              *scara = load_shipped("fanuc_sr6ia");
   int left = 3;
@@ -409,8 +400,7 @@ static void test_refusals(void **unused) {
 }
 
 /* the same bytes every time */
-static void test_deterministic(void **unused) {
-  (void)unused;
+TEST(test_deterministic) {
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
   psdm_model *a = derive(robot, (psdm_derive_options){0}, PSDM_METHOD_DENSE, PSDM_BASIS_ECHELON, NULL);
   psdm_model *b = derive(robot, (psdm_derive_options){0}, PSDM_METHOD_DENSE, PSDM_BASIS_ECHELON, NULL);
@@ -422,8 +412,7 @@ static void test_deterministic(void **unused) {
 }
 
 /* every allocation fails once: an answer or an error, and nothing left behind */
-static void test_allocation_failure(void **unused) {
-  (void)unused;
+TEST(test_allocation_failure) {
   psdm_robot *robot = load_shipped("two_link");
   const psdm_derive_options options = {
       .method = PSDM_METHOD_DENSE, .basis = PSDM_BASIS_ECHELON, .assume_count = 14, .assume = example5};

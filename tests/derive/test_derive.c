@@ -39,8 +39,7 @@ static void expect_counts(const char *name, const psdm_derive_options *options, 
   psdm_robot_free(robot);
 }
 
-static void test_published_counts(void **unused) {
-  (void)unused;
+TEST(test_published_counts) {
   static const char *const example5[] = {"ry1 = 0",  "rz1 = 0",  "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0",
                                          "Ixz1 = 0", "Iyz1 = 0", "ry2 = 0",  "rz2 = 0",  "Ixx2 = 0",
                                          "Iyy2 = 0", "Ixy2 = 0", "Ixz2 = 0", "Iyz2 = 0"};
@@ -58,8 +57,7 @@ static void test_published_counts(void **unused) {
   expect_counts("parallelogram", NULL, 22, 8);
 }
 
-static void test_kr6_classes(void **unused) {
-  (void)unused;
+TEST(test_kr6_classes) {
   static const long acceleration[] = {523, 213, 181, 133, 82, 57}, centrifugal[] = {843, 231, 199, 113, 71, 50};
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_model *m = derive(robot, NULL, NULL);
@@ -75,8 +73,7 @@ static void test_kr6_classes(void **unused) {
 }
 
 /* the chain of the first i links grows, and every one of them is exact */
-static void test_first_links(void **unused) {
-  (void)unused;
+TEST(test_first_links) {
   static const char *const names[] = {"kuka_kr6", "kuka_lbr7"};
   for (int r = 0; r < 2; r++) {
     long before = 0;
@@ -103,8 +100,7 @@ static void test_first_links(void **unused) {
 
 /* ---- Example 4's functions in Example 5's model ---- */
 
-static void test_two_link_functions(void **unused) {
-  (void)unused;
+TEST(test_two_link_functions) {
   static const char *const assume[] = {"ry1 = 0",  "rz1 = 0",  "Ixx1 = 0", "Iyy1 = 0", "Ixy1 = 0",
                                        "Ixz1 = 0", "Iyz1 = 0", "ry2 = 0",  "rz2 = 0",  "Ixx2 = 0",
                                        "Iyy2 = 0", "Ixy2 = 0", "Ixz2 = 0", "Iyz2 = 0"};
@@ -135,8 +131,7 @@ static int sampled_rank(const psdm_robot *robot, const psdm_model *model) {
   return l;
 }
 
-static void test_random_robots(void **unused) {
-  (void)unused;
+TEST(test_random_robots) {
   rng g = rng_start("derive");
   static char text[64 * 1024];
   int derived = 0;
@@ -166,8 +161,7 @@ static void test_random_robots(void **unused) {
 }
 
 /* a 4 mm offset: rows of rounding must not pass for directions (l was 23 once) */
-static void test_small_offset(void **unused) {
-  (void)unused;
+TEST(test_small_offset) {
   psdm_robot *robot =
       parse_robot("{convention: dh, gravity: [-7.9795833236621068, 7.9424380404916981, 0.29585382066406218],"
                   "base: {xyz: [-0.28705993849209088, -0.04922055754800797, 0.32914281865929496], rpy: [-pi/2, "
@@ -184,8 +178,7 @@ static void test_small_offset(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void test_deterministic(void **unused) {
-  (void)unused;
+TEST(test_deterministic) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_model *a = derive(robot, NULL, NULL), *b = derive(robot, NULL, NULL);
   assert_int_equal(psdm_model_p(a), psdm_model_p(b));
@@ -203,8 +196,7 @@ static void test_deterministic(void **unused) {
 
 enum { MOST = 12 };
 
-static void test_object(void **unused) {
-  (void)unused;
+TEST(test_object) {
   for (const char *const *name = shipped_robots; *name; name++) {
     psdm_robot *robot = load_shipped(*name);
     if (psdm_robot_ready(robot, NULL)) {
@@ -271,8 +263,7 @@ static void test_object(void **unused) {
 
 /* base parameters of a consistent robot, and a prior that is another one: full parameters with the same base
  * parameters */
-static void test_full_parameters(void **unused) {
-  (void)unused;
+TEST(test_full_parameters) {
   rng g = rng_start("full");
   static char text[64 * 1024];
   for (int k = 0; k < 20; k++) {
@@ -306,8 +297,7 @@ static void test_full_parameters(void **unused) {
 }
 
 /* joints that follow others have powers of ten and more: one character each */
-static void test_high_powers(void **unused) {
-  (void)unused;
+TEST(test_high_powers) {
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: j1, a: 0.6, alpha: 1}\n  - {name: j2, a: 0.5, alpha: 2.8, "
                   "couple: {j1: -2}}\n  - {name: j3, a: 0.3, alpha: 3, couple: {j2: 2}}\n"
@@ -337,8 +327,7 @@ static void test_high_powers(void **unused) {
 }
 
 /* out and in again: the same functions, P and formulas; broken files are refused */
-static void test_save_and_load(void **unused) {
-  (void)unused;
+TEST(test_save_and_load) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/psdm-model-%ld.json", (long)getpid());
   for (const char *const *name = shipped_robots; *name; name++) {
@@ -408,8 +397,7 @@ static psdm_robot *arm_with(double length, double mass, double gravity) {
 }
 
 /* a model is taken for its own robot whatever the inertias are, and for no other; an old file has no fingerprint */
-static void test_match(void **unused) {
-  (void)unused;
+TEST(test_match) {
   static const struct {
     double length, mass, gravity;
     psdm_status expected;
@@ -435,8 +423,7 @@ static void test_match(void **unused) {
 }
 
 /* whoever takes a model takes it for its own robot alone, and says both fingerprints */
-static void test_all_takers_match(void **unused) {
-  (void)unused;
+TEST(test_all_takers_match) {
   psdm_robot *robot = arm_with(1, 1, -9.81), *other = arm_with(1.001, 1, -9.81);
   psdm_model *m = derive(robot, NULL, NULL);
   for (int taker = 0; taker < 5; taker++)
@@ -470,8 +457,7 @@ static void test_all_takers_match(void **unused) {
 }
 
 /* MATLAB's file: E and P as the toolbox shapes them, full */
-static void test_mat(void **unused) {
-  (void)unused;
+TEST(test_mat) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/psdm-model-%ld.mat", (long)getpid());
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
@@ -512,8 +498,7 @@ static void test_mat(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void test_allocation_failure(void **unused) {
-  (void)unused;
+TEST(test_allocation_failure) {
   static const char *const names[] = {"fanuc_sr6ia", "parallelogram", "denso_vs6556g"};
   for (int r = 0; r < 3; r++) {
     psdm_robot *robot = load_shipped(names[r]);

@@ -38,8 +38,7 @@ static psdm_robot *chain(int joints) {
   return parse_robot(text);
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   static const struct {
     const char *joints;
     psdm_status status;
@@ -130,8 +129,7 @@ static bool note_share(void *user, const char *doing, double share) {
 }
 
 /* long before memory is full it is known that it will not do: by the ninth of 18 joints, and not for fewer of them */
-static void hopeless_at_once(void **state) {
-  (void)state;
+TEST(hopeless_at_once) {
   for (int joints = 8; joints <= 18; joints += 10) {
     char text[1000] = "convention: dh\njoints:\n";
     double share = 0;
@@ -168,8 +166,7 @@ static psdm_status no_torque(void *user, const double *q, const double *qd, cons
 /* a slide with a link that turns about it, under 8 m/s^2 along both: tau1 = (m1 + m2) (qdd1 + 8), tau2 = (ZZ2 + 4
  * mx2 + 4 m2) qdd2, by awk from the columns of the request, whose names it insists on; then whatever else a program
  * may do, word by word */
-static void outside_programs(void **state) {
-  (void)state;
+TEST(outside_programs) {
   static const char right[] =
       "LC_ALL=C awk -F, 'NR == 1 { if ($0 != "
       "\"q1,q2,qd1,qd2,qdd1,qdd2,m1,mx1,my1,mz1,XX1,XY1,XZ1,YY1,YZ1,ZZ1,m2,mx2,my2,mz2,XX2,XY2,XZ2,YY2,YZ2,ZZ2\") exit "
@@ -245,8 +242,7 @@ static void outside_programs(void **state) {
 
 /* ---- units of length ---- */
 
-static void unit_lengths(void **state) {
-  (void)state;
+TEST(unit_lengths) {
   static const struct {
     double length, unit;
   } cases[] = {{1, 1},        {1.4142, 1},          {1.4143, 2},   {2, 2},  {0.7072, 1},
@@ -294,8 +290,7 @@ static void unit_lengths(void **state) {
 
 /* a joint's matrices have no rounding of right angles, and at any position they are the change of frame that the
  * recursions make */
-static void joint_matrices(void **state) {
-  (void)state;
+TEST(joint_matrices) {
   psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.3, alpha: pi/2, d: 0.2}, {type: prismatic, a: 0.4, "
                               "alpha: -pi/2}, {a: 0.1, d: 0.7, alpha: pi/2}]\n");
   for (int b = 0; b < 3; b++) {
@@ -329,8 +324,7 @@ static void joint_matrices(void **state) {
 }
 
 /* w_a.I w_b + m v_a.v_b + h.(v_a x w_b + v_b x w_a) for any two twists: links of robots only ask for some of it */
-static void inertia_rows(void **state) {
-  (void)state;
+TEST(inertia_rows) {
   rng g = rng_start("inertia rows");
   for (int trial = 0; trial < 20; trial++) {
     double a[6], b[6], pi[10], row[10], sum = 0, inner = 0;
@@ -351,8 +345,7 @@ static void inertia_rows(void **state) {
 
 /* slides over the reach, whole turns; rates such that rate^2 times the reach is gravity's size; the same numbers for
  * every call with the same seed */
-static void random_states(void **state) {
-  (void)state;
+TEST(random_states) {
   psdm_robot *r = parse_robot("convention: dh\ngravity: [3, 4, 12]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n"),
              *still = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{a: 1}, {type: prismatic, a: 1}]\n");
   uint64_t seed = 1;
@@ -379,8 +372,7 @@ static void random_states(void **state) {
 
 /* What turns and slides at once: in units of the faster of the two, out to where the slower one has moved, with
  * rates up to where the turn has one. */
-static void random_states_of_followers(void **state) {
-  (void)state;
+TEST(random_states_of_followers) {
   static const struct {
     const char *couple;
     double reach, unit, far, spin;
@@ -485,8 +477,7 @@ static void expect_left(const psdm_robot *r, const tied *t) {
   psdmp_base_arena_free(&arena);
 }
 
-static void assumptions(void **state) {
-  (void)state;
+TEST(assumptions) {
   psdm_robot *r = parse_robot("convention: dh\njoints: [{a: 0.5, alpha: pi/2, drive_inertia: 0.2}, {a: 0.3, alpha: "
                               "0.4, drive_inertia: unknown}]\n");
   static const tied cases[] = {
@@ -526,8 +517,7 @@ static void expect_echelon(const psdm_model *m) {
   }
 }
 
-static void echelon_forms(void **state) {
-  (void)state;
+TEST(echelon_forms) {
   static const double angles[] = {0.3, 1e-2, 1e-3, 1e-4, 1e-5};
   for (size_t k = 0; k < sizeof angles / sizeof *angles; k++)
     for (int kind = 0; kind < 3; kind++) {
@@ -551,8 +541,7 @@ static void echelon_forms(void **state) {
 }
 
 /* the twin by samples has the same entries where it is exact: what is rounding is left out */
-static void echelon_twins(void **state) {
-  (void)state;
+TEST(echelon_twins) {
   static const char *const robots[] = {"two_link", "fanuc_sr6ia"};
   for (int k = 0; k < 2; k++) {
     psdm_robot *r = load_shipped(robots[k]);
@@ -571,8 +560,7 @@ static void echelon_twins(void **state) {
 
 /* columns of two links and their drives, some of them sums of others: as many are kept as are independent, and the
  * others are what the shares say */
-static void choice_by_links(void **state) {
-  (void)state;
+TEST(choice_by_links) {
   enum { ROWS = 40, COLUMNS = 22 };
   static double A[COLUMNS * ROWS];
   psdm_robot *r =
@@ -617,8 +605,7 @@ static void choice_by_links(void **state) {
 
 /* where samples and structure need not agree on the rank: whichever way the columns are chosen, what is handed over
  * was compared with the recursions and is right */
-static void samples_of_nearly_parallel_axes(void **state) {
-  (void)state;
+TEST(samples_of_nearly_parallel_axes) {
   for (double angle = 1e-14; angle < 1e-10; angle *= 1.5) {
     char text[300];
     snprintf(text, sizeof text, "convention: dh\njoints: [{a: 0.5, alpha: %.17g}, {a: 0.4, alpha: %.17g}, {a: 0.3}]\n",
@@ -643,8 +630,7 @@ static void samples_of_nearly_parallel_axes(void **state) {
 
 /* ---- coupled joints ---- */
 
-static void coupled_joints(void **state) {
-  (void)state;
+TEST(coupled_joints) {
   static const int radix[][2] = {{11}, {15, 11}, {19}, {39}, {5, 7}, {11, 15}, {7, 5}};
   /* largest; cos(f q) in powers of sine and cosine has coefficients up to (1 + sqrt 2)^f */
   static const int factor[] = {1, 2, 3, 8, 1, 1, 1};
@@ -684,8 +670,7 @@ static void coupled_joints(void **state) {
 
 /* ---- what a model says of its robot ---- */
 
-static void fingerprints(void **state) {
-  (void)state;
+TEST(fingerprints) {
   static const char *const gravity[] = {"[1, 2, 3]", "[1, 2, 4]", "[1, 5, 3]", "[7, 2, 3]"};
   psdm_robot *r[4];
   for (int k = 0; k < 4; k++) {

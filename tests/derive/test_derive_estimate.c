@@ -60,8 +60,7 @@ static double number_in(const char *text) {
                                                  : 1e15);
 }
 
-static void the_estimate_is_near(void **state) {
-  (void)state;
+TEST(the_estimate_is_near) {
   static const struct { int kind, n; } robots[] = {{0, 6}, {0, 7}, {1, 8}, {1, 9}, {2, 9}, {2, 10}, {3, 9}, {3, 10}};
   for (size_t k = 0; k < sizeof robots / sizeof *robots; k++) {
     psdm_robot *r = chain(robots[k].kind, robots[k].n);
@@ -84,8 +83,7 @@ static void the_estimate_is_near(void **state) {
 }
 
 /* up to 24 joints are promised; what no machine has is refused at once */
-static void refused_early(void **state) {
-  (void)state;
+TEST(refused_early) {
   for (int kind = 0; kind < 4; kind++) {
     psdm_robot *r = chain(kind, 24);
     meter m = {0};
@@ -101,8 +99,7 @@ static void refused_early(void **state) {
 }
 
 /* a robot's own limit holds for all that is done with it; joints that follow others are no way around */
-static void limit_of_the_robot(void **state) {
-  (void)state;
+TEST(limit_of_the_robot) {
   char text[2000] = "convention: dh\njoints:\n  - {name: j0, a: 0.2, alpha: pi/2}\n";
   for (int j = 1; j < 8; j++)
     snprintf(text + strlen(text), 200, "  - {name: j%d, a: 0.2, d: 0.1, alpha: %s, couple: {j0: %s}}\n", j,
@@ -258,8 +255,7 @@ static told rest(const psdm_robot *r, const full *all, int done) {
 
 /* lists that are not longer than a sample: the estimate is the twin's count to the byte, from wherever the walk
  * stands. Longer ones: near it. */
-static void the_estimate_is_the_twin(void **state) {
-  (void)state;
+TEST(the_estimate_is_the_twin) {
   static const struct {
     const char *joints;
     double within; /* relative */

@@ -97,8 +97,7 @@ static const route routes[] = {
     {"symbols, coupled", coupled, run_symbols, {0}, {0}},
 };
 
-static void every_allocation_fails(void **state) {
-  (void)state;
+TEST(every_allocation_fails) {
   for (size_t k = 0; k < sizeof routes / sizeof *routes; k++) {
     const route *of = &routes[k];
     psdm_robot *r = parse_robot(of->robot);

@@ -38,8 +38,7 @@ static const char mixed[] = "convention: dh\njoints:\n  - {name: A1, d: 0.2, alp
                             "{name: A2, a: 0.3, type: prismatic}\n  - {name: A3, a: 0.1, couple: {A1: 2}}\n"
                             "assume: [Ixz1 = 0, Iyy1 = Izz1]\n";
 
-static void models_that_are_derived(void **state) {
-  (void)state;
+TEST(models_that_are_derived) {
   static const char *const assume[] = {"Ixy1 = 0", "Ixx1 = Iyy1"};
   psdm_robot *two = load_shipped("two_link"), *odd = parse_robot(mixed), *bar = load_shipped("parallelogram");
   const wish wishes[] = {
@@ -119,8 +118,7 @@ static psdm_status try_full(const psdm_allocator *allocator, const void *what, p
   return psdm_model_full(p->model, theta, pi, allocator, pi, error);
 }
 
-static void models_that_are_used(void **state) {
-  (void)state;
+TEST(models_that_are_used) {
   char path[2][64];
   for (int k = 0; k < 2; k++)
     snprintf(path[k], sizeof path[k], "/tmp/psdm-shortage-%ld.%s", (long)getpid(), k ? "mat" : "json");
@@ -141,8 +139,7 @@ static void models_that_are_used(void **state) {
   psdm_robot_free(robot);
 }
 
-static void parameters_that_are_completed(void **state) {
-  (void)state;
+TEST(parameters_that_are_completed) {
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: A1, alpha: pi/2}\n  - {name: A2, a: 0.3}\nlinks:\n"
                   "  - {mass: 2, com: [0, 0.1, 0], inertia: {xx: 0.2, yy: 0.3, zz: 0.25}}\n  - {mass: 1, inertia: {xx: "

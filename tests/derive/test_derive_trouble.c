@@ -24,8 +24,7 @@ static psdm_status try_derive(const psdm_allocator *allocator, const void *what,
   return status;
 }
 
-static void torques_of_a_program(void **state) {
-  (void)state;
+TEST(torques_of_a_program) {
   psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, 0, -8]\njoints: [{type: prismatic}, {a: 2}]\n");
   assert_true(trouble_everywhere("sampler", try_derive, robot, NULL) > 5);
   psdm_robot_free(robot);
@@ -48,8 +47,7 @@ static psdm_status try_file(const psdm_allocator *allocator, const void *what, p
   return status;
 }
 
-static void files_of_models(void **state) {
-  (void)state;
+TEST(files_of_models) {
   static const char *const endings[] = {".json", ".mat"};
   char path[64];
   psdm_robot *robot = parse_robot(one);

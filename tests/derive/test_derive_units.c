@@ -91,8 +91,7 @@ static void expect_scaled(const psdm_robot *r, const psdm_model *a, const psdm_m
   }
 }
 
-static void other_units(void **state) {
-  (void)state;
+TEST(other_units) {
   static const int powers[] = {-20, -3, 1, 20};
   static const char *const assume[] = {"Ixy2 = 0", "Ixx1 = Iyy1", "rx2 = 0"};
   rng g = rng_start("units");
@@ -126,8 +125,7 @@ static void other_units(void **state) {
 }
 
 /* the dense route in other units: the same functions and parameters, numbers to the accuracy of its systems */
-static void other_units_dense(void **state) {
-  (void)state;
+TEST(other_units_dense) {
   static const int powers[] = {-6, 0, 6};
   rng g = rng_start("dense units");
   for (int i = 0; i < 12; i++) {
@@ -243,8 +241,7 @@ static void expect_order(const psdm_model *m, bool standard_basis) {
   }
 }
 
-static void columns_and_order(void **state) {
-  (void)state;
+TEST(columns_and_order) {
   static const char *const assume[] = {"Ixy2 = 0", "Ixx1 = Iyy1", "m1 = 0"};
   static char text[64 * 1024];
   rng g = rng_start("columns");
@@ -268,8 +265,7 @@ static void columns_and_order(void **state) {
 }
 
 /* so many joints that codes are far apart and listed, not marked: slides between two that turn */
-static void many_codes(void **state) {
-  (void)state;
+TEST(many_codes) {
   enum { JOINTS = 13 };
   static char text[4000];
   text_writer w = {text, sizeof text};
@@ -299,8 +295,7 @@ static void close_to(double x, double expected) {
 
 /* one link at the end of a metre, by hand: its row is (1, 2, 1) over m, mx, ZZ: of length root 6, beside a largest
  * entry of 2 */
-static void small_robots(void **state) {
-  (void)state;
+TEST(small_robots) {
   for (int scale = -3; scale <= 3; scale++) {
     char text[200];
     snprintf(text, sizeof text, "convention: dh\ngravity: [0, 0, -8]\njoints: [{a: %.17g}]\n", ldexp(1, scale));
@@ -358,8 +353,7 @@ static bool rising(void *user, const char *doing, double share) {
   return true;
 }
 
-static void progress_and_options(void **state) {
-  (void)state;
+TEST(progress_and_options) {
   psdm_robot *r = load_shipped("two_link");
   psdm_derive_info info;
   shares s = {0, 0};
@@ -388,8 +382,7 @@ static void progress_and_options(void **state) {
 }
 
 /* a tolerance regroups what nearly aligned axes add, and the answer says how far it is off */
-static void rank_tolerance(void **state) {
-  (void)state;
+TEST(rank_tolerance) {
   const psdm_robot_options keep = {.no_snap = true};
   const char text[] = "convention: dh\njoints: [{a: 0.5, alpha: 1e-4}, {a: 0.5, alpha: 0}, {a: 0.5}]\n";
   psdm_robot *r;

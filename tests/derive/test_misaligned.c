@@ -114,8 +114,7 @@ static void study(const kind *k, int robots) {
   if (k->whole) assert_true(refused == 0 && echelon <= 1e-11);
 }
 
-static void misaligned(void **state) {
-  (void)state;
+TEST(misaligned) {
   static const double angle[] = {1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2};
   for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
     char name[32];
@@ -124,8 +123,7 @@ static void misaligned(void **state) {
   }
 }
 
-static void rounded_numbers(void **state) {
-  (void)state;
+TEST(rounded_numbers) {
   for (int digits = 3; digits <= 15; digits += 2) {
     char name[32];
     snprintf(name, sizeof name, "%d digits", digits);
@@ -133,8 +131,7 @@ static void rounded_numbers(void **state) {
   }
 }
 
-static void scaled(void **state) {
-  (void)state;
+TEST(scaled) {
   for (int power = -6; power <= 6; power += 3) {
     char name[32];
     snprintf(name, sizeof name, "lengths of 1e%d", power);
@@ -142,15 +139,11 @@ static void scaled(void **state) {
   }
 }
 
-static void coupled(void **state) {
-  (void)state;
-  study(&(kind){.name = "coupled, off by 1e-5", .angle = 1e-5, .scale = 1, .coupled = true}, 10);
-}
+TEST(coupled) { study(&(kind){.name = "coupled, off by 1e-5", .angle = 1e-5, .scale = 1, .coupled = true}, 10); }
 
 /* joints that follow others, almost parallel axes among them, and offsets that are no measure of the robot: base
  * parameters were off by 1e-10 to 0.7 */
-static void followers(void **state) {
-  (void)state;
+TEST(followers) {
   static const char *const joints[] = {
       /* a slide turns what it carries */
       "  - {a: -0.02}\n  - {type: prismatic, origin: {rpy: [1, 0, 0]}}\n  - {alpha: -2, couple: {joint2: 1}}\n",
@@ -183,8 +176,7 @@ static void followers(void **state) {
 }
 
 /* a reflected mass is no inertia: l was 3, and the torques 2.2 % off */
-static void gantry_of_short_offsets(void **state) {
-  (void)state;
+TEST(gantry_of_short_offsets) {
   psdm_robot *r = parse_robot("convention: dh\njoints:\n"
                               "  - {type: prismatic, a: 1e-6, alpha: pi/2, drive_inertia: 3}\n  - {type: prismatic, a: "
                               "2e-6, alpha: pi/2, drive_inertia: 2}\n"
@@ -204,8 +196,7 @@ static void gantry_of_short_offsets(void **state) {
 }
 
 /* 18 joints in a plane: 5^18 bits were asked for; and what is too large is refused with its number */
-static void many_joints(void **state) {
-  (void)state;
+TEST(many_joints) {
   char text[2000] = "convention: dh\njoints:\n";
   for (int j = 0; j < 18; j++) strcat(text, "  - {a: 0.1}\n");
   psdm_robot *r = parse_robot(text);

@@ -43,8 +43,7 @@ static void visit(void *user, const char *text, nodes_change change, const char 
   assert_int_equal(c.live, 0);
 }
 
-static void every_node(void **state) {
-  (void)state;
+TEST(every_node) {
   static const char *const names[] = {"one", "slide", "coupled", "echelon"};
   tally t = {.refused = 0};
   snprintf(t.path, sizeof t.path, "/tmp/psdm-nodes-%ld.json", (long)getpid());
@@ -64,8 +63,7 @@ static void every_node(void **state) {
 }
 
 /* one text of a model of two joints in place of another: exponents are of q, sin q, cos q, qd, qdd */
-static void odd_functions(void **state) {
-  (void)state;
+TEST(odd_functions) {
   static const struct {
     const char *from, *to, *words; /* NULL: accepted */
   } cases[] = {

@@ -163,8 +163,7 @@ static void check_table_rows(const psdm_robot *r, int j, const double *row, doub
   assert_float_equal(sum, 0, tolerance); /* and nothing else */
 }
 
-static void gautier_by_structure(void **state) {
-  (void)state;
+TEST(gautier_by_structure) {
   psdm_robot *r = load_shipped("puma560");
   psdm_model *m = derive(r);
   double pi[66], theta[40], row[66];
@@ -187,8 +186,7 @@ static void gautier_by_structure(void **state) {
   psdm_robot_free(r);
 }
 
-static void gautier_by_numbers(void **state) {
-  (void)state;
+TEST(gautier_by_numbers) {
   psdm_robot *r = load_shipped("puma560");
   double pi[66], theta[40], row[66];
   char name[32];
@@ -236,8 +234,7 @@ static void gautier_by_numbers(void **state) {
   psdm_robot_free(r);
 }
 
-static void gautier_by_symbols(void **state) {
-  (void)state;
+TEST(gautier_by_symbols) {
   static const char *const names[] = {"d3=R3", "a3=D3", "d4=R4", "a4=D4"};
   psdm_robot *r = load_shipped("puma560");
   psdm_model *m = derive(r);
@@ -257,8 +254,7 @@ static void gautier_by_symbols(void **state) {
   psdm_robot_free(r);
 }
 
-static void minimal_norm(void **state) {
-  (void)state;
+TEST(minimal_norm) {
   psdm_robot *r = load_shipped("puma560");
   psdm_work *work;
   double pi[66], least[66], Y[6 * 66], q[6], qd[6], qdd[6], norm = 0, before = 0;
@@ -342,8 +338,7 @@ static void check_agreement(const psdm_robot *r, const psdm_model *m, bool no_sc
   free(pi), free(exact), free(theta);
 }
 
-static void shipped_robots_agree(void **state) {
-  (void)state;
+TEST(shipped_robots_agree) {
   rng g = rng_start("shipped_robots_agree");
   for (int i = 0; shipped_robots[i]; i++) {
     psdm_robot *r = load_shipped(shipped_robots[i]);
@@ -357,8 +352,7 @@ static void shipped_robots_agree(void **state) {
 }
 
 /* loops that no couple can say: sampled only, and every way of sampling agrees */
-static void closed_loops(void **state) {
-  (void)state;
+TEST(closed_loops) {
   rng g = rng_start("closed_loops");
   psdm_robot *r = load_shipped("five_bar");
   psdm_model *m;
@@ -379,8 +373,7 @@ static void closed_loops(void **state) {
 }
 
 /* the base parameters alone are those of the whole derivation, to the bit */
-static void structure_alone(void **state) {
-  (void)state;
+TEST(structure_alone) {
   for (int i = 0; shipped_robots[i]; i++) {
     psdm_robot *r = load_shipped(shipped_robots[i]);
     psdm_model *m = derive(r), *whole;
@@ -403,8 +396,7 @@ static void structure_alone(void **state) {
 }
 
 /* a slide between two offsets that cancel: the last axis falls on the first */
-static void lengths_that_cancel(void **state) {
-  (void)state;
+TEST(lengths_that_cancel) {
   psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {a: 0.3}\n  - {type: prismatic, a: -0.3}\n  - {a: 0.2, "
                               "alpha: pi/2}\n  - {a: 0.1}\n");
   psdm_model *m = derive(r);
@@ -415,8 +407,7 @@ static void lengths_that_cancel(void **state) {
 
 /* ---- random robots ---- */
 
-static void random_robots(void **state) {
-  (void)state;
+TEST(random_robots) {
   static char text[40000];
   rng g = rng_start("random_robots");
 #ifdef SLOW_BUILD
@@ -437,8 +428,7 @@ static void random_robots(void **state) {
 
 /* ---- hostile ---- */
 
-static void unknown_inertias(void **state) {
-  (void)state;
+TEST(unknown_inertias) {
   psdm_robot *r = parse_robot("convention: dh\njoints:\n  - {a: 0.5, drive_inertia: unknown}\n  - {a: 0.4}\n");
   psdm_model *m = derive(r);
   psdm_symbolic *s = symbols(r, m, 0, NULL);
@@ -465,8 +455,7 @@ static void refused(const char *text, int status) {
   psdm_robot_free(r);
 }
 
-static void hostile(void **state) {
-  (void)state;
+TEST(hostile) {
   char *text = malloc(20000), *at = text;
   psdm_base_parameters *p;
   psdm_error error;
@@ -496,8 +485,7 @@ static void hostile(void **state) {
 }
 
 /* assumptions: the sampled models restrict as the derivation does */
-static void assumptions(void **state) {
-  (void)state;
+TEST(assumptions) {
   static const char *const assume[] = {"Ixx3 = Iyy3", "rz4 = 0", "Ixz2 = 0", "m5 = 0"};
   psdm_robot *r = load_shipped("puma560");
   psdm_model *m;
@@ -521,8 +509,7 @@ static void assumptions(void **state) {
 
 /* the n-th allocation fails, for every n (steps are skipped once they are many): an answer each time, and nothing is
  * lost */
-static void memory_runs_out(void **state) {
-  (void)state;
+TEST(memory_runs_out) {
   static const char *const rename[] = {"a1=L1"};
   psdm_robot *r = load_shipped("two_link");
   for (int kind = 0; kind < 3; kind++)

@@ -352,8 +352,7 @@ static psdm_robot *robot_of(const struct subject *s) {
   return parse_robot(text);
 }
 
-static void samples_and_factors(void **state) {
-  (void)state;
+TEST(samples_and_factors) {
   static twin t;
   for (size_t k = 0; k < sizeof subjects / sizeof *subjects; k++)
     for (int kind = 0; kind < 3; kind++)
@@ -417,8 +416,7 @@ static void samples_and_factors(void **state) {
 }
 
 /* the memory of a robot bounds its samples too */
-static void too_little_memory(void **state) {
-  (void)state;
+TEST(too_little_memory) {
   const psdm_robot_options little = {.memory = 20000};
   const char text[] = "convention: dh\njoints: [{a: 1}, {a: 1, alpha: pi/2}, {a: 1}]\n";
   psdm_robot *r;

@@ -49,8 +49,7 @@ static const char large[] =
     "1e+08, zz: 3e+07}}\n  - {mass: 6, com: [1000, -1900, -1100], inertia: {xx: 6e+07, xz: 2e+07, yy: 9e+07, zz: "
     "7e+07}}\n";
 
-static void slides_that_turn(void **state) {
-  (void)state;
+TEST(slides_that_turn) {
   static const char *const texts[] = {
       "gravity: [0, 0, 0]\nconvention: modified-dh\njoints:\n  - {name: j1, type: prismatic}\n  - {name: j2, couple: "
       "{j1: 1}}\n  - {name: j3, type: prismatic, alpha: 1}\n"
@@ -86,8 +85,7 @@ static void slides_that_turn(void **state) {
 
 /* A heavy far link makes the samples' unit of length 230 m, a slide's weight at that arm hides what the short ones
  * need: gravity must not hide it at any rate. */
-static void weights_hide_nothing(void **state) {
-  (void)state;
+TEST(weights_hide_nothing) {
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: j1, alpha: 1}\n  - {name: j2, theta: 1, a: 8e-5, d: 0.002, "
                   "alpha: 0.5}\n  - {name: j3, alpha: 1, d: 0.001}\n"

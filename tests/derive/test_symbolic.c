@@ -70,8 +70,7 @@ static void expect_own_lengths(const subject *s, double tolerance) {
   }
 }
 
-static void shipped_robots_have_symbols(void **state) {
-  (void)state;
+TEST(shipped_robots_have_symbols) {
   for (int i = 0; shipped_robots[i]; i++) {
     subject s = begin(load_shipped(shipped_robots[i]), 0, NULL);
     for (int j = 0; j < psdm_model_l(s.model); j++) assert_true(psdm_symbolic_holds(s.symbolic, j));
@@ -81,8 +80,7 @@ static void shipped_robots_have_symbols(void **state) {
   }
 }
 
-static void random_robots(void **state) {
-  (void)state;
+TEST(random_robots) {
   static char text[40000];
   rng g = rng_start("random_robots");
 #if defined(__SANITIZE_ADDRESS__) /* which looks for other things than numbers, and takes its time */
@@ -159,8 +157,7 @@ static int place_of(const struct templet *t, const char *name) {
   return -1;
 }
 
-static void formulas_at_fresh_lengths(void **state) {
-  (void)state;
+TEST(formulas_at_fresh_lengths) {
   rng g = rng_start("formulas_at_fresh_lengths");
   for (int i = 0; i < COUNT(templets); i++) {
     const struct templet *t = &templets[i];
@@ -197,8 +194,7 @@ static void formulas_at_fresh_lengths(void **state) {
   }
 }
 
-static void formulas_as_texts(void **state) {
-  (void)state;
+TEST(formulas_as_texts) {
   static const struct {
     const char *robot, *name, *text;
   } cases[] = {{"two_link", "ZZ1", "ZZ1 - a1^2*(m1 + m2)"},
@@ -313,8 +309,7 @@ static const struct whole {
      {0}},
 };
 
-static void whole_robots(void **state) {
-  (void)state;
+TEST(whole_robots) {
   for (int i = 0; i < COUNT(wholes); i++) {
     const struct whole *w = &wholes[i];
     char lengths[200] = "", text[2][4000] = {"", ""};
@@ -339,8 +334,7 @@ static void whole_robots(void **state) {
 }
 
 /* what is asked for beyond the ends */
-static void beyond_the_ends(void **state) {
-  (void)state;
+TEST(beyond_the_ends) {
   subject s = begin(load_shipped("two_link"), 0, NULL);
   int l = psdm_model_l(s.model), lengths = psdm_symbolic_lengths(s.symbolic);
   double value = 7;
@@ -362,8 +356,7 @@ static void beyond_the_ends(void **state) {
 }
 
 /* other names: up to 30 characters, of lengths that the robot has whether a formula uses them or not */
-static void names(void **state) {
-  (void)state;
+TEST(names) {
   static const char *const rename[] = {"a3=D3", "d3=R_3", "a4=abcdefghijklmnopqrstuvwxyz1234", "d4=d4", "d1=unused"},
                            *const expected[] = {"D3", "R_3", "abcdefghijklmnopqrstuvwxyz1234", "d4"};
   psdm_robot *r = parse_robot("convention: modified-dh\njoints:\n  - {d: 0.4}\n  - {alpha: -pi/2}\n  - {a: 0.3, d: "
@@ -385,8 +378,7 @@ static void names(void **state) {
   psdm_robot_free(r);
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   static char text[4000];
   text_writer w = {text, sizeof text};
   psdm_model *m;
@@ -423,8 +415,7 @@ static void refusals(void **state) {
   psdm_robot_free(most);
 }
 
-static void bad_names(void **state) {
-  (void)state;
+TEST(bad_names) {
   static const struct {
     const char *name, *sentence;
   } cases[] = {

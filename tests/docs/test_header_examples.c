@@ -224,8 +224,7 @@ static void example_sim(const psdm_robot *robot) {
   psdm_sim_free(sim);
 }
 
-static void test_examples(void **state) {
-  (void)state;
+TEST(test_examples) {
   int count = 0;
   char folder[] = "/tmp/psdm-examples-XXXXXX";
   psdm_robot *robot = load_shipped("two_link");

@@ -68,8 +68,7 @@ static const psdmp_document_node *child(const psdmp_document_node *node, int ind
   return at;
 }
 
-static void the_tree_remembers_places(void **state) {
-  (void)state;
+TEST(the_tree_remembers_places) {
   const char *text = "# a comment\nname: \"two words\"\nlist: [1, {x: y}, ]\n\xC3\xA9t\xC3\xA9: "
                      "\xE2\x82\xAC\nempty:\nfolded: >-\n  a\n  b\n";
   psdmp_base_arena arena = {0};
@@ -102,8 +101,7 @@ static void the_tree_remembers_places(void **state) {
   psdmp_base_arena_free(&arena);
 }
 
-static void plain_texts_are_read(void **state) {
-  (void)state;
+TEST(plain_texts_are_read) {
   static const char *const good[] = {"a",
                                      "[]",
                                      "{}",
@@ -125,8 +123,7 @@ static void plain_texts_are_read(void **state) {
 
 /* ---- what is refused ---- */
 
-static void refusals_say_where(void **state) {
-  (void)state;
+TEST(refusals_say_where) {
 #define TEXT(literal) literal, sizeof literal - 1
   const struct {
     const char *text;
@@ -220,8 +217,7 @@ static void expect(const char *piece, size_t count, const char *tail, psdm_statu
   if (status && o.line) assert_true(o.column > 0);
 }
 
-static void deep_nesting(void **state) {
-  (void)state;
+TEST(deep_nesting) {
   expect("[", 100000, "", PSDM_E_LIMIT, "doc.yaml:1:33: nested deeper than 32 levels");
   expect("{a: ", 100000, "", PSDM_E_LIMIT, "doc.yaml:1:129: nested deeper than 32 levels");
   expect("- ", 100000, "1", PSDM_E_LIMIT, "doc.yaml:1:65: nested deeper than 32 levels");
@@ -230,8 +226,7 @@ static void deep_nesting(void **state) {
   expect("]", 100000, "", PSDM_E_PARSE, NULL);
 }
 
-static void billion_laughs(void **state) {
-  (void)state;
+TEST(billion_laughs) {
   char text[2000], *at = text;
   at += sprintf(at, "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n");
   for (int i = 1; i < 10; i++) {
@@ -245,8 +240,7 @@ static void billion_laughs(void **state) {
   assert_string_equal(o.sentence, "doc.yaml:1:5: aliases (*name) are not supported; write the value out");
 }
 
-static void many_values(void **state) {
-  (void)state;
+TEST(many_values) {
   /* stream, document and list take three of the events, their ends three more */
   expect("- 1\n", PSDMP_DOCUMENT_DOC_NODES - 6, "", PSDM_OK, "");
   expect("- 1\n", PSDMP_DOCUMENT_DOC_NODES - 2, "", PSDM_E_LIMIT, "doc.yaml:524286:3: more than 524288 values");
@@ -255,8 +249,7 @@ static void many_values(void **state) {
   expect("---\n", 100000, "a", PSDM_E_PARSE, "doc.yaml:2:1: a second document; one robot per file was expected");
 }
 
-static void long_texts(void **state) {
-  (void)state;
+TEST(long_texts) {
   expect("x", PSDMP_DOCUMENT_DOC_BYTES, "", PSDM_OK, "");
   expect("x", PSDMP_DOCUMENT_DOC_BYTES + 1, "", PSDM_E_LIMIT, "doc.yaml: 16777217 bytes; at most 16777216 are read");
   expect("\n", PSDMP_DOCUMENT_DOC_BYTES, "", PSDM_E_PARSE, "doc.yaml:1:1: the file is empty");
@@ -272,8 +265,7 @@ static void long_texts(void **state) {
 
 /* ---- files ---- */
 
-static void files_are_read_whole(void **state) {
-  (void)state;
+TEST(files_are_read_whole) {
   psdmp_base_arena arena = {0};
   char *text, path[] = "test_doc_scratch.txt", sentence[900], expected[300];
   size_t length;

@@ -135,8 +135,7 @@ static void sincos_driver(bool single, int angles) {
   fclose(f);
 }
 
-static void test_sincos(void **unused) {
-  (void)unused;
+TEST(test_sincos) {
   static const int counts[] = {1, 3, 5, 9, 17};
   for (int k = 0; k < 10; k++) {
     int n = counts[k / 2];
@@ -256,8 +255,7 @@ static void graph_driver(rng *g, const psdmp_codegen_program *p, bool batch) {
   free(scratch);
 }
 
-static void test_graphs(void **unused) {
-  (void)unused;
+TEST(test_graphs) {
   rng g = rng_start("emit graphs");
   for (int k = 0; k < 24; k++) {
     psdm_ref output[OUTPUTS];
@@ -305,8 +303,7 @@ static void exponential_driver(bool single) {
   fclose(f);
 }
 
-static void test_exponentials(void **unused) {
-  (void)unused;
+TEST(test_exponentials) {
   for (int k = 0; k < 4; k++) {
     psdm_ref output[2];
     bench b;
@@ -325,8 +322,7 @@ static void test_exponentials(void **unused) {
 
 /* ---- numbers ---- */
 
-static void test_literals(void **unused) {
-  (void)unused;
+TEST(test_literals) {
   static const struct {
     double value;
     const char *in_double, *in_float;
@@ -383,8 +379,7 @@ static void clear_out(void) {
   assert_int_equal(system(command), 0);
 }
 
-static void test_hostile_names(void **unused) {
-  (void)unused;
+TEST(test_hostile_names) {
   psdm_robot *robot = parse_robot(hostile);
   clear_out();
   write_robot(robot, (psdm_code_options){
@@ -395,8 +390,7 @@ static void test_hostile_names(void **unused) {
 }
 
 /* random trees, coupled and sliding joints, every switch */
-static void test_random_robots(void **unused) {
-  (void)unused;
+TEST(test_random_robots) {
   static char text[1 << 16];
   rng g = rng_start("emit robots");
   for (int k = 0; k < 6; k++) {
@@ -419,8 +413,7 @@ static void test_random_robots(void **unused) {
   }
 }
 
-static void test_failures(void **unused) {
-  (void)unused;
+TEST(test_failures) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_code_options options = {
       .functions = 1 << PSDM_F_GRAVITY | 1 << PSDM_F_FORWARD, .prefix = "arm", .target = PSDM_CODE_SIMD};

@@ -128,8 +128,7 @@ static double skew_error(bench *b, double W[MOST][MOST], double f[MOST][MOST], d
   return worst / size;
 }
 
-static void equations(void **state) {
-  (void)state;
+TEST(equations) {
   rng g = rng_start("equations");
   const random_options options = {
       .n_min = 1, .n_max = 7, .trees = true, .prismatic = true, .drives = true, .coupled = true};
@@ -162,8 +161,7 @@ static void equations(void **state) {
 }
 
 /* the KR6's flange: all six rows, some of them, and singular */
-static void flange(void **state) {
-  (void)state;
+TEST(flange) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;
   psdm_linear *linear;
@@ -210,8 +208,7 @@ static void flange(void **state) {
 }
 
 /* unknown inertias, and masses that make M singular */
-static void refused_robots(void **state) {
-  (void)state;
+TEST(refused_robots) {
   static const struct {
     const char *text;
     psdm_status expected;

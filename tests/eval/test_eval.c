@@ -6,8 +6,7 @@
 #include "support.h"
 #include "psdm/friction.h"
 
-static void test_names(void **unused) {
-  (void)unused;
+TEST(test_names) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   char name[32];
   assert_int_equal(psdm_eval_inputs(robot, PSDM_F_INVERSE), 18);
@@ -55,8 +54,7 @@ static void test_names(void **unused) {
 }
 
 /* friction, wrenches and the motor side are what they say, and forward undoes inverse with all of them on */
-static void test_options(void **unused) {
-  (void)unused;
+TEST(test_options) {
   psdm_robot *robot = parse_robot(
       "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, gear: 50, friction: {coulomb: 2, viscous: 1.5}},"
       "{name: b, a: 0.3, gear: 20, friction: {coulomb: 1, static: 1.4, stribeck: 0.1, viscous: 0.8, exponent: 0.7, "
@@ -89,8 +87,7 @@ static void test_options(void **unused) {
 }
 
 /* every function through the derived model, against the recursions; the base regressor both ways */
-static void test_expanded(void **unused) {
-  (void)unused;
+TEST(test_expanded) {
   static const char *const names[] = {"fanuc_sr6ia", "kuka_kr6", "parallelogram", "hitachi_hpr", "puma560"};
   static const psdm_function functions[] = {PSDM_F_INVERSE, PSDM_F_FORWARD, PSDM_F_MASS,
                                             PSDM_F_BIAS,    PSDM_F_GRAVITY, PSDM_F_REGRESSOR};
@@ -139,8 +136,7 @@ static void test_expanded(void **unused) {
 }
 
 /* times M it is one, within the condition of M (some 1e3) times rounding; it is the inverse of linearize_forward */
-static void test_inverse_mass(void **unused) {
-  (void)unused;
+TEST(test_inverse_mass) {
   static const char *const names[] = {"kuka_kr6", "parallelogram", "five_bar", "two_branch"};
   for (int k = 0; k < 4; k++) {
     psdm_robot *robot = load_shipped(names[k]);
@@ -173,8 +169,7 @@ static void test_inverse_mass(void **unused) {
 }
 
 /* the linearizations are the library's, and refuse to work without their scratch */
-static void test_linearizations(void **unused) {
-  (void)unused;
+TEST(test_linearizations) {
   psdm_robot *robot = load_shipped("puma560");
   psdm_work *work;
   psdm_linear *linear;
@@ -201,8 +196,7 @@ static void test_linearizations(void **unused) {
 }
 
 /* with friction: the slope by qd of what eval itself gives with friction, by central differences */
-static void test_linearized_friction(void **unused) {
-  (void)unused;
+TEST(test_linearized_friction) {
   psdm_robot *robot =
       parse_robot("{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2, friction: {coulomb: 2, viscous: 1.5}},"
                   "{name: b, a: 0.3, friction: {coulomb: 1, static: 1.4, stribeck: 0.6, viscous: 0.8, exponent: 0.7, "

@@ -4,8 +4,7 @@
 #include "allocations.h"
 #include "support.h"
 
-static void test_no_allocation(void **unused) {
-  (void)unused;
+TEST(test_no_allocation) {
   for (const char *const *name = shipped_robots; *name; name++) {
     psdm_robot *robot = load_shipped(*name);
     size_t bytes = psdm_work_bytes(robot);
@@ -41,8 +40,7 @@ static void test_no_allocation(void **unused) {
 }
 
 /* nor do linear models, equilibria, sampling, analysis and gains */
-static void test_control_allocates_nothing(void **unused) {
-  (void)unused;
+TEST(test_control_allocates_nothing) {
   enum { n = 6, N = 12 };
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;
@@ -79,8 +77,7 @@ static void test_control_allocates_nothing(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void test_memory_is_checked(void **unused) {
-  (void)unused;
+TEST(test_memory_is_checked) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   size_t bytes = psdm_work_bytes(robot);
   char *memory = malloc(bytes + 1);

@@ -9,8 +9,7 @@
 #include "psdm/statespace.h"
 #include "support.h"
 
-static void functions(void **state) {
-  (void)state;
+TEST(functions) {
   const psdm_function none = (psdm_function)PSDM_FUNCTION_COUNT;
   psdm_robot *robot = load_shipped("two_link");
   char text[64], nothing[1] = {'x'};
@@ -64,8 +63,7 @@ static void functions(void **state) {
   psdm_robot_free(robot);
 }
 
-static void models(void **state) {
-  (void)state;
+TEST(models) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_model *m;
   char text[64], nothing[1] = {'x'};
@@ -95,8 +93,7 @@ static void models(void **state) {
   psdm_robot_free(robot);
 }
 
-static void systems(void **state) {
-  (void)state;
+TEST(systems) {
   const double A[4] = {0, 1, -4, 0}, B[2] = {0, 1}, Q[4] = {1, 0, 0, 1}, R[1] = {1}, bad[4] = {0, NAN, 0, 0},
                skew[4] = {1, 1, 0, 1}, negative[1] = {-1};
   double *scratch = calloc(psdm_system_scratch(2, 1), sizeof *scratch), Ad[4], Bd[2], K[2], X[4];

@@ -36,8 +36,7 @@ static psdm_excite_options small(uint64_t seed) {
                                .threads = 2};
 }
 
-static void test_names(void **unused) {
-  (void)unused;
+TEST(test_names) {
   psdm_step step;
   for (int k = 0; k < PSDM_STEPS; k++) {
     assert_true(psdm_step_find(psdm_step_name((psdm_step)k), &step) && (int)step == k);
@@ -95,8 +94,7 @@ static void check_ends(const psdm_excitation *e) {
   }
 }
 
-static void test_limits_at_all_times(void **unused) {
-  (void)unused;
+TEST(test_limits_at_all_times) {
   rng g = rng_start("limits");
   double largest = 0;
   for (int round = 0; round < 12; round++) {
@@ -139,8 +137,7 @@ static const char *const follower_text =
     "inertia: {xx: 0.01, yy: 0.1, zz: 0.1}}\n"
     "  - {mass: 1, com: [-0.1, 0.02, 0], inertia: {xx: 0.01, yy: 0.02, zz: 0.02}}\n";
 
-static void test_followers_and_friction(void **unused) {
-  (void)unused;
+TEST(test_followers_and_friction) {
   psdm_robot *robot = parse_robot(follower_text);
   psdm_excite_options o = small(3);
   o.evaluations = 300;
@@ -169,8 +166,7 @@ static const char *const obstacle_text =
     "    - {link: b, from: [-0.5, 0, 0], to: [0, 0, 0], radius: 0.05}\n    - {link: c, from: [-0.3, 0, 0], to: [0, 0, "
     "0], radius: 0.05}\n";
 
-static void test_obstacles(void **unused) {
-  (void)unused;
+TEST(test_obstacles) {
   psdm_robot *robot = parse_robot(obstacle_text);
   psdm_excite_options o = small(4);
   o.evaluations = 300;
@@ -191,8 +187,7 @@ static void test_obstacles(void **unused) {
 
 /* what a motion is told to be, against the same numbers from its formula: q = sin(w t), and a joint that follows at
  * twice its angle */
-static void test_measures(void **unused) {
-  (void)unused;
+TEST(test_measures) {
   const double w = 2, centre[1] = {0}, one[1] = {1}, frequency[1] = {w}, phase[1] = {0};
   psdm_motion *motion;
   const long points = 4001;
@@ -256,8 +251,7 @@ static void test_measures(void **unused) {
 }
 
 /* gaps that are closed: no clearance is kept */
-static void test_closed_gaps(void **unused) {
-  (void)unused;
+TEST(test_closed_gaps) {
   psdm_robot *robot = parse_robot(obstacle_text);
   psdm_motion *motion;
   double x[5][3], gap, worst;
@@ -270,8 +264,7 @@ static void test_closed_gaps(void **unused) {
 }
 
 /* limits on one side only: as much room as by default, where the default would leave none */
-static void test_one_sided_limits(void **unused) {
-  (void)unused;
+TEST(test_one_sided_limits) {
   static const struct {
     const char *limits;
     double lower, upper;
@@ -296,8 +289,7 @@ static void test_one_sided_limits(void **unused) {
 
 /* ---- quality ---- */
 
-static void test_better_than_chance(void **unused) {
-  (void)unused;
+TEST(test_better_than_chance) {
   psdm_robot *robot = load_shipped("two_link");
   for (int shape = 0; shape < 2; shape++)
     for (int goal = 0; goal < 2; goal++) {
@@ -343,8 +335,7 @@ static double ratio(int n, double *A) {
 }
 
 /* eq. 23's number from the regressor's squares, summed up here */
-static void test_condition(void **unused) {
-  (void)unused;
+TEST(test_condition) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_excite_options o = small(1);
   psdm_excitation *e = plan(robot, &o);
@@ -374,8 +365,7 @@ static void test_condition(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void test_threads(void **unused) {
-  (void)unused;
+TEST(test_threads) {
   psdm_robot *robot = load_shipped("two_link");
   for (int shape = 0; shape < 2; shape++) {
     psdm_excite_options o = small(11);
@@ -434,8 +424,7 @@ static bool watch(void *user, const char *doing, double share) {
   return w->calls < w->stop_at;
 }
 
-static void test_stop(void **unused) {
-  (void)unused;
+TEST(test_stop) {
   psdm_robot *robot = load_shipped("two_link");
   double free_run = 0;
   for (int stop_at = 100000; stop_at >= 1; stop_at = stop_at == 100000 ? 6 : stop_at - 1) {
@@ -486,8 +475,7 @@ static void expect(const psdm_robot *robot, const psdm_excite_options *o, psdm_s
   if (!strstr(error.text, text)) fail_msg("'%s' was expected in '%s'", text, error.text);
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   psdm_robot *robot = load_shipped("two_link"), *loop = load_shipped("five_bar");
   const double low[2] = {-1, 0.5}, high[2] = {1, 0.5}, none[2] = {1, 0}, weak[2] = {1e-3, 1e-3};
   psdm_excite_options o = small(1);
@@ -525,8 +513,7 @@ static void test_refusals(void **unused) {
 }
 
 /* inertias unknown: torques are not watched, and not told */
-static void test_unknown_inertias(void **unused) {
-  (void)unused;
+TEST(test_unknown_inertias) {
   psdm_robot *robot = load_shipped("denso_vs6556g");
   const double effort[6] = {1, 1, 1, 1, 1, 1};
   psdm_excite_options o = {.step = PSDM_STEP_INERTIA, .starts = 1, .evaluations = 20, .effort = effort};
@@ -539,8 +526,7 @@ static void test_unknown_inertias(void **unused) {
 }
 
 /* coupled joints: two numbers move four links */
-static void test_parallelogram(void **unused) {
-  (void)unused;
+TEST(test_parallelogram) {
   psdm_robot *robot = load_shipped("parallelogram");
   psdm_excite_options o = small(2);
   psdm_excitation *e = plan(robot, &o);
@@ -558,8 +544,7 @@ static void test_parallelogram(void **unused) {
 
 static void nod(void *user, const psdm_motion *best, double condition) { (void)user, (void)best, (void)condition; }
 
-static void test_memory(void **unused) {
-  (void)unused;
+TEST(test_memory) {
   psdm_robot *robot = parse_robot("gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, type: revolute, a: "
                                   "0.5}\nlinks:\n  - {mass: 1, com: [0.1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n");
   psdm_excite_options o = {

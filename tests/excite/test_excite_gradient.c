@@ -23,8 +23,7 @@ static void fill(rng *g, long count, double *x) {
 /* ---- the weighted regressor ---- */
 
 /* row i's weights are standard parameters whose torque at joint i is that row's sum */
-static void test_adjoint(void **unused) {
-  (void)unused;
+TEST(test_adjoint) {
   rng g = rng_start("adjoint");
   double worst = 0;
   for (int round = 0; round < 200; round++) {
@@ -182,8 +181,7 @@ static double compare(bench *b, rng *g, const double *weight) {
   return worst;
 }
 
-static void test_gradients(void **unused) {
-  (void)unused;
+TEST(test_gradients) {
   rng g = rng_start("gradients");
   double worst[3] = {0}, clear = 0;
   int told = 0;
@@ -230,8 +228,7 @@ static const char *const crowded =
     "[0, 0, 0], radius: 0.08}\n"
     "    - {link: c, from: [-0.3, 0, 0], to: [0, 0, 0], radius: 0.05}\n";
 
-static void test_crowded(void **unused) {
-  (void)unused;
+TEST(test_crowded) {
   rng g = rng_start("crowded");
   double worst = 0;
   for (int round = 0; round < 10; round++) {

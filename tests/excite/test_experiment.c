@@ -6,8 +6,7 @@
 
 /* ---- limits ---- */
 
-static void limits_hold(void **state) {
-  (void)state;
+TEST(limits_hold) {
   static const char *const robots[] = {"two_link",      "fanuc_sr6ia", "kuka_kr6",    "kuka_lbr7",
                                        "denso_vs6556g", "puma560",     "hitachi_hpr", "two_branch"};
   double worst[3] = {0};
@@ -30,8 +29,7 @@ static void limits_hold(void **state) {
 }
 
 /* random trees with sliding and coupled joints */
-static void random_robots(void **state) {
-  (void)state;
+TEST(random_robots) {
   rng g = rng_start("experiments of random robots");
   static char text[1 << 16];
   const random_options options = {.n_min = 2, .n_max = 7, .coupled = true, .trees = true, .prismatic = true};
@@ -81,8 +79,7 @@ static double spread(const psdm_robot *bare, const psdm_robot *loaded, psdm_work
   return squares / SAMPLES - sum * sum / SAMPLES / SAMPLES;
 }
 
-static void sweeps_at_constant_speed(void **state) {
-  (void)state;
+TEST(sweeps_at_constant_speed) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   trial t;
   open_trial(&t, robot, PSDM_STEP_MOTOR, 5);
@@ -118,8 +115,7 @@ static void sweeps_at_constant_speed(void **state) {
 }
 
 /* the chosen poses show the mass nearly as well as the best of many random ones */
-static void poses_show_the_mass(void **state) {
-  (void)state;
+TEST(poses_show_the_mass) {
   rng g = rng_start("poses for motors");
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;
@@ -164,8 +160,7 @@ static void expect_blind(const char *name, const double com[3], const int *blind
   psdm_robot_free(robot);
 }
 
-static void what_gravity_cannot_show(void **state) {
-  (void)state;
+TEST(what_gravity_cannot_show) {
   const double off[3] = {0.06, 0.02, 0.1}, on[3] = {0, 0, 0}, along[3] = {0, 0, 0.2};
   /* an upright arm's first joint; its last one too, where the mass lies on its axis */
   expect_blind("kuka_kr6", off, (const int[]){1, 0, 0, 0, 0, 0});
@@ -181,8 +176,7 @@ static void what_gravity_cannot_show(void **state) {
 
 /* ---- gravity ---- */
 
-static void there_and_back(void **state) {
-  (void)state;
+TEST(there_and_back) {
   static const char *const robots[] = {"kuka_kr6", "kuka_lbr7", "denso_vs6556g", "fanuc_sr6ia"};
   double worst[3] = {0}, least = 1;
   for (size_t r = 0; r < sizeof robots / sizeof *robots; r++) {
@@ -236,8 +230,7 @@ static double sine_at(const psdm_excite_part *p, double t) {
   return p->amplitude * u * u * u * (10 - 15 * u + 6 * u * u) * sin(2 * acos(-1) * at);
 }
 
-static void one_joint_at_a_time(void **state) {
-  (void)state;
+TEST(one_joint_at_a_time) {
   psdm_robot *robot = load_shipped("denso_vs6556g");
   trial t;
   open_trial(&t, robot, PSDM_STEP_FRICTION, 2);
@@ -281,8 +274,7 @@ static void one_joint_at_a_time(void **state) {
 
 /* ---- options ---- */
 
-static void given_times(void **state) {
-  (void)state;
+TEST(given_times) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   static const struct {
     psdm_step step;
@@ -320,8 +312,7 @@ static void expect_refusal(trial *t, psdm_status status, const char *sentence) {
   close_trial(t);
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   psdm_robot *robot = load_shipped("kuka_kr6"), *five_bar = load_shipped("five_bar");
   trial t;
   open_trial(&t, robot, PSDM_STEP_MOTOR, 1);
@@ -356,8 +347,7 @@ static void refusals(void **state) {
 }
 
 /* memory may run out at any call */
-static void memory_runs_out(void **state) {
-  (void)state;
+TEST(memory_runs_out) {
   psdm_robot *robot =
       parse_robot("convention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {a: 0.3, drive_inertia: 0.1}\n  - {a: "
                   "0.2}\nlinks:\n  - {mass: 1, com: [-0.1, 0, 0]}\n  - {mass: 1, com: [-0.1, 0, 0]}\n"

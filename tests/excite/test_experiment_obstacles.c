@@ -22,8 +22,7 @@ static psdm_robot *kr6_with(const char *rest) {
   return parse_robot(text);
 }
 
-static void nothing_touches(void **state) {
-  (void)state;
+TEST(nothing_touches) {
   psdm_robot *robot = kr6_with(CAPSULES "  apart: [[base, A2], [A3, A5]]\n");
   psdm_work *work;
   double gap[64], least[3] = {INFINITY, INFINITY, INFINITY}, worst = 0;
@@ -52,8 +51,7 @@ static void nothing_touches(void **state) {
   psdm_robot_free(robot);
 }
 
-static void torques_hold(void **state) {
-  (void)state;
+TEST(torques_hold) {
   psdm_robot *robot = load_shipped("kuka_kr6"), *loaded = NULL;
   psdm_work *work;
   const double effort[6] = {35, 75, 45, 8, 8, 4}; /* less than the arm needs stretched out */
@@ -92,8 +90,7 @@ static void torques_hold(void **state) {
 }
 
 /* the same seed, the same bytes; another, another motion */
-static void seeds(void **state) {
-  (void)state;
+TEST(seeds) {
   psdm_robot *robot = kr6_with(CAPSULES "  apart: [[base, A2], [A3, A5]]\n");
   for (int step = PSDM_STEP_MOTOR; step <= PSDM_STEP_GRAVITY; step++) {
     trial t[3];
@@ -122,8 +119,7 @@ static void expect_refusal(trial *t, const char *sentence) {
 }
 
 /* each refusal says what stands in the way */
-static void nothing_fits(void **state) {
-  (void)state;
+TEST(nothing_fits) {
   psdm_robot *robot = load_shipped("kuka_kr6"), *touching = kr6_with(CAPSULES "  apart: [[base, A2]]\n");
   trial t;
   for (int step = PSDM_STEP_MOTOR; step <= PSDM_STEP_FRICTION; step++) {

@@ -17,8 +17,7 @@ static double value(const psdm_graph *g, psdm_ref r, const double *x) {
   return out;
 }
 
-static void by_hand(void **state) {
-  (void)state;
+TEST(by_hand) {
   psdm_graph *g;
   const int inputs[2] = {0, 1};
   const double x[2] = {0.7, -1.3};
@@ -45,8 +44,7 @@ static void by_hand(void **state) {
 }
 
 /* functions that friction is made of */
-static void friction_functions(void **state) {
-  (void)state;
+TEST(friction_functions) {
   psdm_graph *g;
   const int inputs[1] = {0};
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
@@ -98,8 +96,7 @@ static psdm_ref random_expression(psdm_graph *g, rng *r) {
   return sum;
 }
 
-static void random_gradients(void **state) {
-  (void)state;
+TEST(random_gradients) {
   rng r = rng_start("test_expr_gradient");
   for (int trial = 0; trial < 100; trial++) {
     psdm_graph *g;
@@ -130,8 +127,7 @@ static void random_gradients(void **state) {
   }
 }
 
-static void substitution(void **state) {
-  (void)state;
+TEST(substitution) {
   rng r = rng_start("test_expr_gradient");
   for (int trial = 0; trial < 50; trial++) {
     psdm_graph *g;

@@ -29,8 +29,7 @@ static void expect_cost(const psdm_graph *g, const psdm_ref *out, size_t count, 
 
 /* ---- constructors ---- */
 
-static void test_folding(void **unused) {
-  (void)unused;
+TEST(test_folding) {
   fixture f = start();
   psdm_graph *g = f.g;
   psdm_ref x = f.x, y = f.y, zero = psdm_graph_const(g, 0), one = psdm_graph_const(g, 1), two = psdm_graph_const(g, 2);
@@ -60,8 +59,7 @@ static void test_folding(void **unused) {
   psdm_graph_free(g);
 }
 
-static void test_functions(void **unused) {
-  (void)unused;
+TEST(test_functions) {
   fixture f = start();
   psdm_graph *g = f.g;
   double value;
@@ -83,8 +81,7 @@ static void test_functions(void **unused) {
 }
 
 /* functions that friction is made of: signs, folding, what they are worth */
-static void test_friction_functions(void **unused) {
-  (void)unused;
+TEST(test_friction_functions) {
   fixture f = start();
   psdm_graph *g = f.g;
   const double input[8] = {0.3, -1.7, 2.2, 0, 0.002, 1e-4, 0.7, 1.9};
@@ -133,8 +130,7 @@ static void test_friction_functions(void **unused) {
   psdm_graph_free(g);
 }
 
-static void test_sharing(void **unused) {
-  (void)unused;
+TEST(test_sharing) {
   fixture f = start();
   psdm_graph *g = f.g;
   assert_int_equal(psdm_graph_add(g, f.x, f.y), psdm_graph_add(g, f.y, f.x));
@@ -150,8 +146,7 @@ static void test_sharing(void **unused) {
   psdm_graph_free(g);
 }
 
-static void test_nothing_passes_on(void **unused) {
-  (void)unused;
+TEST(test_nothing_passes_on) {
   fixture f = start();
   psdm_ref none = PSDM_REF_NONE;
   assert_int_equal(psdm_graph_add(f.g, f.x, none), none);
@@ -180,8 +175,7 @@ static void expect_factored(psdm_graph *g, psdm_ref *out, size_t count, long mul
   for (size_t k = 0; k < count; k++) assert_true(fabs(before[k] - after[k]) < 1e-14);
 }
 
-static void test_common_factors(void **unused) {
-  (void)unused;
+TEST(test_common_factors) {
   fixture f = start();
   psdm_graph *g = f.g;
 #define M(p, q) psdm_graph_mul(g, p, q)
@@ -205,8 +199,7 @@ static void test_common_factors(void **unused) {
   psdm_graph_free(g);
 }
 
-static void test_constant_factors(void **unused) {
-  (void)unused;
+TEST(test_constant_factors) {
   fixture f = start();
   psdm_graph *g = f.g;
   psdm_ref out[2];
@@ -223,8 +216,7 @@ static void test_constant_factors(void **unused) {
   psdm_graph_free(g);
 }
 
-static void test_shared_pairs(void **unused) {
-  (void)unused;
+TEST(test_shared_pairs) {
   fixture f = start();
   psdm_graph *g = f.g;
   psdm_ref out[3];
@@ -246,8 +238,7 @@ static void test_shared_pairs(void **unused) {
   psdm_graph_free(g);
 }
 
-static void test_squares(void **unused) {
-  (void)unused;
+TEST(test_squares) {
   fixture f = start();
   psdm_graph *g = f.g;
   psdm_ref out[2];
@@ -263,8 +254,7 @@ static void test_squares(void **unused) {
 }
 
 /* a c is wanted by itself, but b + c is there: a b + a c = a (b + c) */
-static void test_beside(void **unused) {
-  (void)unused;
+TEST(test_beside) {
   fixture f = start();
   psdm_graph *g = f.g;
   psdm_ref out[3] = {A(M(f.a, f.b), M(f.a, f.c)), M(f.a, f.c), A(f.b, f.c)};
@@ -277,8 +267,7 @@ static void test_beside(void **unused) {
 }
 
 /* the example of docs/expr.md */
-static void test_document(void **unused) {
-  (void)unused;
+TEST(test_document) {
   psdm_graph *g;
   assert_int_equal(psdm_graph_new(NULL, &g), PSDM_OK);
   psdm_ref a = psdm_graph_input(g, 0), b = psdm_graph_input(g, 1), c = psdm_graph_input(g, 2);
@@ -298,8 +287,7 @@ static void test_document(void **unused) {
 
 /* ---- balancing ---- */
 
-static void test_balance(void **unused) {
-  (void)unused;
+TEST(test_balance) {
   fixture f = start();
   psdm_graph *g = f.g;
   psdm_ref term[8] = {f.x, f.y, f.z, f.w, f.a, f.b, f.c, f.d}, sum = f.x, product = f.x;
@@ -354,8 +342,7 @@ static psdm_status work(const psdm_allocator *allocator) {
   return status;
 }
 
-static void test_memory(void **unused) {
-  (void)unused;
+TEST(test_memory) {
   counting c;
   counting_init(&c, 0);
   assert_int_equal(work(&c.allocator), PSDM_OK);

@@ -269,8 +269,7 @@ static void check_schedules(const expression *e) {
 
 /* ---- the tests ---- */
 
-static void test_random(void **unused) {
-  (void)unused;
+TEST(test_random) {
   static expression e;
   rng r = rng_start("random expressions");
   long before_all = 0, after_all = 0;
@@ -297,8 +296,7 @@ static void test_random(void **unused) {
 }
 
 /* balancing what was not factored */
-static void test_balance_alone(void **unused) {
-  (void)unused;
+TEST(test_balance_alone) {
   static expression e;
   rng r = rng_start("balance alone");
   for (int dag = 0; dag < DAGS; dag++) {
@@ -314,8 +312,7 @@ static void test_balance_alone(void **unused) {
 }
 
 /* the same calls give the same nodes, whatever memory looked like before */
-static void test_deterministic(void **unused) {
-  (void)unused;
+TEST(test_deterministic) {
   static expression first, second;
   rng r = rng_start("deterministic");
   for (int dag = 0; dag < 100; dag++) {
@@ -336,8 +333,7 @@ static void test_deterministic(void **unused) {
 }
 
 /* a chain of 30000 statements is no recursion of 30000 calls, and needs one value at a time */
-static void test_long_chain(void **unused) {
-  (void)unused;
+TEST(test_long_chain) {
   enum { LINKS = 30000 };
   psdm_graph *g;
   psdm_cost cost;
@@ -363,8 +359,7 @@ static void test_long_chain(void **unused) {
 }
 
 /* a full tree over 2^k products needs k + 1 values (Ershov's number), however wide it was built */
-static void test_tree(void **unused) {
-  (void)unused;
+TEST(test_tree) {
   enum { LEAVES = 64 };
   psdm_graph *g;
   psdm_ref level[LEAVES];

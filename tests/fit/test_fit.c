@@ -93,8 +93,7 @@ static double difference(const problem *p, const double *x, const double *y) {
 
 /* ---- tests ---- */
 
-static void test_linear(void **unused) {
-  (void)unused;
+TEST(test_linear) {
   rng g = rng_start("fit linear");
   double worst = 0, worst_cost = 0;
   for (int trial = 0; trial < 40; trial++) {
@@ -152,8 +151,7 @@ static void expect_pseudo_inverse(const problem *p, const double *sigma, const d
 
 /* columns that are zero, equal or sums of others: the rank is told, and the answer is the least one in scaled
  * columns */
-static void test_deficient(void **unused) {
-  (void)unused;
+TEST(test_deficient) {
   rng g = rng_start("fit deficient");
   double worst = 0;
   int lost = 0;
@@ -193,8 +191,7 @@ static void test_deficient(void **unused) {
   assert_true(worst < 1e-10);
 }
 
-static void test_total(void **unused) {
-  (void)unused;
+TEST(test_total) {
   rng g = rng_start("fit total");
   double worst = 0, apart = 0;
   for (int trial = 0; trial < 40; trial++) {
@@ -229,8 +226,7 @@ static void test_total(void **unused) {
 }
 
 /* a column that the data do not see gets nothing from total least squares either */
-static void test_total_deficient(void **unused) {
-  (void)unused;
+TEST(test_total_deficient) {
   rng g = rng_start("fit total deficient");
   for (int trial = 0; trial < 10; trial++) {
     problem p;
@@ -249,8 +245,7 @@ static void test_total_deficient(void **unused) {
 }
 
 /* s^2 (A^T A)^-1 by elimination */
-static void test_covariance(void **unused) {
-  (void)unused;
+TEST(test_covariance) {
   rng g = rng_start("fit covariance");
   double worst = 0;
   for (int trial = 0; trial < 10; trial++) {
@@ -289,8 +284,7 @@ static void test_covariance(void **unused) {
 }
 
 /* joints of very different noise: weights found by themselves, from the residuals */
-static void test_reweighting(void **unused) {
-  (void)unused;
+TEST(test_reweighting) {
   rng g = rng_start("fit reweighting");
   enum { n = 3, base = 6, own = 2, each = 4000 };
   const int extras[n] = {own, own, own};
@@ -321,8 +315,7 @@ static void test_reweighting(void **unused) {
   problem_free(&p);
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   rng g = rng_start("fit refusals");
   problem p;
   psdmp_fit fit;
@@ -345,8 +338,7 @@ static void test_refusals(void **unused) {
 }
 
 /* everything zero is no error: nothing is seen, and nothing is claimed */
-static void test_empty(void **unused) {
-  (void)unused;
+TEST(test_empty) {
   const int extras[2] = {1, 2};
   problem p;
   psdmp_fit fit;
@@ -360,8 +352,7 @@ static void test_empty(void **unused) {
 
 /* noise of each joint: its squares over rows less what was fitted, of the shared parameters as many as its rows are
  * of all; never below a billionth of its torque */
-static void test_sigma(void **unused) {
-  (void)unused;
+TEST(test_sigma) {
   rng g = rng_start("fit sigma");
   for (int trial = 0; trial < 20; trial++) {
     problem p;

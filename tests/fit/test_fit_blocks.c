@@ -140,8 +140,7 @@ static void expect_sandwich(const held *h, const parts *s, const psdmp_fit *fit,
   fenced_free(covariance), fenced_free(share), fenced_free(alone);
 }
 
-static void formulas(void **state) {
-  (void)state;
+TEST(formulas) {
   rng g = rng_start("formulas");
   static number C[MOST][MOST], V[MOST][MOST];
   for (int k = 0; k < SHAPES; k++)
@@ -189,8 +188,7 @@ static void formulas(void **state) {
     }
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   rng g = rng_start("refusals");
   held h;
   parts s;
@@ -241,8 +239,7 @@ static void refusals(void **state) {
 
 /* a block that knows 4/3 of what all rows know, so that three quarters of it left out leave nothing: to the last
  * digit that is singular */
-static void left_with_nothing(void **state) {
-  (void)state;
+TEST(left_with_nothing) {
   const int extras[1] = {0};
   int singular = 0;
   problem p, q;
@@ -265,8 +262,7 @@ static void left_with_nothing(void **state) {
 }
 
 /* what is asked for: the pieces that are handed out, one by one */
-static void scratches(void **state) {
-  (void)state;
+TEST(scratches) {
   static const shape many[] = {{1, 2, 20, 0, {1}}, {1, 60, 0, 0, {1}}, {2, 0, 0, 0, {1, 1}}, {3, 4, 0, 1, {9, 9, 9}}};
   int largest[2] = {0};
   for (int k = 0; k < SHAPES + 4; k++) {

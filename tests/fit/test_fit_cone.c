@@ -75,8 +75,7 @@ static void expect_layout(const held *h, const psdmp_fit_cone *c, const double *
   assert_int_equal(psdmp_fit_cone_scratch(&h->p.rows), (size_t)at + (factor > gather ? factor : gather) + behind);
 }
 
-static void starts(void **state) {
-  (void)state;
+TEST(starts) {
   rng g = rng_start("starts");
   for (int k = 0; k < SHAPES; k++)
     for (int turn = 0; turn < 4; turn++) {
@@ -108,8 +107,7 @@ static psdm_status try_start(held *h, double *scratch) {
   return psdmp_fit_cone_start(&c, &h->p.rows, &h->options, scratch);
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   rng g = rng_start("refusals");
   held h;
   held_new(&h, &g, &shapes[0], 20);
@@ -145,8 +143,7 @@ static void refusals(void **state) {
   problem_free(&h.p);
 }
 
-static void stands(void **state) {
-  (void)state;
+TEST(stands) {
   rng g = rng_start("stands");
   for (int k = 0; k < SHAPES; k++) {
     held h;
@@ -240,8 +237,7 @@ static void expect_step(psdmp_fit_cone *c, twin *w, bool barriers) {
   }
 }
 
-static void steps(void **state) {
-  (void)state;
+TEST(steps) {
   rng g = rng_start("steps");
   for (int k = 0; k < SHAPES; k++)
     for (int turn = 0; turn < 5; turn++) {

@@ -89,8 +89,7 @@ static void check_answer(const case_of *c, const answer *a) {
 
 /* ---- 4 x 4 ---- */
 
-static void test_pseudo_inertia(void **unused) {
-  (void)unused;
+TEST(test_pseudo_inertia) {
   rng g = rng_start("fit pseudo");
   double worst = 0;
   for (int trial = 0; trial < 200; trial++) {
@@ -147,8 +146,7 @@ static void pull_rows(double lambda, const double *prior, int first, double *A, 
   for (int i = 0; i < 4; i++) b[5 * i] = sqrt(lambda);
 }
 
-static void test_surrogate(void **unused) {
-  (void)unused;
+TEST(test_surrogate) {
   rng g = rng_start("fit surrogate");
   double worst = 0;
   for (int trial = 0; trial < 6; trial++) {
@@ -285,8 +283,7 @@ static double gradient_left(const case_of *c, double mu, const double *pi, const
   return worst;
 }
 
-static void test_equations(void **unused) {
-  (void)unused;
+TEST(test_equations) {
   rng g = rng_start("fit equations");
   double worst = 0;
   int steps = 0;
@@ -375,8 +372,7 @@ static void walk_on(void *user, const double *pi, const double *phi, double mu) 
   w->mu = mu;
 }
 
-static void test_way(void **unused) {
-  (void)unused;
+TEST(test_way) {
   rng g = rng_start("fit way");
   int whole = 0, walls = 0;
   for (int trial = 0; trial < 6; trial++) {
@@ -562,8 +558,7 @@ static void other_new(other *o, const case_of *c) {
   plain_lengths(&c->p, c->sigma, o->length);
 }
 
-static void test_other_solver(void **unused) {
-  (void)unused;
+TEST(test_other_solver) {
   rng g = rng_start("fit other solver");
   double worst = 0, worst_cost = 0;
   for (int trial = 0; trial < 4; trial++) {
@@ -606,8 +601,7 @@ static void test_other_solver(void **unused) {
 /* ---- consistent: what it is for ---- */
 
 /* no noise, a robot that can exist: theta comes back */
-static void test_recovery(void **unused) {
-  (void)unused;
+TEST(test_recovery) {
   rng g = rng_start("fit recovery");
   double worst = 0;
   for (int trial = 0; arms[trial]; trial++) {
@@ -630,8 +624,7 @@ static void test_recovery(void **unused) {
 }
 
 /* data of bodies that cannot exist: the answer can, and fits no worse than the prior */
-static void test_impossible(void **unused) {
-  (void)unused;
+TEST(test_impossible) {
   rng g = rng_start("fit impossible");
   for (int trial = 0; arms[trial]; trial++) {
     case_of c;
@@ -656,8 +649,7 @@ static void test_impossible(void **unused) {
 }
 
 /* a strong pull gives the prior; a weaker one costs less and goes further */
-static void test_pull(void **unused) {
-  (void)unused;
+TEST(test_pull) {
   rng g = rng_start("fit pull");
   case_of c;
   answer a;
@@ -678,8 +670,7 @@ static void test_pull(void **unused) {
 }
 
 /* the beginning is forgotten */
-static void test_start(void **unused) {
-  (void)unused;
+TEST(test_start) {
   rng g = rng_start("fit start");
   case_of c;
   answer a, b;
@@ -697,8 +688,7 @@ static void test_start(void **unused) {
 }
 
 /* friction that pushes and a drive that floats: held at zero, not below */
-static void test_signs(void **unused) {
-  (void)unused;
+TEST(test_signs) {
   rng g = rng_start("fit signs");
   case_of c;
   answer a;
@@ -722,8 +712,7 @@ static void test_signs(void **unused) {
 }
 
 /* the same column twice, and one of zeros: the ridge shares, nothing explodes */
-static void test_collinear(void **unused) {
-  (void)unused;
+TEST(test_collinear) {
   rng g = rng_start("fit collinear");
   case_of c;
   answer a;
@@ -746,8 +735,7 @@ static void test_collinear(void **unused) {
 }
 
 /* s^2 K H^-1 K^T with H summed over all rows */
-static void test_covariance(void **unused) {
-  (void)unused;
+TEST(test_covariance) {
   rng g = rng_start("fit covariance with a prior");
   double worst = 0;
   for (int trial = 0; trial < 3; trial++) {
@@ -789,8 +777,7 @@ static void test_covariance(void **unused) {
   assert_true(worst < 1e-6); /* the twin squares the condition number */
 }
 
-static void test_seven_joints(void **unused) {
-  (void)unused;
+TEST(test_seven_joints) {
   rng g = rng_start("fit seven joints");
   case_of c;
   answer a;
@@ -807,8 +794,7 @@ static void test_seven_joints(void **unused) {
   problem_free(&c.p);
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   rng g = rng_start("fit consistent refusals");
   case_of c;
   answer a;

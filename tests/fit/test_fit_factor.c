@@ -39,8 +39,7 @@ static void add(int w, double *R, long rows, const double *X) {
   free(copy);
 }
 
-static void test_chunks(void **unused) {
-  (void)unused;
+TEST(test_chunks) {
   rng g = rng_start("factor chunks");
   double worst = 0;
   for (int trial = 0; trial < 60; trial++) {
@@ -65,8 +64,7 @@ static void test_chunks(void **unused) {
   assert_true(worst < 1e-12);
 }
 
-static void test_take(void **unused) {
-  (void)unused;
+TEST(test_take) {
   rng g = rng_start("factor take");
   double worst = 0;
   for (int trial = 0; trial < 60; trial++) {
@@ -96,8 +94,7 @@ static void test_take(void **unused) {
 }
 
 /* fewer rows than columns, and none at all: R^T R is still X^T X */
-static void test_few_rows(void **unused) {
-  (void)unused;
+TEST(test_few_rows) {
   rng g = rng_start("factor few rows");
   enum { w = 9, rows = 4 };
   double *X = random_rows(&g, rows, w), R[w * w] = {0}, worst = 0;

@@ -239,8 +239,7 @@ static void follow_truth(held *h, int j, double noise) {
   h->sigma[j] = noise;
 }
 
-static void ways(void **state) {
-  (void)state;
+TEST(ways) {
   rng g = rng_start("ways");
   static arrays a;
   way all = {0};
@@ -302,8 +301,7 @@ static void ways(void **state) {
 
 /* Sharp data of bodies that cannot exist: digits run out, steps are cut or not taken, or 600 are not enough. Every
  * point is inside, and the answer is the last one. */
-static void extremes(void **state) {
-  (void)state;
+TEST(extremes) {
   rng g = rng_start("extremes");
   static arrays a;
   int cut = 0, capped = 0;
@@ -340,8 +338,7 @@ static void extremes(void **state) {
 }
 
 /* one whole step from the prior, whatever stands in the way */
-static void surrogates(void **state) {
-  (void)state;
+TEST(surrogates) {
   rng g = rng_start("surrogates");
   static arrays a;
   int feasible[2] = {0};
@@ -393,8 +390,7 @@ static void surrogates(void **state) {
 }
 
 /* what cannot begin does not */
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   rng g = rng_start("refusals");
   static arrays a;
   held h;
@@ -412,8 +408,7 @@ static void refusals(void **state) {
 }
 
 /* arrays that are not there are not filled, and nobody need watch */
-static void silent(void **state) {
-  (void)state;
+TEST(silent) {
   rng g = rng_start("silent");
   static arrays a;
   held h;

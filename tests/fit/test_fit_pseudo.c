@@ -2,8 +2,7 @@
  * in long double. */
 #include "test_fit_twin.h"
 
-static void points(void **state) {
-  (void)state;
+TEST(points) {
   rng g = rng_start("points");
   for (int trial = 0; trial < 50; trial++) {
     /* a point of mass m at r: first moments m r, inertia m (|r|^2 1 - r r^T) about the origin */
@@ -29,8 +28,7 @@ static void points(void **state) {
   for (int a = 0; a < 10; a++) assert_true(psdmp_fit_pair[a][0] == pair[a][0] && psdmp_fit_pair[a][1] == pair[a][1]);
 }
 
-static void factors(void **state) {
-  (void)state;
+TEST(factors) {
   rng g = rng_start("factors");
   for (int trial = 0; trial < 20; trial++) {
     double pi[10], is[16];
@@ -80,8 +78,7 @@ static number plain_divergence(const double *prior, const double *pi) {
   return sum;
 }
 
-static void divergences(void **state) {
-  (void)state;
+TEST(divergences) {
   rng g = rng_start("divergences");
   for (int trial = 0; trial < 30; trial++) {
     double pi[30], prior[30];

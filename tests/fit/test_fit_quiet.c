@@ -10,8 +10,7 @@
 
 enum { BLOCKS = 2 };
 
-static void test_no_allocation(void **unused) {
-  (void)unused;
+TEST(test_no_allocation) {
   void *volatile probe = malloc(1);
   free(probe);
   if (allocations == 0) skip();

@@ -38,8 +38,7 @@ static void sandwich(const problem *p, const parts *s, const psdmp_fit_options *
 
 /* ---- the formula, in standard parameters and over all rows ---- */
 
-static void test_formula(void **unused) {
-  (void)unused;
+TEST(test_formula) {
   rng g = rng_start("sandwich formula");
   const char *const names[] = {"two_link", "puma560", "kuka_kr6"};
   double worst = 0, worst_share = 0;
@@ -113,8 +112,7 @@ static void test_formula(void **unused) {
 }
 
 /* what the data do not see is all prior's */
-static void test_prior_share(void **unused) {
-  (void)unused;
+TEST(test_prior_share) {
   rng g = rng_start("sandwich prior share");
   psdm_robot *robot = load_shipped("kuka_kr6");
   double pi[STANDARD_MOST], prior[STANDARD_MOST], phi[12] = {0}, sigma[6], theta[BASE_MOST], own[12],
@@ -150,8 +148,7 @@ static double remember(rng *g, double *state, double memory) {
   return *state = memory * *state + sqrt(1 - memory * memory) * rng_normal(g);
 }
 
-static void test_coverage(void **unused) {
-  (void)unused;
+TEST(test_coverage) {
   rng g = rng_start("sandwich coverage");
   enum { TRIALS = 150, n = 2, base = 3, own = 2, W = base + n * own, each = 2000 };
   const int extras[n] = {own, own};
@@ -221,8 +218,7 @@ static void plain_solve(int W, double A[16][16], double *x) {
   for (int i = 0; i < W; i++) x[i] /= A[i][i];
 }
 
-static void test_left_out(void **unused) {
-  (void)unused;
+TEST(test_left_out) {
   rng g = rng_start("sandwich left out");
   enum { n = 2, base = 3, W = base + 1 + 3, each = 400 };
   const int extras[n] = {1, 3};
@@ -276,8 +272,7 @@ static void test_left_out(void **unused) {
   }
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   const int extras[1] = {1};
   double x[2], V[4], sigma = 0;
   problem p;

@@ -72,8 +72,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* ---- sizes and refusals ---- */
 
-static void sizes(void **state) {
-  (void)state;
+TEST(sizes) {
   static const int own[SHAPES] = {5, 4, 7, 0, 1, 3, 0, 2}, widest[SHAPES] = {8, 6, 8, 2, 2, 3, 6, 6};
   for (int k = 0; k < SHAPES; k++) {
     psdmp_fit_rows rows = {.n = shapes[k].n, .base = shapes[k].base, .extras = shapes[k].extras};
@@ -88,8 +87,7 @@ static bool sound(int n, int base, const int *extras, const double *sigma, doubl
   return psdmp_fit_sound(&rows, &(psdmp_fit_options){.sigma = sigma, .ridge = ridge});
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   const int extras[3] = {2, 0, 1}, none[3] = {0, 0, 0}, fewer[3] = {-1, 2, 3};
   assert_true(sound(3, 4, extras, NULL, 0) && sound(1, 4, none, NULL, 0) && sound(3, 0, extras, NULL, 0) &&
               sound(3, 1, none, NULL, 0));
@@ -114,8 +112,7 @@ static void refusals(void **state) {
 
 /* ---- the triangle of all joints ---- */
 
-static void gathered(void **state) {
-  (void)state;
+TEST(gathered) {
   rng g = rng_start("gathered");
   static long double N[MOST][MOST];
   static const double sigma[3] = {0.5, 3, 1.25};
@@ -152,8 +149,7 @@ static void gathered(void **state) {
 
 /* ---- gradients and answers at some x ---- */
 
-static void gradients(void **state) {
-  (void)state;
+TEST(gradients) {
   rng g = rng_start("gradients");
   static const double sigma[3] = {0.5, 3, 1.25};
   for (int k = 0; k < SHAPES; k++)
@@ -180,8 +176,7 @@ static void gradients(void **state) {
 }
 
 /* any x, any C, and degrees of freedom on both sides of one */
-static void answers(void **state) {
-  (void)state;
+TEST(answers) {
   rng g = rng_start("answers");
   static const double sigma[3] = {0.5, 3, 1.25};
   for (int k = 0; k < SHAPES; k++)
@@ -257,8 +252,7 @@ static psdm_status estimate(estimator *run, const problem *p, const psdmp_fit_op
   return status;
 }
 
-static void linear(void **state) {
-  (void)state;
+TEST(linear) {
   rng g = rng_start("linear");
   static long double N[MOST][MOST], inverse[MOST][MOST];
   static const double sigma[3] = {0.5, 3, 1.25};
@@ -320,8 +314,7 @@ static void linear(void **state) {
 }
 
 /* the least singular vector of [A / lengths, tau / its length] by inverse iteration on its squares */
-static void total(void **state) {
-  (void)state;
+TEST(total) {
   rng g = rng_start("total");
   static long double N[MOST][MOST], inverse[MOST][MOST];
   static const double sigma[3] = {0.5, 3, 1.25};
@@ -378,8 +371,7 @@ static void triangle_new(problem *p, const double R[9]) {
 }
 
 /* columns of length 4 and 3, in unit length (1, 0) and (1, e): singular values of 1.41 and e / 1.41 */
-static void ranks(void **state) {
-  (void)state;
+TEST(ranks) {
   for (int deep = 0; deep < 2; deep++)
     for (int kind = 0; kind < 2; kind++) {
       problem p;
@@ -404,8 +396,7 @@ static void ranks(void **state) {
 }
 
 /* which way a pair of columns is solved: by pivots where the second has more than 1e-8 of its length to itself */
-static void by_pivots(void **state) {
-  (void)state;
+TEST(by_pivots) {
   for (int k = 0; k < 2; k++) {
     double e = k ? 1.01e-8 : 0.99e-8, x[2], Z[4], *scratch = scratch_of(psdmp_fit_solve_scratch(2));
     const double G[9] = {1, 1, 2, 0, e, e, 0, 0, 0};
@@ -417,8 +408,7 @@ static void by_pivots(void **state) {
 }
 
 /* a torque that only what is left over explains */
-static void no_share(void **state) {
-  (void)state;
+TEST(no_share) {
   for (int k = 0; k < 3; k++) {
     /* unit columns at a distance of 0.5 from each other's line; the torque has 0, 1e-13 and 1e-11 along the weak
      * direction */
@@ -435,8 +425,7 @@ static void no_share(void **state) {
 }
 
 /* nothing is seen, and nothing is claimed: also of total least squares; numbers that are none give no answer */
-static void nothing(void **state) {
-  (void)state;
+TEST(nothing) {
   const int extras[2] = {1, 2};
   problem p;
   psdmp_fit fit;
@@ -455,8 +444,7 @@ static void nothing(void **state) {
 }
 
 /* x and Z of a triangle, all of them; a column of zeros is none */
-static void solved(void **state) {
-  (void)state;
+TEST(solved) {
   rng g = rng_start("solved");
   for (int trial = 0; trial < 40; trial++) {
     int W = 1 + trial % 8, zero = trial % 3 == 2 ? rng_int(&g, 0, W - 1) : -1, full = W + 1;
@@ -498,8 +486,7 @@ static void solved(void **state) {
 
 /* noise of each joint, also of torques of thousandths and of joints without rows, costs or torque; never below a
  * billionth of its torque */
-static void sigmas(void **state) {
-  (void)state;
+TEST(sigmas) {
   rng g = rng_start("sigmas");
   for (int k = 0; k < SHAPES; k++)
     for (int turn = 0; turn < 6; turn++) {
@@ -528,8 +515,7 @@ static void sigmas(void **state) {
 }
 
 /* what is asked for: the pieces that are handed out, one by one */
-static void scratches(void **state) {
-  (void)state;
+TEST(scratches) {
   for (int k = 0; k < SHAPES; k++) {
     const psdmp_fit_rows r = {.n = shapes[k].n, .base = shapes[k].base, .extras = shapes[k].extras};
     size_t w = (size_t)psdmp_fit_widest(&r), shared = (size_t)r.base + 1, n = (size_t)r.n,
@@ -565,8 +551,7 @@ static void scratches(void **state) {
 }
 
 /* columns of a factor in another order: none of what stands behind the list is looked at */
-static void taken(void **state) {
-  (void)state;
+TEST(taken) {
   rng g = rng_start("taken");
   enum { w = 9 };
   for (int v = 1; v <= 8; v++) {

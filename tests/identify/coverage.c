@@ -153,8 +153,7 @@ static int cover(bool denso, psdm_estimator estimator, int seeds, long rows, dou
 static char **arguments;
 static int count, answer;
 
-static void run(void **state) {
-  (void)state;
+TEST(run) {
   psdm_estimator estimator;
   bool recipe = false, plain = false;
   assert_true(psdm_estimator_find(arguments[2], &estimator));

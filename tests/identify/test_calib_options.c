@@ -17,8 +17,7 @@ static void expect(psdm_status status, psdm_status wanted, const psdm_error *err
     fail_msg("case %zu: status %d, '%s'; '%s' was expected", k, status, error->text, sentence);
 }
 
-static void calibrations(void **state) {
-  (void)state;
+TEST(calibrations) {
   static const char *const path[] = {"/nowhere.csv"};
   const struct {
     psdm_calibrate_options o;
@@ -59,8 +58,7 @@ static void calibrations(void **state) {
   psdm_robot_free(robot), psdm_robot_free(loop);
 }
 
-static void steps(void **state) {
-  (void)state;
+TEST(steps) {
   static const psdm_steps_log none = {.step = PSDM_STEP_GRAVITY, .path = NULL},
                               before = {.step = (psdm_step)-1, .path = "x"}, behind = {.step = PSDM_STEPS, .path = "x"},
                               nan_mass = {.step = PSDM_STEP_MOTOR, .path = "x", .mass = NAN},
@@ -99,8 +97,7 @@ static void steps(void **state) {
   psdm_robot_free(robot), psdm_robot_free(loop);
 }
 
-static void excitations(void **state) {
-  (void)state;
+TEST(excitations) {
   const struct {
     psdm_excite_options o;
     const char *sentence;
@@ -127,8 +124,7 @@ static void excitations(void **state) {
   psdm_robot_free(robot);
 }
 
-static void logs(void **state) {
-  (void)state;
+TEST(logs) {
   const struct {
     psdm_log_options o;
     const char *sentence;

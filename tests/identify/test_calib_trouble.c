@@ -44,8 +44,7 @@ static psdm_status try_log(const psdm_allocator *allocator, const void *what, ps
   return status;
 }
 
-static void every_format(void **state) {
-  (void)state;
+TEST(every_format) {
   static const char *const names[] = {"log/moving.csv", "log/moving.csv.gz", "log/names.csv",  "bag/chunks.mcap",
                                       "bag/plain.mcap", "bag/small.db3",     "mat/packed.mat", "mat/plain.mat"};
   const psdm_status parse[] = {PSDM_E_PARSE, PSDM_OK};
@@ -207,8 +206,7 @@ static void what_others_left(const psdm_robot *robot) {
   psdmp_feed_checkpoint_free(c);
 }
 
-static void parts_of_a_run(void **state) {
-  (void)state;
+TEST(parts_of_a_run) {
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{name: a}, {name: b}]\n");
   assert_non_null(mkdtemp(folder));
   snprintf(log_file, sizeof log_file, "%s/log.csv", folder);

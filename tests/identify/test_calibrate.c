@@ -19,8 +19,7 @@ static psdm_calibrate_options exactly(const char *const *path, psdm_estimator es
 
 /* ---- the answer is the truth ---- */
 
-static void robots_of_every_kind(void **state) {
-  (void)state;
+TEST(robots_of_every_kind) {
   rng g = rng_start("robots_of_every_kind");
   double most = 0;
   char path[64], text[16384];
@@ -102,8 +101,7 @@ static bool stack_row(void *user, const psdm_predicted_row *row) {
 
 /* ordinary least squares through blocks, active columns and triangles is that of the whole matrix, filtered and with
  * noise */
-static void factors_are_the_whole_matrix(void **state) {
-  (void)state;
+TEST(factors_are_the_whole_matrix) {
   rng g = rng_start("factors_are_the_whole_matrix");
   char path[64];
   const char *name = log_path(path);
@@ -146,8 +144,7 @@ static void factors_are_the_whole_matrix(void **state) {
 
 /* ---- noise, filters, choices ---- */
 
-static void recipe_with_noise(void **state) {
-  (void)state;
+TEST(recipe_with_noise) {
   rng g = rng_start("recipe_with_noise");
   char path[64];
   const char *name = log_path(path);
@@ -233,8 +230,7 @@ static bool stop_at_ten(void *user, const psdm_predicted_row *row) {
   return ++*(long *)user < 10;
 }
 
-static void predictions_are_counted(void **state) {
-  (void)state;
+TEST(predictions_are_counted) {
   rng g = rng_start("predictions_are_counted");
   char path[64];
   const char *name = log_path(path);
@@ -263,8 +259,7 @@ static void predictions_are_counted(void **state) {
 
 /* ---- drives through a transmission ---- */
 
-static void transmission(void **state) {
-  (void)state;
+TEST(transmission) {
   rng g = rng_start("transmission");
   char path[64];
   const char *name = log_path(path);
@@ -285,8 +280,7 @@ static void transmission(void **state) {
 }
 
 /* assumptions of the file are not made, and the answer says so */
-static void assumptions(void **state) {
-  (void)state;
+TEST(assumptions) {
   rng g = rng_start("assumptions");
   char path[64], text[2048];
   const char *name = log_path(path);

@@ -113,8 +113,7 @@ static psdm_status add_plain(void *user, const psdmp_feed_stretch *s, psdm_error
 }
 
 /* R^T R of all blocks is A^T A of the rows that were decimated at once */
-static void factors_are_the_whole_matrix(void **state) {
-  (void)state;
+TEST(factors_are_the_whole_matrix) {
   rng g = rng_start("factors_are_the_whole_matrix");
   static const int factors[] = {2, 5, 12};
   psdm_robot *robot = parse_robot(two_links);
@@ -220,8 +219,7 @@ static bool says(const psdm_calibration *c, const char *word) {
 
 /* windows that are read again give what the whole log gives; the truth is found; figures are those of decimated
  * torques */
-static void in_windows(void **state) {
-  (void)state;
+TEST(in_windows) {
   rng g = rng_start("in_windows");
   char path[64];
   const char *name = log_path(path);
@@ -263,8 +261,7 @@ static void in_windows(void **state) {
   unlink(path);
 }
 
-static void refusals_and_memory(void **state) {
-  (void)state;
+TEST(refusals_and_memory) {
   static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_DIDIM,
                                            PSDM_ESTIMATOR_ENERGY};
   rng g = rng_start("refusals_and_memory");
@@ -308,8 +305,7 @@ static void refusals_and_memory(void **state) {
 
 /* a spring at the second joint, which moves too little for the dictionary to hold one: only the columns that are
  * always there find it */
-static void springs_are_found(void **state) {
-  (void)state;
+TEST(springs_are_found) {
   rng g = rng_start("springs_are_found");
   char path[64];
   const char *name = log_path(path);

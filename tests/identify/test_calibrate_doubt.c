@@ -41,8 +41,7 @@ static psdmp_fit_rows weighted(problem *p, int to, int down, double weight) {
                           .count = p->count};
 }
 
-static void leaves_blocks_out(void **state) {
-  (void)state;
+TEST(leaves_blocks_out) {
   rng g = rng_start("leaves_blocks_out");
   problem *p = calloc(1, sizeof *p);
   assert_non_null(p);

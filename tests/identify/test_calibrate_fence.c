@@ -22,8 +22,7 @@ static const double most[PSDM_ESTIMATORS] = {
     [PSDM_ESTIMATOR_ROBUST] = 1e-12,    [PSDM_ESTIMATOR_TLS] = 1e-12,  [PSDM_ESTIMATOR_RIDGE] = 1e-6,
     [PSDM_ESTIMATOR_IV] = 1e-12,        [PSDM_ESTIMATOR_DIDIM] = 1e-2, [PSDM_ESTIMATOR_ENERGY] = 1e-4};
 
-static void every_estimator(void **state) {
-  (void)state;
+TEST(every_estimator) {
   rng g = rng_start("fences");
   psdm_robot *robot = parse_robot(two_driven_links);
   truth w = {.robot = robot,

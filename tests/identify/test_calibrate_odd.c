@@ -5,8 +5,7 @@
 
 /* ---- logs that have little to say ---- */
 
-static void a_joint_that_never_moves(void **state) {
-  (void)state;
+TEST(a_joint_that_never_moves) {
   rng g = rng_start("a_joint_that_never_moves");
   char path[64];
   const char *name = log_path(path);
@@ -54,8 +53,7 @@ static psdm_status any_outcome(const psdm_robot *robot, const psdm_calibrate_opt
   return PSDM_OK;
 }
 
-static void short_logs(void **state) {
-  (void)state;
+TEST(short_logs) {
   rng g = rng_start("short_logs");
   char path[64], sentence[512];
   const char *name = log_path(path);
@@ -87,8 +85,7 @@ static void short_logs(void **state) {
 }
 
 /* one segment of twenty rows among others, and two files */
-static void short_segments(void **state) {
-  (void)state;
+TEST(short_segments) {
   rng g = rng_start("short_segments");
   char path[64], second[64];
   const char *names[] = {log_path(path), log_path(second)};
@@ -130,8 +127,7 @@ static void short_segments(void **state) {
 }
 
 /* torques that are frozen from the first row to the last while joints move: nothing is left to fit */
-static void all_rows_bad(void **state) {
-  (void)state;
+TEST(all_rows_bad) {
   rng g = rng_start("all_rows_bad");
   char path[64], sentence[512];
   const char *name = log_path(path);
@@ -156,8 +152,7 @@ static void all_rows_bad(void **state) {
 
 /* ---- refusals ---- */
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   rng g = rng_start("refusals");
   char path[64], sentence[512];
   const char *name = log_path(path);
@@ -218,8 +213,7 @@ static bool stop_once(void *user, const char *doing, double share) {
   return ++s->calls < s->stop_at;
 }
 
-static void stops_anywhere(void **state) {
-  (void)state;
+TEST(stops_anywhere) {
   rng g = rng_start("stops_anywhere");
   char path[64], sentence[512] = "";
   const char *name = log_path(path);
@@ -258,8 +252,7 @@ static void stops_anywhere(void **state) {
 
 /* ---- memory ---- */
 
-static void memory_runs_out(void **state) {
-  (void)state;
+TEST(memory_runs_out) {
   rng g = rng_start("memory_runs_out");
   char path[64];
   const char *name = log_path(path);

@@ -33,8 +33,7 @@ static psdm_status try_calibrate(const psdm_allocator *allocator, const void *wh
   return status;
 }
 
-static void every_estimator(void **state) {
-  (void)state;
+TEST(every_estimator) {
   rng g = rng_start("every_estimator");
   psdm_robot *robot = parse_robot(one_link);
   char log[2][64];
@@ -69,8 +68,7 @@ static void every_estimator(void **state) {
 }
 
 /* with friction and the prior's weight to choose, and with thinned rows */
-static void choices(void **state) {
-  (void)state;
+TEST(choices) {
   rng g = rng_start("choices");
   psdm_robot *robot = parse_robot(one_link);
   char log[64];

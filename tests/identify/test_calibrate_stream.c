@@ -83,8 +83,7 @@ static void stops_half_way(const psdm_robot *robot, psdm_calibrate_options o, co
 }
 
 /* blocks of the filter, read again, give the rows that the whole signal gives */
-static void same_answer(void **state) {
-  (void)state;
+TEST(same_answer) {
   rng g = rng_start("same_answer");
   char path[64];
   const char *name = log_path(path);
@@ -150,8 +149,7 @@ static void same_answer(void **state) {
 }
 
 /* ten times the rows, the same memory */
-static void memory_is_flat(void **state) {
-  (void)state;
+TEST(memory_is_flat) {
   rng g = rng_start("memory_is_flat");
   char path[64];
   const char *name = log_path(path);

@@ -23,8 +23,7 @@ static double noise(rng *g) {
 /* ---- energy ---- */
 
 /* h theta is the energy of psdm_energy but for a constant, on trees with every kind of joint */
-static void test_energy(void **unused) {
-  (void)unused;
+TEST(test_energy) {
   rng g = rng_start("test_energy");
   char text[16384];
   double worst = 0;
@@ -71,8 +70,7 @@ static void test_energy(void **unused) {
 /* ---- least squares over blocks ---- */
 
 /* two equations with shared and own unknowns, their rows spread over blocks, against one matrix of all */
-static void test_blocks(void **unused) {
-  (void)unused;
+TEST(test_blocks) {
   rng g = rng_start("test_blocks");
   double worst = 0, worst_covariance = 0;
   for (int round = 0; round < 20; round++) {
@@ -135,8 +133,7 @@ static void test_blocks(void **unused) {
 static int place(int many, int j) { return many == 13 ? 1 + j + (j > 5) + 3 * (j > 9) : many == 2 ? 3 + 16 * j : j; }
 
 /* (Z^T W)^-1 Z^T tau by the normal equations, their sandwich block by block; two drives, weights, own columns */
-static void test_instruments(void **unused) {
-  (void)unused;
+TEST(test_instruments) {
   rng g = rng_start("test_instruments");
   double worst = 0, worst_covariance = 0, worst_classical = 0;
   for (int round = 0; round < 20; round++) {
@@ -233,8 +230,7 @@ static void test_instruments(void **unused) {
 }
 
 /* an instrument that does not move, a column without rows, a torque that is no number: no answer */
-static void test_no_instruments(void **unused) {
-  (void)unused;
+TEST(test_no_instruments) {
   enum { L = 2, OWN = 1, W = L + 2 * OWN, HALF = L + OWN };
   rng g = rng_start("test_no_instruments");
   psdmp_identify_choice choice[2] = {{.count = OWN}, {.count = OWN}};
@@ -298,8 +294,7 @@ static void refit(int rows, int W, const double *A, const double *b, const bool 
 }
 
 /* letting go by the covariance is letting go by a new fit each time */
-static void test_essential(void **unused) {
-  (void)unused;
+TEST(test_essential) {
   rng g = rng_start("test_essential");
   int dropped = 0, kept = 0, close = 0;
   for (int round = 0; round < 40; round++) {
@@ -386,8 +381,7 @@ static double chi_squared(int k) {
 
 /* parameters that know nothing of each other: how many may go together; those that are known exactly, and those that
  * nothing is known of */
-static void test_essential_limits(void **unused) {
-  (void)unused;
+TEST(test_essential_limits) {
   enum { MANY = 8 };
   double x[MANY + 1], V[(MANY + 1) * (MANY + 1)], sd[MANY + 1], scratch[(MANY + 2) * (MANY + 1)];
   bool essential[MANY + 1];

@@ -94,8 +94,7 @@ static const char possible[] =
 
 /* ---- without noise they find the truth ---- */
 
-static void exact_logs(void **unused) {
-  (void)unused;
+TEST(exact_logs) {
   /* robust, iv: whatever weights and instruments are, to rounding; didim, energy: as far as the reference's filter
    * and the quadrature go */
   static const double bound[WALKING] = {1e-12, 1e-12, 1e-3, 1e-5};
@@ -131,8 +130,7 @@ static void exact_logs(void **unused) {
 /* ---- noise ---- */
 
 /* torque noise alone: nobody is biased, and the doubt is honest */
-static void torque_noise(void **unused) {
-  (void)unused;
+TEST(torque_noise) {
   psdm_robot *robot = load_shipped("two_link");
   truth w = rough(robot);
   const damage none = {.accelerations = true};
@@ -148,8 +146,7 @@ static void torque_noise(void **unused) {
 }
 
 /* one torque in sixteen is wrong: least squares fails, robust does not notice */
-static void outliers(void **unused) {
-  (void)unused;
+TEST(outliers) {
   static const psdm_estimator two[] = {PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_ROBUST};
   psdm_robot *robot = load_shipped("two_link");
   truth w = rough(robot);
@@ -189,8 +186,7 @@ static bool add_score(void *user, const psdm_predicted_row *row) {
   return true;
 }
 
-static void robust_solves_its_equations(void **unused) {
-  (void)unused;
+TEST(robust_solves_its_equations) {
   rng g = rng_start("robust_solves_its_equations");
   psdm_robot *robot = load_shipped("two_link");
   truth w = rough(robot);
@@ -230,8 +226,7 @@ static void robust_solves_its_equations(void **unused) {
 }
 
 /* velocities with noise, filtered too little: least squares is biased, instruments and simulation are hardly */
-static void noisy_velocities(void **unused) {
-  (void)unused;
+TEST(noisy_velocities) {
   static const psdm_estimator four[] = {PSDM_ESTIMATOR_OLS, PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_IV,
                                         PSDM_ESTIMATOR_DIDIM};
   psdm_robot *robot = load_shipped("two_link");
@@ -246,8 +241,7 @@ static void noisy_velocities(void **unused) {
 }
 
 /* accelerations in the log are of another world: energy does not look at them */
-static void energy_needs_no_accelerations(void **unused) {
-  (void)unused;
+TEST(energy_needs_no_accelerations) {
   rng g = rng_start("energy_needs_no_accelerations");
   psdm_robot *robot = load_shipped("kuka_kr6");
   truth w = {.robot = robot, .rows = 6000, .dt = 0.005, .viscous = 3, .coulomb = 2, .offset = 0.5, .noise = 0.002};
@@ -274,8 +268,7 @@ static void energy_needs_no_accelerations(void **unused) {
 
 /* a fold that was left out is met as well as the rest, give or take what 600 rows tell (3 %) and what a fit to the
  * others adds */
-static void folds(void **unused) {
-  (void)unused;
+TEST(folds) {
   rng g = rng_start("folds");
   psdm_robot *robot = parse_robot(possible);
   truth w = rough(robot);
@@ -303,8 +296,7 @@ static void folds(void **unused) {
 
 /* the arm is symmetric: its first moments along y are zero, which noise hides in one of twenty cases at most when it
  * is alone; the others are far from zero */
-static void essentials(void **unused) {
-  (void)unused;
+TEST(essentials) {
   static const psdm_estimator all[] = {PSDM_ESTIMATOR_OLS, PSDM_ESTIMATOR_WLS,   PSDM_ESTIMATOR_ROBUST,
                                        PSDM_ESTIMATOR_IV,  PSDM_ESTIMATOR_DIDIM, PSDM_ESTIMATOR_ENERGY};
   rng g = rng_start("essentials");
@@ -348,8 +340,7 @@ static bool until_simulated(void *user, const char *doing, double share) {
   return *left > 0;
 }
 
-static void stopped(void **unused) {
-  (void)unused;
+TEST(stopped) {
   rng g = rng_start("stopped");
   psdm_robot *robot = load_shipped("two_link");
   truth w = rough(robot);

@@ -200,8 +200,7 @@ static psdmp_identify_simulation *simulation_of(scene *s) {
 
 /* the first one six times above the mean frequency of what passes it, below the run's own and four tenths of the
  * rate */
-static void cutoffs(void **state) {
-  (void)state;
+TEST(cutoffs) {
   static const double ladder[] = {3, 4, 5, 7, 10, 14, 20, 28, 40, 60, 100};
   static const struct {
     double interval, own, tempo[MOST], cutoff;
@@ -249,8 +248,7 @@ static void cutoffs(void **state) {
 }
 
 /* ranges fail, or there is no memory: nothing is left and nothing is changed */
-static void refused(void **state) {
-  (void)state;
+TEST(refused) {
   rng g = rng_start("refused");
   bool done = false;
   for (int n = 0; !done; n++) {
@@ -278,8 +276,7 @@ static void refused(void **state) {
 }
 
 /* no more than 200000 rows are simulated in one pass */
-static void shares(void **state) {
-  (void)state;
+TEST(shares) {
   static const struct {
     long rows;
     double own, share;
@@ -422,8 +419,7 @@ static void near(const double *is, const double *should, int count, double size,
       fail_msg("%s, number %d: %.15g, %.15g was expected", what, k, is[k], should[k]);
 }
 
-static void closed_loop(void **state) {
-  (void)state;
+TEST(closed_loop) {
   static const struct {
     double own, tempo; /* the run's cutoff; the tempo that decides on the reference's */
     long lead, trail, rows, first;
@@ -478,8 +474,7 @@ static void closed_loop(void **state) {
 }
 
 /* as many joints as there may be: a long chain, whose bodies shake at a touch */
-static void many_joints(void **state) {
-  (void)state;
+TEST(many_joints) {
   static motion is, should;
   static char text[1 << 16];
   rng g = rng_start("many joints");
@@ -507,8 +502,7 @@ static void many_joints(void **state) {
 }
 
 /* three rows of the reference are too few */
-static void short_stretch(void **state) {
-  (void)state;
+TEST(short_stretch) {
   static motion m;
   rng g = rng_start("short stretch");
   for (int rows = 28; rows <= 40; rows++) {
@@ -536,8 +530,7 @@ static void short_stretch(void **state) {
 }
 
 /* a robot that cannot be accelerated, or gets lost: the rows behind are not touched */
-static void stopped(void **state) {
-  (void)state;
+TEST(stopped) {
   static motion m;
   rng g = rng_start("stopped");
   scene s;
@@ -579,8 +572,7 @@ static void stopped(void **state) {
 
 /* ---- other threads and ranks ---- */
 
-static void elsewhere(void **state) {
-  (void)state;
+TEST(elsewhere) {
   static motion here, there;
   rng g = rng_start("elsewhere");
   scene s;
@@ -664,8 +656,7 @@ static void elsewhere(void **state) {
 
 /* the controller has the last pass's robot; where the robot asked for cannot move, what lies half way back, and at
  * last the last one */
-static void half_way(void **state) {
-  (void)state;
+TEST(half_way) {
   rng g = rng_start("half way");
   for (int singular = 0; singular <= HALVINGS + 1; singular++)
     for (int first = 0; first < 2; first++) {

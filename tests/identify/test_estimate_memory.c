@@ -6,8 +6,7 @@ static const psdm_estimator walking[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_I
 enum { WALKING = sizeof walking / sizeof *walking };
 
 /* every allocation of the last part fails once, and of the rest some */
-static void out_of_memory(void **unused) {
-  (void)unused;
+TEST(out_of_memory) {
   rng g = rng_start("out_of_memory");
   psdm_robot *robot = load_shipped("two_link");
   truth w = {.robot = robot, .rows = 400, .dt = 0.005, .viscous = 3, .coulomb = 2, .offset = 0.5, .noise = 0.01};

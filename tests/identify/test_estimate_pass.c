@@ -274,8 +274,7 @@ static void expect_blocks(const scene *s, const psdmp_linalg_blocks *b, const do
 
 typedef enum ending { WHOLE, EMPTY, WAS_STOPPED, STOPPED, FAILED, FAILED_TWICE, FINISHING, ENDINGS } ending;
 
-static void passes(void **state) {
-  (void)state;
+TEST(passes) {
   for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++)
     for (int end = 0; end < ENDINGS; end++) {
       scene s;
@@ -536,8 +535,7 @@ static void thread(const psdmp_identify_sum *sum) {
   sum->space_free(sum->user, space);
 }
 
-static void parts(void **state) {
-  (void)state;
+TEST(parts) {
   void (*const trials[])(const psdmp_identify_sum *) = {merged, sent, thread};
   for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++)
     for (int k = 0; k < 3; k++) {
@@ -593,8 +591,7 @@ static psdm_status serve(scene *other, const unsigned char *data, size_t length,
   return status;
 }
 
-static void served(void **state) {
-  (void)state;
+TEST(served) {
   for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++)
     for (int all = 0; all < 2; all++) {
       scene s, other;

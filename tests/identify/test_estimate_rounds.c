@@ -309,8 +309,7 @@ static const psdmp_identify_pass_kind simulating[2] = {PSDMP_IDENTIFY_PASS_DIDIM
 
 /* settled at a hundredth of a standard deviation, after ten rounds, or when nobody wants to wait: but one round
  * there is */
-static void simulated_rounds(void **state) {
-  (void)state;
+TEST(simulated_rounds) {
   static const struct {
     double change[MOST];
     bool stopped;
@@ -347,8 +346,7 @@ static void simulated_rounds(void **state) {
 }
 
 /* whatever fails ends it, says so and leaves nothing */
-static void simulated_failures(void **state) {
-  (void)state;
+TEST(simulated_failures) {
   static const char missing[] =
       "the simulated motion does not move every parameter: instruments are missing; take another estimator";
   rng g = rng_start("simulated failures");
@@ -406,8 +404,7 @@ static double median_of(int drive, const double *x, double scale) {
 }
 
 /* stages: 0 look, 1 Huber, 2 Tukey */
-static void robust_rounds(void **state) {
-  (void)state;
+TEST(robust_rounds) {
   static const struct {
     double change[MOST];
     bool stopped;
@@ -484,8 +481,7 @@ static void robust_rounds(void **state) {
 
 /* a drive that has no rows keeps its scale, one without residuals has a least one; one residual is its own median,
  * of two it is the smaller one */
-static void robust_scales(void **state) {
-  (void)state;
+TEST(robust_scales) {
   rng g = rng_start("robust scales");
   for (int round = 0; round < 2; round++) {
     answer is;
@@ -507,8 +503,7 @@ static void robust_scales(void **state) {
   }
 }
 
-static void few_residuals(void **state) {
-  (void)state;
+TEST(few_residuals) {
   rng g = rng_start("few residuals");
   for (int few = 1; few <= 3; few++) {
     answer is;
@@ -525,8 +520,7 @@ static void few_residuals(void **state) {
   }
 }
 
-static void robust_failures(void **state) {
-  (void)state;
+TEST(robust_failures) {
   rng g = rng_start("robust failures");
   for (int where = 0; where < 6; where++) {
     answer is, untouched;
@@ -549,8 +543,7 @@ static void robust_failures(void **state) {
 
 /* ---- energy: one pass ---- */
 
-static void energy_answer(void **state) {
-  (void)state;
+TEST(energy_answer) {
   static const char none[] = "--estimator energy has no equation: work is added up over a quarter of the quickest "
                              "joint's mean period, and no stretch of training rows (at most 32768) is that long";
   rng g = rng_start("energy answer");
@@ -591,8 +584,7 @@ static void energy_answer(void **state) {
 }
 
 /* memory runs out at every place once, and nothing is left */
-static void memory(void **state) {
-  (void)state;
+TEST(memory) {
   rng g = rng_start("memory");
   for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++) {
     bool done = false;

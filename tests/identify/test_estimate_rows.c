@@ -55,8 +55,7 @@ static void same(const double *is, const double *should, int count) {
 
 /* ---- rows ---- */
 
-static void auxiliary_rows(void **state) {
-  (void)state;
+TEST(auxiliary_rows) {
   rng g = rng_start("auxiliary rows");
   for (int left = -1; left < N; left++) { /* a drive whose row does not count */
     scene s;
@@ -97,8 +96,7 @@ static double plain_weight(int stage, double u, double *slope) {
   return *slope = (1 - v * v) * (1 - 5 * v * v), (1 - v * v) * (1 - v * v);
 }
 
-static void robust_rows(void **state) {
-  (void)state;
+TEST(robust_rows) {
   /* of the residual in units of its scale */
   static const double sizes[] = {0, 1e-12, 0.3, 1.34, 1.35, 3.8, 3.9, 4.68, 4.69, 20, 1e12};
   rng g = rng_start("robust rows");
@@ -144,8 +142,7 @@ static void robust_rows(void **state) {
 
 /* a drive of as many columns as there may be, its arrays with nothing behind them: the bin of each residual, and
  * weights at the very limits of their stages */
-static void robust_edges(void **state) {
-  (void)state;
+TEST(robust_edges) {
   static const struct {
     double u;
     int bin;
@@ -289,8 +286,7 @@ static void close_to(const double *is, const double *should, int count, double t
     fail_msg("%s: off by %.3g of %.3g", what, max_difference(is, should, count), size);
 }
 
-static void doubt(void **state) {
-  (void)state;
+TEST(doubt) {
   static stacked all;
   rng g = rng_start("doubt over blocks");
   for (int trial = 0; trial < 6; trial++) {
@@ -349,8 +345,7 @@ static void doubt(void **state) {
   }
 }
 
-static void change(void **state) {
-  (void)state;
+TEST(change) {
   const double before[3] = {1, 2, 3}, x[3] = {1.5, 1, 9}, classical[9] = {0.25, 9, 9, 9, 4, 9, 9, 9, 0},
                other[3] = {1.5, 5, 3};
   assert_true(psdmp_identify_estimate_change(3, before, x, classical) == 1); /* one without a variance does not count */
@@ -359,8 +354,7 @@ static void change(void **state) {
 }
 
 /* no block, and one alone: nothing can be left out */
-static void few_blocks(void **state) {
-  (void)state;
+TEST(few_blocks) {
   const double sigma[N] = {0.5, 2};
   const int width[N] = {L + OWN0 + 1, L + OWN1 + 1};
   rng g = rng_start("few blocks");
@@ -385,8 +379,7 @@ static void few_blocks(void **state) {
 
 /* more drives than two, each with a column of its own, and no noise: what torques were made of is found, also
  * without each fold */
-static void eight_drives(void **state) {
-  (void)state;
+TEST(eight_drives) {
   enum { EIGHT = 8, BASE = 2, ALL = BASE + EIGHT };
   rng g = rng_start("eight drives");
   psdmp_identify_choice own[EIGHT];
@@ -416,8 +409,7 @@ static void eight_drives(void **state) {
 }
 
 /* rows wait until there are 256, or one of another block comes */
-static void waiting_rows(void **state) {
-  (void)state;
+TEST(waiting_rows) {
   const int width = 2;
   psdmp_linalg_blocks b;
   assert_true(psdmp_linalg_blocks_new(NULL, 1, &width, PSDMP_IDENTIFY_BLOCKS, &b));
@@ -435,8 +427,7 @@ static void waiting_rows(void **state) {
 
 /* equations of other widths, one of them wider than rows are waited for: all their rows together, and of some
  * blocks; emptied, they are empty */
-static void wide_blocks(void **state) {
-  (void)state;
+TEST(wide_blocks) {
   enum { WIDE = 270, EQUATIONS = 3 };
   static const int width[EQUATIONS] = {5, WIDE, 2}, rows[EQUATIONS] = {700, 300, 3};
   static double square[EQUATIONS][WIDE * WIDE], is[WIDE * WIDE];
@@ -481,8 +472,7 @@ static void wide_blocks(void **state) {
 }
 
 /* nothing is left when memory runs out */
-static void memory(void **state) {
-  (void)state;
+TEST(memory) {
   const int width[N] = {300, 40};
   for (long n = 1;; n++) {
     counting c;

@@ -67,8 +67,7 @@ static psdm_robot *robot_of(const psdm_robot *robot, const psdmp_identify_run *r
   return clone;
 }
 
-static void same_motion(void **unused) {
-  (void)unused;
+TEST(same_motion) {
   static const char *const names[] = {"two_link", "kuka_kr6"};
   rng g = rng_start("same_motion");
   char path[64];

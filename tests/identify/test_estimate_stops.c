@@ -101,8 +101,7 @@ static void expect_words(const psdm_error *error) {
   assert_true(error->status == PSDM_E_LIMIT && error->line == 0 && error->column == 0);
 }
 
-static void walk_ends(void **state) {
-  (void)state;
+TEST(walk_ends) {
   scene s;
   psdm_status follows = PSDM_OK;
   scene_new(&s);
@@ -137,8 +136,7 @@ static void walk_ends(void **state) {
 }
 
 /* in the order they were taken, and no more than there are */
-static void chosen(void **state) {
-  (void)state;
+TEST(chosen) {
   scene s;
   scene_new(&s);
   psdmp_parameters_column *column = fenced_new(3 * sizeof *column);
@@ -163,8 +161,7 @@ static void count(psdmp_identify_pass_rows *to, const psdmp_identify_walk_row *r
 
 /* a drive is at rest up to a share of its speed, which counts as rest itself; where there is no such share, also a
  * drive that stands is fitted */
-static void rest_rows(void **state) {
-  (void)state;
+TEST(rest_rows) {
   static double qd[ROWS * N];
   scene s;
   scene_new(&s);
@@ -188,8 +185,7 @@ static void rest_rows(void **state) {
   scene_free(&s);
 }
 
-static void work_ends(void **state) {
-  (void)state;
+TEST(work_ends) {
   for (int loads = 0; loads < 3; loads++) { /* no column is loaded, one is, and one is by nothing that is known */
     scene s;
     scene_new(&s);

@@ -193,8 +193,7 @@ static long gather_and_compare(scene *s, const table *t, const way *w, bool all,
   return memory.calls;
 }
 
-static void rows_as_they_are(void **state) {
-  (void)state;
+TEST(rows_as_they_are) {
   static table t;
   static const int blocks[] = {PSDMP_IDENTIFY_BLOCKS, 5, 1, 3, 7, PSDMP_IDENTIFY_BLOCKS};
   rng g = rng_start("rows_as_they_are");
@@ -219,8 +218,7 @@ static void rows_as_they_are(void **state) {
   }
 }
 
-static void means_of_rows(void **state) {
-  (void)state;
+TEST(means_of_rows) {
   static table t;
   rng g = rng_start("means_of_rows");
   for (int round = 0; round < 4; round++) {
@@ -247,8 +245,7 @@ static void means_of_rows(void **state) {
 }
 
 /* the rows behind the last piece never come: means that wait for them are made of what there is */
-static void means_that_wait(void **state) {
-  (void)state;
+TEST(means_that_wait) {
   static table t;
   rng g = rng_start("means_that_wait");
   for (int round = 0; round < 3; round++) {
@@ -288,8 +285,7 @@ static struct {
 } lengthy;
 
 /* rows wait until there are 512 of a drive in motion, or at rest, or others of another block come */
-static void rows_in_chunks(void **state) {
-  (void)state;
+TEST(rows_in_chunks) {
   static psdmp_identify_prepared p;
   rng g = rng_start("rows_in_chunks");
   for (int blocks = 1; blocks <= 2; blocks++) {
@@ -356,8 +352,7 @@ static struct {
 } chain;
 
 /* what a regressor needs is more than what a factor of four columns does */
-static void few_columns(void **state) {
-  (void)state;
+TEST(few_columns) {
   rng g = rng_start("few_columns");
   counting memory;
   psdmp_base_arena arena = {0};
@@ -452,8 +447,7 @@ static void *after_a_failure(const psdmp_identify_sum *sum) {
   return part;
 }
 
-static void failures(void **state) {
-  (void)state;
+TEST(failures) {
   rng g = rng_start("failures");
   for (int round = 0; round < 2; round++) {
     scene s;
@@ -489,8 +483,7 @@ static void failures(void **state) {
 
 /* ---- without rows, stopped, refused ---- */
 
-static void none_or_stopped(void **state) {
-  (void)state;
+TEST(none_or_stopped) {
   static table t;
   rng g = rng_start("none_or_stopped");
   scene s;
@@ -531,8 +524,7 @@ static void none_or_stopped(void **state) {
 }
 
 /* every piece of memory is refused once: nothing is left */
-static void no_memory_for_factors(void **state) {
-  (void)state;
+TEST(no_memory_for_factors) {
   static table t;
   rng g = rng_start("no_memory_for_factors");
   scene s;
@@ -572,8 +564,7 @@ static void no_memory_for_factors(void **state) {
 
 /* ---- another rank ---- */
 
-static void served_factors(void **state) {
-  (void)state;
+TEST(served_factors) {
   static table t;
   rng g = rng_start("served_factors");
   for (int round = 0; round < 4; round++) {

@@ -4,8 +4,7 @@
 
 /* ---- the regressor ---- */
 
-static void regressor_of_drives(void **state) {
-  (void)state;
+TEST(regressor_of_drives) {
   rng g = rng_start("regressor_of_drives");
   for (int round = 0; round < 6; round++) {
     scene s;
@@ -38,8 +37,7 @@ static void regressor_of_drives(void **state) {
 }
 
 /* three states by Lehmer's generator, from -3 to 3: 48271^k mod 2^31 - 1; what has reached a drive before stays */
-static void reach(void **state) {
-  (void)state;
+TEST(reach) {
   rng g = rng_start("reach");
   for (int round = 0; round < 2; round++) {
     scene s;
@@ -145,8 +143,7 @@ static void expect_run(const scene *s, const range_numbers *n) {
   assert_true(isfinite(tempo) && fabs(s->run.tempo - tempo) <= 1e-13 * tempo);
 }
 
-static void ranges_of_parts(void **state) {
-  (void)state;
+TEST(ranges_of_parts) {
   static table w;
   static range_numbers is, should;
   rng g = rng_start("ranges_of_parts");
@@ -203,8 +200,7 @@ static void *made_part(const psdmp_identify_sum *sum) {
 }
 
 /* any number of rows; drives that rest all the time have no tempo, whatever their acceleration */
-static void ranges_of_any_rows(void **state) {
-  (void)state;
+TEST(ranges_of_any_rows) {
   static const long rows[] = {1, 2, 3, 99, 100, 101, 102, 200, 201, 202, 301};
   rng g = rng_start("ranges_of_any_rows");
   for (int round = 0; round < 11; round++) {
@@ -269,8 +265,7 @@ static void *grown_part(const psdmp_identify_sum *sum) {
 }
 
 /* room is doubled, so that many parts are not copied each time */
-static void room_doubles(void **state) {
-  (void)state;
+TEST(room_doubles) {
   const psdm_allocator own = {allocate_and_tell, release, NULL};
   rng g = rng_start("room_doubles");
   scene s;
@@ -305,8 +300,7 @@ static void *many_joints(const psdmp_identify_sum *sum) {
   return part[0];
 }
 
-static void ranges_of_many_joints(void **state) {
-  (void)state;
+TEST(ranges_of_many_joints) {
   static psdmp_identify_dictionary dictionary[JOINTS];
   static psdmp_identify_choice choice[JOINTS];
   double speed[JOINTS] = {0}, span[JOINTS], centre[JOINTS];
@@ -361,8 +355,7 @@ void __wrap_psdmp_feed_faults(const psdmp_feed *feed, long faults[PSDM_FAULTS]) 
 int __wrap_psdmp_feed_segments(const psdmp_feed *feed);
 int __wrap_psdmp_feed_segments(const psdmp_feed *feed) { return feed ? -1 : 8; }
 
-static void nothing_to_train_on(void **state) {
-  (void)state;
+TEST(nothing_to_train_on) {
   static table w;
   rng g = rng_start("nothing_to_train_on");
   scene s;
@@ -399,8 +392,7 @@ static void nothing_to_train_on(void **state) {
 }
 
 /* every piece of memory is refused once: nothing is left, and what was known is known */
-static void no_memory_for_ranges(void **state) {
-  (void)state;
+TEST(no_memory_for_ranges) {
   static table w;
   rng g = rng_start("no_memory_for_ranges");
   scene s;
@@ -428,8 +420,7 @@ static void no_memory_for_ranges(void **state) {
 /* ---- another rank ---- */
 
 /* it is told of bands and columns, and answers with what rank 0 would have summed up */
-static void served_ranges(void **state) {
-  (void)state;
+TEST(served_ranges) {
   static table w;
   rng g = rng_start("served_ranges");
   scene s, other;

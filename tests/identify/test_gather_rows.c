@@ -260,8 +260,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void ranges_and_factors(void **state) {
-  (void)state;
+TEST(ranges_and_factors) {
   static expected e;
   rng g = rng_start("ranges_and_factors");
   for (int round = 0; round < 6; round++) {
@@ -419,8 +418,7 @@ static void expect_walk(scene *s, const psdmp_feed_stretch *stretch, bool auxili
   psdmp_identify_prepared_free(&p, NULL);
 }
 
-static void walks(void **state) {
-  (void)state;
+TEST(walks) {
   static table w;
   rng g = rng_start("walks");
   for (int round = 0; round < 8; round++) {
@@ -522,8 +520,7 @@ static void expect_energies(scene *s, const psdmp_feed_stretch *stretch, const p
   psdmp_identify_prepared_free(&p, NULL);
 }
 
-static void energies(void **state) {
-  (void)state;
+TEST(energies) {
   static table w;
   /* windows of 15, 28, far too many, 2 (at least), 2, 10, 8, 3, 6 and 5 rows */
   static const double tempos[] = {1.7, 0.9, 0, 40, 25, 2.6, 3, 9, 4, 5};
@@ -562,8 +559,7 @@ static void energies(void **state) {
 }
 
 /* of none, one, two and three rows that a narrow band leaves: no equation, and nothing is read that is not there */
-static void short_stretches(void **state) {
-  (void)state;
+TEST(short_stretches) {
   static table w;
   rng g = rng_start("short stretches");
   for (int rows = 0; rows < 4; rows++) {
@@ -617,8 +613,7 @@ static psdm_status add_walk(void *user, const psdmp_feed_stretch *stretch, psdm_
   return psdmp_identify_walker_stretch(user, stretch, error);
 }
 
-static void passes(void **state) {
-  (void)state;
+TEST(passes) {
   rng g = rng_start("passes");
   for (int kind = 0; kind < PSDMP_IDENTIFY_PASSES; kind++) {
     /* a simulation is test_estimate_simulate.c's */
@@ -686,8 +681,7 @@ static bool count_rounds(void *user, const char *doing, double share) {
 }
 
 /* Whoever works on which file: the same bits. */
-static void on_other_ranks(void **state) {
-  (void)state;
+TEST(on_other_ranks) {
   static const psdm_estimator kinds[] = {PSDM_ESTIMATOR_ROBUST, PSDM_ESTIMATOR_IV, PSDM_ESTIMATOR_ENERGY,
                                          PSDM_ESTIMATOR_WLS, PSDM_ESTIMATOR_WLS};
   rng g = rng_start("on_other_ranks");
@@ -727,8 +721,7 @@ static void on_other_ranks(void **state) {
 }
 
 /* what another rank is told of a run is what that has then; the rest of it is its own */
-static void what_others_know(void **state) {
-  (void)state;
+TEST(what_others_know) {
   rng g = rng_start("what_others_know");
   for (int round = 0; round < 8; round++) {
     bool chosen = round & 1, load = round & 2, had = round & 4;

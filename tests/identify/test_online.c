@@ -137,8 +137,7 @@ static double noise(rng *g) {
 /* ---- against the batch ---- */
 
 /* rows left out, rows of zeros, fewer equations than parameters: the beginning's doubt carries all of it */
-static void test_random(void **unused) {
-  (void)unused;
+TEST(test_random) {
   rng g = rng_start("test_random");
   difference worst = {0};
   for (int trial = 0; trial < 60; trial++) {
@@ -163,8 +162,7 @@ static void test_random(void **unused) {
 }
 
 /* base regressor of an arm in motion: kept columns of the standard one, theta = pi_1 + beta pi_2 */
-static void test_kr6(void **unused) {
-  (void)unused;
+TEST(test_kr6) {
   rng g = rng_start("test_kr6");
   psdm_robot *r = load_shipped("kuka_kr6");
   psdm_model *m;
@@ -209,8 +207,7 @@ static void test_kr6(void **unused) {
 /* ---- while it runs ---- */
 
 /* a payload is picked up: with forgetting the estimate follows within a few memories, without it does not */
-static void test_jump(void **unused) {
-  (void)unused;
+TEST(test_jump) {
   enum { P = 4, STEPS = 4000 };
   rng g = rng_start("test_jump");
   double begin[P] = {0}, sd[P] = {10, 10, 10, 10}, sigma = 0.1, theta[2][P], covariance[P * P],
@@ -244,8 +241,7 @@ static void test_jump(void **unused) {
 
 /* a million updates, half of them in one direction only: the covariance is positive definite, and still the batch's
  * (normal equations in extended precision) */
-static void test_million(void **unused) {
-  (void)unused;
+TEST(test_million) {
   enum { P = 6 };
   rng g = rng_start("test_million");
   static const double lambdas[] = {1, 0.9999};
@@ -282,8 +278,7 @@ static void test_million(void **unused) {
 }
 
 /* nothing but one direction, and forgetting: the rest is used up, that is said, and new motion heals it */
-static void test_used_up(void **unused) {
-  (void)unused;
+TEST(test_used_up) {
   enum { P = 3 };
   rng g = rng_start("test_used_up");
   double begin[P] = {1, 2, 3}, sd[P] = {1, 1, 1}, sigma = 1, theta[P] = {7, 7, 7}, covariance[P * P],
@@ -313,8 +308,7 @@ static void test_used_up(void **unused) {
 
 /* ---- what is refused leaves everything as it was ---- */
 
-static void test_refused(void **unused) {
-  (void)unused;
+TEST(test_refused) {
   double begin[2] = {1, 2}, sd[2] = {0.5, 3}, theta[2], covariance[4];
   size_t bytes = psdm_online_bytes(2);
   void *memory = malloc(bytes), *before = malloc(bytes);

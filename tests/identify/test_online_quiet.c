@@ -14,8 +14,7 @@
 
 enum { P = 12, ROWS = 200 };
 
-static void test_no_allocation(void **unused) {
-  (void)unused;
+TEST(test_no_allocation) {
   if (!__real_malloc) skip();
   double begin[P] = {0}, sd[P], Y[3 * P], tau[3] = {1, 2, 3}, sigma[3] = {1, 0, 2}, theta[P], covariance[P * P],
          x[ROWS], y[ROWS], t[ROWS];

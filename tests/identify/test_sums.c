@@ -262,8 +262,7 @@ static void expect_list(const list *l, long first, long last, long less) {
     for (long k = 0; k < unit % 4 && at < l->count; k++, at++) assert_int_equal(l->first[at], 100 * unit + 10 * k);
 }
 
-static void in_their_order(void **state) {
-  (void)state;
+TEST(in_their_order) {
   for (int bits = 0; bits < 32; bits++) {
     bool all = bits & 1, whole = bits & 2, shared = bits & 4, checkpoint = bits & 8, named = bits & 16,
          reads = all && !whole;
@@ -295,8 +294,7 @@ static void in_their_order(void **state) {
   }
 }
 
-static void stops(void **state) {
-  (void)state;
+TEST(stops) {
   const psdmp_identify_sum sum = lists("counting");
   static const long after[] = {0, 1, 3, 6, 6, 7}; /* stretches of units so far */
   for (int stop = 1; stop <= 7; stop++) {
@@ -337,8 +335,7 @@ static void stops(void **state) {
   }
 }
 
-static void from_a_checkpoint(void **state) {
-  (void)state;
+TEST(from_a_checkpoint) {
   const psdmp_identify_sum sum = lists(NULL);
   for (int bad = -1; bad < UNITS; bad++) {
     psdm_error error = {0};
@@ -359,8 +356,7 @@ static void from_a_checkpoint(void **state) {
 
 /* ---- failures ---- */
 
-static void failures(void **state) {
-  (void)state;
+TEST(failures) {
   const psdmp_identify_sum sum = lists(NULL);
   for (int kind = 0; kind < 5; kind++) {
     psdm_error error = {0};
@@ -394,8 +390,7 @@ static void failures(void **state) {
 }
 
 /* every piece of memory is refused once; a part that was found and cannot be read for lack of it is made again */
-static void no_memory(void **state) {
-  (void)state;
+TEST(no_memory) {
   const psdmp_identify_sum sum = lists(NULL);
   for (int round = 0; round < 2; round++) {
     bool done = false;
@@ -423,8 +418,7 @@ static void no_memory(void **state) {
 
 /* Ranks have units 0 1, 2 3, 4 5. What rank 1 and 2 answer ends with the parts that they have found, saved and found
  * damaged. */
-static void three_ranks(void **state) {
-  (void)state;
+TEST(three_ranks) {
   const psdmp_identify_sum sum = lists(NULL);
   for (int checkpoint = 0; checkpoint < 2; checkpoint++) {
     psdmp_parallel_bytes answer[3] = {{0}};
@@ -467,8 +461,7 @@ static void three_ranks(void **state) {
 
 /* ---- what other ranks are told ---- */
 
-static void no_such_columns(void **state) {
-  (void)state;
+TEST(no_such_columns) {
   static psdmp_identify_dictionary dictionary, own;
   static psdmp_identify_choice choice;
   double speed = 1.5, heard = 0;
@@ -498,8 +491,7 @@ static void no_such_columns(void **state) {
 }
 
 /* room for the load that friction is made of is asked for once, and not where there is none */
-static void load_of_friction(void **state) {
-  (void)state;
+TEST(load_of_friction) {
   static psdmp_identify_dictionary dictionary, own;
   static psdmp_identify_choice choice;
   double speed = 1.5, heard, load[3] = {4, 5, 6}, had[3] = {0};
@@ -540,8 +532,7 @@ static __attribute__((noinline)) void soil(int value) {
 }
 
 /* requests are compared as bytes: what lies between the numbers is always the same */
-static void same_request(void **state) {
-  (void)state;
+TEST(same_request) {
   static psdmp_identify_dictionary dictionary = {.count = 1};
   double speed = 1.5;
   psdmp_identify_run r = {.n = 1, .speed = &speed, .dictionary = &dictionary};

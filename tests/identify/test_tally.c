@@ -19,8 +19,7 @@ static psdmp_identify_tally tally_of(int count, const double (*row)[2]) {
   return s;
 }
 
-static void by_hand(void **state) {
-  (void)state;
+TEST(by_hand) {
   /* torques 3 5 -1 1, errors 1 -1 1 1: squares 36 and 4, mean 2, about it 20, range 6 */
   static const double rows[][2] = {{3, 1}, {5, -1}, {-1, 1}, {1, 1}}, same[][2] = {{2, 0.5}, {2, -0.5}},
                       zero[][2] = {{0, 1}, {0, 1}}, above[][2] = {{7, 0}, {9, 2}};
@@ -44,8 +43,7 @@ static void by_hand(void **state) {
   assert_true(isnan(psdmp_identify_tally_rel(2, empty)) && isnan(psdmp_identify_tally_rel(0, both)));
 }
 
-static void merged(void **state) {
-  (void)state;
+TEST(merged) {
   rng g = rng_start("tally");
   double rows[40][2];
   for (int trial = 0; trial < 50; trial++) {

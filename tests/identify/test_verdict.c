@@ -5,8 +5,7 @@
 #include "psdm/calibrate.h"
 #include "support.h"
 
-static void names(void **state) {
-  (void)state;
+TEST(names) {
   static const char *const words[] = {"good", "usable", "poor", "useless"};
   psdm_verdict v;
   for (int k = 0; k < PSDM_VERDICTS; k++) {
@@ -27,8 +26,7 @@ static psdm_joint_fit joint(double mean, double spread, double error) {
                           .r2 = 1 - error * error / (spread * spread)};
 }
 
-static void bounds(void **state) {
-  (void)state;
+TEST(bounds) {
   const struct {
     double mean, spread, error;
     psdm_verdict verdict;

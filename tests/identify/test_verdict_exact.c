@@ -28,8 +28,7 @@ static void fold(int i, double error, double constant) {
                                       .square = 1024};
 }
 
-static void errors_exactly(void **state) {
-  (void)state;
+TEST(errors_exactly) {
   const psdm_verdict step[] = {good, usable, poor, useless};
   for (int i = 0; i < N; i++)
     for (int k = 0; k < 3; k++) {
@@ -78,8 +77,7 @@ static void errors_exactly(void **state) {
   expect(&s, "error", good, NULL, "nothing at all", 0);
 }
 
-static void joints_exactly(void **state) {
-  (void)state;
+TEST(joints_exactly) {
   for (int i = 0; i < N; i++) {
     static const struct {
       double rel, gap;
@@ -130,8 +128,7 @@ static void joints_exactly(void **state) {
   }
 }
 
-static void plain_exactly(void **state) {
-  (void)state;
+TEST(plain_exactly) {
   fresh(false);
   s.cross[0] = (psdmp_identify_folds){
       .count = 1024, .own = 1.1 * 1.1 * 1024, .plain = 1024, .constant = 1 << 18, .square = 1 << 18};
@@ -179,8 +176,7 @@ static void plain_exactly(void **state) {
   }
 }
 
-static void places_exactly(void **state) {
-  (void)state;
+TEST(places_exactly) {
   for (int k = 0; k < FILES; k++) {
     fresh(false);
     s.log[2 * k + 1] = 1024, s.log[2 * k] = 0.2 * 0.2 * 1024;
@@ -231,8 +227,7 @@ static void places_exactly(void **state) {
   }
 }
 
-static void logs_exactly(void **state) {
-  (void)state;
+TEST(logs_exactly) {
   for (int k = 0; k < FILES; k++)
     for (int i = 0; i < N; i++) {
       char should[400];
@@ -313,8 +308,7 @@ static void logs_exactly(void **state) {
     }
 }
 
-static void faults_exactly(void **state) {
-  (void)state;
+TEST(faults_exactly) {
   fresh(false);
   s.feed.fault[0] = "first.csv, line 8: 1e6, 3 around it", s.feed.fault[1] = "second.csv, line 9: 1e6, 3 around it",
   s.feed.fault_count = 2;
@@ -341,8 +335,7 @@ static void faults_exactly(void **state) {
   }
 }
 
-static void numbers_exactly(void **state) {
-  (void)state;
+TEST(numbers_exactly) {
   /* a small robot without masses: 0.5 m */
   static const char small[] =
       "name: arm\nconvention: dh\njoints:\n  - {name: turn, a: 0.25}\n  - {name: slide, type: prismatic, a: 0.25}\n";
@@ -428,8 +421,7 @@ static void numbers_exactly(void **state) {
 }
 
 /* files with masses of grams, and of nothing: then there is nothing to compare with but what robots weigh */
-static void light_files(void **state) {
-  (void)state;
+TEST(light_files) {
   static const char *const mass[] = {"0.25", "0"};
   for (int k = 0; k < 2; k++) {
     char text[600];
@@ -451,8 +443,7 @@ static void light_files(void **state) {
   }
 }
 
-static void friction_exactly(void **state) {
-  (void)state;
+TEST(friction_exactly) {
   for (int i = 0; i < N; i++) {
     fresh(false);
     psdm_column *c = s.column[i];
@@ -497,8 +488,7 @@ static void friction_exactly(void **state) {
   }
 }
 
-static void coverage_exactly(void **state) {
-  (void)state;
+TEST(coverage_exactly) {
   fresh(false);
   s.span[0] = 0.001;
   says("motion", usable,

@@ -129,8 +129,7 @@ static bool told(const psdm_calibration *c, const char *rules) {
   return false;
 }
 
-static void every_fault_is_found(void **state) {
-  (void)state;
+TEST(every_fault_is_found) {
   rng g = rng_start("every_fault_is_found");
   char text[2000], good[64], path[64];
   snprintf(text, sizeof text, "%s%s", arm, links);

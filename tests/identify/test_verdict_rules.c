@@ -2,8 +2,7 @@
  * joints, two logs, all of it good but for the one figure at hand. docs/calibrate.md has the rules. */
 #include "test_verdict_scene.h"
 
-static void nothing_wrong(void **state) {
-  (void)state;
+TEST(nothing_wrong) {
   for (int known = 0; known < 2; known++) {
     const char *text;
     int others;
@@ -23,8 +22,7 @@ static void nothing_wrong(void **state) {
 }
 
 /* errors of the whole, by held-out rows and by folds; squares, so that bounds are not met to the last digit */
-static void errors(void **state) {
-  (void)state;
+TEST(errors) {
   static const struct {
     double error, constant; /* of the torque; of the torque less a constant */
     psdm_verdict verdict;
@@ -67,8 +65,7 @@ static void errors(void **state) {
   expect(&s, "error", good, NULL, "no rows", 0);
 }
 
-static void joints(void **state) {
-  (void)state;
+TEST(joints) {
   fresh(false);
   psdm_joint_fit *f = &s.held[PSDM_FIT_MOVING][1];
   s.held[PSDM_FIT_MOVING][0].rmse = 10, s.held[PSDM_FIT_MOVING][0].rel = 0.001; /* so large that the whole is good */
@@ -94,8 +91,7 @@ static void joints(void **state) {
   }
 }
 
-static void plain_least_squares(void **state) {
-  (void)state;
+TEST(plain_least_squares) {
   fresh(false);
   for (int i = 0; i < N; i++) s.cross[i].own = 1.2 * ROWS, s.cross[i].plain = 0.99 * ROWS;
   expect(&s, "plain", usable, "other motions may be predicted better", "ratio", 1.1009);
@@ -130,8 +126,7 @@ static void plain_least_squares(void **state) {
 }
 
 /* a log, a stretch of one */
-static void places(void **state) {
-  (void)state;
+TEST(places) {
   fresh(false);
   s.log[2] = 4.01;
   expect(&s, "log", usable, "second.csv: error of 20 %, the other logs 1 %", "own", 0.20025);
@@ -168,8 +163,7 @@ static void places(void **state) {
   expect(&s, "place", good, NULL, "nothing to compare with", 0);
 }
 
-static void outliers(void **state) {
-  (void)state;
+TEST(outliers) {
   fresh(false);
   psdm_joint_fit *raw = &s.train[PSDM_FIT_RAW][1];
   raw->rmse = 0.5, raw->rel = 0.05;
@@ -188,8 +182,7 @@ static void outliers(void **state) {
   expect(&s, "outlier", usable, NULL, "more than noise", 0);
 }
 
-static void faults(void **state) {
-  (void)state;
+TEST(faults) {
   static const psdm_fault lost[] = {PSDM_FAULT_GARBAGE, PSDM_FAULT_SHORT, PSDM_FAULT_NAN, PSDM_FAULT_REPEATED};
   fresh(false);
   s.feed.fault[0] = "first.csv, line 7: a row", s.feed.fault[1] = "second.csv, line 8: 1e6, 3 around it",
@@ -236,8 +229,7 @@ static void faults(void **state) {
   expect(&s, "clock", good, NULL, "rows", 200);
 }
 
-static void positions(void **state) {
-  (void)state;
+TEST(positions) {
   fresh(false);
   psdmp_feed_joint_facts *f = &s.facts[1][0], *slide = &s.facts[1][1];
   f->outside = 3, f->outside_line = 77;
@@ -266,8 +258,7 @@ static void positions(void **state) {
   expect(&s, "position", good, NULL, "slide", 100);
 }
 
-static void efforts(void **state) {
-  (void)state;
+TEST(efforts) {
   fresh(false);
   psdmp_feed_joint_facts *f = &s.facts[0][1];
   f->beyond = 21, f->beyond_line = 5, f->peak = 150;
@@ -309,8 +300,7 @@ static void efforts(void **state) {
   expect(&s, "effort", good, NULL, "no effort", 0);
 }
 
-static void rates(void **state) {
-  (void)state;
+TEST(rates) {
   fresh(false);
   psdmp_feed_joint_facts *f = &s.facts[1][0];
   static const struct {
@@ -365,8 +355,7 @@ static void rates(void **state) {
   expect(&s, "rates", good, NULL, "no way", 0);
 }
 
-static void clock_and_choices(void **state) {
-  (void)state;
+TEST(clock_and_choices) {
   fresh(false);
   BELOW(&s.run.interval, 0.5, "clock", good, poor, "s apart; motion needs at least ten a second");
   s.run.interval = 1;
@@ -392,8 +381,7 @@ static void clock_and_choices(void **state) {
   expect(&s, "delay", poor, "250 ms late or more", "end", 0.25);
 }
 
-static void masses_found(void **state) {
-  (void)state;
+TEST(masses_found) {
   /* a file without masses: a reach of 1 + 1 m, and slides count with their way */
   fresh(false);
   double reach = psdmp_identify_prior_reach(s.robot);
@@ -446,8 +434,7 @@ static void masses_found(void **state) {
   expect(&s, "mass", good, NULL, "a prior that was given", 5);
 }
 
-static void inertias(void **state) {
-  (void)state;
+TEST(inertias) {
   fresh(false);
   for (int k = 0; k < FILES; k++) s.facts[k][1].q_low = 0;
   s.facts[0][1].q_high = 10; /* 20 kg within 10 m: 40000 kg m^2 */
@@ -468,8 +455,7 @@ static void inertias(void **state) {
   expect(&s, "inertia", good, NULL, "no parameters", 0);
 }
 
-static void friction(void **state) {
-  (void)state;
+TEST(friction) {
   fresh(false);
   psdm_column *c = s.column[1];
   /* torque 10: drives by more than 0.5, poor above 1.5 where the whole is not good; offsets and what is even in v
@@ -505,8 +491,7 @@ static void friction(void **state) {
   expect(&s, "friction", good, NULL, "brakes", 0);
 }
 
-static void coverage(void **state) {
-  (void)state;
+TEST(coverage) {
   fresh(false);
   ABOVE(&s.span[1], 0.01, "motion", usable, good, "joint slide hardly moves (0.01 over the whole log)");
   s.span[1] = 0.0101;
@@ -535,8 +520,7 @@ static void coverage(void **state) {
 }
 
 /* more findings than there is room for: the list ends, and nothing is written behind it */
-static void too_many(void **state) {
-  (void)state;
+TEST(too_many) {
   fresh(false);
   psdmp_feed_file file[40];
   for (int k = 0; k < 40; k++) file[k] = s.file[k % 2];

@@ -7,8 +7,7 @@
 
 #include "jobs.h"
 
-static void rows_are_kept(void **state) {
-  (void)state;
+TEST(rows_are_kept) {
   psdm_job *job = job_of("simulate", NULL, robot);
   psdm_job_rows rows;
   set(job, "time", "1");
@@ -34,8 +33,7 @@ static void rows_are_kept(void **state) {
 }
 
 /* a table in memory stands where a file may: a reference, column by column, every other number */
-static void tables_come_from_memory(void **state) {
-  (void)state;
+TEST(tables_come_from_memory) {
   enum { ROWS = 101 };
   static double q[2 * ROWS], t[ROWS];
   for (int k = 0; k < ROWS; k++) t[k] = 0.01 * k, q[2 * k] = 0.5 * t[k] * t[k], q[2 * k + 1] = -t[k];
@@ -79,8 +77,7 @@ static bool never(void *user, const char *doing, double share) {
   return false;
 }
 
-static void a_stop_keeps_the_rows_so_far(void **state) {
-  (void)state;
+TEST(a_stop_keeps_the_rows_so_far) {
   double share = -1;
   psdm_job_rows rows;
   psdm_job *job = job_of("simulate", &(psdm_job_host){.user = &share, .progress = never}, robot);
@@ -122,8 +119,7 @@ static void check_document(const psdm_job *job, const psdm_result_type *type) {
   unlink(path);
 }
 
-static void simulations_are_documents(void **state) {
-  (void)state;
+TEST(simulations_are_documents) {
   psdm_job *job = job_of("simulate", NULL, robot);
   set(job, "time", "0.5");
   set(job, "control", "adaptive");
@@ -156,8 +152,7 @@ static void simulations_are_documents(void **state) {
   psdm_job_free(job);
 }
 
-static void wrong_settings_are_named(void **state) {
-  (void)state;
+TEST(wrong_settings_are_named) {
   psdm_error error;
   psdm_job *job;
   expect_wrong(robot, "simulate", "contrl", "pd", "simulate has no setting 'contrl'; did you mean 'control'?");

@@ -15,8 +15,7 @@ static const psdm_analyze_result *result_of(const psdm_job *job) {
 }
 
 /* no state has more than what is proved */
-static void bounds_hold(void **state) {
-  (void)state;
+TEST(bounds_hold) {
   rng g = rng_start("test_job_analyze bounds_hold");
   psdm_work *work;
   psdm_job *job = job_of("analyze", NULL, robot);
@@ -54,8 +53,7 @@ static void give_path(psdm_job *job) {
 }
 
 /* the manipulability of an arm in a plane is |det| of its Jacobian */
-static void a_path_goes_from_memory_to_memory(void **state) {
-  (void)state;
+TEST(a_path_goes_from_memory_to_memory) {
   psdm_job_rows rows;
   psdm_work *work;
   psdm_job *job = job_of("analyze", NULL, robot);
@@ -88,8 +86,7 @@ static bool at_once(void *user) {
   return true;
 }
 
-static void a_stop_leaves_bounds_that_hold(void **state) {
-  (void)state;
+TEST(a_stop_leaves_bounds_that_hold) {
   psdm_job *job = job_of("analyze", &(psdm_job_host){.stopped = at_once}, robot);
   set(job, "points", "2e9");
   run(job);
@@ -98,8 +95,7 @@ static void a_stop_leaves_bounds_that_hold(void **state) {
   psdm_job_free(job);
 }
 
-static void wrong_settings_are_named(void **state) {
-  (void)state;
+TEST(wrong_settings_are_named) {
   static const struct {
     const char *name, *text, *sentence;
   } wrong[] = {{"points", "0", "points must be a whole number"},
@@ -123,8 +119,7 @@ static void wrong_settings_are_named(void **state) {
 }
 
 /* scripts without pictures: told, and not good */
-static void plots_without_gnuplot(void **state) {
-  (void)state;
+TEST(plots_without_gnuplot) {
   static const char *const names[] = {"mass", "gravity", "path"};
   char folder[] = "/tmp/psdm_plots_XXXXXX", name[64];
   assert_non_null(mkdtemp(folder));

@@ -44,8 +44,7 @@ static void code_in(psdm_job *job, const char *name, const char *functions) {
 }
 
 /* the files of the document are there, and name the host's command */
-static void code_is_written(void **state) {
-  (void)state;
+TEST(code_is_written) {
   psdm_job *job = job_of("codegen", &(psdm_job_host){.command = "made by this very test"}, robot);
   code_in(job, "plain", "inverse,mass");
   set(job, "effort", "0");
@@ -68,8 +67,7 @@ static bool yes(void *user) {
 }
 
 /* a stop ends the search, not the code, unless nobody waits for it */
-static void a_stop_while_generating(void **state) {
-  (void)state;
+TEST(a_stop_while_generating) {
   psdm_job *job = job_of("codegen", &(psdm_job_host){.stopped = yes}, robot);
   code_in(job, "stopped", "all");
   set(job, "effort", "100000");
@@ -86,8 +84,7 @@ static void a_stop_while_generating(void **state) {
   assert_int_not_equal(access(path, F_OK), 0);
 }
 
-static void wrong_settings_are_named(void **state) {
-  (void)state;
+TEST(wrong_settings_are_named) {
   static const struct {
     const char *command, *name, *text, *sentence;
   } wrong[] = {{"codegen", "prefix", "a", "missing out DIR: the folder to write to"},
@@ -106,8 +103,7 @@ static void wrong_settings_are_named(void **state) {
 }
 
 /* the operations are those of the code itself, each method's number is right, and what is chosen is the cheaper */
-static void bench_measures_the_code(void **state) {
-  (void)state;
+TEST(bench_measures_the_code) {
   psdm_code *code;
   psdm_error error = {0};
   psdm_job *job = job_of("bench", NULL, robot);
@@ -136,8 +132,7 @@ static void bench_measures_the_code(void **state) {
   psdm_job_free(job);
 }
 
-static void bench_needs_a_compiler(void **state) {
-  (void)state;
+TEST(bench_needs_a_compiler) {
   psdm_job *job = job_of("bench", NULL, robot);
   set(job, "functions", "inverse");
   set(job, "compiler", "/nowhere/cc");

@@ -64,8 +64,7 @@ static void expect_file(const char *path, const psdm_job_rows *rows) {
   psdm_csv_close(csv);
 }
 
-static void rows_and_the_file_have_the_same_bits(void **state) {
-  (void)state;
+TEST(rows_and_the_file_have_the_same_bits) {
   static const char *const steps[] = {"motor", "gravity", "friction", "inertia"};
   char path[] = "/tmp/psdm_job_excite_XXXXXX";
   close(mkstemp(path));
@@ -93,8 +92,7 @@ static void rows_and_the_file_have_the_same_bits(void **state) {
 }
 
 /* what is kept does not depend on whether a file is written, nor on the threads */
-static void the_same_without_a_file(void **state) {
-  (void)state;
+TEST(the_same_without_a_file) {
   static const char *const threads[] = {"1", "3"};
   psdm_job *job[2];
   psdm_job_rows rows[2];
@@ -131,8 +129,7 @@ static bool always(void *user) {
   return true;
 }
 
-static void a_stop_keeps_the_best_so_far(void **state) {
-  (void)state;
+TEST(a_stop_keeps_the_best_so_far) {
   const psdm_job_host host[] = {{.progress = when_there_is_one}, {.progress = at_once}, {.stopped = always}};
   for (int k = 0; k < 3; k++) {
     psdm_job *job = job_of("excite", &host[k], robot);
@@ -151,8 +148,7 @@ static void a_stop_keeps_the_best_so_far(void **state) {
   }
 }
 
-static void wrong_settings_are_named(void **state) {
-  (void)state;
+TEST(wrong_settings_are_named) {
   expect_wrong(robot, "excite", "for", "inertias", "\1for 'inertias': did you mean 'inertia'? There are ");
   expect_wrong(robot, "excite", "levels", "3", "\1levels needs \1for friction");
   expect_wrong(robot, "excite", "shap", "", "excite has no setting 'shap'; did you mean 'shape'?");

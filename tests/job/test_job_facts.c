@@ -19,8 +19,7 @@ static void hear(void *user, psdm_job_event event, const char *text) {
 }
 
 /* links are where psdm_pose has them, at the position asked for */
-static void inspect_places_joints(void **state) {
-  (void)state;
+TEST(inspect_places_joints) {
   double q[6] = {0.1, -1.2, 0.7, 0.3, 0.2, -0.5}, pose[12];
   psdm_work *work;
   psdm_job *job = job_of("inspect", NULL, robot);
@@ -44,8 +43,7 @@ static void inspect_places_joints(void **state) {
 }
 
 /* base parameters of both commands give the same torques as the robot's own parameters */
-static void derive_and_params_agree(void **state) {
-  (void)state;
+TEST(derive_and_params_agree) {
   psdm_job *derive = job_of("derive", NULL, robot), *params = job_of("params", NULL, robot);
   run(derive);
   run(params);
@@ -74,8 +72,7 @@ static void derive_and_params_agree(void **state) {
   psdm_job_free(params);
 }
 
-static void params_as_latex_is_kept(void **state) {
-  (void)state;
+TEST(params_as_latex_is_kept) {
   psdm_job *job = job_of("params", NULL, robot);
   assert_int_equal(psdm_job_keep(job, "latex", NULL), PSDM_OK);
   run(job);
@@ -97,8 +94,7 @@ static bool at_once(void *user) {
 static bool at_the_check(void *user) { return strstr(((told *)user)->text, "checking") != NULL; }
 
 /* a stop before there is a model leaves nothing, and what that lacks was said; one while it is compared leaves it */
-static void a_stop_while_deriving(void **state) {
-  (void)state;
+TEST(a_stop_while_deriving) {
   told heard = {""};
   psdm_error error;
   psdm_job *job = job_of("derive", &(psdm_job_host){.user = &heard, .tell = hear, .stopped = at_once}, robot);
@@ -118,8 +114,7 @@ static void a_stop_while_deriving(void **state) {
   psdm_job_free(job);
 }
 
-static void wrong_settings_are_named(void **state) {
-  (void)state;
+TEST(wrong_settings_are_named) {
   static const struct {
     const char *command, *name, *text, *sentence;
   } wrong[] = {{"derive", "sampler", "true", "sampler needs method dense"},
@@ -147,8 +142,7 @@ static psdm_status forbid(void *user, const char *path, bool done, psdm_error *e
   return PSDM_E_IO;
 }
 
-static void a_model_is_written_where_the_host_allows_it(void **state) {
-  (void)state;
+TEST(a_model_is_written_where_the_host_allows_it) {
   char path[] = "/tmp/psdm_job_XXXXXX";
   int file = mkstemp(path);
   char name[64];
@@ -170,8 +164,7 @@ static void a_model_is_written_where_the_host_allows_it(void **state) {
 }
 
 /* a robot file gives three results; of closed loops there is the picture alone, and that is told once */
-static void a_page_of_robot_files(void **state) {
-  (void)state;
+TEST(a_page_of_robot_files) {
   told heard = {""};
   psdm_report *report;
   psdm_error error = {0};

@@ -31,42 +31,36 @@ static psdm_status try_job(const psdm_allocator *allocator, const void *what, ps
   return status;
 }
 
-static void excite(void **state) {
-  (void)state;
+TEST(excite) {
   static const char *const settings[] = {"for", "gravity", "seconds", "20", "rate", "20", "effort", "90", NULL},
                            *const kept[] = {"out", NULL};
   assert_true(shortage_everywhere("excite", try_job, &(errand){"excite", settings, kept}) > 10);
 }
 
-static void simulate(void **state) {
-  (void)state;
+TEST(simulate) {
   static const char *const settings[] = {"inverse", "",  "reference", "cubic", "to", "1,1",
                                          "time",    "1", "output",    "0.1",   NULL},
                            *const kept[] = {"out", "log", NULL};
   assert_true(shortage_everywhere("simulate", try_job, &(errand){"simulate", settings, kept}) > 10);
 }
 
-static void inspect(void **state) {
-  (void)state;
+TEST(inspect) {
   static const char *const settings[] = {"at", "0.1,0.2", NULL}, *const kept[] = {NULL};
   assert_true(shortage_everywhere("inspect", try_job, &(errand){"inspect", settings, kept}) > 10);
 }
 
-static void derive(void **state) {
-  (void)state;
+TEST(derive) {
   static const char *const settings[] = {"assume", "ry1 = 0,rz1 = 0", NULL}, *const kept[] = {NULL};
   assert_true(shortage_everywhere("derive", try_job, &(errand){"derive", settings, kept}) > 10);
 }
 
-static void params(void **state) {
-  (void)state;
+TEST(params) {
   static const char *const settings[] = {"symbolic", "", "rename", "a1=L1,a2=L2", NULL}, *const kept[] = {"latex",
                                                                                                           NULL};
   assert_true(shortage_everywhere("params", try_job, &(errand){"params", settings, kept}) > 10);
 }
 
-static void analyze(void **state) {
-  (void)state;
+TEST(analyze) {
   static const char *const settings[] = {"points", "200", "limits", "1=-1:1", NULL}, *const kept[] = {NULL};
   assert_true(shortage_everywhere("analyze", try_job, &(errand){"analyze", settings, kept}) > 10);
 }

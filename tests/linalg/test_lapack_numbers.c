@@ -34,8 +34,7 @@ static psdm_status try_system(const psdm_allocator *allocator, const void *what,
   return status;
 }
 
-static void linear_systems(void **state) {
-  (void)state;
+TEST(linear_systems) {
   static const double dt[] = {0, 0.01};
   long places = 0;
   /* one refinement less is none */
@@ -70,8 +69,7 @@ static psdm_status try_condition(const psdm_allocator *allocator, const void *wh
   return status;
 }
 
-static void robots(void **state) {
-  (void)state;
+TEST(robots) {
   psdm_robot *robot = parse_robot(
       "gravity: [0, -9.81, 0]\nconvention: dh\njoints:\n  - {name: a, a: 0.5}\n  - {name: b, a: 0.4}\nlinks:\n"
       "  - {mass: 2, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.15}}\n  - {mass: 1, com: [0, 0.1, 0], "
@@ -112,8 +110,7 @@ static psdm_status try_calibrate(const psdm_allocator *allocator, const void *wh
   return status;
 }
 
-static void every_estimator(void **state) {
-  (void)state;
+TEST(every_estimator) {
   rng g = rng_start("every_estimator");
   psdm_robot *robot =
       parse_robot("name: one\nconvention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: a, a: 0.4}\nlinks:\n  - "

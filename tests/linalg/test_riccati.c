@@ -26,8 +26,7 @@ static psdmp_linalg_riccati solve(bool discrete, int n, int m, const double *A, 
 
 /* ---- closed forms ---- */
 
-static void test_scalar(void **unused) {
-  (void)unused;
+TEST(test_scalar) {
   double X, K;
   psdmp_linalg_riccati_info info;
   /* 2 a x - b^2 x^2 / r + q = 0 */
@@ -48,8 +47,7 @@ static void test_scalar(void **unused) {
 
 /* a mass under a force, x'' = u: X = [sqrt(2 a) , a; ...] for Q = diag(1, 0), R = 1 is [sqrt 2, 1; 1, sqrt 2], K =
  * [1, sqrt 2] */
-static void test_double_integrator(void **unused) {
-  (void)unused;
+TEST(test_double_integrator) {
   const double A[4] = {0, 1, 0, 0}, B[2] = {0, 1}, Q[4] = {1, 0, 0, 0}, R = 1, root = sqrt(2),
                wanted[4] = {root, 1, 1, root};
   double X[4], K[2];
@@ -61,8 +59,7 @@ static void test_double_integrator(void **unused) {
 }
 
 /* A = 0 in discrete time forgets everything: X = Q, K = 0, though A has no inverse */
-static void test_forgetful(void **unused) {
-  (void)unused;
+TEST(test_forgetful) {
   const double A[4] = {0}, B[4] = {1, 0, 0, 1}, Q[4] = {2, 1, 1, 3}, R[4] = {1, 0, 0, 1};
   double X[4], K[4];
   psdmp_linalg_riccati_info info;
@@ -126,8 +123,7 @@ static double worst_mode(bool discrete, int n, int m, const double *A, const dou
   return worst;
 }
 
-static void test_random(void **unused) {
-  (void)unused;
+TEST(test_random) {
   rng g = rng_start("riccati");
   double worst = 0, told = 0;
   for (int trial = 0; trial < 400; trial++) {
@@ -150,8 +146,7 @@ static void test_random(void **unused) {
 }
 
 /* weights and rates nine decades apart: the refinement keeps the residual at rounding */
-static void test_scales(void **unused) {
-  (void)unused;
+TEST(test_scales) {
   for (int decade = -9; decade <= 9; decade += 3) {
     double w = pow(10, decade), A[16] = {0, 0, 1, 0, 0, 0, 0, 1, 40, -7, 0, 0, -5, 30, 0, 0},
            B[8] = {0, 0, 0, 0, 3, -8, -8, 25}, Q[16] = {0}, R[4] = {w, 0, 0, w}, X[16], K[8];
@@ -172,8 +167,7 @@ static void test_scales(void **unused) {
 
 /* ---- refusals ---- */
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   const double B[2] = {1, 0}, Q[4] = {1, 0, 0, 1}, one = 1, none = 0, minus = -1;
   const double grows[4] = {-1, 0.5, 0, 2}, dies[4] = {-1, 0.5, 0, -2}, rests[4] = {-1, 0.5, 0, 0},
                unseen[4] = {1, 0, 0, 0};
@@ -193,8 +187,7 @@ static void test_refusals(void **unused) {
 }
 
 /* a mode that a random change of basis hides from the input */
-static void test_hidden(void **unused) {
-  (void)unused;
+TEST(test_hidden) {
   rng g = rng_start("hidden modes");
   for (int trial = 0; trial < 100; trial++) {
     int n = rng_int(&g, 2, 8), m = rng_int(&g, 1, 2);
@@ -229,8 +222,7 @@ static void test_hidden(void **unused) {
 
 /* ---- exponential ---- */
 
-static void test_expm_exact(void **unused) {
-  (void)unused;
+TEST(test_expm_exact) {
   double *scratch = scratch_of(psdmp_linalg_expm_scratch(4)), E[16];
   /* a turn */
   for (double w = 1e-8; w < 1e4; w *= 7) {
@@ -257,8 +249,7 @@ static void test_expm_exact(void **unused) {
 }
 
 /* exp(A) exp(-A) = 1 */
-static void test_expm_inverse(void **unused) {
-  (void)unused;
+TEST(test_expm_inverse) {
   rng g = rng_start("expm");
   for (int trial = 0; trial < 100; trial++) {
     int n = rng_int(&g, 1, 8);

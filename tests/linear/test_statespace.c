@@ -43,8 +43,7 @@ static const double zero[MOST];
 /* ---- models ---- */
 
 /* A and B along a motion against central differences of the forward dynamics, and against the second-order form */
-static void test_against_differences(void **unused) {
-  (void)unused;
+TEST(test_against_differences) {
   rng g = rng_start("state space");
   random_options options = {.n_min = 1, .n_max = 7, .coupled = true, .trees = true, .prismatic = true, .drives = true};
   static char text[1 << 16];
@@ -97,8 +96,7 @@ static void test_against_differences(void **unused) {
 }
 
 /* Ad, Bd against Runge and Kutta in small steps with the input held */
-static void test_discretised(void **unused) {
-  (void)unused;
+TEST(test_discretised) {
   bench b = bench_of(load_shipped("kuka_kr6"));
   enum { n = 6, N = 12, STEPS = 4000 };
   const double q[n] = {0.3, -1.1, 0.8, 0.4, -0.7, 0.2}, qd[n] = {0.5, -0.3, 0.8, -1, 0.6, 1.2},
@@ -135,8 +133,7 @@ static void test_discretised(void **unused) {
 /* ---- equilibria ---- */
 
 /* u of a random q, and a q back that u holds */
-static void test_round_trip(void **unused) {
-  (void)unused;
+TEST(test_round_trip) {
   rng g = rng_start("equilibria");
   static const char *const names[] = {"two_link", "kuka_kr6", "puma560", "kuka_lbr7", "parallelogram"};
   int found = 0, tried = 0;
@@ -173,8 +170,7 @@ static void test_round_trip(void **unused) {
 }
 
 /* more than gravity can ask for: honest refusal; a joint about a vertical axis that is pushed has none either */
-static void test_no_equilibrium(void **unused) {
-  (void)unused;
+TEST(test_no_equilibrium) {
   bench b = bench_of(load_shipped("two_link"));
   double u[2] = {1000, 0}, q[2];
   psdm_equilibrium_info info;
@@ -195,8 +191,7 @@ static void test_no_equilibrium(void **unused) {
 
 /* starts within limits of every kind: a slide with two, one that ends below the usual range, one without; the plane
  * carries what gravity asks for */
-static void test_starts_within_limits(void **unused) {
-  (void)unused;
+TEST(test_starts_within_limits) {
   bench b = bench_of(parse_robot(
       "{name: slides, gravity: [0, 0, -9.81], convention: dh,"
       "joints: [{type: prismatic, limits: {lower: 2, upper: 3}}, {type: prismatic, alpha: pi/2, limits: {upper: -4}}, "
@@ -224,8 +219,7 @@ static void test_starts_within_limits(void **unused) {
 /* ---- parts and refusals ---- */
 
 /* each matrix alone is the same as together */
-static void test_parts(void **unused) {
-  (void)unused;
+TEST(test_parts) {
   bench b = bench_of(load_shipped("kuka_kr6"));
   double q[6] = {0.1, -1, 1, 0.3, 0.5, 0}, qd[6] = {1, 0.5, -0.5, 1, 0, 2}, qdd[6] = {1, 2, 3, -1, -2, -3}, all[4][36],
          one[36], A[144], B[72], alone[144];
@@ -256,8 +250,7 @@ static void test_parts(void **unused) {
 }
 
 /* unknown inertias, and a mass matrix that is singular, are told by every function */
-static void test_refused_robots(void **unused) {
-  (void)unused;
+TEST(test_refused_robots) {
   static const struct {
     const char *text;
     psdm_status model, second;
@@ -277,8 +270,7 @@ static void test_refused_robots(void **unused) {
   }
 }
 
-static void test_refused_systems(void **unused) {
-  (void)unused;
+TEST(test_refused_systems) {
   double A[9] = {0, 1, 0, 0, 0, 1, -1, -2, -2}, B[3] = {0, 0, 1}, Q[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, R = 1, Ad[9],
          Bd[3], K[3], *scratch = malloc(psdm_system_scratch(3, 1) * sizeof *scratch);
   psdm_mode modes[3];
@@ -345,8 +337,7 @@ static void model_at(bench *b, const double *q, double *A, double *B) {
   assert_int_equal(psdm_state_space(b->robot, b->linear, q, zero, zero, A, B), PSDM_OK);
 }
 
-static void test_stability(void **unused) {
-  (void)unused;
+TEST(test_stability) {
   bench b = bench_of(pendulum());
   const double up[2] = {quarter, 0}, down[2] = {-quarter, 0}, bent[2] = {-quarter, 2 * quarter};
   double A[16], B[8], Ad[16], Bd[8];
@@ -389,8 +380,7 @@ static void test_stability(void **unused) {
 
 /* one motor of two: the upright arm is still within reach, without gravity its passive joint is not stabilised by
  * linear means */
-static void test_one_motor(void **unused) {
-  (void)unused;
+TEST(test_one_motor) {
   bench b = bench_of(pendulum());
   const double up[2] = {quarter, 0};
   double A[16], B[8], first[4], Q[16] = {0}, R = 1, K[4];
@@ -436,8 +426,7 @@ static double settle(bench *b, const double *q_e, const double *K, double dt, do
   return fmax(fabs(x[0] - q_e[0]), fabs(x[1] - q_e[1]));
 }
 
-static void test_lqr_holds_it_up(void **unused) {
-  (void)unused;
+TEST(test_lqr_holds_it_up) {
   bench b = bench_of(pendulum());
   const double up[2] = {quarter, 0}, none[8] = {0}, dt = 0.01;
   double A[16], B[8], Ad[16], Bd[8], Q[16] = {0}, R[4] = {0.01, 0, 0, 0.01}, K[8], Kd[8], X[16];

@@ -79,8 +79,7 @@ static reading read_two(const char *text, const psdm_log_options *options) {
 /* ---- what is read ---- */
 
 /* the same three rows in many dresses */
-static void dresses(void **state) {
-  (void)state;
+TEST(dresses) {
   const struct {
     const char *text, *columns;
   } cases[] = {
@@ -114,8 +113,7 @@ static void dresses(void **state) {
     }
 }
 
-static void rate_instead_of_a_clock(void **state) {
-  (void)state;
+TEST(rate_instead_of_a_clock) {
   psdm_log_options options = {.rate = 100};
   reading r = read_two("q1,q2,tau1,tau2\n1,2,3,4\nx,2,3,4\n1,2,3,4\n1,2,3,4\n", &options);
   assert_int_equal(r.status, PSDM_OK);
@@ -124,8 +122,7 @@ static void rate_instead_of_a_clock(void **state) {
   assert_int_equal(r.faults[PSDM_FAULT_GARBAGE], 1);
 }
 
-static void extra_columns(void **state) {
-  (void)state;
+TEST(extra_columns) {
   const char *text = "t,q1,q2,tau1,tau2,state,qm1,qm2\n0,1,2,3,4,idle,7,8\n1,1,2,3,4,,7,8\n";
   psdm_log_options options = {.ignore_extra = true};
   reading r = read_two(text, &options);
@@ -136,8 +133,7 @@ static void extra_columns(void **state) {
 
 /* ---- sides and units ---- */
 
-static void degrees_signs_offsets(void **state) {
-  (void)state;
+TEST(degrees_signs_offsets) {
   const double sign[] = {1, -1}, offset[] = {0.5, -0.25};
   psdm_log_options options = {.degrees = true, .sign = sign, .offset = offset};
   const char *text = "t,q1,q2,qd1,qd2,tau1,tau2\n0,90,0.1,180,30,3,4\n1,-45,1,60,-90,5,6\n";
@@ -151,8 +147,7 @@ static void degrees_signs_offsets(void **state) {
   assert_true(r.tau[0][0] == 3 && r.tau[0][1] == -4);
 }
 
-static void currents(void **state) {
-  (void)state;
+TEST(currents) {
   const char *text = "t,q1,q2,i1,i2\n0,1,2,3,4\n1,1.5,2,3,5\n";
   const char *plain = "convention: dh\njoints: [{a: 1, torque_constant: 13.5}, {a: 1, torque_constant: 0.5}]\n";
   reading r = read_log(plain, text, strlen(text), 4096, NULL);
@@ -170,8 +165,7 @@ static void currents(void **state) {
 }
 
 /* currents that stay currents: no torque constant is needed, no transmission mixes them, and signs are kept */
-static void currents_as_they_are(void **state) {
-  (void)state;
+TEST(currents_as_they_are) {
   const char *text = "t,q1,q2,i1,i2\n0,1,2,3,4\n1,1.5,2,3,5\n",
              *torques = "t,q1,q2,tau1,tau2\n0,1,2,3,4\n1,1.5,2,3,5\n";
   const char *coupled =
@@ -211,8 +205,7 @@ static void to_joints(const double *qm, const double *taum, double *q, double *t
   tau[4] += 32 * taum[5];
 }
 
-static void motor_side_with_a_coupled_wrist(void **state) {
-  (void)state;
+TEST(motor_side_with_a_coupled_wrist) {
   rng g = rng_start("motor_side_with_a_coupled_wrist");
   char text[8192];
   double qm[16][6], taum[16][6];
@@ -236,8 +229,7 @@ static void motor_side_with_a_coupled_wrist(void **state) {
   }
 }
 
-static void joint_torques_undo_motor_torques(void **state) {
-  (void)state;
+TEST(joint_torques_undo_motor_torques) {
   rng g = rng_start("joint_torques_undo_motor_torques");
   psdm_robot *coupled = parse_robot(TX40), *plain = parse_robot(TWO_JOINTS);
   for (int round = 0; round < 100; round++) {
@@ -255,8 +247,7 @@ static void joint_torques_undo_motor_torques(void **state) {
 
 /* ---- what is refused ---- */
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   const struct {
     const char *text, *columns;
     double rate;
@@ -332,8 +323,7 @@ static void refusals(void **state) {
                       "log.csv:1: not a log: it is neither text, gzip, MATLAB (5 or 7.3), HDF5 nor a ROS 2 bag");
 }
 
-static void files(void **state) {
-  (void)state;
+TEST(files) {
   psdm_robot *robot = parse_robot(TWO_JOINTS);
   psdm_log *log = (psdm_log *)&log;
   psdm_error error;
@@ -354,8 +344,7 @@ static void files(void **state) {
 
 /* ---- what is left out, and told ---- */
 
-static void each_fault_where_it_stands(void **state) {
-  (void)state;
+TEST(each_fault_where_it_stands) {
 #define TEXT(literal) literal, sizeof literal - 1
 #define HEAD "t,q1,q2,tau1,tau2\n0,1,2,3,4\n1,1,2,3,4\n2,1,2,3,4\n"
   const struct {
@@ -404,8 +393,7 @@ static void each_fault_where_it_stands(void **state) {
     }
 }
 
-static void a_long_line_is_survived(void **state) {
-  (void)state;
+TEST(a_long_line_is_survived) {
   size_t junk = 3 * (size_t)PSDM_CSV_LINE + 17;
   const char *head = "t,q1,q2,tau1,tau2\n0,1,2,3,4\n", *tail = "\n1,1,2,3,4\n";
   char *text = malloc(junk + 100);
@@ -421,16 +409,14 @@ static void a_long_line_is_survived(void **state) {
   free(text);
 }
 
-static void only_bad_rows(void **state) {
-  (void)state;
+TEST(only_bad_rows) {
   reading r = read_two("t,q1,q2,tau1,tau2\n0,1\n1,2\n", NULL);
   assert_int_equal(r.status, PSDM_OK);
   assert_int_equal(r.rows, 0);
   assert_int_equal(r.faults[PSDM_FAULT_SHORT], 2);
 }
 
-static void the_first_twenty_are_kept(void **state) {
-  (void)state;
+TEST(the_first_twenty_are_kept) {
   char text[4096];
   int at = snprintf(text, sizeof text, "t,q1,q2,tau1,tau2\n");
   for (int k = 0; k < 40; k++)
@@ -467,8 +453,7 @@ static void the_first_twenty_are_kept(void **state) {
 
 /* ---- memory ---- */
 
-static void allocation_failures(void **state) {
-  (void)state;
+TEST(allocation_failures) {
   const char *text = "# c\nt,q1,q2,qd1,qd2,tau1,tau2\n0,1,2,3,4,5,6\n1,1,2,3,4,5,6\n";
   psdm_robot *robot = parse_robot(TWO_JOINTS);
   long fail = 0;
@@ -541,8 +526,7 @@ static void clean_real_log(const real_log *c, double *first_q, double *first_tau
   psdm_robot_free(robot);
 }
 
-static void real_tx40(void **state) {
-  (void)state;
+TEST(real_tx40) {
   static const double qm[] = {3.1958e-05, 50.265, -70.685, 0, 0, -0.00028762},
                       taum[] = {-0.0029698, -0.76036, 0.0019974, 0.0042945, -0.0036467, 0.016623};
   double q[6], tau[6], expected_q[6], expected_tau[6];
@@ -551,8 +535,7 @@ static void real_tx40(void **state) {
   assert_true(max_difference(q, expected_q, 6) < 1e-15 && max_difference(tau, expected_tau, 6) < 1e-14);
 }
 
-static void real_ur10(void **state) {
-  (void)state;
+TEST(real_ur10) {
   double q[6], tau[6];
   clean_real_log(&(real_log){"ur10/ur10_exciting.csv", "convention: dh\njoints: [{}, {}, {}, {}, {}, {}]\n", 6, 3441,
                              0.008, false, true},
@@ -560,8 +543,7 @@ static void real_ur10(void **state) {
   assert_true(q[0] == 0.619778259 && tau[5] == -0.787564425);
 }
 
-static void real_panda(void **state) {
-  (void)state;
+TEST(real_panda) {
   double q[7], tau[7];
   clean_real_log(&(real_log){"panda/panda_exciting.csv", "convention: dh\njoints: [{}, {}, {}, {}, {}, {}, {}]\n", 7,
                              727, 0.0333334, false, true},

@@ -396,8 +396,7 @@ static void test_containers(void **state) {
   unlink(path_of(".mcap"));
 }
 
-static void test_sqlite(void **state) {
-  (void)state;
+TEST(test_sqlite) {
 #ifdef PSDM_HAVE_SQLITE
   for (int big = 0; big < 2; big++) {
     trial t = plain;
@@ -417,8 +416,7 @@ static void test_sqlite(void **state) {
 }
 
 /* a folder, as ros2 bag record leaves it: several files, one after the other, ten behind two */
-static void test_folder(void **state) {
-  (void)state;
+TEST(test_folder) {
   char folder[96], file[160];
   snprintf(folder, sizeof folder, "%s", path_of("_run"));
   assert_int_equal(mkdir(folder, 0777), 0);
@@ -454,8 +452,7 @@ static void check_topics(const char *path) {
   assert_says(named, "no sensor_msgs/msg/JointState with joints of the robot on topic '/nobody'");
 }
 
-static void test_topics(void **state) {
-  (void)state;
+TEST(test_topics) {
   trial t = plain;
   t.second = true;
   write_mcap(path_of(".mcap"), &t, 0, ROWS);
@@ -477,8 +474,7 @@ static void test_topics(void **state) {
 }
 
 /* joints that are not the robot's, or not all of them */
-static void test_other_robots(void **state) {
-  (void)state;
+TEST(test_other_robots) {
   psdm_robot *mine = robot;
   write_mcap(path_of(".mcap"), &plain, 0, ROWS);
   robot = parse_robot("convention: dh\njoints: [{name: shoulder, a: 1}, {name: knee, a: 1}]\n");
@@ -493,8 +489,7 @@ static void test_other_robots(void **state) {
 }
 
 /* headers without time: when messages were recorded */
-static void test_recorded_time(void **state) {
-  (void)state;
+TEST(test_recorded_time) {
   trial t = plain;
   t.no_stamp = true;
   write_mcap(path_of(".mcap"), &t, 0, ROWS);
@@ -512,8 +507,7 @@ static void assert_left_out(trial t, psdm_fault fault, int row, const char *word
   unlink(path_of(".mcap"));
 }
 
-static void test_bad_messages(void **state) {
-  (void)state;
+TEST(test_bad_messages) {
   trial t = plain;
   t.without = 40;
   assert_left_out(t, PSDM_FAULT_SHORT, 40, "message 41: joint 'elbow' is not in this message");
@@ -528,8 +522,7 @@ static void test_bad_messages(void **state) {
   assert_left_out(t, PSDM_FAULT_GARBAGE, 17, "message 18: the message ends before its arrays do");
 }
 
-static void test_wrong_sum(void **state) {
-  (void)state;
+TEST(test_wrong_sum) {
 #ifdef PSDM_HAVE_ZLIB
   trial t = plain;
   t.packing = "";
@@ -566,8 +559,7 @@ static long survive(const char *path, const psdm_allocator *allocator) {
 }
 
 /* a file that ends anywhere: what came before is read, and the end is told */
-static void test_cut_files(void **state) {
-  (void)state;
+TEST(test_cut_files) {
   for (int k = 0; k < 2; k++) {
     trial t = plain;
     t.packing = k ? "" : NULL;
@@ -586,8 +578,7 @@ static void test_cut_files(void **state) {
 }
 
 /* bytes that were turned into others */
-static void test_hostile_files(void **state) {
-  (void)state;
+TEST(test_hostile_files) {
   rng g = rng_start("hostile bags");
   static const char *const packings[] = {NULL, "", "lz4", "zstd"};
   for (int k = 0; k < 4; k++) {
@@ -631,8 +622,7 @@ static void test_hostile_files(void **state) {
 }
 
 /* every allocation may fail, and nothing is lost */
-static void test_memory(void **state) {
-  (void)state;
+TEST(test_memory) {
   trial t = plain;
   t.packing = "";
   write_mcap(path_of(".mcap"), &t, 0, 5);

@@ -35,8 +35,7 @@ static psdm_status try_log(const psdm_allocator *allocator, const void *what, ps
   return status;
 }
 
-static void every_format(void **state) {
-  (void)state;
+TEST(every_format) {
   static const char *const names[] = {"log/moving.csv", "log/moving.csv.gz", "log/names.csv",  "bag/chunks.mcap",
                                       "bag/lz4.mcap",   "bag/plain.mcap",    "bag/zstd.mcap",  "bag/small.db3",
                                       "hdf5/group.h5",  "hdf5/packed.h5",    "hdf5/plain.h5",  "hdf5/seven.h5",

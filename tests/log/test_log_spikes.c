@@ -61,8 +61,7 @@ static long compare(psdm_log *log, bool (*expected)(long), long *wrong, long *tu
   return row;
 }
 
-static void spikes_are_named_and_marked(void **state) {
-  (void)state;
+TEST(spikes_are_named_and_marked) {
   psdm_robot *robot = parse_robot(ARM);
   source s;
   long wrong, turned;
@@ -78,8 +77,7 @@ static void spikes_are_named_and_marked(void **state) {
   psdm_robot_free(robot);
 }
 
-static void full_turns_are_taken_out(void **state) {
-  (void)state;
+TEST(full_turns_are_taken_out) {
   psdm_robot *robot = parse_robot(ARM);
   source s;
   long wrong, turned;
@@ -97,8 +95,7 @@ static void full_turns_are_taken_out(void **state) {
 }
 
 /* from a bookmark on, turns are those that came before it */
-static void bookmarks_know_the_turns(void **state) {
-  (void)state;
+TEST(bookmarks_know_the_turns) {
   psdm_robot *robot = parse_robot(ARM);
   char path[] = "log_spikes_XXXXXX.csv";
   psdm_error error;

@@ -91,8 +91,7 @@ static ptrdiff_t read_endless(void *user, char *buffer, size_t size) {
   return (ptrdiff_t)made;
 }
 
-static void memory_does_not_grow_with_rows(void **state) {
-  (void)state;
+TEST(memory_does_not_grow_with_rows) {
   psdm_robot *robot = parse_robot(ROBOT);
   long calls[2], bytes[2];
   for (int k = 0; k < 2; k++) {
@@ -210,8 +209,7 @@ static strewn strew(rng *g, long rows) {
   return s;
 }
 
-static void strewn_logs_twice(void **state) {
-  (void)state;
+TEST(strewn_logs_twice) {
   rng g = rng_start("strewn_logs_twice");
   psdm_robot *robot = parse_robot(ROBOT);
   static const long sizes[] = {60, 999, 5000, 40000};

@@ -167,8 +167,7 @@ static long marked_anywhere(const log_data *d, const finding *f) {
 
 /* ---- clean logs raise no alarm ---- */
 
-static void clean_logs(void **state) {
-  (void)state;
+TEST(clean_logs) {
   rng g = rng_start("clean_logs");
   static const recipe recipes[] = {
       {.rate = 1000, .rows = 6000, .rates = true, .accelerations = true, .noise = 0.01},
@@ -239,8 +238,7 @@ static bool is_extreme(const log_data *d, int column, long row) {
   return !above || !below;
 }
 
-static void frozen_channels(void **state) {
-  (void)state;
+TEST(frozen_channels) {
   rng g = rng_start("frozen_channels");
   static const recipe full = {
       .rate = 1000, .rows = 9000, .rates = true, .accelerations = true, .noise = 0.005, .encoder = 1e-5};
@@ -282,8 +280,7 @@ static void frozen_channels(void **state) {
 }
 
 /* a channel that is dead from the beginning */
-static void dead_channels(void **state) {
-  (void)state;
+TEST(dead_channels) {
   rng g = rng_start("dead_channels");
   static const recipe full = {
       .rate = 500, .rows = 4000, .rates = true, .accelerations = true, .noise = 0.005, .encoder = 1e-5};
@@ -302,8 +299,7 @@ static void dead_channels(void **state) {
 }
 
 /* nothing short of a span counts */
-static void short_stops_are_left_alone(void **state) {
-  (void)state;
+TEST(short_stops_are_left_alone) {
   rng g = rng_start("short_stops_are_left_alone");
   static const recipe full = {.rate = 1000, .rows = 5000, .rates = true, .accelerations = true, .noise = 0.005};
   for (int round = 0; round < 8; round++) {
@@ -320,8 +316,7 @@ static void short_stops_are_left_alone(void **state) {
 
 /* ---- saturated ---- */
 
-static void cut_off_torques(void **state) {
-  (void)state;
+TEST(cut_off_torques) {
   rng g = rng_start("cut_off_torques");
   for (int round = 0; round < 12; round++) {
     recipe r = {.rate = round % 2 ? 1000 : 250,

@@ -49,8 +49,7 @@ static void expect_still(const psdm_motion *m, double t, const double *q) {
 /* ---- from rest to rest ---- */
 
 /* the velocity is (2m+1)!/(m!)^2 s^m (1-s)^m; ends and vanishing derivatives are exact */
-static void test_polynomial(void **unused) {
-  (void)unused;
+TEST(test_polynomial) {
   rng g = rng_start("polynomial");
   static const double peak[4] = {6, 30, 140, 630};
   double worst = 0, chain = 0;
@@ -96,8 +95,7 @@ static void test_polynomial(void **unused) {
 
 /* ---- sines ---- */
 
-static void test_sines(void **unused) {
-  (void)unused;
+TEST(test_sines) {
   rng g = rng_start("sines");
   double worst = 0;
   for (int trial = 0; trial < 300; trial++) {
@@ -230,8 +228,7 @@ static void conditions(const psdm_motion *m, const double *t, int k, double size
   for (int order = 0; order < ORDERS; order++) size[order] = factors[order] * ends / pow(h, order);
 }
 
-static void test_spline_twin(void **unused) {
-  (void)unused;
+TEST(test_spline_twin) {
   rng g = rng_start("spline");
   double worst = 0, jump = 0;
   for (int trial = 0; trial < 150; trial++) {
@@ -278,8 +275,7 @@ static void test_spline_twin(void **unused) {
 }
 
 /* the quintic from rest to rest is its own spline, wherever it is sampled */
-static void test_spline_reproduces(void **unused) {
-  (void)unused;
+TEST(test_spline_reproduces) {
   rng g = rng_start("spline reproduces");
   double worst = 0;
   for (int trial = 0; trial < 50; trial++) {
@@ -311,8 +307,7 @@ static void test_spline_reproduces(void **unused) {
 
 /* sin^3 is at rest with its first two derivatives at both ends: q converges with order six, the fourth derivative
  * with order two */
-static void test_spline_converges(void **unused) {
-  (void)unused;
+TEST(test_spline_converges) {
   const double pi = 3.14159265358979323846;
   double before[ORDERS] = {0};
   for (int rows = 33; rows <= 129; rows = 2 * rows - 1) {
@@ -339,8 +334,7 @@ static void test_spline_converges(void **unused) {
   }
 }
 
-static void test_spline_of_many(void **unused) {
-  (void)unused;
+TEST(test_spline_of_many) {
   enum { MANY = 100000 };
   double *t = malloc(MANY * sizeof *t), *q = malloc(MANY * 2 * sizeof *q), worst[2] = {0}, x[4];
   rng g = rng_start("many rows");
@@ -371,8 +365,7 @@ static void test_spline_of_many(void **unused) {
 }
 
 /* cubic and quintic pieces take the table's values at its rows, and polynomials of their degree are reproduced */
-static void test_pieces(void **unused) {
-  (void)unused;
+TEST(test_pieces) {
   rng g = rng_start("pieces");
   double worst = 0, slope_error = 0;
   for (int trial = 0; trial < 100; trial++) {
@@ -436,8 +429,7 @@ static int leave_folder(void **state) {
   return chdir("/") || rmdir(*state);
 }
 
-static void test_load(void **unused) {
-  (void)unused;
+TEST(test_load) {
   psdm_motion *m;
   psdm_error error;
   double x[ORDERS * 2];
@@ -470,8 +462,7 @@ static void expect_sentence(psdm_status status, psdm_status wanted, psdm_motion 
   assert_string_equal(psdm_error_format(error, got, sizeof got), sentence);
 }
 
-static void test_load_errors(void **unused) {
-  (void)unused;
+TEST(test_load_errors) {
   static const struct {
     const char *text, *sentence;
     int n;
@@ -503,8 +494,7 @@ static void test_load_errors(void **unused) {
                   "m.csv: a motion has at least one joint");
 }
 
-static void test_argument_errors(void **unused) {
-  (void)unused;
+TEST(test_argument_errors) {
   const double one[4] = {1, 2, 3, 4}, bad[2] = {1, NAN}, back[3] = {0, 1, 1};
   psdm_motion *m;
   psdm_error e;
@@ -557,8 +547,7 @@ static psdm_status make(int which, const psdm_allocator *allocator, psdm_motion 
 
 /* every allocation fails once: an error, and nothing left behind; and what comes of a failure is the answer of a
  * success afterwards */
-static void test_allocation_failure(void **unused) {
-  (void)unused;
+TEST(test_allocation_failure) {
   FILE *file = fopen("m.csv", "w");
   assert_non_null(file);
   fputs("t,q1,qd1\n", file);

@@ -28,8 +28,7 @@ static double plain(long rows, int columns, const double *t, const double *value
   return values[(rows - 1) * columns + column];
 }
 
-static void test_twin(void **unused) {
-  (void)unused;
+TEST(test_twin) {
   rng g = rng_start("signal");
   double worst = 0;
   for (int trial = 0; trial < 300; trial++) {
@@ -87,8 +86,7 @@ static int leave_folder(void **state) {
 
 static const char *const wrench[] = {"fx", "fy", "mz", NULL}, *const may_lack[] = {"fy", "mz", NULL};
 
-static void test_load(void **unused) {
-  (void)unused;
+TEST(test_load) {
   psdm_signal *s;
   psdm_error error;
   double got[3];
@@ -114,8 +112,7 @@ static void expect_sentence(psdm_status status, psdm_status wanted, psdm_signal 
   assert_string_equal(psdm_error_format(error, got, sizeof got), sentence);
 }
 
-static void test_errors(void **unused) {
-  (void)unused;
+TEST(test_errors) {
   static const struct {
     const char *text, *sentence;
   } cases[] = {
@@ -147,8 +144,7 @@ static void test_errors(void **unused) {
 }
 
 /* a long list of names is cut where the sentence would become too long */
-static void test_many_names(void **unused) {
-  (void)unused;
+TEST(test_many_names) {
   static char text[200][24];
   const char *names[201] = {NULL};
   psdm_signal *s;
@@ -161,8 +157,7 @@ static void test_many_names(void **unused) {
 }
 
 /* every allocation fails once: an error, and nothing left behind */
-static void test_allocation_failure(void **unused) {
-  (void)unused;
+TEST(test_allocation_failure) {
   const double t[2] = {0, 1}, v[2] = {3, 4};
   FILE *file = fopen("s.csv", "w");
   assert_non_null(file);

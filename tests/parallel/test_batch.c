@@ -8,8 +8,7 @@
 
 enum { STATES = 1000 };
 
-static void every_function(void **state) {
-  (void)state;
+TEST(every_function) {
   rng g = rng_start("every_function");
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;
@@ -50,8 +49,7 @@ static void every_function(void **state) {
 }
 
 /* a loop that cannot be closed: the first such state is told, whoever met it */
-static void the_first_failure(void **state) {
-  (void)state;
+TEST(the_first_failure) {
   rng g = rng_start("the_first_failure");
   psdm_robot *robot = parse_robot("{convention: modified-dh, gravity: [0, -9.81, 0], joints: [{name: a}, {name: b, a: "
                                   "0.25}, {name: c, parent: base, a: 0.3}, {name: d, parent: c, a: 0.25}],"
@@ -87,8 +85,7 @@ static void the_first_failure(void **state) {
   free(in), free(out);
 }
 
-static void refusals_and_memory(void **state) {
-  (void)state;
+TEST(refusals_and_memory) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_batch *batch;
   psdm_error error;

@@ -9,8 +9,7 @@
 /* ---- tests ---- */
 
 /* all choices by cross-validation, from rows in memory */
-static void choices(void **state) {
-  (void)state;
+TEST(choices) {
   rng g = rng_start("choices");
   char path[2][64];
   const char *name[2] = {log_path(path[0]), log_path(path[1])};
@@ -46,8 +45,7 @@ static bool die_half_way(void *user, const char *doing, double share) {
 }
 
 /* rows that are read again, in parts that outlive the run */
-static void long_logs(void **state) {
-  (void)state;
+TEST(long_logs) {
   rng g = rng_start("long_logs");
   char path[2][64], folder[64];
   const char *name[3] = {log_path(path[0]), log_path(path[1]), path[0]};
@@ -107,8 +105,7 @@ static void long_logs(void **state) {
 }
 
 /* the first bad file is told, whoever reads it */
-static void bad_files(void **state) {
-  (void)state;
+TEST(bad_files) {
   rng g = rng_start("bad_files");
   char path[4][64];
   const char *name[4] = {log_path(path[0]), log_path(path[1]), log_path(path[2]), log_path(path[3])};
@@ -183,8 +180,7 @@ static void write_faults(const char *path, rng *g) {
   assert_int_equal(fclose(file), 0);
 }
 
-static void from_the_middle(void **state) {
-  (void)state;
+TEST(from_the_middle) {
   rng g = rng_start("from_the_middle");
   char path[64];
   const char *name = log_path(path);

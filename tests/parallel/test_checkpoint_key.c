@@ -46,8 +46,7 @@ static void write_log(const char *path, const char *text) {
   assert_int_equal(fclose(file), 0);
 }
 
-static void every_setting_counts(void **unused) {
-  (void)unused;
+TEST(every_setting_counts) {
   keys k = {.folder = "/tmp/psdm-key-XXXXXX"};
   assert_non_null(mkdtemp(k.folder));
   char text[512], path[2][96];

@@ -35,8 +35,7 @@ static psdm_calibrate_options plain(const char *const *path, int files) {
 }
 
 /* several windows, a segment that is cut by one, rows in memory */
-static void from_memory(void **state) {
-  (void)state;
+TEST(from_memory) {
   rng g = rng_start("from_memory");
   char path[64];
   const char *name = log_path(path);
@@ -58,8 +57,7 @@ static void from_memory(void **state) {
 }
 
 /* columns that remember, too: of a window's rows before it */
-static void with_memory_of_friction(void **state) {
-  (void)state;
+TEST(with_memory_of_friction) {
   rng g = rng_start("with_memory_of_friction");
   char path[64];
   const char *name = log_path(path);
@@ -81,8 +79,7 @@ static bool die_while_weighing(void *user, const char *doing, double share) {
   return true;
 }
 
-static void read_again(void **state) {
-  (void)state;
+TEST(read_again) {
   rng g = rng_start("read_again");
   char path[2][64], folder[64];
   const char *name[2] = {log_path(path[0]), log_path(path[1])};
@@ -155,8 +152,7 @@ static bool until_row(void *user, const psdm_predicted_row *row) {
 }
 
 /* rows come in their order and with the same bits, whoever made them; where the caller stops nothing more comes */
-static void predictions(void **state) {
-  (void)state;
+TEST(predictions) {
   rng g = rng_start("predictions");
   char path[64];
   const char *name = log_path(path);
@@ -185,8 +181,7 @@ static void predictions(void **state) {
 /* ---- the truth ---- */
 
 /* over many windows and two ranks' worth of threads, as over one: what is left is what filters leave */
-static void truth_is_found(void **state) {
-  (void)state;
+TEST(truth_is_found) {
   rng g = rng_start("truth_is_found");
   char path[64];
   const char *name = log_path(path);

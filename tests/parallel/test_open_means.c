@@ -116,8 +116,7 @@ static void compare(const means *got, const means *expected, double *worst) {
   }
 }
 
-static void parts_are_the_whole(void **state) {
-  (void)state;
+TEST(parts_are_the_whole) {
   rng g = rng_start("parts_are_the_whole");
   static rows r;
   static means expected;

@@ -40,8 +40,7 @@ static double plain(const double *x, long count) {
 }
 
 /* ranges of parts are added by someone else first */
-static void any_way_to_split(void **state) {
-  (void)state;
+TEST(any_way_to_split) {
   rng g = rng_start("any_way_to_split");
   long differs = 0;
   for (int round = 0; round < 300; round++) {
@@ -70,8 +69,7 @@ static void any_way_to_split(void **state) {
 
 /* ---- bytes ---- */
 
-static void bytes_and_lies(void **state) {
-  (void)state;
+TEST(bytes_and_lies) {
   psdmp_parallel_bytes b = {0};
   double x = 1.5, y;
   long count = 3, lie = 1L << 60;
@@ -99,8 +97,7 @@ static void bytes_and_lies(void **state) {
 
 /* ---- shares ---- */
 
-static void shares_cover_everything(void **state) {
-  (void)state;
+TEST(shares_cover_everything) {
   for (int size = 1; size < 9; size++)
     for (long count = 0; count < 40; count++) {
       long next = 0, least = 1000, most = 0;
@@ -185,8 +182,7 @@ static psdm_status sum_of(sines s, psdm_ranks *ranks, int threads, long units, d
   return status;
 }
 
-static void same_bits_everywhere(void **state) {
-  (void)state;
+TEST(same_bits_everywhere) {
   static const long lengths[] = {1, 2, 5, 64, 1000};
   double expected[5], sum;
   psdm_error error;
@@ -220,8 +216,7 @@ static void same_bits_everywhere(void **state) {
 
 /* ---- ranks that are lost ---- */
 
-static void failures_are_heard(void **state) {
-  (void)state;
+TEST(failures_are_heard) {
   forked f;
   psdm_error error;
   double sum;
@@ -275,8 +270,7 @@ static void files_of_other_machines(void **state) {
   psdmp_parallel_team_tell(3, PSDM_E_IO, NULL);
 }
 
-static void threads_as_asked(void **state) {
-  (void)state;
+TEST(threads_as_asked) {
   assert_true(psdm_threads() >= 1);
   assert_int_equal(psdmp_parallel_threads(0, NULL, 1000000), psdm_threads());
   assert_int_equal(psdmp_parallel_threads(0, NULL, 1), 1);

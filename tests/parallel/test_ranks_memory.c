@@ -53,8 +53,7 @@ static outcome twice(const psdm_robot *robot, psdm_calibrate_options o, int rank
   return found;
 }
 
-static void memory_runs_out(void **unused) {
-  (void)unused;
+TEST(memory_runs_out) {
   rng g = rng_start("memory_runs_out");
   char path[LOGS][64];
   const char *name[LOGS];

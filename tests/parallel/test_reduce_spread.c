@@ -56,8 +56,7 @@ static void on_ranks(const psdm_robot *robot, const psdm_model *model, psdm_redu
   join_ranks(&f, NULL);
 }
 
-static void reductions(void **state) {
-  (void)state;
+TEST(reductions) {
   static answer expected;
   static double states[3 * 2 * 500];
   psdm_robot *robot = load_shipped("two_link");
@@ -91,8 +90,7 @@ static void reductions(void **state) {
 }
 
 /* more reducers than helpers keep, a helper that is rank 0, a helper with another robot */
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   psdm_robot *robot = load_shipped("two_link"), *other = load_shipped("puma560");
   psdm_model *model;
   psdm_error error;
@@ -124,8 +122,7 @@ static void refusals(void **state) {
 
 /* ---- searches ---- */
 
-static void searches(void **state) {
-  (void)state;
+TEST(searches) {
   psdm_robot *robot = load_shipped("two_link");
   for (int shape = 0; shape < 2; shape++) {
     psdm_excite_options o = {.step = PSDM_STEP_INERTIA,

@@ -75,8 +75,7 @@ static void *run(void *user) {
   return NULL;
 }
 
-static void test_threads_share_constant_objects(void **unused) {
-  (void)unused;
+TEST(test_threads_share_constant_objects) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_model *model;
   assert_int_equal(psdm_model_derive(robot, NULL, NULL, &model, NULL, NULL), PSDM_OK);

@@ -14,8 +14,7 @@ static double value_of(psdm_column_kind kind, double width, int load, double x, 
   return value;
 }
 
-static void test_formulas(void **unused) {
-  (void)unused;
+TEST(test_formulas) {
   rng g = rng_start("columns");
   for (int k = 0; k < 200; k++) {
     double x = rng_uniform(&g, -3, 3), v = rng_uniform(&g, -2, 2), w = rng_uniform(&g, 0.01, 2), sign = v > 0 ? 1 : -1;
@@ -40,8 +39,7 @@ static void test_formulas(void **unused) {
 }
 
 /* z <- clip(z + dx / w, -1, 1): nothing at the first row, slip at one, memory of the way back */
-static void test_stop_remembers(void **unused) {
-  (void)unused;
+TEST(test_stop_remembers) {
   const psdmp_parameters_column column = {PSDM_COLUMN_STOP, 0.5, 0};
   psdmp_parameters_column_state state = {0};
   static const double x[] = {7, 7.25, 8, 7.75, 7.5, 7, 3, 3}, z[] = {0, 0.5, 1, 0.5, 0, -1, -1, -1};
@@ -53,8 +51,7 @@ static void test_stop_remembers(void **unused) {
 }
 
 /* several at once are what each is alone, and nothing is written behind them */
-static void test_side_by_side(void **unused) {
-  (void)unused;
+TEST(test_side_by_side) {
   rng g = rng_start("side_by_side");
   static const psdmp_parameters_column columns[] = {{PSDM_COLUMN_STOP, 0.5, 0},  {PSDM_COLUMN_TANH, 0.3, 1},
                                                     {PSDM_COLUMN_STOP, 0.07, 2}, {PSDM_COLUMN_OFFSET, 0, 1},
@@ -77,8 +74,7 @@ static void test_side_by_side(void **unused) {
   assert_true(all.last == 9);
 }
 
-static void test_texts(void **unused) {
-  (void)unused;
+TEST(test_texts) {
 #define TEXT(id, text) text,
   static const char *const texts[] = {PSDM_COLUMN_LIST(TEXT)};
   for (int k = 0; k < PSDM_COLUMN_KINDS; k++) assert_string_equal(psdm_column_text((psdm_column_kind)k), texts[k]);
@@ -107,8 +103,7 @@ static counts fill(bool springs, bool plain, double span, bool prismatic, bool b
   return c;
 }
 
-static void test_dictionary(void **unused) {
-  (void)unused;
+TEST(test_dictionary) {
   psdmp_identify_dictionary d;
   int always;
   for (int springs = 0; springs < 2; springs++)
@@ -141,8 +136,7 @@ static void test_dictionary(void **unused) {
 
 /* widths one by one: ten a decade apart by thirds, of the speed 2 and of a tenth of the span 3; curves, powers,
  * waves */
-static void test_widths(void **unused) {
-  (void)unused;
+TEST(test_widths) {
   static const double stribeck[] = {0.02, 0.06, 0.2}, power[] = {0.3, 0.5, 0.7, 1.5, 2};
   psdmp_identify_dictionary d;
   int always, seen[PSDM_COLUMN_KINDS] = {0};
@@ -168,8 +162,7 @@ static void test_widths(void **unused) {
 }
 
 /* no column twice, and every width a positive share of the speed or the span */
-static void test_dictionary_has_no_twins(void **unused) {
-  (void)unused;
+TEST(test_dictionary_has_no_twins) {
   psdmp_identify_dictionary d;
   int always;
   for (int springs = 0; springs < 2; springs++) {
@@ -187,8 +180,7 @@ static void test_dictionary_has_no_twins(void **unused) {
 }
 
 /* all of a dictionary, in its order: what is always there first, then both elements width by width, loads, curves */
-static void test_order(void **unused) {
-  (void)unused;
+TEST(test_order) {
   for (int bits = 0; bits < 64; bits++) {
     bool springs = bits & 1, plain = bits & 2, slides = bits & 4, basic = bits & 8, loads = bits & 16, far = bits & 32;
     double span = far ? 3 : 2, share[10];
@@ -242,8 +234,7 @@ static void test_order(void **unused) {
 }
 
 /* each drive has its own speed, span and kind of joint; joints that are fixed are none */
-static void test_several_drives(void **unused) {
-  (void)unused;
+TEST(test_several_drives) {
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{type: fixed, a: 1}, {name: a, type: prismatic}, {name: b, "
                                   "a: 1}, {name: c, type: prismatic, alpha: 1}]\n");
   const double speed[] = {1, 2, 4}, span[] = {5, 6, 7};

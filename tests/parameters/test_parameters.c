@@ -90,8 +90,7 @@ static made *make(rng *g, const psdm_robot *robot, bool full, bool covariance) {
   return m;
 }
 
-static void test_round_trip(void **state) {
-  (void)state;
+TEST(test_round_trip) {
   rng g = rng_start("round trip");
   for (int k = 0; k < 60; k++) {
     psdm_robot *robot = random_robot(&g);
@@ -112,8 +111,7 @@ static void test_round_trip(void **state) {
 /* ---- robots take them over ---- */
 
 /* torques of the robot are Y theta, or Y pi: the plain twin */
-static void test_apply(void **state) {
-  (void)state;
+TEST(test_apply) {
   rng g = rng_start("apply");
   double worst = 0;
   for (int k = 0; k < 40; k++) {
@@ -166,8 +164,7 @@ static void test_apply(void **state) {
 }
 
 /* what a robot file assumes is not what a log has found */
-static void test_assumptions(void **state) {
-  (void)state;
+TEST(test_assumptions) {
   rng g = rng_start("assumptions");
 #define TWO "convention: dh\njoints:\n  - {name: a, a: 1.2, alpha: pi/2}\n  - {name: b, a: 1.1}\n"
   psdm_robot *bare = parse_robot(TWO), *robot = parse_robot(TWO "assume: [ry2 = 0, Ixx2 = Iyy2]\n");
@@ -214,8 +211,7 @@ static uint64_t fingerprint_of(const char *text) {
   return print;
 }
 
-static void test_fingerprint(void **state) {
-  (void)state;
+TEST(test_fingerprint) {
 #define ARM(rows, rest)                                                                                          \
   "gravity: [0, 0, -9.81]\nconvention: dh\njoints:\n  - {name: a, a: 1.2, alpha: pi/2}\n  - {name: b, " rows "}" \
   "\n" rest
@@ -251,8 +247,7 @@ static void set_columns(made *m, int count, const psdm_column *column) {
   memcpy(m->column[0], column, (size_t)count * sizeof *column);
 }
 
-static void test_friction(void **state) {
-  (void)state;
+TEST(test_friction) {
   rng g = rng_start("friction");
   psdm_robot *robot = load_shipped("two_link");
   made *m = make(&g, robot, true, false);
@@ -387,8 +382,7 @@ static void follow_calibration(const char *log, psdm_robot *robot, psdm_estimato
   psdm_calibration_free(c);
 }
 
-static void test_calibration(void **state) {
-  (void)state;
+TEST(test_calibration) {
   char path[] = "/tmp/psdm_logXXXXXX";
   int fd = mkstemp(path);
   assert_true(fd >= 0);
@@ -432,8 +426,7 @@ static char *changed(const psdm_robot *robot, const char *from, const char *to) 
   return text;
 }
 
-static void test_refusals(void **state) {
-  (void)state;
+TEST(test_refusals) {
   static const struct {
     const char *from, *to, *sentence;
   } cases[] = {
@@ -506,8 +499,7 @@ static void test_refusals(void **state) {
   psdm_robot_free(other);
 }
 
-static void test_broken(void **state) {
-  (void)state;
+TEST(test_broken) {
   rng g = rng_start("broken");
   psdm_robot *robot = random_robot(&g);
   made *m = make(&g, robot, true, false);
@@ -520,8 +512,7 @@ static void test_broken(void **state) {
 
 /* ---- memory ---- */
 
-static void test_memory(void **state) {
-  (void)state;
+TEST(test_memory) {
   rng g = rng_start("memory");
   psdm_robot *robot = random_robot(&g);
   made *m = make(&g, robot, false, true);

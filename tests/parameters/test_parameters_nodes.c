@@ -36,8 +36,7 @@ static void visit(void *user, const char *text, nodes_change change, const char 
   assert_int_equal(c.live, 0);
 }
 
-static void every_node(void **state) {
-  (void)state;
+TEST(every_node) {
   static char text[TEXT];
   psdm_robot *robot = load_shipped("two_link");
   double pi[STANDARD];

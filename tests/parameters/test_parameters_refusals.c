@@ -191,19 +191,12 @@ static void check_table(const char *whole, const edit *edits, size_t count) {
   psdm_robot_free(robot);
 }
 
-static void test_oneshot_refusals(void **unused) {
-  (void)unused;
-  check_table(oneshot, oneshot_edits, sizeof oneshot_edits / sizeof *oneshot_edits);
-}
+TEST(test_oneshot_refusals) { check_table(oneshot, oneshot_edits, sizeof oneshot_edits / sizeof *oneshot_edits); }
 
-static void test_steps_refusals(void **unused) {
-  (void)unused;
-  check_table(steps, steps_edits, sizeof steps_edits / sizeof *steps_edits);
-}
+TEST(test_steps_refusals) { check_table(steps, steps_edits, sizeof steps_edits / sizeof *steps_edits); }
 
 /* the file of another robot is told apart by its kinematics, and both names are said */
-static void test_another_robot(void **unused) {
-  (void)unused;
+TEST(test_another_robot) {
   psdm_robot *robot = parse_robot(arm);
   psdm_error error = {0};
   const edit other = {"\"KEY\"", "\"0123456789abcdef\"", NULL, 2};

@@ -118,8 +118,7 @@ static void same_steps(const psdm_parameters *a, const psdm_parameters *b) {
 
 /* every set of finished steps, with and without a tool: what is copied is what was found, and what is read is what
  * was written */
-static void test_steps_round_trip(void **state) {
-  (void)state;
+TEST(test_steps_round_trip) {
   rng g = rng_start("steps, round trip");
   for (unsigned k = 0; k < 32; k++) {
     psdm_robot *robot = random_robot(&g);
@@ -158,8 +157,7 @@ static void test_steps_round_trip(void **state) {
 }
 
 /* the error of all joints from each one's own: errors and torques of our making */
-static void test_steps_errors(void **state) {
-  (void)state;
+TEST(test_steps_errors) {
   rng g = rng_start("steps, errors");
   psdm_robot *robot = load_shipped("kuka_kr6");
   made_steps *m = make_steps(&g, robot, 1u << PSDM_STEP_GRAVITY, false);
@@ -197,8 +195,7 @@ static void base_from_standard(const psdm_model *model, const double *pi, double
 
 /* steps know the arm alone; a robot that takes their file over carries the tool: twin, the arm's and the tool's
  * standard parameters added link by link */
-static void test_steps_tool(void **state) {
-  (void)state;
+TEST(test_steps_tool) {
   rng g = rng_start("steps, tool");
   static const char *const arms[] = {
       "convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2, drive_inertia: 0.3}\n  - {name: b, a: 0.5}\n  - "
@@ -248,8 +245,7 @@ static void test_steps_tool(void **state) {
 }
 
 /* friction and torque constants of the joints; what was not found stays; missing steps are named */
-static void test_steps_apply(void **state) {
-  (void)state;
+TEST(test_steps_apply) {
   rng g = rng_start("steps, apply");
   const char *text = "convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2, torque_constant: 7, friction: "
                      "{coulomb: 3}}\n  - {name: b, a: 0.5, torque_constant: 8, friction: {coulomb: 4}}\n";
@@ -325,8 +321,7 @@ static double stepped(const psdm_friction *f, double from, double to, double int
   return tau;
 }
 
-static void test_steps_predictor(void **state) {
-  (void)state;
+TEST(test_steps_predictor) {
   rng g = rng_start("steps, predictor");
   enum { ROWS = 60 };
   double worst = 0, worst_rigid = 0;
@@ -388,8 +383,7 @@ static void test_steps_predictor(void **state) {
 }
 
 /* rows whose rate nobody knows: as at a steady speed */
-static void test_steps_no_rate(void **state) {
-  (void)state;
+TEST(test_steps_no_rate) {
   rng g = rng_start("steps, no rate");
   psdm_robot *robot =
       parse_robot("convention: dh\njoints:\n  - {name: a, a: 0.4, alpha: pi/2}\n  - {name: b, a: 0.5}\n");
@@ -455,8 +449,7 @@ static char *changed_steps(const psdm_robot *robot, const char *from, const char
   return text;
 }
 
-static void test_steps_refusals(void **state) {
-  (void)state;
+TEST(test_steps_refusals) {
   static const struct {
     const char *from, *to, *sentence;
   } cases[] = {
@@ -522,8 +515,7 @@ static void test_steps_refusals(void **state) {
   psdm_robot_free(robot);
 }
 
-static void test_steps_broken(void **state) {
-  (void)state;
+TEST(test_steps_broken) {
   rng g = rng_start("steps, broken");
   psdm_robot *robot = load_shipped("two_link");
   made_steps *m = make_steps(&g, robot, 15, true);
@@ -538,8 +530,7 @@ static void test_steps_broken(void **state) {
 
 /* ---- memory ---- */
 
-static void test_steps_memory(void **state) {
-  (void)state;
+TEST(test_steps_memory) {
   rng g = rng_start("steps, memory");
   psdm_robot *robot = load_shipped("two_link");
   made_steps *m = make_steps(&g, robot, 15, true);

@@ -28,8 +28,7 @@ static void inverse(const psdm_robot *robot, const double *q, const double *qd, 
 
 /* ---- a load as numbers ---- */
 
-static void loads_go_and_come_back(void **state) {
-  (void)state;
+TEST(loads_go_and_come_back) {
   rng g = rng_start("loads_go_and_come_back");
   for (int round = 0; round < 200; round++) {
     psdm_load load = random_load(&g), back;
@@ -48,8 +47,7 @@ static void loads_go_and_come_back(void **state) {
 }
 
 /* spreads by derivatives beside those by small differences */
-static void doubt_of_body_parameters(void **state) {
-  (void)state;
+TEST(doubt_of_body_parameters) {
   rng g = rng_start("doubt_of_body_parameters");
   double worst = 0;
   for (int round = 0; round < 50; round++) {
@@ -100,8 +98,7 @@ static void unite(twin_row *row, const psdm_load *load) {
   memcpy(row->com, com, sizeof com);
 }
 
-static void rule_on_random_robots(void **state) {
-  (void)state;
+TEST(rule_on_random_robots) {
   static char text[TEXT];
   rng g = rng_start("rule_on_random_robots");
   double worst_twin = 0, worst_theta = 0, worst_growth = 0;
@@ -233,8 +230,7 @@ static double arm_apart(const arm *r, bool modified, const psdm_model *model, co
   return max_difference(by_hand, found, 6);
 }
 
-static void golden_arm(void **state) {
-  (void)state;
+TEST(golden_arm) {
   char text[2048];
   rng g = rng_start("golden_arm");
   double worst = 0, worst_torque = 0;
@@ -289,8 +285,7 @@ static const char tree_text[] =
     "  - {name: hand, parent: right, type: fixed, a: 0.4}\nlinks:\n  - {mass: 3, com: [0, 0, -0.1]}\n  - {mass: 2, "
     "com: [0.2, 0, 0]}\n  - {mass: 2, com: [0.2, 0, 0]}\n  - {mass: 0}\n";
 
-static void links_by_name(void **state) {
-  (void)state;
+TEST(links_by_name) {
   psdm_error error = {0};
   psdm_robot *tree = parse_robot(tree_text), *other = parse_robot(tree_text);
   const psdm_load at_hand = {.mass = 1, .com = {0.05, 0.02, 0}}, at_right = {.mass = 1, .com = {0.45, 0.02, 0}};
@@ -318,8 +313,7 @@ static void links_by_name(void **state) {
   psdm_robot_free(unknown);
 }
 
-static void maps_that_do_not_hold(void **state) {
-  (void)state;
+TEST(maps_that_do_not_hold) {
   psdm_error error = {0};
   psdm_model *model;
   double L[10 * 60];
@@ -350,8 +344,7 @@ static void maps_that_do_not_hold(void **state) {
 
 /* torques of the loaded file = those of the empty one, friction aside, and of a robot that is the load alone;
  * friction feels the load */
-static void loaded_parameters(void **state) {
-  (void)state;
+TEST(loaded_parameters) {
   static char text[TEXT], file[TEXT];
   rng g = rng_start("loaded_parameters");
   double worst = 0;
@@ -434,8 +427,7 @@ static void loaded_parameters(void **state) {
   assert_true(worst < 1e-12);
 }
 
-static void wrong_parameters(void **state) {
-  (void)state;
+TEST(wrong_parameters) {
   static char file[TEXT];
   psdm_robot *robot = load_shipped("two_link"),
              *other =
@@ -465,8 +457,7 @@ static void wrong_parameters(void **state) {
   psdm_robot_free(other);
 }
 
-static void memory_runs_out(void **state) {
-  (void)state;
+TEST(memory_runs_out) {
   static char file[TEXT];
   psdm_robot *robot = load_shipped("two_link");
   double pi[STANDARD], load[10] = {1, 0.1, 0, 0, 0.02, 0, 0, 0.03, 0, 0.03}, C[100] = {1e-4};

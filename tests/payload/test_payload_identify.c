@@ -102,8 +102,7 @@ static double apart(const psdm_payload_answer *a, const psdm_load *load) {
 /* ---- nothing in the way ---- */
 
 /* drives with and without a transmission, friction with memory, by load, friction that has drifted */
-static void exact_without_noise(void **state) {
-  (void)state;
+TEST(exact_without_noise) {
   static char text[TEXT];
   rng g = rng_start("exact_without_noise");
   static const struct {
@@ -171,8 +170,7 @@ static void exact_without_noise(void **state) {
 
 /* an arm that was calibrated in steps: LuGre, constants of currents or factors of torques, drives that move several
  * joints */
-static void exact_after_steps(void **state) {
-  (void)state;
+TEST(exact_after_steps) {
   static char text[TEXT];
   rng g = rng_start("exact_after_steps");
   for (int kind = 0; kind < 4; kind++) {
@@ -207,8 +205,7 @@ static void exact_after_steps(void **state) {
 }
 
 /* what has drifted since the calibration, offset, viscous and Coulomb, is told apart from the load */
-static void drift_is_told_apart(void **state) {
-  (void)state;
+TEST(drift_is_told_apart) {
   static char text[TEXT];
   rng g = rng_start("drift_is_told_apart");
   psdm_robot *robot = parse_robot(arm_text);
@@ -245,8 +242,7 @@ static void drift_is_told_apart(void **state) {
 /* ---- noise ---- */
 
 /* calibrated from one noisy log, load from another: how often the truth lies within three standard deviations */
-static void coverage(void **state) {
-  (void)state;
+TEST(coverage) {
   enum { SEEDS = 6 };
   rng g = rng_start("coverage");
   psdm_robot *robot = parse_robot(arm_text);
@@ -324,8 +320,7 @@ static void coverage(void **state) {
 }
 
 /* a spring that no model knows: with a log of the same motion without the load it falls out */
-static void model_error_falls_out(void **state) {
-  (void)state;
+TEST(model_error_falls_out) {
   static char text[TEXT];
   rng g = rng_start("model_error_falls_out");
   psdm_robot *robot = parse_robot(arm_text);
@@ -384,8 +379,7 @@ static void model_error_falls_out(void **state) {
 
 /* ---- what a motion does not show ---- */
 
-static void planar_arm(void **state) {
-  (void)state;
+TEST(planar_arm) {
   static char text[TEXT];
   static const bool seen[10] = {true, true, true, false, false, false, false, false, false, true}; /* m mx my ZZ */
   rng g = rng_start("planar_arm");
@@ -449,8 +443,7 @@ static bool three_times(void *user, const char *doing, double share) {
   return ++*(int *)user < 3;
 }
 
-static void rows_and_stops(void **state) {
-  (void)state;
+TEST(rows_and_stops) {
   static char text[TEXT];
   rng g = rng_start("rows_and_stops");
   psdm_robot *robot = load_shipped("two_link");
@@ -502,8 +495,7 @@ static void rows_and_stops(void **state) {
   psdm_robot_free(robot);
 }
 
-static void memory_runs_out(void **state) {
-  (void)state;
+TEST(memory_runs_out) {
   static char text[TEXT];
   rng g = rng_start("memory_runs_out");
   psdm_robot *robot = load_shipped("two_link");

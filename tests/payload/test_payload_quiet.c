@@ -6,8 +6,7 @@
 #include "allocations.h"
 #include "support.h"
 
-static void updates_quietly(void **state) {
-  (void)state;
+TEST(updates_quietly) {
   enum { BASE = 40 };
   rng g = rng_start("updates_quietly");
   double L[10 * BASE], pi[10], theta[BASE], loaded[BASE], by_hand[BASE];

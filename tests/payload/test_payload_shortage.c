@@ -43,8 +43,7 @@ static psdm_status try_payload(const psdm_allocator *allocator, const void *what
   return status;
 }
 
-static void loads(void **state) {
-  (void)state;
+TEST(loads) {
   static char text[TEXT];
   rng g = rng_start("loads");
   psdm_robot *robot = load_shipped("two_link");
@@ -90,8 +89,7 @@ static psdm_status try_excite(const psdm_allocator *allocator, const void *what,
   return status;
 }
 
-static void excitation(void **state) {
-  (void)state;
+TEST(excitation) {
   psdm_robot *robot = parse_robot(one_link);
   shortage_everywhere("excite", try_excite, robot);
   psdm_robot_free(robot);

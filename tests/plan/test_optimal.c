@@ -1,26 +1,9 @@
 /* optimal.c: closed forms of the double integrator, a published two-link benchmark, and motions that must not be
  * better. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "psdm/optimal.h"
-#include "support.h"
-
-static psdm_optimal *optimum(const psdm_robot *robot, const psdm_optimal_options *options) {
-  psdm_optimal *optimal;
-  psdm_error error;
-  psdm_status status = psdm_optimal_new(robot, options, NULL, &optimal, &error);
-  if (status) print_message("%s\n", error.text);
-  assert_int_equal(status, PSDM_OK);
-  if (!optimal->converged) print_message("%s\n", optimal->words);
-  assert_true(optimal->converged && !optimal->stopped);
-  return optimal;
-}
+#include "test_optimal_scene.h"
 
 /* largest share of the torque limits by psdm_inverse alone, and the integral of sum w tau^2 by Simpson's formula */
-static double largest_share(const psdm_robot *robot, const psdm_motion *motion, const double *effort,
+static double weighed_share(const psdm_robot *robot, const psdm_motion *motion, const double *effort,
                             const double *weight, double *integral) {
   enum { PARTS = 20000 };
   double x[3 * 8], tau[8], worst = 0, begin = psdm_motion_begin(motion), length = psdm_motion_end(motion) - begin;
@@ -53,8 +36,7 @@ static psdm_robot *cart_of(double mass) {
 
 /* least time 2 sqrt(d m / F); with a speed limit d / v + v m / F; least energy in T 12 m^2 d^2 / T^3, a cubic; least
  * w_t T + w_e energy / F^2 at T^4 = 36 w_e m^2 d^2 / (w_t F^2), where torque limits do not matter */
-static void double_integrator(void **state) {
-  (void)state;
+TEST(double_integrator) {
   rng g = rng_start("double_integrator");
   /* IPOPT stops where multiplier times slack of each of the hundred torques is below its tolerance of 1e-8; their
    * sum is what the least time lacks, in s. It relaxes bounds by 1e-8, which is half of that in time. A node is
@@ -233,8 +215,7 @@ static double simulated_miss(const psdm_robot *robot, const psdm_optimal *p, con
   return fmax(fmax(fabs(x[0] - to[0]), fabs(x[1] - to[1])), fmax(fabs(x[2]), fabs(x[3])));
 }
 
-static void two_links(void **state) {
-  (void)state;
+TEST(two_links) {
   psdm_robot *robot = parse_robot(luus_text);
   const double from[] = {0, 0.5}, to[] = {0.522, 0.5}, effort[] = {1, 1}, weight[] = {1, 1};
   double exact = shooting(), integral;
@@ -242,7 +223,7 @@ static void two_links(void **state) {
   printf("two links: %.9f s by shooting, %.6f s published\n", exact, published);
   for (int nodes = 10; nodes <= 40; nodes *= 2) {
     psdm_optimal *p = optimum(robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort, .nodes = nodes});
-    double share = largest_share(robot, p->motion, effort, weight, &integral),
+    double share = weighed_share(robot, p->motion, effort, weight, &integral),
            miss = simulated_miss(robot, p, from, to);
     printf("  %d pieces: %.9f s, relative error %.1e, torques up to %.6f, simulated to %.1e of the end, %.2f s\n",
            nodes, p->seconds, p->seconds / exact - 1, share, miss, p->wall);
@@ -259,8 +240,7 @@ static void two_links(void **state) {
 
 /* ---- energy: nothing that keeps to the limits is below ---- */
 
-static void below_polynomials(void **state) {
-  (void)state;
+TEST(below_polynomials) {
   rng g = rng_start("below_polynomials");
   const random_options options = {.n_min = 2, .n_max = 4, .trees = true, .prismatic = true, .drives = true};
   double best = 1, least = 0, share = 0, seconds = 0, other = 0;
@@ -286,11 +266,11 @@ static void below_polynomials(void **state) {
     for (int i = 0; i < n; i++) weight[i] = 1 / (effort[i] * effort[i]);
     psdm_optimal *p =
         optimum(robot, &(psdm_optimal_options){.from = from, .to = to, .effort = effort, .energy = 1, .duration = T});
-    share = fmax(share, largest_share(robot, p->motion, effort, weight, &integral[0]));
+    share = fmax(share, weighed_share(robot, p->motion, effort, weight, &integral[0]));
     other = fmax(other, fabs(integral[0] / p->objective - 1));
     seconds = fmax(seconds, p->wall);
     for (int k = 0; k < 2; k++) {
-      double own = largest_share(robot, motion[k], effort, weight, &integral[1]);
+      double own = weighed_share(robot, motion[k], effort, weight, &integral[1]);
       if (own > 1) continue; /* the quintic may break them */
       feasible++;
       assert_true(p->objective < integral[1] * (1 + 1e-8)); /* where M and g are constant the cubic itself is best */

@@ -5,8 +5,7 @@
 /* ---- limits of positions ---- */
 
 /* position limits that bind: the energy-optimal motion would swing through */
-static void position_limits(void **state) {
-  (void)state;
+TEST(position_limits) {
   psdm_robot *robot = load_shipped("two_link");
   const double from[] = {0, 0}, to[] = {1, 0.5}, lower[] = {-0.1, -0.05}, upper[] = {1.05, 0.55},
                none[] = {INFINITY, INFINITY};
@@ -65,8 +64,7 @@ static double gramian_energy(double m, double B, double K, double d, double T) {
   return sum;
 }
 
-static void elastic_cart(void **state) {
-  (void)state;
+TEST(elastic_cart) {
   rng g = rng_start("elastic_cart");
   double worst = 0;
   for (int round = 0; round < 5; round++) {
@@ -115,8 +113,7 @@ static bool take_row(void *user, const psdm_along_row *row) {
 }
 
 /* the motors' torques along the answer, by psdm_along */
-static void elastic_two_links(void **state) {
-  (void)state;
+TEST(elastic_two_links) {
   psdm_robot *robot = parse_robot(elastic_arm);
   const double from[] = {0, 0}, to[] = {1, -1}, effort[] = {60, 25};
   const psdm_optimal_options way[] = {
@@ -148,8 +145,7 @@ static void elastic_two_links(void **state) {
 
 /* ---- loops ---- */
 
-static void loops(void **state) {
-  (void)state;
+TEST(loops) {
   psdm_robot *five_bar = load_shipped("five_bar"), *parallelogram = load_shipped("parallelogram");
   const double from[] = {1.6, 1.5}, to[] = {2.1, 1.1}, effort[] = {15, 15}, from_parallel[] = {0, 0.5},
                to_parallel[] = {1, -0.5}, strong[] = {30, 30};
@@ -200,8 +196,7 @@ static double cart_time(double m, double F, double b, double c, double d) {
   return t + m / b * log((v + under) / under);
 }
 
-static void cart_with_friction(void **state) {
-  (void)state;
+TEST(cart_with_friction) {
   const double from[] = {0}, to[] = {1.5}, effort[] = {6};
   psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic, "
                                   "friction: {coulomb: 1, viscous: 0.7}}]\n"

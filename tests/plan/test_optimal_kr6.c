@@ -24,8 +24,7 @@ static double straight(const psdm_robot *robot) {
   return seconds;
 }
 
-static void kr6(void **state) {
-  (void)state;
+TEST(kr6) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   const limits l = {.effort = kr6_effort, .velocity = kr6_velocity};
   double line = straight(robot), energy, cubic_energy;

@@ -26,8 +26,7 @@ static double polynomial(const double *a, int degree, double s, int k) {
 
 /* a piece is the polynomial that has the derivatives of its ends; hulls hold it; Lobatto's formula is exact up to
  * degree seven */
-static void pieces(void **state) {
-  (void)state;
+TEST(pieces) {
   rng g = rng_start("pieces");
   double worst = 0, out = 0, quadrature = 0;
   for (int round = 0; round < 200; round++) {
@@ -133,8 +132,7 @@ static void compare_torques(rng *g, const psdm_robot *robot, psdm_friction_kind 
   psdmp_base_arena_free(&arena);
 }
 
-static void torques(void **state) {
-  (void)state;
+TEST(torques) {
   rng g = rng_start("torques");
   const random_options options = {
       .n_min = 1, .n_max = 6, .trees = true, .prismatic = true, .drives = true, .coupled = true};
@@ -180,8 +178,7 @@ static bool compare_row(void *user, const psdm_along_row *row) {
   return true;
 }
 
-static void elastic_torques(void **state) {
-  (void)state;
+TEST(elastic_torques) {
   psdm_robot *arm = parse_robot(elastic_arm);
   psdm_motion *motion;
   psdmp_base_arena arena = {0};
@@ -205,8 +202,7 @@ static void elastic_torques(void **state) {
 }
 
 /* smoothed friction: derivatives against differences, and far from rest the model itself */
-static void friction(void **state) {
-  (void)state;
+TEST(friction) {
   rng g = rng_start("friction");
   double worst = 0, far = 0;
   for (int round = 0; round < 300; round++) {
@@ -287,8 +283,7 @@ static double check_program(rng *g, program_case *c) {
   return worst;
 }
 
-static void program(void **state) {
-  (void)state;
+TEST(program) {
   rng g = rng_start("program");
   psdm_robot *arm = parse_robot(elastic_arm);
   double worst[2] = {0};
@@ -352,8 +347,7 @@ static void refuses(const psdm_robot *robot, psdm_optimal_options options, psdm_
   assert_non_null(strstr(error.text, words));
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   psdm_robot *cart = parse_robot(cart_text),
              *unknown = parse_robot("convention: dh\njoints: [{name: a, type: prismatic}]\n"),
              *arm = parse_robot(elastic_arm);
@@ -429,8 +423,7 @@ static long fail_each(const psdm_robot *robot, const psdm_optimal_options *optio
   }
 }
 
-static void memory(void **state) {
-  (void)state;
+TEST(memory) {
   psdm_robot *cart = parse_robot(cart_text), *arm = parse_robot(elastic_arm), *loop = load_shipped("five_bar");
   const double still[] = {1.5, 1.5, 0}, moved[] = {1.8, 1.4, 0.2}, none[] = {INFINITY, INFINITY, INFINITY};
   long rigid = fail_each(cart, &(psdm_optimal_options){.from = zero, .to = three, .nodes = 3});
@@ -460,8 +453,7 @@ static bool stop_at_three(void *user, const char *doing, double share) {
   return *(int *)user < 3;
 }
 
-static void stopped(void **state) {
-  (void)state;
+TEST(stopped) {
   psdm_robot *cart = parse_robot(cart_text);
   psdm_optimal *optimal;
   int seen = 0;

@@ -21,8 +21,7 @@ static psdm_motion *line(int n, const double *from, const double *to) {
 }
 
 /* a cart: least time of a double integrator from rest to rest is 2 sqrt(d / a); with a speed limit d / v + v / a */
-static void double_integrator(void **state) {
-  (void)state;
+TEST(double_integrator) {
   psdm_robot *robot = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic}]\nlinks: "
                                   "[{mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n");
   psdm_motion *path = line(1, (const double[]){0}, (const double[]){3});
@@ -59,8 +58,7 @@ static void refuses(const psdm_robot *robot, const psdm_motion *path, psdm_path_
     fail_msg("status %d, '%s'; %d and '%s' were expected", status, error.text, expected, words);
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   psdm_robot *cart = parse_robot("convention: dh\ngravity: [0, 0, 0]\njoints: [{name: cart, type: prismatic}]\nlinks: "
                                  "[{mass: 2, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}]\n");
   psdm_robot *unknown = parse_robot("convention: dh\njoints: [{name: cart, type: prismatic}]\n"),
@@ -97,8 +95,7 @@ static void refusals(void **state) {
 }
 
 /* a curved path of a random robot: limits hold, one is always met, slower paths are never quicker */
-static void random_paths(void **state) {
-  (void)state;
+TEST(random_paths) {
   rng g = rng_start("random_paths");
   const random_options options = {.n_min = 2, .n_max = 6, .trees = true, .prismatic = true, .drives = true};
   double worst = 0, least = 1, share = 0;

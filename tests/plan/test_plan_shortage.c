@@ -53,8 +53,7 @@ static psdm_status try_batch(const psdm_allocator *allocator, const void *what, 
   return status ? status : psdm_mass_condition(p->robot, allocator, &condition, error);
 }
 
-static void bounds_and_structures(void **state) {
-  (void)state;
+TEST(bounds_and_structures) {
   psdm_robot *robots[] = {parse_robot(slide), load_shipped("two_link")};
   for (int k = 0; k < 2; k++) {
     psdm_model *model;
@@ -101,8 +100,7 @@ static psdm_status try_optimal(const psdm_allocator *allocator, const void *what
   return status;
 }
 
-static void plans(void **state) {
-  (void)state;
+TEST(plans) {
   char where[400];
   psdm_robot *robot = parse_robot(slide);
   shortage_everywhere("path", try_path, robot);

@@ -76,8 +76,7 @@ static void same_bins(const char *name, bool forward, long total) {
   close_fixture(&x);
 }
 
-static void bins(void **state) {
-  (void)state;
+TEST(bins) {
   same_bins("two_link", false, 20011);
   same_bins("fanuc_sr6ia", false, 20011);
   same_bins("fanuc_sr6ia", true, 20011);
@@ -85,8 +84,7 @@ static void bins(void **state) {
 }
 
 /* the whole way: the same model, the same figures */
-static void whole(void **state) {
-  (void)state;
+TEST(whole) {
   psdm_robot *robot = load_shipped("fanuc_sr6ia");
   psdm_model *model, *reduced[2];
   psdm_reduce_info info[2];
@@ -109,8 +107,7 @@ static void whole(void **state) {
   psdm_robot_free(robot);
 }
 
-static void refused(void **state) {
-  (void)state;
+TEST(refused) {
   static const char *const cases[][2] = {{"/nonexistent/nvcc", "CUDA's compiler: '/nonexistent/nvcc' was not found"},
                                          {"false", "the compiler failed"},
                                          {"true", "wrote no object"}};

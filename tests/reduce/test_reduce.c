@@ -107,8 +107,7 @@ static long operations(const psdm_robot *robot, const psdm_model *model, psdm_fu
 
 /* ---- the paper's robots ---- */
 
-static void test_published(void **unused) {
-  (void)unused;
+TEST(test_published) {
   static const struct {
     const char *name;
     double fewer; /* percent of the operations of the full closed form */
@@ -138,8 +137,7 @@ static void test_published(void **unused) {
 }
 
 /* tighter errors and higher confidences need more functions */
-static void test_monotone(void **unused) {
-  (void)unused;
+TEST(test_monotone) {
   fixture x;
   psdm_reduce_info a, b, c;
   psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 20000, .contributions = 20000, .seed = 3};
@@ -160,8 +158,7 @@ static void test_monotone(void **unused) {
 }
 
 /* contributions again, one function and state at a time */
-static void test_contributions(void **unused) {
-  (void)unused;
+TEST(test_contributions) {
   enum { STATES = 20000 };
   rng g = rng_start("contributions");
   fixture x;
@@ -195,8 +192,7 @@ static void test_contributions(void **unused) {
 
 /* ---- accelerations ---- */
 
-static void test_forward(void **unused) {
-  (void)unused;
+TEST(test_forward) {
   rng g = rng_start("reduce, forward");
   fixture x;
   psdm_reduce_info info;
@@ -226,8 +222,7 @@ static void test_forward(void **unused) {
 /* ---- the result as an object ---- */
 
 /* same seed, same model; saved and loaded it gives the same torques, and so does its graph */
-static void test_object(void **unused) {
-  (void)unused;
+TEST(test_object) {
   fixture x;
   psdm_reduce_info info;
   psdm_reduce_options options = {.profile = psdm_profile_fast(), .samples = 20000, .contributions = 10000, .seed = 7};
@@ -290,8 +285,7 @@ static double *listed_states(rng *g, int n, long count) {
   return states;
 }
 
-static void test_random_robots(void **unused) {
-  (void)unused;
+TEST(test_random_robots) {
   rng g = rng_start("reduce, random robots");
   static char text[64 * 1024];
   for (int k = 0; k < 30; k++) {
@@ -318,8 +312,7 @@ static bool stop(void *user, const char *doing, double share) {
 
 /* stopped at whatever moment: nothing, or a model that keeps its word at states that had no part in it. One thread:
  * how often it asks is counted */
-static void test_stopped(void **unused) {
-  (void)unused;
+TEST(test_stopped) {
   fixture x;
   psdm_error error;
   psdm_reduce_info whole, info;
@@ -359,8 +352,7 @@ static void test_stopped(void **unused) {
   close_fixture(&x);
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   fixture x;
   psdm_error error;
   psdm_model *reduced;
@@ -382,8 +374,7 @@ static void test_refusals(void **unused) {
 }
 
 /* every allocation fails once, and nothing is lost */
-static void test_memory(void **unused) {
-  (void)unused;
+TEST(test_memory) {
   fixture x;
   rng g = rng_start("reduce, memory");
   assert_true(open_model(&x, load_shipped("two_link")));

@@ -36,8 +36,7 @@ static size_t unescape(const char *html, char *out) {
 }
 
 /* random bytes, many of them special: what comes out is text, and what was good text comes back */
-static void test_escaping(void **state) {
-  (void)state;
+TEST(test_escaping) {
   static const char special[] = "<>&\"'/= \x80\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\x01\x7F";
   rng g = rng_start("test_escaping");
   for (int round = 0; round < 2000; round++) {
@@ -73,8 +72,7 @@ static void expect_number(double value, int digits, const char *want) {
   psdmp_report_page_free(&page);
 }
 
-static void test_numbers(void **state) {
-  (void)state;
+TEST(test_numbers) {
   expect_number(0, 3, "0");
   expect_number(1.5, 3, "1.50");
   expect_number(-0.0123456, 3, "\u22120.0123");
@@ -87,8 +85,7 @@ static void test_numbers(void **state) {
 }
 
 /* every number reads back to within half of its last digit */
-static void test_numbers_read_back(void **state) {
-  (void)state;
+TEST(test_numbers_read_back) {
   rng g = rng_start("test_numbers_read_back");
   for (int round = 0; round < 5000; round++) {
     double value = rng_uniform(&g, -1, 1) * pow(10, rng_int(&g, -30, 30));
@@ -144,8 +141,7 @@ static void expect_refusal(const char *text, psdm_status status, const char *wan
   psdmp_base_arena_free(&arena);
 }
 
-static void test_results(void **state) {
-  (void)state;
+TEST(test_results) {
   expect_result("{\"command\": \"derive\", \"name\": \"arm\", \"n\": 2}", PSDMP_REPORT_RESULT_JSON, "derive", "arm");
   expect_result("\xEF\xBB\xBF\n {\"command\": \"bench/derive\", \"n\": 1}", PSDMP_REPORT_RESULT_JSON, "bench/derive",
                 "");
@@ -156,8 +152,7 @@ static void test_results(void **state) {
   expect_result("# words\nt, q1\r\n0, 1\r\n\n1,\n", PSDMP_REPORT_RESULT_CSV, "trajectory", "");
 }
 
-static void test_refusals(void **state) {
-  (void)state;
+TEST(test_refusals) {
   expect_refusal("", PSDM_E_PARSE, "result:1:1: ");
   expect_refusal("{\"name\": \"arm\"}", PSDM_E_PARSE, "result:1:1: not a result, it has no \"command\"");
   expect_refusal("[1, 2]", PSDM_E_PARSE, "result:1:1: not a result");
@@ -184,8 +179,7 @@ static void test_refusals(void **state) {
   expect_refusal("t,q1\n0,nan\n1,1e308\n2,-1e308\n", PSDM_E_PARSE, "result:1: rows without content");
 }
 
-static void test_result_values(void **state) {
-  (void)state;
+TEST(test_result_values) {
   psdmp_base_arena arena = {0};
   psdmp_report_result *tree, *rows;
   char sentence[900];
@@ -211,8 +205,7 @@ static void test_result_values(void **state) {
 /* ---- thinning ---- */
 
 /* of every piece between two kept neighbours nothing stands out, and gaps stay gaps */
-static void test_thinning(void **state) {
-  (void)state;
+TEST(test_thinning) {
   enum { COUNT = 5000 };
   rng g = rng_start("test_thinning");
   static double y[COUNT];
@@ -264,8 +257,7 @@ static psdmp_report_figure *some_figure(psdmp_report_page *page, const char *lab
 
 /* every figure has a range, whatever is drawn: numbers that a tenth of is nothing, bars beside which their width is
  * nothing */
-static void test_ranges(void **state) {
-  (void)state;
+TEST(test_ranges) {
   static const double values[] = {0, 5e-324, -5e-324, 2e-308, 1, 1e17, -1e99};
   for (int log = 0; log < 2; log++)
     for (psdmp_report_series_kind kind = PSDMP_REPORT_LINE; kind <= PSDMP_REPORT_BARS;
@@ -289,8 +281,7 @@ static void test_ranges(void **state) {
 }
 
 /* whatever a label is, its line of the script is: words, one quoted text, words */
-static void test_quoting(void **state) {
-  (void)state;
+TEST(test_quoting) {
   static const char *const labels[] = {
       "plain", "it's", "'; system 'rm x", "a\nb", "`date`", "@macro \"x\" \\' {/:Bold}", "''", "\xFF\xFE", "%d %s"};
   for (size_t k = 0; k < sizeof labels / sizeof *labels; k++) {
@@ -327,8 +318,7 @@ static const char some_svg[] =
     "<use xlink:href='#gpPt6' transform='translate(1,2) scale(3)' color='rgb(240, 0, "
     "16)'/>\n<script>alert(1)</script><image href=\"http://x\"/>\n</g>\n</svg>\n";
 
-static void test_distil(void **state) {
-  (void)state;
+TEST(test_distil) {
   psdmp_report_page page = {0};
   char *svg = psdmp_report_plot_distil(&page, some_figure(&page, "a <b> &amp; c"), PSDMP_REPORT_WIDE, some_svg,
                                        strlen(some_svg), some_box);
@@ -370,8 +360,7 @@ static void expect_ours(const char *svg) {
   }
 }
 
-static void test_distil_anything(void **state) {
-  (void)state;
+TEST(test_distil_anything) {
   rng g = rng_start("test_distil_anything");
   for (int round = 0; round < 3000; round++) {
     char bytes[sizeof some_svg];
@@ -472,8 +461,7 @@ static psdm_status write_page(const psdm_allocator *allocator, const char *gnupl
 }
 
 /* no name of a result is markup, without gnuplot the page says so, and the same results give the same bytes */
-static void test_page(void **state) {
-  (void)state;
+TEST(test_page) {
   psdm_error error;
   char missing[600];
   int sections = 0;
@@ -498,8 +486,7 @@ static void test_page(void **state) {
 }
 
 /* a program that draws nothing, one that ends at once with an error: the page is there all the same */
-static void test_odd_gnuplots(void **state) {
-  (void)state;
+TEST(test_odd_gnuplots) {
   static const char *const programs[] = {"true", "false"};
   psdm_error error;
   char missing[600];
@@ -510,8 +497,7 @@ static void test_odd_gnuplots(void **state) {
   }
 }
 
-static void test_errors(void **state) {
-  (void)state;
+TEST(test_errors) {
   psdm_report *report;
   psdm_error error;
   assert_int_equal(psdm_report_new(NULL, NULL, &report, &error), PSDM_OK);
@@ -526,8 +512,7 @@ static void test_errors(void **state) {
 }
 
 /* whichever allocation fails, the answer is that, and nothing is left */
-static void test_no_memory(void **state) {
-  (void)state;
+TEST(test_no_memory) {
   long calls = 1;
   for (long at = 1; at <= calls; at++) {
     counting c;

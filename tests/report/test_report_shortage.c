@@ -22,9 +22,6 @@ static psdm_status try_page(const psdm_allocator *allocator, const void *what, p
   return status;
 }
 
-static void pages(void **state) {
-  (void)state;
-  shortage_everywhere("page", try_page, "title");
-}
+TEST(pages) { shortage_everywhere("page", try_page, "title"); }
 
 TEST_MAIN(pages)

@@ -20,9 +20,6 @@ static psdm_status try_page(const psdm_allocator *allocator, const void *what, p
   return status;
 }
 
-static void pages(void **state) {
-  (void)state;
-  assert_true(trouble_everywhere("page", try_page, "gnuplot", NULL) > 5);
-}
+TEST(pages) { assert_true(trouble_everywhere("page", try_page, "gnuplot", NULL) > 5); }
 
 TEST_MAIN(pages)

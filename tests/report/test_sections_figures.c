@@ -97,8 +97,7 @@ static void expect_values(const double *found, const double *want, size_t count)
 
 /* ---- what is drawn ---- */
 
-static void test_reduce(void **state) {
-  (void)state;
+TEST(test_reduce) {
   sheet s;
   assert_true(open_sheet(&s, reduce_text, strlen(reduce_text), NULL));
   assert_true(s.result->used);
@@ -138,8 +137,7 @@ static void expect_side_by_side(const psdmp_report_figure *f, int kinds, int gro
   }
 }
 
-static void test_script(void **state) {
-  (void)state;
+TEST(test_script) {
   sheet s;
   assert_true(open_sheet(&s, script_text, strlen(script_text), NULL));
   assert_int_equal(s.page.sections, 1);
@@ -169,8 +167,7 @@ static void test_script(void **state) {
   close_sheet(&s);
 }
 
-static void test_bench(void **state) {
-  (void)state;
+TEST(test_bench) {
   sheet s;
   assert_true(open_sheet(&s, bench_text, strlen(bench_text), NULL));
   assert_int_equal(s.page.figures, 1);
@@ -218,8 +215,7 @@ static size_t spoil(rng *g, char *text, size_t length, size_t room) {
   return length - (to - from) + size;
 }
 
-static void test_spoilt(void **state) {
-  (void)state;
+TEST(test_spoilt) {
   rng g = rng_start("test_spoilt");
   int accepted = 0;
   for (int round = 0; round < 3000; round++) {
@@ -239,8 +235,7 @@ static void test_spoilt(void **state) {
   assert_true(accepted > 500); /* else the sections were not reached */
 }
 
-static void test_no_memory(void **state) {
-  (void)state;
+TEST(test_no_memory) {
   for (int k = 0; k < TEXTS; k++) {
     bool done = false;
     for (long at = 1; !done; at++) {

@@ -159,8 +159,7 @@ static void expect_words(psdmp_report_result **item, int count, const char *cons
 }
 
 /* what the page says of them */
-static void rich_results(void **state) {
-  (void)state;
+TEST(rich_results) {
   psdmp_base_arena arena = {0};
   psdmp_report_result *item[RICH];
   for (int k = 0; k < RICH; k++) item[k] = rich_result(&arena, k);
@@ -178,8 +177,7 @@ static void rich_results(void **state) {
   psdmp_base_arena_free(&arena);
 }
 
-static void every_node(void **state) {
-  (void)state;
+TEST(every_node) {
   psdmp_base_arena arena = {0};
   psdmp_report_result *item[FILES];
   for (int k = 0; k < STORED; k++) item[k] = read_result(&arena, stored_results[k]);

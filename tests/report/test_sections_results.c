@@ -194,8 +194,7 @@ static bool has_plot(const psdmp_report_page *page, const char *title) {
   return false;
 }
 
-static void test_whole_results(void **state) {
-  (void)state;
+TEST(test_whole_results) {
   static const char *const words[] = {"4.56\xC2\xA0%",
                                       "3.21\xC2\xA0%",
                                       "0.9987",
@@ -263,8 +262,7 @@ static void test_whole_results(void **state) {
 }
 
 /* labels of a joint that slides */
-static void test_units(void **state) {
-  (void)state;
+TEST(test_units) {
   rng g = rng_start("test_units");
   psdmp_base_arena arena = {0};
   psdmp_report_page page = {0};
@@ -337,8 +335,7 @@ static void mutate(rng *g, psdmp_document_node *root) {
                                 .quoted = rng_int(g, 0, 1)};
 }
 
-static void test_mutated(void **state) {
-  (void)state;
+TEST(test_mutated) {
   rng g = rng_start("test_mutated");
   int shown = 0;
   for (int round = 0; round < 400; round++) {
@@ -367,8 +364,7 @@ static void test_mutated(void **state) {
 }
 
 /* every allocation fails once: the page says so, and nothing is written twice or lost */
-static void test_memory(void **state) {
-  (void)state;
+TEST(test_memory) {
   rng g = rng_start("test_memory");
   psdmp_base_arena arena = {0};
   psdmp_report_result *item[ALL];
@@ -396,8 +392,7 @@ static psdmp_report_result *rows_of(psdmp_report_results results, const psdmp_re
   return json->matched;
 }
 
-static void test_rows(void **state) {
-  (void)state;
+TEST(test_rows) {
   rng g = rng_start("test_rows");
   psdmp_base_arena arena = {0};
   char *all = rows_text(&g, tables[3].text, 120, false), *fewer = rows_text(&g, tables[3].text, 110, false);
@@ -424,8 +419,7 @@ static void test_rows(void **state) {
   psdmp_base_arena_free(&arena);
 }
 
-static void test_timeline(void **state) {
-  (void)state;
+TEST(test_timeline) {
   psdmp_base_arena arena = {0};
   psdmp_report_page page = {0};
   psdmp_report_timeline line;
@@ -458,8 +452,7 @@ static void test_timeline(void **state) {
 /* ---- friction ---- */
 
 /* LuGre's steady curve is the library's, and its doubt follows from derivatives */
-static void test_lugre(void **state) {
-  (void)state;
+TEST(test_lugre) {
   rng g = rng_start("test_lugre");
   for (int round = 0; round < 300; round++) {
     psdmp_report_friction_view f = {.bristles = true, .correlated = true};
@@ -493,8 +486,7 @@ static void test_lugre(void **state) {
 }
 
 /* every column that the library knows: those of the position are left out, the others are what their text says */
-static void test_columns(void **state) {
-  (void)state;
+TEST(test_columns) {
   rng g = rng_start("test_columns");
   for (int round = 0; round < 200; round++) {
     double v = rng_uniform(&g, -2, 2), w = rng_uniform(&g, 0.05, 1), s = v > 0 ? 1 : -1, load = rng_uniform(&g, 0, 5);
@@ -522,8 +514,7 @@ static void test_columns(void **state) {
 
 /* ---- words ---- */
 
-static void test_words(void **state) {
-  (void)state;
+TEST(test_words) {
   psdmp_report_page page = {0};
   assert_string_equal(psdmp_report_words_doubt(&page, 6.00401, 0.00264), "6.0040(26)");
   assert_string_equal(psdmp_report_words_doubt(&page, -0.029948, 5.1e-5), "\xE2\x88\x92"

@@ -32,8 +32,7 @@ static void plain_fourier(size_t count, const double *re, const double *im, doub
 
 /* errors of both sums grow with the norm of the input times count (the plain one) in the worst case; in the mean far
  * less */
-static void test_fourier(void **state) {
-  (void)state;
+TEST(test_fourier) {
   rng g = rng_start("test_fourier");
   for (size_t count = 1; count <= 1024; count *= 2) {
     double *x = numbers(8 * count), *re = x + 2 * count, *im = re + count, *want_re = im + count,
@@ -88,8 +87,7 @@ static size_t plain_welch(const double *x, size_t count, double rate, size_t len
   return windows;
 }
 
-static void test_welch_twin(void **state) {
-  (void)state;
+TEST(test_welch_twin) {
   rng g = rng_start("test_welch_twin");
   for (int round = 0; round < 40; round++) {
     size_t length = (size_t)1 << rng_int(&g, 4, 7), count = (size_t)rng_int(&g, 0, 1200);
@@ -108,8 +106,7 @@ static void test_welch_twin(void **state) {
 
 /* a sine that has whole periods in every window: all its power, amplitude^2 / 2, around its frequency, whatever the
  * rate */
-static void test_welch_sine(void **state) {
-  (void)state;
+TEST(test_welch_sine) {
   rng g = rng_start("test_welch_sine");
   enum { LENGTH = 256, COUNT = 4096 };
   double *x = numbers(COUNT), *power = numbers(LENGTH / 2 + 1), *scratch = numbers(4 * LENGTH);
@@ -128,8 +125,7 @@ static void test_welch_sine(void **state) {
   free(x), free(power), free(scratch);
 }
 
-static void test_welch_length(void **state) {
-  (void)state;
+TEST(test_welch_length) {
   for (size_t count = 0; count < 40000; count += 7) {
     size_t length = psdmp_report_welch_length(count);
     assert_true(length == 0 ? count < 16
@@ -140,8 +136,7 @@ static void test_welch_length(void **state) {
 
 /* ---- distributions ---- */
 
-static void test_spread(void **state) {
-  (void)state;
+TEST(test_spread) {
   rng g = rng_start("test_spread");
   for (int round = 0; round < 200; round++) {
     int count = rng_int(&g, 0, 60), used = 0;
@@ -169,8 +164,7 @@ static void test_spread(void **state) {
 
 /* sum of uniform numbers: nearly normal, so that shares come near those of a normal distribution, 4 standard errors
  * apart at most */
-static void test_normal_shares(void **state) {
-  (void)state;
+TEST(test_normal_shares) {
   rng g = rng_start("test_normal_shares");
   enum { COUNT = 20000 };
   static const double want[3] = {0.6827, 0.9545, 0.9973};
@@ -184,8 +178,7 @@ static void test_normal_shares(void **state) {
   free(x);
 }
 
-static void test_normal(void **state) {
-  (void)state;
+TEST(test_normal) {
   double sum = 0, moment = 0;
   const double mean = 1.3, sd = 0.4, step = 1e-3;
   for (int k = -4000; k <= 4000; k++) {
@@ -196,8 +189,7 @@ static void test_normal(void **state) {
   assert_true(fabs(psdmp_report_normal(0, 1, 0) - 0.3989422804014327) < 1e-15);
 }
 
-static void test_histogram(void **state) {
-  (void)state;
+TEST(test_histogram) {
   rng g = rng_start("test_histogram");
   double middle[PSDMP_REPORT_MOST_BINS], density[PSDMP_REPORT_MOST_BINS], x[500], scratch[500];
   for (int round = 0; round < 100; round++) {
@@ -236,8 +228,7 @@ static int compare_places(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void test_binned_means(void **state) {
-  (void)state;
+TEST(test_binned_means) {
   rng g = rng_start("test_binned_means");
   for (int round = 0; round < 100; round++) {
     enum { MOST = 300 };

@@ -158,8 +158,7 @@ static psdm_status read_text(const char *text, psdm_result **result, char *sente
 
 /* ---- tests ---- */
 
-static void test_what_is_written_is_read_back(void **state) {
-  (void)state;
+TEST(test_what_is_written_is_read_back) {
   rng g = rng_start("result");
   for (int round = 0; round < 200; round++) {
     psdm_error error = {.status = PSDM_OK};
@@ -225,8 +224,7 @@ static void test_unknown_keys_are_passed_over_and_missing_ones_absent(void **sta
   psdm_result_free(result);
 }
 
-static void test_nothing_leaks_where_memory_is_missing(void **state) {
-  (void)state;
+TEST(test_nothing_leaks_where_memory_is_missing) {
   rng g = rng_start("result memory");
   test_whole *w = random_whole(&g);
   free(contents(&w->head, NULL));

@@ -45,8 +45,7 @@ static void compare_at_random(const psdm_robot *robot, rng *g) {
   compare(robot, q);
 }
 
-static void test_random_robots(void **state) {
-  (void)state;
+TEST(test_random_robots) {
   static char text[1 << 16];
   rng g = rng_start("test_axes");
   for (int round = 0; round < 200; round++) {
@@ -58,8 +57,7 @@ static void test_random_robots(void **state) {
 }
 
 /* a closed loop has axes, too: those of its open tree where it is closed */
-static void test_loop(void **state) {
-  (void)state;
+TEST(test_loop) {
   psdm_robot *robot = load_shipped("five_bar");
   int joints = psdm_robot_joints(robot);
   double *axes = calloc((size_t)joints * 6, sizeof *axes), q[8] = {0};

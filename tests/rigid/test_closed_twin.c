@@ -73,8 +73,7 @@ static void real_part(const cld *x, int count, long double *out) {
 }
 
 /* the passive joints' positions, and the torques of a motion, of a velocity and at rest */
-static void test_torques(void **unused) {
-  (void)unused;
+TEST(test_torques) {
   rng g = rng_start("torques of closed loops");
   static scene s;
   double worst[5] = {0};
@@ -123,8 +122,7 @@ static void combine(int n, const long double *B, const double *dq, const long do
   }
 }
 
-static void test_derivatives(void **unused) {
-  (void)unused;
+TEST(test_derivatives) {
   rng g = rng_start("derivatives through closed loops");
   static scene s;
   double worst[6] = {0};
@@ -153,8 +151,7 @@ static void test_derivatives(void **unused) {
 }
 
 /* accelerations and their derivatives; what is solved with M loses as many digits as its condition number has */
-static void test_forward(void **unused) {
-  (void)unused;
+TEST(test_forward) {
   rng g = rng_start("forward dynamics of closed loops");
   static scene s;
   double worst[4] = {0};
@@ -183,8 +180,7 @@ static void test_forward(void **unused) {
 
 /* p = M qd, and dT/dq = (dM/dt) qd - c, where c = (dtau/dqd) qd / 2 at no acceleration and (dM/dt) qd is what dtau/dq at
  * rest gains by an acceleration qd, times qd */
-static void test_momentum(void **unused) {
-  (void)unused;
+TEST(test_momentum) {
   rng g = rng_start("momentum of closed loops");
   static scene s;
   double worst[2] = {0};

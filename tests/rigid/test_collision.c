@@ -105,8 +105,7 @@ static double searched_gap(const psdm_robot *robot, psdm_work *work, const doubl
 
 /* a grid of steps h in a convex function's parameters misses its least square by (h length)^2: after 20 rounds by
  * nothing that counts */
-static void gaps_are_distances(void **state) {
-  (void)state;
+TEST(gaps_are_distances) {
   rng g = rng_start("gaps are distances");
   static char text[1 << 16];
   const random_options options = {.n_min = 2, .n_max = 7, .coupled = true, .trees = true, .prismatic = true};
@@ -137,8 +136,7 @@ static void gaps_are_distances(void **state) {
  * distance^2: 1e-5 at a distance of
  * 5 cm. Where another kind of solution takes over within the step, the second derivative jumps, and they are off by
  * that times h / 2; that is rare. */
-static void gradients_are_derivatives(void **state) {
-  (void)state;
+TEST(gradients_are_derivatives) {
   rng g = rng_start("gradients are derivatives");
   static char text[1 << 16];
   const random_options options = {.n_min = 2, .n_max = 7, .coupled = true, .trees = true, .prismatic = true};
@@ -197,8 +195,7 @@ static psdm_robot *two_bars(const char *first, const char *second) {
   return parse_robot(text);
 }
 
-static void known_distances(void **state) {
-  (void)state;
+TEST(known_distances) {
   /* link `side` has its z along the base's x, x along -z, y along y */
   static const struct {
     const char *first, *second;
@@ -245,8 +242,7 @@ static void known_distances(void **state) {
 }
 
 /* axes that cross have no direction; the gap is still minus the radii, and the gradient finite */
-static void crossing_axes(void **state) {
-  (void)state;
+TEST(crossing_axes) {
   static const char *const second[] = {"from: [0, -1, 0], to: [0, 1, 0], radius: 0.2", "from: [0, 0, 0], radius: 0.2"};
   for (int k = 0; k < 2; k++) {
     psdm_robot *robot = two_bars("from: [-1, 0, 0], to: [1, 0, 0], radius: 0.1", second[k]);
@@ -264,8 +260,7 @@ static void crossing_axes(void **state) {
 
 /* the direction in which crossing axes part is their common normal, of length 1 however long they are: u = (4, 2,
  * 2), v = (-1, -4, -2), u x v = (4, 6, -14); q1 moves the first bar along z, q2 the second along x */
-static void crossing_normal_has_length_one(void **state) {
-  (void)state;
+TEST(crossing_normal_has_length_one) {
   psdm_robot *robot =
       two_bars("from: [-2, -1, -1], to: [2, 1, 1], radius: 0.1", "from: [-1, 2, 0.5], to: [1, -2, -0.5], radius: 0.1");
   psdm_work *work;
@@ -280,8 +275,7 @@ static void crossing_normal_has_length_one(void **state) {
 }
 
 /* nearly parallel axes: exact to rounding however small the angle is, but where they nearly cross */
-static void nearly_parallel(void **state) {
-  (void)state;
+TEST(nearly_parallel) {
   rng g = rng_start("nearly parallel");
   double worst = 0;
   for (int trial = 0; trial < 300; trial++) {
@@ -306,8 +300,7 @@ static void nearly_parallel(void **state) {
 }
 
 /* a closed loop's gradient goes through the loop */
-static void closed_loops(void **state) {
-  (void)state;
+TEST(closed_loops) {
   psdm_robot *robot =
       parse_robot("convention: dh\ngravity: [0, -9.81, 0]\njoints:\n  - {name: left, a: 0.3}\n  - {name: left_elbow, "
                   "a: 0.5}\n  - {name: right, a: 0.3, parent: base, origin: {xyz: [0.5, 0, 0], rpy: [0, 0, 0]}}\n"
@@ -340,8 +333,7 @@ static void closed_loops(void **state) {
 }
 
 /* nothing watched: nothing written */
-static void nothing_to_watch(void **state) {
-  (void)state;
+TEST(nothing_to_watch) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_work *work;
   const double q[6] = {0};

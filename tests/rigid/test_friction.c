@@ -49,8 +49,7 @@ static double most(const psdm_friction *f) { return fmax(f->stat, f->coulomb) / 
 
 /* ---- names and what is missing ---- */
 
-static void test_names(void **unused) {
-  (void)unused;
+TEST(test_names) {
   for (int k = 0; k < PSDM_FRICTION_KINDS; k++) {
     psdm_friction_kind found = PSDM_FRICTION_KINDS;
     assert_true(psdm_friction_find(psdm_friction_name((psdm_friction_kind)k), &found) && (int)found == k);
@@ -60,8 +59,7 @@ static void test_names(void **unused) {
   assert_null(psdm_friction_name(PSDM_FRICTION_KINDS));
 }
 
-static void test_lacks(void **unused) {
-  (void)unused;
+TEST(test_lacks) {
   const psdm_friction whole = {.given = true,
                                .coulomb = 1,
                                .stat = 2,
@@ -103,8 +101,7 @@ static void test_lacks(void **unused) {
 }
 
 /* a joint without friction, or with what bristles cannot be made of, has its steady state */
-static void test_no_bristles(void **unused) {
-  (void)unused;
+TEST(test_no_bristles) {
   const psdm_friction none = {0},
                       plain = {.given = true, .coulomb = 1, .stat = 1, .viscous = 2, .exponent = 1, .offset = 0.25};
   const double t[2] = {0, 1}, v[2] = {1, -2};
@@ -121,8 +118,7 @@ static void test_no_bristles(void **unused) {
 /* ---- steady state ---- */
 
 /* every model against its formula, and the parts against the whole */
-static void test_steady(void **unused) {
-  (void)unused;
+TEST(test_steady) {
   rng g = rng_start("steady friction");
   double worst = 0;
   for (int trial = 0; trial < 2000; trial++) {
@@ -153,8 +149,7 @@ static void test_steady(void **unused) {
   assert_true(worst < 8 * DBL_EPSILON);
 }
 
-static void test_smooth_slope(void **unused) {
-  (void)unused;
+TEST(test_smooth_slope) {
   rng g = rng_start("slope of smooth friction");
   double worst = 0;
   for (int trial = 0; trial < 500; trial++) {
@@ -180,8 +175,7 @@ static void test_smooth_slope(void **unused) {
 }
 
 /* a robot's joints have the same steady state, and bristles that stand still give it */
-static void test_arm_steady(void **unused) {
-  (void)unused;
+TEST(test_arm_steady) {
   psdm_robot *robot = load_shipped("denso_vs6556g");
   psdm_friction arm[ARM];
   double worst = 0, still = 0;
@@ -207,8 +201,7 @@ static void test_arm_steady(void **unused) {
 /* ---- the exact step ---- */
 
 /* against Runge and Kutta's formula in 1e5 steps, up to bends of 30 lengths; rates up to 1e8 per second */
-static void test_step_twin(void **unused) {
-  (void)unused;
+TEST(test_step_twin) {
   rng g = rng_start("exact step");
   double worst = 0;
   for (int trial = 0; trial < 20; trial++) {
@@ -229,8 +222,7 @@ static void test_step_twin(void **unused) {
 }
 
 /* two steps are one; a long one ends at rest; none leaves the bound; nothing happens at v = 0 */
-static void test_step_properties(void **unused) {
-  (void)unused;
+TEST(test_step_properties) {
   rng g = rng_start("properties of the exact step");
   double worst = 0;
   for (int trial = 0; trial < 20000; trial++) {
@@ -274,8 +266,7 @@ static double after(const psdm_friction *f, double v0, double v1, double dt, dou
 }
 
 /* one interval with and without a reversal in it, deep in the Stribeck range and far beyond it */
-static void test_follow_twin(void **unused) {
-  (void)unused;
+TEST(test_follow_twin) {
   rng g = rng_start("bristles that follow");
   enum { STEPS = 16000 };
   double worst = 0;
@@ -302,8 +293,7 @@ static void test_follow_twin(void **unused) {
 }
 
 /* cut anywhere an interval gives the same, however stiff; the bound holds; constant velocities are exact steps */
-static void test_follow_properties(void **unused) {
-  (void)unused;
+TEST(test_follow_properties) {
   rng g = rng_start("properties of bristles that follow");
   double worst = 0, constant = 0;
   for (int trial = 0; trial < 3000; trial++) {
@@ -326,8 +316,7 @@ static void test_follow_properties(void **unused) {
 
 /* a measured velocity: a whole log at once is its intervals one by one; bad samples are not hidden, and ends are
  * handled */
-static void test_follow_log(void **unused) {
-  (void)unused;
+TEST(test_follow_log) {
   enum { COUNT = 3000 };
   static double t[COUNT], v[COUNT], z[COUNT], tau[COUNT], again[COUNT];
   psdm_friction arm[ARM];
@@ -365,8 +354,7 @@ static void test_follow_log(void **unused) {
 /* Pre-sliding: slow sines of the size of the bristles' length s = Fs / sigma0 close a loop around 4 Fs (a - s
  * tanh(a/s)) of lost work (the limit v << vs is Dahl's model), and turn back with the slope sigma0 (1 + tanh(a/s)),
  * which is sigma0 where they cross the middle. */
-static void test_hysteresis(void **unused) {
-  (void)unused;
+TEST(test_hysteresis) {
   enum { PERIOD = 4000, COUNT = 12 * PERIOD + 1 };
   static double t[COUNT], v[COUNT], z[COUNT], tau[COUNT];
   psdm_friction arm[ARM];
@@ -454,8 +442,7 @@ static double breakaway(const psdm_friction *f, double rate) {
 
 /* Break-away falls with the rate at which the torque grows, from Fs at slow rates (Canudas de Wit et al. 1995,
  * section IV B); joint 6, where Fs < Fc, has no break-away of its own and reaches Fc. */
-static void test_breakaway(void **unused) {
-  (void)unused;
+TEST(test_breakaway) {
   static const double rates[] = {0.1, 1, 10, 100}; /* times Fs per second */
   psdm_friction arm[ARM];
   load_arm(arm);
@@ -497,8 +484,7 @@ static pull pull_body(const psdm_friction *f) {
 /* Stick-slip where steady friction falls with speed at the pulling velocity, and only there: without viscous
  * friction the joints with Fs > Fc; with it, as its power law is steep near rest, joints 1 and 3 (from the slope of
  * the steady state); never joint 6. */
-static void test_stick_slip(void **unused) {
-  (void)unused;
+TEST(test_stick_slip) {
   psdm_friction arm[ARM];
   load_arm(arm);
   int slipping[2] = {0, 0};

@@ -79,8 +79,7 @@ static void combine(const scene *s, const double *dq, const double *dqd, const d
 
 /* ---- Algorithms 1 and 2 ---- */
 
-static void test_inverse(void **unused) {
-  (void)unused;
+TEST(test_inverse) {
   rng g = rng_start("linearized inverse dynamics");
   static scene s;
   double worst[4] = {0};
@@ -105,8 +104,7 @@ static void test_inverse(void **unused) {
 
 /* ---- Algorithms 3 to 6: a solution with M loses as many digits as its condition number has ---- */
 
-static void test_forward(void **unused) {
-  (void)unused;
+TEST(test_forward) {
   rng g = rng_start("linearized forward dynamics");
   static scene s;
   double worst[2][4] = {{0}}, stiffest = 0, between = 0;
@@ -164,8 +162,7 @@ static void test_forward(void **unused) {
 /* ---- M = L D L^T, L L^-1 = 1, M^-1 = L^-T D^-1 L^-1 ---- */
 
 /* two hundred joints: a chain of random twists, folded so that it stays near; its factors against its mass matrix */
-static void test_long_chain(void **unused) {
-  (void)unused;
+TEST(test_long_chain) {
   enum { LINKS = 200 };
   rng g = rng_start("a long chain");
   size_t size = 400 * LINKS, at = 0;
@@ -207,8 +204,7 @@ static void test_long_chain(void **unused) {
   free(text);
 }
 
-static void test_innovations(void **unused) {
-  (void)unused;
+TEST(test_innovations) {
   rng g = rng_start("innovations");
   static scene s;
   double worst[3] = {0};
@@ -267,8 +263,7 @@ static void differences(const scene *s, const double *dq, const double *dqd, con
   }
 }
 
-static void test_second(void **unused) {
-  (void)unused;
+TEST(test_second) {
   rng g = rng_start("second derivatives of the inverse dynamics");
   static scene s;
   double worst[4] = {0};
@@ -304,8 +299,7 @@ static void test_second(void **unused) {
 
 /* ---- a file that names children before their parents: q is not in the order of the tree ---- */
 
-static void test_any_order(void **unused) {
-  (void)unused;
+TEST(test_any_order) {
   psdm_robot *robot = parse_robot("convention: dh\njoints:\n"
                                   "  - {name: tip, parent: low, a: 0.3, alpha: 1, drive_inertia: 0.2}\n"
                                   "  - {name: side, parent: low, type: prismatic, a: 0.1, d: 0.2, alpha: -1}\n"
@@ -343,8 +337,7 @@ static void test_any_order(void **unused) {
 /* ---- new parameters ---- */
 
 /* what was prepared from the old ones is forgotten: all inertias doubled double everything, also in an old workspace */
-static void test_parameters(void **unused) {
-  (void)unused;
+TEST(test_parameters) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   enum { N = 6, NN = N * N };
   psdm_linear *l;
@@ -368,8 +361,7 @@ static void test_parameters(void **unused) {
 
 /* a finger a thousandth of its arm's length, far from the base: about the base's origin its inertia is nothing, and
  * the dense route must answer */
-static void test_tiny_finger(void **unused) {
-  (void)unused;
+TEST(test_tiny_finger) {
   psdm_robot *robot =
       parse_robot("convention: dh\njoints: [{a: 1}, {a: 1, alpha: 1.2}, {a: 1e-4, alpha: 0.3}, {a: 1e-4}]\n"
                   "links: [{mass: 5, com: [0.4, 0.1, 0], inertia: {xx: 0.1, yy: 0.2, zz: 0.2}}, {mass: 3, com: [0.3, "
@@ -404,8 +396,7 @@ static void test_tiny_finger(void **unused) {
 
 /* two coaxial joints before a body of another size, which turns crosswise and takes nearly all of the inertia about
  * them with it: what is left has the rounding of what was there, not of itself */
-static void test_taken_inertia(void **unused) {
-  (void)unused;
+TEST(test_taken_inertia) {
   psdm_robot *robot = parse_robot("gravity: [0, 0, 0]\nconvention: modified-dh\n"
                                   "joints: [{type: prismatic}, {}, {}, {alpha: 1}, {alpha: 1}, {a: 200}]\n"
                                   "links: [{mass: 0}, {mass: 0, inertia: {zz: 2e-4}}, {mass: 0}, {mass: 0}, {mass: 0}, "
@@ -425,8 +416,7 @@ static void test_taken_inertia(void **unused) {
 
 /* ---- what is refused ---- */
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   psdm_robot *robot = parse_robot("convention: dh\njoints: [{a: 1}, {a: 1}]\n");
   psdm_linear *linear;
   double x[2] = {0}, X[4];

@@ -32,8 +32,7 @@ static void call_all(const psdm_robot *robot, psdm_linear *l, psdm_status expect
   assert_int_equal(psdm_sensitivity_step(robot, l, &p, samples, 1e-3, scratch, out[0]), expected);
 }
 
-static void test_no_allocation(void **unused) {
-  (void)unused;
+TEST(test_no_allocation) {
   for (const char *const *name = shipped_robots; *name; name++) {
     psdm_robot *robot = load_shipped(*name);
     size_t bytes = psdm_linear_bytes(robot);
@@ -58,8 +57,7 @@ static void test_no_allocation(void **unused) {
   }
 }
 
-static void test_memory_is_checked(void **unused) {
-  (void)unused;
+TEST(test_memory_is_checked) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   size_t bytes = psdm_linear_bytes(robot);
   char *memory = malloc(bytes + 1);

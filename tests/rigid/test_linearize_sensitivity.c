@@ -54,8 +54,7 @@ static void step_rows(const twin *t, const double *q, const double *qd, const do
   }
 }
 
-static void test_kinematic(void **unused) {
-  (void)unused;
+TEST(test_kinematic) {
   rng g = rng_start("sensitivities to a, d, alpha, theta");
   static char text[16 * 1024];
   double worst[2] = {0};
@@ -97,8 +96,7 @@ static void test_kinematic(void **unused) {
 
 /* tau is linear in pi, so a difference of any length is exact; M dqdd/dp = -dtau/dp; motions stand behind the
  * standard columns */
-static void test_inertial(void **unused) {
-  (void)unused;
+TEST(test_inertial) {
   rng g = rng_start("sensitivities to inertial parameters");
   static char text[16 * 1024];
   for (int k = 0; k < ROBOTS; k++) {
@@ -261,8 +259,7 @@ static double model_error(int steps, const double *by_length, const double *by_m
   return error;
 }
 
-static void test_trajectory(void **unused) {
-  (void)unused;
+TEST(test_trajectory) {
   double by_length[2 * N], by_mass[2 * N];
   differences(256, 1.0 / 256, by_length, by_mass);
   double coarse = model_error(32, by_length, by_mass), fine = model_error(64, by_length, by_mass),
@@ -272,8 +269,7 @@ static void test_trajectory(void **unused) {
   assert_true(coarse / fine > 12 && coarse / fine < 20); /* order four */
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   arm a = open_arm(0.6);
   psdm_linear *linear;
   double x[N] = {0}, out[N];

@@ -49,8 +49,7 @@ static void check_twin(const twin *t, rng *g, const char *text, psdm_robot *robo
   psdm_work_free(work, NULL);
 }
 
-static void test_against_the_twin(void **unused) {
-  (void)unused;
+TEST(test_against_the_twin) {
   rng g = rng_start("momentum, twin");
   static char text[1 << 16];
   double worst[2] = {0, 0};
@@ -142,8 +141,7 @@ static void check_motion(rng *g, place *s, const double *gradient, double *worst
   expect_below(*worst, 1e-12, "dp/dt", text);
 }
 
-static void test_against_mass_energy_and_forward(void **unused) {
-  (void)unused;
+TEST(test_against_mass_energy_and_forward) {
   rng g = rng_start("momentum, energy");
   random_options options = {1, MOST, true, true, true, true};
   static char text[1 << 16];
@@ -170,8 +168,7 @@ static void test_against_mass_energy_and_forward(void **unused) {
 
 /* ---- what has no answer ---- */
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   double q[8] = {0}, p[8];
   psdm_work *work;
   psdm_robot *robot = parse_robot("{name: r, convention: dh, joints: [{name: a, a: 1}, {name: b, a: 1}]}");

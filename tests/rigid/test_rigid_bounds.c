@@ -59,8 +59,7 @@ static void check_outputs(const psdm_robot *r, psdm_work *work, const double *q,
   expect_filled(&output, "psdm_friction_torque");
 }
 
-static void test_outputs_whole_and_no_more(void **unused) {
-  (void)unused;
+TEST(test_outputs_whole_and_no_more) {
   rng g = rng_start("outputs");
   static const random_options kinds[] = {{1, 8, false, false, true, true}, {2, 8, true, true, true, true}};
   for (int k = 0; k < ROBOTS; k++) {
@@ -85,8 +84,7 @@ static bool carries(const psdm_robot *r, int j, int b) {
 }
 
 /* a joint's torque knows only the links behind it, a drive only the joints it moves: all else is zero, not small */
-static void test_zeros_are_zero(void **unused) {
-  (void)unused;
+TEST(test_zeros_are_zero) {
   rng g = rng_start("zeros");
   static const random_options kind = {2, 8, false, true, true, false};
   int zeros = 0;
@@ -114,8 +112,7 @@ static void test_zeros_are_zero(void **unused) {
   assert_true(zeros > 1000);
 }
 
-static void test_loops_out_of_range(void **unused) {
-  (void)unused;
+TEST(test_loops_out_of_range) {
   psdm_robot *chain = parse_robot("convention: dh\njoints: [{}, {}]\n");
   assert_int_equal(psdm_loop_equations(chain), 0);
   assert_int_equal(psdm_loop_passives(chain), 0);
@@ -140,8 +137,7 @@ static void test_loops_out_of_range(void **unused) {
   psdm_robot_free(closed);
 }
 
-static void test_capsules_out_of_range(void **unused) {
-  (void)unused;
+TEST(test_capsules_out_of_range) {
   int a, b;
   psdm_robot *r = parse_robot("convention: dh\njoints: [{name: s, a: 1}, {name: e, a: 1}]\ncollision:\n  capsules:\n   "
                               " - {link: s, from: [-1, 0, 0], to: [0, 0, 0], radius: 0.1}\n"

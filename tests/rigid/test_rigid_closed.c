@@ -49,8 +49,7 @@ static void check_parallelogram(psdm_robot *robot, const bars *b, double q1, dou
   psdm_work_free(work, NULL);
 }
 
-static void test_parallelogram(void **unused) {
-  (void)unused;
+TEST(test_parallelogram) {
   rng r = rng_start("parallelogram");
   for (int k = 0; k < 100; k++) {
     bars b = {.l1 = rng_uniform(&r, 0.2, 1), .l2 = rng_uniform(&r, 0.2, 1)};
@@ -63,8 +62,7 @@ static void test_parallelogram(void **unused) {
 }
 
 /* the shipped file is the same robot with the numbers it states */
-static void test_shipped_parallelogram(void **unused) {
-  (void)unused;
+TEST(test_shipped_parallelogram) {
   const bars b = {0.5, 0.3, {2.0, 1.1, 0.7, 1.6}, {0.22, 0.14, 0.26, 0.21}, {0.041, 0.010, 0.0145, 0.031}};
   psdm_robot *robot = load_shipped("parallelogram");
   check_parallelogram(robot, &b, 0.3, 1.1);
@@ -73,8 +71,7 @@ static void test_shipped_parallelogram(void **unused) {
 }
 
 /* m3 l2 lc3 = m4 l1 lc4: M is constant and diagonal, so velocities ask for no torque */
-static void test_decoupling_condition(void **unused) {
-  (void)unused;
+TEST(test_decoupling_condition) {
   bars b = {0.5, 0.3, {2, 1, 0.7, 1.6}, {0.2, 0.1, 0.25, 0}, {0.04, 0.01, 0.02, 0.03}};
   b.lc[3] = b.m[2] * b.l2 * b.lc[2] / (b.m[3] * b.l1);
   psdm_robot *robot = parallelogram(&b);
@@ -115,8 +112,7 @@ static void expect_closed(const char *name, int rod, const double rod_point[3], 
   psdm_robot_free(robot);
 }
 
-static void test_loops_close(void **unused) {
-  (void)unused;
+TEST(test_loops_close) {
   expect_closed("hitachi_hpr", 4, (const double[3]){-0.45, 0, 0}, 3, (const double[3]){0.12, 0, 0});
   /* the rod ends at l2 u(q2) + l1 u(q1); the forearm, turned by pi, meets it behind its joint */
   expect_closed("parallelogram", 2, (const double[3]){0.5, 0, 0}, 3, (const double[3]){-0.3, 0, 0});
@@ -124,8 +120,7 @@ static void test_loops_close(void **unused) {
 
 /* ---- two-link arm, eq. (22) ---- */
 
-static void test_two_link_example_3(void **unused) {
-  (void)unused;
+TEST(test_two_link_example_3) {
   const double a1 = 1.2, a2 = 1.1, m1 = 1, m2 = 2, x1 = -1.3, x2 = -1.2, I1 = 0.5, I2 = 0.3;
   psdm_robot *robot = load_shipped("two_link");
   psdm_work *work;
@@ -159,8 +154,7 @@ static void test_two_link_example_3(void **unused) {
 static const char plain_arm[] = "links: [{mass: 4, com: [-0.2, 0.01, 0.02], inertia: {xx: 0.01, yy: 0.06, zz: 0.05}},"
                                 "{mass: 2, com: [-0.15, 0, 0.03], inertia: {xx: 0.01, yy: 0.03, zz: 0.03}}]";
 
-static void test_motor_side(void **unused) {
-  (void)unused;
+TEST(test_motor_side) {
   char text[1024];
   snprintf(text, sizeof text, "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2}, {name: b, a: 0.3}], %s}",
            plain_arm);
@@ -190,8 +184,7 @@ static void test_motor_side(void **unused) {
 }
 
 /* two motors that share a wrist (q = T q_motor): rotor energy in motor rates, torques through the transpose */
-static void test_coupled_motors(void **unused) {
-  (void)unused;
+TEST(test_coupled_motors) {
   char text[1024];
   snprintf(text, sizeof text, "{convention: dh, joints: [{name: a, a: 0.4, alpha: pi/2}, {name: b, a: 0.3}], %s}",
            plain_arm);
@@ -239,8 +232,7 @@ static void test_coupled_motors(void **unused) {
 
 /* ---- friction, steady state (Lloyd, Irani, Ahmadi 2022, eq. 12-14 at dz/dt = 0) ---- */
 
-static void test_friction(void **unused) {
-  (void)unused;
+TEST(test_friction) {
   psdm_robot *robot = load_shipped("denso_vs6556g");
   double qd[6] = {0.5, -0.01, 0, 1, -2, 0.003}, tau[6];
   psdm_friction_torque(robot, qd, tau);
@@ -252,8 +244,7 @@ static void test_friction(void **unused) {
 }
 
 /* a robot without numbers says so, and still knows where it is */
-static void test_missing_numbers(void **unused) {
-  (void)unused;
+TEST(test_missing_numbers) {
   psdm_robot *robot = load_shipped("denso_vs6556g");
   psdm_work *work;
   psdm_error error;

@@ -43,8 +43,7 @@ static void expect_same(const char *what, const double *near, const double *far,
   if (!(error <= 1e-14 * most)) fail_msg("%s differs by %.2g of the largest", what, error / most);
 }
 
-static void test_far_away(void **unused) {
-  (void)unused;
+TEST(test_far_away) {
   rng g = rng_start("far away");
   static char text[64 * 1024];
   static answers near, far;

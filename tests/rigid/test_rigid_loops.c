@@ -19,8 +19,7 @@ static void meeting_point(const double q[2], double out[2]) {
   out[1] = 0.5 * (ay + by) + h * dx / d;
 }
 
-static void test_geometry(void **unused) {
-  (void)unused;
+TEST(test_geometry) {
   psdm_robot *robot = load_shipped("five_bar");
   psdm_work *work;
   rng g = rng_start("five-bar");
@@ -86,8 +85,7 @@ static void lagrange(const setting *s, const double *q, const double *qd, const 
   }
 }
 
-static void test_dynamics(void **unused) {
-  (void)unused;
+TEST(test_dynamics) {
   setting s = {load_shipped("five_bar"), NULL};
   rng g = rng_start("five-bar dynamics");
   assert_int_equal(psdm_work_new(s.robot, NULL, &s.work), PSDM_OK);
@@ -132,8 +130,7 @@ static void test_dynamics(void **unused) {
 
 /* ---- kinematics ---- */
 
-static void test_jacobians(void **unused) {
-  (void)unused;
+TEST(test_jacobians) {
   setting s = {load_shipped("five_bar"), NULL};
   assert_int_equal(psdm_work_new(s.robot, NULL, &s.work), PSDM_OK);
   const double q[N] = {1.1, 1.9}, qd[N] = {0.7, -0.4}, h = 0.01;
@@ -163,8 +160,7 @@ static void test_jacobians(void **unused) {
 }
 
 /* a parallelogram is the loop that couplings can say too */
-static void test_parallelogram_both_ways(void **unused) {
-  (void)unused;
+TEST(test_parallelogram_both_ways) {
   static const char links[] =
       "links: [{name: a, mass: 2.0, com: [0.22, 0.01, 0], inertia: {xx: 0.002, yy: 0.040, zz: 0.041}}, {name: b, mass: "
       "1.1, com: [0.14, 0, 0], inertia: {xx: 0.001, yy: 0.009, zz: 0.010}},"
@@ -206,8 +202,7 @@ static void test_parallelogram_both_ways(void **unused) {
 /* Random four-bars through all angles of the crank: where they close on the file's side of the line between crank end
  * and ground pivot, without a dead point on the way, the answer is the meeting point of two circles; everywhere else,
  * the dead points included, it is PSDM_E_LOOP and never a number. */
-static void test_dead_points(void **unused) {
-  (void)unused;
+TEST(test_dead_points) {
   rng g = rng_start("four-bars at their dead points");
   int refused = 0, answered = 0;
   for (int k = 0; k < 40; k++) {
@@ -266,8 +261,7 @@ static void test_dead_points(void **unused) {
 }
 
 /* where the links are too short, the answer says so */
-static void test_open_loop(void **unused) {
-  (void)unused;
+TEST(test_open_loop) {
   psdm_robot *robot =
       parse_robot("{convention: modified-dh, joints: [{name: a}, {name: b, a: 0.2}, {name: c, parent: base, a: 1}, "
                   "{name: d, parent: c, a: 0.2}],"

@@ -61,10 +61,7 @@ static void regressor_property(rng *g, psdm_robot *robot, psdm_work *work, const
   expect_below(max_difference(product, s.tau, n) / max_absolute(s.tau, n), 1e-12, "Y pi", text);
 }
 
-static void test_inverse_is_regressor_times_parameters(void **unused) {
-  (void)unused;
-  on_random_robots("inverse = Y pi", regressor_property);
-}
+TEST(test_inverse_is_regressor_times_parameters) { on_random_robots("inverse = Y pi", regressor_property); }
 
 /* ---- mass: symmetric, positive definite, the columns of inverse ---- */
 
@@ -89,10 +86,7 @@ static void mass_property(rng *g, psdm_robot *robot, psdm_work *work, const char
   assert_true(psdmp_linalg_cholesky(n, M));
 }
 
-static void test_mass_is_symmetric_definite_and_columns_of_inverse(void **unused) {
-  (void)unused;
-  on_random_robots("mass", mass_property);
-}
+TEST(test_mass_is_symmetric_definite_and_columns_of_inverse) { on_random_robots("mass", mass_property); }
 
 /* ---- energy: d(T + U)/dt = qd . tau ---- */
 
@@ -145,10 +139,7 @@ static void energy_property(rng *g, psdm_robot *robot, psdm_work *work, const ch
                text);
 }
 
-static void test_energy_balance(void **unused) {
-  (void)unused;
-  on_random_robots("energy balance", energy_property);
-}
+TEST(test_energy_balance) { on_random_robots("energy balance", energy_property); }
 
 /* ---- forward: its qdd, put back through inverse, gives the torques ---- */
 
@@ -165,10 +156,7 @@ static void forward_property(rng *g, psdm_robot *robot, psdm_work *work, const c
   expect_below(max_difference(tau, back, n) / max_absolute(tau, n), 1e-12, "forward by Cholesky", text);
 }
 
-static void test_forward_inverts_inverse(void **unused) {
-  (void)unused;
-  on_random_robots("forward", forward_property);
-}
+TEST(test_forward_inverts_inverse) { on_random_robots("forward", forward_property); }
 
 /* ---- kinematics: J qd is the velocity of the pose, dJ/dt its rate, J^T w the wrench's torque ---- */
 
@@ -223,10 +211,7 @@ static void jacobian_property(rng *g, psdm_robot *robot, psdm_work *work, const 
   expect_below(max_difference(tau, expected, n) / (9 * scale), 1e-12, "torque of a wrench", text);
 }
 
-static void test_jacobians(void **unused) {
-  (void)unused;
-  on_random_robots("Jacobian", jacobian_property);
-}
+TEST(test_jacobians) { on_random_robots("Jacobian", jacobian_property); }
 
 TEST_MAIN(test_inverse_is_regressor_times_parameters, test_mass_is_symmetric_definite_and_columns_of_inverse,
           test_energy_balance, test_forward_inverts_inverse, test_jacobians)

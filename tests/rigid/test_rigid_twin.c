@@ -125,8 +125,7 @@ static void compare(const twin *r, rng *g, const char *text) {
   psdm_robot_free(robot);
 }
 
-static void test_against_lagrange(void **unused) {
-  (void)unused;
+TEST(test_against_lagrange) {
   rng g = rng_start("Lagrange");
   static char text[16 * 1024];
   for (int k = 0; k < ROBOTS; k++) {

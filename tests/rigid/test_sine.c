@@ -15,8 +15,7 @@ static void expect_close(const double *x, int count) {
                cos(x[i]));
 }
 
-static void test_against_libm(void **unused) {
-  (void)unused;
+TEST(test_against_libm) {
   rng g = rng_start("sine");
   double x[64];
   for (int k = 0; k < 20000; k++) {
@@ -31,8 +30,7 @@ static void test_against_libm(void **unused) {
   }
 }
 
-static void test_far_and_odd(void **unused) {
-  (void)unused;
+TEST(test_far_and_odd) {
   const double x[] = {0x1p19, -0x1p19, 1e10, -1e300, 0.0, -0.0, INFINITY, -INFINITY, NAN};
   double s[9], c[9];
   psdmp_rigid_sines(9, x, s, c);

@@ -51,8 +51,7 @@ static psdm_status try_parse(const psdm_allocator *allocator, const void *text, 
   return status;
 }
 
-static void robots_that_are_shipped(void **state) {
-  (void)state;
+TEST(robots_that_are_shipped) {
   for (int i = 0; shipped_robots[i]; i++) {
     char path[600];
     const char *root = getenv("SOURCE");
@@ -62,8 +61,7 @@ static void robots_that_are_shipped(void **state) {
 }
 
 /* arenas ask for memory in chunks; a robot large enough makes every kind of allocation begin a chunk somewhere */
-static void large_robots(void **state) {
-  (void)state;
+TEST(large_robots) {
   static const char *const rows[] = {
       "  - {name: joint_with_a_rather_long_name_%d, a: 0.1, alpha: 1.5708, drive_inertia: 0.1, gear: 2}\n",
       "  - {name: joint_with_a_rather_long_name_%d, a: 0.1, couple: {first: 1, offset: 2}, motor: {mass: 1, inertia: "
@@ -92,8 +90,7 @@ static psdm_status try_work(const psdm_allocator *allocator, const void *robot, 
   return status;
 }
 
-static void work_of_shipped_robots(void **state) {
-  (void)state;
+TEST(work_of_shipped_robots) {
   for (int i = 0; shipped_robots[i]; i++) {
     psdm_robot *robot = load_shipped(shipped_robots[i]);
     assert_int_equal(survive(try_work, robot), 1); /* one piece */
@@ -102,8 +99,7 @@ static void work_of_shipped_robots(void **state) {
 }
 
 /* a robot that was refused for another reason leaves nothing either */
-static void refusals_leave_nothing(void **state) {
-  (void)state;
+TEST(refusals_leave_nothing) {
   static const char *const bad[] = {"",
                                     "a: [",
                                     "convention: dh\njoints: [{name: x}, {name: x}]\n",
@@ -145,8 +141,7 @@ static psdm_status try_csv_file(const psdm_allocator *allocator, const void *pat
   return status;
 }
 
-static void csv_sources_and_files(void **state) {
-  (void)state;
+TEST(csv_sources_and_files) {
   assert_true(survive(try_csv, "t,q1,qd1\n0,1,2\n1,2,3\n") >= 3); /* the object, its buffer, its arena */
   /* a header whose names, and the list of them, fill more than one chunk of the arena */
   static char wide[40000];
@@ -183,8 +178,7 @@ static psdm_status try_output(const psdm_allocator *allocator, const void *path,
   return psdm_output_commit(&output, error);
 }
 
-static void outputs(void **state) {
-  (void)state;
+TEST(outputs) {
   char folder[] = "/tmp/psdm-alloc-XXXXXX", path[64];
   assert_non_null(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/out.json", folder);

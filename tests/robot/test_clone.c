@@ -68,8 +68,7 @@ static void check_failures(const psdm_robot *robot) {
   }
 }
 
-static void test_shipped(void **unused) {
-  (void)unused;
+TEST(test_shipped) {
   rng g = rng_start("clones of shipped robots");
   for (int k = 0; k < 10; k++) {
     const char *name = k < 9 ? shipped_robots[k] : "five_bar";
@@ -81,8 +80,7 @@ static void test_shipped(void **unused) {
 }
 
 /* drives through a transmission, couplings, trees */
-static void test_random(void **unused) {
-  (void)unused;
+TEST(test_random) {
   rng g = rng_start("clones of random robots");
   static char text[1 << 16];
   const random_options options = {

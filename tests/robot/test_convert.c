@@ -63,8 +63,7 @@ static void compare(psdm_robot *a, psdm_robot *b, rng *g, const char *text) {
   psdm_work_free(wb, NULL);
 }
 
-static void test_round_trips(void **unused) {
-  (void)unused;
+TEST(test_round_trips) {
   rng g = rng_start("round trips");
   static char text[64 * 1024];
   char loss[160];
@@ -92,8 +91,7 @@ static void test_round_trips(void **unused) {
 }
 
 /* a tilt of 1e-8 rad is no rounding: its cosine is one, and still it turns gravity into torques */
-static void test_small_tilts_are_kept(void **unused) {
-  (void)unused;
+TEST(test_small_tilts_are_kept) {
   rng g = rng_start("small tilts");
   static const char *const tilts[] = {"1e-5", "-1e-7", "1e-8", "-1e-9", "1e-11", "3.1415926535", "-3.14159265"};
   char text[512];
@@ -159,8 +157,7 @@ static char *random_urdf(rng *g, char *buf, size_t size) {
   return buf;
 }
 
-static void test_urdf_round_trips(void **unused) {
-  (void)unused;
+TEST(test_urdf_round_trips) {
   rng g = rng_start("URDF round trips");
   static char text[64 * 1024];
   for (int k = 0; k < 200; k++) {
@@ -180,8 +177,7 @@ static void test_urdf_round_trips(void **unused) {
 
 /* ---- everything else a YAML file says survives ---- */
 
-static void test_shipped_robots(void **unused) {
-  (void)unused;
+TEST(test_shipped_robots) {
   rng g = rng_start("shipped");
   for (const char *const *name = shipped_robots; *name; name++) {
     psdm_robot *robot = load_shipped(*name), *again = reload(robot, PSDM_FORMAT_YAML, *name);
@@ -206,8 +202,7 @@ static void test_shipped_robots(void **unused) {
 }
 
 /* closed loops: the same torques wherever the loop closes */
-static void test_loops(void **unused) {
-  (void)unused;
+TEST(test_loops) {
   rng g = rng_start("loops");
   static const char *const names[] = {"five_bar", "parallelogram"}; /* the second closes its own by couplings */
   for (int k = 0; k < 2; k++) {
@@ -237,8 +232,7 @@ static void test_loops(void **unused) {
 }
 
 /* a link called base that is not the root, and names full of what YAML and XML treat specially */
-static void test_odd_names(void **unused) {
-  (void)unused;
+TEST(test_odd_names) {
   rng g = rng_start("odd names");
   static const char urdf[] =
       "<robot name='odd'><link name='world'/><link name='base'><inertial><mass value='1'/><inertia ixx='1' iyy='1' "
@@ -269,8 +263,7 @@ static void test_odd_names(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void test_losses_are_told(void **unused) {
-  (void)unused;
+TEST(test_losses_are_told) {
   char text[160];
   psdm_robot *puma = load_shipped("puma560"), *kr6 = load_shipped("kuka_kr6"), *hpr = load_shipped("hitachi_hpr");
   assert_string_equal(psdm_robot_loss(puma, PSDM_FORMAT_URDF, 0, text, sizeof text),
@@ -293,8 +286,7 @@ static void write_file(const char *path, const char *text) {
   fclose(f);
 }
 
-static void test_tables(void **unused) {
-  (void)unused;
+TEST(test_tables) {
   char dh[64], x[64];
   snprintf(dh, sizeof dh, "/tmp/psdm-dh-%ld.csv", (long)getpid());
   snprintf(x, sizeof x, "/tmp/psdm-x-%ld.csv", (long)getpid());
@@ -346,8 +338,7 @@ static void add_variable(mat_t *file, const char *name, double *columns, size_t 
 }
 
 /* MATLAB's own file, stored by columns, with another variable beside the wanted ones */
-static void test_mat_tables(void **unused) {
-  (void)unused;
+TEST(test_mat_tables) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/psdm-tables-%ld.mat", (long)getpid());
   double dh[2 * 6] = {1.2, 1.1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1}; /* a, alpha, d, theta, type, sign of two rows */

@@ -22,14 +22,12 @@
 #define NUMBER "a finite decimal number was expected"
 
 /* the frame that the cases below are built on is itself good */
-static void the_frame_is_good(void **state) {
-  (void)state;
+TEST(the_frame_is_good) {
   static const char *const good[] = {DH JOINT, TWO, TWO "links: [{mass: 1}, {mass: 1}]\n"};
   for (size_t i = 0; i < 3; i++) psdm_robot_free(parse_robot(good[i]));
 }
 
-static void keys(void **state) {
-  (void)state;
+TEST(keys) {
   static const bad_case cases[] = {
       /* unknown, at each level */
       {DH "  - {name: A1, alpa: 0}\n", PSDM_E_PARSE,
@@ -100,8 +98,7 @@ static void keys(void **state) {
   CHECK(cases);
 }
 
-static void values(void **state) {
-  (void)state;
+TEST(values) {
   static const bad_case cases[] = {
       {DH "  - {name: A1, a: nan}\n", PSDM_E_PARSE, "test.yaml:3:19: joint 'A1': a is 'nan'; " NUMBER},
       {DH "  - {name: A1, d: .inf}\n", PSDM_E_PARSE, "test.yaml:3:19: joint 'A1': d is '.inf'; " NUMBER},
@@ -172,8 +169,7 @@ static void values(void **state) {
   CHECK(cases);
 }
 
-static void links_and_tool(void **state) {
-  (void)state;
+TEST(links_and_tool) {
   static const bad_case cases[] = {
       {TWO "links:\n  - {mass: 1}\n", PSDM_E_PARSE,
        "test.yaml:6:3: 1 links for 2 joints; one link per joint was expected"},
@@ -208,8 +204,7 @@ static void links_and_tool(void **state) {
   CHECK(cases);
 }
 
-static void names(void **state) {
-  (void)state;
+TEST(names) {
   static const bad_case cases[] = {
       {DH JOINT "  - {name: A2}\n  - {name: A1}\n", PSDM_E_PARSE,
        "test.yaml:5:5: joint name 'A1' is a duplicate (first on line 3)"},
@@ -244,8 +239,7 @@ static void names(void **state) {
   }
 }
 
-static void trees(void **state) {
-  (void)state;
+TEST(trees) {
   static const bad_case cases[] = {
       {DH "  - {name: shoulder}\n  - {name: elbow, parent: sholder}\n", PSDM_E_PARSE,
        "test.yaml:4:27: joint 'elbow': parent names 'sholder', which is not a joint of this file; did you mean "
@@ -279,8 +273,7 @@ static void trees(void **state) {
   CHECK(cases);
 }
 
-static void couplings(void **state) {
-  (void)state;
+TEST(couplings) {
   static const bad_case cases[] = {
       {DH "  - {name: shoulder}\n  - {name: B, couple: {sholder: 1}}\n", PSDM_E_PARSE,
        "test.yaml:4:24: joint 'B': couple names 'sholder', which is not a joint of this file; did you mean "
@@ -312,8 +305,7 @@ static void couplings(void **state) {
   CHECK(cases);
 }
 
-static void transmissions_and_assumptions(void **state) {
-  (void)state;
+TEST(transmissions_and_assumptions) {
 #define ASSUME_HINT \
   "'NAME = 0' or 'NAME = NAME', NAME one of m rx ry rz Ixx Iyy Izz Ixy Ixz Iyz Ia with a link number, was expected"
   static const bad_case cases[] = {
@@ -359,8 +351,7 @@ static void transmissions_and_assumptions(void **state) {
 
 /* ---- names that would like to be something else ---- */
 
-static void hostile_names_are_only_names(void **state) {
-  (void)state;
+TEST(hostile_names_are_only_names) {
   static const struct {
     const char *yaml, *name, *quoted;
   } cases[] = {
@@ -444,8 +435,7 @@ static void expect_many(int count, const char *line, const char *tail, psdm_stat
   assert_string_equal(said, sentence);
 }
 
-static void many_are_accepted_and_more_refused(void **state) {
-  (void)state;
+TEST(many_are_accepted_and_more_refused) {
   clock_t start = clock();
   expect_many(1000, "  - {name: j%d}\n", "", PSDM_OK, "");
   expect_many(1001, "  - {name: j%d}\n", "", PSDM_E_LIMIT,

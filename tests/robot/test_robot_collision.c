@@ -38,8 +38,7 @@ static void expect_pairs(const psdm_robot *robot, int count, const int (*pairs)[
   assert_false(psdm_collision_pair(robot, count, &a, &b) || psdm_collision_pair(robot, -1, &a, &b));
 }
 
-static void what_is_read(void **state) {
-  (void)state;
+TEST(what_is_read) {
   double normal[3], height;
   psdm_robot *robot = parse_robot(ARM "collision:\n  floor: {normal: [0, 3, 4], height: -0.5}\n" FOUR_CAPSULES);
   assert_int_equal(psdm_collision_capsules(robot), 4);
@@ -81,8 +80,7 @@ static void what_is_read(void **state) {
 }
 
 /* links that are fixed to each other are one, and what is fixed to the base is the base */
-static void fixed_links(void **state) {
-  (void)state;
+TEST(fixed_links) {
   psdm_robot *robot = parse_robot(
       DH "  - {name: stand, type: fixed, d: 0.5}\n  - {name: A1, a: 0.3}\n  - {name: flange, type: fixed, d: 0.1}\n  - "
          "{name: A2, a: 0.3}\n  - {name: A3, a: 0.3}\n"
@@ -99,8 +97,7 @@ typedef struct bad_case {
   const char *text, *sentence;
 } bad_case;
 
-static void what_is_refused(void **state) {
-  (void)state;
+TEST(what_is_refused) {
 #define C(capsule) ARM "collision:\n  capsules:\n    - " capsule "\n"
 #define NEEDS "test.yaml:12:7: capsule 1: a capsule needs link, from and radius; to is from where it is a sphere"
   static const bad_case cases[] = {
@@ -198,8 +195,7 @@ static void same_gaps(const psdm_robot *a, const psdm_robot *b, rng *g) {
   psdm_work_free(wb, NULL);
 }
 
-static void written_and_cloned(void **state) {
-  (void)state;
+TEST(written_and_cloned) {
   rng g = rng_start("collision written and cloned");
   char loss[160];
   static const char *const texts[] = {
@@ -238,8 +234,7 @@ static void written_and_cloned(void **state) {
 }
 
 /* capsules and the tool follow their links through --tip, --root and --lock */
-static void cut_and_locked(void **state) {
-  (void)state;
+TEST(cut_and_locked) {
   static const char text[] =
       ARM "tool: {mass: 4, com: [0.1, 0.2, 0.3]}\ncollision:\n  floor: {}\n" FOUR_CAPSULES "  apart: [[base, three]]\n";
   double normal[3], height, pi[10];
@@ -276,8 +271,7 @@ static void cut_and_locked(void **state) {
 }
 
 /* with and without the tool, the moving link differs by the tool's own parameters */
-static void tools(void **state) {
-  (void)state;
+TEST(tools) {
   static const char with[] = DH "  - {name: A1, a: 0.3}\n  - {name: A2, a: 0.2, alpha: 0.7}\n  - {name: flange, type: "
                                 "fixed, d: 0.1, a: 0.05, alpha: 1.1, theta: 0.4}\n"
                                 "links:\n  - {mass: 1}\n  - {mass: 2, com: [0.1, 0, 0]}\n  - {mass: 0.5}\n%s";
@@ -317,8 +311,7 @@ static void tools(void **state) {
 }
 
 /* memory may run out at any call */
-static void memory_runs_out(void **state) {
-  (void)state;
+TEST(memory_runs_out) {
   static char text[1 << 16];
   char *at = text;
   at += sprintf(at, ARM "tool: {mass: 1}\ncollision:\n  floor: {}\n  capsules:\n");
@@ -346,8 +339,7 @@ static void memory_runs_out(void **state) {
 }
 
 /* more than is read is refused, and what is read is read quickly */
-static void many(void **state) {
-  (void)state;
+TEST(many) {
   static char text[1 << 20];
   for (int count = 1000; count <= 1001; count++) {
     char *at = text;

@@ -28,8 +28,7 @@ static void expect(const char *text, const psdm_robot_options *options, const ch
   if (!strstr(found, sentence)) fail_msg("'%s' was expected, '%s' said for\n%s", sentence, found, text);
 }
 
-static void loops_that_are_wrong(void **state) {
-  (void)state;
+TEST(loops_that_are_wrong) {
   static const struct {
     const char *joints, *loops, *sentence;
   } cases[] = {
@@ -59,8 +58,7 @@ static void loops_that_are_wrong(void **state) {
   }
 }
 
-static void parts_that_cannot_be_cut_out(void **state) {
-  (void)state;
+TEST(parts_that_cannot_be_cut_out) {
   static const psdm_lock twice[] = {{"b", 0}, {"b", 1}}, unknown[] = {{"x", 0}};
   expect(LOOP TIED, &(psdm_robot_options){.tip = "link2"}, "a robot with closed loops cannot be cut or locked");
   expect(LOOP, &(psdm_robot_options){.tip = "base"}, "tip 'base': nothing moves the base itself");
@@ -73,8 +71,7 @@ static void parts_that_cannot_be_cut_out(void **state) {
 }
 
 /* rows of independent joints are as the file has them, those of passive ones unknown */
-static void coupling_of_closed_loops(void **state) {
-  (void)state;
+TEST(coupling_of_closed_loops) {
   psdm_robot *robot = parse_robot(LOOP TIED);
   double G[8], c[4];
   psdm_robot_coupling(robot, G, c);
@@ -89,8 +86,7 @@ static void coupling_of_closed_loops(void **state) {
   psdm_robot_free(robot);
 }
 
-static void indices_out_of_range(void **state) {
-  (void)state;
+TEST(indices_out_of_range) {
   psdm_robot *robot =
       parse_robot(DH "  - {name: a, a: 1, alpha: 1.5708}\nlinks: [{mass: -1}]\nassume: [Ixy1 = 0]\ntheta: {ZZ1: 3}\n");
   psdm_body body;
@@ -144,8 +140,7 @@ static void expect_tables(const char *dh, const char *x, const char *sentence) {
   psdm_robot_free(robot);
 }
 
-static void tables_that_are_wrong(void **state) {
-  (void)state;
+TEST(tables_that_are_wrong) {
   expect_tables("0,1.5708,0.3,0\n0.4,0,0,0\n", NULL, NULL); /* four columns are enough */
   expect_tables("0,1.5708,0.3,0,1\n0.4,0,0,0,0\n", "1,0,0,0,1,1,1,0,0,0\n1,0,0,0,1,1,1,0,0,0\n", NULL);
   expect_tables("0,1,2\n", NULL, "rows of 3 numbers; 4 to 6 were expected");
@@ -169,8 +164,7 @@ typedef struct said {
   const char *text, *loss;
 } said;
 
-static void losses_are_named(void **state) {
-  (void)state;
+TEST(losses_are_named) {
   static const said cases[] = {
       {DH "  - {name: \"a\\x01\"}\n", "a name with control characters"},
       {DH "  - {name: \"a$(x)\"}\n", "a name with $( or ${, which is read as xacro"},
@@ -201,8 +195,7 @@ static void losses_are_named(void **state) {
 }
 
 /* names of every kind come back from YAML as they were */
-static void names_come_back(void **state) {
-  (void)state;
+TEST(names_come_back) {
   static const char *const names[] = {"a\x01"
                                       "b",
                                       "tab\there",

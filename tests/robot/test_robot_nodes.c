@@ -66,8 +66,7 @@ static void visit(void *user, const char *text, nodes_change change, const char 
   assert_int_equal(c.live, 0);
 }
 
-static void every_node(void **state) {
-  (void)state;
+TEST(every_node) {
   tally t = {0, 0, 0};
   for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
     psdm_robot_free(parse_robot(files[k])); /* good as it is */

@@ -52,8 +52,7 @@ static const char *const full =
     "assume: [Ixz1 = 0, \"rx2=0\", 'Ixx3 = Iyy3', Ia1 = 0.0, '  m4   =  -0 ']\n"
     "theta: {ZZ1 + m2: 1.5, mx2: -2e-3}\n";
 
-static void joints_are_read(void **state) {
-  (void)state;
+TEST(joints_are_read) {
   psdm_robot *robot = parse_with(full, NULL);
   assert_string_equal(psdm_robot_name(robot), "full arm");
   assert_int_equal(psdm_robot_joints(robot), 5);
@@ -94,8 +93,7 @@ static void joints_are_read(void **state) {
   psdm_robot_free(NULL);
 }
 
-static void joint_numbers_are_read(void **state) {
-  (void)state;
+TEST(joint_numbers_are_read) {
   psdm_robot *robot = parse_with(full, NULL);
   const psdm_joint *turn = psdm_robot_joint(robot, 0), *slide = psdm_robot_joint(robot, 2),
                    *last = psdm_robot_joint(robot, 4);
@@ -122,8 +120,7 @@ static void joint_numbers_are_read(void **state) {
   psdm_robot_free(robot);
 }
 
-static void parameters_are_read(void **state) {
-  (void)state;
+TEST(parameters_are_read) {
   psdm_robot *robot = parse_with(full, NULL);
   enum { COUNT = 42 };
   assert_int_equal(psdm_robot_parameter_count(robot), COUNT);
@@ -185,8 +182,7 @@ static void parameters_are_read(void **state) {
   psdm_robot_free(robot);
 }
 
-static void couplings_are_read(void **state) {
-  (void)state;
+TEST(couplings_are_read) {
   psdm_robot *robot = parse_with(full, NULL);
   static const double G_expected[] = {1, 0, 0, 0, 1, 0, -2, 0.5, 0, 0, 0, 1}; /* turn, slide, follow, joint5 */
   double G[12], c[4];
@@ -206,8 +202,7 @@ static void couplings_are_read(void **state) {
   psdm_robot_free(robot);
 }
 
-static void assumptions_and_thetas_are_read(void **state) {
-  (void)state;
+TEST(assumptions_and_thetas_are_read) {
   static const char *const assumptions[] = {"Ixz1 = 0", "rx2 = 0", "Ixx3 = Iyy3", "Ia1 = 0", "m4 = 0"};
   psdm_robot *robot = parse_with(full, NULL);
   char text[32];
@@ -224,8 +219,7 @@ static void assumptions_and_thetas_are_read(void **state) {
   psdm_robot_free(robot);
 }
 
-static void defaults(void **state) {
-  (void)state;
+TEST(defaults) {
   psdm_robot *robot = parse_with("convention: modified-dh\njoints: [{}]\n", NULL);
   assert_string_equal(psdm_robot_name(robot), "arm.v2"); /* the file's name, without folder and ending */
   assert_string_equal(psdm_robot_joint(robot, 0)->name, "joint1");
@@ -240,8 +234,7 @@ static void defaults(void **state) {
   psdm_robot_free(robot);
 }
 
-static void gravity_can_be_overridden(void **state) {
-  (void)state;
+TEST(gravity_can_be_overridden) {
   static const double up[3] = {0, 3, 5};
   const psdm_robot_options options = {.gravity = up};
   psdm_robot *robot = parse_with(full, &options);
@@ -251,8 +244,7 @@ static void gravity_can_be_overridden(void **state) {
 
 /* ---- angles that were meant to be something else ---- */
 
-static void angles_snap(void **state) {
-  (void)state;
+TEST(angles_snap) {
   const char *text = "convention: dh\njoints:\n"
                      "  - {name: A1, alpha: 1.5708, limits: {upper: 1.5708}}\n"
                      "  - {name: A2, alpha: -3.14159, theta: 0.5236}\n"
@@ -292,8 +284,7 @@ static void angles_snap(void **state) {
 
 /* ---- motors ---- */
 
-static void transmissions_are_consistent(void **state) {
-  (void)state;
+TEST(transmissions_are_consistent) {
   rng g = rng_start("transmissions_are_consistent");
   static const char *const texts[] = {
       "convention: dh\njoints: [{gear: 100}, {gear: -50}, {}]\n",
@@ -418,8 +409,7 @@ static void random_body(rng *g, point *points) {
   }
 }
 
-static void fixed_joints_are_lumped(void **state) {
-  (void)state;
+TEST(fixed_joints_are_lumped) {
   rng g = rng_start("fixed_joints_are_lumped");
   point pedestal[POINTS], one[4 * POINTS], bracket[POINTS], sensor[POINTS], two[2 * POINTS], hand[POINTS];
   random_body(&g, pedestal);
@@ -463,8 +453,7 @@ static void fixed_joints_are_lumped(void **state) {
   assert_same_texts(with, without, NULL);
 }
 
-static void tools_and_motors_are_folded_in(void **state) {
-  (void)state;
+TEST(tools_and_motors_are_folded_in) {
   rng g = rng_start("tools_and_motors_are_folded_in");
   point one[POINTS + 1], two[POINTS], three[POINTS + 1];
   random_body(&g, one);
@@ -497,8 +486,7 @@ static void tools_and_motors_are_folded_in(void **state) {
 }
 
 /* without 'on' a motor rides on the parent's link; on the base it never moves */
-static void motors_ride_on_the_parent(void **state) {
-  (void)state;
+TEST(motors_ride_on_the_parent) {
 #define ARM(first, second)                                           \
   "convention: dh\njoints:\n  - {a: 1" first "}\n  - {a: 0.5" second \
   "}\nlinks: [{mass: 1, com: [0, 0.1, 0]}, {mass: 2}]\n"
@@ -509,8 +497,7 @@ static void motors_ride_on_the_parent(void **state) {
 #undef ARM
 }
 
-static void a_child_may_stand_before_its_parent(void **state) {
-  (void)state;
+TEST(a_child_may_stand_before_its_parent) {
   /* a trunk with two branches, the second of which follows the first in part */
 #define TRUNK "  - {name: trunk, parent: base, d: 0.3, alpha: pi/2, drive_inertia: 0.3}\n"
 #define LEFT "  - {name: left, parent: trunk, a: 0.4, alpha: 0.2, origin: {xyz: [0, 0.2, 0]}}\n"
@@ -545,8 +532,7 @@ static void a_child_may_stand_before_its_parent(void **state) {
 }
 
 /* a tilted base is gravity tilted the other way, and poses that start elsewhere */
-static void the_base_has_a_pose(void **state) {
-  (void)state;
+TEST(the_base_has_a_pose) {
 #define ARM "convention: dh\njoints: [{a: 1, alpha: pi/2}, {a: 0.5}]\nlinks: [{mass: 1, com: [0, 0.1, 0]}, {mass: 2}]\n"
   psdm_robot *tilted = parse_robot("base: {xyz: [0.1, 0.2, 0.3], rpy: [0.3, -0.4, 0.5]}\n" ARM),
              *plain = parse_robot(ARM);
@@ -592,8 +578,7 @@ static void the_base_has_a_pose(void **state) {
 
 /* ---- doubts ---- */
 
-static void implausible_links_are_named(void **state) {
-  (void)state;
+TEST(implausible_links_are_named) {
 #define ARM(link) "convention: dh\njoints: [{}]\nlinks: [" link "]\n"
   const struct {
     const char *text, *warning; /* NULL: none */
@@ -639,8 +624,7 @@ static void implausible_links_are_named(void **state) {
 
 /* ---- the robots that come with the library ---- */
 
-static void shipped_robots_are_read(void **state) {
-  (void)state;
+TEST(shipped_robots_are_read) {
   const struct {
     const char *name;
     int n, joints, drives, warnings;
@@ -668,8 +652,7 @@ static void shipped_robots_are_read(void **state) {
 }
 
 /* the published numbers that cannot be (numbers: roots of the characteristic polynomial, by hand) */
-static void published_doubts_are_told(void **state) {
-  (void)state;
+TEST(published_doubts_are_told) {
   psdm_robot *robot = load_shipped("kuka_kr6");
   assert_string_equal(psdm_robot_warning(robot, 0), "link 'link5': inertia about its centre of mass is not positive "
                                                     "definite (smallest principal moment -0.000261276 kg m^2)");
@@ -683,8 +666,7 @@ static void published_doubts_are_told(void **state) {
   psdm_robot_free(robot);
 }
 
-static void files_that_cannot_be_read(void **state) {
-  (void)state;
+TEST(files_that_cannot_be_read) {
   psdm_robot *robot = (psdm_robot *)&robot;
   psdm_error error;
   assert_int_equal(psdm_robot_load("no/such/robot.yaml", NULL, NULL, &robot, &error), PSDM_E_IO);

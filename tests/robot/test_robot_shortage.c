@@ -61,8 +61,7 @@ static psdm_status try_file(const psdm_allocator *allocator, const void *what, p
   return status;
 }
 
-static void files_that_are_read(void **state) {
-  (void)state;
+TEST(files_that_are_read) {
   static const psdm_lock locks[] = {{"A3", 0.2}, {"A5", -0.1}};
   static const file files[] = {
       {"arm.yaml", ARM, {0}},
@@ -95,8 +94,7 @@ static psdm_status try_tables(const psdm_allocator *allocator, const void *what,
   return status;
 }
 
-static void tables(void **state) {
-  (void)state;
+TEST(tables) {
   char dh[64], x[64];
   snprintf(dh, sizeof dh, "/tmp/psdm-shortage-%ld.csv", (long)getpid());
   snprintf(x, sizeof x, "/tmp/psdm-shortage-x%ld.csv", (long)getpid());
@@ -128,8 +126,7 @@ static psdm_status try_write(const psdm_allocator *allocator, const void *what, 
   return shortage_write(write_robot, what, allocator, error);
 }
 
-static void files_that_are_written(void **state) {
-  (void)state;
+TEST(files_that_are_written) {
   static const char *const texts[] = {ARM, COUPLED};
   for (size_t i = 0; i < 2; i++) {
     psdm_robot *robot = parse_robot(texts[i]);

@@ -76,8 +76,7 @@ static void count(const psdm_robot *r, int *functions, int *parameters) {
   psdm_model_free(model);
 }
 
-static void a_calibrated_kr6_is_a_kr6_again(void **state) {
-  (void)state;
+TEST(a_calibrated_kr6_is_a_kr6_again) {
   char text[4096];
   int functions, parameters;
   kr6(text, sizeof text, 0);
@@ -103,8 +102,7 @@ static void a_calibrated_kr6_is_a_kr6_again(void **state) {
   psdm_robot_free(snapped);
 }
 
-static void axes_beyond_the_angle_stay(void **state) {
-  (void)state;
+TEST(axes_beyond_the_angle_stay) {
   char text[4096];
   kr6(text, sizeof text, 2e-2);
   psdm_robot *off = parse(text, 0), *snapped = parse(text, 1e-3);
@@ -164,8 +162,7 @@ static psdm_robot *make(const arm *r, double share, double snap_axes) {
 
 /* within the angle the exact robot comes back: its torques, its functions and its parameters; beyond it nothing
  * changes */
-static void random_arms_come_back(void **state) {
-  (void)state;
+TEST(random_arms_come_back) {
   rng g = rng_start("snap_axes");
   double worst = 0;
   for (int k = 0; k < 300; k++) {
@@ -199,8 +196,7 @@ static void random_arms_come_back(void **state) {
 }
 
 /* where the origin lies off the common normal, axes that meet still meet: modified DH has its d along the new axis */
-static void axes_that_meet_still_do(void **state) {
-  (void)state;
+TEST(axes_that_meet_still_do) {
   static const char *const form =
       "convention: modified-dh\njoints:\n  - {}\n  - {name: bolted, type: fixed, origin: {rpy: [0.3, 0.2, 0.1]}}\n"
       "  - {name: lift, type: fixed, origin: {xyz: [0.1, 0.2, 0.3]}}\n  - {name: back, type: fixed, parent: joint1}\n  "
@@ -225,8 +221,7 @@ static void axes_that_meet_still_do(void **state) {
   }
 }
 
-static void angles_out_of_range_are_refused(void **state) {
-  (void)state;
+TEST(angles_out_of_range_are_refused) {
   static const double bad[] = {-1e-3, 0.11, INFINITY, NAN};
   char text[4096];
   kr6(text, sizeof text, 0);

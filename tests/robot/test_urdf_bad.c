@@ -22,8 +22,7 @@
 #define XACRO "this is a xacro file; run 'xacro FILE > robot.urdf' and read that"
 
 /* the frames that the cases below are built on are themselves good */
-static void the_frame_is_good(void **state) {
-  (void)state;
+TEST(the_frame_is_good) {
   static const bad_case cases[] = {
       {GOOD, PSDM_OK, ""},
       {WITH("<axis xyz='0 0 1'/>"), PSDM_OK, ""},
@@ -35,8 +34,7 @@ static void the_frame_is_good(void **state) {
 /* ---- XML ---- */
 
 /* libxml2's own words differ from version to version: the line and ours are checked */
-static void malformed_xml(void **state) {
-  (void)state;
+TEST(malformed_xml) {
   static const struct {
     const char *text;
     int line;
@@ -77,8 +75,7 @@ static void malformed_xml(void **state) {
   }
 }
 
-static void other_encodings(void **state) {
-  (void)state;
+TEST(other_encodings) {
   static const bad_case cases[] = {
       {"<robot>\n<link name='caf\xE9'/>\n</robot>\n", PSDM_E_PARSE,
        "test.urdf:2: a byte that is not UTF-8; save the file in that encoding"},
@@ -120,8 +117,7 @@ static void other_encodings(void **state) {
 }
 
 /* refused where it stands: nothing is expanded, fetched or opened */
-static void document_types(void **state) {
-  (void)state;
+TEST(document_types) {
   char path[] = "/tmp/psdm-urdf-XXXXXX", text[1200], sentence[900];
   int file = mkstemp(path);
   assert_true(file >= 0);
@@ -166,8 +162,7 @@ static void document_types(void **state) {
 
 /* ---- elements ---- */
 
-static void outermost(void **state) {
-  (void)state;
+TEST(outermost) {
   static const bad_case cases[] = {
       {"<html><body/></html>\n", PSDM_E_PARSE, "test.urdf:1: the root element is <html>; <robot> was expected"},
       {"<?xml version='1.0'?>\n<sdf version='1.7'/>\n", PSDM_E_PARSE,
@@ -183,8 +178,7 @@ static void outermost(void **state) {
   CHECK(cases);
 }
 
-static void missing_and_double(void **state) {
-  (void)state;
+TEST(missing_and_double) {
   static const bad_case cases[] = {
       {LINKS "<link/>\n" JOINT END, PSDM_E_PARSE, "test.urdf:4: <link> has no name"},
       {LINKS "<link name=''/>\n" JOINT END, PSDM_E_PARSE, "test.urdf:4: <link> has no name"},
@@ -226,8 +220,7 @@ static void missing_and_double(void **state) {
   CHECK(cases);
 }
 
-static void numbers(void **state) {
-  (void)state;
+TEST(numbers) {
 #define THREE "; 3 finite decimal numbers were expected"
 #define BLANKS ", with blanks between them, not commas"
 #define ONE "; 1 finite decimal number was expected"
@@ -271,8 +264,7 @@ static void numbers(void **state) {
   CHECK(cases);
 }
 
-static void types(void **state) {
-  (void)state;
+TEST(types) {
 #define TYPE(type) LINKS "<joint name='j1' type='" type "'>" ENDS "</joint>\n" END
 #define SUPPORTED "'; supported are revolute, continuous, prismatic and fixed"
   static const bad_case cases[] = {
@@ -293,8 +285,7 @@ static void types(void **state) {
   "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/></joint>\n"
 #define L(name) "<link name='" name "'/>\n"
 
-static void trees(void **state) {
-  (void)state;
+TEST(trees) {
   static const bad_case cases[] = {
       {LINKS L("arm") JOINT END, PSDM_E_PARSE, "test.urdf:4: link name 'arm' is a duplicate (first on line 3)"},
       {LINKS L("tool") JOINT J("j1", "arm", "tool") END, PSDM_E_PARSE,
@@ -322,8 +313,7 @@ static void trees(void **state) {
   CHECK(cases);
 }
 
-static void mimics(void **state) {
-  (void)state;
+TEST(mimics) {
 #define MIMIC(name, parent, child, other)                                                                             \
   "<joint name='" name "' type='revolute'><parent link='" parent "'/><child link='" child "'/>\n<mimic joint='" other \
   "'/></joint>\n"
@@ -355,8 +345,7 @@ static void mimics(void **state) {
   CHECK(cases);
 }
 
-static void xacro(void **state) {
-  (void)state;
+TEST(xacro) {
 #define DECLARED "<robot xmlns:xacro='http://ros.org/wiki/xacro'>\n"
   static const bad_case cases[] = {
       {DECLARED "<xacro:property name='w' value='1'/>" END, PSDM_E_PARSE, "test.urdf:2: <xacro:property>: " XACRO},
@@ -383,8 +372,7 @@ static void xacro(void **state) {
 
 /* ---- names that would like to be something else ---- */
 
-static void hostile_names_are_only_names(void **state) {
-  (void)state;
+TEST(hostile_names_are_only_names) {
   static const struct {
     const char *xml, *name, *quoted;
   } cases[] = {
@@ -437,8 +425,7 @@ static void hostile_names_are_only_names(void **state) {
 }
 
 /* 200 bytes are a name, 201 or 300 are not; in messages they are cut */
-static void long_names(void **state) {
-  (void)state;
+TEST(long_names) {
   static const char *const frames[] = {
       "<robot name='%s'><link name='base'/><link name='arm'/>" JOINT END,
       "<robot><link name='base'/><link name='%s'/><joint name='j1' type='revolute'><parent link='base'/><child "
@@ -472,8 +459,7 @@ static void long_names(void **state) {
 
 /* ---- what is not URDF but does no harm is passed over, and told ---- */
 
-static void strangers_are_noted(void **state) {
-  (void)state;
+TEST(strangers_are_noted) {
   psdm_robot *robot =
       parse_robot("<robot xmlns:x='u'>\n<lnik name='a'/>\n<material name='m'/>\n<gazebo><plugin/></gazebo>\n<x:own/>\n"
                   "<transmission name='t'/>\n" L("base") L("arm") JOINT "<sc\xC3\xA9ne/>" END);

@@ -85,8 +85,7 @@ static void expect_too_many_bytes(buffer *b, int most) {
   expect(b, NULL, PSDM_E_LIMIT, sentence);
 }
 
-static void fifty_megabytes(void **state) {
-  (void)state;
+TEST(fifty_megabytes) {
   buffer b = {0};
   put(&b, "<robot>" GOOD);
   fill(&b, "<gazebo/>\n", 50000000);
@@ -114,8 +113,7 @@ static void fifty_megabytes(void **state) {
 }
 
 /* ten megabytes of each kind of XML that is passed over */
-static void ten_megabytes(void **state) {
-  (void)state;
+TEST(ten_megabytes) {
   char tag[2000] = "<gazebo", piece[16];
   for (int i = 0; i < 200; i++) snprintf(piece, sizeof piece, " a%d=''", i), strcat(tag, piece);
   strcat(tag, "/>");
@@ -140,8 +138,7 @@ static void ten_megabytes(void **state) {
   expect(&wide, NULL, PSDM_OK, "");
 }
 
-static void ten_megabytes_in_one_piece(void **state) {
-  (void)state;
+TEST(ten_megabytes_in_one_piece) {
   static const struct {
     const char *before, *after, *sentence;
   } cases[] = {
@@ -171,8 +168,7 @@ static void ten_megabytes_in_one_piece(void **state) {
 
 /* ---- width and depth ---- */
 
-static void attributes(void **state) {
-  (void)state;
+TEST(attributes) {
   for (int count = 199; count <= 100000; count = count == 199 ? 200 : count == 200 ? 100000 : count + 1) {
     buffer b = {0};
     put(&b, "<robot>\n" GOOD "<gazebo x=''");
@@ -195,8 +191,7 @@ static void attributes(void **state) {
   expect(&comment, NULL, PSDM_OK, "");
 }
 
-static void namespaces(void **state) {
-  (void)state;
+TEST(namespaces) {
   buffer b = {0};
   put(&b, "<robot>" GOOD "<gazebo>");
   for (int i = 0; i < 100; i++) {
@@ -218,8 +213,7 @@ static void namespaces(void **state) {
   expect(&many, NULL, PSDM_OK, "");
 }
 
-static void nesting(void **state) {
-  (void)state;
+TEST(nesting) {
   static const int depths[] = {200, 1000, 1000000};
   for (int i = 0; i < 3; i++) {
     buffer b = {0};
@@ -232,8 +226,7 @@ static void nesting(void **state) {
 }
 
 /* a file may be all strangers: some are told, the others counted */
-static void strangers(void **state) {
-  (void)state;
+TEST(strangers) {
   buffer b = {0};
   put(&b, "<robot>" GOOD);
   for (int i = 0; i < 2000000; i++) put(&b, "<a/>");
@@ -262,8 +255,7 @@ static void put_chain(buffer *b, int links, const char *type, bool backwards) {
   put(b, "</robot>\n");
 }
 
-static void thousands_of_links(void **state) {
-  (void)state;
+TEST(thousands_of_links) {
   for (int backwards = 0; backwards < 2; backwards++) {
     buffer b = {0};
     put_chain(&b, 10000, "fixed", backwards);
@@ -287,8 +279,7 @@ static void thousands_of_links(void **state) {
 }
 
 /* parts of a large robot, with the joints in the order that asks for the most sweeps */
-static void thousands_of_links_cut(void **state) {
-  (void)state;
+TEST(thousands_of_links_cut) {
   const psdm_robot_options root = {.root = "l0"}, tip = {.tip = "l9999"}, below = {.root = "l2"};
   buffer a = {0}, b = {0}, c = {0};
   put_chain(&a, 10000, "fixed", true);
@@ -299,8 +290,7 @@ static void thousands_of_links_cut(void **state) {
   expect(&c, &below, PSDM_E_ROBOT, "big.urdf:1:1: no joint moves");
 }
 
-static void twins(void **state) {
-  (void)state;
+TEST(twins) {
   buffer b = {0};
   put_links(&b, 10000);
   for (int l = 9999; l >= 0; l--) put(&b, "<link name='l%d'/>\n", l);
@@ -323,8 +313,7 @@ static void put_mimics(buffer *b, int joints, bool backwards) {
   }
 }
 
-static void long_mimic_chains(void **state) {
-  (void)state;
+TEST(long_mimic_chains) {
   static double G[900], c[900];
   for (int backwards = 0; backwards < 2; backwards++) {
     buffer b = {0};
@@ -355,8 +344,7 @@ static void long_mimic_chains(void **state) {
 }
 
 /* libxml2 keeps 16 bits of a line in its nodes and reads larger ones off the text beside them: right, or one too far */
-static void line_numbers(void **state) {
-  (void)state;
+TEST(line_numbers) {
   buffer b = {0};
   psdm_robot *robot;
   psdm_error error;

@@ -103,8 +103,7 @@ static void expect_part(const psdm_robot *whole, const psdm_robot *part, const d
 
 /* ---- what the elements say ---- */
 
-static void limits_and_dynamics(void **state) {
-  (void)state;
+TEST(limits_and_dynamics) {
   psdm_robot *robot =
       load("<robot><link name='base'/><link name='a'/><link name='b'/><link name='c'/><link name='d'/><link name='e'/>"
            "<joint name='j1' type='revolute'><parent link='base'/><child link='a'/>"
@@ -151,8 +150,7 @@ static void limits_and_dynamics(void **state) {
 }
 
 /* zero where the file says zero */
-static void massless_links(void **state) {
-  (void)state;
+TEST(massless_links) {
   psdm_robot *robot = load("<robot name='m'><link name='b'/><link name='a'><inertial><mass value='0'/><inertia ixx='0' "
                            "iyy='0' izz='0'/></inertial></link>"
                            "<link name='c'><inertial><mass value='0'/></inertial></link>"
@@ -182,8 +180,7 @@ static void massless_links(void **state) {
 
 /* what is said of links without <inertial> by each rule: how many moving links are unknown, and the first warning or
  * note */
-static void links_without_inertial(void **state) {
-  (void)state;
+TEST(links_without_inertial) {
   static const struct {
     const char *text;
     /* moving links that are unknown by default and with PSDM_MISSING_UNKNOWN; notes with PSDM_MISSING_ZERO */
@@ -280,8 +277,7 @@ static void links_without_inertial(void **state) {
 }
 
 /* the link that is meant where none is named */
-static void default_link(void **state) {
-  (void)state;
+TEST(default_link) {
   static const struct {
     const char *text, *link;
     bool chosen;
@@ -377,8 +373,7 @@ static void one_joint(bool slides, const double a[3], const motion *m, double *t
   }
 }
 
-static void axes_in_every_direction(void **state) {
-  (void)state;
+TEST(axes_in_every_direction) {
   static const double axes[][3] = {{1, 0, 0},         {0, 1, 0},      {0, 0, 1},     {-1, 0, 0},   {0, -1, 0},
                                    {0, 0, -1},        {0, 0, -7},     {0.1, 0, 0},   {1, 1, 1},    {-3, 4, 0},
                                    {0, 0.6, -0.8},    {0.6, 0, 0.8},  {1e-3, 0, -1}, {1e-9, 0, 1}, {0, 1e-9, -1},
@@ -416,8 +411,7 @@ static void axes_in_every_direction(void **state) {
 }
 
 /* the frame's own directions give rotations of exact zeros and ones, so that derivations find their zeros */
-static void aligned_axes_are_exact(void **state) {
-  (void)state;
+TEST(aligned_axes_are_exact) {
   static const char *const axes[] = {"1 0 0", "0 1 0", "0 0 1", "-1 0 0", "0 -1 0", "0 0 -2"};
   for (int i = 0; i < 6; i++) {
     char text[400];
@@ -454,8 +448,7 @@ static void expect_parameters(const char *text, const double expected[10]) {
   psdm_robot_free(robot);
 }
 
-static void inertial_rotation(void **state) {
-  (void)state;
+TEST(inertial_rotation) {
 #define ONE(link) "<robot><link name='base'/>" link JOINT("j", "revolute", "base", "a", "") "</robot>"
   /* a quarter turn swaps two moments; the order is m mx my mz XX XY XZ YY YZ ZZ */
   expect_parameters(ONE(BOX("a", "0 0 0", "0 0 0", "1", "2", "3", "4")),
@@ -480,8 +473,7 @@ static void inertial_rotation(void **state) {
 #undef ONE
 }
 
-static void fixed_links_are_lumped(void **state) {
-  (void)state;
+TEST(fixed_links_are_lumped) {
   /* points of mass 2 at (0.1, 0, 0) and 3 at (1, 2, 3) */
   const double two[10] = {5, 0.2 + 3, 6, 9, 3 * 13, -3 * 2, -3 * 3, 0.02 + 3 * 10, -3 * 6, 0.02 + 3 * 5};
 #define HEAD "<robot><link name='base'/>" JOINT("j", "revolute", "base", "a", "") POINT("a", "0.1 0 0", "2")
@@ -521,8 +513,7 @@ static void fixed_links_are_lumped(void **state) {
 
 /* ---- chains against YAML by hand ---- */
 
-static void chain_equals_yaml(void **state) {
-  (void)state;
+TEST(chain_equals_yaml) {
   psdm_robot *urdf = load(
       "<robot><link name='base'/>" BOX("one", "0.1 0.2 0", "0 0 0", "3", "0.1", "0.2", "0.15")
           BOX("two", "0 0.1 0.3", "0 0 0", "2", "0.05", "0.06", "0.07")
@@ -581,8 +572,7 @@ static void chain_equals_yaml(void **state) {
   JOINT("claw_joint", "revolute", "torso", "claw", "<origin xyz='0.1 -0.3 0.4' rpy='0 0 -1'/><axis xyz='0 1 0'/>")
 #define FULL "<robot name='full'>" TORSO LEFT RIGHT "</robot>"
 
-static void mimic_couples(void **state) {
-  (void)state;
+TEST(mimic_couples) {
   psdm_robot *robot = load(FULL), *tree;
   enum { N = 5, LINKS = 7 };
   double G[LINKS * N], c[LINKS];
@@ -623,8 +613,7 @@ static void mimic_couples(void **state) {
   psdm_robot_free(robot);
 }
 
-static void order_does_not_matter(void **state) {
-  (void)state;
+TEST(order_does_not_matter) {
   psdm_robot *one = load(FULL), *other = load("<robot>" RIGHT LEFT TORSO "</robot>");
   rng g = rng_start("order");
   assert_string_equal(psdm_robot_joint(other, 0)->name, "thumb_joint"); /* but joints are numbered as they stand */
@@ -638,8 +627,7 @@ static void order_does_not_matter(void **state) {
 
 /* ---- parts ---- */
 
-static void another_root(void **state) {
-  (void)state;
+TEST(another_root) {
   /* gravity is (0, 0, -9.81) in the new base's axes: the left arm alone, on a torso that does not move */
   const psdm_robot_options at_torso = {.root = "torso"}, at_ground = {.root = "ground"}, at_upper = {.root = "upper"};
   psdm_robot *part = load_with("<robot>" TORSO LEFT "</robot>", &at_torso),
@@ -666,8 +654,7 @@ static void another_root(void **state) {
   psdm_robot_free(part);
 }
 
-static void one_tip(void **state) {
-  (void)state;
+TEST(one_tip) {
   /* waist, shoulder and elbow with the head and the camera, which are fixed to their links; neither slider nor claw */
   const psdm_robot_options to_lower = {.tip = "lower"}, to_camera = {.tip = "camera"},
                            between = {.root = "torso", .tip = "upper"};
@@ -696,8 +683,7 @@ static void one_tip(void **state) {
 }
 
 /* locked: as the full robot when that joint stands at its value */
-static void locks(void **state) {
-  (void)state;
+TEST(locks) {
   static const psdm_lock values[] = {
       {"waist", 0.7}, {"shoulder", -1.2}, {"elbow", 2.0}, {"slide", 0.35}, {"claw_joint", 0.6}};
   psdm_robot *full = load(FULL);
@@ -726,8 +712,7 @@ static void locks(void **state) {
 }
 
 /* the follower of a locked joint may stand in another part: cutting what was locked first leaves nothing to follow */
-static void lock_then_cut(void **state) {
-  (void)state;
+TEST(lock_then_cut) {
   const psdm_lock claw = {"claw", 0.2}; /* a link's name stands for its joint */
   const psdm_robot_options options = {.tip = "thumb", .lock_count = 1, .locks = &claw};
   psdm_robot *part = load_with(FULL, &options);
@@ -737,8 +722,7 @@ static void lock_then_cut(void **state) {
   psdm_robot_free(part);
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   static const char transmission[] =
       "convention: dh\njoints:\n  - {name: A}\n  - {name: B}\ntransmission: [[1, 0], [1, 1]]\n";
 #define LOCK(joint, value)                          \
@@ -781,8 +765,7 @@ static void refusals(void **state) {
 
 /* ---- options of reading ---- */
 
-static void snapping(void **state) {
-  (void)state;
+TEST(snapping) {
   const char *text = "<robot>\n<link name='b'/>\n<link name='l'><inertial><origin rpy='1.5708 0 0'/><mass value='1'/>"
                      "<inertia ixx='1' iyy='1' izz='1.5'/></inertial></link>\n<joint name='j' type='revolute'><parent "
                      "link='b'/><child link='l'/>\n"
@@ -808,8 +791,7 @@ static void snapping(void **state) {
   psdm_robot_free(kept);
 }
 
-static void gravity(void **state) {
-  (void)state;
+TEST(gravity) {
   const double sideways[3] = {0, 3, 0};
   const psdm_robot_options options = {.gravity = sideways};
   psdm_robot *plain = load(FULL), *other = load_with(FULL, &options);
@@ -822,8 +804,7 @@ static void gravity(void **state) {
 
 /* ---- XML that is somebody else's ---- */
 
-static void harmless_xml(void **state) {
-  (void)state;
+TEST(harmless_xml) {
   static const char *const texts[] = {
       "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\" standalone='yes'?>\n<?xml-stylesheet "
       "href='http://192.0.2.1/x'?>\n<!-- <robot> -->\n" FULL "<!-- end --><?end?>\n",
@@ -882,8 +863,7 @@ static void harmless_xml(void **state) {
 }
 
 /* told apart from YAML by its first character, not by its name */
-static void from_a_file(void **state) {
-  (void)state;
+TEST(from_a_file) {
   char path[] = "/tmp/psdm-urdf-XXXXXX";
   int file = mkstemp(path);
   assert_true(file >= 0);
@@ -897,8 +877,7 @@ static void from_a_file(void **state) {
 }
 
 /* the library's own allocations; libxml2 has malloc */
-static void every_allocation_may_fail(void **state) {
-  (void)state;
+TEST(every_allocation_may_fail) {
   const psdm_lock lock = {"elbow", 1};
   const psdm_robot_options all = {.root = "torso", .tip = "slider", .lock_count = 1, .locks = &lock};
   char text[10000] = "<robot name='full'>" TORSO LEFT;

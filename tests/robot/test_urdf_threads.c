@@ -23,8 +23,7 @@ static void *load(void *joints) {
   return NULL;
 }
 
-static void test_first_loads(void **unused) {
-  (void)unused;
+TEST(test_first_loads) {
   pthread_t thread[THREADS];
   int joints[THREADS] = {0};
   assert_int_equal(pthread_barrier_init(&together, NULL, THREADS), 0);

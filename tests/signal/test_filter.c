@@ -54,8 +54,7 @@ static long double coefficients_power(const psdm_filter *f, long double frequenc
 }
 
 /* frequencies are multiples of 2^-20 of the rate, so that none of them is rounded */
-static void test_response(void **unused) {
-  (void)unused;
+TEST(test_response) {
   static const long cutoffs[] = {1, 16, 105, 1024, 10486, 104858, 262144, 419430, 520000, 524287};
   const double rate = 0x1p20;
   double worst = 0, worst_coefficients = 0;
@@ -87,8 +86,7 @@ static void test_response(void **unused) {
 }
 
 /* a cosine comes out as |H|^2 times itself, not moved, at every cutoff */
-static void test_sine(void **unused) {
-  (void)unused;
+TEST(test_sine) {
   static const struct {
     int order;
     double cutoff;
@@ -113,8 +111,7 @@ static void test_sine(void **unused) {
 
 /* ---- ends ---- */
 
-static void test_line(void **unused) {
-  (void)unused;
+TEST(test_line) {
   rng g = rng_start("test_line");
   double worst = 0;
   for (int trial = 0; trial < 300; trial++) {
@@ -206,8 +203,7 @@ static void compare_with_convolution(rng *g, int order, double cutoff, long rows
   free(h), free(both), free(x), free(y);
 }
 
-static void test_convolution(void **unused) {
-  (void)unused;
+TEST(test_convolution) {
   rng g = rng_start("test_convolution");
   double worst = 0, spill = 0, slack = 1;
   static const double cutoffs[] = {0.05, 0.12, 0.25, 0.4, 0.48};
@@ -225,8 +221,7 @@ static void test_convolution(void **unused) {
 
 /* cutoff at 1e-4 of the rate: both passes in extended precision over the signal and so much of its reflections that
  * they may begin at rest */
-static void test_low_cutoff(void **unused) {
-  (void)unused;
+TEST(test_low_cutoff) {
   rng g = rng_start("test_low_cutoff");
   const double cutoff = 1e-4;
   psdm_filter f = design(4, cutoff, 1);
@@ -282,8 +277,7 @@ static double compare_blocks(rng *g, int order, double cutoff, bool walk) {
   return worst;
 }
 
-static void test_blocks(void **unused) {
-  (void)unused;
+TEST(test_blocks) {
   static const int orders[] = {1, 2, 3, 4, 8, 16, 32};
   static const double cutoffs[] = {0.45, 0.2, 0.05, 0.005};
   rng g = rng_start("test_blocks");
@@ -297,8 +291,7 @@ static void test_blocks(void **unused) {
 }
 
 /* every column as if it were alone */
-static void test_columns(void **unused) {
-  (void)unused;
+TEST(test_columns) {
   rng g = rng_start("test_columns");
   enum { ROWS = 60, MOST = 9 };
   for (int columns = 1; columns <= MOST; columns++) {
@@ -318,8 +311,7 @@ static void test_columns(void **unused) {
 
 /* ---- what is refused, and what is extreme ---- */
 
-static void test_arguments(void **unused) {
-  (void)unused;
+TEST(test_arguments) {
   static const struct {
     int order;
     double cutoff, rate;
@@ -331,8 +323,7 @@ static void test_arguments(void **unused) {
 }
 
 /* no cutoff and no length is too small; scratch stays in proportion to the rows */
-static void test_extremes(void **unused) {
-  (void)unused;
+TEST(test_extremes) {
   static const double cutoffs[] = {1e-300, 1e-12, 1e-6, 0.25, 0.4999999999, 0.49999999999999994};
   for (int order = 1; order <= 32; order++)
     for (int c = 0; c < COUNT(cutoffs); c++) {

@@ -28,8 +28,7 @@ static double response(const psdm_decimator *d, double frequency) {
 }
 
 /* bands by 2000 frequencies each; new rate = 1 / factor */
-static void test_bands(void **unused) {
-  (void)unused;
+TEST(test_bands) {
   double ripple = 0, stop = 0;
   for (int i = 0; i < FACTORS; i++) {
     psdm_decimator d = design(factors[i]);
@@ -47,8 +46,7 @@ static void test_bands(void **unused) {
 }
 
 /* the signal itself: a slow sine stays, a fast one goes, and neither is moved */
-static void test_sines(void **unused) {
-  (void)unused;
+TEST(test_sines) {
   rng g = rng_start("test_sines");
   for (int i = 0; i < FACTORS; i++) {
     psdm_decimator d = design(factors[i]);
@@ -72,8 +70,7 @@ static long double plain(const psdm_decimator *d, long rows, int columns, long r
   return sum / weight;
 }
 
-static void test_twin(void **unused) {
-  (void)unused;
+TEST(test_twin) {
   rng g = rng_start("test_twin");
   double worst = 0;
   for (int trial = 0; trial < 60; trial++) {
@@ -94,8 +91,7 @@ static void test_twin(void **unused) {
 }
 
 /* blocks with half rows around them give the same bits */
-static void test_blocks(void **unused) {
-  (void)unused;
+TEST(test_blocks) {
   rng g = rng_start("test_blocks");
   for (int i = 0; i < FACTORS; i++) {
     psdm_decimator d = design(factors[i]);
@@ -116,8 +112,7 @@ static void test_blocks(void **unused) {
 }
 
 /* a constant stays one at the ends as well; a factor of one changes nothing */
-static void test_ends(void **unused) {
-  (void)unused;
+TEST(test_ends) {
   for (int i = 0; i < FACTORS; i++) {
     psdm_decimator d = design(factors[i]);
     for (long k = 0; k < ROWS; k++) x[k] = 0.7;
@@ -148,8 +143,7 @@ static long double bessel(long double z) {
 
 /* Kaiser's formulas for 90 dB between 0.4 and 0.6 of the new rate; taps one by one, those at multiples of the factor
  * zero to the bit */
-static void test_taps(void **unused) {
-  (void)unused;
+TEST(test_taps) {
   const long double beta = 0.1102L * (90 - 8.7L), pi = acosl(-1);
   for (int factor = 1; factor <= 26; factor += factor < 12 ? 1 : 7) {
     counting memory;
@@ -178,8 +172,7 @@ static void test_taps(void **unused) {
 }
 
 /* nothing but these rows is looked at, and nothing but these answers is written */
-static void test_bounds(void **unused) {
-  (void)unused;
+TEST(test_bounds) {
   rng g = rng_start("test_bounds");
   for (int trial = 0; trial < 100; trial++) {
     psdm_decimator d = design(trial % 5 + 1);
@@ -207,8 +200,7 @@ static void *refuse(void *user, size_t bytes) {
 }
 
 /* the largest factor is one still */
-static void test_largest(void **unused) {
-  (void)unused;
+TEST(test_largest) {
   const psdm_allocator none = {refuse, NULL, NULL};
   psdm_decimator d;
   assert_int_equal(psdm_decimator_new(1 << 20, &none, &d), PSDM_E_MEMORY);
@@ -219,8 +211,7 @@ static void test_largest(void **unused) {
   assert_int_equal(asked, 0);
 }
 
-static void test_refused(void **unused) {
-  (void)unused;
+TEST(test_refused) {
   psdm_decimator d;
   counting c;
   memset(&d, 0xA5, sizeof d);

@@ -34,8 +34,7 @@ static long double beyond(int order, long double g, long double reach) {
 }
 
 /* the first number of samples beyond which 1e-13 is left at most */
-static void test_reach(void **unused) {
-  (void)unused;
+TEST(test_reach) {
   static const double cutoffs[] = {1e-4, 3e-3, 0.02, 0.1, 0.25, 0.31, 0.4, 0.47, 0.499};
   for (int order = 1; order <= 32; order++)
     for (int c = 0; c < COUNT(cutoffs); c++) {
@@ -53,8 +52,7 @@ static void test_reach(void **unused) {
 }
 
 /* every number of a filter is set, also of the sections that it does not have */
-static void test_every_byte(void **unused) {
-  (void)unused;
+TEST(test_every_byte) {
   for (int order = 1; order <= 32; order++) {
     psdm_filter a, b;
     memset(&a, 0xA5, sizeof a), memset(&b, 0x5A, sizeof b);
@@ -74,8 +72,7 @@ static void test_every_byte(void **unused) {
 /* ---- room ---- */
 
 /* four numbers a row, of the rows and their continuations: reach, at most 64 times their length, at most 2^30 */
-static void test_scratch(void **unused) {
-  (void)unused;
+TEST(test_scratch) {
   const long rows[] = {
       0,        1,       2, 3, 10, 1000, (1L << 24) - 2, (1L << 24) - 1, 1L << 24, (1L << 24) + 1, (1L << 24) + 2,
       1L << 30, 1L << 56};
@@ -92,8 +89,7 @@ static void test_scratch(void **unused) {
 /* ---- response ---- */
 
 /* |H| is one of |tan|: it repeats with the rate, and a frequency has no sign */
-static void test_any_frequency(void **unused) {
-  (void)unused;
+TEST(test_any_frequency) {
   static const double frequencies[] = {0, 1, 30, 77, 124.9, 125.1, 170, 249, 250, 281, 1033};
   const double rate = 250;
   for (int order = 1; order <= 9; order++)
@@ -166,8 +162,7 @@ static void by_passes(const psdm_filter *f, int order, double cutoff, long rows,
   }
 }
 
-static void test_short_signals(void **unused) {
-  (void)unused;
+TEST(test_short_signals) {
   static const double cutoffs[] = {0.002, 0.02, 0.06, 0.13, 0.25, 0.37, 0.49};
   rng g = rng_start("test_short_signals");
   double worst = 0, sines = 0;
@@ -199,8 +194,7 @@ static void test_short_signals(void **unused) {
 }
 
 /* fewer than two rows are left alone */
-static void test_too_few(void **unused) {
-  (void)unused;
+TEST(test_too_few) {
   psdm_filter f = design(4, 0.1, 1);
   double x[3] = {5, -2, 7};
   psdm_filter_zero_phase(&f, 1, 3, x, NULL);

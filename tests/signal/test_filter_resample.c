@@ -14,8 +14,7 @@ static double x[ROWS * 3], out[ROWS * 3], t[ROWS];
 /* ---- differences ---- */
 
 /* a parabola's slope is exact everywhere, also at the ends */
-static void test_difference_exact(void **unused) {
-  (void)unused;
+TEST(test_difference_exact) {
   rng g = rng_start("test_difference_exact");
   for (int trial = 0; trial < 100; trial++) {
     long rows = trial < 10 ? 3 : rng_int(&g, 3, 200);
@@ -33,8 +32,7 @@ static void test_difference_exact(void **unused) {
 }
 
 /* row by row by its formula; nothing beside the rows is looked at or written */
-static void test_difference_twin(void **unused) {
-  (void)unused;
+TEST(test_difference_twin) {
   rng g = rng_start("test_difference_twin");
   for (int trial = 0; trial < 60; trial++) {
     long rows = trial < 10 ? 3 + trial % 3 : rng_int(&g, 3, 50), last = rows - 1;
@@ -64,8 +62,7 @@ static double difference_error(long rows, double *at_ends) {
   return worst;
 }
 
-static void test_difference_order(void **unused) {
-  (void)unused;
+TEST(test_difference_order) {
   double ends_before, ends, before = difference_error(101, &ends_before), after = difference_error(201, &ends);
   printf("differences: order %.3f, at the ends %.3f\n", log2(before / after), log2(ends_before / ends));
   assert_true(fabs(log2(before / after) - 2) < 0.05 && fabs(log2(ends_before / ends) - 2) < 0.05);
@@ -79,8 +76,7 @@ static void jittered(rng *g, long rows, double span, double jitter) {
 }
 
 /* any parabola comes back, whatever the clock; a line already from two rows, a constant from one */
-static void test_resample_exact(void **unused) {
-  (void)unused;
+TEST(test_resample_exact) {
   rng g = rng_start("test_resample_exact");
   double worst = 0;
   for (int trial = 0; trial < 300; trial++) {
@@ -131,8 +127,7 @@ static long double plain_value(long rows, long double time) {
 }
 
 /* several columns in memory with a fence; two rows are a line, one a constant */
-static void test_resample_bounds(void **unused) {
-  (void)unused;
+TEST(test_resample_bounds) {
   rng g = rng_start("test_resample_bounds");
   for (int trial = 0; trial < 80; trial++) {
     long rows = trial < 40 ? 1 + trial % 4 : rng_int(&g, 3, 40), count = rng_int(&g, 1, 60);
@@ -160,8 +155,7 @@ static void test_resample_bounds(void **unused) {
 }
 
 /* at the ends and beyond them nothing else is looked at */
-static void test_resample_ends(void **unused) {
-  (void)unused;
+TEST(test_resample_ends) {
   double rows[6] = {3, NAN, NAN, NAN, NAN, 7}, is[4];
   for (int i = 0; i < 6; i++) t[i] = 0.5 * i;
   psdm_resample(6, 1, t, rows, -0.25, 0.125, 3, is);
@@ -181,8 +175,7 @@ static void test_resample_ends(void **unused) {
   assert_true(is[0] == 4);
 }
 
-static void test_resample_twin(void **unused) {
-  (void)unused;
+TEST(test_resample_twin) {
   rng g = rng_start("test_resample_twin");
   double worst = 0;
   for (int trial = 0; trial < 100; trial++) {
@@ -212,8 +205,7 @@ static double resample_error(long rows, double unevenness) {
 }
 
 /* slopes of second order, values of third */
-static void test_resample_order(void **unused) {
-  (void)unused;
+TEST(test_resample_order) {
   double even = log2(resample_error(101, 0) / resample_error(401, 0)) / 2,
          uneven = log2(resample_error(101, 0.3) / resample_error(401, 0.3)) / 2;
   printf("resampling: order %.3f, on an uneven clock %.3f\n", even, uneven);
@@ -221,8 +213,7 @@ static void test_resample_order(void **unused) {
 }
 
 /* what is asked for at a row is that row, to the bit; beyond the ends the end rows */
-static void test_resample_rows(void **unused) {
-  (void)unused;
+TEST(test_resample_rows) {
   rng g = rng_start("test_resample_rows");
   for (long i = 0; i < 50; i++)
     t[i] = 0.125 * (double)i, x[2 * i] = rng_uniform(&g, -1, 1), x[2 * i + 1] = rng_uniform(&g, -1, 1);
@@ -234,8 +225,7 @@ static void test_resample_rows(void **unused) {
 }
 
 /* two rows are a line, and beyond it what is nearest */
-static void test_resample_two(void **unused) {
-  (void)unused;
+TEST(test_resample_two) {
   const double times[2] = {0.5, 2}, rows[4] = {3, -1, 7, 5};
   double is[2 * 21];
   psdm_resample(2, 2, times, rows, 0.25, 0.1, 21, is);

@@ -182,8 +182,7 @@ static double dot(const double *a, const double *b, int n) {
 /* ---- rigid ---- */
 
 /* torques against the twin, the motors' side by power and by position */
-static void test_rigid(void **unused) {
-  (void)unused;
+TEST(test_rigid) {
   rng g = rng_start("rigid");
   double torque = 0, power = 0, place = 0, current = 0;
   static record r;
@@ -224,8 +223,7 @@ static void test_rigid(void **unused) {
 
 /* De Luca, Robotics 2, as seen from the motors:
  * (I_m + diag(m_ii / n_r^2)) thetadd_m + diag(1 / n_r) (sum_j Mbar_j qdd_j + f) = tau_m, Mbar without its diagonal */
-static void test_motor_side(void **unused) {
-  (void)unused;
+TEST(test_motor_side) {
   rng g = rng_start("motor side");
   double worst = 0;
   static record r;
@@ -266,8 +264,7 @@ static void test_motor_side(void **unused) {
 }
 
 /* a loop's robot is what psdm_inverse says */
-static void test_closed_loop(void **unused) {
-  (void)unused;
+TEST(test_closed_loop) {
   psdm_robot *robot = load_shipped("five_bar");
   psdm_work *work;
   psdm_motion *motion;
@@ -312,8 +309,7 @@ static double slope(const record *r, long k, size_t at, double h) {
 }
 
 /* motors behind springs, some damped, beside rigid joints: positions, rates and both equations of motion */
-static void test_elastic(void **unused) {
-  (void)unused;
+TEST(test_elastic) {
   rng g = rng_start("elastic");
   double rate = 0, spring = 0, motor = 0, power = 0;
   int mixed = 0, damped = 0;
@@ -377,8 +373,7 @@ static void test_elastic(void **unused) {
 }
 
 /* the torque of ever stiffer springs goes to that of the rigid robot, as 1 / K */
-static void test_to_rigid(void **unused) {
-  (void)unused;
+TEST(test_to_rigid) {
   rng g = rng_start("to rigid");
   static record rigid, elastic;
   for (int trial = 0; trial < 4; trial++) {
@@ -436,8 +431,7 @@ static void spring_series(double K, double r, const double given[6], double x0, 
   out[2] = r * (slope_of_f / K - out[1]);
 }
 
-static void test_spring(void **unused) {
-  (void)unused;
+TEST(test_spring) {
   rng g = rng_start("spring");
   double worst[3] = {0};
   for (int trial = 0; trial < 20000; trial++) {
@@ -464,8 +458,7 @@ static void test_spring(void **unused) {
 
 /* along a straight line the beginning without transient is the line that stays, and without a damper there is no
  * other */
-static void test_spring_start(void **unused) {
-  (void)unused;
+TEST(test_spring_start) {
   const double K = 50, D = 2, f[3] = {3, 4, 0}, later[3] = {3 + 4 * 0.1, 4, 0}, any[3] = {3, 4, 5};
   double x[3], y[3];
   psdmp_sim_spring_start(K, D, f, x);
@@ -482,8 +475,7 @@ static void test_spring_start(void **unused) {
 
 /* LuGre friction along the rows goes to its limit with order two in the time between them, through reversals of
  * velocity */
-static void test_bristles(void **unused) {
-  (void)unused;
+TEST(test_bristles) {
   machine m = {.full = {.joints = 1, .n = 1, .row = {{.parent = -1, .mass = 1, .inertia = {1, 0, 0, 1, 0, 1}}}},
                .n = 1,
                .extra = {{.friction = true}}};
@@ -544,8 +536,7 @@ static psdm_motion *two_move(double duration) {
   return motion;
 }
 
-static void test_rows(void **unused) {
-  (void)unused;
+TEST(test_rows) {
   static record r;
   psdm_robot *robot = parse_robot(two);
   static const struct {
@@ -591,8 +582,7 @@ static void expect_refusal(const char *text, const psdm_along_options *options, 
   psdm_robot_free(robot);
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   const psdm_along_options springs = {.elastic = true}, bristles = {.friction = PSDM_FRICTION_LUGRE},
                            backwards = {.output = -1}, odd = {.friction = 99};
   const psdm_friction smooth = {.viscous = 1, .exponent = 1, .given = true};
@@ -633,8 +623,7 @@ static void test_refusals(void **unused) {
 }
 
 /* every allocation fails once: an error, and nothing left behind; then the same rows as ever */
-static void test_allocation_failure(void **unused) {
-  (void)unused;
+TEST(test_allocation_failure) {
   psdm_robot *robot = parse_robot(two);
   psdm_motion *motion = two_move(0.1);
   const psdm_along_options options = {.elastic = true};

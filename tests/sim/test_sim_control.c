@@ -19,8 +19,7 @@ static psdm_motion *waves(int n) {
 
 /* torque is constant within a period, new at its multiples, and what the law says of positions in whole encoder
  * steps */
-static void test_samples(void **unused) {
-  (void)unused;
+TEST(test_samples) {
   psdm_robot *robot = load_shipped("two_link");
   const double kp[2] = {200, 100}, kd[2] = {20, 8}, period = 0.01, quantum = 1e-3, zero[2] = {0};
   const psdm_control_options gains = {.kp = kp, .kd = kd};
@@ -67,8 +66,7 @@ static void test_samples(void **unused) {
 }
 
 /* behind a spring there are two encoders: pd looks at the link, elastic-pd at the motor */
-static void test_encoder_on_motor(void **unused) {
-  (void)unused;
+TEST(test_encoder_on_motor) {
   psdm_robot *robot = slider(2, 0, ", drive_inertia: 0.5, stiffness: 50");
   const double kp = 30, kd = 2, quantum = 1e-2, period = 0.01, start = 0.4, zero = 0;
   const psdm_control_options gains = {.kp = &kp, .kd = &kd};
@@ -103,8 +101,7 @@ static void test_encoder_on_motor(void **unused) {
 }
 
 /* noise has its deviation, no mean, no memory, and its seed */
-static void test_noise(void **unused) {
-  (void)unused;
+TEST(test_noise) {
   psdm_robot *robot = load_shipped("two_link");
   joint_of(robot, 0)->limits.effort = 20; /* the other has none: 1 Nm */
   psdm_controller *none = controller_of(PSDM_CONTROL_NONE, robot, NULL, NULL);
@@ -144,8 +141,7 @@ static void test_noise(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void test_saturation(void **unused) {
-  (void)unused;
+TEST(test_saturation) {
   psdm_robot *robot = load_shipped("two_link");
   for (int i = 0; i < 2; i++) joint_of(robot, i)->limits.effort = 10;
   psdm_controller *pd = controller_of(PSDM_CONTROL_PD, robot, NULL, NULL);
@@ -173,8 +169,7 @@ static void test_saturation(void **unused) {
 }
 
 /* computed torque with the true model: what starts on the reference stays there, an error decays as (1 + w t) e^-wt */
-static void test_tracking(void **unused) {
-  (void)unused;
+TEST(test_tracking) {
   NEEDS_SUNDIALS();
   psdm_robot *robot = load_shipped("kuka_kr6");
   psdm_motion *motion = waves(6);
@@ -205,8 +200,7 @@ static void test_tracking(void **unused) {
 }
 
 /* a controller's own states: sampled faster and faster they become the continuous ones */
-static void test_controller_states(void **unused) {
-  (void)unused;
+TEST(test_controller_states) {
   psdm_robot *robot = load_shipped("two_link");
   psdm_motion *motion = waves(2);
   double wrong[64], *theta = wrong, truth[64], errors[3], periods[3], x[4];

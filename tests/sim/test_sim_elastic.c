@@ -8,8 +8,7 @@ extern void dsygv_(const int *type, const char *vectors, const char *half, const
 /* ---- two masses ---- */
 
 /* r = theta - q is a damped oscillator of the reduced mass, the common centre does not move */
-static void test_two_masses(void **unused) {
-  (void)unused;
+TEST(test_two_masses) {
   static const psdm_integrator all[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_BDF, PSDM_INTEGRATOR_RK4,
                                         PSDM_INTEGRATOR_EULER};
   const double m = 2, B = 0.5, K = 300, a = 0.01;
@@ -186,8 +185,7 @@ static void check_modes(const arm *a, rng *g, bool elastic, int *checked, double
   psdm_robot_free(links);
 }
 
-static void test_eigenfrequencies(void **unused) {
-  (void)unused;
+TEST(test_eigenfrequencies) {
   NEEDS_SUNDIALS();
   rng g = rng_start("eigenfrequencies");
   int checked[2] = {0};
@@ -229,8 +227,7 @@ static void calm_motors(const arm *a, const psdm_sim_options *rigid, const doubl
   psdm_sim_free(sim);
 }
 
-static void test_stiff_limit(void **unused) {
-  (void)unused;
+TEST(test_stiff_limit) {
   NEEDS_SUNDIALS();
   rng begin = rng_start("stiff limit");
   for (int trial = 0; trial < 3; trial++, rng_next(&begin)) {
@@ -265,8 +262,7 @@ static void test_stiff_limit(void **unused) {
 /* ---- friction and dampers, all integrators ---- */
 
 /* energy is accounted for, with dampers, motor friction, stops of the links and rigid joints in between */
-static void test_audit(void **unused) {
-  (void)unused;
+TEST(test_audit) {
   rng g = rng_start("audit");
   double worst[3] = {0};
   long limits = 0, sticks = 0;
@@ -307,8 +303,7 @@ static void test_audit(void **unused) {
 }
 
 /* springs so stiff that the real-time step is far beyond them */
-static void test_euler_is_safe(void **unused) {
-  (void)unused;
+TEST(test_euler_is_safe) {
   rng g = rng_start("euler is safe");
   for (int trial = 0; trial < 5; trial++) {
     arm a = random_arm(&g, 4, 1e8, 0, trial % 2, -1);
@@ -335,8 +330,7 @@ static void refused(const char *what, const psdm_robot *robot) {
   if (!strstr(error.text, what)) fail_msg("'%s' does not say '%s'", error.text, what);
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   rng g = rng_start("refusals");
   psdm_robot *robot = slider(1, 0, "");
   refused("nothing is elastic", robot);

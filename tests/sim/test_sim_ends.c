@@ -6,8 +6,7 @@ static const psdm_integrator all[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_BDF
                                       PSDM_INTEGRATOR_EULER};
 
 /* friction that drives: speed grows as e^t, and the run ends where it is too fast, with all that came before */
-static void test_divergence(void **unused) {
-  (void)unused;
+TEST(test_divergence) {
   psdm_robot *robot = slider(2, 0, "");
   set_friction(robot, 0, 0, 0, 0, -20);
   for (int k = 0; k < 4; k++) {
@@ -30,8 +29,7 @@ static void test_divergence(void **unused) {
 }
 
 /* friction of the wrong sign blows it up to where numbers end, if nobody stops it before */
-static void test_divergence_to_the_end(void **unused) {
-  (void)unused;
+TEST(test_divergence_to_the_end) {
   psdm_robot *robot = load_shipped("two_link");
   for (int i = 0; i < 2; i++) set_friction(robot, i, 0, 0, 0, -400);
   const double zero[2] = {0}, q[2] = {0.1, 0.2};
@@ -57,8 +55,7 @@ static void test_divergence_to_the_end(void **unused) {
   psdm_robot_free(robot);
 }
 
-static void test_wall_time(void **unused) {
-  (void)unused;
+TEST(test_wall_time) {
   psdm_robot *robot = load_shipped("two_link");
   for (int k = 0; k < 4; k++)
     for (int rare = 0; rare < 2; rare++) {
@@ -78,8 +75,7 @@ static void test_wall_time(void **unused) {
 }
 
 /* a link without inertia: no forward dynamics, and a sentence that says so before anything begins */
-static void test_singular(void **unused) {
-  (void)unused;
+TEST(test_singular) {
   psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1}\nlinks:\n"
                                   "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0, com: "
                                   "[0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
@@ -96,8 +92,7 @@ static void test_singular(void **unused) {
 }
 
 /* a load gives the joint inertia or takes it away: what the run meets is told before it begins */
-static void test_singular_without_load(void **unused) {
-  (void)unused;
+TEST(test_singular_without_load) {
   psdm_robot *robot = parse_robot("convention: dh\njoints:\n  - {name: a, a: 1}\n  - {name: b, a: 1}\nlinks:\n"
                                   "  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - {mass: 0, com: "
                                   "[0, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n");
@@ -131,8 +126,7 @@ static void test_singular_without_load(void **unused) {
 /* ---- going on ---- */
 
 /* one run or several, stopped in between or not: the same rows; with samples, noise, an encoder, a load and friction */
-static void test_runs_are_one(void **unused) {
-  (void)unused;
+TEST(test_runs_are_one) {
   psdm_robot *robot = load_shipped("two_link");
   for (int i = 0; i < 2; i++) set_friction(robot, i, 0.5, 0.8, 0.1, 0.2);
   psdm_sim_payload loads[2] = {{.t = 0.2, .pi = {1, 0.1, 0, 0, 0.1, 0, 0, 0.1, 0, 0.1}}, {.t = 0.6}};
@@ -185,8 +179,7 @@ static void test_runs_are_one(void **unused) {
 }
 
 /* nothing to do is no trouble, and time may begin anywhere */
-static void test_no_time(void **unused) {
-  (void)unused;
+TEST(test_no_time) {
   psdm_robot *robot = load_shipped("two_link");
   for (int k = 0; k < 4; k++) {
     if (!psdm_integrator_available(all[k])) continue;
@@ -214,8 +207,7 @@ static void test_no_time(void **unused) {
 
 /* ---- refusals ---- */
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   psdm_robot *robot = load_shipped("two_link"), *other = load_shipped("kuka_kr6");
   psdm_controller *six;
   psdm_signal *narrow;

@@ -21,8 +21,7 @@ static double drift_of(const char *name, double seconds) {
   return result.energy_drift;
 }
 
-static void test_energy_is_kept(void **unused) {
-  (void)unused;
+TEST(test_energy_is_kept) {
   NEEDS_SUNDIALS();
   for (const char *const *name = shipped_robots; *name; name++) {
     double drift = drift_of(*name, 10);
@@ -33,8 +32,7 @@ static void test_energy_is_kept(void **unused) {
 
 /* no compiler knows the recursion: two codes, one motion, until chaos shows (KR6 doubles a difference in about 0.1
  * s) */
-static void test_code_and_recursion(void **unused) {
-  (void)unused;
+TEST(test_code_and_recursion) {
   static const char *const names[] = {"two_link", "kuka_kr6", "two_branch"};
   for (int k = 0; k < 3; k++) {
     psdm_robot *robot = load_shipped(names[k]);
@@ -98,8 +96,7 @@ static double order_of(const psdm_robot *robot, psdm_integrator integrator, doub
   return slope;
 }
 
-static void test_orders(void **unused) {
-  (void)unused;
+TEST(test_orders) {
   NEEDS_SUNDIALS();
   rng g = rng_start("orders");
   double q[MOST] = {0.1, -1, 1, 0.3, 0.5, 0.2}, qd[MOST] = {0.5, -0.4, 0.3, 1, -1, 0.5};
@@ -124,8 +121,7 @@ static void test_orders(void **unused) {
 
 /* accelerations of a row are those of the forward dynamics, energies those of psdm_energy, times are multiples of
  * the output period */
-static void test_rows(void **unused) {
-  (void)unused;
+TEST(test_rows) {
   rng g = rng_start("rows");
   for (int trial = 0; trial < 5; trial++) {
     psdm_robot *robot = random_robot(&g, 1, 6, true);
@@ -157,8 +153,7 @@ static void test_rows(void **unused) {
   }
 }
 
-static void test_names(void **unused) {
-  (void)unused;
+TEST(test_names) {
   for (int k = 0; k < PSDM_INTEGRATORS; k++) {
     psdm_integrator found = PSDM_INTEGRATORS;
     assert_true(psdm_integrator_find(psdm_integrator_name((psdm_integrator)k), &found));

@@ -18,8 +18,7 @@ static const psdm_integrator exact[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_R
 /* ---- a block ---- */
 
 /* from v it comes to rest after m v / F at m v^2 / (2 F), and stays there */
-static void test_block_stops(void **unused) {
-  (void)unused;
+TEST(test_block_stops) {
   psdm_robot *robot = slider(block, 0, "");
   set_friction(robot, 0, 3, 3, 0, 0);
   for (int k = 0; k < 3; k++) {
@@ -52,8 +51,7 @@ static void test_block_stops(void **unused) {
 }
 
 /* on an incline: m g sin against Fs, sliding with (m g sin - F) / m */
-static void test_incline(void **unused) {
-  (void)unused;
+TEST(test_incline) {
   for (int k = 0; k < 3; k++)
     for (int slides = 0; slides < 2; slides++) {
       psdm_integrator integrator = k < 2 ? exact[k] : PSDM_INTEGRATOR_EULER;
@@ -77,8 +75,7 @@ static void test_incline(void **unused) {
 
 /* a pull that grows by k per second breaks away at Fs / k; with Coulomb's friction x = k (t - t_b)^3 / (6 m) from
  * there on */
-static void test_ramp(void **unused) {
-  (void)unused;
+TEST(test_ramp) {
   const double t[2] = {0, 10}, pull[2] = {0, 40}, rise = 4, zero = 0;
   for (int kind = 0; kind < 2; kind++)
     for (int k = 0; k < 2; k++) {
@@ -118,8 +115,7 @@ static void test_ramp(void **unused) {
 
 /* a torque that goes up and down by straight lines: slides from 2/3 s, rests from 1 + (1 + sqrt 2) / 3 s, slides
  * back from 2 + 2/3 s */
-static void test_reversing(void **unused) {
-  (void)unused;
+TEST(test_reversing) {
   const double t[5] = {0, 1, 3, 5, 7}, pull[5] = {0, 3, -3, 3, -3}, zero = 0, leaves = 2. / 3,
                rests = 1 + (1 + sqrt(2)) / 3;
   psdm_robot *robot = slider(1, 0, "");
@@ -157,8 +153,7 @@ static void test_reversing(void **unused) {
 /* ---- many joints ---- */
 
 /* two blocks side by side come to rest at the same instant, and a chain of two that goes as one */
-static void test_same_instant(void **unused) {
-  (void)unused;
+TEST(test_same_instant) {
   static const char *const texts[2] = {"convention: modified-dh\nbase: {rpy: [0, pi/2, 0]}\njoints:\n  - {name: a, "
                                        "type: prismatic}\n  - {name: b, type: prismatic, parent: base}\n"
                                        "links:\n  - {mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}\n  - "
@@ -191,8 +186,7 @@ static void test_same_instant(void **unused) {
 }
 
 /* at rest under random torques: friction holds what it can, and what it cannot hold moves the way it is pulled */
-static void test_who_moves(void **unused) {
-  (void)unused;
+TEST(test_who_moves) {
   rng g = rng_start("who moves");
   int moving = 0, held = 0;
   for (int trial = 0; trial < 300; trial++) {
@@ -253,8 +247,7 @@ static psdm_robot *random_arm(rng *g, int n_max, bool stribeck) {
 }
 
 /* energy is accounted for, what sticks does not creep, and in the end all is at rest */
-static void test_energy_and_rest(void **unused) {
-  (void)unused;
+TEST(test_energy_and_rest) {
   NEEDS_SUNDIALS();
   rng g = rng_start("energy and rest");
   double worst = 0;
@@ -305,8 +298,7 @@ static double error_at(const psdm_robot *robot, psdm_integrator integrator, doub
   return truth ? max_difference(x, truth, 2 * n) : 0;
 }
 
-static void test_fixed_steps(void **unused) {
-  (void)unused;
+TEST(test_fixed_steps) {
   NEEDS_SUNDIALS();
   rng g = rng_start("fixed steps");
   for (int trial = 0; trial < 4; trial++) {

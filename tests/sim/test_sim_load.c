@@ -78,8 +78,7 @@ static void check_payload(bool fixed, psdm_integrator integrator, bool no_code) 
   psdm_robot_free(full);
 }
 
-static void test_payload(void **unused) {
-  (void)unused;
+TEST(test_payload) {
   for (int fixed = 0; fixed < 2; fixed++) {
     check_payload(fixed, PSDM_INTEGRATOR_RK4, true);
     check_payload(fixed, PSDM_INTEGRATOR_RK4, false);
@@ -88,8 +87,7 @@ static void test_payload(void **unused) {
 }
 
 /* a load that a joint cannot carry: the motor's spring and its friction see it from its time on */
-static void test_payload_breaks_away(void **unused) {
-  (void)unused;
+TEST(test_payload_breaks_away) {
   psdm_robot *robot = slider(2, 1, "");
   set_friction(robot, 0, 3, 3, 0, 0);
   const psdm_sim_payload load = {.t = 0.5, .pi = {3, 0, 0, 0, 1, 0, 0, 1, 0, 1}};
@@ -111,8 +109,7 @@ static void test_payload_breaks_away(void **unused) {
 
 /* a constant force from 0.5 s on: x = F (t - 0.5)^2 / (2 m); a row of the table is where it jumps, and no step
  * straddles it */
-static void test_constant_force(void **unused) {
-  (void)unused;
+TEST(test_constant_force) {
   const double t[3] = {0, 0.5, 1.5}, w[18] = {0, 0, 0, 0, 0, 0, 3, 1, 1, 0.3, 0.2, 0.1, 0, 0, 0, 0, 0, 0}, zero = 0;
   psdm_robot *robot = slider(2, 0, "");
   psdm_signal *force;
@@ -140,8 +137,7 @@ static void test_constant_force(void **unused) {
 }
 
 /* J^T w moves it, and the power of the wrench is what its energy changes by; on any link */
-static void test_wrench(void **unused) {
-  (void)unused;
+TEST(test_wrench) {
   rng g = rng_start("wrench");
   double worst = 0, balance = 0;
   for (int trial = 0; trial < 10; trial++) {

@@ -37,8 +37,7 @@ static void dense_accelerations(const psdm_robot *robot, psdm_work *closed, psdm
   for (int i = 0; i < psdm_robot_n(robot); i++) out[i] = right[psdm_loop_independent(robot, i)];
 }
 
-static void test_accelerations(void **unused) {
-  (void)unused;
+TEST(test_accelerations) {
   rng g = rng_start("five-bar accelerations");
   psdm_robot *robot = load_shipped("five_bar");
   psdm_work *closed, *open;
@@ -69,8 +68,7 @@ static void test_accelerations(void **unused) {
 }
 
 /* from q = 0 the crank ends meet at 0.3119 s, where the motors do not say where the couplers are: the motion goes on */
-static void test_free_motion(void **unused) {
-  (void)unused;
+TEST(test_free_motion) {
   NEEDS_SUNDIALS();
   psdm_robot *robot = load_shipped("five_bar");
   psdm_work *work;
@@ -103,8 +101,7 @@ static void test_free_motion(void **unused) {
 }
 
 /* dry friction and stops in a loop, all integrators */
-static void test_friction_and_stops(void **unused) {
-  (void)unused;
+TEST(test_friction_and_stops) {
   static const psdm_integrator all[] = {PSDM_INTEGRATOR_ADAMS, PSDM_INTEGRATOR_RK4, PSDM_INTEGRATOR_EULER};
   double end[3][2] = {{0}}, q[2] = {quarter + 0.3, quarter - 0.2}, qd[2] = {2, -1};
   bool have[3] = {false};
@@ -144,8 +141,7 @@ static void test_friction_and_stops(void **unused) {
   }
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   psdm_robot *robot = load_shipped("five_bar");
   psdm_error error;
   psdm_sim *sim;

@@ -37,8 +37,7 @@ static psdm_sim_result motion_of(const psdm_robot *robot, psdm_integrator integr
 }
 
 /* from a swing into rest: velocities pass Stribeck's speeds, bristles bend and hold */
-static void test_integrators_agree(void **unused) {
-  (void)unused;
+TEST(test_integrators_agree) {
   NEEDS_SUNDIALS();
   psdm_robot *robot = denso();
   double truth[12], z[6], x[12], bent[6], error[3], step[3] = {4e-4, 2e-4, 1e-4}, deflection = 0;
@@ -63,8 +62,7 @@ static void test_integrators_agree(void **unused) {
 }
 
 /* the real-time step, a thousand times too long for the bristles */
-static void test_stiff_is_safe(void **unused) {
-  (void)unused;
+TEST(test_stiff_is_safe) {
   psdm_robot *robot = denso();
   for (int trial = 0; trial < 3; trial++) {
     const psdm_sim_options options = {.integrator = PSDM_INTEGRATOR_EULER,
@@ -89,18 +87,20 @@ static void test_stiff_is_safe(void **unused) {
   psdm_robot_free(robot);
 }
 
+/* the block of Canudas de Wit et al. (1995) */
+static const psdm_friction block = {.given = true,
+                                    .coulomb = 1,
+                                    .stat = 1.5,
+                                    .stribeck = 1e-3,
+                                    .viscous = 0.4,
+                                    .exponent = 1,
+                                    .sigma0 = 1e5,
+                                    .sigma1 = 316};
+
 /* a block pulled slowly through a spring: the example of Canudas de Wit et al. (1995), section III.C */
-static void test_stick_slip(void **unused) {
-  (void)unused;
+TEST(test_stick_slip) {
   psdm_robot *robot = slider(1, 0, "");
-  joint_of(robot, 0)->friction = (psdm_friction){.given = true,
-                                                 .coulomb = 1,
-                                                 .stat = 1.5,
-                                                 .stribeck = 1e-3,
-                                                 .viscous = 0.4,
-                                                 .exponent = 1,
-                                                 .sigma0 = 1e5,
-                                                 .sigma1 = 316};
+  joint_of(robot, 0)->friction = block;
   const double t[2] = {0, 100}, way[2] = {0, 10}, speed[2] = {0.1, 0.1}, stiff = 2, none = 0;
   psdm_motion *pull;
   psdm_controller *spring;
@@ -148,18 +148,10 @@ static void test_stick_slip(void **unused) {
 
 /* below break-away it is a spring with memory: there and back encloses an area, and returns to where the force came
  * from */
-static void test_presliding(void **unused) {
-  (void)unused;
+TEST(test_presliding) {
   NEEDS_SUNDIALS();
   psdm_robot *robot = slider(1, 0, "");
-  joint_of(robot, 0)->friction = (psdm_friction){.given = true,
-                                                 .coulomb = 1,
-                                                 .stat = 1.5,
-                                                 .stribeck = 1e-3,
-                                                 .viscous = 0.4,
-                                                 .exponent = 1,
-                                                 .sigma0 = 1e5,
-                                                 .sigma1 = 316};
+  joint_of(robot, 0)->friction = block;
   const double t[5] = {0, 1, 2, 3, 4}, push[5] = {0, 1.2, -1.2, 1.2, -1.2}, zero = 0;
   psdm_signal *signal;
   psdm_controller *controller;

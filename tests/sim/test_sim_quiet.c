@@ -21,8 +21,7 @@ static psdm_robot *rough_robot(void) {
   return robot;
 }
 
-static void test_steps_allocate_nothing(void **unused) {
-  (void)unused;
+TEST(test_steps_allocate_nothing) {
   psdm_robot *rough = rough_robot(), *loop = load_shipped("five_bar"),
              *spring = slider(2, 1, ", drive_inertia: 0.5, stiffness: 300");
   const double t = 0, w[6] = {1, 2, 3, 0.1, 0.2, 0.3}, tau[MOST] = {1, -2, 0.5};
@@ -64,8 +63,7 @@ static void test_steps_allocate_nothing(void **unused) {
 }
 
 /* steps of a caller's loop are those of a run */
-static void test_steps_are_a_run(void **unused) {
-  (void)unused;
+TEST(test_steps_are_a_run) {
   psdm_robot *robot = rough_robot();
   int n = psdm_robot_n(robot);
   for (int k = 0; k < 2; k++) {
@@ -118,8 +116,7 @@ static void fail_everywhere(const psdm_robot *robot, const psdm_sim_options *opt
   assert_true(failures > 3);
 }
 
-static void test_failing_allocations(void **unused) {
-  (void)unused;
+TEST(test_failing_allocations) {
   psdm_robot *robot = load_shipped("two_link"), *loop = load_shipped("five_bar"),
              *spring = slider(2, 1, ", drive_inertia: 0.5, stiffness: 300");
   for (int k = 0; k < 2; k++) {

@@ -38,8 +38,7 @@ static psdm_status try_motions(const psdm_allocator *allocator, const void *what
   return status;
 }
 
-static void motions_and_signals(void **state) {
-  (void)state;
+TEST(motions_and_signals) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/psdm-shortage-%ld.csv", (long)getpid());
   FILE *file = fopen(path, "w");
@@ -81,8 +80,7 @@ static psdm_status try_scene(const psdm_allocator *allocator, const void *what, 
   return status;
 }
 
-static void controllers_and_simulators(void **state) {
-  (void)state;
+TEST(controllers_and_simulators) {
   psdm_robot *arm = parse_robot(springs), *loop = load_shipped("five_bar");
   static const psdm_sim_payload load = {.t = 0.005, .pi = {1}};
   psdm_signal *wrench;
@@ -132,8 +130,7 @@ static psdm_status try_along(const psdm_allocator *allocator, const void *what, 
   return status;
 }
 
-static void motors_along_a_motion(void **state) {
-  (void)state;
+TEST(motors_along_a_motion) {
   psdm_robot *arm = parse_robot(springs);
   shortage_everywhere("along", try_along, arm);
   psdm_robot_free(arm);

@@ -85,8 +85,7 @@ static const scene *scenes(const psdm_robot *robot, int k) {
   return &s;
 }
 
-static void every_call(void **state) {
-  (void)state;
+TEST(every_call) {
   const psdm_status memory[] = {PSDM_E_MEMORY, PSDM_OK}, either[] = {PSDM_E_MEMORY, PSDM_E_ARGUMENT, PSDM_OK};
   psdm_robot *robot = parse_robot(arm);
   long places = 0;
@@ -101,8 +100,7 @@ static void every_call(void **state) {
   psdm_robot_free(robot);
 }
 
-static void every_ending(void **state) {
-  (void)state;
+TEST(every_ending) {
   static const struct {
     int flag;
     const char *words;

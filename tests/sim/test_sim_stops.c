@@ -20,8 +20,7 @@ static double ball(double height, double e, double t) {
   return 0;
 }
 
-static void test_ball(void **unused) {
-  (void)unused;
+TEST(test_ball) {
   psdm_robot *robot = slider(0.7, -g0, ", limits: {lower: 0, upper: 10}");
   for (int k = 0; k < 3; k++) {
     psdm_integrator integrator = k < 2 ? exact[k] : PSDM_INTEGRATOR_EULER;
@@ -56,8 +55,7 @@ static void test_ball(void **unused) {
 }
 
 /* pushed into its stop it rests there; when the push turns round it leaves at that moment */
-static void test_stop_holds(void **unused) {
-  (void)unused;
+TEST(test_stop_holds) {
   const double t[2] = {0, 2}, push[2] = {4, -4};
   psdm_robot *robot = slider(2, 0, ", limits: {lower: -1, upper: 0.5}");
   psdm_signal *signal;
@@ -99,8 +97,7 @@ static void test_stop_holds(void **unused) {
 }
 
 /* the run ends where the limit is, and says whose */
-static void test_end(void **unused) {
-  (void)unused;
+TEST(test_end) {
   psdm_robot *robot = slider(2, 1, ", limits: {lower: -1, upper: 0.5}");
   for (int k = 0; k < 3; k++) {
     psdm_integrator integrator = k < 2 ? exact[k] : PSDM_INTEGRATOR_EULER;
@@ -137,8 +134,7 @@ static void test_end(void **unused) {
 
 /* joints that start at their limits and run into them: only they feel impulses, stops only push, and the energy lost
  * is counted */
-static void test_impulses(void **unused) {
-  (void)unused;
+TEST(test_impulses) {
   rng g = rng_start("impulses");
   int struck = 0, rested = 0;
   for (int trial = 0; trial < 200; trial++) {
@@ -196,8 +192,7 @@ static void test_impulses(void **unused) {
 }
 
 /* robots that tumble between their stops, some with friction, one integrator against the balance of energy */
-static void test_tumbling(void **unused) {
-  (void)unused;
+TEST(test_tumbling) {
   rng g = rng_start("tumbling");
   double worst[3] = {0};
   long limits = 0;

@@ -62,8 +62,7 @@ static void expect_least(psdmp_steps_lugre_options *options, const psdmp_steps_l
 }
 
 /* noise, bristles bent where pieces begin, rows that are slower than a metre or a radian a second */
-static void answers_are_least(void **state) {
-  (void)state;
+TEST(answers_are_least) {
   static double model[PIECES * ROWS], columns[ROWS * TORQUE_AND_START];
   double covariance[100];
   for (int trial = 0; trial < 4; trial++) {
@@ -93,8 +92,7 @@ static void answers_are_least(void **state) {
 
 /* there and back at one speed each way, and only rows that slide: a mean each way, which is Fc and the offset, and
  * nothing else is known; one way there is no offset */
-static void one_speed_alone(void **state) {
-  (void)state;
+TEST(one_speed_alone) {
   static double model[PIECES * ROWS];
   double covariance[100];
   for (int trial = 0; trial < 3; trial++) {
@@ -147,8 +145,7 @@ static void one_speed_alone(void **state) {
 }
 
 /* fast rows alone: a power law and inertias, found as least squares find them; friction in proportion; none but Fc */
-static void fast_rows_alone(void **state) {
-  (void)state;
+TEST(fast_rows_alone) {
   static double model[PIECES * ROWS];
   double covariance[100];
   for (int trial = 0; trial < 3; trial++) {
@@ -198,8 +195,7 @@ static bool listen(void *user, const char *doing, double share) {
   return h->calls++ != h->at;
 }
 
-static void shares_and_stops(void **state) {
-  (void)state;
+TEST(shares_and_stops) {
   static heard all, some;
   psdmp_steps_lugre_answer whole = {0};
   psdm_error error = {0};
@@ -241,8 +237,7 @@ static void refused(int pieces, const psdmp_steps_lugre_piece *piece, int poses,
   psdmp_base_arena_free(&w.arena);
 }
 
-static void refusals(void **state) {
-  (void)state;
+TEST(refusals) {
   static const char poses[] = "friction needs rows, and 1 to 8 poses",
                     first[] = "piece 1 of the friction's rows is too short or has numbers that are not finite",
                     second[] = "piece 2 of the friction's rows is too short or has numbers that are not finite";

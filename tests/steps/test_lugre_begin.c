@@ -3,8 +3,7 @@
  * Then nothing is left, and all numbers are found again. */
 #include "test_lugre_made.h"
 
-static void beginnings(void **state) {
-  (void)state;
+TEST(beginnings) {
   for (size_t k = 0; k < sizeof truth / sizeof *truth; k++)
     for (int offset = 0; offset < 2; offset++) {
       psdmp_steps_lugre_options options = {.offset = offset};
@@ -42,8 +41,7 @@ static void beginnings(void **state) {
     }
 }
 
-static void numbers_found_again(void **state) {
-  (void)state;
+TEST(numbers_found_again) {
   for (size_t k = 0; k < sizeof truth / sizeof *truth; k++)
     for (int offset = 0; offset < 2; offset++) {
       psdmp_steps_lugre_options options = {.offset = offset};
@@ -73,8 +71,7 @@ static void numbers_found_again(void **state) {
 }
 
 /* a torque that is a little other moves the numbers as the gain says: the answer of a fit to it, to second order */
-static void numbers_follow_the_torque(void **state) {
-  (void)state;
+TEST(numbers_follow_the_torque) {
   static double D[PIECES * ROWS * 2];
   const double little = 1e-6;
   psdmp_steps_lugre_options options = {.offset = true};
@@ -105,8 +102,7 @@ static void numbers_follow_the_torque(void **state) {
 }
 
 /* where nothing moves there is no friction, and the torque is what is left */
-static void nothing_moves(void **state) {
-  (void)state;
+TEST(nothing_moves) {
   static double model[PIECES * ROWS];
   double covariance[10 * 10], square = 0, used = 0;
   psdmp_steps_lugre_options options = {0};
@@ -131,8 +127,7 @@ static void nothing_moves(void **state) {
 }
 
 /* friction without a viscous part, and without Stribeck's dip: what is not there is let go of, and the rest found */
-static void plain_laws(void **state) {
-  (void)state;
+TEST(plain_laws) {
   const psdm_friction flat = {5, 5, 0.05, 8, 1, 3e4, 15, 0, true};
   psdmp_steps_lugre_options options = {0};
   psdmp_steps_lugre_answer answer = {0};
@@ -296,8 +291,7 @@ static int best_speeds(double length, bool offset, double fastest, double vs[BEG
   return count;
 }
 
-static void steps_of_a_beginning(void **state) {
-  (void)state;
+TEST(steps_of_a_beginning) {
   int most_curves = 0;
   for (int trial = 0; trial < 6; trial += trial == 3 ? 2 : 1) {
     bool flickers = trial % 2, offset = trial > 1;                /* every row another direction: nothing slides */
@@ -396,8 +390,7 @@ static void steps_of_a_beginning(void **state) {
 
 /* what is linear is solved for: no column of it is left in the residual, whatever the filter, but for rounding:
  * columns may be alike to 1e-11 of their squares */
-static void what_is_linear(void **state) {
-  (void)state;
+TEST(what_is_linear) {
   psdm_filter filter;
   assert_int_equal(psdm_filter_butterworth(4, 60, CLOCK, &filter), PSDM_OK);
   for (int trial = 0; trial < 4; trial++) {

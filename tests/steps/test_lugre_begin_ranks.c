@@ -80,8 +80,7 @@ static void expect_curves(const char *what, int curves, const int *which) {
   }
 }
 
-static void ranks_of_curves(void **state) {
-  (void)state;
+TEST(ranks_of_curves) {
   go_on(), expect_curves("none", 1, (int[]){-1});
   go_on(), chosen.rise[4] = 1.25, expect_curves("one", 1, (int[]){4});
   go_on(), chosen.rise[0] = 1.25, expect_curves("the fastest", 1, (int[]){0});
@@ -120,8 +119,7 @@ static void ranks_of_curves(void **state) {
 
 /* where the search of lengths finds no friction, there is none; where bristles of a curve push, the next takes its
  * place */
-static void nothing_rubs(void **state) {
-  (void)state;
+TEST(nothing_rubs) {
   go_on(), chosen.longest = 0;
   assert_int_equal(begin(0), PSDM_OK);
   assert_true(count == 0 && asked.shapes == LENGTHS && asked.inverted == LENGTHS && asked.created == 0 &&
@@ -150,8 +148,7 @@ static void four_places(nlopt_func f, void *user, const double *from) {
 
 /* the least so far, the first of those alike; nothing rubs or pushes: twice of what there is; never less than
  * nothing */
-static void places_of_a_simplex(void **state) {
-  (void)state;
+TEST(places_of_a_simplex) {
   psdm_friction f = {.coulomb = 1, .stat = 1.25, .stribeck = exp(log(pow(10, -0.8)) - 5)};
   go_on(), chosen.rise[3] = 1.25, asked.simplex = four_places;
   static const double first = 1e-4, same = 2e-4;
@@ -190,8 +187,7 @@ static bool ask_and_stop(void *user, const char *doing, double share) {
   return asks != last_ask;
 }
 
-static void stops_of_a_simplex(void **state) {
-  (void)state;
+TEST(stops_of_a_simplex) {
   for (last_ask = 1; last_ask <= 8; last_ask++) {
     go_on(), chosen.rise[3] = 1.25, chosen.rise[9] = 1.25, asked.simplex = four_places,
              s.options.progress = ask_and_stop;
@@ -204,8 +200,7 @@ static void stops_of_a_simplex(void **state) {
   }
 }
 
-static void refused_simplex(void **state) {
-  (void)state;
+TEST(refused_simplex) {
   for (int refuse = 1; refuse <= 9; refuse++)
     for (int memory_out = 0; memory_out < 2; memory_out++) {
       go_on(), chosen.rise[3] = 1.25, chosen.rise[9] = 1.5;
@@ -221,8 +216,7 @@ static void refused_simplex(void **state) {
     }
 }
 
-static void memory_and_library(void **state) {
-  (void)state;
+TEST(memory_and_library) {
   long fails = 0;
   do {
     go_on();
@@ -238,8 +232,7 @@ static void memory_and_library(void **state) {
 }
 
 /* rows slide from the one on behind which exactly five lengths lie */
-static void exactly_five_lengths(void **state) {
-  (void)state;
+TEST(exactly_five_lengths) {
   for (int more = 0; more < 2; more++) {
     double length = exp(log(1) - 0.5 * 8 * log(10)), slow = 5 * length;
     go_on(), chosen.rise[3] = 1.25;

@@ -195,8 +195,7 @@ static void expect_all_steps(double d) {
 
 /* Where the first threshold leaves 1, one that leaves 1.1 is as good, and more is not; d is that of the last that
  * was as good. */
-static void all_steps(void **state) {
-  (void)state;
+TEST(all_steps) {
   static const double rms[][6] = {{1, 1, 1, 1, 1, 1}, {1, 1.0999, 1.0999, 1.2, 1, 1},  {2, 2.3, 1, 1, 1, 1},
                                   {0, 0, 0, 0, 0, 0}, {1, 0.5, 0.54, 1.09, 0.2, 1.11}, {0, 1e-9, 0, 0, 0, 0}};
   static const int asks[] = {6, 4, 2, 6, 6, 2}, kept[] = {5, 2, 0, 5, 4, 0};

@@ -44,8 +44,7 @@ static void expect_close(int n, const double *is, const real *should, double tol
 
 /* sizes of columns from 1e-6 to 1e6; a column that hangs on others, or is zero, is left out, and the others are as
  * if it were not there */
-static void test_inverse(void **unused) {
-  (void)unused;
+TEST(test_inverse) {
   rng g = rng_start("lugre inverse");
   for (int trial = 0; trial < 200; trial++) {
     int n = rng_int(&g, 1, UNKNOWNS), out = trial % 3 && n > 1 ? rng_int(&g, 0, n - 1) : -1, rows = 3 * n, at = 0;
@@ -119,8 +118,7 @@ static void plain_doubt(int n, long used, int least, const double *r, const doub
     for (int k = 0; k < n; k++) V[i * n + k] *= more[i] * more[k];
 }
 
-static void test_doubt(void **unused) {
-  (void)unused;
+TEST(test_doubt) {
   enum { USED = 3000, MOST = 10 };
   static double r[USED], J[MOST * USED];
   rng g = rng_start("lugre doubt");
@@ -161,8 +159,7 @@ static void test_doubt(void **unused) {
 
 /* the most numbers that there are, then fewer: in memory with fences, of which nothing was written before and no
  * more than the upper triangle is read; which columns are zero is said */
-static void test_inverse_in_fences(void **unused) {
-  (void)unused;
+TEST(test_inverse_in_fences) {
   static const int sizes[] = {16, 2, 16, 10, 4};
   rng g = rng_start("lugre fences");
   for (int trial = 0; trial < 10; trial++) {
@@ -202,8 +199,7 @@ static void test_inverse_in_fences(void **unused) {
 
 /* all sixteen numbers, few rows: residuals that hang together for longer than is looked at, or hardly; more blocks
  * than rows; blocks that fill the rows exactly, or not */
-static void test_doubt_in_fences(void **unused) {
-  (void)unused;
+TEST(test_doubt_in_fences) {
   static const struct {
     long used;
     int blocks, numbers;
@@ -246,8 +242,7 @@ static void test_doubt_in_fences(void **unused) {
 }
 
 /* a number whose column is zero has no doubt, nor has one that no residual speaks of; the other's stays */
-static void test_doubt_of_nothing(void **unused) {
-  (void)unused;
+TEST(test_doubt_of_nothing) {
   enum { USED = 80 };
   psdmp_steps_lugre_options options = {.blocks = 20};
   psdmp_steps_lugre w = {.poses = 1, .options = &options, .used = USED};
@@ -314,8 +309,7 @@ static double without(long count, const double *x, double *y) {
 }
 
 /* piece by piece from the simulation itself; numbers that are tied move together */
-static void test_residual(void **unused) {
-  (void)unused;
+TEST(test_residual) {
   static motion m;
   static double residual[PIECES * ROWS], J[UNKNOWNS * PIECES * ROWS], alone[PIECES * ROWS],
       columns[ROWS * WITH_DERIVATIVES], y[ROWS], start[ROWS], bend[PIECES];
@@ -392,8 +386,7 @@ static void test_residual(void **unused) {
 
 /* a piece whose first used row comes 350 to 380 lengths behind its beginning: nothing of that is left there, though
  * it is a number still */
-static void test_forgotten_beginning(void **unused) {
-  (void)unused;
+TEST(test_forgotten_beginning) {
   enum { LONG = 90 };
   double v[LONG], a[LONG] = {0}, tau[LONG], columns[LONG * TORQUE_AND_START], residual[LONG], bend;
   signed char use[LONG];
@@ -419,8 +412,7 @@ static void test_forgotten_beginning(void **unused) {
 
 /* bristles along the velocity and the offset, then the filter; the steady state without bristles; nothing without
  * friction */
-static void test_predict(void **unused) {
-  (void)unused;
+TEST(test_predict) {
   enum { SAMPLES = 400 };
   rng g = rng_start("lugre predict");
   double *v = fenced_new(sizeof *v * SAMPLES), *is = fenced_new(sizeof *is * SAMPLES), should[SAMPLES], dt = 0.004,
@@ -452,8 +444,7 @@ static void test_predict(void **unused) {
 
 /* where Fs is Fc, bristles bend as Fc (1 - e^-(sigma0 x / Fc)) with the way x, however short the steps: to 1e-12 of
  * it in each */
-static void test_bending(void **unused) {
-  (void)unused;
+TEST(test_bending) {
   enum { STEPS = 40 };
   const psdm_friction f = {6, 6, 0.05, 0, 1, 3e4, 0, 0, true};
   double v[STEPS], is[STEPS], dt = 0.004;
@@ -528,8 +519,7 @@ static void plain_bristles(const real *p, double vs, long rows, real dt, const d
 }
 
 /* speeds of all sizes, turns, rests and jumps; exact but for rounding, and series that are good to 1e-12 */
-static void test_bristles(void **unused) {
-  (void)unused;
+TEST(test_bristles) {
   rng g = rng_start("lugre bristles");
   for (int trial = 0; trial < 14; trial++) {
     psdm_friction f = {rng_uniform(&g, 1, 9),
@@ -589,8 +579,7 @@ static void test_bristles(void **unused) {
 
 /* at rest there is no viscous torque, not even of a power of 0, and no derivative by any number but what bristles
  * hold */
-static void test_rest_of_bristles(void **unused) {
-  (void)unused;
+TEST(test_rest_of_bristles) {
   const psdm_friction f = {6, 8, 0.05, 5, 0, 3e4, 10, 0, true};
   const double v[4] = {0, 0.5, 0, 0};
   double is[4 * WITH_DERIVATIVES], bristles[4 * BRISTLES_ONLY];

@@ -28,8 +28,7 @@ static void random_velocity(rng *g, long rows, double size, double *v) {
 
 /* Chords of G over an eighth of vs miss it by |Fs - Fc| / 256 at most, and as much again the trapezoid of 1/G; where
  * G stays both are exact. */
-static void test_simulation(void **unused) {
-  (void)unused;
+TEST(test_simulation) {
   enum { ROWS = 2000, TRIALS = 60 };
   rng g = rng_start("lugre simulation");
   double t[ROWS], v[ROWS], z[ROWS], should[ROWS], is[ROWS], worst = 0, worst_level = 0;
@@ -54,8 +53,7 @@ static void test_simulation(void **unused) {
 
 /* Central differences: a step of 1e-5 leaves 1e-10 of truncation and 1e-11 of rounding, more where numbers are
  * stiff. The number of fine steps hangs on vs, and jumps: its derivative is looked at closely where there are none. */
-static void test_derivatives(void **unused) {
-  (void)unused;
+TEST(test_derivatives) {
   enum { ROWS = 1500, TRIALS = 24 };
   rng g = rng_start("lugre derivatives");
   static double v[ROWS], columns[ROWS * WITH_DERIVATIVES], up[ROWS], down[ROWS];
@@ -118,8 +116,7 @@ static bool all_finite(const psdmp_steps_lugre_answer *answer) {
 
 /* Positions on a clock of 1 kHz leave out what happens between rows: up to a thousandth of vs and a tenth of sigma1,
  * which is felt for milliseconds only. */
-static void test_recovery(void **unused) {
-  (void)unused;
+TEST(test_recovery) {
   static const double most[7] = {5e-4, 2e-4, 2e-3, 5e-4, 5e-4, 5e-4, 0.15};
   double worst[7] = {0}, worst_curve = 0, worst_inertia = 0;
   drive_log l;
@@ -149,8 +146,7 @@ static void test_recovery(void **unused) {
 
 /* Two pieces in two poses, the second begun in the middle of a motion with bristles bent; a constant torque; every
  * seventh second held out, and what a filter that is cut there smears. */
-static void test_pieces(void **unused) {
-  (void)unused;
+TEST(test_pieces) {
   const long cut = 8 * LEVEL_ROWS + 300;
   drive_log l;
   log_new(&l, LOG_ROWS);
@@ -182,8 +178,7 @@ static void test_pieces(void **unused) {
 }
 
 /* bristles that are bent when the log begins, with the small sines first */
-static void test_bent_beginning(void **unused) {
-  (void)unused;
+TEST(test_bent_beginning) {
   drive_log l;
   log_new(&l, LOG_ROWS);
   record(&l, &truths[4], inertias[4], motion, 0, 0, NULL);
@@ -218,8 +213,7 @@ static void expect_nothing(const psdmp_steps_lugre_answer *answer) {
 
 static void resting(double t, double out[3]) { (void)t, out[0] = out[1] = out[2] = 0; }
 
-static void test_rest(void **unused) {
-  (void)unused;
+TEST(test_rest) {
   rng g = rng_start("lugre rest");
   drive_log l;
   log_new(&l, 5000);
@@ -258,8 +252,7 @@ static void exact_log(drive_log *l, const psdm_friction *f, double inertia, void
   free(t);
 }
 
-static void test_one_speed(void **unused) {
-  (void)unused;
+TEST(test_one_speed) {
   rng g = rng_start("lugre one speed");
   drive_log l;
   log_new(&l, 12000);
@@ -287,8 +280,7 @@ static void test_one_speed(void **unused) {
 }
 
 /* only rows that are fast and far from a turn: no bristles, no Stribeck, all the rest */
-static void test_no_slow_rows(void **unused) {
-  (void)unused;
+TEST(test_no_slow_rows) {
   rng g = rng_start("lugre no slow rows");
   drive_log l;
   log_new(&l, LOG_ROWS);
@@ -313,8 +305,7 @@ static void test_no_slow_rows(void **unused) {
 }
 
 /* Fs = Fc: no vs to be found, and Fs where it should be; no friction at all */
-static void test_plain_friction(void **unused) {
-  (void)unused;
+TEST(test_plain_friction) {
   rng g = rng_start("lugre plain friction");
   drive_log l;
   log_new(&l, LOG_ROWS);
@@ -341,8 +332,7 @@ static void test_plain_friction(void **unused) {
 
 /* ---- refusals ---- */
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   drive_log l;
   log_new(&l, 200);
   psdmp_steps_lugre_answer answer = {0};
@@ -367,8 +357,7 @@ static void test_refusals(void **unused) {
 
 /* ---- prediction ---- */
 
-static void test_prediction(void **unused) {
-  (void)unused;
+TEST(test_prediction) {
   rng g = rng_start("lugre prediction");
   enum { ROWS = 3000 };
   drive_log l;

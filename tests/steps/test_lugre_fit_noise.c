@@ -6,8 +6,7 @@
 
 /* The steady curve within 2 % and sigma0 within 3 % at every try; of the thirty other numbers no more than two
  * beyond 3 sd; sigma1, whose sd may be as large as itself, never below 0 and within 4. */
-static void test_noise(void **unused) {
-  (void)unused;
+TEST(test_noise) {
   rng g = rng_start("lugre noise");
   drive_log l;
   log_new(&l, LOG_ROWS);
@@ -57,8 +56,7 @@ static void numbers_of(const psdmp_steps_lugre_answer *answer, double out[9]) {
 /* Columns: the torque itself, which scales every number that is a torque; gravity that was taken wrongly; a slow
  * drift. The torque is the model's own, so that nothing is left and (J^T J)^-1 J^T is the whole derivative; fits on
  * either side of it differ by terms of third order in a change of 1e-3 Nm. */
-static void test_gain(void **unused) {
-  (void)unused;
+TEST(test_gain) {
   const int joint = 4;
   drive_log l;
   log_new(&l, 4001);
@@ -105,8 +103,7 @@ static void test_gain(void **unused) {
 
 /* ---- what may fail or stop ---- */
 
-static void test_memory(void **unused) {
-  (void)unused;
+TEST(test_memory) {
   drive_log l;
   log_new(&l, 4001);
   record(&l, &truths[4], inertias[4], short_motion, 0, 0, NULL);
@@ -152,8 +149,7 @@ static bool progress(void *user, const char *doing, double share) {
   return p->left-- > 0;
 }
 
-static void test_stop(void **unused) {
-  (void)unused;
+TEST(test_stop) {
   drive_log l;
   log_new(&l, 4001);
   record(&l, &truths[4], inertias[4], short_motion, 0, 0, NULL);

@@ -414,8 +414,7 @@ static void expect_nothing(void) {
 }
 
 /* the beginning from which least is left, the first of those alike; none */
-static void beginnings(void **state) {
-  (void)state;
+TEST(beginnings) {
   static const double left[][BEGINNINGS] = {{4, 2, 3}, {2, 2, 3},        {3, 4, 2},  {5, 5, 5},
                                             {4, 1, 1}, {0.5, NAN, 0.25}, {NAN, 1, 2}};
   rng g = rng_start("lugre fit steps");
@@ -440,8 +439,7 @@ static void beginnings(void **state) {
 
 /* bristles that are damped by less than nothing are not damped, and all others fitted once more; numbers go no
  * farther than a factor of e^7 in one descent */
-static void bounds_of_descents(void **state) {
-  (void)state;
+TEST(bounds_of_descents) {
   static const double damping[][6] = {{-1, NAN, NAN, NAN, NAN, NAN},
                                       {NAN, -2, NAN, 3, NAN, NAN},
                                       {0, 0, NAN, NAN, NAN, NAN},
@@ -469,8 +467,7 @@ static void bounds_of_descents(void **state) {
 
 /* an offset is fitted where it is asked for and the drive goes faster than a tenth of its fastest both ways, in rows
  * that count */
-static void which_are_free(void **state) {
-  (void)state;
+TEST(which_are_free) {
   rng g = rng_start("lugre free");
   for (int trial = 0; trial < 9; trial++) {
     make_log(&g);
@@ -515,8 +512,7 @@ static void let_go(const char *what, int looks, const look *l) {
   expect_answer();
 }
 
-static void what_is_let_go(void **state) {
-  (void)state;
+TEST(what_is_let_go) {
   static const look one[] = {{BIT(SIGMA0), 0, BRISTLES, 0},
                              {0x3FF, 0, BRISTLES, 0},
                              {BIT(SIGMA1) | 0x1F, 0, BIT(SIGMA1), 0},
@@ -570,8 +566,7 @@ static void what_is_let_go(void **state) {
 }
 
 /* Fs and Fc that differ by less than three of their doubts are one; and without doubts they differ by no less */
-static void level_curves(void **state) {
-  (void)state;
+TEST(level_curves) {
   static const double apart[] = {0.66, 0.68, -0.66, -0.68};
   rng g = rng_start("lugre level");
   make_log(&g);
@@ -592,8 +587,7 @@ static void level_curves(void **state) {
 }
 
 /* as many poses as there are covariances for: else these are left alone */
-static void covariance_of_poses(void **state) {
-  (void)state;
+TEST(covariance_of_poses) {
   static double many[(INERTIA + POSES_MOST + 1) * (INERTIA + POSES_MOST + 1)];
   rng g = rng_start("lugre poses");
   make_log(&g), start();
@@ -610,8 +604,7 @@ static void covariance_of_poses(void **state) {
 
 /* ---- memory, stops, and how the answer follows ---- */
 
-static void memory_and_stops(void **state) {
-  (void)state;
+TEST(memory_and_stops) {
   rng g = rng_start("lugre memory");
   make_log(&g);
   long fails = 0;
@@ -640,8 +633,7 @@ static void memory_and_stops(void **state) {
 }
 
 /* all columns of D, by the made-up inverse: S C J^T D */
-static void gains(void **state) {
-  (void)state;
+TEST(gains) {
   enum { COLUMNS = 3 };
   static double J[MOST_USED * UNKNOWNS], D[MOST_USED * COLUMNS];
   rng g = rng_start("lugre gains");

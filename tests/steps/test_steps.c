@@ -8,8 +8,7 @@
 /* friction from the file. Constants: rounding and cubic interpolation. Gravity: bristles that lag behind a changing
  * speed are not odd in it, some 1e-9 of the torque. The rest: the simulated friction is exact to some 1e-5 of itself
  * (lugre_fit.h). */
-static void exact_logs(void **state) {
-  (void)state;
+TEST(exact_logs) {
   rng g = rng_start("exact_logs");
   for (int k = 0; k < ARMS; k++) {
     const arm *a = &arms[k];
@@ -39,8 +38,7 @@ static void exact_logs(void **state) {
 }
 
 /* torques in place of currents: the constants are factors; wrong by a tenth where the sensor is */
-static void torque_logs(void **state) {
-  (void)state;
+TEST(torque_logs) {
   rng g = rng_start("torque_logs");
   for (int k = 0; k < 2; k++) {
     const arm *a = &arms[k];
@@ -67,8 +65,7 @@ static void torque_logs(void **state) {
 
 /* default filters and a 5e-7 rad encoder, no noise: what is left of ends of sweeps, 0.5 s away, and of differences
  * (2 ms) of motions of some 10 rad/s */
-static void filtered_logs(void **state) {
-  (void)state;
+TEST(filtered_logs) {
   rng g = rng_start("filtered_logs");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
@@ -88,8 +85,7 @@ static void filtered_logs(void **state) {
 /* ---- the known tool ---- */
 
 /* the arm with a tool that its file knows is the arm without it */
-static void tool_is_subtracted(void **state) {
-  (void)state;
+TEST(tool_is_subtracted) {
   static const char tool[] =
       "tool: {mass: 1.2, com: [0.02, -0.03, 0.08], inertia: {xx: 0.004, yy: 0.005, zz: 0.003, xy: 0.0002}}\n";
   for (int k = 0; k < 2; k++) {
@@ -122,8 +118,7 @@ static void tool_is_subtracted(void **state) {
 /* ---- what does not show ---- */
 
 /* a first axis along gravity: no mass shows there. The file's constant, or none */
-static void unobservable_constant(void **state) {
-  (void)state;
+TEST(unobservable_constant) {
   rng g = rng_start("unobservable_constant");
   arm a = arms[0];
   a.head = "gravity: [0, 0, -9.81]\n";
@@ -155,8 +150,7 @@ static void unobservable_constant(void **state) {
 }
 
 /* behind a prismatic joint first moments act alike on gravity: told apart by the inertia step only */
-static void gravity_that_does_not_tell(void **state) {
-  (void)state;
+TEST(gravity_that_does_not_tell) {
   rng g = rng_start("gravity_that_does_not_tell");
   arm a = arms[2];
   a.joint[0] = "type: revolute, a: 0.2, alpha: pi/2", a.joint[1] = "type: prismatic, d: 0.3, alpha: pi/2";
@@ -187,8 +181,7 @@ static void gravity_that_does_not_tell(void **state) {
 }
 
 /* a file that says what is zero: fewer numbers, the same truth; and what is zero is zero without doubt */
-static void assumptions(void **state) {
-  (void)state;
+TEST(assumptions) {
   rng g = rng_start("assumptions");
   arm a = arms[0];
   a.link[2] = "{mass: 2, com: [-0.05, 0, 0.06], inertia: {xx: 0.015, yy: 0.02, zz: 0.012}}";
@@ -232,8 +225,7 @@ static bool count_row(void *user, const psdm_steps_row *row) {
   return ++t->all != t->stop;
 }
 
-static void predicted_rows(void **state) {
-  (void)state;
+TEST(predicted_rows) {
   rng g = rng_start("predicted_rows");
   const arm *a = &arms[2];
   shelf logs = {.logs = 0};

@@ -13,8 +13,7 @@ static psdm_parameters *parameters_of(const psdm_steps *s) {
 }
 
 /* four runs that hand on what they found are one run, to the last bit */
-static void resumed(void **state) {
-  (void)state;
+TEST(resumed) {
   rng g = rng_start("resumed");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
@@ -59,8 +58,7 @@ static void resumed(void **state) {
 /* ---- friction ---- */
 
 /* the whole chain with noise: curves of friction, and how the pieces fit together */
-static void whole_chain(void **state) {
-  (void)state;
+TEST(whole_chain) {
   rng g = rng_start("whole_chain");
   const arm *a = &arms[1]; /* behind a transmission */
   shelf logs = {.logs = 0};

@@ -48,8 +48,7 @@ static void one_seed(const arm *a, bool friction, score kind[4], rng *g) {
 /* three sd hold 99.7 % of what is normal; with some 17 blocks the sd itself is known to a sixth, which leaves 99 %.
  * 95 % is asked for, and that doubt is not said larger than it is: the rms of errors over their sd is that of a few
  * dozen numbers at least, correlated within a seed */
-static void truth_within_doubt(void **state) {
-  (void)state;
+TEST(truth_within_doubt) {
   rng g = rng_start("truth_within_doubt");
   const char *asked = getenv("SEEDS");
   int seeds = asked ? atoi(asked) : 4;

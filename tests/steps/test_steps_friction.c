@@ -3,8 +3,7 @@
 #include "test_steps_friction_twin.h"
 
 /* three joints, each in poses of the joints behind it; a constant torque at the second */
-static void poses_and_doubt(void **state) {
-  (void)state;
+TEST(poses_and_doubt) {
   arm a = arms[0];
   a.friction[1].offset = 0.8;
   trial t;
@@ -20,8 +19,7 @@ static void poses_and_doubt(void **state) {
 }
 
 /* behind a transmission, filtered, in two logs, with a known tool */
-static void filtered_with_tool(void **state) {
-  (void)state;
+TEST(filtered_with_tool) {
   static const char tool[] =
       "tool: {mass: 1.2, com: [0.02, -0.03, 0.08], inertia: {xx: 0.004, yy: 0.005, zz: 0.003, xy: 0.0002}}\n";
   trial t;
@@ -46,8 +44,7 @@ static void filtered_with_tool(void **state) {
 }
 
 /* ten poses are two too many */
-static void many_poses(void **state) {
-  (void)state;
+TEST(many_poses) {
   trial t;
   trial_new(&t, "many_poses", &arms[1], NULL);
   track *m = track_new(2, 0.01);
@@ -103,8 +100,7 @@ static bool stops(void *user, const char *doing, double share) {
   return false;
 }
 
-static void obstacles(void **state) {
-  (void)state;
+TEST(obstacles) {
   trial t;
   psdm_error error = {0};
   psdm_steps *s = NULL;

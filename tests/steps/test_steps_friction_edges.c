@@ -4,8 +4,7 @@
 
 /* two joints on the first one, which do not feel each other; and a joint that follows another, so that all of them
  * may */
-static void branches_and_couplings(void **state) {
-  (void)state;
+TEST(branches_and_couplings) {
   arm tree = arms[0], coupled = arms[0];
   tree.joint[2] =
       "type: revolute, parent: j1, origin: {xyz: [0.1, -0.2, 0.1], rpy: [0.3, 0, 0.2]}, a: 0.3, alpha: pi/2";
@@ -37,8 +36,7 @@ static void branches_and_couplings(void **state) {
 }
 
 /* quick at first, and slow for long; without friction no number of it shows */
-static void quick_beginnings(void **state) {
-  (void)state;
+TEST(quick_beginnings) {
   static const psdm_friction none[WIDE];
   for (int rubs = 0; rubs < 2; rubs++) {
     trial t;
@@ -105,8 +103,7 @@ static void expect_threshold(trial *t, int which) {
 }
 
 /* most is held out: eight blocks of twenty have rows */
-static void few_blocks(void **state) {
-  (void)state;
+TEST(few_blocks) {
   arm a = arms[0];
   a.friction[1].offset = 3;
   trial t;
@@ -129,8 +126,7 @@ static void few_blocks(void **state) {
 }
 
 /* the doubt of gravity explains a constant torque: it is not fitted */
-static void doubt_of_gravity(void **state) {
-  (void)state;
+TEST(doubt_of_gravity) {
   arm a = arms[0];
   a.friction[1].offset = 0.8;
   int explained = 0, felt = 0;
@@ -194,8 +190,7 @@ static void spike_rows(const char *path, int column, int count, const long *row)
 
 /* rests that creep, and currents that are wrong where a drive is quickest: those rows are simulated only, and the
  * speed that was seen is that of the others */
-static void creeping_and_spikes(void **state) {
-  (void)state;
+TEST(creeping_and_spikes) {
   trial t;
   long row[6];
   trial_new(&t, "creeping_and_spikes", &arms[0], NULL);

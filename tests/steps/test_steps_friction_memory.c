@@ -45,8 +45,7 @@ static void fails(scene *s, long at) {
   assert_int_equal(memory.live, 0);
 }
 
-static void every_piece(void **state) {
-  (void)state;
+TEST(every_piece) {
   rng g = rng_start("every_piece");
   const arm *a = &arms[1];
   psdm_robot *truth = arm_robot(a, (told){.inertias = true});

@@ -13,8 +13,7 @@ static void refused(const psdm_robot *robot, const psdm_steps_options *o, psdm_s
 
 /* ---- refusals ---- */
 
-static void options_that_are_wrong(void **state) {
-  (void)state;
+TEST(options_that_are_wrong) {
   psdm_robot *robot = arm_robot(&arms[0], (told){.motors = true});
   psdm_steps_log log = {.path = "none.csv", .step = PSDM_STEP_GRAVITY};
   psdm_steps_options o = {0};
@@ -35,8 +34,7 @@ static void options_that_are_wrong(void **state) {
   psdm_steps_free(NULL);
 }
 
-static void motor_logs_that_are_wrong(void **state) {
-  (void)state;
+TEST(motor_logs_that_are_wrong) {
   rng g = rng_start("motor_logs_that_are_wrong");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
@@ -85,8 +83,7 @@ static void motor_logs_that_are_wrong(void **state) {
   shelf_clear(&logs);
 }
 
-static void gravity_without_a_turn(void **state) {
-  (void)state;
+TEST(gravity_without_a_turn) {
   rng g = rng_start("gravity_without_a_turn");
   const arm *a = &arms[0];
   shelf logs = {.logs = 0};
@@ -105,8 +102,7 @@ static void gravity_without_a_turn(void **state) {
 }
 
 /* two paths in one log, one of them with a rest at its turn, and something else between them */
-static void several_paths(void **state) {
-  (void)state;
+TEST(several_paths) {
   rng g = rng_start("several_paths");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
@@ -136,8 +132,7 @@ static bool any_row(void *user, const psdm_steps_row *row) {
 }
 
 /* most of a log is no path there and back: said once, however often its rows are asked for */
-static void mostly_something_else(void **state) {
-  (void)state;
+TEST(mostly_something_else) {
   rng g = rng_start("mostly_something_else");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
@@ -161,8 +156,7 @@ static void mostly_something_else(void **state) {
 }
 
 /* friction needs gravity; and what earlier runs found must be this robot's */
-static void what_is_missing(void **state) {
-  (void)state;
+TEST(what_is_missing) {
   rng g = rng_start("what_is_missing");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
@@ -205,8 +199,7 @@ static bool was_finished(void *user, const psdm_steps *steps, psdm_step step) {
   return s->finished != s->stop_finished;
 }
 
-static void stopped(void **state) {
-  (void)state;
+TEST(stopped) {
   rng g = rng_start("stopped");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};
@@ -245,8 +238,7 @@ static void stopped(void **state) {
 
 /* ---- memory ---- */
 
-static void out_of_memory(void **state) {
-  (void)state;
+TEST(out_of_memory) {
   rng g = rng_start("out_of_memory");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};

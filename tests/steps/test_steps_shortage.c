@@ -28,8 +28,7 @@ static psdm_status try_steps(const psdm_allocator *allocator, const void *what, 
   return status;
 }
 
-static void steps(void **state) {
-  (void)state;
+TEST(steps) {
   rng g = rng_start("steps");
   const arm *a = &arms[1];
   shelf logs = {.logs = 0};

@@ -17,7 +17,10 @@
 
 #include "psdm/psdm.h"
 
-/* ---- main ---- */
+/* ---- tests ---- */
+
+/* A test: TEST(numbers_are_read_exactly) { ... } */
+#define TEST(name) static void name(__attribute__((unused)) void **cmocka_state)
 
 /* The main function of a file of tests: TEST_MAIN(test_names, test_files). TEST_MAIN_IN: set_up before the first test,
  * tear_down after the last. */

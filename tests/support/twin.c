@@ -89,6 +89,15 @@ static void move(const twin_row *row, const body *parent, cld rate, cld rate2, b
   accelerate(b->w, b->dw, at, b->at, o, b->a);
 }
 
+/* place and motion of link j, those before it being known */
+static void step(const twin *t, const body *base, const cld *q, const cld *qd, const cld *qdd, body *b, int j) {
+  const twin_row *row = &t->row[j];
+  const body *parent = row->parent < 0 ? base : &b[row->parent];
+  cld k = row->coupled ? row->factor : 1, c = row->coupled ? row->offset : 0;
+  place(t, row, parent, k * q[row->q] + c, &b[j]);
+  move(row, parent, k * qd[row->q], k * qdd[row->q], &b[j]);
+}
+
 /* force and moment about the com that the motion asks for, gravity included */
 static void load(const twin *t, const twin_row *row, body *b) {
   static const int entry[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
@@ -138,13 +147,9 @@ void twin_inverse(const twin *t, const cld *q, const cld *qd, const cld *qdd, cl
   body b[TWIN_MOST], base = {.T = origin(t->base)};
   for (int i = 0; i < t->n; i++) tau[i] = 0;
   for (int j = 0; j < t->joints; j++) {
-    const twin_row *row = &t->row[j];
-    const body *parent = row->parent < 0 ? &base : &b[row->parent];
-    cld k = row->coupled ? row->factor : 1, c = row->coupled ? row->offset : 0;
-    place(t, row, parent, k * q[row->q] + c, &b[j]);
-    move(row, parent, k * qd[row->q], k * qdd[row->q], &b[j]);
-    load(t, row, &b[j]);
-    add_drive(t, row, qdd, tau);
+    step(t, &base, q, qd, qdd, b, j);
+    load(t, &t->row[j], &b[j]);
+    add_drive(t, &t->row[j], qdd, tau);
   }
   for (int i = 0; i < t->joints; i++)
     for (int j = i; j < t->joints; j++) {
@@ -160,13 +165,7 @@ void twin_inverse(const twin *t, const cld *q, const cld *qd, const cld *qdd, cl
 void twin_point_motion(const twin *t, const twin_point *point, const cld *q, const cld *qd, const cld *qdd,
                        cld *place_of, cld *acceleration, cld *J) {
   body b[TWIN_MOST], base = {.T = origin(t->base)};
-  for (int j = 0; j < t->joints; j++) {
-    const twin_row *row = &t->row[j];
-    const body *parent = row->parent < 0 ? &base : &b[row->parent];
-    cld k = row->coupled ? row->factor : 1, c = row->coupled ? row->offset : 0;
-    place(t, row, parent, k * q[row->q] + c, &b[j]);
-    move(row, parent, k * qd[row->q], k * qdd[row->q], &b[j]);
-  }
+  for (int j = 0; j < t->joints; j++) step(t, &base, q, qd, qdd, b, j);
   const body *on = point->joint < 0 ? &base : &b[point->joint];
   cld at[3], o[3];
   for (int i = 0; i < 3; i++) {

@@ -41,8 +41,7 @@ static reading read_text(const char *text, size_t length, size_t piece, bool bro
 
 /* ---- what is read ---- */
 
-static void headers_and_rows(void **state) {
-  (void)state;
+TEST(headers_and_rows) {
   const struct {
     const char *text;
     int columns, rows;
@@ -71,8 +70,7 @@ static void headers_and_rows(void **state) {
     }
 }
 
-static void names_and_facts(void **state) {
-  (void)state;
+TEST(names_and_facts) {
   const char *text = "# one\n\n\"t\", q1 ,tau 1\n1,2,3\n";
   source s = {.at = text, .left = strlen(text), .piece = 3};
   psdm_csv *csv;
@@ -102,8 +100,7 @@ static void names_and_facts(void **state) {
 
 /* ---- what is refused ---- */
 
-static void refusals_say_where(void **state) {
-  (void)state;
+TEST(refusals_say_where) {
 #define TEXT(literal) literal, sizeof literal - 1
   const struct {
     const char *text;
@@ -152,8 +149,7 @@ static void refusals_say_where(void **state) {
     }
 }
 
-static void a_failing_source_is_told(void **state) {
-  (void)state;
+TEST(a_failing_source_is_told) {
   char expected[200];
   snprintf(expected, sizeof expected, "log.csv: cannot be read: %s", strerror(EIO));
   const char *const texts[] = {"", "t,q", "t,q1\n0,1\n", "t,q1\n0,1\n2"};
@@ -164,8 +160,7 @@ static void a_failing_source_is_told(void **state) {
   }
 }
 
-static void files_that_cannot_be_opened(void **state) {
-  (void)state;
+TEST(files_that_cannot_be_opened) {
   psdm_csv *csv = (psdm_csv *)&csv;
   psdm_error error;
   char sentence[900], expected[200];
@@ -179,8 +174,7 @@ static void files_that_cannot_be_opened(void **state) {
 
 /* ---- sizes ---- */
 
-static void the_longest_line(void **state) {
-  (void)state;
+TEST(the_longest_line) {
   /* "t\n" and a number after so many blanks that the line with its newline has exactly, or one more than, the limit */
   char *text = malloc(PSDM_CSV_LINE + 8);
   assert_non_null(text);
@@ -213,8 +207,7 @@ static char *wide_header(int columns, int twin) {
   return text;
 }
 
-static void the_widest_header(void **state) {
-  (void)state;
+TEST(the_widest_header) {
   psdm_csv *csv;
   psdm_error error;
   char *text = wide_header(PSDM_CSV_COLUMNS, -1);
@@ -264,8 +257,7 @@ static ptrdiff_t read_header_then_endless(void *user, char *buffer, size_t size)
   return 5;
 }
 
-static void memory_does_not_grow_with_rows(void **state) {
-  (void)state;
+TEST(memory_does_not_grow_with_rows) {
   long calls[2];
   for (int k = 0; k < 2; k++) {
     long rows = k ? 400000 : 4;

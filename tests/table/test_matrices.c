@@ -8,8 +8,7 @@
 #include "table/table.h"
 #include "support.h"
 
-static void test_round_trip(void **unused) {
-  (void)unused;
+TEST(test_round_trip) {
   const double A[6] = {1, 2, 3, 4, 5, 6.5}, pages[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   const psdm_matrix list[3] = {
       {"A", 2, 3, 1, A, NULL}, {"B", 2, 2, 3, pages, NULL}, {.name = "kinematics", .text = "0123456789abcdef"}};
@@ -35,8 +34,7 @@ static void test_round_trip(void **unused) {
 }
 
 /* MATLAB's own reader's twin: ranks, classes, names of every length, characters */
-static void test_matio_reads_it(void **unused) {
-  (void)unused;
+TEST(test_matio_reads_it) {
   char path[64];
   double many[600];
   const char text[] = "acbd"; /* by columns: "ab", "cd" */
@@ -75,8 +73,7 @@ static void test_matio_reads_it(void **unused) {
 }
 
 /* the same bytes whenever it is written, whatever stands in the temporary file's place, and a full disk is told */
-static void test_the_file(void **unused) {
-  (void)unused;
+TEST(test_the_file) {
   const double A[4] = {1, 2, 3, 4};
   const psdm_matrix m = {"A", 2, 2, 1, A, NULL};
   static const char begins[] = "MATLAB 5.0 MAT-file, written by psdm    ";
@@ -108,8 +105,7 @@ static void test_the_file(void **unused) {
   assert_int_equal(unlink(path) || unlink(victim), 0);
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   const double one = 1;
   psdm_matrix m = {"A", 1, 1, 1, &one, NULL};
   psdm_error error;

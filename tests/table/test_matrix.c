@@ -24,8 +24,7 @@ static psdm_status read_text(const char *text, size_t length, psdmp_base_arena *
   return status;
 }
 
-static void test_tables(void **unused) {
-  (void)unused;
+TEST(test_tables) {
   static const char *const same[] = {"1,2,3\n4,5,6\n",
                                      "1 2 3\n4 5 6",
                                      "a;b;c\n1;2;3\r\n4;5;6\r\n",
@@ -44,8 +43,7 @@ static void test_tables(void **unused) {
   }
 }
 
-static void test_refusals(void **unused) {
-  (void)unused;
+TEST(test_refusals) {
   static const struct {
     const char *text;
     size_t length;
@@ -78,8 +76,7 @@ static void test_refusals(void **unused) {
 }
 
 /* each allocation of a reading fails once: no memory is the answer, nothing is kept */
-static void test_memory(void **unused) {
-  (void)unused;
+TEST(test_memory) {
   static const char text[] = "1,2,3\n4,5,6\n";
   psdm_status status = PSDM_E_MEMORY;
   long call = 1;
@@ -98,8 +95,7 @@ static void test_memory(void **unused) {
 }
 
 /* deflate packs 1032 to 1 at most: what claims more is no file */
-static void test_claims(void **unused) {
-  (void)unused;
+TEST(test_claims) {
   assert_true(psdmp_table_matrix_fits(1032, 1, 1, 1));
   assert_false(psdmp_table_matrix_fits(1033, 1, 1, 1));
   assert_false(psdmp_table_matrix_fits(1032, 1, 8, 7));

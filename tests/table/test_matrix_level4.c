@@ -48,8 +48,7 @@ static psdm_status read_level4(const level4 *f, psdmp_base_arena *arena, psdmp_t
   return status;
 }
 
-static void test_level4(void **unused) {
-  (void)unused;
+TEST(test_level4) {
   psdmp_base_arena arena = {0};
   psdmp_table_matrix m;
   psdm_error error;
