@@ -151,7 +151,7 @@ static psdm_status refuse(const psdm_code *code, const psdmp_codegen_program *p,
   if (!isfinite(p->error))
     return psdmp_base_fail(error, PSDM_E_ROBOT, file, 0, 0,
                            "'%s' by the %s method gives no finite numbers; it is not generated", p->name, p->method);
-  if (strcmp(p->method, "expanded") == 0) way = "; --method recursive does without base parameters";
+  if (strcmp(p->method, "expanded") == 0) way = "; the recursive method does without base parameters";
   if (p->length[PSDMP_CODEGEN_IN_THETA])
     way = "; base parameters of this robot are ill-conditioned, baked parameters do without them";
   return psdmp_base_fail(
@@ -416,7 +416,7 @@ static psdm_status ask_memory(const psdm_code *code, psdm_error *error) {
   for (int f = 0; f < PSDM_FUNCTION_COUNT; f++)
     if (code->options.functions >> f & 1) need += table[f].bytes * pow(r->bodies, table[f].power);
   psdmp_base_print(what, sizeof what, "code for these %d joints", r->bodies);
-  return psdmp_base_memory_ask(r->file, what, need, r->memory, "; fewer --functions need less", error);
+  return psdmp_base_memory_ask(r->file, what, need, r->memory, "; fewer functions need less", error);
 }
 
 /* given: a model to take as it is; NULL: the robot's own */

@@ -192,9 +192,9 @@ psdm_status psdmp_codegen_freedom_set(const psdm_robot *r, const psdm_model *bas
   f->value = PSDMP_BASE_NEW(arena, S * f->columns, double);
   if (!f->null || !f->value) return psdmp_base_no_memory(r->file, error);
   if (argument && base->combined)
-    return psdmp_base_fail(
-        error, PSDM_E_ARGUMENT, r->file, 0, 0,
-        "under these assumptions base parameters are not standard ones: theta as an argument needs --method expanded");
+    return psdmp_base_fail(error, PSDM_E_ARGUMENT, r->file, 0, 0,
+                           "under these assumptions base parameters are not standard ones: theta as an argument needs "
+                           "the expanded method");
   if (plain) build_nulls(r, f);
   else status = find_nulls(r, any_gravity, arena, f, error);
   if (status) return status;

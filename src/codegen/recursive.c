@@ -396,7 +396,7 @@ static psdm_status prepare(const psdm_robot *r, const psdm_model *base, const do
   if (function == PSDM_F_REGRESSOR && base->combined)
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, r->file, 0, 0,
-        "under these assumptions base parameters are not standard ones: their regressor needs --method expanded");
+        "under these assumptions base parameters are not standard ones: their regressor needs the expanded method");
   if (!s) return psdmp_base_no_memory(r->file, error);
   s->base = base;
   s->options = options;

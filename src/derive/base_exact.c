@@ -39,7 +39,7 @@ psdm_status psdm_base_parameters_derive(const psdm_robot *r, const psdm_derive_o
   if (r->closure)
     return psdmp_base_fail(
         error, PSDM_E_ROBOT, r->file, 0, 0,
-        "a robot with closed loops has no structure in sines and cosines; sample it: --model d, d0 or h");
+        "a robot with closed loops has no structure in sines and cosines; sample it: model d, d0 or h");
   if (r->bodies > PSDM_BASE_PARAMETERS_JOINTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
                            "%d moving joints; base parameters are found for at most %d", r->bodies,

@@ -259,7 +259,7 @@ static psdm_status take(sampler *s, const psdm_base_parameters_options *o, psdmp
    * 100 joints) */
   psdm_status fits = psdmp_base_memory_ask(s->robot->file, "the matrix of samples",
                                            17.0 * sizeof(double) * d.samples * s->height * s->S, s->robot->memory,
-                                           "; --model exact needs none", error);
+                                           "; the exact model needs none", error);
   if (fits) return fits;
   d.x = PSDMP_BASE_NEW(arena, (long)d.samples * s->variables, double);
   d.rows = PSDMP_BASE_NEW(arena, (long)d.samples * p.entries, double);

@@ -147,7 +147,7 @@ static psdm_status solve_system(dense *d, const square *s, uint64_t seed) {
   psdmp_base_print(what, sizeof what, "a system of %ld functions", N);
   psdm_status fits =
       psdmp_base_memory_ask(d->robot->file, what, (double)bytes, psdmp_derive_limit(d->robot, d->options),
-                            "; --method exact needs none", d->error);
+                            "; the exact method needs none", d->error);
   if (fits) return fits;
   double *q = PSDMP_BASE_NEW_RAW(&arena, N * n, double), *T = PSDMP_BASE_NEW_RAW(&arena, N * n, double),
          *B = PSDMP_BASE_NEW_RAW(&arena, N * columns, double), *X = PSDMP_BASE_NEW_RAW(&arena, N * columns, double);

@@ -127,8 +127,8 @@ psdm_status psdm_model_derive(const psdm_robot *r, const psdm_derive_options *op
   *model = NULL;
   if (r->closure)
     return psdmp_base_fail(error, PSDM_E_ROBOT, r->file, 0, 0,
-                           "a robot with closed loops has no closed form in sines and cosines; 'psdm params --model d' "
-                           "finds its base parameters");
+                           "a robot with closed loops has no closed form in sines and cosines; its base parameters "
+                           "can be sampled: model d, d0 or h");
   if (r->bodies > PSDMP_DERIVE_JOINTS)
     return psdmp_base_fail(error, PSDM_E_LIMIT, r->file, 0, 0,
                            "%d moving joints; a closed form is derived for at most %d", r->bodies, PSDMP_DERIVE_JOINTS);

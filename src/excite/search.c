@@ -344,7 +344,7 @@ static psdm_status ask_memory(const search *s, psdm_error *error) {
                    coarse * (s->told->row_total + 6 * n + (b->efforts ? 3 * n * n : 0) + b->gaps) +
                    fine * (n + b->gaps) + 8 * W * W;
   return psdmp_base_memory_ask("", "the search", s->starts * numbers * sizeof(double), psdm_robot_memory(b->robot),
-                               "; fewer --harmonics or --starts need less", error);
+                               "; fewer harmonics or starts need less", error);
 }
 
 static bool new_start(search *s, int number, psdmp_base_arena *arena, start *o) {

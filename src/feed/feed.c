@@ -198,7 +198,7 @@ static psdm_status ask(const psdmp_feed *f, psdm_error *error) {
   for (int k = 0; k < f->files; k++) kept += psdmp_feed_kept(k, f->file[k].rows, f->every);
   psdmp_base_print(what, sizeof what, "keeping %ld rows", kept);
   return psdmp_base_memory_ask(psdmp_feed_name(f, 0), what, (double)kept * (double)KEPT_BYTES * f->n,
-                               psdm_robot_memory(f->robot), "; --cache ROWS keeps fewer", error);
+                               psdm_robot_memory(f->robot), "; a smaller cache keeps fewer", error);
 }
 
 static psdm_status put_together(psdmp_feed *f, psdm_error *error) {

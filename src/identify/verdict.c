@@ -292,7 +292,7 @@ static const char *unit_of(double ratio) {
   } known[] = {{57.29577951308232, "degrees instead of radians (--degrees)"},
                {1000, "thousandths (mNm, ms) instead of units"},
                {1e-3, "thousands (kNm, ks) instead of units"},
-               {-1, "the opposite sign (--sign)"},
+               {-1, "the opposite sign (sign)"},
                {1 / 57.29577951308232, "radians read as degrees"},
                {1e6, "millionths instead of units"}};
   for (size_t k = 0; k < sizeof known / sizeof *known; k++)

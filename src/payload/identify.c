@@ -110,12 +110,12 @@ static void say_doubt(psdmp_payload *p) {
   const psdm_parameters *e = p->empty;
   if (e->covariance) return;
   if (p->doubted)
-    psdmp_payload_remark(p, "the parameter file has no covariance: its standard deviations are used instead (psdm "
-                            "calibrate --covariance keeps it)");
+    psdmp_payload_remark(p, "the parameter file has no covariance: its standard deviations are used instead (a "
+                            "calibration keeps it with covariance)");
   else
     psdmp_payload_remark(
         p, "the parameter file has no covariance: the uncertainty of the calibrated parameters is not part of "
-           "the standard deviations (psdm calibrate --covariance, or logs without the load)");
+           "the standard deviations (a calibration with covariance has it, or logs without the load)");
 }
 
 /* ---- torques of the logs with the load, without and with it ---- */

@@ -416,7 +416,7 @@ static psdm_status solve_round(job *j, psdmp_plan_solver_answer *verdict, psdm_m
   *motion = NULL;
   psdm_status status =
       psdmp_base_memory_ask("", "the program of the optimal motion", psdmp_plan_program_bytes(&w.program),
-                            psdm_robot_memory(j->robot), "; fewer --nodes need less", j->error);
+                            psdm_robot_memory(j->robot), "; fewer nodes need less", j->error);
   if (status) return status;
   status = psdmp_plan_program_init(&w.program, &j->round);
   if (status)
