@@ -5,7 +5,7 @@
  *   psdm_result_write_json(&answer->head, output);
  *   psdm_result_free(&answer->head);
  *
- * docs/results.md and the JSON Schema files in share/psdm/schema are made of these lists. */
+ * docs/results.md and the JSON Schema files in share/psdm/schema are generated from these lists. */
 #ifndef PSDM_RESULTS_H
 #define PSDM_RESULTS_H
 
@@ -18,14 +18,14 @@
 extern "C" {
 #endif
 
-/* All documents; NULL comes last. */
+/* All documents, ending with NULL. */
 PSDM_API extern const psdm_result_type *const psdm_results[];
 
 /* Copies what PSDM_RESULT_ROBOT names. */
 PSDM_API void psdm_result_name_robot(psdm_result *result, const psdm_robot *robot, const char **name,
                                      const char **fingerprint);
 
-/* ---- what several documents have ---- */
+/* ---- parts of several documents ---- */
 
 /* of psdm_limits and psdm_friction */
 PSDM_API extern const psdm_result_type psdm_limits_type, psdm_friction_type;
@@ -36,8 +36,8 @@ PSDM_API extern const psdm_result_type psdm_limits_type, psdm_friction_type;
   X(S, record, limits, psdm_limits, , "", "limits")
 PSDM_RESULT_RECORD(psdm_named_joint, PSDM_NAMED_JOINT)
 
-/* Of q1 ... qn. limit: lower, upper, velocity, acceleration, effort (n) in place of the robot's; NULL: those. Returns
- * (n). */
+/* Of q1 ... qn. limit: lower, upper, velocity, acceleration, effort (n) override the robot's; NULL: the robot's.
+ * Returns (n). */
 PSDM_API const psdm_named_joint *psdm_result_joints(psdm_result *result, const psdm_robot *robot, double *const *limit);
 
 /* ---- inspect ---- */
@@ -120,7 +120,7 @@ PSDM_RESULT_RECORD(psdm_class_sizes, PSDM_CLASS_SIZES)
   X(S, integer, bytes, , "?=searched", "B", "dense: memory of the largest of them")
 PSDM_RESULT_DOCUMENT(psdm_derive_result, PSDM_DERIVE_RESULT)
 
-/* info: with the residual of psdm_model_check over so many states. Allocates; options may be NULL. */
+/* info: with the residual of psdm_model_check over `states` states. Allocates; options may be NULL. */
 PSDM_API psdm_status psdm_derive_result_new(const psdm_robot *robot, const psdm_model *model,
                                             const psdm_derive_options *options, const psdm_derive_info *info,
                                             int states, const psdm_allocator *allocator, psdm_derive_result **result,
@@ -177,8 +177,8 @@ PSDM_RESULT_RECORD(psdm_base_parameter, PSDM_BASE_PARAMETER)
   X(S, named, minimal_norm, , "?", "", "standard parameters of least norm with the same torques")
 PSDM_RESULT_DOCUMENT(psdm_params_result, PSDM_PARAMS_RESULT)
 
-/* Of a derived model, with formulas where symbolic is not NULL; or of sampled parameters, which were found with
- * these options, with those of least norm where minimal. One of model and params is NULL. Allocates. */
+/* Of a derived model, with formulas unless symbolic is NULL; or of sampled parameters, found with these options, with
+ * those of least norm if minimal. One of model and params is NULL. Allocates. */
 PSDM_API psdm_status psdm_params_result_new(const psdm_robot *robot, const psdm_model *model,
                                             const psdm_symbolic *symbolic, const psdm_base_parameters *params,
                                             const psdm_base_parameters_options *options, bool minimal,
