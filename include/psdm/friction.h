@@ -50,8 +50,7 @@ PSDM_API double psdm_friction_smooth_slope(const psdm_friction *friction, psdm_f
 /* Steady-state torque at velocity v; no dry friction at v = 0. LuGre: that of POWER. */
 PSDM_API double psdm_friction_steady(const psdm_friction *friction, psdm_friction_kind kind, double v);
 
-/* ---- LuGre: z is the mean bristle deflection. Unless sigma0, Fc and Fs are above 0 there are no bristles: z is 0, tau
- * the steady state ---- */
+/* ---- LuGre: z is the mean bristle deflection; without sigma0, Fc, Fs > 0 it is 0, and tau the steady state ---- */
 
 PSDM_API void psdm_lugre(const psdm_friction *friction, double v, double z, double *z_rate, double *tau);
 

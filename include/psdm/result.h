@@ -7,7 +7,7 @@
  *   PSDM_RESULT_RECORD(psdm_classes, PSDM_CLASSES)                      in a header: the struct
  *   PSDM_RESULT_TYPE(psdm_classes, PSDM_CLASSES, NULL, "functions by class")   in a source: its type
  *
- * A line is X(S, kind, key, type, shape, unit, meaning). A trailing underscore of a key is not part of it (for_). Kinds:
+ * A line is X(S, kind, key, type, shape, unit, meaning). A trailing underscore is not part of the key (for_). Kinds:
  *
  *   number      double; null when it is not finite      numbers    double, in lists
  *   integer     long                                    integers   long, in lists
@@ -16,15 +16,13 @@
  *   choice      the same: one of the words in shape     named      numbers by name, an object
  *   record      a struct of type                        keyed      structs of type by their first field, an object
  *   vector      double[type]                            settings   what differs from a command's defaults, an object
- *
  *   pointer     to a struct of type; null when NULL
  *
- * shape has a pair of brackets for each dimension of a list, one or two, with its size: "[n]", "[joints][3]". Where it
- * begins with "?" the field is left out when it is absent: not finite, 0, false, NULL (of a list: item).
+ * shape has a pair of brackets for each dimension of a list, one or two, with its size: "[n]", "[joints][3]". If it
+ * begins with "?", the field is omitted when absent: not finite, 0, false, NULL (of a list: item); if it begins with
+ * "?=key", when that field is.
  *
- * "?=key" instead: it is left out when that field is.
- *
- * Documents begin with a psdm_result and own all that they point to: psdm_result_free takes it away. */
+ * Documents begin with a psdm_result and own all that they point to: free with psdm_result_free. */
 #ifndef PSDM_RESULT_H
 #define PSDM_RESULT_H
 

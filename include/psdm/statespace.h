@@ -58,8 +58,7 @@ PSDM_API psdm_status psdm_equilibrium_find(const psdm_robot *robot, psdm_work *w
                                            const double *u, const psdm_equilibrium_options *options, double *scratch,
                                            double *q, psdm_equilibrium_info *info);
 
-/* ---- any linear system: A (states x states), B (states x inputs); dt > 0 where it is sampled, 0 where it is
- * continuous ---- */
+/* ---- any linear system: A (states x states), B (states x inputs); dt > 0 sampled, dt = 0 continuous ---- */
 
 /* Doubles of scratch, enough for each of the three below. */
 PSDM_API size_t psdm_system_scratch(int states, int inputs);

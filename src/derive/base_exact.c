@@ -1,11 +1,11 @@
-/* base_exact.c: base parameters from the structure, without the functions of the model. */
+/* base_exact.c: base parameters from the structure, without the model's functions. */
 #include <math.h>
 #include <string.h>
 
 #include "derive/collect_priv.h"
 #include "psdm/base_parameters.h"
 
-/* a model that has no functions */
+/* a model without functions */
 static bool shape(const psdm_robot *r, psdm_model *m) {
   const double *g = r->gravity;
   m->n = r->n;

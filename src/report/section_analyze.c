@@ -1,5 +1,5 @@
-/* section_analyze.c: what a robot's model depends on, what would decouple or balance it, bounds that hold
- * everywhere. */
+/* section_analyze.c: dependencies of a robot's model, conditions that decouple or balance it, bounds for all
+ * positions. */
 #include <string.h>
 
 #include "report/section_parts_priv.h"
@@ -8,7 +8,7 @@ enum { MOST_SHOWN = 12 };
 
 /* ---- structure ---- */
 
-/* "m12(q2, q3)"; "0" when it is none */
+/* "m12(q2, q3)"; "0" if it is zero */
 static const char *entry_text(psdmp_report_page *page, const psdmp_document_node *entry, const char *name) {
   const psdmp_document_node *joint = psdmp_report_first(psdmp_report_node(entry, "depends"));
   const char *text = name;

@@ -1,4 +1,4 @@
-/* section_plan.c: a planned motion, how near it keeps to its limits, and what it costs. */
+/* section_plan.c: a planned motion, its use of limits, and its cost. */
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void limits(psdmp_report_page *page, const psdmp_report_result *result, c
   psdmp_report_limit_bars(page, axes, share);
 }
 
-/* the largest share of any joint's limit at each moment */
+/* the largest share of any joint's limit at each time */
 static double *largest_share(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes,
                              int quantity) {
   double *out = psdmp_report_page_memory(page, (rows->rows ? rows->rows : 1) * sizeof *out);
