@@ -1,4 +1,4 @@
-/* documents.c: the types of a calibration as a document. */
+/* documents.c: the document types of a calibration. */
 #include "psdm/results.h"
 
 PSDM_RESULT_TYPE(psdm_fit_numbers, PSDM_FIT_NUMBERS, NULL, "How well torques of a joint are predicted")

@@ -1,12 +1,12 @@
-/* estimate_simulate.c: the robot of the present estimate follows what was measured.
+/* estimate_simulate.c: the robot of the present estimate follows the measured motion.
  *
- * Logs have no commanded motion, so what was measured, filtered to no more than the motion needs, is the reference; its
- * controller is computed torque with the estimate before the present one as model, as the gains of the published
- * methods follow the estimates, e = q_r - q:
+ * Logs have no commanded motion, so the measured one, filtered to no more than the motion needs, is the reference; its
+ * controller is computed torque with the previous estimate as model, as the gains of the published methods follow the
+ * estimates, e = q_r - q:
  *   tau = M_0 (qdd_r + 2 w de/dt + w^2 e) + c_0 + g_0 + friction,        M qdd + c + g + friction = tau.
  * Friction is compensated by the present estimate and cancels: a difference of two estimates' Coulomb friction would
- * shake light wrists at every reversal, and the rounds would hardly settle. Integrated by Runge and Kutta's
- * classical rule. */
+ * shake light wrists at every reversal, and the rounds would hardly settle. Integrated by the classical Runge-Kutta
+ * rule. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

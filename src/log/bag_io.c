@@ -37,7 +37,7 @@ typedef struct bag_log {
   int columns;
   const char **names; /* (columns) */
   int width;
-  const int *column; /* (width) of each value that is wanted */
+  const int *column; /* (width) of each value needed */
   int *place;        /* (n) of each joint in the present message */
   double *row;       /* (columns) */
   bool recorded;     /* headers have no time: use the recording time */
@@ -235,8 +235,8 @@ static void take_numbers(bag_log *log, const psdmp_log_joint_state *state, psdmp
   }
 }
 
-/* s since the first message; whole nanoseconds are subtracted, since a double of seconds since 1970 could not hold them
-   */
+/* s since the first message; nanoseconds are subtracted as integers, since a double of seconds since 1970 could not
+ * hold them */
 static double time_of(bag_log *log, int64_t stamp, int64_t recorded) {
   int64_t now = log->recorded ? recorded : stamp;
   if (!log->begun) {

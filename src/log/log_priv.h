@@ -187,7 +187,7 @@ typedef struct psdmp_log_store {
   int n, width;
   long room;                 /* rows that fit */
   long hold;                 /* rows that are held back until the end, so that they can still be marked */
-  long begin, watched, used; /* next to give out; next to watch; behind the last */
+  long begin, watched, used; /* next to return; next to watch; past the last */
   double *raw;               /* (room x width) */
   long *line;                /* (room) */
   long long *place;          /* (room) */

@@ -161,7 +161,7 @@ static psdm_status size_up(text_log *log, char *line, psdm_error *error) {
   return PSDM_OK;
 }
 
-/* a comment right above numbers may be their header: some programs write it so */
+/* a comment right above numbers may be their header: some programs write it that way */
 static psdm_status try_comment(text_log *log, char *comment, psdm_error *error) {
   size_t last;
   if (!comment || find_separator(comment) != log->separator ||
@@ -392,7 +392,7 @@ static psdm_status peek(text_log *log, psdm_error *error) {
   while (log->peeked < PEEK) {
     size_t before = log->peeked;
     char bytes[PEEK];
-    log->given = log->peeked; /* so that the source itself is asked */
+    log->given = log->peeked; /* so that the source itself is read */
     ptrdiff_t got = read_bytes(log, bytes, PEEK - before);
     if (got < 0) return fail_read(log, error);
     if (got == 0) break;
@@ -405,7 +405,7 @@ static psdm_status peek(text_log *log, psdm_error *error) {
 
 typedef psdm_status (*opener)(const psdmp_log_request *request, psdmp_log_source *source, psdm_error *error);
 
-/* MATLAB 5 says so in words; its version 7.3 is HDF5 behind 512 bytes of its own. NULL: text */
+/* MATLAB 5 files start with text that says so; version 7.3 is HDF5 after 512 bytes of its own. NULL: text */
 static opener binary_format(const text_log *log) {
   static const char hdf5[] = "\x89HDF\r\n\x1A\n", matlab[] = "MATLAB 5.0 MAT-file";
   if (log->peeked >= 8 && memcmp(log->peek, hdf5, 8) == 0) return psdmp_log_hdf5_open;

@@ -7,8 +7,8 @@
 #include "linalg/linalg.h"
 #include "robot/robot.h"
 
-/* most passes, if friction depends on the load: each pass uses the load of the one before, and its error shrinks by
- * friction's share of the torque */
+/* most passes, if friction depends on the load: each pass uses the previous load, and its error shrinks by friction's
+ * share of the torque */
 enum { PASSES = 12 };
 
 /* ---- beginning ---- */

@@ -45,7 +45,7 @@ typedef struct friction {
   int stretches, poses, left_out; /* left_out: stretches in further poses */
   long rows, used;
   int *column, columns; /* numbers of x that affect its torque and are uncertain */
-  double low, high;     /* of what progress is told */
+  double low, high;     /* range of progress */
   bool lacks;           /* a parameter that the gravity step should give is unknown */
 } friction;
 

@@ -188,10 +188,10 @@ typedef struct search {
   psdmp_steps_lugre *w;
   psdmp_steps_lugre_point point, beginning;
   psdmp_steps_lugre_doubt doubt;
-  double x[UNKNOWNS];   /* coordinates where the descent began */
+  double x[UNKNOWNS];   /* coordinates at the start of the descent */
   double *residual, *J; /* (used), (used x UNKNOWNS) */
   double *spare;        /* (used) */
-  double *bend;         /* (pieces) Nm, at their beginnings */
+  double *bend;         /* (pieces) Nm, at their starts */
 } search;
 
 static psdm_status open_search(search *s) {

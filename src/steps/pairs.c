@@ -27,7 +27,7 @@ typedef struct search {
 } search;
 
 typedef struct turn {
-  long twice, reach, motion; /* reach: rows on each side; of which so many are in motion */
+  long twice, reach, motion; /* reach: rows on each side; motion: how many of these move */
   double mismatch;           /* mean square difference of both directions, in tolerances */
 } turn;
 
@@ -113,7 +113,7 @@ static turn find_turn(const search *g) {
 
 /* ---- which rows of a path a drive slides in ---- */
 
-/* |v| that is usual while it moves; 0 where it does not take part. sorted: (count) */
+/* usual |v| while it moves; 0 if it does not take part. sorted: (count) */
 static double usual_speed(const psdmp_steps *s, const psdmp_steps_record *r, const psdmp_steps_path *p, int drive,
                           double *sorted) {
   double most = 0, all = 0;
