@@ -16,12 +16,12 @@ extern "C" {
 #endif
 
 /* Each model adds one thing to the one above it. id, name, help */
-#define PSDM_FRICTION_LIST(X)                                                        \
-  X(NONE, "none", "no friction")                                                     \
-  X(VISCOUS, "viscous", "Fv v + offset")                                             \
-  X(COULOMB, "coulomb", "and Fc sign(v)")                                            \
-  X(STRIBECK, "stribeck", "and (Fs - Fc) exp(-(v/vs)^2) sign(v)")                    \
-  X(POWER, "power", "and Fv |v|^d sign(v) in place of Fv v: the whole steady state") \
+#define PSDM_FRICTION_LIST(X)                                                       \
+  X(NONE, "none", "no friction")                                                    \
+  X(VISCOUS, "viscous", "Fv v + offset")                                            \
+  X(COULOMB, "coulomb", "and Fc sign(v)")                                           \
+  X(STRIBECK, "stribeck", "and (Fs - Fc) exp(-(v/vs)^2) sign(v)")                   \
+  X(POWER, "power", "and Fv |v|^d sign(v) instead of Fv v: the whole steady state") \
   X(LUGRE, "lugre", "and bristles that bend before they slide (sigma0, sigma1)")
 
 typedef enum psdm_friction_kind {

@@ -150,7 +150,7 @@ PSDM_API const psdm_analysis *psdm_job_analysis(const psdm_job *job);
   X(NONIC, "nonic", "degree 9")                                  \
   X(HOLD, "hold", "constant position")                           \
   X(SINES, "sines", "one sine per joint")                        \
-  X(FOURIER, "fourier", "random harmonics, at rest at the beginning")
+  X(FOURIER, "fourier", "random harmonics, at rest at the start")
 
 /* Arrays of (n) belong to the job. */
 typedef struct psdm_simulation {

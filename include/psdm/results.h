@@ -68,7 +68,7 @@ PSDM_RESULT_RECORD(psdm_joint_place, PSDM_JOINT_PLACE)
   X(S, number, gear, , , "", "motor turns per joint turn")                        \
   X(S, number, torque_constant, , , "Nm/A", "torque of a current, at the joint")  \
   X(S, number, stiffness, , , "Nm/rad", "of the drive train; null where rigid")   \
-  X(S, number, damping, , , "Nms/rad", "of the damper beside that spring")        \
+  X(S, number, damping, , , "Nms/rad", "of the damper parallel to that spring")   \
   X(S, pointer, friction, psdm_friction, "?", "", "friction in the file")         \
   X(S, pointer, at, psdm_joint_place, "?", "", "where it is; left out where a closed loop does not close")
 PSDM_RESULT_RECORD(psdm_inspect_joint, PSDM_INSPECT_JOINT)
@@ -244,7 +244,7 @@ PSDM_RESULT_RECORD(psdm_nearest_friction, PSDM_NEAREST_FRICTION)
   X(S, numbers, covariance, , "?[columns][columns]", "Nm^2", "covariance of the gains") \
   X(S, number, sigma, , , "Nm", "standard deviation of the residual")                   \
   X(S, number, speed, , , "rad/s", "99 % of the rows are slower")                       \
-  X(S, number, mean_load, , , "Nm", "mean |f|, 0 where no column asks for it")          \
+  X(S, number, mean_load, , , "Nm", "mean |f|, 0 where no column uses it")              \
   X(S, record, nearest, psdm_nearest_friction, , "", "the nearest friction of a robot file")
 PSDM_RESULT_RECORD(psdm_fitted_friction, PSDM_FITTED_FRICTION)
 
@@ -568,7 +568,7 @@ PSDM_RESULT_RECORD(psdm_baseline, PSDM_BASELINE)
   X(S, boolean, cached, , , "", "compiled by an earlier run")                    \
   X(S, integer, states, , , "", "states of a batch")                             \
   X(S, integer, repeat, , , "", "rounds of measuring")                           \
-  X(S, boolean, interrupted, , , "", "fewer rounds or functions than asked for") \
+  X(S, boolean, interrupted, , , "", "fewer rounds or functions than requested") \
   X(S, number, error, , , "", "worst error of all functions")                    \
   X(S, keyed, functions, psdm_timed_function, , "", "the functions")             \
   X(S, keyed, baseline, psdm_baseline, , "", "what functions are compared with") \
@@ -585,7 +585,7 @@ PSDM_RESULT_RECORD(psdm_operations, PSDM_OPERATIONS)
 
 #define PSDM_REDUCED_CELL(X, S)                                      \
   X(S, text, profile, , , "", "slow or fast motion")                 \
-  X(S, number, error_wanted, , , "", "error that was asked for")     \
+  X(S, number, error_wanted, , , "", "requested error")              \
   X(S, number, confidence, , , "", "share of the states")            \
   X(S, boolean, reached, , , "", "the error is met")                 \
   X(S, number, error, , , "", "error at that confidence")            \
@@ -623,7 +623,7 @@ PSDM_RESULT_RECORD(psdm_reduced_figure, PSDM_REDUCED_FIGURE)
   PSDM_RESULT_ROBOT(X, S, name)                                                               \
   X(S, text, profile, , , "", "slow, fast or listed motion")                                  \
   X(S, boolean, forward, , , "", "errors of accelerations, else of torques")                  \
-  X(S, number, error_wanted, , , "", "error that was asked for")                              \
+  X(S, number, error_wanted, , , "", "requested error")                                       \
   X(S, number, confidence, , , "", "share of the states that it holds for")                   \
   X(S, boolean, reached, , , "", "the error is met")                                          \
   X(S, boolean, interrupted, , , "", "the search was interrupted: the best so far")           \
@@ -730,7 +730,7 @@ PSDM_RESULT_RECORD(psdm_bound_result, PSDM_BOUND_RESULT)
 
 #define PSDM_BOUNDS_RESULT(X, S)                                                      \
   X(S, vector, k, 8, , "", "k0 ... k7")                                               \
-  X(S, number, coriolis_square, , , "", "times |q|^2, beside k4 + k5 |q|")            \
+  X(S, number, coriolis_square, , , "", "times |q|^2, added to k4 + k5 |q|")          \
   X(S, record, mass, psdm_bound_result, , "", "||M||")                                \
   X(S, record, mass_small, psdm_bound_result, , "", "smallest ||M||")                 \
   X(S, record, mass_least, psdm_bound_result, , "", "smallest eigenvalue of M")       \
@@ -971,7 +971,7 @@ PSDM_RESULT_RECORD(psdm_path_profile, PSDM_PATH_PROFILE)
   X(S, pointer, path, psdm_path_profile, "?", "", "at most 500 of them")                              \
   X(S, boolean, converged, , "?=solver", "", "optimal motions: the solver is satisfied")              \
   X(S, boolean, stopped, , "?=solver", "", "optimal motions: interrupted")                            \
-  X(S, text, solver, , "?", "", "optimal motions: what the solver says")                              \
+  X(S, text, solver, , "?", "", "optimal motions: the solver's message")                              \
   X(S, integer, iterations, , "?=solver", "", "optimal motions: its iterations")                      \
   X(S, number, wall, , "?=solver", "s", "optimal motions: time taken")                                \
   X(S, number, infeasibility, , "?=solver", "", "optimal motions: largest violation")                 \

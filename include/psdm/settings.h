@@ -87,7 +87,7 @@ PSDM_API void psdm_settings_json(const psdm_setting *table, const void *values, 
 
 /* Settings of every command that reads a robot. */
 #define PSDM_ROBOT_SETTINGS(X)                                                                                     \
-  X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, in place of the file's (m/s^2)")                     \
+  X(vector, gravity, "", "X,Y,Z", "gravity in the base frame, instead of the file's (m/s^2)")                      \
   X(flag, no_snap, "", "", "keep angles that are nearly multiples of 15 degrees as they are")                      \
   X(text, snap_axes, "", "ANGLE",                                                                                  \
     "make successive axes exactly parallel or perpendicular if they are within this angle of it (1e-3, 0.1 deg)")  \

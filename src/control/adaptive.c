@@ -194,7 +194,7 @@ psdm_status psdmp_control_adaptation_design(psdm_controller *c, const psdm_contr
   for (int j = 0; j < a->l && o->theta; j++) {
     a->start[j] = o->theta[j];
     if (!isfinite(o->theta[j]))
-      return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the estimate of %s does not begin at a finite number",
+      return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "the initial estimate of %s is not finite",
                              a->name[j]);
   }
   a->lambda = o->lambda > 0 ? o->lambda : 0.5 * c->bandwidth;

@@ -199,7 +199,7 @@ static psdm_status set_grid(psdm_controller *c, const psdm_control_options *o, p
   g->step = 1;
   if (!(duration > 0)) return PSDM_OK;
   if (!(steps < MOST_GAINS))
-    return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr: gains at %.0f moments; at most %d are accepted",
+    return psdmp_base_fail(error, PSDM_E_LIMIT, NULL, 0, 0, "lqr: %.0f sets of gains; at most %d are accepted",
                            steps + 1, MOST_GAINS);
   if (!moves(c, g->begin, duration / steps, (long)steps + 1)) return PSDM_OK;
   g->count = (long)steps + 1;
@@ -217,7 +217,7 @@ static psdm_status place(psdm_controller *c, const psdm_control_options *o, psdm
   if (!g->inputs) return psdmp_base_fail(error, PSDM_E_ARGUMENT, NULL, 0, 0, "lqr: no joint has a motor");
   double bytes = 2.0 * sizeof *g->K * (double)g->count * g->inputs * c->n;
   char what[64];
-  psdmp_base_print(what, sizeof what, "lqr: keeping gains at %ld moments", g->count);
+  psdmp_base_print(what, sizeof what, "lqr: keeping %ld sets of gains", g->count);
   psdm_status status = psdmp_base_memory_ask("", what, bytes, psdm_robot_memory(c->model), "", error);
   if (status) return status;
   g->K = PSDMP_BASE_NEW(&c->arena, (size_t)g->count * (size_t)g->inputs * 2 * (size_t)c->n, double);

@@ -101,7 +101,7 @@ void psdmp_control_observer_calm(psdm_observer *o) {
 /* Near rest the true dry friction may have any value up to its maximum, in either direction, and the model predicted
  * one: the difference is bounded by both together. Near: too slow to distinguish from rest, or so slow that the next
  * sample may change direction. */
-static double friction_doubt(const psdm_observer *o, int j, double v0, double v1) {
+static double friction_error(const psdm_observer *o, int j, double v0, double v1) {
   const psdmp_control_observed_joint *x = &o->joint[j];
   double slowest = v0 * v1 > 0 ? fmin(fabs(v0), fabs(v1)) : 0;
   return slowest > x->rest + fabs(v1 - v0) ? 0 : psdm_friction_most(x->friction, o->kind) + fabs(o->dry[j]);
@@ -161,7 +161,7 @@ psdm_status psdmp_control_observer_judge(psdm_observer *o, const psdmp_control_o
   if (status) return status;
   for (int j = 0; j < o->n; j++) {
     psdmp_control_observed_joint *x = &o->joint[j];
-    x->allowance += x->blend * (friction_doubt(o, j, now->qd[j], next->qd[j]) - x->allowance);
+    x->allowance += x->blend * (friction_error(o, j, now->qd[j], next->qd[j]) - x->allowance);
   }
   o->statistic = look(o, &joint);
   o->left -= o->left > 0;

@@ -123,7 +123,7 @@ static psdm_status read_rows(psdm_csv *csv, const psdmp_derive_batch *b, int n, 
   }
   if (!status && (more || at != rows))
     return psdmp_base_fail(error, PSDM_E_PARSE, psdm_csv_file(csv), psdm_csv_line(csv), 0,
-                           "%s rows than the %ld that were asked for", more ? "more" : "fewer", rows);
+                           "%s rows than the %ld requested", more ? "more" : "fewer", rows);
   return status;
 }
 

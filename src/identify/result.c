@@ -401,7 +401,7 @@ static void say_worse(psdmp_identify_run *r, psdm_estimator estimator, const dou
   for (int i = 0; i < r->n; i++) most = fmax(most, r->sigma[i] / before[i]);
   if (most > 1.5 && r->reasons < 8)
     psdmp_base_print(r->reason[r->reasons++], sizeof r->reason[0],
-                     "%s: torques of a drive are %.1f times further off than by weighted least squares",
+                     "%s: torque errors of a drive are %.1f times those of weighted least squares",
                      psdm_estimator_name(estimator), most);
 }
 

@@ -252,8 +252,7 @@ static psdm_status refuse_second(const bag_log *log, const char *topic, psdm_err
   psdmp_base_quote(log->topic, strlen(log->topic), a, sizeof a);
   psdmp_base_quote(topic, strlen(topic), b, sizeof b);
   return psdmp_base_fail(error, PSDM_E_PARSE, log->file, 0, 0,
-                         "two topics have all the joints, %s and %s; say which behind the file's name, as in FILE:%s",
-                         a, b, a);
+                         "two topics have all the joints, %s and %s; name one after the file, as in FILE:%s", a, b, a);
 }
 
 /* classifies a message: *ours is false if it is skipped */

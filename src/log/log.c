@@ -305,7 +305,7 @@ psdm_status psdm_log_read(psdm_log *log, long most, psdm_log_rows *rows, psdm_er
   *rows = (psdm_log_rows){0};
   if (most < 1)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, log->file, 0, 0,
-                           "%ld rows were asked for; at least one was expected", most);
+                           "%ld rows were requested; at least one was expected", most);
   long limit = log->watched_all ? s->used : s->used - s->hold;
   if (s->begin >= limit && !log->watched_all) {
     psdm_status status = fill(log, error);

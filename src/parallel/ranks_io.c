@@ -85,7 +85,7 @@ static psdm_status begin(const psdmp_parallel_ranks_plugin *plugin, long started
   if (srun_keeps_apart(library))
     return psdmp_base_fail(
         error, PSDM_E_ARGUMENT, "", 0, 0,
-        "srun started %ld processes that do not know of each other: %s needs srun --mpi=pmix, or mpirun in place of "
+        "srun started %ld processes that do not know of each other: %s needs srun --mpi=pmix, or mpirun instead of "
         "srun (srun --mpi=list says what there is; PSDM_RANKS=off lets each work alone)",
         started, library);
   if (!plugin->begin(ranks)) return psdmp_base_fail(error, PSDM_E_IO, "", 0, 0, "%s does not start", library);

@@ -242,7 +242,7 @@ psdm_status psdmp_parameters_agree(const psdm_parameters *p, const psdm_robot *r
     if (!(fabs(value - p->theta[j].value) <= rounded * size))
       status =
           psdmp_base_fail(error, PSDM_E_PARSE, file, line, 0,
-                          "theta and pi do not agree: %s is %.6g, and %.6g by pi; without the key 'pi' theta is taken",
+                          "theta and pi do not agree: %s is %.6g, and %.6g by pi; without the key 'pi' theta is used",
                           p->theta[j].name, p->theta[j].value, value);
   }
   psdm_model_free(model);

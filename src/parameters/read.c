@@ -121,7 +121,7 @@ static psdm_status read_robot(const reader *r, const psdmp_document_node *node) 
   psdmp_base_quote(psdm_robot_name(r->robot), strlen(psdm_robot_name(r->robot)), own, sizeof own);
   return psdmp_base_fail(r->error, PSDM_E_ROBOT, r->file, found[1]->line, found[1]->column,
                          "the parameters were found for robot '%s', whose kinematics (%.16s) are not those of '%s' "
-                         "(%s); without the key 'kinematics' they are taken all the same",
+                         "(%s); without the key 'kinematics' they are accepted anyway",
                          name, found[1]->text, own,
                          psdmp_robot_fingerprint_text(psdm_robot_fingerprint(r->robot), hash));
 }

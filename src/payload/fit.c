@@ -332,9 +332,10 @@ static void tell_drift(psdmp_payload *p) {
   }
   if (worst < 0) return;
   const double *c = p->drifted + PSDMP_PAYLOAD_DRIFTS * worst;
-  psdmp_payload_remark(
-      p, "drift since the calibration, largest beside its noise at drive %d: offset %.3g, Coulomb %+.3g, viscous %+.3g",
-      worst + 1, c[0], c[1], c[2]);
+  psdmp_payload_remark(p,
+                       "drift since the calibration, largest relative to its noise at drive %d: offset %.3g, Coulomb "
+                       "%+.3g, viscous %+.3g",
+                       worst + 1, c[0], c[1], c[2]);
 }
 
 static void set_answer(fitting *f) {

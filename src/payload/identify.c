@@ -189,8 +189,8 @@ static void tell_fit(psdmp_payload *p) {
                             "and without it swapped?");
   if (p->answer.global_after > much)
     psdmp_payload_remark(p,
-                         "%.0f %% of the torque is not met with the load: these logs and parameters are not of one "
-                         "robot, or not in one unit",
+                         "%.0f %% of the torque is not explained with the load: logs and parameters are of different "
+                         "robots or in different units",
                          100 * p->answer.global_after);
 }
 

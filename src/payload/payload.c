@@ -78,7 +78,7 @@ psdm_status psdmp_payload_mount_find(const psdm_robot *robot, int joint, psdmp_p
   psdmp_base_quote(link->name, strlen(link->name), name, sizeof name);
   if (link->body < 0)
     return psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0,
-                           "link '%s' is fixed to the base: no torque feels what it carries", name);
+                           "link '%s' is fixed to the base: a load on it changes no torque", name);
   const psdmp_robot_body *body = &r->body[link->body];
   psdmp_robot_pose back = psdmp_robot_pose_inverse(&r->link[body->index].frame),
                    place = psdmp_robot_pose_product(&back, &link->frame);
@@ -175,8 +175,8 @@ static psdm_status check_map(const psdm_robot *robot, const psdmp_payload_mount 
   psdmp_base_arena_free(&arena);
   if (!status && !holds)
     status = psdmp_base_fail(error, PSDM_E_ARGUMENT, robot->file, 0, 0,
-                             "the model's parameters are no formulas that a load fits into: it needs the standard "
-                             "basis of this robot, and no assumptions that the load breaks");
+                             "the model's parameters are not formulas that a load can be added to: the standard basis "
+                             "of this robot, without assumptions that the load violates, was expected");
   return status;
 }
 

@@ -28,7 +28,7 @@ static void draw_rows(const psdmp_report_fit_view *view) {
   psdmp_report_page_paragraph(view->page,
                               "Measured torque in the model's band, and as it was logged; the model's with two "
                               "standard deviations, noise included, on either side.%s%s",
-                              list[0].heldout ? " Shaded: held out, the fit has not seen it." : "",
+                              list[0].heldout ? " Shaded: held out, not used by the fit." : "",
                               list[0].shifted ? " Segments are drawn one after the other." : "");
   psdmp_report_axes_drawn(view->page, &view->axes);
   for (int k = 0; k < count; k++) psdmp_report_draw_torque(view->page, &list[k]);

@@ -88,7 +88,7 @@ static double *largest_share(psdmp_report_page *page, const psdmp_report_result 
 
 static void limits_over_time(psdmp_report_page *page, const psdmp_report_result *rows, const psdmp_report_axes *axes) {
   static const char *const titles[PSDMP_REPORT_QUANTITIES] = {"", "velocity", "acceleration", "torque"};
-  psdmp_report_drawing d = psdmp_report_drawing_of(page, "The limit that is nearest at each moment", "time (s)",
+  psdmp_report_drawing d = psdmp_report_drawing_of(page, "The nearest limit at each time", "time (s)",
                                                    "largest share of a joint's limit (%)");
   d.plot.zoom = true;
   for (int k = PSDMP_REPORT_VELOCITY; k < PSDMP_REPORT_QUANTITIES; k++) {

@@ -35,7 +35,7 @@ static void show_facts(psdmp_report_page *page, const psdmp_document_node *root)
   psdmp_report_page_fact(
       page,
       psdmp_report_words(page, "error in %s of the states%s", share(page, psdmp_report_number(root, "confidence")),
-                         reached ? "" : ", which is more than was asked for"),
+                         reached ? "" : ", more than requested"),
       "%s", share(page, psdmp_report_number(root, "error")));
   psdmp_report_page_fact(page, "operations", "%s", psdmp_report_words_number(page, operations(root, "reduced"), 9));
   psdmp_report_page_facts_end(page);

@@ -176,7 +176,7 @@ static psdm_status impacts(psdm_sim *s) {
 /* ---- which joints are held ---- */
 
 /* releases the joint whose load exceeds its hold most; false when all hold */
-static bool let_go(psdm_sim *s) {
+static bool release_one(psdm_sim *s) {
   int worst = -1;
   bool off_stop = false;
   double excess = 0;
@@ -223,7 +223,7 @@ psdm_status psdmp_sim_settle(psdm_sim *s) {
   bool again = true;
   for (int round = 0; round < 4 * s->n + 4 && again && !status; round++) {
     status = psdmp_sim_rates(s, s->t, s->y, s->rate);
-    again = !status && ((round < 2 * s->n && hold_again(s)) || let_go(s));
+    again = !status && ((round < 2 * s->n && hold_again(s)) || release_one(s));
   }
   return status;
 }

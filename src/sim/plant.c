@@ -332,7 +332,7 @@ static void move_load(const psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]
 }
 
 /* replaces the plant's load */
-static void hang(psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]) {
+static void replace_load(psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]) {
   double moved[PSDMP_ROBOT_STANDARD];
   int number;
   move_load(s, load, moved, &number);
@@ -353,7 +353,7 @@ psdm_status psdmp_sim_loads_regular(psdm_sim *s, double end, psdm_error *error) 
     bool past = k + 1 < o->payloads && o->payload[k + 1].t <= s->t;
     if (k >= 0 && o->payload[k].t > end) break;
     if (past) continue;
-    hang(s, k < 0 ? nothing : o->payload[k].pi);
+    replace_load(s, k < 0 ? nothing : o->payload[k].pi);
     status = psdm_mass_condition(s->plant, s->arena.allocator, NULL, &why);
     if (status && k < 0)
       status = psdmp_base_fail(error, status, why.file, 0, 0, "%s (before the first payload is taken up)", why.text);
@@ -362,7 +362,7 @@ psdm_status psdmp_sim_loads_regular(psdm_sim *s, double end, psdm_error *error) 
           psdmp_base_fail(error, status, why.file, 0, 0, "%s (with the payload of t = %g)", why.text, o->payload[k].t);
     if (status) break;
   }
-  hang(s, s->load);
+  replace_load(s, s->load);
   return status;
 }
 
@@ -371,7 +371,7 @@ psdm_status psdmp_sim_carry(psdm_sim *s, const double load[PSDMP_ROBOT_STANDARD]
   if (memcmp(load, s->load, sizeof s->load) == 0) return PSDM_OK;
   psdm_status status = total(s, &before);
   if (status) return status;
-  hang(s, load);
+  replace_load(s, load);
   memcpy(s->load, load, sizeof s->load);
   status = total(s, &after);
   s->payload_work += after - before;

@@ -378,8 +378,7 @@ static psdm_status place_motors(psdm_sim *s) {
 static psdm_status check_start(const psdm_sim *s, double t, const double *q, const double *qd, psdm_error *error) {
   for (int i = 0; i < s->n; i++) {
     const psdmp_sim_drive_train *j = &s->joint[i];
-    if (!isfinite(q[i]) || !isfinite(qd[i]) || !isfinite(t))
-      return refuse(s, error, "the state at the beginning is not finite");
+    if (!isfinite(q[i]) || !isfinite(qd[i]) || !isfinite(t)) return refuse(s, error, "the initial state is not finite");
     if ((s->stops || s->ends) && (q[i] < j->lower || q[i] > j->upper))
       return refuse_joint(s, i, PSDM_E_ARGUMENT, error, "it starts outside its limits");
   }

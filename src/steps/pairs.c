@@ -194,7 +194,7 @@ static psdm_status check(psdmp_steps *s, const tally *sum, psdm_error *error) {
     if (!(sum->used[k] > 0))
       return psdmp_base_fail(
           error, PSDM_E_ARGUMENT, log->path, 0, 0,
-          "there is no moment T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
+          "there is no time T with q(T + s) = q(T - s): a slow path, and the same path back, were expected");
     if (sum->used[k] < 0.5 * sum->moving[k])
       psdmp_steps_remark(
           s, "gravity: only %.0f %% of the motion in %.80s returns along its own path; the rest is not used",

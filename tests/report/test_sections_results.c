@@ -236,12 +236,12 @@ static void test_whole_results(void **state) {
                                       "Energy in the robot",
                                       "Reference less position",
                                       "Speed along the path",
-                                      "Rigorous bounds, and the extremes that were met",
+                                      "Rigorous bounds, and the extremes found",
                                       "Eigenvalues",
                                       "Condition number that each search found",
                                       "Singular values of the scaled regressor",
                                       "joint 1: torque with the load",
-                                      "The limit that is nearest at each moment"};
+                                      "The nearest limit at each time"};
   rng g = rng_start("test_whole_results");
   psdmp_base_arena arena = {0};
   psdmp_report_page page = {0};

@@ -81,9 +81,9 @@ static const char *words(enum ApplicationReturnStatus status) {
     enum ApplicationReturnStatus status;
     const char *text;
   } table[] = {{Solve_Succeeded, "solved"},
-               {Solved_To_Acceptable_Level, "solved, less exactly than was asked for"},
+               {Solved_To_Acceptable_Level, "solved, less accurately than requested"},
                {Infeasible_Problem_Detected,
-                "no motion within the limits was found: it seems that there is none near the beginning"},
+                "no motion within the limits was found: there seems to be none near the initial guess"},
                {Search_Direction_Becomes_Too_Small, "the steps became too small"},
                {Diverging_Iterates, "the iterates diverge"},
                {User_Requested_Stop, "stopped"},
