@@ -135,7 +135,7 @@ psdm_status psdmp_compile_compiler_run(const psdmp_compile_command *command, con
   char shown[300];
   if (failure)
     return psdmp_base_fail(error, PSDM_E_COMPILER, command->path, 0, 0, "cannot be run: %s", strerror(failure));
-  /* with SIGCHLD ignored by the host there is no exit state: then the object tells */
+  /* with SIGCHLD ignored by the host there is no exit state: then check the object */
   if (!psdmp_base_spawn_wait(child, &state) || (WIFEXITED(state) && WEXITSTATUS(state) == 0)) return PSDM_OK;
   const char *line = first_line(log, arena);
   psdmp_base_quote(line, strlen(line), shown, sizeof shown);

@@ -27,7 +27,7 @@ struct psdmp_identify_simulation {
   psdm_robot *model, *plant;
   psdm_work *model_work, *plant_work;
   bool borrowed;                /* the robots belong to another */
-  double *pi;                   /* (S) zero but for the kept ones */
+  double *pi;                   /* (S) zero except for the kept ones */
   double *last, *now;           /* (l) of the last pass, which is the next one's model, and of the present one */
   bool any, moved;              /* there was a pass; it used the requested robot */
   psdmp_identify_band band;     /* of the reference */
@@ -63,7 +63,7 @@ static psdm_status choose_cutoff(psdmp_identify_simulation *s, psdm_error *error
   return status;
 }
 
-/* every block of time is simulated from its beginning, as far as possible */
+/* every block of time is simulated from its start, as far as possible */
 static bool simulated(const psdmp_identify_simulation *s, const psdmp_identify_prepared *p, long k) {
   if (p->label[k] < 0) return false;
   const psdm_calibrate_options *o = s->run->options;

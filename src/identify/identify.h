@@ -57,7 +57,7 @@ typedef struct psdmp_identify_prepared {
   double *friction;
   signed char *label; /* (rows) */
   unsigned char *bad; /* (rows x n) of the drives: of any joint that moves with it */
-  bool begins;        /* a segment begins here */
+  bool begins;        /* a segment starts here */
   int segment, file;
 } psdmp_identify_prepared;
 
@@ -266,7 +266,7 @@ void psdmp_identify_open_end(psdmp_identify_open *open, psdmp_identify_use_kept 
 void psdmp_identify_open_put(const psdmp_identify_open *open, psdmp_parallel_bytes *to);
 bool psdmp_identify_open_get(psdmp_identify_open *open, psdmp_parallel_bytes *from);
 
-/* number of fixed columns at the beginning of a dictionary */
+/* number of fixed columns at the start of a dictionary */
 int psdmp_identify_columns_always(const psdmp_identify_run *run, int drive);
 void psdmp_identify_dictionary_fill(const psdmp_identify_run *run, int drive, bool basic, bool loads,
                                     psdmp_identify_dictionary *d);

@@ -405,7 +405,7 @@ static void say_worse(psdmp_identify_run *r, psdm_estimator estimator, const dou
                      psdm_estimator_name(estimator), most);
 }
 
-/* begins at weighted least squares, or for simulation at a fit that can be simulated */
+/* starts at weighted least squares, or for simulation at a fit that can be simulated */
 static psdm_status fit_walking(fitting *g, psdm_estimator estimator, psdmp_identify_calibration *a, psdm_error *error) {
   psdmp_identify_run *r = g->run;
   int own = all_columns(r), W = r->l + own;

@@ -14,7 +14,7 @@ typedef struct reader {
   bool big, good;    /* good: everything was inside */
 } reader;
 
-/* space for this many bytes at an alignment: where they begin, or 0 and no good */
+/* space for this many bytes at an alignment: their start, or 0 with good false */
 static size_t take(reader *r, size_t align, size_t bytes) {
   size_t at = r->at + (align - (r->at - 4) % align) % align;
   if (!r->good || at > r->length || bytes > r->length - at) {

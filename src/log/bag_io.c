@@ -352,7 +352,7 @@ static psdm_status explain_none(bag_log *log, const char *partly, psdm_error *er
                          *log->seen ? "; it has " : "", log->seen);
 }
 
-/* reads until a message has every joint; then from the beginning again */
+/* reads until a message has every joint; then from the start again */
 static psdm_status look_ahead(bag_log *log, psdm_error *error) {
   const char *partly = "";
   for (;;) {

@@ -7,7 +7,7 @@
 
 enum { PSDMP_LOG_KEPT = 20 }; /* sentences about faults of each kind */
 
-/* State at a row. Rows read from there on are the same, with the same marks, as if read from the beginning. */
+/* State at a row. Rows read from there on are the same, with the same marks, as if read from the start. */
 typedef struct psdmp_log_bookmark {
   long row;        /* rows returned before it */
   long long place; /* of the first row in the store, its line and index */

@@ -22,7 +22,7 @@ typedef struct text_log {
   /* bytes: from a file, or from the caller */
   int fd;       /* -1: the caller's */
   bool owned;   /* close the file at the end */
-  bool regular; /* and can be read again from its beginning */
+  bool regular; /* and can be read again from its start */
   long long size;
   psdm_csv_read read;
   void *user;
@@ -34,7 +34,7 @@ typedef struct text_log {
   char separator;
   bool trailing; /* every row ends with a separator */
   int header_line, columns;
-  long before; /* rows begin behind this line */
+  long before; /* rows start after this line */
   const char **names;
   int *target; /* (columns) where a column's number goes, -1: nowhere */
   /* the first row, if there is no header: already read */
@@ -98,8 +98,8 @@ static int count_fields(char *line, char separator, size_t *last) {
   return count;
 }
 
-/* the most frequent separator of a line; blanks if there is none. Between numbers, commas beside semicolons or tabs are
- * decimal ones. */
+/* the most frequent separator of a line; blanks if there is none. Between numbers, commas are decimal ones if the line
+ * also has semicolons or tabs. */
 static char find_separator(const char *line) {
   static const char candidates[] = ";\t,";
   char best = ' ';

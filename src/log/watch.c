@@ -295,7 +295,7 @@ static void judge_span(psdmp_log_watch *w, int kind, int joint, channel *c, long
   if (c->frozen) mark(w, kind, joint, row, row);
 }
 
-/* ---- q without qd: how abruptly a run begins and ends ---- */
+/* ---- q without qd: how abruptly a run starts and ends ---- */
 
 static bool is_abrupt(const channel *c, double change) {
   return c->ordinary >= ORDINARY && fabs(change) > ABRUPT * c->top[TOP - 1] && fabs(change) > QUANTA * c->ahead.quantum;
@@ -506,7 +506,7 @@ void psdmp_log_watch_shift(psdmp_log_watch *w, long rows) {
 }
 
 void psdmp_log_watch_reset(psdmp_log_watch *w, double interval) {
-  /* so many samples span so long */
+  /* samples in the shortest span */
   double samples = interval > 0 ? ceil(SPAN_SECONDS / interval - 1e-6) + 1 : SPAN_SAMPLES;
   long most = w->store->hold / 4;
   w->span = samples < SPAN_SAMPLES ? SPAN_SAMPLES : samples > (double)most ? most : (long)samples;

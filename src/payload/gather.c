@@ -125,7 +125,7 @@ static bool set_places(psdmp_payload *p, int i, int *first_column, bool doubts) 
   return true;
 }
 
-/* standard deviations if there is no covariance: a weaker statement */
+/* standard deviations without a covariance: a weaker bound */
 static double doubt_of(const psdm_parameters *e, int wide, int a, int b) {
   int column = a - e->base, i = 0;
   if (e->covariance) return e->covariance[(long)a * wide + b];

@@ -11,7 +11,7 @@
  * share of the torque */
 enum { PASSES = 12 };
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 static psdm_status check(const psdm_robot *robot, const psdm_parameters *e, const psdm_payload_options *o,
                          psdm_error *error) {

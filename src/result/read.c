@@ -235,7 +235,7 @@ static bool is_word(const char *words, const char *text) {
   return false;
 }
 
-/* documents of the same command are told apart by choices: those of one word, or with strict, all of them */
+/* documents of the same command are identified by choices: those of one word, or with strict, all of them */
 static bool same_words(const psdmp_document_node *root, const psdm_result_type *type, bool strictly) {
   for (int i = 0; i < type->count; i++) {
     const psdm_result_field *f = &type->field[i];

@@ -587,7 +587,7 @@ static psdm_status pass_over_declaration(reader *r, const char **text, size_t le
 
 /* ---- XML ---- */
 
-/* the parser's first error: libxml2 goes on and ends with consequences of it */
+/* the parser's first error: libxml2 continues and reports consequences of it */
 typedef struct watch {
   reader *r;
   psdm_status status;

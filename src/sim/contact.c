@@ -14,7 +14,7 @@
 static const double margin = 1e-9;
 
 /* how far beyond zero a speed (rad/s, m/s) or a distance (rad, m) is an event, so that one starting at zero is not: it
- * turns round before it shows */
+ * reverses before that */
 static const double beyond_speed = 1e-12, beyond_distance = 1e-13;
 
 /* slower than this (rad/s, m/s) nothing bounces: the bounces of a joint shrink without end, and from beyond_distance it

@@ -319,7 +319,7 @@ static void steps_before(psdmp_steps *s, const psdm_parameters *b) {
   if (b->rate > 0) s->rate = b->rate;
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 /* copies of the options' texts and arrays, for predictions */
 static bool copy_options(psdmp_steps *s) {

@@ -1,4 +1,4 @@
-/* memory.h: the caller's tables, under names used in place of file names. Private to the library. */
+/* memory.h: the caller's tables, under names used instead of file names. Private to the library. */
 #ifndef PSDMP_TABLE_MEMORY_H
 #define PSDMP_TABLE_MEMORY_H
 
