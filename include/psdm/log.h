@@ -39,10 +39,10 @@ extern "C" {
   X(SHORT, "row with too few or too many fields")                  \
   X(NAN, "row with a value that is not a finite number")           \
   X(REPEATED, "row whose time stamp repeats the one before")       \
-  X(BACK, "time runs back: a new segment starts")                  \
+  X(BACK, "time that runs back: a new segment starts")             \
   X(JUMP, "gap in time: a new segment starts")                     \
   X(JITTER, "interval that is off the usual by more than a tenth") \
-  X(FROZEN, "frozen channel while others move")                    \
+  X(FROZEN, "channel frozen while others move")                    \
   X(SATURATED, "channel that stays at its extreme")                \
   X(SPIKE, "value far off its neighbours: not fitted")             \
   X(WRAPPED, "position that jumps by a full turn: taken as one")   \
