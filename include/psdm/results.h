@@ -354,7 +354,7 @@ PSDM_RESULT_RECORD(psdm_calibrate_verdict, PSDM_CALIBRATE_VERDICT)
   X(S, integer, steps, , , "", "Newton's steps, or passes over the rows")                                        \
   X(S, number, seconds, , , "s", "time taken")                                                                   \
   X(S, boolean, stopped, , , "", "interrupted: the best so far")                                                 \
-  X(S, pointer, compare, psdm_comparison, "?", "", "beside an earlier result")                                   \
+  X(S, pointer, compare, psdm_comparison, "?", "", "comparison with an earlier result")                          \
   X(S, texts, doubts, , "[]", "", "what should make one careful")                                                \
   X(S, record, verdict, psdm_calibrate_verdict, , "", "what the answer is worth")                                \
   X(S, settings, settings, , , "", "options that differ from their defaults")
@@ -481,9 +481,9 @@ PSDM_RESULT_RECORD(psdm_load_result, PSDM_LOAD_RESULT)
   X(S, vector, L, 10, , "", "factors of the load's ten parameters")
 PSDM_RESULT_RECORD(psdm_loaded_parameter, PSDM_LOADED_PARAMETER)
 
-#define PSDM_PAYLOAD_VERDICT(X, S)                                                               \
-  X(S, choice, word, , "good|usable|poor|useless", "", "how well torques are met with the load") \
-  X(S, boolean, good, , , "", "the verdict is accepted")                                         \
+#define PSDM_PAYLOAD_VERDICT(X, S)                                                                     \
+  X(S, choice, word, , "good|usable|poor|useless", "", "how well torques are explained with the load") \
+  X(S, boolean, good, , , "", "the verdict is accepted")                                               \
   X(S, text, text, , , "", "why it is not good")
 PSDM_RESULT_RECORD(psdm_payload_verdict, PSDM_PAYLOAD_VERDICT)
 

@@ -223,7 +223,7 @@ static void test_whole_results(void **state) {
                                       "24.000",
                                       "At 777000 random positions",
                                       "12.345",
-                                      "3 samples break bounds",
+                                      "3 samples violate proven bounds",
                                       "\xC2\xB1 2.6 i",
                                       "unstable"};
   static const char *const plots[] = {"lift: measured and predicted force",
