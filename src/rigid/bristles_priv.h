@@ -1,6 +1,6 @@
 /* bristles_priv.h: LuGre bristle deflection after an interval in which the velocity changes linearly.
  *
- * Included by friction.c alone, which defines real; and written into generated code by src/emit/bristles.c, with its
+ * Included by friction.c alone, which defines real; and written into generated code by src/emit/functions.c, with its
  * own prefix, type and libm. So this is C99 with libm only, names start with bristle_, and numbers that are not
  * integers are in BRISTLE_NUMBER().
  *
